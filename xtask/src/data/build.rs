@@ -1,0 +1,110 @@
+//! Rebuilds the embedded tables and compares them with what data/PROVENANCE.md records.
+
+use std::error::Error;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use sha2::{Digest, Sha256};
+
+use super::rules::{self, Table};
+use super::{Mode, fetch};
+use crate::Outcome;
+use crate::workspace::root;
+
+/// The source of the IPv4 table.
+const CRATE: (&str, &str) = ("rotonda-store", "0.5.0");
+/// The source of the IPv6 table.
+const MODULE: (&str, &str) = ("github.com/gaissmai/bart", "v0.30.0");
+
+const IPV4_ROUTES: usize = 886_117;
+const IPV6_ROUTES: usize = 160_147;
+
+/// The strongest level whose window (8 MiB) every decoder accepts unasked.
+const LEVEL: i32 = 19;
+
+/// Rebuilds both tables; returns whether they are the recorded ones and, when only checking, the ones in data/.
+pub fn run(mode: Mode) -> Outcome {
+    println!("compressing with zstd {} at level {LEVEL}", zstd::zstd_safe::version_string());
+    let data = root().join("data");
+    let recorded = fs::read_to_string(data.join("PROVENANCE.md")).unwrap_or_default();
+    let mut good = true;
+    for (name, bytes) in [ipv4()?, ipv6()?].into_iter().flatten() {
+        good &= settle(mode, &data.join(name), &bytes)?;
+        if name.ends_with(".zst") {
+            good &= is_recorded(name, &bytes, &recorded);
+        }
+    }
+    Ok(good)
+}
+
+/// A file of data/: its name and its bytes.
+type File = (&'static str, Vec<u8>);
+
+/// The IPv4 table and the licence of its source.
+fn ipv4() -> Result<[File; 2], Box<dyn Error>> {
+    let package = fetch::cargo_package(CRATE.0, CRATE.1)?;
+    let csv = fs::read_to_string(package.join("data/uniq_pfx_asn_dfz_rnd.csv"))?;
+    let table = rules::ipv4_table(rules::parse_origins(&csv)?);
+    let licence = fs::read(package.join("LICENSE"))?;
+    Ok([("ipv4.txt.zst", pack("IPv4", &table, IPV4_ROUTES)?), ("LICENSE-rotonda-store", licence)])
+}
+
+/// The IPv6 table and the licence of its source.
+fn ipv6() -> Result<[File; 2], Box<dyn Error>> {
+    let module = fetch::go_module(MODULE.0, MODULE.1)?;
+    let mut list = String::new();
+    let packed = fs::File::open(module.join("internal/tests/testdata/prefixes.txt.gz"))?;
+    MultiGzDecoder::new(packed).read_to_string(&mut list)?;
+    let table = rules::ipv6_table(rules::parse_ipv6(&list)?);
+    let licence = fs::read(module.join("LICENSE"))?;
+    Ok([("ipv6.txt.zst", pack("IPv6", &table, IPV6_ROUTES)?), ("LICENSE-bart", licence)])
+}
+
+/// Counts the table's routes and compresses its text.
+fn pack(family: &str, table: &Table, expected: usize) -> Result<Vec<u8>, Box<dyn Error>> {
+    if table.routes != expected {
+        return Err(
+            format!("{family}: {} routes, not the expected {expected}", table.routes).into()
+        );
+    }
+    println!("{family}: {} routes, {} distinct next hops", table.routes, table.next_hops);
+    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
+    encoder.include_checksum(true)?;
+    // Lets a reader allocate once.
+    encoder.set_pledged_src_size(Some(table.text.len() as u64))?;
+    encoder.write_all(table.text.as_bytes())?;
+    Ok(encoder.finish()?)
+}
+
+/// Writes the file, or compares it with the one that is there.
+fn settle(mode: Mode, path: &Path, bytes: &[u8]) -> Result<bool, Box<dyn Error>> {
+    let name = path.display();
+    match mode {
+        Mode::Write => {
+            fs::write(path, bytes).map_err(|error| format!("cannot write {name}: {error}"))?;
+            println!("written: {name}, {} bytes", bytes.len());
+            Ok(true)
+        }
+        Mode::Check => {
+            let same =
+                fs::read(path).map_err(|error| format!("cannot read {name}: {error}"))? == bytes;
+            println!(
+                "{}: {name}, {} bytes",
+                if same { "the same" } else { "DIFFERENT" },
+                bytes.len()
+            );
+            Ok(same)
+        }
+    }
+}
+
+/// Whether data/PROVENANCE.md names the hash of these bytes.
+fn is_recorded(name: &str, bytes: &[u8], recorded: &str) -> bool {
+    let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = recorded.contains(&hash);
+    let verdict = if found { "as recorded" } else { "NOT the one that data/PROVENANCE.md records" };
+    println!("sha256 {hash}  {name}: {verdict}");
+    found
+}

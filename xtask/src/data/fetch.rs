@@ -1,0 +1,73 @@
+//! Gets the public packages with their ordinary clients, which check what they download.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::workspace::{cargo, root};
+
+/// The directory of a package of crates.io, unpacked.
+///
+/// A throwaway project depends on it, so that cargo downloads it and tells where it is. That project lives in the
+/// target directory and is a workspace of its own: the tables' sources are no dependency of this workspace.
+///
+/// # Errors
+/// When cargo cannot be started, cannot get the package, or answers something else.
+pub fn cargo_package(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let project = target_dir().join("xtask-data");
+    fs::create_dir_all(project.join("src"))?;
+    fs::write(project.join("src/lib.rs"), "")?;
+    let manifest = project.join("Cargo.toml");
+    let text = format!(
+        "[package]\nname = \"throwaway\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+         [workspace]\n\n[dependencies]\n{name} = \"={version}\"\n"
+    );
+    fs::write(&manifest, text)?;
+    let mut command = cargo("metadata --format-version 1 --manifest-path");
+    let answer = json(command.arg(&manifest))?;
+    let package = answer["packages"].as_array().and_then(|packages| {
+        packages.iter().find(|p| p["name"] == name && p["version"] == version)
+    });
+    let manifest = package.and_then(|package| package["manifest_path"].as_str());
+    let dir = manifest.and_then(|manifest| Path::new(manifest).parent());
+    Ok(dir.ok_or_else(|| format!("cargo does not say where {name} {version} is"))?.to_path_buf())
+}
+
+/// The directory of a Go module, unpacked.
+///
+/// # Errors
+/// When Go is not installed, cannot get the module, or answers something else.
+pub fn go_module(path: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let mut command = Command::new("go");
+    command
+        .args(["mod", "download", "-json"])
+        .arg(format!("{path}@{version}"))
+        .stdin(Stdio::null());
+    // Outside any module, so that no go.mod is looked for or changed.
+    let answer = json(command.current_dir(target_dir()))?;
+    let dir = answer["Dir"].as_str();
+    Ok(dir.ok_or_else(|| format!("go does not say where {path} {version} is"))?.into())
+}
+
+/// Runs a program and reads the JSON that it prints.
+fn json(command: &mut Command) -> Result<Value, Box<dyn Error>> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| {
+        format!("{program} could not be started ({error}); it is needed to fetch a package")
+    })?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stdout);
+        return Err(format!("{program} ended with {}: {}", output.status, said.trim()).into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("{program} printed no JSON: {error}"))?)
+}
+
+fn target_dir() -> PathBuf {
+    // A relative value counts from the repository's root, where cargo was started from the alias.
+    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}

@@ -1,0 +1,127 @@
+//! `cargo xtask lint`: all that is checked without running the library.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::Outcome;
+use crate::report::{Report, Verdict};
+use crate::workspace::{cargo, root};
+
+/// A longer file fails: nobody reads it in one sitting.
+const MAX_LINES: usize = 1_000;
+/// A longer file is named aloud, so that it is split before it fails.
+const NOTABLE_LINES: usize = 600;
+
+/// Runs every check and returns whether all passed.
+pub fn run() -> Outcome {
+    let mut report = Report::default();
+    report.command("formatting", &mut cargo("fmt --all --check"));
+    for (name, words) in [
+        ("clippy, workspace", "--workspace --all-targets"),
+        (
+            "clippy, longmatch without default features",
+            "--package longmatch --all-targets --no-default-features",
+        ),
+        ("clippy, longmatch with all features", "--package longmatch --all-targets --all-features"),
+    ] {
+        report.command(name, &mut cargo(&format!("clippy {words} -- -D warnings")));
+    }
+    report.command(
+        "documentation",
+        cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"),
+    );
+    report.step("file lengths", || match check_lengths(&root()) {
+        Ok(verdict) => verdict,
+        Err(error) => Verdict::Failed(error.to_string()),
+    });
+    Ok(report.finish())
+}
+
+/// Names every Rust file over [`NOTABLE_LINES`] and fails when one is over [`MAX_LINES`].
+fn check_lengths(root: &Path) -> io::Result<Verdict> {
+    let mut files = Vec::new();
+    find_rust_files(root, &mut files)?;
+    files.sort();
+    let mut too_long = 0;
+    for file in &files {
+        let lines = fs::read_to_string(file)?.lines().count();
+        if lines > NOTABLE_LINES {
+            println!("{lines:>6} lines  {}", file.strip_prefix(root).unwrap_or(file).display());
+        }
+        too_long += usize::from(lines > MAX_LINES);
+    }
+    println!("{} Rust files; those over {NOTABLE_LINES} lines are listed above", files.len());
+    Ok(match too_long {
+        0 => Verdict::Passed,
+        n => Verdict::Failed(format!("{n} file(s) over {MAX_LINES} lines")),
+    })
+}
+
+/// Collects the `.rs` files below `dir`, but not those of build directories and hidden ones.
+///
+/// It walks the tree itself rather than ask git, so that an unpacked archive can be checked too.
+fn find_rust_files(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let hidden = name.as_encoded_bytes().starts_with(b".");
+        let path = entry.path();
+        // `file_type` does not follow links, so a link back up the tree cannot make this endless.
+        if entry.file_type()?.is_dir() {
+            if !hidden && name != "target" {
+                find_rust_files(&path, files)?;
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory of its own for each test, removed at the end.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let dir = std::env::temp_dir().join(format!("xtask-{name}-{}", std::process::id()));
+            fs::create_dir_all(&dir).expect("the temporary directory is writable");
+            Scratch(dir)
+        }
+
+        fn write(&self, path: &str, lines: usize) {
+            let path = self.0.join(path);
+            fs::create_dir_all(path.parent().expect("the path has a parent")).expect("writable");
+            fs::write(path, "//\n".repeat(lines)).expect("writable");
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            // Best effort: a left-over directory harms no later run.
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_limit_itself_is_allowed() {
+        let scratch = Scratch::new("limit");
+        scratch.write("src/a.rs", MAX_LINES);
+        assert_eq!(check_lengths(&scratch.0).expect("readable"), Verdict::Passed);
+        scratch.write("src/deep/b.rs", MAX_LINES + 1);
+        assert!(matches!(check_lengths(&scratch.0).expect("readable"), Verdict::Failed(_)));
+    }
+
+    #[test]
+    fn build_directories_and_other_files_do_not_count() {
+        let scratch = Scratch::new("skip");
+        scratch.write("fuzz/target/generated.rs", MAX_LINES + 1);
+        scratch.write(".hidden/a.rs", MAX_LINES + 1);
+        scratch.write("notes.txt", MAX_LINES + 1);
+        assert_eq!(check_lengths(&scratch.0).expect("readable"), Verdict::Passed);
+    }
+}

@@ -1,0 +1,63 @@
+//! Developer commands of the workspace, run as `cargo xtask COMMAND`.
+//!
+//! This file only dispatches. Each command has its own module, and each returns whether all of its steps passed;
+//! an `Err` is for a command that could not do its work at all.
+
+mod cpu;
+mod data;
+mod lint;
+mod prove;
+mod report;
+mod test;
+mod workspace;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+/// What a command returns: `Ok(true)` when every step passed, `Ok(false)` when one failed.
+type Outcome = Result<bool, Box<dyn Error>>;
+
+const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+Commands:
+  lint           formatting, clippy, documentation and file lengths, with warnings as errors
+  test           every test, the no_std builds, and the quick proof that all engines agree
+  prove          the full proof: every engine and every SIMD level on each table of the data directory
+                 (environment variable LONGMATCH_DATA, or ../shared/data beside the repository)
+  data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
+                 compiler and Go)
+  data --check   rebuild them in memory only and compare with the files that are there
+  help           this text
+
+Exit code: 0 when all passed, 1 when a step failed, 2 when the command line was wrong or the work could not start.
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match args.as_slice() {
+        ["lint"] => lint::run(),
+        ["test"] => test::run(),
+        ["prove"] => prove::run(),
+        ["data"] => data::run(data::Mode::Write),
+        ["data", "--check"] => data::run(data::Mode::Check),
+        ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            Ok(true)
+        }
+        [] => Err("no command given; `cargo xtask help` lists them".into()),
+        other => {
+            Err(format!("unknown command `{}`; `cargo xtask help` lists them", other.join(" "))
+                .into())
+        }
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `cargo xtask prove`: the full form of the slow proofs, on tables too large to live in the repository.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Outcome;
+use crate::cpu;
+use crate::report::Report;
+use crate::workspace::{longmatch, root};
+
+/// The tables, chosen so that each has something that the others lack: size, many next hops, long prefixes,
+/// a default route, IPv6.
+const TABLES: [&str; 8] = [
+    "ipv4-full",
+    "ipv4-full-origin-asn",
+    "ipv4-pch2015-truenh",
+    "ipv4-wide2010-neighbour-as",
+    "ipv4-linx2017-truenh",
+    "ipv6-full",
+    "ipv6-full-origin-asn",
+    "ipv6-linx2017-truenh",
+];
+
+/// Verifies every engine at every SIMD level on each table that is there, and returns whether all agree.
+///
+/// # Errors
+/// When there is no data directory, or it holds none of the tables: then nothing would be proven.
+pub fn run() -> Outcome {
+    let dir = data_dir()?;
+    println!("data directory: {}", dir.display());
+    if !TABLES.iter().any(|table| file(&dir, table).is_file()) {
+        let first = file(&dir, TABLES[0]);
+        return Err(format!(
+            "none of the {} tables is there, such as {}",
+            TABLES.len(),
+            first.display()
+        )
+        .into());
+    }
+    cpu::print_levels();
+    let mut report = Report::default();
+    for table in TABLES {
+        let routes = file(&dir, table);
+        let name = format!("all engines at all SIMD levels agree on {table}");
+        if routes.is_file() {
+            let mut verify = longmatch("verify --engine all --simd all --routes");
+            report.command(&name, verify.arg(&routes));
+        } else {
+            report.skip(&name, &format!("absent: {}", routes.display()));
+        }
+    }
+    Ok(report.finish())
+}
+
+fn file(dir: &Path, table: &str) -> PathBuf {
+    dir.join(format!("{table}.txt.zst"))
+}
+
+/// The directory with the large tables, as an absolute path: the tool is started in the repository's root, while the
+/// variable may be relative to wherever the user stands.
+fn data_dir() -> Result<PathBuf, String> {
+    let (dir, said_by) = match env::var_os("LONGMATCH_DATA") {
+        Some(dir) => (PathBuf::from(dir), "the environment variable LONGMATCH_DATA"),
+        None => (
+            root().join("../shared/data"),
+            "the default beside the repository; LONGMATCH_DATA is not set",
+        ),
+    };
+    match fs::canonicalize(&dir) {
+        Ok(dir) if dir.is_dir() => Ok(dir),
+        _ => Err(format!("no data directory: {} is not a directory ({said_by})", dir.display())),
+    }
+}

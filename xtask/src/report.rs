@@ -1,0 +1,139 @@
+//! Runs steps one after the other and sums them up at the end.
+//!
+//! A step that fails does not stop the later ones: one run shows everything that is wrong.
+
+use std::fmt::Write as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It did all that it should.
+    Passed,
+    /// It did not, and why.
+    Failed(String),
+    /// It was not run, and why.
+    Skipped(String),
+}
+
+/// The steps so far.
+#[derive(Debug, Default)]
+pub struct Report {
+    steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+struct Step {
+    name: String,
+    verdict: Verdict,
+    took: Duration,
+}
+
+impl Report {
+    /// Runs a step that is a function of this program.
+    pub fn step(&mut self, name: &str, work: impl FnOnce() -> Verdict) {
+        announce(name);
+        let start = Instant::now();
+        let verdict = work();
+        if let Verdict::Failed(why) = &verdict {
+            println!("FAILED: {name}: {why}");
+        }
+        self.steps.push(Step { name: name.to_owned(), verdict, took: start.elapsed() });
+    }
+
+    /// Runs a step that is another program; it passes when the program exits with 0.
+    pub fn command(&mut self, name: &str, command: &mut Command) {
+        self.step(name, || match command.status() {
+            Ok(status) if status.success() => Verdict::Passed,
+            Ok(status) => Verdict::Failed(status.to_string()),
+            Err(error) => Verdict::Failed(format!("could not be started: {error}")),
+        });
+    }
+
+    /// Notes a step that cannot be run here, and why.
+    pub fn skip(&mut self, name: &str, why: &str) {
+        announce(name);
+        println!("skipped: {why}");
+        let verdict = Verdict::Skipped(why.to_owned());
+        self.steps.push(Step { name: name.to_owned(), verdict, took: Duration::ZERO });
+    }
+
+    /// Prints the summary and returns whether no step failed.
+    pub fn finish(self) -> bool {
+        announce("summary");
+        print!("{}", self.summary());
+        !self.steps.iter().any(|step| matches!(step.verdict, Verdict::Failed(_)))
+    }
+
+    /// One line a step, then the line of counts: other programs read that one, so its form is fixed.
+    fn summary(&self) -> String {
+        let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+        let mut text = String::new();
+        for Step { name, verdict, took } in &self.steps {
+            let seconds = took.as_secs_f64();
+            let line = match verdict {
+                Verdict::Passed => {
+                    passed += 1;
+                    format!("passed   {name} ({seconds:.1} s)")
+                }
+                Verdict::Failed(why) => {
+                    failed += 1;
+                    format!("failed   {name} ({seconds:.1} s): {why}")
+                }
+                Verdict::Skipped(why) => {
+                    skipped += 1;
+                    format!("skipped  {name}: {why}")
+                }
+            };
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{line}");
+        }
+        let _ = writeln!(text, "{passed} passed, {failed} failed, {skipped} skipped");
+        text
+    }
+}
+
+fn announce(name: &str) {
+    println!("\n==> {name}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_stops_nothing_and_is_counted() {
+        let mut report = Report::default();
+        report.step("first", || Verdict::Failed("broken".to_owned()));
+        report.step("second", || Verdict::Passed);
+        report.skip("third", "no such target");
+        let summary = report.summary();
+        let lines: Vec<&str> = summary.lines().collect();
+        assert_eq!(lines.len(), 4);
+        assert!(
+            lines[0].starts_with("failed   first") && lines[0].ends_with(": broken"),
+            "{}",
+            lines[0]
+        );
+        assert!(lines[1].starts_with("passed   second"), "{}", lines[1]);
+        assert_eq!(lines[2], "skipped  third: no such target");
+        assert_eq!(lines[3], "1 passed, 1 failed, 1 skipped");
+        assert!(!report.finish());
+    }
+
+    #[test]
+    fn skipping_is_not_failing() {
+        let mut report = Report::default();
+        report.skip("only", "not here");
+        assert!(report.finish());
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_fails_its_step() {
+        let mut report = Report::default();
+        report.command("absent", &mut Command::new("./no-such-program"));
+        assert!(report.summary().contains("could not be started"));
+        assert!(!report.finish());
+    }
+}
