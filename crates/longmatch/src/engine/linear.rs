@@ -1,0 +1,54 @@
+//! The oracle: scans all routes for each address. Never optimised, so that it can be read at a
+//! glance and trusted; O(routes) a lookup.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Engine, Lookup};
+use crate::addr::Family;
+use crate::error::{CompileError, Corrupt};
+use crate::memory::{MemoryPart, MemoryUsage};
+use crate::next_hop::NextHopId;
+use crate::rib::Rib;
+use crate::route::Route;
+
+pub(super) const NAME: &str = "linear";
+
+/// Every route, in no order that lookups rely on.
+#[derive(Clone, Debug)]
+pub struct Linear<F: Family> {
+    routes: Vec<Route<F>>,
+}
+
+impl<F: Family> Lookup<F> for Linear<F> {
+    #[inline]
+    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+        let covering = self.routes.iter().filter(|route| route.prefix.contains_bits(addr));
+        covering.max_by_key(|route| route.prefix.len()).map(|route| route.next_hop)
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        [MemoryPart::of_slice("routes", &self.routes)].into()
+    }
+}
+
+impl<F: Family> Engine<F> for Linear<F> {
+    const NAME: &'static str = NAME;
+    type Config = ();
+
+    fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
+        Ok(Self { routes: rib.iter().collect() })
+    }
+
+    fn variant(&self) -> String {
+        String::new()
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        if self.routes.iter().copied().eq(rib.iter()) {
+            Ok(())
+        } else {
+            Err(Corrupt { engine: NAME, what: "the routes are not the RIB's".into() })
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Verifies what `layout.rs` states, and the structure against the RIB on every address.
+//!
+//! One walk in order of addresses does both: it counts what it meets, so that nothing is shared or
+//! lost, and holds each change of next hop against the RIB's disjoint ranges.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::NAME;
+use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
+use crate::addr::{Bits, Family};
+use crate::error::Corrupt;
+use crate::next_hop::NextHopId;
+use crate::rib::{Coalesced, Iter, Rib};
+
+pub(super) fn check<F: Family, N: Node, L: Leaf>(
+    poptrie: &Poptrie<F, N, L>,
+    rib: &Rib<F>,
+) -> Result<(), Corrupt> {
+    let Poptrie { direct, nodes, leaves, s, .. } = poptrie;
+    if direct.len() != if *s == 0 { 0 } else { 1 << s } {
+        return corrupt(format!("{} direct entries for s = {s}", direct.len()));
+    }
+    let expected = Expected { ranges: rib.ranges().coalesced(), raw: None };
+    let mut walk = Walk { poptrie, expected, nodes: 0, leaves: 0 };
+    if *s == 0 {
+        walk.node(0, F::Bits::ZERO, 0)?;
+    }
+    for (i, entry) in direct.iter().enumerate() {
+        let first = F::Bits::from_u128((i as u128) << (F::WIDTH - s));
+        if entry & DIRECT_LEAF == 0 {
+            walk.node(*entry, first, *s)?;
+        } else {
+            walk.expected.meet(first, entry & !DIRECT_LEAF)?;
+        }
+    }
+    walk.expected.end()?;
+    if (walk.nodes, walk.leaves) != (nodes.len(), leaves.len()) {
+        return corrupt(format!(
+            "{} of {} nodes and {} of {} leaves are reached",
+            walk.nodes,
+            nodes.len(),
+            walk.leaves,
+            leaves.len()
+        ));
+    }
+    Ok(())
+}
+
+fn corrupt<T>(what: String) -> Result<T, Corrupt> {
+    Err(Corrupt { engine: NAME, what })
+}
+
+/// The RIB's ranges, read in step with the walk.
+struct Expected<'r, F: Family> {
+    ranges: Coalesced<F, Iter<'r, F>>,
+    /// The raw next hop of the range that the walk is in.
+    raw: Option<u32>,
+}
+
+impl<F: Family> Expected<'_, F> {
+    /// The structure answers `raw` from address `first` on.
+    fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
+        if self.raw == Some(raw) {
+            return Ok(());
+        }
+        self.raw = Some(raw);
+        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
+        if range == Some((first, raw)) {
+            return Ok(());
+        }
+        corrupt(format!(
+            "next hop {raw} from {} on; the RIB's next range is {range:?}",
+            F::addr(first)
+        ))
+    }
+
+    fn end(&mut self) -> Result<(), Corrupt> {
+        match self.ranges.next() {
+            None => Ok(()),
+            Some(range) => corrupt(format!("the RIB's range {range:?} is missing")),
+        }
+    }
+}
+
+struct Walk<'a, F: Family, N, L> {
+    poptrie: &'a Poptrie<F, N, L>,
+    expected: Expected<'a, F>,
+    /// Objects met so far.
+    nodes: usize,
+    leaves: usize,
+}
+
+impl<F: Family, N: Node, L: Leaf> Walk<'_, F, N, L> {
+    /// Walks a node whose addresses begin at `first`, and what is below it. Recursion is as deep as
+    /// the trie: 22 levels at most.
+    fn node(&mut self, index: u32, first: F::Bits, depth: u8) -> Result<(), Corrupt> {
+        let node = self.sound_node(index, depth)?;
+        // The last node of a path may reach past the address's end: of the slots that differ only
+        // there, lookups use the first.
+        let past_end = (depth + K).saturating_sub(F::WIDTH);
+        let below = (F::WIDTH - depth).saturating_sub(K);
+        for slot in (0..SLOTS as u64).step_by(1 << past_end) {
+            let bits = first | F::Bits::from_u128(u128::from(slot >> past_end) << below);
+            if node.vector() >> slot & 1 == 1 {
+                self.node(node.child(slot), bits, depth + K)?;
+            } else {
+                let leaf = self.poptrie.leaves[node.leaf(slot) as usize];
+                self.expected.meet(bits, leaf.to_raw())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The node, after everything about it that the lookups rely on has been verified.
+    fn sound_node(&mut self, index: u32, depth: u8) -> Result<N, Corrupt> {
+        let Poptrie { nodes, leaves, .. } = self.poptrie;
+        let Some(node) = nodes.get(index as usize).copied() else {
+            return corrupt(format!("node {index} of {}", nodes.len()));
+        };
+        let (vector, stored) = (node.vector(), node.stored_leaves());
+        self.nodes += 1;
+        self.leaves += stored.count_ones() as usize;
+        if self.nodes > nodes.len() {
+            return corrupt(format!("node {index} is reached twice"));
+        }
+        if vector & stored != 0 {
+            return corrupt(format!("node {index}: a slot is both a child and a leaf"));
+        }
+        if !vector != 0 && (!vector).trailing_zeros() != stored.trailing_zeros() {
+            return corrupt(format!("node {index}: its first leaf is not stored"));
+        }
+        let leaves_end = node.base0() as usize + stored.count_ones() as usize;
+        if leaves_end > leaves.len() {
+            return corrupt(format!("node {index}: leaves up to {leaves_end} of {}", leaves.len()));
+        }
+        if vector != 0 && depth + K >= F::WIDTH {
+            return corrupt(format!("node {index} at depth {depth} has children"));
+        }
+        Ok(node)
+    }
+}

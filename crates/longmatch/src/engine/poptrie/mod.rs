@@ -1,0 +1,138 @@
+//! Poptrie (Asai and Ohara, SIGCOMM 2015): a 64-ary trie whose nodes say with two bit vectors where
+//! their children and leaves are. See the README beside this file.
+//!
+//! | | |
+//! |---|---|
+//! | lookup | at most 1 + (width - s) / 6 node reads, and one leaf |
+//! | compile | O(routes + 2^s + 64 x nodes) |
+//! | memory | 4 x 2^s bytes, 24 (or 16) bytes a node, 2 (or 4) bytes a leaf |
+
+mod batch;
+mod check;
+mod compile;
+mod layout;
+mod lookup;
+
+pub use layout::{BasicNode, Leaf, LeafvecNode, MAX_DIRECT_BITS, Node, Poptrie};
+
+use alloc::format;
+use alloc::string::String;
+
+use super::{Engine, EngineVisitor, Lookup};
+use crate::addr::Family;
+use crate::error::{CompileError, Corrupt, OptionError};
+use crate::memory::{MemoryPart, MemoryUsage};
+use crate::next_hop::NextHopId;
+use crate::rib::Rib;
+use crate::simd::Simd;
+
+pub(super) const NAME: &str = "poptrie";
+
+/// What can be chosen beside the types of nodes and leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Bits that direct pointing consumes (section 3.4): 0, no direct pointing, to
+    /// [`MAX_DIRECT_BITS`].
+    pub s: u8,
+    /// Route aggregation when compiling (section 3): a node whose addresses all have one next hop
+    /// becomes a leaf of its parent.
+    pub aggregate: bool,
+}
+
+impl Default for Config {
+    /// The paper's best: s = 18, with aggregation.
+    fn default() -> Self {
+        Self { s: 18, aggregate: true }
+    }
+}
+
+impl<F: Family, N: Node, L: Leaf> Lookup<F> for Poptrie<F, N, L> {
+    #[inline(always)]
+    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+        lookup::lookup(self, addr)
+    }
+
+    fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        [
+            MemoryPart::of_slice("direct entries", &self.direct),
+            MemoryPart::of_slice("internal nodes", &self.nodes),
+            MemoryPart::of_slice("leaves", &self.leaves),
+        ]
+        .into()
+    }
+}
+
+impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
+    const NAME: &'static str = NAME;
+    type Config = Config;
+
+    fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(rib, config)
+    }
+
+    fn variant(&self) -> String {
+        let basic = if N::LEAFVEC { "" } else { ":basic" };
+        let aggregate = if self.aggregate { "" } else { ":unaggregated" };
+        let leaf = if size_of::<L>() == 2 { "" } else { ":leaf=32" };
+        format!("s={}{basic}{aggregate}{leaf}", self.s)
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        check::check(self, rib)
+    }
+}
+
+/// What [`build`] chooses at run time: [`Config`], and the types.
+struct Options {
+    config: Config,
+    leafvec: bool,
+    wide_leaves: bool,
+}
+
+const EXPECTED: &str = "s=0 to s=24, basic (no leafvec), unaggregated, or leaf=32";
+
+impl Options {
+    fn parse(options: &[String]) -> Result<Self, OptionError> {
+        let mut parsed = Self { config: Config::default(), leafvec: true, wide_leaves: false };
+        for option in options {
+            match option.as_str() {
+                "basic" => parsed.leafvec = false,
+                "unaggregated" => parsed.config.aggregate = false,
+                "leaf=32" => parsed.wide_leaves = true,
+                other => {
+                    let s = other.strip_prefix("s=").and_then(|s| s.parse().ok());
+                    parsed.config.s = s.filter(|s| *s <= MAX_DIRECT_BITS).ok_or(OptionError {
+                        engine: NAME,
+                        option: option.clone(),
+                        expected: EXPECTED,
+                    })?;
+                }
+            }
+        }
+        Ok(parsed)
+    }
+}
+
+/// Builds the variant that the options name; with 32-bit leaves where the table's next hops ask
+/// for them.
+pub(super) fn build<F: Family, V: EngineVisitor<F>>(
+    options: &[String],
+    rib: &Rib<F>,
+    visitor: V,
+) -> Result<V::Output, CompileError> {
+    let Options { config, leafvec, wide_leaves } = Options::parse(options)?;
+    let wide = wide_leaves || rib.max_next_hop() > <u16 as Leaf>::MAX;
+    Ok(match (leafvec, wide) {
+        (true, false) => visitor.visit(Poptrie::<F, LeafvecNode, u16>::compile(rib, &config)?),
+        (true, true) => visitor.visit(Poptrie::<F, LeafvecNode, u32>::compile(rib, &config)?),
+        (false, false) => visitor.visit(Poptrie::<F, BasicNode, u16>::compile(rib, &config)?),
+        (false, true) => visitor.visit(Poptrie::<F, BasicNode, u32>::compile(rib, &config)?),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! RIB to tree: each route's bits, one node a bit.
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use super::NAME;
+use super::layout::{MAX_NODES, NONE, Node, Radix};
+use crate::addr::{Bits, Family};
+use crate::error::CompileError;
+use crate::rib::Rib;
+use crate::route::Route;
+
+pub(super) fn compile<F: Family>(rib: &Rib<F>) -> Result<Radix<F>, CompileError> {
+    let mut nodes = alloc::vec![Node::default()];
+    for route in rib.iter() {
+        insert(&mut nodes, route)?;
+    }
+    nodes.shrink_to_fit();
+    Ok(Radix { nodes, family: PhantomData })
+}
+
+/// Adds a route. As routes come in order, a parent's index is lower than its child's, and nodes
+/// that a lookup visits one after the other tend to lie together.
+fn insert<F: Family>(nodes: &mut Vec<Node>, route: Route<F>) -> Result<(), CompileError> {
+    let mut at = 0;
+    for depth in 0..route.prefix.len() {
+        let side = route.prefix.bits().bit(depth);
+        let mut child = nodes[at].children[side];
+        if child == NONE {
+            if nodes.len() >= MAX_NODES {
+                let limit = MAX_NODES as u64;
+                return Err(CompileError::TooMany { engine: NAME, what: "nodes", limit });
+            }
+            child = nodes.len() as u32;
+            nodes.push(Node::default());
+            nodes[at].children[side] = child;
+        }
+        at = child as usize;
+    }
+    nodes[at].next_hop = Some(route.next_hop);
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! The nodes of the tree, in one array.
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use crate::next_hop::NextHopId;
+
+/// A node, which stands for the bits on the way from the root to it.
+///
+/// ```text
+///  bytes  0        4        8        12
+///        +--------+--------+--------+
+///        | low    | high   | next   |   children for a next bit of 0 and 1: indices, 0 = none
+///        | child  | child  | hop    |   (the root, index 0, is nobody's child); next hop: 0 = none
+///        +--------+--------+--------+
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Node {
+    pub children: [u32; 2],
+    pub next_hop: Option<NextHopId>,
+}
+
+const _: () = assert!(size_of::<Node>() == 12);
+
+/// In `children`: there is none.
+pub(super) const NONE: u32 = 0;
+
+/// Nodes that a `u32` can index.
+pub(super) const MAX_NODES: usize = u32::MAX as usize;
+
+/// A binary radix tree.
+///
+/// Invariants: node 0 is the root; every other node is the child of exactly one node, whose index
+/// is lower; no node is deeper than the address is wide; a node without children has a next hop
+/// (except a root alone).
+#[derive(Clone, Debug)]
+pub struct Radix<F> {
+    pub(super) nodes: Vec<Node>,
+    pub(super) family: PhantomData<F>,
+}

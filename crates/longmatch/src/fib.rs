@@ -1,0 +1,117 @@
+//! A compiled table of one family behind one type, whichever engine it is.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
+
+use crate::addr::Family;
+use crate::engine::{Compiled, Engine, EngineSpec, EngineVisitor, Engines};
+use crate::error::{CompileError, Corrupt};
+use crate::memory::MemoryUsage;
+use crate::next_hop::NextHopId;
+use crate::rib::Rib;
+use crate::simd::Simd;
+
+/// The forwarding information base: routes of one family, compiled for lookups by an engine that
+/// is chosen at run time.
+///
+/// A call through it costs an indirect jump more than the engine's own type; a batch pays that
+/// once.
+///
+/// ```
+/// use longmatch::{EngineKind, Fib, Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("192.0.2.0/24".parse()?, NextHopId::new(5).unwrap())?;
+/// let fib = Fib::compile(&rib, EngineKind::Poptrie)?;
+/// assert_eq!(fib.lookup("192.0.2.9".parse()?), NextHopId::new(5));
+///
+/// let addrs = [0xc000_0201, 0x0a00_0001];
+/// let mut hops = [None; 2];
+/// fib.lookup_batch(&addrs, &mut hops);
+/// assert_eq!(hops, [NextHopId::new(5), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Fib<F: Family> {
+    engine: Box<dyn Compiled<F>>,
+}
+
+struct Boxed;
+
+impl<F: Family> EngineVisitor<F> for Boxed {
+    type Output = Box<dyn Compiled<F>>;
+
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
+        Box::new(engine)
+    }
+}
+
+impl<F: Engines> Fib<F> {
+    /// Compiles a table. O(routes), plus what the engine's structure needs.
+    ///
+    /// # Errors
+    /// When the family has no such engine, the engine no such option, or the table exceeds a limit
+    /// of it.
+    pub fn compile(rib: &Rib<F>, engine: impl Into<EngineSpec>) -> Result<Self, CompileError> {
+        Ok(Self { engine: F::build(&engine.into(), rib, Boxed)? })
+    }
+}
+
+impl<F: Family> Fib<F> {
+    /// The next hop of the longest prefix that covers the address.
+    pub fn lookup(&self, addr: F::Addr) -> Option<NextHopId> {
+        self.engine.lookup_one(F::bits(addr))
+    }
+
+    /// Many addresses at once, as integers in host order: `out[i]` answers `addrs[i]`.
+    ///
+    /// # Panics
+    /// When `out` is shorter than `addrs`.
+    pub fn lookup_batch(&self, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        self.engine.lookup_batch(addrs, out);
+    }
+
+    /// [`Fib::lookup_batch`] with a chosen instruction set.
+    ///
+    /// # Panics
+    /// When `out` is shorter than `addrs`.
+    pub fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        self.engine.lookup_batch_with(simd, addrs, out);
+    }
+
+    /// Many addresses, one after the other: the engine's plain algorithm.
+    ///
+    /// # Panics
+    /// When `out` is shorter than `addrs`.
+    pub fn lookup_each(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        self.engine.lookup_each(simd, addrs, out);
+    }
+
+    /// The engine's name.
+    pub fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    /// The choices made when compiling, such as `s=18`.
+    pub fn variant(&self) -> String {
+        self.engine.variant()
+    }
+
+    /// The bytes that lookups read, by part.
+    pub fn memory_usage(&self) -> MemoryUsage {
+        self.engine.memory_usage()
+    }
+
+    /// Verifies the structure against its own invariants and the RIB it was compiled from.
+    ///
+    /// # Errors
+    /// The first broken invariant.
+    pub fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        self.engine.check(rib)
+    }
+}
+
+impl<F: Family> fmt::Debug for Fib<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fib({} {}, {})", self.name(), self.variant(), self.memory_usage())
+    }
+}

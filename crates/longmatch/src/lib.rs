@@ -1,0 +1,70 @@
+//! Longest-prefix match for IPv4 and IPv6: which of a million prefixes is the longest one that
+//! covers this address?
+//!
+//! ```
+//! use longmatch::{EngineKind, Table};
+//!
+//! let mut table = Table::new();
+//! table.insert("10.0.0.0/8".parse()?, "office")?;
+//! table.insert("10.9.0.0/16".parse()?, "lab")?;
+//! assert_eq!(table.get_lpm("10.9.1.1".parse()?).unwrap().1, &"lab");
+//!
+//! let fast = table.freeze(EngineKind::Poptrie)?; // compiled for lookups by the million
+//! assert_eq!(fast.get("10.1.2.3".parse()?), Some(&"office"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is where
+//!
+//! | you want | use |
+//! |---|---|
+//! | prefixes of both families to values of your own | [`Table`], then [`Table::freeze`] |
+//! | one family, next hops as numbers, any engine | [`Rib`] and [`Fib`] |
+//! | one engine, no indirection | [`engine::poptrie::Poptrie`] and its neighbours, through [`Engine`] and [`Lookup`] |
+//! | many addresses at once | `lookup_batch` of any of these |
+//! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
+//!
+//! Routes live in a [`Rib`], which is the truth; engines are compiled from it and can be verified
+//! against it ([`Engine::check`]). An engine whose limits a table exceeds says so with a
+//! [`CompileError`]; there are no wrong answers instead.
+//!
+//! # When not to use it
+//!
+//! For a handful of prefixes that change with every packet, scan them. For exact matches use a
+//! hash map. A compiled engine does not change: compile again after changing the RIB (one million
+//! routes take some tens of milliseconds).
+//!
+//! # Features
+//!
+//! - `std` (default): without it the crate is `no_std` and needs `alloc`.
+//! - `ipnet`: conversions from and to the types of the `ipnet` crate.
+
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
+
+mod addr;
+pub mod engine;
+mod error;
+mod fib;
+mod memory;
+mod next_hop;
+mod prefix;
+mod rib;
+mod route;
+pub mod simd;
+mod table;
+
+pub use addr::{Bits, Family, Ipv4, Ipv6};
+pub use engine::{Engine, EngineKind, EngineSpec, EngineVisitor, Engines, Lookup};
+pub use error::{
+    CompileError, Corrupt, InsertError, NextHopsFull, OptionError, ParsePrefixError, PrefixError,
+    RibFull, UnknownEngine, Unsupported,
+};
+pub use fib::Fib;
+pub use memory::{MemoryPart, MemoryUsage};
+pub use next_hop::{NextHopId, NextHops};
+pub use prefix::{IpPrefix, Prefix};
+pub use rib::{Block, Coalesced, Covering, Iter, Range, Ranges, Rib, Slots};
+pub use route::{Change, Outcome, Route};
+pub use table::{Entries, FrozenTable, Table};

@@ -1,0 +1,58 @@
+//! How much memory a structure takes, part by part.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+/// The memory of a structure, in the terms of its paper.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MemoryUsage {
+    /// The parts; their bytes add up to the whole.
+    pub parts: Vec<MemoryPart>,
+}
+
+/// One part of a structure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryPart {
+    /// What it is, in the paper's own terms.
+    pub name: &'static str,
+    /// How many of them there are.
+    pub count: usize,
+    /// Bytes they take together.
+    pub bytes: usize,
+}
+
+impl MemoryPart {
+    /// A part that is an array.
+    pub fn of_slice<T>(name: &'static str, slice: &[T]) -> Self {
+        Self { name, count: slice.len(), bytes: size_of_val(slice) }
+    }
+}
+
+impl MemoryUsage {
+    /// Bytes of all parts together.
+    pub fn bytes(&self) -> usize {
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+
+    /// The part of that name.
+    pub fn part(&self, name: &str) -> Option<MemoryPart> {
+        self.parts.iter().copied().find(|part| part.name == name)
+    }
+}
+
+impl<const N: usize> From<[MemoryPart; N]> for MemoryUsage {
+    fn from(parts: [MemoryPart; N]) -> Self {
+        Self { parts: parts.into() }
+    }
+}
+
+impl fmt::Display for MemoryUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.bytes())?;
+        for (i, part) in self.parts.iter().enumerate() {
+            let before = if i == 0 { ": " } else { ", " };
+            write!(f, "{before}{} {} ({} bytes)", part.count, part.name, part.bytes)?;
+        }
+        Ok(())
+    }
+}

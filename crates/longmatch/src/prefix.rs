@@ -1,0 +1,473 @@
+//! Prefixes: an address and a length, host bits always zero.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::str::FromStr;
+
+use crate::addr::{Bits, Family, Ipv4, Ipv6};
+use crate::error::{ParsePrefixError, PrefixError};
+
+/// A prefix of one family in canonical form: the bits after `len` are zero.
+///
+/// Prefixes order by address, then by length, so that a prefix comes before everything that it
+/// covers and sorted routes are a pre-order walk of the binary trie.
+///
+/// ```
+/// use longmatch::{Ipv4, Prefix};
+/// let p: Prefix<Ipv4> = "192.0.2.0/24".parse()?;
+/// assert!(p.contains("192.0.2.77".parse().unwrap()));
+/// assert!("192.0.2.1/24".parse::<Prefix<Ipv4>>().is_err()); // host bits are an error...
+/// assert_eq!(Prefix::<Ipv4>::parse_masked("192.0.2.1/24")?, p); // ...unless masked on purpose
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Prefix<F: Family> {
+    bits: F::Bits,
+    len: u8,
+}
+
+impl<F: Family> Prefix<F> {
+    /// The default route, `/0`.
+    pub const DEFAULT: Self = Self { bits: F::Bits::ZERO, len: 0 };
+
+    /// A prefix from an address and a length.
+    ///
+    /// # Errors
+    /// When the length is greater than the family's width, or a bit after the length is set.
+    pub fn new(addr: F::Addr, len: u8) -> Result<Self, PrefixError> {
+        let prefix = Self::masked(addr, len)?;
+        if prefix.bits == F::bits(addr) { Ok(prefix) } else { Err(PrefixError::HostBits { len }) }
+    }
+
+    /// A prefix from an address and a length; bits after the length are dropped.
+    ///
+    /// # Errors
+    /// When the length is greater than the family's width.
+    pub fn masked(addr: F::Addr, len: u8) -> Result<Self, PrefixError> {
+        if len > F::WIDTH {
+            return Err(PrefixError::Length { len: len.into(), max: F::WIDTH });
+        }
+        Ok(Self::from_bits_masked(F::bits(addr), len))
+    }
+
+    /// The prefix of one address, `/32` or `/128`.
+    pub fn host(addr: F::Addr) -> Self {
+        Self { bits: F::bits(addr), len: F::WIDTH }
+    }
+
+    /// The prefix of length `len` that holds the address `bits`.
+    ///
+    /// # Panics
+    /// When `len` is greater than the family's width, in builds with debug assertions.
+    #[inline]
+    pub fn from_bits_masked(bits: F::Bits, len: u8) -> Self {
+        Self { bits: bits & F::Bits::mask(len), len }
+    }
+
+    /// The network address as an integer.
+    #[inline]
+    pub fn bits(self) -> F::Bits {
+        self.bits
+    }
+
+    /// The prefix length.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "a prefix length, not a container's")]
+    pub fn len(self) -> u8 {
+        self.len
+    }
+
+    /// The network address.
+    pub fn addr(self) -> F::Addr {
+        F::addr(self.bits)
+    }
+
+    /// The first address covered, as an integer: the network address.
+    #[inline]
+    pub fn first(self) -> F::Bits {
+        self.bits
+    }
+
+    /// The last address covered, as an integer.
+    #[inline]
+    pub fn last(self) -> F::Bits {
+        self.bits | !F::Bits::mask(self.len)
+    }
+
+    /// Whether the address lies in this prefix.
+    pub fn contains(self, addr: F::Addr) -> bool {
+        self.contains_bits(F::bits(addr))
+    }
+
+    /// Whether the address, as an integer, lies in this prefix.
+    #[inline]
+    pub fn contains_bits(self, bits: F::Bits) -> bool {
+        bits & F::Bits::mask(self.len) == self.bits
+    }
+
+    /// Whether this prefix covers `other`; a prefix covers itself.
+    #[inline]
+    pub fn covers(self, other: Self) -> bool {
+        self.len <= other.len && self.contains_bits(other.bits)
+    }
+
+    /// Whether the two prefixes share an address: one of them covers the other.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.covers(other) || other.covers(self)
+    }
+
+    /// The longest prefix that covers both.
+    #[inline]
+    pub fn common(self, other: Self) -> Self {
+        let same = (self.bits ^ other.bits).leading_zeros();
+        Self::from_bits_masked(self.bits, same.min(self.len).min(other.len))
+    }
+
+    /// The prefix one bit shorter, `None` for `/0`.
+    pub fn parent(self) -> Option<Self> {
+        self.len.checked_sub(1).map(|len| Self::from_bits_masked(self.bits, len))
+    }
+
+    /// The two prefixes one bit longer, lower one first; `None` for a host prefix.
+    pub fn halves(self) -> Option<[Self; 2]> {
+        if self.len == F::WIDTH {
+            return None;
+        }
+        let len = self.len + 1;
+        let upper = self.bits | (F::Bits::mask(len) & !F::Bits::mask(self.len));
+        Some([Self { bits: self.bits, len }, Self { bits: upper, len }])
+    }
+
+    /// Parses `address/length` and drops bits after the length.
+    ///
+    /// # Errors
+    /// As [`FromStr`], but set host bits are masked.
+    pub fn parse_masked(text: &str) -> Result<Self, ParsePrefixError> {
+        let (addr, len) = split(text)?;
+        let addr = addr.parse::<F::Addr>().map_err(|_| ParsePrefixError::Address)?;
+        Ok(Self::masked(addr, len)?)
+    }
+}
+
+/// Splits `address/length` and reads the length, which is decimal without sign or leading zeros.
+fn split(text: &str) -> Result<(&str, u8), ParsePrefixError> {
+    let (addr, len) = text.split_once('/').ok_or(ParsePrefixError::MissingLength)?;
+    let digits = len.as_bytes();
+    let plain = matches!(digits, [b'0'] | [b'1'..=b'9', ..]) && digits.len() <= 3;
+    if !plain || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(ParsePrefixError::Length);
+    }
+    let len: u16 = len.parse().map_err(|_| ParsePrefixError::Length)?;
+    let len = u8::try_from(len).map_err(|_| PrefixError::Length { len, max: 128 })?;
+    Ok((addr, len))
+}
+
+impl<F: Family> FromStr for Prefix<F> {
+    type Err = ParsePrefixError;
+
+    /// Parses `address/length`.
+    ///
+    /// # Errors
+    /// When the address or the length is malformed or out of range, or host bits are set.
+    fn from_str(text: &str) -> Result<Self, ParsePrefixError> {
+        let (addr, len) = split(text)?;
+        let addr = addr.parse::<F::Addr>().map_err(|_| ParsePrefixError::Address)?;
+        Ok(Self::new(addr, len)?)
+    }
+}
+
+impl<F: Family> PartialOrd for Prefix<F> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<F: Family> Ord for Prefix<F> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bits.cmp(&other.bits).then(self.len.cmp(&other.len))
+    }
+}
+
+impl<F: Family> fmt::Display for Prefix<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.addr(), self.len)
+    }
+}
+
+impl<F: Family> fmt::Debug for Prefix<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A prefix of either family.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IpPrefix {
+    /// An IPv4 prefix.
+    V4(Prefix<Ipv4>),
+    /// An IPv6 prefix.
+    V6(Prefix<Ipv6>),
+}
+
+/// The first bits of the IPv4-mapped IPv6 addresses, `::ffff:0:0/96` (RFC 4291, 2.5.5.2).
+const MAPPED_LEN: u8 = 96;
+const MAPPED_BITS: u128 = 0xffff_0000_0000;
+
+impl IpPrefix {
+    /// A prefix from an address and a length.
+    ///
+    /// # Errors
+    /// When the length is greater than the family's width, or a bit after the length is set.
+    pub fn new(addr: IpAddr, len: u8) -> Result<Self, PrefixError> {
+        match addr {
+            IpAddr::V4(addr) => Prefix::new(addr, len).map(Self::V4),
+            IpAddr::V6(addr) => Prefix::new(addr, len).map(Self::V6),
+        }
+    }
+
+    /// A prefix from an address and a length; bits after the length are dropped.
+    ///
+    /// # Errors
+    /// When the length is greater than the family's width.
+    pub fn masked(addr: IpAddr, len: u8) -> Result<Self, PrefixError> {
+        match addr {
+            IpAddr::V4(addr) => Prefix::masked(addr, len).map(Self::V4),
+            IpAddr::V6(addr) => Prefix::masked(addr, len).map(Self::V6),
+        }
+    }
+
+    /// The prefix of one address, `/32` or `/128`.
+    pub fn host(addr: IpAddr) -> Self {
+        match addr {
+            IpAddr::V4(addr) => Self::V4(Prefix::host(addr)),
+            IpAddr::V6(addr) => Self::V6(Prefix::host(addr)),
+        }
+    }
+
+    /// The network address.
+    pub fn addr(self) -> IpAddr {
+        match self {
+            Self::V4(prefix) => IpAddr::V4(prefix.addr()),
+            Self::V6(prefix) => IpAddr::V6(prefix.addr()),
+        }
+    }
+
+    /// The prefix length.
+    #[expect(clippy::len_without_is_empty, reason = "a prefix length, not a container's")]
+    pub fn len(self) -> u8 {
+        match self {
+            Self::V4(prefix) => prefix.len(),
+            Self::V6(prefix) => prefix.len(),
+        }
+    }
+
+    /// Whether the address is of this family and lies in this prefix.
+    pub fn contains(self, addr: IpAddr) -> bool {
+        match (self, addr) {
+            (Self::V4(prefix), IpAddr::V4(addr)) => prefix.contains(addr),
+            (Self::V6(prefix), IpAddr::V6(addr)) => prefix.contains(addr),
+            _ => false,
+        }
+    }
+
+    /// Parses `address/length` and drops bits after the length.
+    ///
+    /// # Errors
+    /// As [`FromStr`], but set host bits are masked.
+    pub fn parse_masked(text: &str) -> Result<Self, ParsePrefixError> {
+        let (addr, len) = split(text)?;
+        let addr: IpAddr = addr.parse().map_err(|_| ParsePrefixError::Address)?;
+        Ok(Self::masked(addr, len)?)
+    }
+
+    /// A prefix inside `::ffff:0:0/96` as the IPv4 prefix that it stands for; anything else as it
+    /// is.
+    pub fn unmapped(self) -> Self {
+        match self {
+            Self::V6(p) if p.len() >= MAPPED_LEN && p.bits() >> 32 == MAPPED_BITS >> 32 => {
+                Self::V4(Prefix::from_bits_masked(p.bits() as u32, p.len() - MAPPED_LEN))
+            }
+            other => other,
+        }
+    }
+}
+
+impl FromStr for IpPrefix {
+    type Err = ParsePrefixError;
+
+    /// Parses `address/length` of either family.
+    ///
+    /// # Errors
+    /// When the address or the length is malformed or out of range, or host bits are set.
+    fn from_str(text: &str) -> Result<Self, ParsePrefixError> {
+        let (addr, len) = split(text)?;
+        if addr.contains(':') {
+            let addr: Ipv6Addr = addr.parse().map_err(|_| ParsePrefixError::Address)?;
+            Ok(Self::V6(Prefix::new(addr, len)?))
+        } else {
+            let addr: Ipv4Addr = addr.parse().map_err(|_| ParsePrefixError::Address)?;
+            Ok(Self::V4(Prefix::new(addr, len)?))
+        }
+    }
+}
+
+impl From<Prefix<Ipv4>> for IpPrefix {
+    fn from(prefix: Prefix<Ipv4>) -> Self {
+        Self::V4(prefix)
+    }
+}
+
+impl From<Prefix<Ipv6>> for IpPrefix {
+    fn from(prefix: Prefix<Ipv6>) -> Self {
+        Self::V6(prefix)
+    }
+}
+
+impl fmt::Display for IpPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::V4(prefix) => prefix.fmt(f),
+            Self::V6(prefix) => prefix.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for IpPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(feature = "ipnet")]
+mod ipnet_types {
+    use super::{IpPrefix, Ipv4, Ipv6, Prefix};
+    use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+    macro_rules! convert {
+        ($family:ty, $net:ty) => {
+            /// Keeps the network; host bits, which `ipnet` allows, are dropped.
+            impl From<$net> for Prefix<$family> {
+                fn from(net: $net) -> Self {
+                    use crate::addr::Family;
+                    Self::from_bits_masked(<$family>::bits(net.addr()), net.prefix_len())
+                }
+            }
+
+            impl From<Prefix<$family>> for $net {
+                fn from(prefix: Prefix<$family>) -> Self {
+                    Self::new_assert(prefix.addr(), prefix.len())
+                }
+            }
+        };
+    }
+
+    convert!(Ipv4, Ipv4Net);
+    convert!(Ipv6, Ipv6Net);
+
+    /// Keeps the network; host bits, which `ipnet` allows, are dropped.
+    impl From<IpNet> for IpPrefix {
+        fn from(net: IpNet) -> Self {
+            match net {
+                IpNet::V4(net) => Self::V4(net.into()),
+                IpNet::V6(net) => Self::V6(net.into()),
+            }
+        }
+    }
+
+    impl From<IpPrefix> for IpNet {
+        fn from(prefix: IpPrefix) -> Self {
+            match prefix {
+                IpPrefix::V4(prefix) => Self::V4(prefix.into()),
+                IpPrefix::V6(prefix) => Self::V6(prefix.into()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    fn p4(text: &str) -> Prefix<Ipv4> {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn parses_only_canonical_text() {
+        for good in ["0.0.0.0/0", "255.255.255.255/32", "10.0.0.0/8"] {
+            assert_eq!(p4(good).to_string(), good);
+        }
+        let bad = [
+            "",
+            "/",
+            "10.0.0.0",
+            "10.0.0.0/",
+            "10.0.0.0/33",
+            "10.0.0.0/-1",
+            "10.0.0.0/+8",
+            "10.0.0.0/08",
+            "010.0.0.0/8",
+            "10.0.0/8",
+            "10.0.0.1/8",
+            "10.0.0.0/8 ",
+            "10.0.0.0/999",
+            "10.0.0.0/256",
+            "::/0",
+            "10.0.0.0/99999999999999999999",
+        ];
+        for text in bad {
+            assert!(text.parse::<Prefix<Ipv4>>().is_err(), "{text:?}");
+        }
+        for text in ["fe80::1%eth0/128", "::1/129", "::/", "1::2::3/64", "::1/64"] {
+            assert!(text.parse::<IpPrefix>().is_err(), "{text:?}");
+        }
+    }
+
+    /// R1 (treebitmap #9): host bits are an error, or dropped by an explicit call; never kept.
+    #[test]
+    fn host_bits_are_refused_or_masked() {
+        assert_eq!(
+            "10.0.0.1/8".parse::<Prefix<Ipv4>>(),
+            Err(ParsePrefixError::Prefix(PrefixError::HostBits { len: 8 }))
+        );
+        assert_eq!(Prefix::<Ipv4>::parse_masked("10.0.0.1/8").unwrap(), p4("10.0.0.0/8"));
+        assert_eq!(IpPrefix::parse_masked("2001:db8::1/32").unwrap().to_string(), "2001:db8::/32");
+    }
+
+    #[test]
+    fn order_is_pre_order() {
+        let mut sorted: Vec<_> =
+            ["10.0.0.0/8", "0.0.0.0/0", "10.0.0.0/24", "10.0.0.0/16", "10.128.0.0/9"]
+                .map(p4)
+                .into();
+        sorted.sort();
+        let text: Vec<_> = sorted.iter().map(ToString::to_string).collect();
+        assert_eq!(text, ["0.0.0.0/0", "10.0.0.0/8", "10.0.0.0/16", "10.0.0.0/24", "10.128.0.0/9"]);
+    }
+
+    #[test]
+    fn family_tree() {
+        let p = p4("10.0.0.0/8");
+        assert_eq!(p.halves().unwrap(), [p4("10.0.0.0/9"), p4("10.128.0.0/9")]);
+        assert_eq!(p.parent().unwrap(), p4("10.0.0.0/7"));
+        assert_eq!(Prefix::<Ipv4>::DEFAULT.parent(), None);
+        assert_eq!(p4("1.2.3.4/32").halves(), None);
+        assert_eq!(p4("10.0.0.0/24").common(p4("10.0.1.0/24")), p4("10.0.0.0/23"));
+        assert_eq!(p4("10.0.0.0/8").common(p4("10.0.1.0/24")), p4("10.0.0.0/8"));
+        assert!(p.covers(p) && p.covers(p4("10.1.0.0/16")) && !p4("10.1.0.0/16").covers(p));
+        assert_eq!(Prefix::<Ipv4>::DEFAULT.last(), u32::MAX);
+        assert_eq!(Prefix::<Ipv6>::host(Ipv6Addr::LOCALHOST).last(), 1);
+    }
+
+    #[test]
+    fn mapped_prefixes_become_ipv4() {
+        let ip = |text: &str| text.parse::<IpPrefix>().unwrap();
+        assert_eq!(ip("::ffff:10.0.0.0/104").unmapped(), ip("10.0.0.0/8"));
+        assert_eq!(ip("::ffff:0:0/96").unmapped(), ip("0.0.0.0/0"));
+        assert_eq!(ip("::/0").unmapped(), ip("::/0"));
+        assert_eq!(ip("::fffe:0:0/96").unmapped(), ip("::fffe:0:0/96"));
+    }
+}

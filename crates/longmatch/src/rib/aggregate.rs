@@ -1,0 +1,96 @@
+//! Lossless route aggregation (Poptrie paper, section 3): fewer routes, the same answers.
+//!
+//! Two rules, applied bottom up: a part of the address space whose addresses all have one next hop
+//! needs at most one route, whatever routes made it so; and a route whose covering route has the
+//! same next hop is not needed at all.
+
+use super::Rib;
+use super::trie::{Index, NONE, ROOT, Trie};
+use crate::addr::Family;
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+
+/// What the addresses of a region have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Region {
+    /// One next hop, or none, for all; no route has been emitted for it.
+    Uniform(Option<NextHopId>),
+    /// Several; the routes below that are still needed have been emitted.
+    Mixed,
+}
+
+impl<F: Family> Rib<F> {
+    /// A table with the same next hop for every address and no route that the aggregation of the
+    /// Poptrie paper can remove. O(routes).
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// for prefix in ["10.0.0.0/9", "10.128.0.0/9", "10.1.0.0/16"] {
+    ///     rib.insert(prefix.parse()?, NextHopId::new(7).unwrap())?;
+    /// }
+    /// let routes: Vec<_> = rib.aggregated().iter().map(|route| route.prefix.to_string()).collect();
+    /// assert_eq!(routes, ["10.0.0.0/8"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn aggregated(&self) -> Self {
+        let mut aggregation = Aggregation { trie: &self.trie, out: Self::new() };
+        if let Region::Uniform(Some(next_hop)) = aggregation.region(ROOT, None) {
+            aggregation.emit(Prefix::DEFAULT, next_hop);
+        }
+        aggregation.out
+    }
+}
+
+struct Aggregation<'r, F: Family> {
+    trie: &'r Trie<F>,
+    out: Rib<F>,
+}
+
+impl<F: Family> Aggregation<'_, F> {
+    fn emit(&mut self, prefix: Prefix<F>, next_hop: NextHopId) {
+        self.out.trie.insert(prefix, next_hop);
+        self.out.routes += 1;
+    }
+
+    /// The region of a node's prefix, below routes that give `inherited`. Recursion is as deep as
+    /// the trie: at most the address's width.
+    fn region(&mut self, at: Index, inherited: Option<NextHopId>) -> Region {
+        let node = *self.trie.node(at);
+        let own = node.next_hop.or(inherited);
+        let Some(halves) = node.prefix().halves() else { return Region::Uniform(own) };
+        let regions = [0, 1].map(|side| self.half(node.children[side], halves[side], own));
+        if regions[0] == regions[1] && regions[0] != Region::Mixed {
+            return regions[0];
+        }
+        for (region, prefix) in regions.into_iter().zip(halves) {
+            if let Region::Uniform(Some(next_hop)) = region
+                && region != Region::Uniform(own)
+            {
+                self.emit(prefix, next_hop);
+            }
+        }
+        if let Some(next_hop) = own.filter(|_| own != inherited) {
+            self.emit(node.prefix(), next_hop);
+        }
+        Region::Mixed
+    }
+
+    /// The region of one half of a node, in which `child` may lie anywhere.
+    fn half(&mut self, child: Index, half: Prefix<F>, own: Option<NextHopId>) -> Region {
+        if child == NONE {
+            return Region::Uniform(own);
+        }
+        let region = self.region(child, own);
+        let prefix = self.trie.node(child).prefix();
+        match region {
+            Region::Uniform(next_hop) if prefix == half || next_hop == own => region,
+            // The child's siblings up to this half inherit; the child differs from them.
+            Region::Uniform(Some(next_hop)) => {
+                self.emit(prefix, next_hop);
+                Region::Mixed
+            }
+            _ => Region::Mixed,
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The routing information base: the ordered set of routes that every engine is compiled from.
+//!
+//! The RIB is the truth. It answers exact and longest matches itself, but its purpose is to be
+//! changed and to be read in order; for lookups by the million compile an engine from it.
+//!
+//! Two views serve the compilers: disjoint ranges of addresses ([`Rib::ranges`]) and leaf-pushed
+//! slots of a fixed stride ([`Rib::root_block`]).
+
+mod aggregate;
+mod iter;
+mod ranges;
+mod strides;
+mod trie;
+
+pub use iter::{Covering, Iter};
+pub use ranges::{Coalesced, Range, Ranges};
+pub use strides::{Block, Slots};
+
+use crate::addr::{Family, Ipv4, Ipv6};
+use crate::error::RibFull;
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+use crate::route::{Change, Outcome, Route};
+use trie::{MAX_ROUTES, Node, ROOT, Trie};
+
+/// The routes of one family, in order.
+///
+/// Inserting, removing and matching follow the prefix bit by bit, skipping what no route
+/// distinguishes: O(width) steps at most, about log2(routes) on real tables. Memory is at most two
+/// nodes a route, of 20 bytes for IPv4 and 32 for IPv6.
+///
+/// ```
+/// use longmatch::{Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// let hop = |n| NextHopId::new(n).unwrap();
+/// rib.insert("10.0.0.0/8".parse()?, hop(1))?;
+/// rib.insert("10.1.0.0/16".parse()?, hop(2))?;
+/// let route = rib.longest_match("10.1.2.3".parse()?).unwrap();
+/// assert_eq!((route.prefix.len(), route.next_hop), (16, hop(2)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Rib<F: Family> {
+    trie: Trie<F>,
+    routes: usize,
+    limit: usize,
+}
+
+impl<F: Family> Default for Rib<F> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<F: Family> Rib<F> {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::with_route_limit(MAX_ROUTES)
+    }
+
+    /// An empty table that never holds more than `limit` routes (and never more than about two
+    /// thousand million, which is what its indices reach).
+    pub fn with_route_limit(limit: usize) -> Self {
+        Self { trie: Trie::new(), routes: 0, limit: limit.min(MAX_ROUTES) }
+    }
+
+    /// Number of routes.
+    pub fn len(&self) -> usize {
+        self.routes
+    }
+
+    /// Whether there is no route.
+    pub fn is_empty(&self) -> bool {
+        self.routes == 0
+    }
+
+    /// Adds a route, or replaces the next hop of its prefix; the next hop before.
+    ///
+    /// # Errors
+    /// When the prefix is new and the table holds as many routes as its limit allows. The table is
+    /// unchanged then.
+    pub fn insert(
+        &mut self,
+        prefix: Prefix<F>,
+        next_hop: NextHopId,
+    ) -> Result<Option<NextHopId>, RibFull> {
+        if self.routes >= self.limit && self.get(prefix).is_none() {
+            return Err(RibFull { limit: self.limit });
+        }
+        let old = self.trie.insert(prefix, next_hop);
+        self.routes += usize::from(old.is_none());
+        Ok(old)
+    }
+
+    /// Removes the route of exactly this prefix; its next hop. Removing what is not there
+    /// allocates nothing.
+    pub fn remove(&mut self, prefix: Prefix<F>) -> Option<NextHopId> {
+        let old = self.trie.remove(prefix);
+        self.routes -= usize::from(old.is_some());
+        old
+    }
+
+    /// Carries out a change and says what it did.
+    ///
+    /// # Errors
+    /// When it announces a new prefix to a full table, which is unchanged then.
+    pub fn apply(&mut self, change: Change<F>) -> Result<Outcome, RibFull> {
+        Ok(match change {
+            Change::Announce(Route { prefix, next_hop }) => match self.insert(prefix, next_hop)? {
+                None => Outcome::New,
+                Some(old) if old == next_hop => Outcome::Same,
+                Some(old) => Outcome::Replaced(old),
+            },
+            Change::Withdraw(prefix) => match self.remove(prefix) {
+                Some(old) => Outcome::Withdrawn(old),
+                None => Outcome::Unknown,
+            },
+        })
+    }
+
+    /// The next hop of exactly this prefix.
+    pub fn get(&self, prefix: Prefix<F>) -> Option<NextHopId> {
+        self.trie.find(prefix)?.next_hop
+    }
+
+    /// The route with the longest prefix that covers the address.
+    pub fn longest_match(&self, addr: F::Addr) -> Option<Route<F>> {
+        self.covering(Prefix::host(addr)).last()
+    }
+
+    /// Every route whose prefix covers `prefix`, itself included, shortest first. Of an address:
+    /// `covering(Prefix::host(addr))`.
+    pub fn covering(&self, prefix: Prefix<F>) -> Covering<'_, F> {
+        Covering::new(&self.trie, prefix)
+    }
+
+    /// Every route that `prefix` covers, itself included, in order.
+    pub fn subtree(&self, prefix: Prefix<F>) -> Iter<'_, F> {
+        Iter::new(&self.trie, self.trie.find_below(prefix))
+    }
+
+    /// Every route in order: by address, covering prefixes before what they cover.
+    pub fn iter(&self) -> Iter<'_, F> {
+        Iter::new(&self.trie, Some(ROOT))
+    }
+
+    /// The whole address space as disjoint ranges, each with the route that is its longest match.
+    /// Every boundary of a prefix begins a new range, even between equal next hops;
+    /// [`Ranges::coalesced`] joins those.
+    pub fn ranges(&self) -> Ranges<F, Iter<'_, F>> {
+        Ranges::new(self.iter())
+    }
+
+    /// The whole table as a block to expand into leaf-pushed slots.
+    pub fn root_block(&self) -> Block<'_, F> {
+        Block::root(&self.trie)
+    }
+
+    /// The greatest next-hop id in the table, 0 if it is empty. O(routes).
+    pub fn max_next_hop(&self) -> u32 {
+        self.iter().map(|route| route.next_hop.get()).max().unwrap_or(0)
+    }
+
+    /// Bytes held, unused capacity included.
+    pub fn memory_bytes(&self) -> usize {
+        self.trie.bytes()
+    }
+
+    /// Rebuilds the storage in order of addresses: removed nodes are given back, and walks touch
+    /// memory in sequence. O(routes).
+    pub fn compact(&mut self) {
+        let mut trie = Trie::new();
+        for route in self.iter() {
+            trie.insert(route.prefix, route.next_hop);
+        }
+        self.trie = trie;
+    }
+
+    /// The smallest number of nodes that the routes need, and the number in use: for tests of the
+    /// accounting.
+    #[cfg(test)]
+    fn node_accounting(&self) -> (usize, usize) {
+        let mut fresh = self.clone();
+        fresh.compact();
+        (fresh.trie.live_nodes(), self.trie.live_nodes())
+    }
+}
+
+impl<F: Family> Extend<Route<F>> for Rib<F> {
+    /// Adds all routes; of several with one prefix the last stays.
+    ///
+    /// # Panics
+    /// When the limit on routes is exceeded; use [`Rib::insert`] where that can happen.
+    fn extend<I: IntoIterator<Item = Route<F>>>(&mut self, routes: I) {
+        for route in routes {
+            if let Err(full) = self.insert(route.prefix, route.next_hop) {
+                panic!("{full}");
+            }
+        }
+    }
+}
+
+impl<F: Family> FromIterator<Route<F>> for Rib<F> {
+    fn from_iter<I: IntoIterator<Item = Route<F>>>(routes: I) -> Self {
+        let mut rib = Self::new();
+        rib.extend(routes);
+        rib
+    }
+}
+
+impl<'r, F: Family> IntoIterator for &'r Rib<F> {
+    type Item = Route<F>;
+    type IntoIter = Iter<'r, F>;
+
+    fn into_iter(self) -> Iter<'r, F> {
+        self.iter()
+    }
+}
+
+impl<F: Family> core::fmt::Debug for Rib<F> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_map().entries(self.iter().map(|route| (route.prefix, route.next_hop))).finish()
+    }
+}
+
+const _: () = assert!(size_of::<Node<Ipv4>>() == 20 && size_of::<Node<Ipv6>>() == 32);
+
+impl<F: Family> Node<F> {
+    /// The node's route, if it carries one.
+    fn route(&self) -> Option<Route<F>> {
+        let next_hop = self.next_hop?;
+        Some(Route { prefix: self.prefix(), next_hop })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! View 1 of a RIB: the address space as disjoint ranges.
+//!
+//! The sweep reads sorted routes and keeps the prefixes that are open at the current address on a
+//! stack. It shares no code with the trie's matching, which makes it the second oracle: one that
+//! is cheap enough to check a table of a million routes on every address.
+
+use alloc::vec::Vec;
+use core::iter::FusedIterator;
+
+use crate::addr::{Bits, Family};
+use crate::next_hop::NextHopId;
+use crate::route::Route;
+
+/// Addresses from `first` to `last`, both included, that share their longest match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range<F: Family> {
+    /// The lowest address.
+    pub first: F::Bits,
+    /// The highest address.
+    pub last: F::Bits,
+    /// The longest match; `None` where no route covers the range.
+    pub route: Option<Route<F>>,
+}
+
+impl<F: Family> Range<F> {
+    /// The next hop of the longest match.
+    pub fn next_hop(&self) -> Option<NextHopId> {
+        self.route.map(|route| route.next_hop)
+    }
+}
+
+/// The address space as disjoint ranges in order, without gaps, from sorted routes. O(routes) time
+/// in all, O(width) memory.
+#[derive(Clone)]
+pub struct Ranges<F: Family, I> {
+    routes: I,
+    /// The next route, read ahead.
+    ahead: Option<Route<F>>,
+    /// Routes that cover `at` and may go on after what lies below them.
+    open: Vec<Route<F>>,
+    /// Where the next range begins; `None` after the last.
+    at: Option<F::Bits>,
+}
+
+impl<F: Family, I: Iterator<Item = Route<F>>> Ranges<F, I> {
+    /// Ranges of routes that come sorted by prefix, each prefix once.
+    pub fn new(mut routes: I) -> Self {
+        let ahead = routes.next();
+        Self { routes, ahead, open: Vec::new(), at: Some(F::Bits::ZERO) }
+    }
+
+    /// The same with neighbouring ranges of equal next hop joined.
+    pub fn coalesced(self) -> Coalesced<F, I> {
+        let mut ranges = self;
+        let ahead = ranges.next();
+        Coalesced { ranges, ahead }
+    }
+
+    /// Opens the routes that begin at `at`; all but the longest of them yield no range here.
+    fn open_at(&mut self, at: F::Bits) {
+        while let Some(route) = self.ahead.filter(|route| route.prefix.first() == at) {
+            self.open.push(route);
+            self.ahead = self.routes.next();
+        }
+    }
+}
+
+impl<F: Family, I: Iterator<Item = Route<F>>> Iterator for Ranges<F, I> {
+    type Item = Range<F>;
+
+    fn next(&mut self) -> Option<Range<F>> {
+        let first = self.at?;
+        self.open_at(first);
+        let route = self.open.last().copied();
+        let mut last = route.map_or(F::Bits::MAX, |route| route.prefix.last());
+        if let Some(before) = self.ahead.and_then(|ahead| ahead.prefix.first().predecessor()) {
+            last = last.min(before);
+        }
+        while self.open.last().is_some_and(|route| route.prefix.last() == last) {
+            self.open.pop();
+        }
+        self.at = last.successor();
+        Some(Range { first, last, route })
+    }
+}
+
+impl<F: Family, I: Iterator<Item = Route<F>>> FusedIterator for Ranges<F, I> {}
+
+/// Disjoint ranges of which no two neighbours have the same next hop; made by
+/// [`Ranges::coalesced`]. A range's `route` is the longest match of its first address.
+#[derive(Clone)]
+pub struct Coalesced<F: Family, I> {
+    ranges: Ranges<F, I>,
+    ahead: Option<Range<F>>,
+}
+
+impl<F: Family, I: Iterator<Item = Route<F>>> Iterator for Coalesced<F, I> {
+    type Item = Range<F>;
+
+    fn next(&mut self) -> Option<Range<F>> {
+        let mut joined = self.ahead?;
+        loop {
+            self.ahead = self.ranges.next();
+            match self.ahead {
+                Some(next) if next.next_hop() == joined.next_hop() => joined.last = next.last,
+                _ => return Some(joined),
+            }
+        }
+    }
+}
+
+impl<F: Family, I: Iterator<Item = Route<F>>> FusedIterator for Coalesced<F, I> {}

@@ -1,0 +1,109 @@
+//! View 2 of a RIB: a block of addresses as `2^width` leaf-pushed slots.
+//!
+//! Leaf pushing gives each slot the next hop of the longest match among the routes that cover the
+//! whole slot, and says whether longer routes lie inside. A multiway trie is this view applied
+//! again to each slot that has some. Equal neighbours come as runs, so the cost is that of the
+//! routes in the block, not of its slots.
+
+use super::trie::{Index, NONE, ROOT, Trie};
+use crate::addr::{Bits, Family};
+use crate::next_hop::NextHopId;
+
+/// All addresses that share their first `depth` bits, seen from the routes inside.
+#[derive(Clone, Copy)]
+pub struct Block<'r, F: Family> {
+    trie: &'r Trie<F>,
+    /// The highest node inside the block.
+    top: Index,
+    depth: u8,
+    /// The next hop of the longest route that covers the block from outside.
+    inherited: Option<NextHopId>,
+}
+
+/// A run of slots.
+#[derive(Clone, Copy)]
+pub struct Slots<'r, F: Family> {
+    /// The first slot of the run.
+    pub first: usize,
+    /// How many slots; 1 where `below` is some.
+    pub count: usize,
+    /// The longest match among the routes that cover the slot.
+    pub next_hop: Option<NextHopId>,
+    /// The slot's inside, where a route longer than the slot lies in it.
+    pub below: Option<Block<'r, F>>,
+}
+
+impl<'r, F: Family> Block<'r, F> {
+    pub(super) fn root(trie: &'r Trie<F>) -> Self {
+        Self { trie, top: ROOT, depth: 0, inherited: None }
+    }
+
+    /// The number of leading bits that all addresses of the block share.
+    pub fn depth(&self) -> u8 {
+        self.depth
+    }
+
+    /// Calls `visit` with runs of slots, in order and without gaps, each slot being `width` more
+    /// bits of the address. Where these go past the address's end they read as zero, as in
+    /// [`Bits::extract`], and what is visited for other slots is of no use.
+    ///
+    /// # Panics
+    /// When the width is greater than 31.
+    pub fn for_each_slots<V: FnMut(Slots<'r, F>)>(&self, width: u8, visit: V) {
+        assert!(width < 32, "a block of 2^{width} slots is too wide");
+        let mut walk = Walk { trie: self.trie, depth: self.depth, width, visit };
+        walk.region(self.top, 0, 1 << width, self.inherited);
+    }
+}
+
+struct Walk<'r, F: Family, V> {
+    trie: &'r Trie<F>,
+    depth: u8,
+    width: u8,
+    visit: V,
+}
+
+impl<'r, F: Family, V: FnMut(Slots<'r, F>)> Walk<'r, F, V> {
+    /// Visits `count` slots from `first`, in which `top` is the highest node.
+    fn region(&mut self, top: Index, first: usize, count: usize, inherited: Option<NextHopId>) {
+        let node = self.trie.node(top);
+        let slot = node.bits.extract(self.depth, self.width);
+        let beyond = node.len - self.depth;
+        let end = first + count;
+        self.run(first, slot, inherited);
+        if beyond >= self.width {
+            let own = if beyond == self.width { node.next_hop.or(inherited) } else { inherited };
+            let deeper = beyond > self.width || node.children != [NONE; 2];
+            let below = deeper.then_some(Block {
+                trie: self.trie,
+                top,
+                depth: self.depth + self.width,
+                inherited: own,
+            });
+            (self.visit)(Slots { first: slot, count: 1, next_hop: own, below });
+            self.run(slot + 1, end, inherited);
+        } else {
+            let half = 1 << (self.width - beyond - 1);
+            let own = node.next_hop.or(inherited);
+            let [low, high] = node.children;
+            self.child(low, slot, half, own);
+            self.child(high, slot + half, half, own);
+            self.run(slot + 2 * half, end, inherited);
+        }
+    }
+
+    fn child(&mut self, child: Index, first: usize, count: usize, inherited: Option<NextHopId>) {
+        if child == NONE {
+            self.run(first, first + count, inherited);
+        } else {
+            self.region(child, first, count, inherited);
+        }
+    }
+
+    /// Visits the slots from `first` up to `end` that no node lies in.
+    fn run(&mut self, first: usize, end: usize, next_hop: Option<NextHopId>) {
+        if first < end {
+            (self.visit)(Slots { first, count: end - first, next_hop, below: None });
+        }
+    }
+}

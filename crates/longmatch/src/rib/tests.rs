@@ -1,0 +1,289 @@
+use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::addr::{Bits, Ipv4, Ipv6};
+
+fn hop(n: u32) -> NextHopId {
+    NextHopId::new(n).unwrap()
+}
+
+fn p4(text: &str) -> Prefix<Ipv4> {
+    text.parse().unwrap()
+}
+
+fn rib4(routes: &[(&str, u32)]) -> Rib<Ipv4> {
+    routes.iter().map(|(p, n)| Route { prefix: p4(p), next_hop: hop(*n) }).collect()
+}
+
+fn listed<F: Family>(routes: impl Iterator<Item = Route<F>>) -> Vec<(alloc::string::String, u32)> {
+    routes.map(|route| (route.prefix.to_string(), route.next_hop.get())).collect()
+}
+
+/// F1 (FreeBSD 36e15b717eec): deleting the /23 between a /22 and a /24.
+#[test]
+fn withdrawal_in_a_chain_of_covers() {
+    let mut rib = rib4(&[("10.0.0.0/22", 1), ("10.0.0.0/23", 2), ("10.0.0.0/24", 3)]);
+    assert_eq!(rib.remove(p4("10.0.0.0/23")), Some(hop(2)));
+    assert_eq!(rib.longest_match("10.0.0.1".parse().unwrap()).unwrap().next_hop, hop(3));
+    assert_eq!(rib.longest_match("10.0.1.1".parse().unwrap()).unwrap().next_hop, hop(1));
+    assert_eq!(rib.node_accounting().0, rib.node_accounting().1);
+}
+
+/// R3 (py-radix #88, #52): deleting one prefix removed others.
+#[test]
+fn removal_leaves_the_other_routes() {
+    let all = [
+        "0.0.0.0/0",
+        "10.0.0.0/8",
+        "10.0.0.0/9",
+        "10.128.0.0/9",
+        "10.0.0.0/32",
+        "10.0.0.1/32",
+        "10.255.255.255/32",
+        "255.255.255.255/32",
+        "192.0.2.0/24",
+    ];
+    for removed in all {
+        let mut rib: Rib<Ipv4> =
+            (1..).zip(all).map(|(n, p)| Route { prefix: p4(p), next_hop: hop(n) }).collect();
+        assert!(rib.remove(p4(removed)).is_some());
+        for (n, prefix) in (1..).zip(all) {
+            assert_eq!(rib.get(p4(prefix)), (prefix != removed).then(|| hop(n)), "{prefix}");
+        }
+    }
+}
+
+/// D16, R1 (treebitmap #13), R2: /32 and /128 inserted, walked over and removed.
+#[test]
+fn host_routes_at_the_edges() {
+    let mut rib = Rib::<Ipv6>::new();
+    let edges = ["::/128", "::1/128", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128", "::/0"];
+    for (n, text) in (1..).zip(edges) {
+        rib.insert(text.parse().unwrap(), hop(n)).unwrap();
+    }
+    assert_eq!(rib.iter().count(), 4);
+    for text in edges {
+        assert!(rib.remove(text.parse().unwrap()).is_some());
+    }
+    assert!(rib.is_empty());
+    assert_eq!(rib.node_accounting(), (1, 1));
+}
+
+/// D4, R2: nodes are returned, and used again.
+#[test]
+fn removed_nodes_are_reused() {
+    let mut rib = Rib::<Ipv4>::new();
+    let routes: Vec<_> = (0..1000u32)
+        .map(|i| Prefix::from_bits_masked(i.wrapping_mul(0x9e37_79b9), 8 + (i % 25) as u8))
+        .collect();
+    let mut bytes = Vec::new();
+    for _ in 0..5 {
+        for prefix in &routes {
+            rib.insert(*prefix, hop(1)).unwrap();
+        }
+        for prefix in &routes {
+            rib.remove(*prefix);
+        }
+        assert_eq!(rib.node_accounting(), (1, 1));
+        bytes.push(rib.memory_bytes());
+    }
+    assert!(bytes.windows(2).all(|pair| pair[0] == pair[1]), "no growth from reuse: {bytes:?}");
+    rib.compact();
+    assert!(rib.memory_bytes() < 100);
+}
+
+/// D20: a duplicate insert; and the semantics rows "same route again", "next hop replaced",
+/// "withdrawal of an unknown prefix".
+#[test]
+fn outcomes_of_changes() {
+    let mut rib = Rib::<Ipv4>::new();
+    let announce = |n| Change::Announce(Route { prefix: p4("10.0.0.0/8"), next_hop: hop(n) });
+    assert_eq!(rib.apply(announce(1)), Ok(Outcome::New));
+    assert_eq!(rib.apply(announce(1)), Ok(Outcome::Same));
+    assert_eq!(rib.apply(announce(2)), Ok(Outcome::Replaced(hop(1))));
+    let bytes = rib.memory_bytes();
+    assert_eq!(rib.apply(Change::Withdraw(p4("10.0.0.0/9"))), Ok(Outcome::Unknown));
+    assert_eq!(rib.apply(Change::Withdraw(p4("11.0.0.0/8"))), Ok(Outcome::Unknown));
+    assert_eq!(rib.memory_bytes(), bytes);
+    assert_eq!(rib.apply(Change::Withdraw(p4("10.0.0.0/8"))), Ok(Outcome::Withdrawn(hop(2))));
+    assert!(rib.is_empty());
+}
+
+#[test]
+fn a_full_table_refuses_and_stays() {
+    let mut rib = Rib::<Ipv4>::with_route_limit(2);
+    rib.insert(p4("10.0.0.0/8"), hop(1)).unwrap();
+    rib.insert(p4("11.0.0.0/8"), hop(1)).unwrap();
+    assert_eq!(rib.insert(p4("12.0.0.0/8"), hop(1)), Err(RibFull { limit: 2 }));
+    assert_eq!(rib.insert(p4("10.0.0.0/8"), hop(2)), Ok(Some(hop(1))), "replacing needs no room");
+    assert_eq!(rib.len(), 2);
+    rib.remove(p4("11.0.0.0/8"));
+    assert_eq!(rib.insert(p4("12.0.0.0/8"), hop(1)), Ok(None));
+}
+
+#[test]
+fn walks_are_in_order_and_bounded() {
+    let rib = rib4(&[("192.0.2.0/24", 4), ("10.1.0.0/16", 3), ("0.0.0.0/0", 1), ("10.0.0.0/8", 2)]);
+    let all = listed(rib.iter());
+    assert_eq!(
+        all.iter().map(|(p, _)| p.as_str()).collect::<Vec<_>>(),
+        ["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24"]
+    );
+    assert_eq!(listed(rib.subtree(p4("10.0.0.0/8"))), all[1..3]);
+    assert_eq!(listed(rib.subtree(p4("10.0.0.0/7"))), all[1..3]);
+    assert_eq!(listed(rib.subtree(p4("10.1.2.0/24"))), []);
+    assert_eq!(listed(rib.subtree(Prefix::DEFAULT)), all);
+    assert_eq!(listed(rib.covering(p4("10.1.2.0/24"))), all[..3]);
+    assert_eq!(listed(rib.covering(p4("11.0.0.0/8"))), all[..1]);
+}
+
+#[test]
+fn ranges_partition_the_space() {
+    let rib =
+        rib4(&[("0.0.0.0/0", 1), ("10.0.0.0/8", 2), ("10.0.0.0/16", 2), ("255.255.255.255/32", 3)]);
+    let ranges: Vec<_> =
+        rib.ranges().map(|r| (r.first, r.last, r.next_hop().map(NextHopId::get))).collect();
+    assert_eq!(
+        ranges,
+        [
+            (0, 0x09ff_ffff, Some(1)),
+            (0x0a00_0000, 0x0a00_ffff, Some(2)),
+            (0x0a01_0000, 0x0aff_ffff, Some(2)),
+            (0x0b00_0000, 0xffff_fffe, Some(1)),
+            (0xffff_ffff, 0xffff_ffff, Some(3)),
+        ]
+    );
+    assert_eq!(rib.ranges().coalesced().count(), 4);
+    let empty = Rib::<Ipv6>::new();
+    let whole: Vec<_> = empty.ranges().coalesced().collect();
+    assert_eq!(whole, [Range { first: 0, last: u128::MAX, route: None }]);
+}
+
+#[test]
+fn aggregation_keeps_what_matters() {
+    let rib = rib4(&[
+        ("10.0.0.0/8", 1),
+        ("10.1.0.0/16", 1),
+        ("10.2.0.0/16", 2),
+        ("11.0.0.0/9", 3),
+        ("11.128.0.0/9", 3),
+        ("12.0.0.0/9", 4),
+        ("12.128.0.0/9", 4),
+        ("12.0.0.0/8", 5),
+        ("13.0.0.0/8", 6),
+        ("13.5.5.5/32", 7),
+    ]);
+    let out = listed(rib.aggregated().iter());
+    let expected = [
+        ("10.0.0.0/8", 1),
+        ("10.2.0.0/16", 2),
+        ("11.0.0.0/8", 3),
+        ("12.0.0.0/8", 4),
+        ("13.0.0.0/8", 6),
+        ("13.5.5.5/32", 7),
+    ];
+    assert_eq!(out, expected.map(|(p, n)| (p.to_string(), n)));
+}
+
+fn operations<F: Family>(max: usize) -> impl Strategy<Value = Vec<(Prefix<F>, Option<NextHopId>)>> {
+    // Few distinct bits, so that prefixes nest and meet often, at both ends of the address.
+    let bits = (0u128..16, 0u128..16, 0u8..=F::WIDTH).prop_map(|(high, low, len)| {
+        let bits = F::Bits::from_u128((high << (F::WIDTH - 4)) | low);
+        Prefix::from_bits_masked(bits, len)
+    });
+    let next_hop = prop_oneof![3 => (1u32..4).prop_map(NextHopId::new), 2 => Just(None)];
+    proptest::collection::vec((bits, next_hop), 0..max)
+}
+
+/// The RIB against an ordered map, whose matching is a scan.
+fn agrees_with_a_map<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>) {
+    let mut rib = Rib::<F>::new();
+    let mut map = BTreeMap::new();
+    for (prefix, next_hop) in ops {
+        match next_hop {
+            Some(n) => assert_eq!(rib.insert(prefix, n).unwrap(), map.insert(prefix, n)),
+            None => assert_eq!(rib.remove(prefix), map.remove(&prefix)),
+        }
+        let (needed, used) = rib.node_accounting();
+        assert_eq!(needed, used, "every node has a reason");
+    }
+    assert_eq!(rib.len(), map.len());
+    assert!(rib.iter().map(|r| (r.prefix, r.next_hop)).eq(map.iter().map(|(p, n)| (*p, *n))));
+    let aggregated = rib.aggregated();
+    assert!(aggregated.len() <= rib.len());
+    let mut next = Some(F::Bits::ZERO);
+    for range in rib.ranges() {
+        assert_eq!(Some(range.first), next);
+        next = range.last.successor();
+        for bits in [range.first, range.last] {
+            let prefix = Prefix::host(F::addr(bits));
+            let scanned: Vec<_> = map.iter().filter(|(p, _)| p.covers(prefix)).collect();
+            assert!(rib.covering(prefix).map(|r| r.prefix).eq(scanned.iter().map(|(p, _)| **p)));
+            let best = scanned.last().map(|(p, n)| Route { prefix: **p, next_hop: **n });
+            assert_eq!(rib.longest_match(F::addr(bits)), best);
+            assert_eq!(range.route, best);
+            let after = aggregated.longest_match(F::addr(bits)).map(|r| r.next_hop);
+            assert_eq!(after, best.map(|r| r.next_hop), "aggregation changed an answer");
+        }
+        for (prefix, _) in map.iter().take(8) {
+            let scanned = map.keys().filter(|p| prefix.covers(**p)).copied();
+            assert!(rib.subtree(*prefix).map(|r| r.prefix).eq(scanned));
+        }
+    }
+    assert_eq!(next, None);
+}
+
+/// The slots of a block, at every width, against the longest match of the slot's addresses.
+fn slots_agree<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>, width: u8) {
+    let routes = ops.into_iter().filter_map(|(prefix, n)| Some(Route { prefix, next_hop: n? }));
+    let rib: Rib<F> = routes.collect();
+    let mut pending = alloc::vec![(rib.root_block(), F::Bits::ZERO)];
+    while let Some((block, base)) = pending.pop() {
+        let mut at = 0;
+        block.for_each_slots(width, |slots| {
+            assert_eq!(slots.first, at, "runs leave no gap");
+            at += slots.count;
+            assert!(slots.below.is_none() || slots.count == 1);
+            let shift = i32::from(F::WIDTH) - i32::from(block.depth() + width);
+            if shift < 0 {
+                return;
+            }
+            let bits = base | F::Bits::from_u128((slots.first as u128) << shift);
+            let slot = Prefix::<F>::from_bits_masked(bits, block.depth() + width);
+            let covering = rib.covering(slot).last().map(|r| r.next_hop);
+            assert_eq!(slots.next_hop, covering);
+            let longer = rib.subtree(slot).any(|r| r.prefix.len() > slot.len());
+            assert_eq!(slots.below.is_some(), longer);
+            if let Some(below) = slots.below {
+                pending.push((below, bits));
+            }
+        });
+        assert_eq!(at, 1 << width);
+    }
+}
+
+proptest! {
+    #[test]
+    fn ipv4_agrees_with_a_map(ops in operations::<Ipv4>(60)) {
+        agrees_with_a_map(ops);
+    }
+
+    #[test]
+    fn ipv6_agrees_with_a_map(ops in operations::<Ipv6>(60)) {
+        agrees_with_a_map(ops);
+    }
+
+    #[test]
+    fn ipv4_slots_agree(ops in operations::<Ipv4>(30), width in 1u8..10) {
+        slots_agree(ops, width);
+    }
+
+    #[test]
+    fn ipv6_slots_agree(ops in operations::<Ipv6>(30), width in 1u8..10) {
+        slots_agree(ops, width);
+    }
+}

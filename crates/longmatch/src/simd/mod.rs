@@ -1,0 +1,246 @@
+//! Which vector instructions this CPU has: detected here, once, and nowhere else.
+//!
+//! Engines are written as scalar code first. A [`Simd`] value proves that the CPU has the
+//! instructions of its [`Level`]; [`Simd::run`] compiles a piece of work for that level, so that
+//! for example `count_ones` becomes one POPCNT instruction, and hands kernels the right to use
+//! that level's intrinsics.
+
+use core::fmt;
+use core::str::FromStr;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use crate::error::Unsupported;
+
+/// A set of instructions, each containing the ones before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Level {
+    /// What every CPU of the target architecture has. On x86-64 the population count is a dozen
+    /// plain instructions here.
+    Portable,
+    /// No vectors, but the bit instructions: POPCNT, LZCNT, BMI1 and BMI2 on x86-64 (Intel since
+    /// 2013, AMD since 2015). The same as [`Level::Portable`] elsewhere.
+    Scalar,
+    /// AVX2 as well.
+    Avx2,
+    /// AVX-512 F, BW, CD, DQ, VL, VBMI and VPOPCNTDQ as well.
+    Avx512,
+}
+
+impl Level {
+    /// Every level, lowest first.
+    pub const ALL: [Self; 4] = [Self::Portable, Self::Scalar, Self::Avx2, Self::Avx512];
+
+    /// The name used on the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Scalar => "scalar",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    const fn from_index(index: u8) -> Self {
+        Self::ALL[index as usize]
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Level {
+    type Err = UnknownLevel;
+
+    fn from_str(name: &str) -> Result<Self, UnknownLevel> {
+        Self::ALL.into_iter().find(|level| level.name() == name).ok_or(UnknownLevel)
+    }
+}
+
+/// A text that names no [`Level`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct UnknownLevel;
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected portable, scalar, avx2 or avx512")
+    }
+}
+
+impl core::error::Error for UnknownLevel {}
+
+/// Proof that this CPU has the instructions of a level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Simd {
+    level: Level,
+}
+
+/// The highest level found, plus one; 0 before the first look. Racing threads store the same.
+static BEST: AtomicU8 = AtomicU8::new(0);
+
+impl Simd {
+    /// The highest level that this CPU has.
+    #[inline]
+    pub fn best() -> Self {
+        let level = match BEST.load(Ordering::Relaxed) {
+            0 => {
+                let level = detect();
+                BEST.store(level as u8 + 1, Ordering::Relaxed);
+                level
+            }
+            known => Level::from_index(known - 1),
+        };
+        Self { level }
+    }
+
+    /// A chosen level: to compare kernels, and to test those that would not be chosen.
+    ///
+    /// # Errors
+    /// When this CPU does not have it (D10: no vector path without a check of the CPU).
+    pub fn forced(level: Level) -> Result<Self, Unsupported> {
+        if level <= Self::best().level { Ok(Self { level }) } else { Err(Unsupported { level }) }
+    }
+
+    /// Every level that this CPU has, lowest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Level::ALL.into_iter().filter_map(|level| Self::forced(level).ok())
+    }
+
+    /// The level that is proven.
+    #[inline]
+    pub fn level(self) -> Level {
+        self.level
+    }
+
+    /// Runs a piece of work compiled for this level. What the work calls is compiled for the level
+    /// too as far as it is inlined, so [`Work::run`] and its inner loops should be
+    /// `#[inline(always)]`.
+    #[inline]
+    pub fn run<W: Work>(self, work: W) -> W::Output {
+        #[cfg(target_arch = "x86_64")]
+        match self.level {
+            Level::Portable => work.run(),
+            // SAFETY: `self` exists with this level, so `detect` has found its instructions.
+            Level::Scalar => unsafe { run_scalar(work) },
+            // SAFETY: as above.
+            Level::Avx2 => unsafe { run_avx2(work) },
+            // SAFETY: as above.
+            Level::Avx512 => unsafe { run_avx512(work) },
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        work.run()
+    }
+}
+
+/// Something to be compiled once for each level; see [`Simd::run`].
+pub trait Work {
+    /// What comes out.
+    type Output;
+
+    /// Does it. Implementations are `#[inline(always)]`, or the level has no effect.
+    fn run(self) -> Self::Output;
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2")]
+fn run_scalar<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
+fn run_avx2<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512vbmi,avx512vpopcntdq")]
+fn run_avx512<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detect() -> Level {
+    Level::Scalar
+}
+
+/// Asks the CPU and, for the wide registers, the operating system. Not the standard library's
+/// macro, which does not exist without `std`.
+#[cfg(target_arch = "x86_64")]
+fn detect() -> Level {
+    use core::arch::x86_64::{__cpuid, __cpuid_count};
+    let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
+    let (leaf1, extended1) = (__cpuid(1), __cpuid(0x8000_0001));
+    if __cpuid(0).eax < 7 {
+        return Level::Portable;
+    }
+    let leaf7 = __cpuid_count(7, 0);
+    let (popcnt, lzcnt, bmi1, bmi2) = (23, 5, 3, 8);
+    let scalar =
+        has(leaf1.ecx, &[popcnt]) && has(extended1.ecx, &[lzcnt]) && has(leaf7.ebx, &[bmi1, bmi2]);
+    if !scalar {
+        return Level::Portable;
+    }
+    let (osxsave, avx, avx2) = (27, 28, 5);
+    if !has(leaf1.ecx, &[osxsave, avx]) || !has(leaf7.ebx, &[avx2]) {
+        return Level::Scalar;
+    }
+    // SAFETY: OSXSAVE is set, so XGETBV exists.
+    let saved = unsafe { enabled_state() };
+    let (sse, ymm, masks, zmm_high, zmm_more) = (1, 2, 5, 6, 7);
+    if !has(saved, &[sse, ymm]) {
+        return Level::Scalar;
+    }
+    let (f, dq, cd, bw, vl) = (16, 17, 28, 30, 31);
+    let (vbmi, vpopcntdq) = (1, 14);
+    let wide = has(leaf7.ebx, &[f, dq, cd, bw, vl])
+        && has(leaf7.ecx, &[vbmi, vpopcntdq])
+        && has(saved, &[masks, zmm_high, zmm_more]);
+    if wide { Level::Avx512 } else { Level::Avx2 }
+}
+
+/// The register states that the operating system saves for each thread (XCR0).
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "xsave")]
+fn enabled_state() -> u32 {
+    // SAFETY: register 0 exists wherever XGETBV does.
+    unsafe { core::arch::x86_64::_xgetbv(0) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn agrees_with_the_standard_library() {
+        let popcnt = is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2");
+        assert_eq!(Simd::forced(Level::Scalar).is_ok(), popcnt);
+        assert_eq!(Simd::forced(Level::Avx2).is_ok(), is_x86_feature_detected!("avx2") && popcnt);
+        let wide = is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vpopcntdq")
+            && is_x86_feature_detected!("avx512bw");
+        assert_eq!(Simd::forced(Level::Avx512).is_ok(), wide);
+    }
+
+    #[test]
+    fn work_runs_at_every_level() {
+        struct Count(u64);
+        impl Work for Count {
+            type Output = u32;
+            #[inline(always)]
+            fn run(self) -> u32 {
+                self.0.count_ones()
+            }
+        }
+        for simd in Simd::available() {
+            assert_eq!(simd.run(Count(0xff00ff)), 16, "{}", simd.level());
+        }
+    }
+}

@@ -1,0 +1,557 @@
+//! The front door: prefixes of both families and values of any type in one table.
+
+use alloc::boxed::Box;
+use core::borrow::Borrow;
+use core::fmt;
+use core::hash::Hash;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::addr::{Family, Ipv4, Ipv6};
+use crate::engine::EngineSpec;
+use crate::error::{CompileError, InsertError, NextHopsFull};
+use crate::fib::Fib;
+use crate::next_hop::{NextHopId, NextHops};
+use crate::prefix::{IpPrefix, Prefix};
+use crate::rib::Rib;
+use crate::route::Route;
+
+/// A table from prefixes, IPv4 and IPv6, to values.
+///
+/// Equal values are stored once; a value that cannot be hashed goes in with
+/// [`Table::insert_distinct`]. Changing and matching cost what they cost in a [`Rib`]; for many
+/// lookups [`Table::freeze`] compiles the table.
+///
+/// An IPv4-mapped IPv6 address or prefix (`::ffff:192.0.2.1`) means the IPv4 one, unless
+/// [`Table::keep_mapped`] says otherwise: IPv6 routes such as `::/0` do not match it.
+///
+/// ```
+/// use longmatch::Table;
+/// let mut table = Table::new();
+/// table.insert("10.0.0.0/8".parse()?, "office")?;
+/// table.insert("10.9.0.0/16".parse()?, "lab")?;
+/// table.insert("2001:db8::/32".parse()?, "office")?;
+///
+/// let (prefix, site) = table.get_lpm("10.9.1.1".parse()?).unwrap();
+/// assert_eq!((prefix.to_string().as_str(), *site), ("10.9.0.0/16", "lab"));
+/// assert_eq!(table.get_lpm("::ffff:10.9.1.1".parse()?).unwrap().1, &"lab");
+/// assert_eq!(table.get_lpm("192.0.2.1".parse()?), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Table<T> {
+    ipv4: Rib<Ipv4>,
+    ipv6: Rib<Ipv6>,
+    values: NextHops<T>,
+    keep_mapped: bool,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Runs the same expression on the RIB of a prefix's family.
+macro_rules! on_family {
+    ($table:expr, $prefix:expr, |$rib:ident, $p:ident| $body:expr) => {
+        match $prefix {
+            IpPrefix::V4($p) => {
+                let $rib = $table.ipv4;
+                $body
+            }
+            IpPrefix::V6($p) => {
+                let $rib = $table.ipv6;
+                $body
+            }
+        }
+    };
+}
+
+/// The RIBs by reference, for [`on_family`].
+struct Ribs<A, B> {
+    ipv4: A,
+    ipv6: B,
+}
+
+impl<T> Table<T> {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::with_limits(usize::MAX, usize::MAX)
+    }
+
+    /// An empty table that refuses more than `routes` routes in a family, and more than `values`
+    /// distinct values.
+    pub fn with_limits(routes: usize, values: usize) -> Self {
+        Self {
+            ipv4: Rib::with_route_limit(routes),
+            ipv6: Rib::with_route_limit(routes),
+            values: NextHops::with_limit(values),
+            keep_mapped: false,
+        }
+    }
+
+    /// Treats IPv4-mapped IPv6 addresses and prefixes as IPv6, like any others.
+    #[must_use]
+    pub fn keep_mapped(mut self) -> Self {
+        self.keep_mapped = true;
+        self
+    }
+
+    /// Number of routes of both families.
+    pub fn len(&self) -> usize {
+        self.ipv4.len() + self.ipv6.len()
+    }
+
+    /// Whether there is no route.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The IPv4 routes.
+    pub fn ipv4(&self) -> &Rib<Ipv4> {
+        &self.ipv4
+    }
+
+    /// The IPv6 routes.
+    pub fn ipv6(&self) -> &Rib<Ipv6> {
+        &self.ipv6
+    }
+
+    /// The values, by the ids that the routes hold.
+    pub fn values(&self) -> &NextHops<T> {
+        &self.values
+    }
+
+    /// The value of exactly this prefix.
+    pub fn get(&self, prefix: IpPrefix) -> Option<&T> {
+        let id = on_family!(self.ribs(), self.canonical(prefix), |rib, p| rib.get(p))?;
+        self.values.get(id)
+    }
+
+    /// The longest prefix that covers the address, and its value.
+    pub fn get_lpm(&self, addr: IpAddr) -> Option<(IpPrefix, &T)> {
+        match self.canonical(IpPrefix::host(addr)) {
+            IpPrefix::V4(p) => self.entry(self.ipv4.longest_match(p.addr())?),
+            IpPrefix::V6(p) => self.entry(self.ipv6.longest_match(p.addr())?),
+        }
+    }
+
+    /// Every prefix that covers `prefix`, itself included, and its value; shortest first. Of an
+    /// address: `cover(IpPrefix::host(addr))`.
+    pub fn cover(&self, prefix: IpPrefix) -> Entries<'_, T> {
+        on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.covering(p)))
+    }
+
+    /// Every prefix that `prefix` covers, itself included, and its value; in order.
+    pub fn children(&self, prefix: IpPrefix) -> Entries<'_, T> {
+        on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.subtree(p)))
+    }
+
+    /// Whether any address of `prefix` is covered by a route.
+    pub fn overlaps(&self, prefix: IpPrefix) -> bool {
+        self.cover(prefix).next().is_some() || self.children(prefix).next().is_some()
+    }
+
+    /// Every prefix and its value, in order, IPv4 first.
+    pub fn iter(&self) -> Entries<'_, T> {
+        let ipv4 = self.ipv4.iter().filter_map(|route| self.entry(route));
+        Entries(Box::new(ipv4.chain(self.entries(self.ipv6.iter()))))
+    }
+
+    /// Removes the route of exactly this prefix. Its value can be read until the table changes
+    /// again.
+    pub fn remove(&mut self, prefix: IpPrefix) -> Option<&T> {
+        self.values.reclaim();
+        let prefix = self.canonical(prefix);
+        let id = on_family!(self.ribs_mut(), prefix, |rib, p| rib.remove(p))?;
+        self.values.release(id);
+        self.values.get(id)
+    }
+
+    /// Adds a route whose value is not shared with equal ones: for types that cannot be hashed or
+    /// compared. Otherwise as [`Table::insert`].
+    ///
+    /// # Errors
+    /// When a limit of the table is reached; it is unchanged then.
+    pub fn insert_distinct(
+        &mut self,
+        prefix: IpPrefix,
+        value: T,
+    ) -> Result<Option<&T>, InsertError> {
+        self.insert_with(prefix, |values| values.acquire_distinct(value))
+    }
+
+    /// Compiles both families for lookups with an engine. The table itself goes along, for what the
+    /// compiled form does not hold, such as the matched prefix.
+    ///
+    /// # Errors
+    /// When the engine cannot hold the table, or has no such option.
+    pub fn freeze(self, engine: impl Into<EngineSpec>) -> Result<FrozenTable<T>, CompileError> {
+        let spec = engine.into();
+        let ipv4 = Fib::compile(&self.ipv4, spec.clone())?;
+        let ipv6 = Fib::compile(&self.ipv6, spec)?;
+        Ok(FrozenTable { table: self, ipv4, ipv6 })
+    }
+
+    fn insert_with(
+        &mut self,
+        prefix: IpPrefix,
+        acquire: impl FnOnce(&mut NextHops<T>) -> Result<NextHopId, NextHopsFull>,
+    ) -> Result<Option<&T>, InsertError> {
+        self.values.reclaim();
+        let prefix = self.canonical(prefix);
+        let id = acquire(&mut self.values)?;
+        match on_family!(self.ribs_mut(), prefix, |rib, p| rib.insert(p, id)) {
+            Ok(None) => Ok(None),
+            Ok(Some(old)) => {
+                self.values.release(old);
+                Ok(self.values.get(old))
+            }
+            Err(full) => {
+                self.values.release(id);
+                self.values.reclaim();
+                Err(full.into())
+            }
+        }
+    }
+
+    fn canonical(&self, prefix: IpPrefix) -> IpPrefix {
+        if self.keep_mapped { prefix } else { prefix.unmapped() }
+    }
+
+    fn ribs(&self) -> Ribs<&Rib<Ipv4>, &Rib<Ipv6>> {
+        Ribs { ipv4: &self.ipv4, ipv6: &self.ipv6 }
+    }
+
+    fn ribs_mut(&mut self) -> Ribs<&mut Rib<Ipv4>, &mut Rib<Ipv6>> {
+        Ribs { ipv4: &mut self.ipv4, ipv6: &mut self.ipv6 }
+    }
+
+    fn entry<F: Family>(&self, route: Route<F>) -> Option<(IpPrefix, &T)>
+    where
+        Prefix<F>: Into<IpPrefix>,
+    {
+        Some((route.prefix.into(), self.values.get(route.next_hop)?))
+    }
+
+    fn entries<'t, F: Family>(
+        &'t self,
+        routes: impl Iterator<Item = Route<F>> + 't,
+    ) -> Entries<'t, T>
+    where
+        Prefix<F>: Into<IpPrefix>,
+    {
+        Entries(Box::new(routes.filter_map(|route| self.entry(route))))
+    }
+}
+
+impl<T: Hash + Eq> Table<T> {
+    /// Adds a route, or replaces its value; the value before, which can be read until the table
+    /// changes again. A prefix has no host bits by its construction:
+    /// [`IpPrefix::new`] refuses them and [`IpPrefix::masked`] drops them.
+    ///
+    /// # Errors
+    /// When a limit of the table is reached; it is unchanged then.
+    pub fn insert(&mut self, prefix: IpPrefix, value: T) -> Result<Option<&T>, InsertError> {
+        self.insert_with(prefix, |values| values.acquire(value))
+    }
+
+    /// [`Table::insert`] from a borrowed form of the value, which is copied only when it is new to
+    /// the table.
+    ///
+    /// # Errors
+    /// When a limit of the table is reached; it is unchanged then.
+    pub fn insert_borrowed<Q>(
+        &mut self,
+        prefix: IpPrefix,
+        value: &Q,
+    ) -> Result<Option<&T>, InsertError>
+    where
+        T: Borrow<Q> + for<'q> From<&'q Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.insert_with(prefix, |values| values.acquire_borrowed(value))
+    }
+
+    /// Adds the route of an address and a length.
+    ///
+    /// # Errors
+    /// When a bit after the length is set, the length is out of range, or a limit of the table is
+    /// reached. The table is unchanged then.
+    pub fn insert_strict(
+        &mut self,
+        addr: IpAddr,
+        len: u8,
+        value: T,
+    ) -> Result<Option<&T>, InsertError> {
+        self.insert(IpPrefix::new(addr, len)?, value)
+    }
+
+    /// Adds the route of an address and a length; bits after the length are dropped.
+    ///
+    /// # Errors
+    /// When the length is out of range, or a limit of the table is reached. The table is unchanged
+    /// then.
+    pub fn insert_masked(
+        &mut self,
+        addr: IpAddr,
+        len: u8,
+        value: T,
+    ) -> Result<Option<&T>, InsertError> {
+        self.insert(IpPrefix::masked(addr, len)?, value)
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Table<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// Prefixes and their values; made by [`Table::iter`], [`Table::cover`] and [`Table::children`].
+pub struct Entries<'t, T>(Box<dyn Iterator<Item = (IpPrefix, &'t T)> + 't>);
+
+impl<'t, T> Iterator for Entries<'t, T> {
+    type Item = (IpPrefix, &'t T);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+}
+
+impl<T> fmt::Debug for Entries<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Entries")
+    }
+}
+
+/// A table compiled for lookups; made by [`Table::freeze`].
+///
+/// ```
+/// use longmatch::{EngineKind, Table};
+/// let mut table = Table::new();
+/// table.insert("10.0.0.0/8".parse()?, "office")?;
+/// let table = table.freeze(EngineKind::Poptrie)?;
+/// assert_eq!(table.get("10.1.2.3".parse()?), Some(&"office"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FrozenTable<T> {
+    table: Table<T>,
+    ipv4: Fib<Ipv4>,
+    ipv6: Fib<Ipv6>,
+}
+
+impl<T> FrozenTable<T> {
+    /// The value of the longest prefix that covers the address.
+    pub fn get(&self, addr: IpAddr) -> Option<&T> {
+        let id = match self.table.canonical(IpPrefix::host(addr)) {
+            IpPrefix::V4(p) => self.ipv4.lookup(p.addr()),
+            IpPrefix::V6(p) => self.ipv6.lookup(p.addr()),
+        };
+        self.table.values.get(id?)
+    }
+
+    /// The ids of the values of many IPv4 addresses at once; see [`FrozenTable::value`].
+    ///
+    /// # Panics
+    /// When `out` is shorter than `addrs`.
+    pub fn lookup_ipv4(&self, addrs: &[Ipv4Addr], out: &mut [Option<NextHopId>]) {
+        in_blocks::<Ipv4>(&self.ipv4, addrs, out);
+    }
+
+    /// The ids of the values of many IPv6 addresses at once, all answered by IPv6 routes, mapped
+    /// ones too; see [`FrozenTable::value`].
+    ///
+    /// # Panics
+    /// When `out` is shorter than `addrs`.
+    pub fn lookup_ipv6(&self, addrs: &[Ipv6Addr], out: &mut [Option<NextHopId>]) {
+        in_blocks::<Ipv6>(&self.ipv6, addrs, out);
+    }
+
+    /// The value of an id.
+    pub fn value(&self, id: NextHopId) -> Option<&T> {
+        self.table.values.get(id)
+    }
+
+    /// The compiled IPv4 routes.
+    pub fn ipv4(&self) -> &Fib<Ipv4> {
+        &self.ipv4
+    }
+
+    /// The compiled IPv6 routes.
+    pub fn ipv6(&self) -> &Fib<Ipv6> {
+        &self.ipv6
+    }
+
+    /// The table that was compiled.
+    pub fn table(&self) -> &Table<T> {
+        &self.table
+    }
+
+    /// The table, to be changed again.
+    pub fn thaw(self) -> Table<T> {
+        self.table
+    }
+}
+
+/// Converts addresses to integers a block at a time, so that nothing is allocated.
+fn in_blocks<F: Family>(fib: &Fib<F>, addrs: &[F::Addr], out: &mut [Option<NextHopId>]) {
+    const BLOCK: usize = 256;
+    let out = crate::engine::answers_for(addrs, out);
+    let mut bits = [F::Bits::default(); BLOCK];
+    for (addrs, out) in addrs.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
+        for (bits, addr) in bits.iter_mut().zip(addrs) {
+            *bits = F::bits(*addr);
+        }
+        fib.lookup_batch(&bits[..addrs.len()], out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    fn p(text: &str) -> IpPrefix {
+        text.parse().unwrap()
+    }
+
+    fn sample() -> Table<&'static str> {
+        let mut table = Table::new();
+        let routes = [
+            ("0.0.0.0/0", "world"),
+            ("10.0.0.0/8", "office"),
+            ("10.9.0.0/16", "lab"),
+            ("::/0", "world6"),
+            ("2001:db8::/32", "office"),
+            ("::1/128", "self"),
+        ];
+        for (prefix, value) in routes {
+            table.insert(p(prefix), value).unwrap();
+        }
+        table
+    }
+
+    #[test]
+    fn families_do_not_collide() {
+        let table = sample();
+        assert_eq!(table.len(), 6);
+        assert_eq!(table.values().len(), 5, "equal values are shared");
+        assert_eq!(table.get_lpm(ip("0.0.0.1")), Some((p("0.0.0.0/0"), &"world")));
+        assert_eq!(table.get_lpm(ip("::1")), Some((p("::1/128"), &"self")));
+        assert_eq!(table.get_lpm(ip("::2")), Some((p("::/0"), &"world6")));
+        assert_eq!(table.get(p("10.0.0.0/8")), Some(&"office"));
+        assert_eq!(table.get(p("10.0.0.0/9")), None);
+    }
+
+    #[test]
+    fn mapped_addresses_mean_ipv4_unless_told_otherwise() {
+        let mut table = sample();
+        assert_eq!(table.get_lpm(ip("::ffff:10.9.0.1")), Some((p("10.9.0.0/16"), &"lab")));
+        table.insert(p("::ffff:10.0.0.0/108"), "mapped").unwrap();
+        assert_eq!(table.get(p("10.0.0.0/12")), Some(&"mapped"));
+        table.remove(p("0.0.0.0/0"));
+        assert_eq!(table.get_lpm(ip("::ffff:192.0.2.1")), None, "::/0 does not match it");
+
+        let mut kept = Table::new().keep_mapped();
+        kept.insert(p("10.0.0.0/8"), 4).unwrap();
+        kept.insert(p("::/0"), 6).unwrap();
+        assert_eq!(kept.get_lpm(ip("::ffff:10.0.0.1")), Some((p("::/0"), &6)));
+        let frozen = kept.freeze(crate::EngineKind::Poptrie).unwrap();
+        assert_eq!(frozen.get(ip("::ffff:10.0.0.1")), Some(&6));
+    }
+
+    #[test]
+    fn strict_and_masking_insertion() {
+        let mut table = Table::new();
+        assert!(table.insert_strict(ip("10.0.0.1"), 8, 1).is_err());
+        assert!(table.insert_strict(ip("10.0.0.0"), 33, 1).is_err());
+        assert!(table.insert_masked(ip("::1"), 129, 1).is_err());
+        assert!(table.is_empty() && table.values().is_empty());
+        table.insert_masked(ip("10.0.0.1"), 8, 1).unwrap();
+        assert_eq!(table.get(p("10.0.0.0/8")), Some(&1));
+    }
+
+    /// The update rows "next hop replaced" and "withdrawal of an unknown prefix".
+    #[test]
+    fn old_values_are_returned_and_their_ids_reused() {
+        let mut table = Table::new();
+        table.insert(p("10.0.0.0/8"), 1.to_string()).unwrap();
+        let old = table.insert(p("10.0.0.0/8"), 2.to_string()).unwrap().cloned();
+        assert_eq!(old.as_deref(), Some("1"));
+        assert_eq!(table.remove(p("11.0.0.0/8")), None);
+        assert_eq!(table.remove(p("10.0.0.0/8")).map(String::as_str), Some("2"));
+        table.insert_borrowed(p("10.0.0.0/8"), "3").unwrap();
+        assert_eq!(table.values().len(), 1);
+    }
+
+    /// "An error before any write; the table unchanged; n of n usable."
+    #[test]
+    fn full_tables_are_unchanged() {
+        let mut table = Table::with_limits(2, 2);
+        table.insert(p("10.0.0.0/8"), 1).unwrap();
+        table.insert(p("11.0.0.0/8"), 2).unwrap();
+        assert!(matches!(table.insert(p("10.0.0.0/8"), 3), Err(InsertError::NextHops(_))));
+        assert!(matches!(table.insert(p("12.0.0.0/8"), 1), Err(InsertError::Routes(_))));
+        assert_eq!(table.len(), 2);
+        assert_eq!(table.get(p("10.0.0.0/8")), Some(&1));
+        table.insert(p("2001:db8::/32"), 2).unwrap();
+        assert_eq!(table.remove(p("11.0.0.0/8")), Some(&2));
+        table.insert(p("12.0.0.0/8"), 2).unwrap();
+    }
+
+    #[test]
+    fn covers_children_and_overlaps() {
+        let table = sample();
+        let text = |entries: Entries<'_, &str>| -> Vec<String> {
+            entries.map(|(prefix, _)| prefix.to_string()).collect()
+        };
+        let host = IpPrefix::host(ip("10.9.1.1"));
+        assert_eq!(text(table.cover(host)), ["0.0.0.0/0", "10.0.0.0/8", "10.9.0.0/16"]);
+        assert_eq!(text(table.children(p("10.0.0.0/7"))), ["10.0.0.0/8", "10.9.0.0/16"]);
+        assert_eq!(table.iter().count(), 6);
+        assert!(table.overlaps(p("2001:d00::/24")) && table.overlaps(host));
+        let mut small = Table::new();
+        small.insert(p("10.0.0.0/8"), ()).unwrap();
+        assert!(!small.overlaps(p("11.0.0.0/8")));
+        assert!(!small.overlaps(p("::/0")));
+    }
+
+    #[test]
+    fn values_of_any_type() {
+        let mut table = Table::new();
+        table.insert_distinct(p("10.0.0.0/8"), 0.5).unwrap();
+        table.insert_distinct(p("11.0.0.0/8"), f64::NAN).unwrap();
+        assert_eq!(table.get_lpm(ip("10.1.1.1")).unwrap().1, &0.5);
+    }
+
+    #[test]
+    fn frozen_tables_answer_alike() {
+        let table = sample();
+        let addrs = ["10.9.1.1", "10.1.1.1", "192.0.2.1", "::1", "2001:db8::7", "::ffff:10.9.1.1"];
+        for kind in crate::EngineKind::ALL {
+            let frozen = table.clone().freeze(kind).unwrap();
+            for addr in addrs.map(ip) {
+                assert_eq!(frozen.get(addr), table.get_lpm(addr).map(|(_, value)| value));
+            }
+            let v4: Vec<Ipv4Addr> = (0..600u32).map(|i| Ipv4Addr::from_bits(i << 22)).collect();
+            let mut out = alloc::vec![None; 700];
+            frozen.lookup_ipv4(&v4, &mut out);
+            for (addr, id) in v4.iter().zip(&out) {
+                assert_eq!(id.and_then(|id| frozen.value(id)), frozen.get((*addr).into()));
+            }
+            let mut out = [None; 1];
+            frozen.lookup_ipv6(&[Ipv6Addr::LOCALHOST], &mut out);
+            assert_eq!(out[0].and_then(|id| frozen.value(id)), Some(&"self"));
+            assert_eq!(frozen.thaw().len(), 6);
+        }
+    }
+
+    use alloc::string::String;
+}
