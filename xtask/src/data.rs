@@ -1,6 +1,6 @@
 //! `cargo xtask data`: rebuilds the embedded tables from the public packages they come from.
 //!
-//! - [`rules`]: what becomes of the packages' contents; pure functions, tested with every `cargo test`.
+//! - `rules`: what becomes of the packages' contents; pure functions, tested with every `cargo test`.
 //! - `fetch`: gets the packages with the ordinary clients, `cargo` and `go`.
 //! - `build`: puts the two together, compresses, counts and compares.
 //!
