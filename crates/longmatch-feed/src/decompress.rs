@@ -1,0 +1,237 @@
+//! Transparent decompression: the codec is found by its magic number, data streams through, and
+//! output that is out of proportion to the input is refused.
+
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read};
+use std::rc::Rc;
+
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use crate::error::{FeedError, Place, Problem};
+use crate::options::Limits;
+
+/// How an input is compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Codec {
+    /// gzip, any number of members.
+    Gzip,
+    /// bzip2, any number of streams.
+    Bzip2,
+    /// Zstandard, any number of frames.
+    Zstd,
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gzip => "gzip",
+            Self::Bzip2 => "bzip2",
+            Self::Zstd => "zstd",
+        })
+    }
+}
+
+/// What the first bytes of an input say about its compression.
+enum Magic {
+    Known(Codec),
+    Unknown(&'static str),
+}
+
+/// Greatest number of bytes that [`magic`] looks at.
+const MAGIC_LEN: usize = 6;
+
+fn magic(head: &[u8]) -> Option<Magic> {
+    match head {
+        [0x1f, 0x8b, ..] => Some(Magic::Known(Codec::Gzip)),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Magic::Known(Codec::Bzip2)),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Magic::Known(Codec::Zstd)),
+        // A skippable frame (RFC 8878, 3.1.2) may come first.
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Magic::Known(Codec::Zstd)),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Magic::Unknown("xz")),
+        [0x04, 0x22, 0x4d, 0x18, ..] => Some(Magic::Unknown("lz4")),
+        [0x1f, 0x9d, ..] => Some(Magic::Unknown("compress (.Z)")),
+        [b'P', b'K', 3, 4, ..] => Some(Magic::Unknown("zip")),
+        _ => None,
+    }
+}
+
+/// A decompressed input.
+pub(crate) struct Decoded<'a> {
+    pub(crate) reader: Box<dyn Read + 'a>,
+    pub(crate) codec: Option<Codec>,
+    /// Bytes taken from the compressed input so far.
+    pub(crate) taken: Rc<Cell<u64>>,
+}
+
+/// Finds the codec of `raw` and puts its decompressor in front.
+pub(crate) fn decode<'a>(
+    raw: Box<dyn Read + 'a>,
+    limits: Limits,
+) -> Result<Decoded<'a>, FeedError> {
+    let taken = Rc::new(Cell::new(0));
+    let counted = Counted { inner: raw, count: Rc::clone(&taken) };
+    let mut source = BufReader::with_capacity(64 << 10, counted);
+    let whole = |problem| FeedError::at(Place::Whole, problem);
+    let head = source.fill_buf().map_err(|error| whole(Problem::Read(error)))?;
+    let codec = match magic(head) {
+        None => None,
+        Some(Magic::Known(codec)) => Some(codec),
+        Some(Magic::Unknown(name)) => return Err(whole(Problem::UnknownCodec { name })),
+    };
+    let Some(codec) = codec else {
+        return Ok(Decoded { reader: Box::new(source), codec: None, taken });
+    };
+    let inner: Box<dyn Read + 'a> = match codec {
+        Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
+        Codec::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(source)),
+        Codec::Zstd => Box::new(ZstdFrames::new(source)),
+    };
+    let guard = Guard { inner, taken: Rc::clone(&taken), given: 0, limits };
+    Ok(Decoded { reader: Box::new(guard), codec: Some(codec), taken })
+}
+
+/// Refuses compressed data inside compressed data; `head` is the start of the decompressed stream.
+pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), FeedError> {
+    let inner = match magic(&head[..head.len().min(MAGIC_LEN)]) {
+        None => return Ok(()),
+        Some(Magic::Known(codec)) => match codec {
+            Codec::Gzip => "gzip",
+            Codec::Bzip2 => "bzip2",
+            Codec::Zstd => "zstd",
+        },
+        Some(Magic::Unknown(name)) => name,
+    };
+    Err(FeedError::at(Place::Whole, Problem::Nested { outer, inner }))
+}
+
+/// What an I/O error of a [`Decoded`] reader means.
+pub(crate) fn explain(error: io::Error, codec: Option<Codec>, offset: u64) -> FeedError {
+    let bomb = error.get_ref().and_then(|inner| inner.downcast_ref::<Bomb>()).map(|bomb| bomb.0);
+    let problem = match (bomb, codec) {
+        (Some(ratio), _) => Problem::Bomb { ratio },
+        (None, Some(codec)) => Problem::Compressed { codec, error },
+        (None, None) => Problem::Read(error),
+    };
+    FeedError::at(Place::Byte(offset), problem)
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    inner: R,
+    count: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.count.set(self.count.get() + n as u64);
+        Ok(n)
+    }
+}
+
+/// The error inside the [`io::Error`] of a [`Guard`].
+#[derive(Debug)]
+struct Bomb(u64);
+
+impl fmt::Display for Bomb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "decompresses to more than {} times its size", self.0)
+    }
+}
+
+impl std::error::Error for Bomb {}
+
+/// Stops when the output is out of proportion to the input.
+struct Guard<'a> {
+    inner: Box<dyn Read + 'a>,
+    taken: Rc<Cell<u64>>,
+    given: u64,
+    limits: Limits,
+}
+
+impl Read for Guard<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.given += n as u64;
+        let allowed = self.taken.get().saturating_mul(self.limits.ratio);
+        if self.given > self.limits.ratio_after && self.given > allowed {
+            return Err(io::Error::other(Bomb(self.limits.ratio)));
+        }
+        Ok(n)
+    }
+}
+
+/// Decodes Zstandard frames until the input ends.
+struct ZstdFrames<R> {
+    source: R,
+    decoder: FrameDecoder,
+    inside: bool,
+}
+
+impl<R: BufRead> ZstdFrames<R> {
+    fn new(source: R) -> Self {
+        Self { source, decoder: FrameDecoder::new(), inside: false }
+    }
+
+    /// Starts the next frame. False at the end of the input.
+    fn next_frame(&mut self) -> io::Result<bool> {
+        loop {
+            if self.source.fill_buf()?.is_empty() {
+                return Ok(false);
+            }
+            match self.decoder.reset(&mut self.source) {
+                Ok(()) => {
+                    self.inside = true;
+                    return Ok(true);
+                }
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => self.skip(length.into())?,
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+    }
+
+    fn skip(&mut self, length: u64) -> io::Result<()> {
+        let skipped = io::copy(&mut self.source.by_ref().take(length), &mut io::sink())?;
+        if skipped < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+    }
+
+    /// Ends the current frame, all of which has been given out.
+    fn end_frame(&mut self) -> io::Result<()> {
+        self.inside = false;
+        match self.decoder.get_checksum_from_data() {
+            Some(sum) if self.decoder.get_calculated_checksum() != Some(sum) => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, "the checksum does not match"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if !self.inside && !self.next_frame()? {
+                return Ok(0);
+            }
+            // One block at a time, so that memory stays at the window plus one block.
+            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                self.decoder
+                    .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
+                    .map_err(io::Error::other)?;
+            }
+            match self.decoder.read(buf)? {
+                0 => self.end_frame()?,
+                n => return Ok(n),
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A window over a stream: bytes that have been read and not been used yet.
+
+use std::io::{self, Read};
+
+/// How much the window grows at a time. Nothing is reserved beyond what has been received plus
+/// this much.
+const STEP: usize = 64 << 10;
+
+/// A stream with a window that grows on demand.
+///
+/// A read error does not lose what came before it: the window keeps it, and the error is handed
+/// out by [`Input::take_error`] once the reader of the window finds it too short.
+pub(crate) struct Input<'a> {
+    reader: Box<dyn Read + 'a>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// The position of `start` in the stream.
+    offset: u64,
+    ended: bool,
+    error: Option<io::Error>,
+}
+
+impl<'a> Input<'a> {
+    pub(crate) fn new(reader: Box<dyn Read + 'a>) -> Self {
+        Self { reader, buffer: Vec::new(), start: 0, end: 0, offset: 0, ended: false, error: None }
+    }
+
+    /// The window.
+    #[inline]
+    pub(crate) fn window(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// The position of the window in the stream.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The number of bytes received from the stream.
+    pub(crate) fn received(&self) -> u64 {
+        self.offset + (self.end - self.start) as u64
+    }
+
+    /// Drops the first `n` bytes of the window, or all when it has fewer.
+    #[inline]
+    pub(crate) fn consume(&mut self, n: usize) {
+        let n = n.min(self.end - self.start);
+        self.start += n;
+        self.offset += n as u64;
+    }
+
+    /// Reads until the window has at least `min` bytes or the stream ends; returns its length.
+    pub(crate) fn fill(&mut self, min: usize) -> usize {
+        while self.end - self.start < min && !self.ended {
+            self.make_room(min);
+            match self.reader.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(n) => self.end += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    self.error = Some(error);
+                }
+            }
+        }
+        self.end - self.start
+    }
+
+    /// The error that ended the stream, once.
+    pub(crate) fn take_error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+
+    /// Leaves free space after the window. The window is moved to the front first, so that the
+    /// buffer only grows when the window itself does.
+    fn make_room(&mut self, min: usize) {
+        if self.start > 0 && self.buffer.len() - self.start < min.max(STEP) {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == self.buffer.len() {
+            self.buffer.reserve_exact(STEP);
+            self.buffer.resize(self.end + STEP, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time and then fails.
+    struct Drip(u8);
+
+    impl Read for Drip {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            if self.0 == 5 {
+                return Err(io::Error::other("no more"));
+            }
+            self.0 += 1;
+            buf[0] = self.0;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn what_came_before_an_error_is_kept() {
+        let mut input = Input::new(Box::new(Drip(0)));
+        assert_eq!(input.fill(3), 3);
+        input.consume(2);
+        assert_eq!((input.window(), input.offset()), (&[3][..], 2));
+        assert_eq!(input.fill(9), 3);
+        assert_eq!(input.window(), [3, 4, 5]);
+        assert_eq!(input.take_error().unwrap().to_string(), "no more");
+        assert!(input.take_error().is_none());
+        assert_eq!(input.received(), 5);
+    }
+
+    #[test]
+    fn grows_by_steps() {
+        let data = vec![7; 5 * STEP];
+        let mut input = Input::new(Box::new(&data[..]));
+        assert_eq!(input.fill(STEP + 1), 2 * STEP);
+        assert!(input.buffer.capacity() <= 3 * STEP);
+        input.consume(STEP);
+        assert_eq!(input.fill(4 * STEP), 4 * STEP);
+        assert_eq!(input.fill(usize::MAX), 4 * STEP);
+        assert!(input.buffer.capacity() <= 6 * STEP);
+    }
+}

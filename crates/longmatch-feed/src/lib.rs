@@ -1,0 +1,72 @@
+//! Routes into a [`longmatch::Table`]: text, `ip route`, `bgpdump -m` and MRT files, plain or
+//! compressed with gzip, bzip2 or zstd.
+//!
+//! ```
+//! use longmatch::Table;
+//! use longmatch_feed::{Options, load_bytes};
+//!
+//! let mut table = Table::<Box<str>>::new();
+//! let file = b"192.0.2.0/24 upstream\ndefault via fe80::1 dev eth0\n";
+//! let report = load_bytes(file, Some("example"), &Options::default(), &mut table)?;
+//! assert_eq!((report.announced, table.len()), (2, 2));
+//!
+//! let error = load_bytes(b"192.0.2.0/33 x", Some("bad"), &Options::default(), &mut table);
+//! assert!(error.unwrap_err().to_string().starts_with("bad: line 1: '192.0.2.0/33' is no prefix"));
+//! # Ok::<(), longmatch_feed::FeedError>(())
+//! ```
+//!
+//! - [`load_path`], [`load_reader`] and [`load_bytes`] load one input each; several in a row add up,
+//!   later routes replacing earlier ones.
+//! - A [`Sink`] receives the routes: a table, or a closure.
+//! - [`Options`] choose the peer, the leniency and the [`Limits`]; start from their default.
+//! - The [`Report`] says what was read, whose routes were taken, and what was left out.
+//!
+//! # Formats
+//! Text and MRT are told apart by the first bytes; compression is seen by its magic number.
+//!
+//! | input | what is read |
+//! |---|---|
+//! | text | `prefix next-hop`; `A prefix next-hop` and `W prefix`; `ip route`, `ip -6 route`; `bgpdump -m`; `#` comments |
+//! | MRT | TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP(_ET), IPv4 and IPv6 unicast, with and without ADD-PATH |
+//!
+//! A next hop is any word. Prefixes are strict: no host bits, leading zeros or zone ids. An
+//! IPv4-mapped IPv6 prefix goes to the sink as it is written.
+//!
+//! # Peers
+//! A table dump has the routes of many routers; a forwarding table has those of one. Taken is the
+//! peer with the most routes (in updates: announcements), for IPv4 and IPv6 on its own, unless
+//! [`Options::peer`] names one. Each file is judged alone: to apply updates to a table from a dump,
+//! name the peer. Where a peer has several paths for a prefix, a dump's first is taken, and of
+//! updates the one with the lowest path identifier.
+//!
+//! The choice takes a pass over the input of its own, so MRT and bgpdump files are read twice.
+//!
+//! # Damage
+//! Every input is either loaded or refused with an error that names the line or byte. In a lenient
+//! load a damaged line or record is left out and the next one read; where a file is cut off, what
+//! came before is kept. No input makes this crate panic, or reserve much more memory than it has
+//! received; the window of a zstd frame, at most 128 MiB, is the exception.
+//!
+//! # When not to use it
+//! For AS paths, communities or several peers side by side use a BGP library: this crate keeps
+//! prefix and next hop.
+#![forbid(unsafe_code)]
+
+mod decompress;
+mod error;
+mod input;
+mod load;
+mod mrt;
+mod options;
+mod peers;
+mod report;
+mod sink;
+mod text;
+
+pub use decompress::Codec;
+pub use error::{FeedError, LineError, MrtError, Place, Problem, SinkError};
+pub use load::{load_bytes, load_path, load_reader};
+pub use options::{Format, Limits, Options, ParsePeerError, PeerSelector};
+pub use peers::{Chosen, Peer};
+pub use report::Report;
+pub use sink::{Event, Sink};

@@ -1,0 +1,201 @@
+//! Checked reading of the fields of a record. Every read names the field, so that an error can say
+//! which one was cut short, and where.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use longmatch::{IpPrefix, Prefix};
+
+use crate::error::{FeedError, MrtError};
+
+/// IPv4 or IPv6, as the wire has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Afi {
+    Ipv4,
+    Ipv6,
+}
+
+impl Afi {
+    pub(crate) fn from_number(afi: u16) -> Option<Self> {
+        match afi {
+            1 => Some(Self::Ipv4),
+            2 => Some(Self::Ipv6),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Self::Ipv4 => 1,
+            Self::Ipv6 => 2,
+        }
+    }
+
+    fn width(self) -> u8 {
+        match self {
+            Self::Ipv4 => 32,
+            Self::Ipv6 => 128,
+        }
+    }
+
+    /// The prefix of these bits, of which those after the length are dropped.
+    fn prefix(self, octets: [u8; 16], len: u8) -> IpPrefix {
+        let bits = u128::from_be_bytes(octets);
+        match self {
+            Self::Ipv4 => IpPrefix::V4(Prefix::from_bits_masked((bits >> 96) as u32, len)),
+            Self::Ipv6 => IpPrefix::V6(Prefix::from_bits_masked(bits, len)),
+        }
+    }
+}
+
+/// Bytes not read yet, and their position in the stream.
+#[derive(Clone, Copy)]
+pub(crate) struct Cursor<'a> {
+    bytes: &'a [u8],
+    offset: u64,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8], offset: u64) -> Self {
+        Self { bytes, offset }
+    }
+
+    /// The bytes not read yet.
+    #[inline]
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// An error at this position.
+    #[cold]
+    pub(crate) fn error(&self, error: MrtError) -> FeedError {
+        FeedError::mrt(self.offset, error)
+    }
+
+    #[cold]
+    fn short(&self, what: &'static str, needed: usize) -> FeedError {
+        self.error(MrtError::Short { what, needed, have: self.bytes.len() })
+    }
+
+    /// The next `n` bytes, as a cursor of their own.
+    #[inline]
+    pub(crate) fn take(&mut self, n: usize, what: &'static str) -> Result<Self, FeedError> {
+        let Some((taken, rest)) = self.bytes.split_at_checked(n) else {
+            return Err(self.short(what, n));
+        };
+        let part = Self { bytes: taken, offset: self.offset };
+        *self = Self { bytes: rest, offset: self.offset + n as u64 };
+        Ok(part)
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], FeedError> {
+        let Some((array, rest)) = self.bytes.split_first_chunk::<N>() else {
+            return Err(self.short(what, N));
+        };
+        *self = Self { bytes: rest, offset: self.offset + N as u64 };
+        Ok(*array)
+    }
+
+    #[inline]
+    pub(crate) fn u8(&mut self, what: &'static str) -> Result<u8, FeedError> {
+        self.array(what).map(|[byte]| byte)
+    }
+
+    #[inline]
+    pub(crate) fn u16(&mut self, what: &'static str) -> Result<u16, FeedError> {
+        self.array(what).map(u16::from_be_bytes)
+    }
+
+    #[inline]
+    pub(crate) fn u32(&mut self, what: &'static str) -> Result<u32, FeedError> {
+        self.array(what).map(u32::from_be_bytes)
+    }
+
+    /// An AS number of 2 or 4 bytes.
+    pub(crate) fn asn(&mut self, wide: bool, what: &'static str) -> Result<u32, FeedError> {
+        if wide { self.u32(what) } else { self.u16(what).map(u32::from) }
+    }
+
+    /// A whole address.
+    pub(crate) fn addr(&mut self, afi: Afi, what: &'static str) -> Result<IpAddr, FeedError> {
+        match afi {
+            Afi::Ipv4 => self.array::<4>(what).map(|octets| Ipv4Addr::from(octets).into()),
+            Afi::Ipv6 => self.array::<16>(what).map(|octets| Ipv6Addr::from(octets).into()),
+        }
+    }
+
+    /// A prefix as BGP writes it: the length, then as many bytes as it needs.
+    #[inline]
+    pub(crate) fn prefix(&mut self, afi: Afi) -> Result<IpPrefix, FeedError> {
+        let here = *self;
+        let len = self.u8("prefix length")?;
+        if len > afi.width() {
+            return Err(here.error(MrtError::PrefixLength { len, max: afi.width() }));
+        }
+        let bytes = self.take(usize::from(len.div_ceil(8)), "prefix")?.rest();
+        let mut octets = [0; 16];
+        octets[..bytes.len()].copy_from_slice(bytes);
+        Ok(afi.prefix(octets, len))
+    }
+
+    /// A prefix as TABLE_DUMP writes it: the whole address, then the length.
+    pub(crate) fn full_prefix(&mut self, afi: Afi) -> Result<IpPrefix, FeedError> {
+        let bytes = self.take(usize::from(afi.width() / 8), "prefix")?.rest();
+        let mut octets = [0; 16];
+        octets[..bytes.len()].copy_from_slice(bytes);
+        let here = *self;
+        let len = self.u8("prefix length")?;
+        if len > afi.width() {
+            return Err(here.error(MrtError::PrefixLength { len, max: afi.width() }));
+        }
+        Ok(afi.prefix(octets, len))
+    }
+
+    /// Nothing may be left.
+    #[inline]
+    pub(crate) fn end(&self) -> Result<(), FeedError> {
+        match self.bytes.len() {
+            0 => Ok(()),
+            bytes => Err(self.error(MrtError::Trailing { bytes })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_of_every_length() {
+        for (afi, width) in [(Afi::Ipv4, 32u8), (Afi::Ipv6, 128)] {
+            for len in 0..=255u8 {
+                let mut bytes = vec![0xff; 40];
+                bytes[0] = len;
+                let mut cursor = Cursor::new(&bytes, 0);
+                let prefix = cursor.prefix(afi);
+                assert_eq!(prefix.is_ok(), len <= width);
+                let Ok(prefix) = prefix else { continue };
+                assert_eq!(prefix.len(), len);
+                assert_eq!(cursor.rest().len(), 39 - usize::from(len.div_ceil(8)));
+                let cut = usize::from(len.div_ceil(8));
+                assert!(Cursor::new(&bytes[..cut], 0).prefix(afi).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn errors_know_their_place() {
+        let mut cursor = Cursor::new(&[1, 2, 3], 100);
+        assert_eq!(cursor.u16("a").unwrap(), 0x0102);
+        let error = cursor.u32("b").unwrap_err();
+        assert_eq!(error.place, crate::Place::Byte(102));
+        assert_eq!(cursor.rest(), [3], "a failed read takes nothing");
+        assert!(cursor.take(2, "c").is_err() && cursor.end().is_err());
+        assert!(cursor.u8("d").is_ok() && cursor.end().is_ok());
+    }
+}

@@ -1,0 +1,126 @@
+//! Records of whole tables: TABLE_DUMP and TABLE_DUMP_V2 (RFC 6396, sections 4.2 and 4.3).
+
+use longmatch::IpPrefix;
+
+use super::bgp::{self, Attributes};
+use super::cursor::{Afi, Cursor};
+use super::walk::Walk;
+use crate::error::{FeedError, MrtError};
+use crate::report::Report;
+
+impl Walk<'_> {
+    /// TABLE_DUMP: one route of one peer.
+    ///
+    /// View (2), sequence (2), prefix, length (1), status (1), time (4), peer address, peer AS (2),
+    /// attributes with their length (2).
+    pub(super) fn table_dump(
+        &mut self,
+        afi: Afi,
+        mut body: Cursor<'_>,
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
+        body.u32("view and sequence number")?;
+        let prefix = body.full_prefix(afi)?;
+        body.u8("status")?;
+        body.u32("time")?;
+        let addr = body.addr(afi, "peer address")?;
+        let asn = body.asn(false, "peer AS")?;
+        let len = body.u16("attribute length")?;
+        let attributes = body.take(len.into(), "attributes")?;
+        body.end()?;
+        report.rib_entries += 1;
+        let peer = self.peers.position(addr, asn, 0);
+        if attributes.is_empty() {
+            report.no_next_hop += 1;
+        } else if self.wants(peer, prefix, report) {
+            self.announce_from_table(afi, prefix, attributes, report)?;
+        }
+        Ok(())
+    }
+
+    /// A RIB record of TABLE_DUMP_V2: the routes of all peers for one prefix.
+    ///
+    /// Sequence (4), prefix, number of entries (2); each entry: peer index (2), time (4), with
+    /// ADD-PATH a path identifier (4), attributes with their length (2).
+    ///
+    /// The number of entries only bounds the loop; nothing is reserved for it.
+    pub(super) fn rib(
+        &mut self,
+        afi: Afi,
+        add_path: bool,
+        mut body: Cursor<'_>,
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
+        // Out of `self`, so that the entries can change the rest of it.
+        let Some(index) = self.index.take() else {
+            return Err(body.error(MrtError::NoPeerIndex));
+        };
+        body.u32("sequence number")?;
+        let result = self.rib_entries(&index, afi, add_path, &mut body, report);
+        self.index = Some(index);
+        result
+    }
+
+    fn rib_entries(
+        &mut self,
+        index: &[usize],
+        afi: Afi,
+        add_path: bool,
+        body: &mut Cursor<'_>,
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
+        let prefix = body.prefix(afi)?;
+        let count = body.u16("number of entries")?;
+        let mut announced = false;
+        let mut last_peer = None;
+        for _ in 0..count {
+            let here = *body;
+            let number = body.u16("peer index")?;
+            let Some(&peer) = index.get(usize::from(number)) else {
+                let error = MrtError::PeerOutOfRange { index: number, peers: index.len() };
+                return Err(here.error(error));
+            };
+            body.u32("time")?;
+            if add_path {
+                body.u32("path identifier")?;
+            }
+            let len = body.u16("attribute length")?;
+            let attributes = body.take(len.into(), "attributes")?;
+            report.rib_entries += 1;
+            // A route that the collector itself originates, by the way of BIRD.
+            if attributes.is_empty() {
+                report.no_next_hop += 1;
+                continue;
+            }
+            // The several paths of one peer, which stand together, are one route to a table.
+            if last_peer.replace(peer) == Some(peer) {
+                continue;
+            }
+            if self.wants(peer, prefix, report) && !announced {
+                announced = true;
+                self.announce_from_table(afi, prefix, attributes, report)?;
+            }
+        }
+        body.end()
+    }
+
+    fn announce_from_table(
+        &mut self,
+        afi: Afi,
+        prefix: IpPrefix,
+        list: Cursor<'_>,
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
+        let attributes = Attributes::walk(list)?;
+        let next_hop = match (attributes.next_hop, attributes.mp_reach) {
+            (Some(next_hop), _) if afi == Afi::Ipv4 => (Afi::Ipv4, next_hop),
+            // IPv4 routes may have an IPv6 next hop here (RFC 8950).
+            (_, Some(mp_reach)) => (Afi::Ipv6, bgp::mp_next_hop(mp_reach)?),
+            _ => {
+                report.no_next_hop += 1;
+                return Ok(());
+            }
+        };
+        self.announce(prefix, None, next_hop, report)
+    }
+}

@@ -1,0 +1,181 @@
+//! The state of one pass over the records.
+
+use longmatch::IpPrefix;
+
+use super::bgp::{self, NextHops};
+use super::cursor::{Afi, Cursor};
+use super::paths::{Effect, Paths};
+use super::record::{Header, bgp4mp, kind, table_dump, table_dump_v2};
+use crate::error::{FeedError, MrtError, Problem};
+use crate::peers::{Chosen, Peers};
+use crate::report::Report;
+use crate::sink::Sink;
+
+/// What a pass is for.
+pub(crate) enum Mode<'s> {
+    /// Counting the routes of each peer.
+    Count,
+    /// Giving out the routes of the chosen peers.
+    Take {
+        /// The chosen peers.
+        chosen: Chosen,
+        /// Where the routes go.
+        sink: &'s mut dyn Sink,
+    },
+}
+
+/// One pass over all records of an input.
+pub(crate) struct Walk<'s> {
+    pub(crate) peers: Peers,
+    /// The last peer index table, as positions in `peers`.
+    pub(super) index: Option<Vec<usize>>,
+    pub(super) next_hops: NextHops,
+    paths: Paths,
+    mode: Mode<'s>,
+}
+
+impl<'s> Walk<'s> {
+    pub(crate) fn new(mode: Mode<'s>) -> Self {
+        Self {
+            peers: Peers::default(),
+            index: None,
+            next_hops: NextHops::default(),
+            paths: Paths::default(),
+            mode,
+        }
+    }
+
+    /// Takes one record.
+    pub(crate) fn record(
+        &mut self,
+        header: Header,
+        mut body: Cursor<'_>,
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
+        use Afi::{Ipv4, Ipv6};
+        match (header.kind, header.subtype) {
+            (kind::TABLE_DUMP, table_dump::IPV4) => self.table_dump(Ipv4, body, report),
+            (kind::TABLE_DUMP, table_dump::IPV6) => self.table_dump(Ipv6, body, report),
+            (kind::TABLE_DUMP_V2, subtype) => match subtype {
+                table_dump_v2::PEER_INDEX_TABLE => self.peer_index_table(body),
+                table_dump_v2::RIB_IPV4_UNICAST => self.rib(Ipv4, false, body, report),
+                table_dump_v2::RIB_IPV6_UNICAST => self.rib(Ipv6, false, body, report),
+                table_dump_v2::RIB_IPV4_UNICAST_ADDPATH => self.rib(Ipv4, true, body, report),
+                table_dump_v2::RIB_IPV6_UNICAST_ADDPATH => self.rib(Ipv6, true, body, report),
+                _ => skip(header, report),
+            },
+            (kind::BGP4MP | kind::BGP4MP_ET, subtype) => {
+                let (wide, add_path) = match subtype {
+                    bgp4mp::MESSAGE => (false, false),
+                    bgp4mp::MESSAGE_AS4 => (true, false),
+                    bgp4mp::MESSAGE_ADDPATH => (false, true),
+                    bgp4mp::MESSAGE_AS4_ADDPATH => (true, true),
+                    _ => return skip(header, report),
+                };
+                if header.kind == kind::BGP4MP_ET {
+                    body.u32("microseconds")?;
+                }
+                self.message(wide, add_path, header, body, report)
+            }
+            _ => skip(header, report),
+        }
+    }
+
+    /// The numbering of the peers in the RIB records that follow.
+    fn peer_index_table(&mut self, body: Cursor<'_>) -> Result<(), FeedError> {
+        // A damaged table must not leave the one before in force.
+        self.index = None;
+        let table = bgp::peer_index_table(body)?;
+        let mut index = Vec::with_capacity(table.len());
+        for (number, peer) in table.into_iter().enumerate() {
+            let position = self.peers.position(peer.addr, peer.asn, peer.id.to_bits());
+            self.peers.set_index(position, number as u16);
+            index.push(position);
+        }
+        self.index = Some(index);
+        Ok(())
+    }
+
+    /// Counts a route of a peer, and tells whether it is to be given out.
+    #[inline]
+    pub(super) fn wants(&mut self, peer: usize, prefix: IpPrefix, report: &mut Report) -> bool {
+        self.peers.count(peer, prefix);
+        self.is_chosen(peer, prefix, report)
+    }
+
+    /// Counts a withdrawal of a peer, and tells whether it is to be given out.
+    pub(super) fn wants_withdrawal(
+        &mut self,
+        peer: usize,
+        prefix: IpPrefix,
+        report: &mut Report,
+    ) -> bool {
+        self.peers.count_withdrawal(peer, prefix);
+        self.is_chosen(peer, prefix, report)
+    }
+
+    #[inline]
+    fn is_chosen(&self, peer: usize, prefix: IpPrefix, report: &mut Report) -> bool {
+        match &self.mode {
+            Mode::Count => false,
+            Mode::Take { chosen, .. } if chosen.for_prefix(prefix) == Some(peer) => true,
+            Mode::Take { .. } => {
+                report.other_peers += 1;
+                false
+            }
+        }
+    }
+
+    /// Gives out a route with the next hop in these bytes, `path` being its ADD-PATH identifier.
+    pub(super) fn announce(
+        &mut self,
+        prefix: IpPrefix,
+        path: Option<u32>,
+        (attribute, next_hop): (Afi, Cursor<'_>),
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
+        let (addr, text) = self.next_hops.parse(attribute, next_hop)?;
+        let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
+        report.announced += 1;
+        let result = match path.map(|path| self.paths.announce(prefix, path, addr)) {
+            Some(Effect::Announce(best)) if best != addr => {
+                sink.announce(prefix, &best.to_string())
+            }
+            _ => sink.announce(prefix, text),
+        };
+        result.map_err(|error| refused(next_hop, error))
+    }
+
+    /// Gives out a withdrawal.
+    pub(super) fn withdraw(
+        &mut self,
+        prefix: IpPrefix,
+        path: Option<u32>,
+        place: Cursor<'_>,
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
+        let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
+        let result = match path.map(|path| self.paths.withdraw(prefix, path)) {
+            Some(Effect::Announce(left)) => {
+                report.announced += 1;
+                sink.announce(prefix, &left.to_string())
+            }
+            _ => {
+                report.withdrawn += 1;
+                sink.withdraw(prefix)
+            }
+        };
+        result.map_err(|error| refused(place, error))
+    }
+}
+
+fn refused(place: Cursor<'_>, error: crate::error::SinkError) -> FeedError {
+    let FeedError { input, place, .. } = place.error(MrtError::NoNextHop);
+    FeedError { input, place, problem: Problem::Sink(error) }
+}
+
+/// Counts a record that is passed over.
+pub(super) fn skip(header: Header, report: &mut Report) -> Result<(), FeedError> {
+    *report.skipped_records.entry((header.kind, header.subtype)).or_default() += 1;
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! A stream cut into lines, in bounded memory.
+
+use std::io;
+
+use memchr::memchr;
+
+use crate::error::LineError;
+use crate::input::Input;
+
+/// UTF-8's byte-order mark.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Why there is no next line.
+pub(crate) enum LinesError {
+    /// This line is wrong; the next one can be read.
+    Line(LineError),
+    /// The stream failed.
+    Io(io::Error),
+}
+
+/// The lines of a stream, without their ends.
+pub(crate) struct Lines<'a> {
+    input: Input<'a>,
+    limit: usize,
+    number: u64,
+    /// Bytes of the window that the last line took.
+    taken: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(input: Input<'a>, limit: usize) -> Self {
+        Self { input, limit, number: 0, taken: 0 }
+    }
+
+    /// The number of the last line, counted from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(crate) fn input(&self) -> &Input<'a> {
+        &self.input
+    }
+
+    /// The next line, `None` after the last.
+    #[inline]
+    pub(crate) fn next_line(&mut self) -> Result<Option<&str>, LinesError> {
+        self.input.consume(self.taken);
+        self.taken = 0;
+        let Some(len) = self.find_end()? else { return Ok(None) };
+        let mut line = &self.input.window()[..len];
+        if self.number == 1 {
+            line = line.strip_prefix(BOM).unwrap_or(line);
+        }
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if memchr(0, line).is_some() {
+            return Err(LinesError::Line(LineError::Nul));
+        }
+        match str::from_utf8(line) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(LinesError::Line(LineError::NotUtf8)),
+        }
+    }
+
+    /// The length of the line at the start of the window, whose end is brought into it.
+    #[inline]
+    fn find_end(&mut self) -> Result<Option<usize>, LinesError> {
+        let mut scanned = 0;
+        loop {
+            let window = self.input.window();
+            let found = memchr(b'\n', &window[scanned..]).map(|at| scanned + at);
+            scanned = window.len();
+            if found.unwrap_or(scanned) > self.limit {
+                self.number += 1;
+                self.skip_line();
+                return Err(LinesError::Line(LineError::TooLong { limit: self.limit }));
+            }
+            if let Some(len) = found {
+                self.number += 1;
+                self.taken = len + 1;
+                return Ok(Some(len));
+            }
+            if self.input.fill(scanned + 1) == scanned {
+                return self.last_line(scanned);
+            }
+        }
+    }
+
+    /// What is left at the end of the stream: a line without an end, or nothing. A line that an
+    /// error cut off is no line.
+    fn last_line(&mut self, len: usize) -> Result<Option<usize>, LinesError> {
+        if let Some(error) = self.input.take_error() {
+            self.taken = len;
+            return Err(LinesError::Io(error));
+        }
+        if len == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        self.taken = len;
+        Ok(Some(len))
+    }
+
+    /// Drops everything up to the end of the line, however far that is.
+    fn skip_line(&mut self) {
+        loop {
+            let window = self.input.window();
+            let (n, last) = match memchr(b'\n', window) {
+                Some(at) => (at + 1, true),
+                None => (window.len(), false),
+            };
+            self.input.consume(n);
+            if last || self.input.fill(1) == 0 {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All lines, or `!` for a bad one.
+    fn read(data: &[u8], limit: usize) -> Vec<(u64, String)> {
+        let mut lines = Lines::new(Input::new(Box::new(data)), limit);
+        let mut all = Vec::new();
+        loop {
+            let line = match lines.next_line() {
+                Ok(Some(line)) => line.to_owned(),
+                Ok(None) => return all,
+                Err(LinesError::Line(_)) => "!".to_owned(),
+                Err(LinesError::Io(error)) => panic!("{error}"),
+            };
+            all.push((lines.number(), line));
+        }
+    }
+
+    fn texts(data: &[u8], limit: usize) -> Vec<String> {
+        read(data, limit).into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn line_ends_of_every_kind() {
+        assert_eq!(texts(b"", 9), [""; 0]);
+        assert_eq!(texts(b"a\nb\r\n\r\nc", 9), ["a", "b", "", "c"]);
+        assert_eq!(texts(b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n", 9), ["a", "\u{feff}b"]);
+        assert_eq!(texts(b"a\n\n", 9), ["a", ""]);
+    }
+
+    #[test]
+    fn bad_lines_do_not_hide_good_ones() {
+        let data = b"ok\n0123456789\na\0b\n\xff\nok";
+        let expected = [(1, "ok"), (2, "!"), (3, "!"), (4, "!"), (5, "ok")];
+        assert_eq!(read(data, 9), expected.map(|(n, text)| (n, text.to_owned())));
+        assert_eq!(texts(b"012345678\n", 9), ["012345678"]);
+        assert_eq!(texts(b"0123456789", 9), ["!"]);
+    }
+
+    /// The row "a 1 GiB line", smaller here: memory stays at a few steps.
+    #[test]
+    fn an_endless_line_is_skipped_in_bounded_memory() {
+        use std::io::Read;
+        let endless = std::io::repeat(b'x').take(64 << 20).chain(&b"\nok\n"[..]);
+        let mut lines = Lines::new(Input::new(Box::new(endless)), 4096);
+        assert!(matches!(lines.next_line(), Err(LinesError::Line(LineError::TooLong { .. }))));
+        assert!(matches!(lines.next_line(), Ok(Some("ok"))));
+    }
+}

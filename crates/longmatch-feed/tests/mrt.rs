@@ -1,0 +1,372 @@
+//! MRT input: every record type, peers, hostile records, cuts and flipped bits.
+
+mod common;
+
+use common::mrt::{
+    attribute, everything, ipv4_attributes, ipv6_addr, ipv6_attributes, message, peer_index,
+    prefix, record, rib, table_dump, update,
+};
+use common::{Random, error_of, lenient, load, load_lenient, load_with, peer};
+use longmatch_feed::{Format, MrtError, Options, Place, Problem};
+
+/// The MRT error of a strict load, and where it is.
+fn mrt_error(bytes: &[u8]) -> (u64, MrtError) {
+    match load(bytes).err() {
+        Some(error) => match (error.place, error.problem) {
+            (Place::Byte(offset), Problem::Mrt(error)) => (offset, error),
+            other => panic!("{other:?}"),
+        },
+        None => panic!("was loaded"),
+    }
+}
+
+/// A good file around a bad record: refused at the record, and without it when lenient.
+fn refused(bad: &[u8]) -> MrtError {
+    let before = [peer_index(2), rib(2, &prefix(8, &[10]), &[(0, ipv4_attributes(1))])].concat();
+    let after = rib(2, &prefix(8, &[11]), &[(0, ipv4_attributes(2))]);
+    let file = [&before[..], bad, &after[..]].concat();
+    let (offset, error) = mrt_error(&file);
+    let range = before.len() as u64..=(before.len() + bad.len()) as u64;
+    assert!(range.contains(&offset), "{offset} is not in {range:?}: {error}");
+    let (routes, report) = load_lenient(&file).unwrap();
+    assert!(routes.lines().contains(&"10.0.0.0/8 10.0.0.1".to_owned()), "{:?}", routes.lines());
+    assert!(routes.lines().contains(&"11.0.0.0/8 10.0.0.2".to_owned()), "{:?}", routes.lines());
+    assert_eq!((report.damaged, report.cut_off), (1, false));
+    error
+}
+
+#[test]
+fn every_record_type() {
+    let (routes, report) = load(&everything()).unwrap();
+    assert_eq!(report.format, Format::Mrt);
+    // The updates and the TABLE_DUMP record count for a peer of their own: no BGP identifier.
+    assert_eq!(report.peers.len(), 4);
+    assert_eq!(report.rib_entries, 7);
+    assert_eq!(report.skipped_records.into_iter().collect::<Vec<_>>(), [((13, 6), 1)]);
+    assert_eq!(
+        routes.lines(),
+        [
+            "0.0.0.0/0 10.0.0.8",
+            "10.2.0.0/16 10.0.0.7",
+            "10.3.0.0/24 10.0.0.8",
+            "10.4.0.0/24 10.0.0.10",
+            "::/0 2001:db8::6",
+            "2001:db8::/32 2001:db8::3",
+        ]
+    );
+    let (routes, _) = load_with(&everything(), &peer("1")).unwrap();
+    assert_eq!(routes.lines(), ["10.0.0.0/8 10.0.0.2", "10.1.0.0/16 10.0.0.4"]);
+}
+
+#[test]
+fn peers_by_every_name() {
+    let file = [
+        peer_index(3),
+        rib(2, &prefix(8, &[10]), &[0, 1, 2].map(|n| (n, ipv4_attributes(n as u8)))),
+        rib(2, &prefix(8, &[11]), &[1, 2].map(|n| (n, ipv4_attributes(n as u8)))),
+    ]
+    .concat();
+    for (name, routes) in [("192.0.2.0", 1), ("AS64501", 2), ("2", 2)] {
+        assert_eq!(load_with(&file, &peer(name)).unwrap().0.0.len(), routes, "{name}");
+    }
+    let (routes, report) = load(&file).unwrap();
+    assert_eq!(report.chosen.ipv4, Some(1), "the first of those with most");
+    assert_eq!(routes.lines()[0], "10.0.0.0/8 10.0.0.1");
+    assert_eq!(report.other_peers, 3);
+    for name in ["3", "AS1", "::1"] {
+        let error = load_with(&file, &peer(name)).err().unwrap();
+        assert!(matches!(error.problem, Problem::NoSuchPeer { peers: 3, .. }));
+    }
+}
+
+#[test]
+fn each_family_has_its_own_best_peer() {
+    let file = [
+        peer_index(2),
+        rib(2, &prefix(8, &[10]), &[(0, ipv4_attributes(1))]),
+        rib(4, &prefix(8, &[0x20]), &[(1, ipv6_attributes(2))]),
+    ]
+    .concat();
+    let (routes, report) = load(&file).unwrap();
+    assert_eq!(routes.0.len(), 2);
+    assert_eq!((report.chosen.ipv4, report.chosen.ipv6), (Some(0), Some(1)));
+    assert!(report.warnings().iter().any(|warning| warning.contains("different peers")));
+}
+
+#[test]
+fn record_lengths_0_1_and_4294967295() {
+    for len in [0usize, 1] {
+        for (kind, subtype) in [(12, 1), (13, 1), (13, 2), (16, 4), (17, 4), (17, 0)] {
+            let file = [record(kind, subtype, &[0][..len]), everything()].concat();
+            if subtype == 0 {
+                assert!(load(&file).is_ok(), "a state change is passed over");
+                continue;
+            }
+            assert!(matches!(
+                mrt_error(&file),
+                (12, MrtError::Short { .. } | MrtError::NoPeerIndex | MrtError::Parser(_))
+            ));
+            assert_eq!(load_lenient(&file).unwrap().0.0.len(), 6);
+        }
+    }
+    let huge = [&everything()[..], &[0, 0, 0, 0, 0, 13, 0, 2, 255, 255, 255, 255, 1, 2]].concat();
+    let (offset, error) = mrt_error(&huge);
+    assert_eq!(offset, everything().len() as u64);
+    assert!(matches!(error, MrtError::RecordTooLong { len: 0xffff_ffff, .. }));
+    let (routes, report) = load_lenient(&huge).unwrap();
+    assert_eq!((routes.0.len(), report.cut_off), (6, true));
+}
+
+#[test]
+fn rib_entry_before_the_peer_index() {
+    let file = [rib(2, &prefix(8, &[10]), &[(0, ipv4_attributes(1))]), everything()].concat();
+    assert_eq!(mrt_error(&file), (12, MrtError::NoPeerIndex));
+    assert_eq!(load_lenient(&file).unwrap().0.0.len(), 6);
+}
+
+#[test]
+fn peer_index_out_of_range() {
+    let error = refused(&rib(2, &prefix(8, &[12]), &[(2, ipv4_attributes(1))]));
+    assert_eq!(error, MrtError::PeerOutOfRange { index: 2, peers: 2 });
+}
+
+#[test]
+fn entries_65535_in_0_bytes() {
+    let error = refused(&record(13, 2, &[0, 0, 0, 1, 8, 12, 255, 255]));
+    assert!(matches!(error, MrtError::Short { what: "peer index", have: 0, .. }));
+    let mut peers = vec![1, 2, 3, 4, 0, 0, 255, 255];
+    let table = record(13, 1, &peers);
+    peers[5] = 200;
+    let view = record(13, 1, &peers);
+    for bad in [table, view] {
+        let file = [bad, everything()].concat();
+        assert!(matches!(mrt_error(&file), (12, MrtError::Parser(_))));
+        assert_eq!(load_lenient(&file).unwrap().0.0.len(), 6);
+    }
+}
+
+#[test]
+fn attribute_lengths_past_the_record() {
+    let mut bad = rib(2, &prefix(8, &[12]), &[(0, ipv4_attributes(1))]);
+    let at = bad.len() - ipv4_attributes(1).len() - 1;
+    bad[at] += 1;
+    assert!(matches!(refused(&bad), MrtError::Short { what: "attributes", .. }));
+    for value in [&[0x40, 3, 5, 1, 2, 3, 4][..], &[0x50, 3, 255, 255, 1], &[0x40, 3], &[0x40]] {
+        let error = refused(&rib(2, &prefix(8, &[12]), &[(0, value.to_vec())]));
+        assert!(matches!(error, MrtError::Short { .. }), "{error}");
+    }
+}
+
+/// Only what a table keeps is looked at: damage inside other attributes does no harm.
+#[test]
+fn as_path_count_without_data() {
+    let list = [attribute(0x40, 2, &[2, 255]), attribute(0x40, 3, &[10, 0, 0, 9])].concat();
+    let file = [peer_index(1), rib(2, &prefix(8, &[12]), &[(0, list)])].concat();
+    assert_eq!(load(&file).unwrap().0.lines(), ["12.0.0.0/8 10.0.0.9"]);
+}
+
+#[test]
+fn next_hop_lengths_0_1_and_255() {
+    for len in [0usize, 1, 3, 5, 15, 17, 31, 33, 255] {
+        let mut value = vec![len as u8];
+        value.extend(vec![1; len]);
+        let list = attribute(0x90, 14, &value);
+        let error = refused(&rib(4, &prefix(8, &[0x20]), &[(0, list)]));
+        let expected = if len == 0 { MrtError::NoNextHop } else { MrtError::NextHopLength { len } };
+        assert_eq!(error, expected);
+        // A length that the attribute does not have room for.
+        let error = refused(&rib(4, &prefix(8, &[0x20]), &[(0, attribute(0x80, 14, &[255, 1]))]));
+        assert!(matches!(error, MrtError::Short { what: "next hop", .. }));
+    }
+    for len in [0usize, 1, 5] {
+        let error = refused(&rib(2, &prefix(8, &[12]), &[(0, attribute(0x40, 3, &vec![1; len]))]));
+        assert!(matches!(error, MrtError::NoNextHop | MrtError::NextHopLength { .. }));
+    }
+}
+
+#[test]
+fn prefix_lengths_33_and_129() {
+    let bad = rib(2, &prefix(33, &[12, 0, 0, 0, 0]), &[(0, ipv4_attributes(1))]);
+    assert_eq!(refused(&bad), MrtError::PrefixLength { len: 33, max: 32 });
+    let bad = rib(4, &prefix(129, &[0x20; 17]), &[(0, ipv6_attributes(1))]);
+    assert_eq!(refused(&bad), MrtError::PrefixLength { len: 129, max: 128 });
+    let bad = table_dump(0, [12, 0, 0, 0], 33, &ipv4_attributes(1));
+    assert_eq!(refused(&bad), MrtError::PrefixLength { len: 33, max: 32 });
+    let bad = message(false, 4, 0, 2, &update(&[], &ipv4_attributes(1), &prefix(255, &[1; 32])));
+    assert_eq!(refused(&bad), MrtError::PrefixLength { len: 255, max: 32 });
+}
+
+#[test]
+fn bytes_after_the_last_field() {
+    let mut body = rib(2, &prefix(8, &[12]), &[(0, ipv4_attributes(1))])[12..].to_vec();
+    body.push(0);
+    assert_eq!(refused(&record(13, 2, &body)), MrtError::Trailing { bytes: 1 });
+}
+
+#[test]
+fn add_path_tables_take_the_first_path() {
+    for (subtype, list) in [(8u16, ipv4_attributes as fn(u8) -> Vec<u8>), (10, ipv6_attributes)] {
+        let entries = [(1, list(3)), (1, list(1)), (1, list(2)), (0, list(9))];
+        let file = [peer_index(2), rib(subtype, &prefix(8, &[10]), &entries)].concat();
+        let (routes, report) = load_with(&file, &peer("1")).unwrap();
+        assert_eq!((routes.0.len(), report.rib_entries, report.announced), (1, 4, 1));
+        assert!(routes.lines()[0].ends_with('3'));
+        assert_eq!(report.peers[1].ipv4_routes + report.peers[1].ipv6_routes, 1);
+    }
+}
+
+#[test]
+fn add_path_updates_keep_what_is_left() {
+    let nlri = |path: u8| [vec![0, 0, 0, path], prefix(8, &[10])].concat();
+    let announce =
+        |path, hop| message(false, 9, 1, 2, &update(&[], &ipv4_attributes(hop), &nlri(path)));
+    let withdraw = |path| message(false, 9, 1, 2, &update(&nlri(path), &[], &[]));
+    let mut file = [announce(2, 2), announce(1, 1)].concat();
+    assert_eq!(load(&file).unwrap().0.lines(), ["10.0.0.0/8 10.0.0.1"]);
+    file.extend(withdraw(1));
+    assert_eq!(load(&file).unwrap().0.lines(), ["10.0.0.0/8 10.0.0.2"]);
+    file.extend(withdraw(2));
+    assert!(load(&file).unwrap().0.0.is_empty());
+}
+
+/// A list of routes that starts with a default route is not one with path identifiers.
+#[test]
+fn a_default_route_first_in_an_update() {
+    let routes = [prefix(0, &[]), prefix(8, &[10]), prefix(8, &[11]), prefix(0, &[])].concat();
+    let file = message(false, 4, 1, 2, &update(&[], &ipv4_attributes(1), &routes));
+    let (routes, report) = load(&file).unwrap();
+    assert_eq!(
+        routes.lines(),
+        ["0.0.0.0/0 10.0.0.1", "10.0.0.0/8 10.0.0.1", "11.0.0.0/8 10.0.0.1"]
+    );
+    assert_eq!(report.announced, 4);
+}
+
+#[test]
+fn the_next_hop_forms_of_ipv6() {
+    let global = ipv6_addr(7);
+    let both = [global, [0xfe; 16]].concat();
+    let with_len = |bytes: &[u8]| [&[bytes.len() as u8], bytes].concat();
+    let full = |bytes: &[u8]| [&[0, 2, 1][..], &with_len(bytes), &[0, 8, 0x20]].concat();
+    for value in [with_len(&global), with_len(&both), full(&global), full(&both)] {
+        let list = attribute(0x80, 14, &value);
+        let file = [peer_index(1), rib(4, &prefix(8, &[0x20]), &[(0, list)])].concat();
+        assert_eq!(load(&file).unwrap().0.lines(), ["2000::/8 2001:db8::7"], "{value:?}");
+    }
+    // RFC 8950: an IPv4 route with an IPv6 next hop.
+    let list = attribute(0x80, 14, &with_len(&global));
+    let file = [peer_index(1), rib(2, &prefix(8, &[10]), &[(0, list)])].concat();
+    assert_eq!(load(&file).unwrap().0.lines(), ["10.0.0.0/8 2001:db8::7"]);
+}
+
+#[test]
+fn damaged_messages() {
+    let good = message(false, 4, 0, 2, &update(&[], &ipv4_attributes(1), &prefix(8, &[12])));
+    let marker = 12 + 4 + 4 + 4 + 8;
+    let mut bad = good.clone();
+    bad[marker] = 0;
+    assert_eq!(refused(&bad), MrtError::Marker);
+    for len in [0u16, 18, 0xffff] {
+        let mut bad = good.clone();
+        bad[marker + 16..marker + 18].copy_from_slice(&len.to_be_bytes());
+        assert!(matches!(refused(&bad), MrtError::MessageLength { .. }));
+    }
+    let mut bad = good.clone();
+    bad[marker - 9] = 7;
+    assert_eq!(refused(&bad), MrtError::Family { afi: 7 });
+    let no_hop = message(false, 4, 0, 2, &update(&[], &[], &prefix(8, &[12])));
+    assert_eq!(refused(&no_hop), MrtError::NoNextHop);
+    let labelled = attribute(0x80, 14, &[0, 1, 4, 4, 10, 0, 0, 1, 0, 32, 0, 0, 1, 12]);
+    let (_, report) = load(&message(false, 4, 0, 2, &update(&[], &labelled, &[]))).unwrap();
+    assert_eq!(report.skipped_families, 1);
+}
+
+#[test]
+fn routes_without_a_next_hop_are_counted() {
+    let file = [
+        peer_index(2),
+        rib(2, &prefix(8, &[10]), &[(0, vec![]), (1, ipv4_attributes(1))]),
+        rib(2, &prefix(8, &[11]), &[(0, vec![])]),
+        rib(2, &prefix(8, &[12]), &[(1, attribute(0x40, 1, &[0]))]),
+    ]
+    .concat();
+    let (routes, report) = load(&file).unwrap();
+    assert_eq!(routes.lines(), ["10.0.0.0/8 10.0.0.1"]);
+    assert_eq!(report.no_next_hop, 3);
+}
+
+#[test]
+fn cut_off_at_every_byte() {
+    let whole = everything();
+    let mut ends = vec![0];
+    while let Some(&end) = ends.last().filter(|end| **end < whole.len()) {
+        let len = u32::from_be_bytes(whole[end + 8..end + 12].try_into().unwrap());
+        ends.push(end + 12 + len as usize);
+    }
+    let mut options = lenient();
+    options.format = Format::Mrt;
+    let mut strict = Options::default();
+    strict.format = Format::Mrt;
+    let mut last = 0;
+    for end in 0..whole.len() {
+        let cut = &whole[..end];
+        let (routes, report) = load_with(cut, &options).unwrap();
+        let records = ends.partition_point(|&other| other <= end) as u64 - 1;
+        assert_eq!(report.records, records, "cut at {end}");
+        match load_with(cut, &strict) {
+            Ok(_) => assert!(ends.contains(&end), "{end}"),
+            Err(error) => {
+                assert!(!ends.contains(&end) && report.cut_off);
+                assert_eq!(error.place, Place::Byte(ends[records as usize] as u64));
+                assert!(matches!(error.problem, Problem::Mrt(MrtError::CutOff { .. })));
+            }
+        }
+        // The whole is read, whichever way the format is found.
+        assert!(end < 6 || load_lenient(cut).unwrap().0.lines() == routes.lines());
+        last = routes.0.len();
+    }
+    assert_eq!(last, 6);
+}
+
+#[test]
+fn flipped_bits_never_panic() {
+    let whole = everything();
+    let mut random = Random(2);
+    let mut options = lenient();
+    options.format = Format::Mrt;
+    for _ in 0..20_000 {
+        let mut file = whole.clone();
+        for _ in 0..=random.below(4) {
+            let at = random.below(file.len());
+            match random.below(3) {
+                0 => file[at] ^= 1 << random.below(8),
+                1 => file[at] = random.next() as u8,
+                _ => file[at] = [0, 1, 255][random.below(3)],
+            }
+        }
+        let _ = load(&file);
+        assert!(load_with(&file, &options).is_ok());
+    }
+}
+
+#[test]
+fn noise_never_panics() {
+    let mut random = Random(3);
+    for _ in 0..5_000 {
+        let len = random.below(200);
+        let body: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
+        let kind = [12, 13, 16, 17][random.below(4)];
+        let subtype = random.below(12) as u16;
+        let file = [peer_index(3), record(kind, subtype, &body)].concat();
+        let _ = load(&file);
+        assert!(load_lenient(&file).is_ok());
+    }
+}
+
+#[test]
+fn errors_say_where_and_what_to_do() {
+    let mut file = everything();
+    file.truncate(file.len() - 1);
+    let error = error_of(&file);
+    assert!(error.starts_with("byte ") && error.contains("cut off") && error.contains("lenient"));
+}

@@ -1,0 +1,89 @@
+//! The files in `testdata/feed`, each with what it holds.
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::Routes;
+use longmatch_feed::{Options, load_path};
+
+fn sample(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/feed")).join(name)
+}
+
+#[track_caller]
+fn check(name: &str, expected: &[&str]) {
+    let mut routes = Routes::default();
+    load_path(sample(name), &Options::default(), &mut routes).unwrap();
+    assert_eq!(routes.lines(), expected, "{name}");
+}
+
+#[test]
+fn text_files() {
+    check(
+        "plain.txt",
+        &[
+            "0.0.0.0/0 192.0.2.1",
+            "10.0.0.0/8 office",
+            "10.9.0.0/16 lab",
+            "198.51.100.7/32 64500",
+            "2001:db8::/32 office",
+            "2001:db8:9::/48 lab",
+        ],
+    );
+    check("updates.txt", &["203.0.113.0/24 192.0.2.2"]);
+    check(
+        "bgpdump.txt",
+        &["198.51.100.0/24 192.0.2.2", "203.0.113.0/24 192.0.2.2", "2001:db8:5::/48 fe80::1"],
+    );
+}
+
+#[test]
+fn ip_route_files() {
+    check(
+        "ip-route.txt",
+        &[
+            "0.0.0.0/0 192.0.2.1",
+            "10.0.0.0/8 192.0.2.7",
+            "10.66.0.0/16 blackhole",
+            "192.0.2.0/24 eth0",
+        ],
+    );
+    check(
+        "ip-route-6.txt",
+        &["::/0 fe80::1", "2001:db8:1::/64 eth0", "2001:db8:66::/48 unreachable", "fe80::/64 eth0"],
+    );
+}
+
+/// The file is what the builders of these tests write; to make it anew, set `LONGMATCH_WRITE`.
+#[test]
+fn mrt_files() {
+    let whole = common::mrt::everything();
+    let cut = &whole[..whole.len() - 5];
+    if std::env::var_os("LONGMATCH_WRITE").is_some() {
+        std::fs::write(sample("all-records.mrt"), &whole).unwrap();
+        std::fs::write(sample("cut-off.mrt"), cut).unwrap();
+    }
+    assert!(std::fs::read(sample("all-records.mrt")).unwrap() == whole);
+    assert!(std::fs::read(sample("cut-off.mrt")).unwrap() == cut);
+    check(
+        "all-records.mrt",
+        &[
+            "0.0.0.0/0 10.0.0.8",
+            "10.2.0.0/16 10.0.0.7",
+            "10.3.0.0/24 10.0.0.8",
+            "10.4.0.0/24 10.0.0.10",
+            "::/0 2001:db8::6",
+            "2001:db8::/32 2001:db8::3",
+        ],
+    );
+    let error = load_path(sample("cut-off.mrt"), &Options::default(), &mut Routes::default());
+    assert!(error.unwrap_err().to_string().contains("cut-off.mrt: byte "));
+}
+
+#[test]
+fn files_that_are_not_there() {
+    let error = load_path(sample("none.txt"), &Options::default(), &mut Routes::default());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("none.txt: cannot be opened: "), "{error}");
+}
