@@ -1,0 +1,182 @@
+//! `longmatch lookup`: the longest matching prefix of addresses, and its next hop.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::net::IpAddr;
+
+use longmatch::{Family, Ipv4, Ipv6, Prefix, Rib, Route};
+use serde::{Serialize, Serializer};
+
+use crate::args::LookupArgs;
+use crate::error::{CliError, Outcome, Status};
+use crate::input::{Families, Routes, is_stdin};
+use crate::lines::{Lines, Next};
+use crate::output::Out;
+
+/// What to look up: an argument of the command.
+enum Query<'a> {
+    One(&'a str, IpAddr),
+    Stdin,
+}
+
+/// Carries out the command.
+///
+/// # Errors
+/// When an address is none, or the routes cannot be loaded. What came before has been answered.
+pub fn run(args: &LookupArgs) -> Outcome {
+    let queries = queries(args)?;
+    let routes = Routes::load(&args.routes, families(&queries))?;
+    let (all, json) = (args.all, args.json);
+    let mut answers = Answers { routes: &routes, out: Out::new(), all, json, unmatched: 0 };
+    for query in &queries {
+        match query {
+            Query::One(text, addr) => answers.answer(text, *addr)?,
+            Query::Stdin => answers.stdin()?,
+        }
+    }
+    answers.out.flush()?;
+    Ok(Status::ok_if(answers.unmatched == 0))
+}
+
+/// Reads the arguments. All addresses are checked before the routes are loaded.
+fn queries(args: &LookupArgs) -> Result<Vec<Query<'_>>, CliError> {
+    let stdin = args.queries.iter().filter(|text| *text == "-").count();
+    let routes = args.routes.files.iter().filter(|path| is_stdin(path)).count();
+    if stdin + routes > 1 {
+        return Err(CliError::new("'-' stands for standard input, which can be read only once"));
+    }
+    let texts = args.queries.iter().map(String::as_str);
+    let query = |text| match text {
+        "-" => Ok(Query::Stdin),
+        _ => Ok(Query::One(text, parse(text).map_err(CliError::new)?)),
+    };
+    texts.map(query).collect()
+}
+
+/// The families that the queries are about: no others need to be loaded.
+fn families(queries: &[Query<'_>]) -> Families {
+    let mut families = Families::default();
+    for query in queries {
+        match query {
+            Query::Stdin => return Families::BOTH,
+            Query::One(_, addr) => match addr.to_canonical() {
+                IpAddr::V4(_) => families.ipv4 = true,
+                IpAddr::V6(_) => families.ipv6 = true,
+            },
+        }
+    }
+    families
+}
+
+/// Reads an address, or says what is wrong with it and what to do.
+fn parse(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| {
+        const SHOWN: usize = 60;
+        let shown: String = text.chars().take(SHOWN).collect();
+        let more = if text.chars().count() > SHOWN { "..." } else { "" };
+        let advice = if text.contains(char::is_whitespace) {
+            ": expected one address a line and nothing else"
+        } else if text.contains('/') {
+            ": leave out the prefix length"
+        } else if text.contains('%') {
+            ": leave out the zone id"
+        } else {
+            ""
+        };
+        format!("'{}{more}' is not an IP address{advice}", shown.escape_debug())
+    })
+}
+
+/// Answers queries, and counts those that no prefix matches.
+struct Answers<'r> {
+    routes: &'r Routes,
+    out: Out,
+    all: bool,
+    json: bool,
+    unmatched: u64,
+}
+
+impl Answers<'_> {
+    /// Answers every line of standard input. Answers are handed out whenever the next line has to
+    /// be waited for, so that the other end of a pipe can ask and listen in turns.
+    fn stdin(&mut self) -> Result<(), CliError> {
+        let mut lines = Lines::new(io::stdin().lock());
+        loop {
+            match lines.next() {
+                Next::End => return Ok(()),
+                Next::Line(b"") => {}
+                Next::Line(line) => {
+                    let text = str::from_utf8(line).map_err(|_| "not text (UTF-8)".to_owned());
+                    match text.and_then(|text| Ok((text, parse(text)?))) {
+                        Ok((text, addr)) => self.answer(text, addr)?,
+                        Err(problem) => return Err(at_line(lines.number(), problem)),
+                    }
+                }
+                Next::Starved => {
+                    self.out.flush()?;
+                    lines.fill().map_err(|error| at_line(lines.number() + 1, error))?;
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, text: &str, addr: IpAddr) -> Result<(), CliError> {
+        // The text is repeated as it came, so that the answers can be joined with the questions.
+        match addr.to_canonical() {
+            IpAddr::V4(addr) => self.of_family::<Ipv4>(text, addr, self.routes.table.ipv4()),
+            IpAddr::V6(addr) => self.of_family::<Ipv6>(text, addr, self.routes.table.ipv6()),
+        }
+    }
+
+    fn of_family<F: Family>(&mut self, text: &str, addr: F::Addr, rib: &Rib<F>) -> Answered {
+        let mut last = None;
+        for route in rib.covering(Prefix::host(addr)) {
+            if self.all {
+                self.line(text, Some(route))?;
+            }
+            last = Some(route);
+        }
+        self.unmatched += u64::from(last.is_none());
+        if self.all && last.is_some() { Ok(()) } else { self.line(text, last) }
+    }
+
+    #[inline]
+    fn line<F: Family>(&mut self, text: &str, route: Option<Route<F>>) -> Answered {
+        let next_hop = route.map(|route| self.routes.next_hop(route.next_hop));
+        if self.json {
+            let prefix = route.map(|route| Shown(route.prefix));
+            return self.out.json(&Line { address: text, prefix, next_hop });
+        }
+        let out = &mut self.out;
+        out.write_all(text.as_bytes())?;
+        match (route, next_hop) {
+            (Some(route), Some(next_hop)) => writeln!(out, "\t{}\t{next_hop}", route.prefix)?,
+            _ => out.write_all(b"\t-\t-\n")?,
+        }
+        Ok(())
+    }
+}
+
+/// Whether an answer could be written.
+type Answered = Result<(), CliError>;
+
+fn at_line(number: u64, problem: impl Display) -> CliError {
+    CliError::input(format_args!("standard input, line {number}"), problem)
+}
+
+/// An answer in JSON.
+#[derive(Serialize)]
+struct Line<'a, P> {
+    address: &'a str,
+    prefix: Option<P>,
+    next_hop: Option<&'a str>,
+}
+
+/// Serialized as it is displayed.
+struct Shown<T>(T);
+
+impl<T: Display> Serialize for Shown<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}

@@ -1,0 +1,99 @@
+//! How a command ends: with a status, or with one line on standard error.
+
+use std::fmt::{self, Display};
+use std::io;
+use std::process::ExitCode;
+
+use longmatch::{CompileError, Corrupt, Unsupported};
+use longmatch_feed::FeedError;
+
+/// How a command that did its work ended. Scripts rely on the codes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// Everything was found or agrees: code 0.
+    Ok,
+    /// Something has no match, or differs: code 1.
+    Negative,
+}
+
+impl Status {
+    /// [`Status::Ok`] if everything was as it should be.
+    pub fn ok_if(good: bool) -> Self {
+        if good { Self::Ok } else { Self::Negative }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Ok => Self::SUCCESS,
+            Status::Negative => Self::from(1),
+        }
+    }
+}
+
+/// What a command returns.
+pub type Outcome = Result<Status, CliError>;
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub enum CliError {
+    /// Bad usage or input, told in one line that says where and what to do: code 2.
+    Message(String),
+    /// Whoever reads standard output has gone. That is no error of ours: it ends quietly.
+    BrokenPipe,
+}
+
+impl CliError {
+    /// An error from what should be told.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::Message(message.into())
+    }
+
+    /// Something that happened to a named input, for example while reading it.
+    pub fn input(name: impl Display, problem: impl Display) -> Self {
+        Self::Message(format!("{name}: {problem}"))
+    }
+}
+
+impl Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(message) => f.write_str(message),
+            Self::BrokenPipe => f.write_str("standard output was closed"),
+        }
+    }
+}
+
+impl std::error::Error for CliError {}
+
+impl From<io::Error> for CliError {
+    /// An error of *writing to standard output*, so that `?` serves there. Errors of reading have a
+    /// name to tell: see [`CliError::input`].
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::BrokenPipe;
+        }
+        Self::input("cannot write to standard output", error)
+    }
+}
+
+impl From<serde_json::Error> for CliError {
+    /// As [`From<io::Error>`]: our values always serialize, so it is the writing that failed.
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}
+
+/// Errors whose own words are enough.
+macro_rules! from_displayed {
+    ($($error:ty),*) => {$(
+        impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                Self::Message(error.to_string())
+            }
+        }
+    )*};
+}
+
+from_displayed!(FeedError, CompileError, Corrupt, Unsupported);

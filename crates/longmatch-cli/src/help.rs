@@ -1,0 +1,53 @@
+//! Help texts that show how commands are used.
+
+/// After the help of `longmatch`.
+pub const TOP: &str = "\
+Examples:
+  longmatch                                     a short demonstration
+  longmatch lookup 8.8.8.8 2001:4860:4860::8888
+  longmatch lookup --routes mine.txt - < addresses.txt
+  longmatch stat --routes rib.20260101.0000.bz2
+  longmatch bench --engine poptrie --traffic random,routed
+
+Exit codes: 0 ok, 1 no match or a difference, 2 bad usage or input.
+NO_COLOR is honoured. '<command> -h' is short, '<command> --help' explains.";
+
+/// After the help of `longmatch lookup`.
+pub const LOOKUP: &str = "\
+Prints 'address<TAB>prefix<TAB>next-hop'; '-' and '-' where no prefix matches. IPv4-mapped IPv6
+addresses (::ffff:192.0.2.1) are answered by the IPv4 routes.
+
+Examples:
+  longmatch lookup 8.8.8.8
+  longmatch lookup --all 8.8.8.8
+  longmatch lookup --routes sites.txt 192.0.2.7 2001:db8::7
+  cut -f1 access.log | longmatch lookup --routes sites.txt -
+  longmatch lookup --json - < addresses.txt | jq -r .next_hop
+
+Exit codes: 0 all addresses matched, 1 some did not, 2 bad usage or input.";
+
+/// After the help of `longmatch stat`.
+pub const STAT: &str = "\
+Examples:
+  longmatch stat
+  longmatch stat --routes rib.20260101.0000.bz2 --peer AS64500
+  longmatch stat -4 --engine poptrie,poptrie:s=16,radix
+  longmatch stat --json | jq '.engines[] | {engine, bytes}'";
+
+/// After the help of `longmatch verify`.
+pub const VERIFY: &str = "\
+Examples:
+  longmatch verify
+  longmatch verify --routes mine.txt --engine poptrie:s=16
+  longmatch verify -6 --simd avx2
+
+Exit codes: 0 all agree, 1 a difference, 2 bad usage or input.";
+
+/// After the help of `longmatch bench`.
+pub const BENCH: &str = "\
+Examples:
+  longmatch bench
+  longmatch bench -4 --engine poptrie,poptrie:s=16 --traffic random,routed,zipf
+  longmatch bench --routes rib.mrt.gz --traffic addresses.txt --mode batch --batch 64
+  longmatch bench -4 --engine poptrie --generate
+  longmatch bench --json > rates.ndjson";

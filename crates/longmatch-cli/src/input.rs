@@ -1,0 +1,284 @@
+//! Routes and addresses in: the embedded tables, files and standard input.
+
+use std::io;
+use std::net::IpAddr;
+use std::path::Path;
+
+use longmatch::{Engines, Ipv4, Ipv6, NextHopId, Rib, Table};
+use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError};
+
+use crate::args::{FamilyArgs, RoutesArgs};
+use crate::error::CliError;
+use crate::output::{plural, thousands, warn};
+use crate::progress::Progress;
+
+/// An embedded table: name, file and number of routes (for progress only).
+struct Embedded {
+    name: &'static str,
+    bytes: &'static [u8],
+    routes: u64,
+}
+
+const EMBEDDED_IPV4: Embedded = Embedded {
+    name: "the embedded IPv4 table",
+    bytes: include_bytes!("../../../data/ipv4.txt.zst"),
+    routes: 886_117,
+};
+
+const EMBEDDED_IPV6: Embedded = Embedded {
+    name: "the embedded IPv6 table",
+    bytes: include_bytes!("../../../data/ipv6.txt.zst"),
+    routes: 160_147,
+};
+
+/// The name that stands for standard input.
+const STDIN: &str = "-";
+
+/// Whether a path on the command line means standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == STDIN
+}
+
+/// Which families are worked on. Routes of the others are not kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Families {
+    /// IPv4 is.
+    pub ipv4: bool,
+    /// IPv6 is.
+    pub ipv6: bool,
+}
+
+impl Families {
+    /// Both.
+    pub const BOTH: Self = Self { ipv4: true, ipv6: true };
+}
+
+impl From<FamilyArgs> for Families {
+    fn from(args: FamilyArgs) -> Self {
+        Self { ipv4: !args.ipv6, ipv6: !args.ipv4 }
+    }
+}
+
+/// A family that commands can work on: one piece of code for both, in the user's words.
+pub trait Served: Engines {
+    /// `IPv4` or `IPv6`: the name in headings. ([`longmatch::Family::NAME`] is for machines.)
+    const LABEL: &'static str;
+
+    /// The routes of this family.
+    fn rib<T>(table: &Table<T>) -> &Rib<Self>;
+
+    /// The address as an integer if it is of this family; an IPv4-mapped IPv6 address is of IPv4.
+    fn of(addr: IpAddr) -> Option<Self::Bits>;
+}
+
+impl Served for Ipv4 {
+    const LABEL: &'static str = "IPv4";
+
+    fn rib<T>(table: &Table<T>) -> &Rib<Self> {
+        table.ipv4()
+    }
+
+    fn of(addr: IpAddr) -> Option<u32> {
+        match addr.to_canonical() {
+            IpAddr::V4(addr) => Some(addr.to_bits()),
+            IpAddr::V6(_) => None,
+        }
+    }
+}
+
+impl Served for Ipv6 {
+    const LABEL: &'static str = "IPv6";
+
+    fn rib<T>(table: &Table<T>) -> &Rib<Self> {
+        table.ipv6()
+    }
+
+    fn of(addr: IpAddr) -> Option<u128> {
+        match addr.to_canonical() {
+            IpAddr::V4(_) => None,
+            IpAddr::V6(addr) => Some(addr.to_bits()),
+        }
+    }
+}
+
+/// The routes that a command works on, and where they came from.
+pub struct Routes {
+    /// The routes. Next hops are the words of the input.
+    pub table: Table<Box<str>>,
+    /// Where they came from, for headings: `embedded` or the names of the files.
+    pub name: String,
+}
+
+impl Routes {
+    /// Loads what the command line asks for: the files, in order, later routes replacing earlier
+    /// ones, or the embedded tables. Tells on standard error which peers were taken, and warns.
+    ///
+    /// # Errors
+    /// When an input cannot be read, is damaged (unless `--lenient`) or lacks the peer.
+    pub fn load(args: &RoutesArgs, families: Families) -> Result<Self, CliError> {
+        let mut loader = Loader { table: Table::new(), families, refused: 0 };
+        if args.files.is_empty() {
+            loader.embedded(args)?;
+            return Ok(Self { table: loader.table, name: "embedded".to_owned() });
+        }
+        if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
+            return Err(CliError::new("--routes - was given twice: standard input is read once"));
+        }
+        let options = options(args);
+        for path in &args.files {
+            loader.file(path, &options)?;
+        }
+        let names: Vec<_> = args.files.iter().map(|path| display_name(path)).collect();
+        Ok(Self { table: loader.table, name: names.join(" + ") })
+    }
+
+    /// The routes of a family.
+    pub fn rib<F: Served>(&self) -> &Rib<F> {
+        F::rib(&self.table)
+    }
+
+    /// The words of a next hop.
+    pub fn next_hop(&self, id: NextHopId) -> &str {
+        self.table.values().get(id).map_or("?", |value| value)
+    }
+
+    /// The routes in one line, for headings: `embedded: 886,117 IPv4 routes, ...`.
+    pub fn describe(&self) -> String {
+        let count = |n: usize, label: &str| (n > 0).then(|| plural(n as u64, label));
+        let counts = [
+            count(self.table.ipv4().len(), "IPv4 route"),
+            count(self.table.ipv6().len(), "IPv6 route"),
+            count(self.table.values().len(), "next hop"),
+        ];
+        let counts: Vec<_> = counts.into_iter().flatten().collect();
+        match counts.is_empty() {
+            true => format!("{}: no routes", self.name),
+            false => format!("{}: {}", self.name, counts.join(", ")),
+        }
+    }
+}
+
+fn options(args: &RoutesArgs) -> Options {
+    let mut options = Options::default();
+    options.peer = args.peer;
+    options.lenient = args.lenient;
+    options.mask_host_bits = args.mask;
+    options
+}
+
+/// A path as it is called in headings and messages.
+fn display_name(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// Takes in one input after the other.
+struct Loader {
+    table: Table<Box<str>>,
+    families: Families,
+    /// Routes of the family that is not worked on, in the current input.
+    refused: u64,
+}
+
+impl Loader {
+    /// Loads the embedded tables that are needed.
+    fn embedded(&mut self, args: &RoutesArgs) -> Result<(), CliError> {
+        if args.peer.is_some() {
+            return Err(CliError::new("--peer needs --routes: the embedded tables have no peers"));
+        }
+        let wanted = [(self.families.ipv4, EMBEDDED_IPV4), (self.families.ipv6, EMBEDDED_IPV6)];
+        for (_, embedded) in wanted.into_iter().filter(|(wanted, _)| *wanted) {
+            let (bytes, name) = (embedded.bytes, embedded.name);
+            self.input(name, Some(embedded.routes), |sink| {
+                longmatch_feed::load_bytes(bytes, Some(name), &Options::default(), sink)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
+        let name = display_name(path);
+        let report = self.input(&name, None, |sink| {
+            if is_stdin(path) {
+                let stdin = io::stdin().lock();
+                longmatch_feed::load_reader(stdin, Some(&name), options, sink)
+            } else {
+                longmatch_feed::load_path(path, options, sink)
+            }
+        })?;
+        tell(&name, &report);
+        let kept = report.announced - self.refused.min(report.announced);
+        if self.refused > 0 && kept == 0 {
+            warn(format_args!("{name}: all its routes are of the other address family"));
+        }
+        Ok(())
+    }
+
+    /// Runs one load with a sink that fills the table.
+    fn input(
+        &mut self,
+        name: &str,
+        expected: Option<u64>,
+        load: impl FnOnce(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError>,
+    ) -> Result<Report, CliError> {
+        let Self { table, families, refused } = self;
+        let mut progress = Progress::new(format!("loading {name}"), expected, "routes");
+        let mut seen = 0u64;
+        *refused = 0;
+        let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
+            seen += 1;
+            if seen.is_multiple_of(4096) {
+                progress.set(seen);
+            }
+            match event {
+                Event::Announce(prefix, _) if !families.keep(prefix) => *refused += 1,
+                Event::Announce(prefix, next_hop) => {
+                    table.insert_borrowed(prefix, next_hop)?;
+                }
+                Event::Withdraw(prefix) => {
+                    table.remove(prefix);
+                }
+            }
+            Ok(())
+        };
+        Ok(load(&mut sink)?)
+    }
+}
+
+impl Families {
+    fn keep(self, prefix: longmatch::IpPrefix) -> bool {
+        match prefix.unmapped() {
+            longmatch::IpPrefix::V4(_) => self.ipv4,
+            longmatch::IpPrefix::V6(_) => self.ipv6,
+        }
+    }
+}
+
+/// Says on standard error what the user cannot see in the answers: whose routes they are, and what
+/// was left out.
+fn tell(name: &str, report: &Report) {
+    let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
+    let (ipv4, ipv6) = (peer(report.chosen.ipv4), peer(report.chosen.ipv6));
+    let count = report.peers.len();
+    for (peer, label) in [(ipv4, "IPv4"), (ipv6, "IPv6")] {
+        if let Some(peer) = peer {
+            let routes = if label == "IPv4" { peer.ipv4_routes } else { peer.ipv6_routes };
+            let of = if count == 1 { "the only peer".into() } else { format!("of {count} peers") };
+            let routes = plural(routes, &format!("{label} route"));
+            warn(format_args!("{name}: {routes} of peer {} ({of})", peer_name(peer)));
+        }
+    }
+    for warning in report.warnings() {
+        warn(format_args!("{name}: {warning}"));
+    }
+    if let Some(error) = &report.first_damage {
+        warn(format_args!("{error} (the first of {})", thousands(report.damaged)));
+    }
+}
+
+fn peer_name(peer: &Peer) -> String {
+    let name = format!("{} AS{}", peer.addr, peer.asn);
+    match peer.index {
+        Some(index) => format!("{name} index {index}"),
+        None => name,
+    }
+}

@@ -1,0 +1,266 @@
+//! Answers out: a buffered standard output, numbers, bars, tables and JSON lines.
+
+use std::env;
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use serde::Serialize;
+
+use crate::error::CliError;
+
+/// Standard output, locked and buffered. It is a [`Write`]; errors become [`CliError`] with `?`, a
+/// closed pipe among them, which ends the program quietly.
+///
+/// What is buffered is written when the value is dropped, and by [`Write::flush`]: call that at the
+/// end of a command, so that a full disk is an error.
+pub struct Out {
+    inner: BufWriter<StdoutLock<'static>>,
+    colour: bool,
+}
+
+impl Out {
+    /// Locks standard output. Colours are for terminals, and not if `NO_COLOR` says so.
+    pub fn new() -> Self {
+        let stdout = io::stdout().lock();
+        let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
+        let colour = stdout.is_terminal() && !unwanted && !dumb;
+        Self { inner: BufWriter::with_capacity(64 << 10, stdout), colour }
+    }
+
+    /// Writes a value as one line of JSON.
+    ///
+    /// # Errors
+    /// When standard output cannot be written to.
+    pub fn json<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CliError> {
+        serde_json::to_writer(&mut self.inner, value)?;
+        self.inner.write_all(b"\n")?;
+        Ok(())
+    }
+
+    /// The text in bold, where colours are shown.
+    pub fn bold(&self, text: impl Display) -> String {
+        self.style("1", text)
+    }
+
+    /// The text in a weaker colour, where colours are shown.
+    pub fn dim(&self, text: impl Display) -> String {
+        self.style("2", text)
+    }
+
+    /// The text in green, where colours are shown.
+    pub fn green(&self, text: impl Display) -> String {
+        self.style("32", text)
+    }
+
+    /// The text in red, where colours are shown.
+    pub fn red(&self, text: impl Display) -> String {
+        self.style("31", text)
+    }
+
+    fn style(&self, code: &str, text: impl Display) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.inner.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.inner.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Tells something on standard error that is neither an answer nor the end of the program.
+pub fn warn(message: impl Display) {
+    // Nobody may be listening, which is no reason to stop.
+    let _ = writeln!(io::stderr(), "longmatch: {message}");
+}
+
+/// A number with commas: `1,042,325`.
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number and what is counted, with an `s` unless it is one: `1,024 routes`.
+pub fn plural(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
+}
+
+/// A share of a whole: `12.3 %`. Of nothing it is `-`.
+pub fn percent(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1} %", part / whole * 100.0) } else { "-".to_owned() }
+}
+
+/// A number of bytes in binary units, three digits or so: `2.53 MiB`.
+pub fn bytes(n: u64) -> String {
+    let mut value = n as f64;
+    let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].into_iter();
+    let mut unit = units.next().unwrap_or_default();
+    for next in units {
+        // 1023.5 of a unit would be shown as 1024 of it.
+        if value < 1023.5 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    let digits = if unit == "B" || value >= 99.95 { 0 } else { 1 + usize::from(value < 9.995) };
+    format!("{value:.digits$} {unit}")
+}
+
+/// A bar of `width` characters at full length, in steps of an eighth of a character. What is more
+/// than nothing is at least one eighth long.
+pub fn bar(part: f64, whole: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    if part <= 0.0 || whole <= 0.0 {
+        return String::new();
+    }
+    let share = (part / whole).min(1.0);
+    let eighths = ((share * (width * 8) as f64).round() as usize).max(1);
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
+/// On which side of its column a cell stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Align {
+    /// On the left: words.
+    Left,
+    /// On the right: numbers.
+    Right,
+}
+
+/// Rows of cells, printed with columns as wide as they need to be.
+pub struct Grid {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// No rows yet. Headings that are all empty are not printed.
+    pub fn new<const N: usize>(columns: [(&str, Align); N]) -> Self {
+        let columns = columns.map(|(name, align)| (name.to_owned(), align)).into();
+        Self { columns, rows: Vec::new() }
+    }
+
+    /// Adds a row. Cells that are missing are empty; those too many are not printed.
+    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.rows.push(cells.into());
+    }
+
+    /// Prints the headings and all rows, indented by two.
+    ///
+    /// # Errors
+    /// When standard output cannot be written to.
+    pub fn print(&self, out: &mut Out) -> Result<(), CliError> {
+        let headings: Vec<_> = self.columns.iter().map(|(name, _)| name.clone()).collect();
+        let cells = |i: usize| self.rows.iter().filter_map(move |row| row.get(i));
+        let widths: Vec<_> = (0..self.columns.len())
+            .map(|i| cells(i).chain([&headings[i]]).map(|cell| width(cell)).max().unwrap_or(0))
+            .collect();
+        if headings.iter().any(|name| !name.is_empty()) {
+            let line = self.line(&headings, &widths);
+            writeln!(out, "{}", out.dim(line))?;
+        }
+        for row in &self.rows {
+            writeln!(out, "{}", self.line(row, &widths))?;
+        }
+        Ok(())
+    }
+
+    fn line(&self, cells: &[String], widths: &[usize]) -> String {
+        let mut line = String::new();
+        for ((cell, width_wanted), (_, align)) in cells.iter().zip(widths).zip(&self.columns) {
+            let space = " ".repeat(width_wanted.saturating_sub(width(cell)));
+            line += "  ";
+            match align {
+                Align::Left => line = line + cell + &space,
+                Align::Right => line = line + &space + cell,
+            }
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+/// The width of a text on a terminal, styles left out. Every character that is printed here is one
+/// cell wide.
+fn width(text: &str) -> usize {
+    let mut chars = text.chars();
+    let mut width = 0;
+    while let Some(char) = chars.next() {
+        if char == '\x1b' {
+            chars.by_ref().take_while(|char| *char != 'm').for_each(drop);
+        } else {
+            width += 1;
+        }
+    }
+    width
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let all = [(0, "0"), (999, "999"), (1_000, "1,000"), (1_042_325, "1,042,325")];
+        for (n, text) in all {
+            assert_eq!(thousands(n), text);
+        }
+        assert_eq!(thousands(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(plural(1, "route"), "1 route");
+        assert_eq!(plural(1_024, "route"), "1,024 routes");
+    }
+
+    #[test]
+    fn bytes_have_three_digits() {
+        let all = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.00 KiB"),
+            (10_240, "10.0 KiB"),
+            (1_048_575, "1.00 MiB"),
+            (2_655_000, "2.53 MiB"),
+            (150 << 20, "150 MiB"),
+        ];
+        for (n, text) in all {
+            assert_eq!(bytes(n), text);
+        }
+    }
+
+    #[test]
+    fn bars_have_eighths() {
+        assert_eq!(bar(0.0, 10.0, 4), "");
+        assert_eq!(bar(10.0, 10.0, 4), "████");
+        assert_eq!(bar(20.0, 10.0, 4), "████");
+        assert_eq!(bar(5.5, 8.0, 1), "▊");
+        assert_eq!(bar(1e-9, 1.0, 4), "▏");
+        assert_eq!(bar(1.0, 0.0, 4), "");
+    }
+
+    #[test]
+    fn styles_take_no_room() {
+        assert_eq!(width("\x1b[1mabc\x1b[0m"), 3);
+        assert_eq!(width("█▏"), 2);
+    }
+
+    #[test]
+    fn shares_of_nothing_are_no_number() {
+        assert_eq!(percent(1.0, 3.0), "33.3 %");
+        assert_eq!(percent(0.0, 0.0), "-");
+    }
+}
