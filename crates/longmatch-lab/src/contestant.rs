@@ -1,0 +1,283 @@
+//! The loops that are timed, compiled for each engine alone.
+
+use core::fmt;
+use core::hint::black_box;
+use core::marker::PhantomData;
+use core::str::FromStr;
+
+use longmatch::simd::{Simd, Work};
+use longmatch::{Bits, Engine, Family, NextHopId};
+
+use crate::family::LabFamily;
+use crate::kernel::Kernel;
+use crate::random::Xorshift;
+use crate::walk::{Walk, segments};
+
+/// How lookups are done in a measurement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Mode {
+    /// One after the other, the engine's lookup inlined in the loop; the CPU may overlap them. As
+    /// in the papers' tables (DXR's RND).
+    One,
+    /// A batch in one call, answers written to memory.
+    Batch,
+    /// One after the other, each address computed from the answer before: the latency (DXR's SEQ).
+    Dependent,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::One, Self::Batch, Self::Dependent];
+
+    /// The name in the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::Batch => "batch",
+            Self::Dependent => "dependent",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, &'static str> {
+        let found = Self::ALL.into_iter().find(|mode| mode.name() == name);
+        found.ok_or("expected one, batch or dependent")
+    }
+}
+
+/// An engine in a [`crate::Race`], its type forgotten: one indirect call a pass, none a lookup.
+pub trait Contestant<F: LabFamily>: Send + Sync {
+    /// [`Engine::NAME`].
+    fn name(&self) -> &'static str;
+
+    /// [`Engine::variant`].
+    fn variant(&self) -> String;
+
+    /// The bytes that lookups read.
+    fn bytes(&self) -> usize;
+
+    /// Looks up all keys, in batches of `batch`, to have the answers checked.
+    fn answers(
+        &self,
+        kernel: Kernel,
+        simd: Simd,
+        batch: usize,
+        keys: &[F::Bits],
+    ) -> Vec<Option<NextHopId>>;
+
+    /// What is timed. Returns the exclusive or of all answers: in mode batch of the last one of
+    /// each batch, since reading all of them again would be measured as well.
+    ///
+    /// Keys that are generated are looked up one by one, whatever the mode.
+    fn pass(&self, mode: Mode, simd: Simd, batch: usize, walk: Walk<'_, F>) -> u32;
+}
+
+/// An engine as a contestant.
+pub(crate) struct Concrete<E>(pub E);
+
+impl<F: LabFamily, E: Engine<F>> Contestant<F> for Concrete<E> {
+    fn name(&self) -> &'static str {
+        E::NAME
+    }
+
+    fn variant(&self) -> String {
+        Engine::variant(&self.0)
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.memory_usage().bytes()
+    }
+
+    fn answers(
+        &self,
+        kernel: Kernel,
+        simd: Simd,
+        batch: usize,
+        keys: &[F::Bits],
+    ) -> Vec<Option<NextHopId>> {
+        // What an engine leaves unwritten must not look right by chance.
+        let mut all = vec![NextHopId::new(u32::MAX); keys.len()];
+        for (keys, out) in keys.chunks(batch).zip(all.chunks_mut(batch)) {
+            kernel.answer(&self.0, simd, keys, out);
+        }
+        all
+    }
+
+    fn pass(&self, mode: Mode, simd: Simd, batch: usize, walk: Walk<'_, F>) -> u32 {
+        let engine = &self.0;
+        match (walk, mode) {
+            (Walk::Generated { seed, lookups }, _) => {
+                simd.run(Generated { engine, seed, lookups, family: PhantomData })
+            }
+            (Walk::Array { keys, start, lookups }, Mode::One) => {
+                simd.run(OneByOne::<F, E> { engine, keys, start, lookups })
+            }
+            (Walk::Array { keys, start, lookups }, Mode::Dependent) => {
+                simd.run(Dependent::<F, E> { engine, keys, start, lookups, zero: black_box(0) })
+            }
+            (Walk::Array { keys, start, lookups }, Mode::Batch) => {
+                batches(engine, simd, batch, segments(keys, start, lookups))
+            }
+        }
+    }
+}
+
+/// Batches choose their instructions themselves, so that this loop is the caller that a user of
+/// the library would write.
+fn batches<'k, F: LabFamily, E: Engine<F>>(
+    engine: &E,
+    simd: Simd,
+    batch: usize,
+    segments: impl Iterator<Item = &'k [F::Bits]>,
+) -> u32 {
+    let mut out = vec![None; batch];
+    let mut sum = 0;
+    for keys in segments.flat_map(|segment| segment.chunks(batch)) {
+        engine.lookup_batch_with(simd, keys, &mut out);
+        // The answers count as read, so that none may be left out.
+        let out = black_box(&out[..keys.len()]);
+        sum ^= NextHopId::to_raw(out[keys.len() - 1]);
+    }
+    sum
+}
+
+struct OneByOne<'a, F: Family, E> {
+    engine: &'a E,
+    keys: &'a [F::Bits],
+    start: usize,
+    lookups: usize,
+}
+
+impl<F: LabFamily, E: Engine<F>> Work for OneByOne<'_, F, E> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let mut sum = 0;
+        for segment in segments(self.keys, self.start, self.lookups) {
+            for key in segment {
+                sum ^= NextHopId::to_raw(self.engine.lookup(*key));
+            }
+        }
+        sum
+    }
+}
+
+struct Generated<'a, F, E> {
+    engine: &'a E,
+    seed: u64,
+    lookups: usize,
+    family: PhantomData<F>,
+}
+
+impl<F: LabFamily, E: Engine<F>> Work for Generated<'_, F, E> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let Self { engine, seed, lookups, family: _ } = self;
+        let mut random = Xorshift::new(seed);
+        let mut sum = 0;
+        for _ in 0..lookups {
+            sum ^= NextHopId::to_raw(engine.lookup(F::random_address(&mut random)));
+        }
+        sum
+    }
+}
+
+struct Dependent<'a, F: Family, E> {
+    engine: &'a E,
+    keys: &'a [F::Bits],
+    start: usize,
+    lookups: usize,
+    /// 0, which the compiler does not know: an answer and this is always 0, yet has to be waited
+    /// for.
+    zero: u32,
+}
+
+impl<F: LabFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let (mut sum, mut answer) = (0, 0);
+        for segment in segments(self.keys, self.start, self.lookups) {
+            for key in segment {
+                let key = *key ^ F::Bits::from_u128((answer & self.zero).into());
+                answer = NextHopId::to_raw(self.engine.lookup(key));
+                sum ^= answer;
+            }
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Wrong, table4};
+    use crate::{Oracle, Traffic};
+    use longmatch::{Ipv4, engine::radix::Radix};
+
+    fn xor(answers: &[Option<NextHopId>]) -> u32 {
+        answers.iter().fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
+    }
+
+    #[test]
+    fn names_round_trip() {
+        assert!(Mode::ALL.into_iter().all(|mode| mode.name().parse() == Ok(mode)));
+        assert!("two".parse::<Mode>().is_err());
+    }
+
+    #[test]
+    fn passes_look_up_what_they_say() {
+        let rib = table4();
+        let engine = Concrete(Radix::<Ipv4>::compile(&rib, &()).unwrap());
+        let keys = Traffic::Zipf.keys(&rib, 1000, 1);
+        let right = Oracle::new(&rib).answers(&keys);
+        for simd in Simd::available() {
+            for mode in [Mode::One, Mode::Dependent] {
+                let pass = |start, lookups| {
+                    engine.pass(mode, simd, 64, Walk::Array { keys: &keys, start, lookups })
+                };
+                assert_eq!(pass(0, 1000), xor(&right), "{mode}");
+                assert_eq!(pass(10, 7), xor(&right[10..17]), "{mode}");
+                assert_eq!(pass(990, 20), xor(&right[990..]) ^ xor(&right[..10]), "{mode}");
+            }
+            let last: Vec<_> = right.chunks(64).map(|batch| batch[batch.len() - 1]).collect();
+            let walk = Walk::Array { keys: &keys, start: 0, lookups: 1000 };
+            assert_eq!(engine.pass(Mode::Batch, simd, 64, walk), xor(&last));
+            for kernel in Kernel::ALL {
+                assert_eq!(engine.answers(kernel, simd, 64, &keys), right);
+            }
+        }
+    }
+
+    #[test]
+    fn generated_keys_are_those_of_random_traffic() {
+        let rib = table4();
+        let engine = Concrete(Radix::<Ipv4>::compile(&rib, &()).unwrap());
+        let right = Oracle::new(&rib).answers(&Traffic::Random.keys(&rib, 3000, 8));
+        let walk = Walk::Generated { seed: 8, lookups: 3000 };
+        assert_eq!(engine.pass(Mode::One, Simd::best(), 1, walk), xor(&right));
+    }
+
+    #[test]
+    fn wrong_answers_come_through() {
+        let rib = table4();
+        let radix = Radix::<Ipv4>::compile(&rib, &()).unwrap();
+        let engine = Concrete(Wrong { engine: radix, at: 7, batch_only: true });
+        let answers = |kernel| engine.answers(kernel, Simd::best(), 2, &[5, 6, 7]);
+        assert_eq!(answers(Kernel::Each), [None; 3]);
+        assert_eq!(answers(Kernel::Batch), [None, None, NextHopId::new(1)]);
+    }
+}

@@ -1,0 +1,40 @@
+//! Measures and verifies the engines of [`longmatch`].
+//!
+//! - [`Traffic`] makes the addresses that are looked up: the patterns of the papers, addresses
+//!   drawn from the table, or those of a file.
+//! - [`Oracle`] knows the right answers; it comes from the ranges of the RIB.
+//! - [`Verifier`] compares an engine with them on every IPv4 address, and in every range of IPv6.
+//! - [`Race`] measures engines side by side, after it has checked their answers.
+//! - [`Machine`] says where all this happened.
+//!
+//! A rate is printed only beside answers that were right, and never decides whether a test passes.
+#![forbid(unsafe_code)]
+
+mod contestant;
+mod family;
+mod kernel;
+mod machine;
+mod oracle;
+mod probes;
+mod race;
+mod random;
+mod record;
+#[cfg(test)]
+mod testing;
+mod traffic;
+mod verify;
+mod walk;
+mod zipf;
+
+pub use contestant::{Contestant, Mode};
+pub use family::LabFamily;
+pub use kernel::Kernel;
+pub use machine::Machine;
+pub use oracle::{Oracle, Sweep};
+pub use probes::{Coverage, Probes};
+pub use race::{Heat, Race, Setup};
+pub use random::{SplitMix64, Xorshift};
+pub use record::{KeySource, Record};
+pub use traffic::{Destinations, REPEATS, Traffic, UnknownTraffic, ZIPF_DESTINATIONS};
+pub use verify::{Agreement, Mismatch, OnStep, Step, Verdict, Verifier};
+pub use walk::Walk;

@@ -1,0 +1,422 @@
+//! Measures engines side by side: first their answers, then their rates, pass by pass in turn, so
+//! that whatever else the machine does meets all of them alike.
+
+use std::sync::Barrier;
+use std::time::Instant;
+
+use longmatch::simd::Simd;
+use longmatch::{CompileError, Engine, EngineSpec, EngineVisitor, NextHopId, Rib};
+
+use crate::contestant::{Concrete, Contestant, Mode};
+use crate::family::LabFamily;
+use crate::kernel::Kernel;
+use crate::oracle::Oracle;
+use crate::record::{KeySource, Record, median_min_max};
+use crate::traffic::Traffic;
+use crate::walk::Walk;
+
+/// Keys whose answers are checked before a measurement.
+const CHECKED: usize = 1 << 20;
+/// They are taken from the traffic in so many places.
+const PLACES: usize = 16;
+/// The fewest lookups in a pass; also those that find out how many there should be.
+const FEWEST: usize = 1 << 16;
+/// Compiling is timed once if it takes longer than this, three times otherwise.
+const SLOW_BUILD_MS: f64 = 1000.0;
+
+/// How to measure.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Setup {
+    /// How lookups are done.
+    pub mode: Mode,
+    /// Keys in a batch. Answers are checked in batches of this size whatever the mode.
+    pub batch: usize,
+    /// Threads that look up at the same time.
+    pub threads: usize,
+    /// The instructions to use.
+    pub simd: Simd,
+    /// About how long each engine is measured, all passes together.
+    pub seconds: f64,
+    /// Passes that count, after one that does not.
+    pub passes: usize,
+    /// Makes random keys just before each lookup. Only random traffic in mode one can; anything
+    /// else uses its array, and the record says so.
+    pub generate: bool,
+}
+
+impl Setup {
+    /// The usual: 5 passes of a second together, batches of 256, one thread, the best
+    /// instructions there are.
+    pub fn new(mode: Mode) -> Self {
+        let simd = Simd::best();
+        Self { mode, batch: 256, threads: 1, simd, seconds: 1.0, passes: 5, generate: false }
+    }
+
+    fn key_source(&self, traffic: &Traffic) -> KeySource {
+        let generated = self.generate && self.mode == Mode::One && *traffic == Traffic::Random;
+        if generated { KeySource::Xorshift } else { KeySource::Array }
+    }
+}
+
+/// Engines compiled from one table, to be measured together.
+pub struct Race<'r, F: LabFamily> {
+    rib: &'r Rib<F>,
+    oracle: Oracle<F>,
+    next_hops: usize,
+    entries: Vec<Entry<F>>,
+}
+
+struct Entry<F: LabFamily> {
+    engine: Box<dyn Contestant<F>>,
+    build_ms: f64,
+}
+
+/// Traffic made ready: its keys, and the right answers of some of them.
+pub struct Heat<F: LabFamily> {
+    traffic: Traffic,
+    seed: u64,
+    keys: Vec<F::Bits>,
+    checked: Vec<F::Bits>,
+    answers: Vec<Option<NextHopId>>,
+}
+
+impl<F: LabFamily> Heat<F> {
+    /// The traffic.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &[F::Bits] {
+        &self.keys
+    }
+
+    /// How many answers of each kernel are checked before a measurement.
+    pub fn checked(&self) -> usize {
+        self.checked.len()
+    }
+
+    /// The share of the checked keys that have a route.
+    pub fn routed(&self) -> f64 {
+        let routed = self.answers.iter().filter(|answer| answer.is_some()).count();
+        routed as f64 / self.answers.len().max(1) as f64
+    }
+}
+
+/// Notes how long compiling took.
+struct Enter {
+    started: Instant,
+}
+
+impl<F: LabFamily> EngineVisitor<F> for Enter {
+    type Output = Entry<F>;
+
+    fn visit<E: Engine<F>>(self, engine: E) -> Entry<F> {
+        let build_ms = self.started.elapsed().as_secs_f64() * 1e3;
+        Entry { engine: Box::new(Concrete(engine)), build_ms }
+    }
+}
+
+impl<'r, F: LabFamily> Race<'r, F> {
+    /// No engines yet. O(routes).
+    pub fn new(rib: &'r Rib<F>) -> Self {
+        let mut ids: Vec<_> = rib.iter().map(|route| route.next_hop).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        Self { rib, oracle: Oracle::new(rib), next_hops: ids.len(), entries: Vec::new() }
+    }
+
+    /// Different next hops in the table.
+    pub fn next_hops(&self) -> usize {
+        self.next_hops
+    }
+
+    /// The number of engines.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no engine.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Compiles an engine, three times unless that takes long, and adds it.
+    ///
+    /// # Errors
+    /// When the engine cannot hold the table, or does not exist like this.
+    pub fn enter(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
+        let compile = || F::build(spec, self.rib, Enter { started: Instant::now() });
+        let mut entry = compile()?;
+        if entry.build_ms <= SLOW_BUILD_MS {
+            let times = [entry.build_ms, compile()?.build_ms, compile()?.build_ms];
+            entry.build_ms = median_min_max(&times).0;
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Adds an engine that is compiled already.
+    pub fn enter_engine<E: Engine<F>>(&mut self, engine: E, build_ms: f64) {
+        self.entries.push(Entry { engine: Box::new(Concrete(engine)), build_ms });
+    }
+
+    /// Makes traffic ready. `None` when it has no keys of this family.
+    pub fn heat(&self, traffic: &Traffic, seed: u64) -> Option<Heat<F>> {
+        self.heat_of(traffic, seed, F::KEYS)
+    }
+
+    fn heat_of(&self, traffic: &Traffic, seed: u64, count: usize) -> Option<Heat<F>> {
+        let keys = traffic.keys(self.rib, count, seed);
+        if keys.is_empty() {
+            return None;
+        }
+        // Spread over the array: the start of a walk upwards is not like the rest of it.
+        let (place, taken) = (keys.len().div_ceil(PLACES), CHECKED / PLACES);
+        let checked: Vec<_> = keys
+            .chunks(place)
+            .flat_map(|chunk| &chunk[..chunk.len().min(taken)])
+            .copied()
+            .collect();
+        let answers = self.oracle.answers(&checked);
+        Some(Heat { traffic: traffic.clone(), seed, keys, checked, answers })
+    }
+
+    /// Checks answers, then measures every engine that gave none wrong. The records are in the
+    /// order in which the engines were entered.
+    pub fn run(&self, heat: &Heat<F>, setup: &Setup) -> Vec<Record> {
+        let wrong = self.entries.iter().map(|entry| mismatches(&*entry.engine, heat, setup));
+        let wrong: Vec<u64> = wrong.collect();
+        let fit = || self.entries.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
+        let mut runners: Vec<_> =
+            fit().map(|(entry, _)| Runner::warmed_up(&*entry.engine, heat, setup)).collect();
+        for pass in 0..setup.passes.max(1) {
+            for runner in &mut runners {
+                runner.pass(heat, setup, pass);
+            }
+        }
+        let mut rates = runners.into_iter().map(|runner| runner.rates);
+        let records = self.entries.iter().zip(&wrong).map(|(entry, wrong)| {
+            let rates = if *wrong == 0 { rates.next().unwrap_or_default() } else { Vec::new() };
+            self.record(entry, heat, setup, *wrong, &rates)
+        });
+        records.collect()
+    }
+
+    fn record(
+        &self,
+        entry: &Entry<F>,
+        heat: &Heat<F>,
+        setup: &Setup,
+        mismatches: u64,
+        rates: &[f64],
+    ) -> Record {
+        let measured = (!rates.is_empty()).then(|| median_min_max(rates));
+        Record {
+            engine: entry.engine.name().into(),
+            variant: entry.engine.variant(),
+            family: F::NAME,
+            routes: self.rib.len(),
+            next_hops: self.next_hops,
+            traffic: heat.traffic.name().into(),
+            mode: setup.mode.name(),
+            batch: if setup.mode == Mode::Batch { setup.batch } else { 1 },
+            threads: setup.threads,
+            simd: setup.simd.level().name(),
+            mlps: measured.map(|(median, ..)| median),
+            mlps_min: measured.map(|(_, min, _)| min),
+            mlps_max: measured.map(|(.., max)| max),
+            ns_per_lookup: measured.map(|(median, ..)| setup.threads as f64 * 1e3 / median),
+            bytes: entry.engine.bytes(),
+            build_ms: entry.build_ms,
+            mismatches,
+            keys: setup.key_source(&heat.traffic),
+            passes: rates.len(),
+        }
+    }
+}
+
+/// Wrong answers of both kernels; and the loop that is going to be timed has to come to the same
+/// sum as the right answers.
+fn mismatches<F: LabFamily>(engine: &dyn Contestant<F>, heat: &Heat<F>, setup: &Setup) -> u64 {
+    let mut wrong = 0;
+    for kernel in Kernel::ALL {
+        let got = engine.answers(kernel, setup.simd, setup.batch, &heat.checked);
+        wrong += got.iter().zip(&heat.answers).filter(|(got, right)| got != right).count() as u64;
+    }
+    let walk = Walk::Array { keys: &heat.checked, start: 0, lookups: heat.checked.len() };
+    let sum = engine.pass(setup.mode, setup.simd, setup.batch, walk);
+    let every = if setup.mode == Mode::Batch { setup.batch } else { 1 };
+    let summed = heat.answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
+    wrong + u64::from(sum != summed.fold(0, |sum, answer| sum ^ answer))
+}
+
+/// An engine while it is measured.
+struct Runner<'e, F: LabFamily> {
+    engine: &'e dyn Contestant<F>,
+    /// Lookups of each thread in a pass.
+    lookups: usize,
+    rates: Vec<f64>,
+}
+
+impl<'e, F: LabFamily> Runner<'e, F> {
+    /// Finds out how many lookups make a pass of the right length, with a first pass whose rate is
+    /// not kept.
+    fn warmed_up(engine: &'e dyn Contestant<F>, heat: &Heat<F>, setup: &Setup) -> Self {
+        let pass_us = setup.seconds * 1e6 / (setup.passes.max(1) + 1) as f64;
+        // An ascending walk is only itself as a whole.
+        let fewest = if heat.traffic == Traffic::Sequential { heat.keys.len() } else { FEWEST };
+        let mut it = Self { engine, lookups: FEWEST, rates: Vec::new() };
+        for _ in 0..2 {
+            it.pass(heat, setup, 0);
+            let rate = it.rates.pop().unwrap_or_default() / setup.threads as f64;
+            it.lookups = ((rate * pass_us) as usize).max(fewest);
+        }
+        it
+    }
+
+    fn pass(&mut self, heat: &Heat<F>, setup: &Setup, pass: usize) {
+        let barrier = &Barrier::new(setup.threads);
+        let rate = std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..setup.threads)
+                .map(|thread| {
+                    let walk = self.walk(heat, setup, pass, thread);
+                    let engine = self.engine;
+                    scope.spawn(move || timed(engine, setup, walk, barrier))
+                })
+                .collect();
+            let first = timed(self.engine, setup, self.walk(heat, setup, pass, 0), barrier);
+            let others = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+            first + others.sum::<f64>()
+        });
+        self.rates.push(rate);
+    }
+
+    /// Passes and threads begin at places of their own, the same for every engine.
+    fn walk<'h>(
+        &self,
+        heat: &'h Heat<F>,
+        setup: &Setup,
+        pass: usize,
+        thread: usize,
+    ) -> Walk<'h, F> {
+        let lookups = self.lookups;
+        let (part, parts) = (pass * setup.threads + thread, setup.passes.max(1) * setup.threads);
+        match setup.key_source(&heat.traffic) {
+            KeySource::Xorshift => Walk::Generated { seed: heat.seed + part as u64, lookups },
+            KeySource::Array => {
+                let start = heat.keys.len() / parts * part;
+                Walk::Array { keys: &heat.keys, start, lookups }
+            }
+        }
+    }
+}
+
+/// The rate of one thread in a pass, in million lookups a second.
+fn timed<F: LabFamily>(
+    engine: &dyn Contestant<F>,
+    setup: &Setup,
+    walk: Walk<'_, F>,
+    barrier: &Barrier,
+) -> f64 {
+    barrier.wait();
+    let start = Instant::now();
+    core::hint::black_box(engine.pass(setup.mode, setup.simd, setup.batch, walk));
+    let us = start.elapsed().as_secs_f64() * 1e6;
+    walk.lookups() as f64 / us.max(1e-3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Wrong, table4, table6};
+    use longmatch::{EngineKind, Ipv4, Ipv6, engine::radix::Radix};
+
+    fn quick(mode: Mode) -> Setup {
+        Setup { seconds: 0.01, passes: 5, ..Setup::new(mode) }
+    }
+
+    #[test]
+    fn records_say_what_was_measured() {
+        let rib = table6();
+        let mut race = Race::<Ipv6>::new(&rib);
+        race.enter(&EngineKind::Radix.into()).unwrap();
+        race.enter(&"poptrie:s=16".parse().unwrap()).unwrap();
+        assert_eq!((race.len(), race.next_hops()), (2, 5));
+        let heat = race.heat_of(&Traffic::Routed, 1, 5000).unwrap();
+        assert_eq!((heat.checked(), heat.routed()), (5000, 1.0));
+        for mode in Mode::ALL {
+            let records = race.run(&heat, &Setup { threads: 2, batch: 100, ..quick(mode) });
+            assert_eq!(records.len(), 2);
+            assert_eq!(records[0].title(), "radix");
+            assert!(records[1].title().starts_with("poptrie s=16"));
+            for record in records {
+                assert_eq!((record.family, record.routes), ("ipv6", rib.len()));
+                assert_eq!((record.mode, record.traffic.as_str()), (mode.name(), "routed"));
+                assert_eq!(record.batch, if mode == Mode::Batch { 100 } else { 1 });
+                assert_eq!((record.threads, record.passes, record.mismatches), (2, 5, 0));
+                assert_eq!(record.keys, KeySource::Array);
+                let (min, max) = (record.mlps_min.unwrap(), record.mlps_max.unwrap());
+                let median = record.mlps.unwrap();
+                assert!(0.0 < min && min <= median && median <= max);
+                let ns = record.ns_per_lookup.unwrap();
+                assert!((ns * median / 2000.0 - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn only_random_traffic_one_by_one_is_generated() {
+        let rib = table4();
+        let mut race = Race::<Ipv4>::new(&rib);
+        race.enter(&EngineKind::Radix.into()).unwrap();
+        for (traffic, mode, keys) in [
+            (Traffic::Random, Mode::One, KeySource::Xorshift),
+            (Traffic::Random, Mode::Batch, KeySource::Array),
+            (Traffic::Zipf, Mode::One, KeySource::Array),
+        ] {
+            let heat = race.heat_of(&traffic, 1, 5000).unwrap();
+            let records = race.run(&heat, &Setup { generate: true, ..quick(mode) });
+            assert_eq!(records[0].keys, keys);
+        }
+    }
+
+    /// Every mode refuses both an engine that is wrong everywhere and one with a wrong kernel, and
+    /// measures the right one beside them.
+    #[test]
+    fn a_wrong_engine_gets_no_rate() {
+        let rib = table4();
+        let keys = Traffic::Random.keys(&rib, 3000, 5);
+        for (batch_only, wrong) in [(false, 2), (true, 1)] {
+            let mut race = Race::<Ipv4>::new(&rib);
+            let radix = || Radix::<Ipv4>::compile(&rib, &()).unwrap();
+            race.enter_engine(Wrong { engine: radix(), at: keys[1234], batch_only }, 1.0);
+            race.enter_engine(radix(), 1.0);
+            let heat = race.heat_of(&Traffic::Random, 5, 3000).unwrap();
+            for mode in Mode::ALL {
+                let records = race.run(&heat, &quick(mode));
+                assert!(records[0].mismatches >= wrong, "{records:?}");
+                assert_eq!((records[0].mlps, records[0].passes), (None, 0));
+                assert_eq!(records[1].mismatches, 0);
+                assert!(records[1].mlps.is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn traffic_of_the_other_family_is_no_traffic() {
+        let rib = table6();
+        let race = Race::<Ipv6>::new(&rib);
+        assert!(race.is_empty());
+        assert!(race.heat(&Traffic::File(Default::default()), 1).is_none());
+    }
+
+    #[test]
+    fn checked_keys_are_spread_over_the_traffic() {
+        let rib = table4();
+        let race = Race::<Ipv4>::new(&rib);
+        let heat = race.heat_of(&Traffic::Sequential, 1, 1 << 21).unwrap();
+        assert_eq!(heat.checked(), CHECKED);
+        assert!(heat.checked.iter().any(|key| *key > 0xf000_0000));
+    }
+}

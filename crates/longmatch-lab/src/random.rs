@@ -1,0 +1,105 @@
+//! Small deterministic random numbers: the same seed gives the same traffic on every machine.
+
+/// Marsaglia's xorshift with four 32-bit variables: the generator that the Poptrie paper draws its
+/// random traffic from (section 4.2). It fits in registers, so that a key can be made just before
+/// its lookup without touching memory. Not for anything that must be unpredictable.
+#[derive(Clone, Debug)]
+pub struct Xorshift {
+    x: u32,
+    y: u32,
+    z: u32,
+    w: u32,
+}
+
+impl Xorshift {
+    /// A generator whose four variables come from the seed; any seed will do.
+    pub fn new(seed: u64) -> Self {
+        let mut mix = SplitMix64::new(seed);
+        let (low, high) = (mix.next_u64(), mix.next_u64());
+        // All four zero is the one state that xorshift never leaves.
+        Self { x: low as u32 | 1, y: (low >> 32) as u32, z: high as u32, w: (high >> 32) as u32 }
+    }
+
+    /// 32 random bits.
+    #[inline(always)]
+    pub fn next_u32(&mut self) -> u32 {
+        let t = self.x ^ (self.x << 11);
+        (self.x, self.y, self.z) = (self.y, self.z, self.w);
+        self.w = self.w ^ (self.w >> 19) ^ t ^ (t >> 8);
+        self.w
+    }
+
+    /// 128 random bits: four steps, the first one the most significant.
+    #[inline(always)]
+    pub fn next_u128(&mut self) -> u128 {
+        (0..4).fold(0, |bits, _| bits << 32 | u128::from(self.next_u32()))
+    }
+
+    /// A number below `n`, evenly distributed but for one part in 2^32 / `n`.
+    ///
+    /// # Panics
+    /// When `n` is 0 or does not fit 32 bits.
+    #[inline]
+    pub fn below(&mut self, n: usize) -> usize {
+        assert!(n > 0 && u32::try_from(n).is_ok(), "a choice among {n}");
+        ((u64::from(self.next_u32()) * n as u64) >> 32) as usize
+    }
+}
+
+/// Steele's, Lea's and Flood's splitmix64: turns any seed, however regular, into well-mixed words.
+#[derive(Clone, Debug)]
+pub struct SplitMix64 {
+    state: u64,
+}
+
+impl SplitMix64 {
+    /// A generator that starts from the seed.
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// 64 random bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The published first outputs for seed 1234567.
+    #[test]
+    fn splitmix_is_the_published_one() {
+        let mut mix = SplitMix64::new(1_234_567);
+        assert_eq!(mix.next_u64(), 6_457_827_717_110_365_317);
+        assert_eq!(mix.next_u64(), 3_203_168_211_198_807_973);
+    }
+
+    /// The published first output for Marsaglia's own starting values.
+    #[test]
+    fn xorshift_is_the_published_one() {
+        let mut it = Xorshift { x: 123_456_789, y: 362_436_069, z: 521_288_629, w: 88_675_123 };
+        assert_eq!(it.next_u32(), 3_701_687_786);
+    }
+
+    #[test]
+    fn seeds_matter_and_repeat() {
+        let first = |seed| Xorshift::new(seed).next_u128();
+        assert_eq!(first(7), first(7));
+        assert_ne!(first(7), first(8));
+        assert_ne!(first(0), 0);
+    }
+
+    #[test]
+    fn choices_stay_below_and_reach_all() {
+        let mut random = Xorshift::new(1);
+        let mut seen = [0u32; 10];
+        (0..10_000).for_each(|_| seen[random.below(10)] += 1);
+        assert!(seen.iter().all(|n| (800..1200).contains(n)), "{seen:?}");
+    }
+}

@@ -1,0 +1,146 @@
+//! What a measurement says: one line of NDJSON.
+
+use core::fmt;
+
+use serde::Serialize;
+
+/// Where the keys of a measurement came from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeySource {
+    /// An array made beforehand; reading it is measured.
+    Array,
+    /// Made just before each lookup; making them is measured.
+    Xorshift,
+}
+
+impl KeySource {
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Xorshift => "xorshift",
+        }
+    }
+}
+
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One engine under one kind of traffic in one mode. The names of the fields are the keys of the
+/// NDJSON, which others read: they do not change.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Record {
+    /// The engine.
+    pub engine: String,
+    /// The choices made when compiling it.
+    pub variant: String,
+    /// `ipv4` or `ipv6`.
+    pub family: &'static str,
+    /// Routes in the table.
+    pub routes: usize,
+    /// Different next hops in the table.
+    pub next_hops: usize,
+    /// The kind of traffic, or the name of its file.
+    pub traffic: String,
+    /// `one`, `batch` or `dependent`.
+    pub mode: &'static str,
+    /// Keys in a batch; 1 in the other modes.
+    pub batch: usize,
+    /// Threads that looked up at the same time.
+    pub threads: usize,
+    /// The instructions that were allowed.
+    pub simd: &'static str,
+    /// Million lookups a second of all threads together: the median of the passes. Nothing when an
+    /// answer was wrong.
+    pub mlps: Option<f64>,
+    /// The slowest pass.
+    pub mlps_min: Option<f64>,
+    /// The fastest pass.
+    pub mlps_max: Option<f64>,
+    /// Nanoseconds a lookup took on its thread: the median of the passes.
+    pub ns_per_lookup: Option<f64>,
+    /// Bytes that lookups read.
+    pub bytes: usize,
+    /// Milliseconds to compile the table: the median of three, or one if that took long.
+    pub build_ms: f64,
+    /// Wrong answers among those that were checked before the measurement.
+    pub mismatches: u64,
+    /// Where the keys came from.
+    pub keys: KeySource,
+    /// Passes that count.
+    pub passes: usize,
+}
+
+impl Record {
+    /// The record as one line of JSON, without the end of the line.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("names, numbers and nothing else")
+    }
+
+    /// The engine with its variant, as it is shown to people.
+    pub fn title(&self) -> String {
+        format!("{} {}", self.engine, self.variant).trim_end().to_owned()
+    }
+}
+
+/// The middle value, the lowest and the highest.
+///
+/// # Panics
+/// When there is none.
+pub(crate) fn median_min_max(values: &[f64]) -> (f64, f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let (last, half) = (sorted.len() - 1, sorted.len() / 2);
+    let median = (sorted[half] + sorted[last - half]) / 2.0;
+    (median, sorted[0], sorted[last])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_are_those_that_others_read() {
+        let record = Record {
+            engine: "radix".into(),
+            variant: String::new(),
+            family: "ipv4",
+            routes: 2,
+            next_hops: 1,
+            traffic: "random".into(),
+            mode: "one",
+            batch: 1,
+            threads: 1,
+            simd: "scalar",
+            mlps: Some(2.5),
+            mlps_min: None,
+            mlps_max: None,
+            ns_per_lookup: None,
+            bytes: 3,
+            build_ms: 0.5,
+            mismatches: 0,
+            keys: KeySource::Array,
+            passes: 5,
+        };
+        let wanted = concat!(
+            r#"{"engine":"radix","variant":"","family":"ipv4","routes":2,"next_hops":1,"#,
+            r#""traffic":"random","mode":"one","batch":1,"threads":1,"simd":"scalar","#,
+            r#""mlps":2.5,"mlps_min":null,"mlps_max":null,"ns_per_lookup":null,"#,
+            r#""bytes":3,"build_ms":0.5,"mismatches":0,"keys":"array","passes":5}"#
+        );
+        assert_eq!(record.to_json(), wanted);
+        assert_eq!(record.title(), "radix");
+        assert_eq!(KeySource::Xorshift.to_string(), "xorshift");
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median_min_max(&[3.0, 1.0, 2.0]), (2.0, 1.0, 3.0));
+        assert_eq!(median_min_max(&[4.0, 1.0, 2.0, 3.0]), (2.5, 1.0, 4.0));
+        assert_eq!(median_min_max(&[7.0]), (7.0, 7.0, 7.0));
+    }
+}
