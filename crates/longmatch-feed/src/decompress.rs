@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -145,6 +146,9 @@ impl fmt::Display for Bomb {
 impl std::error::Error for Bomb {}
 
 /// Stops when the output is out of proportion to the input.
+///
+/// The decompressors check what they read; should one of them panic all the same, that becomes an
+/// error too. A decompressor that failed is not called again: [`crate::input::Input`] sees to it.
 struct Guard<'a> {
     inner: Box<dyn Read + 'a>,
     taken: Rc<Cell<u64>>,
@@ -154,7 +158,9 @@ struct Guard<'a> {
 
 impl Read for Guard<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buf)?;
+        let inner = &mut self.inner;
+        let n = catch_unwind(AssertUnwindSafe(|| inner.read(buf)))
+            .unwrap_or_else(|_| Err(io::Error::other("the decompressor gave up")))?;
         self.given += n as u64;
         let allowed = self.taken.get().saturating_mul(self.limits.ratio);
         if self.given > self.limits.ratio_after && self.given > allowed {

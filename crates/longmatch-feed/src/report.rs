@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::decompress::Codec;
 use crate::error::FeedError;
+use crate::mrt::kind;
 use crate::options::Format;
 use crate::peers::{Chosen, Peer};
 
@@ -80,6 +81,13 @@ impl Report {
         if self.skipped_families > 0 {
             let n = self.skipped_families;
             all.push(format!("{n} times routes other than unicast were left out"));
+        }
+        let unknown = self.skipped_records.iter().filter(|((kind, _), _)| !kind::is_known(*kind));
+        let unknown: u64 = unknown.map(|(_, count)| count).sum();
+        if unknown > 0 {
+            all.push(format!(
+                "{unknown} records of unknown types were left out: the file may be damaged"
+            ));
         }
         if self.damaged > 0 {
             all.push(format!("{} damaged lines or records were left out", self.damaged));

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::{Random, Routes, data_dir, lenient, load_lenient, peer};
 use longmatch::Table;
 use longmatch_feed::{Codec, Options, Problem, Report, load_bytes, load_path};
@@ -94,7 +96,7 @@ fn small_files() {
 #[test]
 fn a_damaged_dump_of_bird() {
     let Some(dir) = data_dir("a_damaged_dump_of_bird") else { return };
-    let whole = std::fs::read(dir.join("mrt/bird-rib.mrt")).unwrap();
+    let whole = fs::read(dir.join("mrt/bird-rib.mrt")).unwrap();
     let mut strict_ok = 0;
     for end in 6..=whole.len() {
         let cut = &whole[..end];
@@ -110,5 +112,31 @@ fn a_damaged_dump_of_bird() {
         let at = random.below(file.len());
         file[at] = random.next() as u8;
         let _ = load_lenient(&file);
+    }
+}
+
+/// Files of the real encoders, at high levels, with bits flipped: the decompressors do not panic.
+/// `LONGMATCH_FUZZ` sets how many cases a file has.
+#[test]
+fn damaged_compressed_files() {
+    let Some(dir) = data_dir("damaged_compressed_files") else { return };
+    let cases = std::env::var("LONGMATCH_FUZZ").ok().and_then(|text| text.parse().ok());
+    for (name, cases) in [
+        ("ipv6-destinations-ndpi.txt.zst", cases.unwrap_or(1_000)),
+        ("mrt/bview.ipv4_unicast_add_path.gz", cases.unwrap_or(1_000)),
+        ("ipv4-linx2017-truenh.txt.zst", cases.unwrap_or(100) / 10),
+        ("mrt/rib.20140523.0600.firstMB.bz2", cases.unwrap_or(100) / 100),
+    ] {
+        let whole = fs::read(dir.join(name)).unwrap();
+        let mut random = Random(5);
+        for _ in 0..cases {
+            let mut file = whole.clone();
+            for _ in 0..=random.below(3) {
+                let at = random.below(file.len());
+                file[at] ^= 1 << random.below(8);
+            }
+            // The outcome may be anything but a panic: a flipped bit can be one of no consequence.
+            let _ = load_lenient(&file);
+        }
     }
 }

@@ -119,9 +119,11 @@ fn empty_input() {
 
 #[test]
 fn neither_text_nor_mrt() {
-    for bytes in [&[0u8; 12][..6], b"\x7fELF\x02\x01\x01\0\0\0\0\0\0", &[0xff, 0, 0xff, 0, 0xff]] {
+    for bytes in
+        [&[0u8; 12][..], &[0; 6], b"\x7fELF\x02\x01\x01\0\0\0\0\0\0", &[0xff, 0, 0xff, 0, 0xff]]
+    {
         let error = error_of(bytes);
-        assert!(error.contains("neither text nor MRT") || error.contains("cut off"), "{error}");
+        assert!(error.contains("neither text nor MRT"), "{error}");
     }
 }
 

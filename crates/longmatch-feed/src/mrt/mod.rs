@@ -19,7 +19,8 @@ use crate::load::{Job, Opened};
 use crate::report::Report;
 use crate::sink::Sink;
 use cursor::Cursor;
-use record::{Header, kind};
+use record::Header;
+pub(crate) use record::kind;
 use walk::{Mode, Walk};
 
 /// Bytes of the header that all records have.

@@ -16,9 +16,11 @@ pub(crate) mod kind {
     pub(crate) const BGP4MP: u16 = 16;
     pub(crate) const BGP4MP_ET: u16 = 17;
 
-    /// Whether a type has ever been assigned: 0 to 17, and OSPFv3 and IS-IS from 32 on.
+    /// Whether records of this type hold routing information: those of routing protocols up to 17,
+    /// IS-IS and OSPFv3 from 32 on. The types below 5 told of the collector's own state, and a file
+    /// of zeros must not pass for MRT.
     pub(crate) fn is_known(kind: u16) -> bool {
-        matches!(kind, 0..=17 | 32 | 33 | 48 | 49)
+        matches!(kind, 5..=17 | 32 | 33 | 48 | 49)
     }
 }
 

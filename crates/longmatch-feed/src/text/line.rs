@@ -51,6 +51,7 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
     let (second, tail) = word(rest);
     match second.as_bytes() {
         [] | [b'#', ..] => Err(LineError::MissingNextHop),
+        b"via" | b"dev" if tail.trim_ascii().is_empty() => Err(LineError::MissingNextHop),
         _ if ip_route::is_keyword(second) && !tail.trim_ascii().is_empty() => {
             ip_route::parse_route(prefix, rest)
         }
@@ -140,7 +141,7 @@ mod tests {
         assert_eq!(parse("A 2001:db8::/32 7"), announce("2001:db8::/32", "7"));
         assert_eq!(parse("dead:beef::/32 x"), announce("dead:beef::/32", "x"));
         assert_eq!(parse("W ::/0"), Ok(Line::Withdraw("::/0".parse().unwrap())));
-        assert_eq!(parse("10.0.0.0/8 dev"), announce("10.0.0.0/8", "dev"));
+        assert_eq!(parse("10.0.0.0/8 table"), announce("10.0.0.0/8", "table"));
         for nothing in ["", "  ", "# x", "#", "\t#\t"] {
             assert_eq!(parse(nothing), Ok(Line::Nothing), "{nothing:?}");
         }
@@ -196,6 +197,8 @@ mod tests {
         assert_eq!(parse("10.0.0.0/8"), Err(LineError::MissingNextHop));
         assert_eq!(parse("10.0.0.0/8 # x"), Err(LineError::MissingNextHop));
         assert_eq!(parse("A 10.0.0.0/8"), Err(LineError::MissingNextHop));
+        assert_eq!(parse("10.0.0.0/8 via "), Err(LineError::MissingNextHop));
+        assert_eq!(parse("10.0.0.0/8 dev"), Err(LineError::MissingNextHop));
         assert_eq!(parse("A"), Err(LineError::MissingPrefix));
         assert_eq!(parse("W "), Err(LineError::MissingPrefix));
         assert!(matches!(parse("10.0.0.0/8 a b"), Err(LineError::Trailing { .. })));
