@@ -121,7 +121,7 @@ impl Simd {
     /// `#[inline(always)]`.
     #[inline]
     pub fn run<W: Work>(self, work: W) -> W::Output {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         match self.level {
             Level::Portable => work.run(),
             // SAFETY: `self` exists with this level, so `detect` has found its instructions.
@@ -131,7 +131,7 @@ impl Simd {
             // SAFETY: as above.
             Level::Avx512 => unsafe { run_avx512(work) },
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
         work.run()
     }
 }
@@ -145,19 +145,19 @@ pub trait Work {
     fn run(self) -> Self::Output;
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2")]
 fn run_scalar<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 fn run_avx2<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 #[target_feature(enable = "avx512vbmi,avx512vpopcntdq")]
@@ -165,14 +165,28 @@ fn run_avx512<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+/// Asks for the cache line of `slice[index]`, which may also be out of range: nothing happens then.
+#[inline(always)]
+pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+    let address = slice.as_ptr().wrapping_add(index);
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    // SAFETY: a prefetch of any address is a hint without effect on the program.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    let _ = address;
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 fn detect() -> Level {
     Level::Scalar
 }
 
 /// Asks the CPU and, for the wide registers, the operating system. Not the standard library's
 /// macro, which does not exist without `std`.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 fn detect() -> Level {
     use core::arch::x86_64::{__cpuid, __cpuid_count};
     let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
@@ -206,7 +220,7 @@ fn detect() -> Level {
 }
 
 /// The register states that the operating system saves for each thread (XCR0).
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[target_feature(enable = "xsave")]
 fn enabled_state() -> u32 {
     // SAFETY: register 0 exists wherever XGETBV does.
@@ -218,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     fn agrees_with_the_standard_library() {
         let popcnt = is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2");
         assert_eq!(Simd::forced(Level::Scalar).is_ok(), popcnt);

@@ -5,7 +5,7 @@ use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
 
 /// Chunks of 6 bits in a window of 64.
-const CHUNKS_PER_WINDOW: u8 = 64 / K;
+pub(super) const CHUNKS_PER_WINDOW: u8 = 64 / K;
 
 #[inline(always)]
 pub(super) fn lookup<F: Family, N: Node, L: Leaf>(
@@ -20,6 +20,16 @@ pub(super) fn lookup<F: Family, N: Node, L: Leaf>(
         }
         index = dindex;
     }
+    descend(poptrie, index, key)
+}
+
+/// The way down from a node at depth `s`.
+#[inline(always)]
+pub(super) fn descend<F: Family, N: Node, L: Leaf>(
+    poptrie: &Poptrie<F, N, L>,
+    mut index: u32,
+    key: F::Bits,
+) -> Option<NextHopId> {
     let mut offset = poptrie.s;
     loop {
         // The next chunk is always at the top of `window`: one shift a level, where extracting it

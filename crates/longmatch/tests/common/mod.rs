@@ -1,0 +1,64 @@
+//! What the tests of all engines share.
+
+use longmatch::simd::Simd;
+use longmatch::{
+    Bits, EngineKind, EngineSpec, Engines, Family, Fib, NextHopId, Prefix, Rib, Route,
+};
+
+/// Addresses and the answers to them.
+pub type Answers<F> = Vec<(<F as Family>::Bits, Option<NextHopId>)>;
+
+/// Every engine with its defaults, and the variants of those that have some.
+pub fn specs() -> Vec<EngineSpec> {
+    let mut specs: Vec<EngineSpec> = EngineKind::ALL.map(EngineSpec::from).into();
+    let variants = [
+        "poptrie:s=0",
+        "poptrie:s=0:basic:unaggregated",
+        "poptrie:s=1:unaggregated",
+        "poptrie:s=13:leaf=32",
+        "poptrie:s=16:basic",
+        "poptrie:s=16:unaggregated:leaf=32",
+        "poptrie:s=18:basic:unaggregated:leaf=32",
+    ];
+    specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));
+    specs
+}
+
+/// Every SIMD level that this CPU has.
+pub fn levels() -> impl Iterator<Item = Simd> {
+    Simd::available()
+}
+
+/// Compiles the RIB with every engine, has each check itself, and compares its answers: one by
+/// one, one after the other and as a batch, at every level.
+pub fn check_all<F: Engines>(name: &str, rib: &Rib<F>, answers: &[(F::Bits, Option<NextHopId>)]) {
+    let (keys, expected): (Vec<F::Bits>, Vec<_>) = answers.iter().copied().unzip();
+    for spec in specs() {
+        let fib = Fib::compile(rib, spec.clone()).unwrap();
+        fib.check(rib).unwrap_or_else(|corrupt| panic!("{name}, {spec}: {corrupt}"));
+        for (key, hop) in answers {
+            let addr = F::addr(*key);
+            assert_eq!(fib.lookup(addr), *hop, "{name}, {spec}: {addr}");
+        }
+        for simd in levels() {
+            let mut out = vec![None; keys.len()];
+            fib.lookup_each(simd, &keys, &mut out);
+            assert!(out == expected, "{name}, {spec} one by one at {}", simd.level());
+            out.fill(None);
+            fib.lookup_batch_with(simd, &keys, &mut out);
+            assert!(out == expected, "{name}, {spec} in a batch at {}", simd.level());
+        }
+    }
+}
+
+/// A table of about `count` routes of all lengths, spread over the space.
+pub fn spread<F: Family>(count: u32) -> Rib<F> {
+    let route = |i: u32| {
+        let high = u128::from(i.wrapping_mul(0x9e37_79b9)) << (F::WIDTH - 32);
+        let low = u128::from(i.wrapping_mul(0x85eb_ca6b));
+        let len = 1 + (i % u32::from(F::WIDTH)) as u8;
+        let prefix = Prefix::from_bits_masked(F::Bits::from_u128(high | low), len);
+        Route { prefix, next_hop: NextHopId::new(1 + i % 17).unwrap() }
+    };
+    (0..count).map(route).collect()
+}

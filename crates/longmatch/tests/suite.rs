@@ -1,0 +1,204 @@
+//! The one test suite for all engines: every engine and variant, every SIMD level that this CPU
+//! has, against the oracle. Cases that are worth a name stand in `testdata/lpm/*.toml`; proptest
+//! makes up the others.
+
+mod common;
+
+use std::fmt::Debug;
+use std::str::FromStr;
+
+use common::{Answers, check_all, levels, specs};
+use longmatch::simd::Level;
+use longmatch::{
+    Bits, EngineKind, Engines, Family, Fib, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route,
+};
+use proptest::prelude::*;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct CaseFile {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    /// `prefix next-hop`, in the order of insertion.
+    routes: Vec<String>,
+    /// Prefixes removed after that.
+    #[serde(default)]
+    removed: Vec<String>,
+    /// `address next-hop`, or `address -` for none.
+    answers: Vec<String>,
+}
+
+/// The two words of a line, if the line is of the family.
+fn words<'l, F: Family>(line: &'l str) -> Option<(&'l str, &'l str)> {
+    let is_ipv6 = line.contains(':');
+    (is_ipv6 == (F::WIDTH == 128)).then(|| line.split_once(' ').expect("two words a line"))
+}
+
+fn hop(text: &str) -> Option<NextHopId> {
+    NextHopId::new(if text == "-" { 0 } else { text.parse().unwrap() })
+}
+
+fn run_case<F: Engines>(case: &Case)
+where
+    <F::Addr as FromStr>::Err: Debug,
+{
+    let mut rib = Rib::<F>::new();
+    for (prefix, next_hop) in case.routes.iter().filter_map(|line| words::<F>(line)) {
+        rib.insert(prefix.parse().unwrap(), hop(next_hop).unwrap()).unwrap();
+    }
+    for prefix in case.removed.iter().filter(|p| p.contains(':') == (F::WIDTH == 128)) {
+        rib.remove(prefix.parse().unwrap()).expect("a withdrawn prefix is there");
+    }
+    let queries = case.answers.iter().filter_map(|line| words::<F>(line));
+    let answers: Answers<F> =
+        queries.map(|(addr, next_hop)| (F::bits(addr.parse().unwrap()), hop(next_hop))).collect();
+    check_all(&case.name, &rib, &answers);
+}
+
+#[test]
+fn named_cases() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/lpm");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let file: CaseFile = toml::from_str(&text).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+        for case in &file.case {
+            run_case::<Ipv4>(case);
+            run_case::<Ipv6>(case);
+            count += 1;
+        }
+    }
+    assert!(count >= 20, "only {count} cases were found in {folder}");
+}
+
+/// Says which levels are exercised on this machine, and which are not.
+#[test]
+fn levels_are_announced() {
+    for level in Level::ALL {
+        let tested = levels().any(|simd| simd.level() == level);
+        println!("{level}: {}", if tested { "tested" } else { "SKIPPED, this CPU has it not" });
+    }
+    assert!(levels().count() >= 1);
+}
+
+/// Batches of 0 to 65 addresses and some larger ones, with room left over, which must stay as it
+/// was.
+#[test]
+fn batches_of_every_small_size() {
+    let rib = common::spread::<Ipv4>(2000);
+    let keys: Vec<u32> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
+    let expected: Vec<_> =
+        rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
+    let untouched = NextHopId::new(0xdead);
+    for spec in specs() {
+        let fib = Fib::compile(&rib, spec.clone()).unwrap();
+        for simd in levels() {
+            for size in (0..=65).chain([127, 128, 129, 1000]) {
+                let mut out = vec![untouched; size + 3];
+                fib.lookup_batch_with(simd, &keys[size..][..size], &mut out);
+                let level = simd.level();
+                assert_eq!(out[..size], expected[size..][..size], "{spec}, {level}, {size}");
+                assert!(out[size..].iter().all(|o| *o == untouched), "{spec} wrote past {size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn too_little_room_is_a_panic() {
+    for kind in EngineKind::ALL {
+        let fib = Fib::compile(&common::spread::<Ipv4>(10), kind).unwrap();
+        let batch = || fib.lookup_batch(&[1, 2, 3], &mut [None; 2]);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(batch)).is_err(), "{kind}");
+    }
+}
+
+/// R4 (matchy #11): the order of insertion does not matter.
+#[test]
+fn order_of_insertion_does_not_matter() {
+    let rib = common::spread::<Ipv6>(300);
+    let mut reversed: Vec<Route<Ipv6>> = rib.iter().collect();
+    reversed.reverse();
+    let reversed: Rib<Ipv6> = reversed.into_iter().collect();
+    for spec in specs() {
+        Fib::compile(&reversed, spec).unwrap().check(&rib).unwrap();
+    }
+}
+
+/// P2, P3, P4: as many IPv6 routes below one another as there are lengths, for several stems, all
+/// held and all answered.
+#[test]
+fn every_ipv6_length_is_held() {
+    let mut rib = Rib::<Ipv6>::new();
+    for stem in [0u128, 0x2001_0db8 << 96, u128::MAX] {
+        for len in 0..=128u8 {
+            let hop = NextHopId::new(1 + u32::from(len)).unwrap();
+            rib.insert(Prefix::from_bits_masked(stem, len), hop).unwrap();
+        }
+    }
+    let answers: Answers<Ipv6> = rib
+        .iter()
+        .flat_map(|route| [route.prefix.first(), route.prefix.last()])
+        .map(|bits| (bits, rib.longest_match(Ipv6::addr(bits)).map(|route| route.next_hop)))
+        .collect();
+    check_all("every length", &rib, &answers);
+}
+
+/// Routes whose bits are few, so that they nest, meet and repeat, at both ends of the address and
+/// round the ends of common strides.
+fn routes<F: Family>() -> impl Strategy<Value = Vec<(Prefix<F>, u32)>> {
+    let len = prop_oneof![0..=F::WIDTH, Just(F::WIDTH), 16u8..=26];
+    let route = (0u128..8, 0u128..256, 0u128..16, len, 1u32..5).prop_map(|(a, b, c, len, hop)| {
+        let bits = (a << (F::WIDTH - 3)) | (b << (F::WIDTH - 24)) | c;
+        (Prefix::from_bits_masked(F::Bits::from_u128(bits), len), hop)
+    });
+    proptest::collection::vec(route, 0..40)
+}
+
+/// Inserts all routes, removes the first ones again, and compares every engine with the oracle on
+/// both sides of every prefix's ends and elsewhere.
+fn matches_the_oracle<F: Engines>(routes: &[(Prefix<F>, u32)], removed: usize, probes: &[u128]) {
+    let mut rib = Rib::new();
+    for (prefix, hop) in routes {
+        rib.insert(*prefix, NextHopId::new(*hop).unwrap()).unwrap();
+    }
+    for (prefix, _) in routes.iter().take(removed) {
+        rib.remove(*prefix);
+    }
+    let oracle = Fib::compile(&rib, EngineKind::Linear).unwrap();
+    let ends = routes.iter().flat_map(|(prefix, _)| {
+        let (first, last) = (prefix.first(), prefix.last());
+        [Some(first), first.predecessor(), Some(last), last.successor()]
+    });
+    let probes = probes.iter().map(|probe| F::Bits::from_u128(*probe));
+    let keys = ends.flatten().chain(probes);
+    let answers: Answers<F> = keys.map(|key| (key, oracle.lookup(F::addr(key)))).collect();
+    check_all("proptest", &rib, &answers);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn ipv4_matches_the_oracle(
+        routes in routes::<Ipv4>(),
+        removed in 0usize..10,
+        probes in proptest::collection::vec(any::<u128>(), 20),
+    ) {
+        matches_the_oracle(&routes, removed, &probes);
+    }
+
+    #[test]
+    fn ipv6_matches_the_oracle(
+        routes in routes::<Ipv6>(),
+        removed in 0usize..10,
+        probes in proptest::collection::vec(any::<u128>(), 20),
+    ) {
+        matches_the_oracle(&routes, removed, &probes);
+    }
+}
