@@ -33,7 +33,7 @@ struct Case {
 }
 
 /// The two words of a line, if the line is of the family.
-fn words<'l, F: Family>(line: &'l str) -> Option<(&'l str, &'l str)> {
+fn words<F: Family>(line: &str) -> Option<(&str, &str)> {
     let is_ipv6 = line.contains(':');
     (is_ipv6 == (F::WIDTH == 128)).then(|| line.split_once(' ').expect("two words a line"))
 }
