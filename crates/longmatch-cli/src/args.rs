@@ -1,20 +1,24 @@
 //! The command line: every command, option and help text.
 
+mod values;
+
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use longmatch::simd::Level;
 use longmatch::{CompileError, EngineKind, EngineSpec, Engines, Fib, Rib};
 use longmatch_feed::PeerSelector;
 
+use self::values::{count, level, seconds, simd_choice};
 use crate::error::CliError;
 use crate::help;
 
+pub use self::values::{Mode, SimdChoice, Traffic};
+
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
 #[derive(Parser, Debug)]
-#[command(name = "longmatch", version, after_help = help::TOP, max_term_width = 100)]
+#[command(name = "longmatch", version, after_help = help::TOP)]
 pub struct Cli {
     /// What to do; a short demonstration when left out.
     #[command(subcommand)]
@@ -41,19 +45,19 @@ pub enum Command {
 /// Which routes to load: common to all commands.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RoutesArgs {
-    /// Load routes from FILE, or standard input with '-'; may be repeated
+    /// Load routes from FILE, '-' for standard input; may be repeated
     ///
-    /// Text ('prefix next-hop', 'ip route', 'bgpdump -m') or MRT, plain or compressed with gzip,
-    /// bzip2 or zstd; found out from the content. Without this option the embedded tables are
-    /// used: a full IPv4 and a full IPv6 table of the Internet.
-    #[arg(short, long = "routes", value_name = "FILE")]
+    /// Text ('prefix next-hop', 'ip route', 'bgpdump -m') or MRT, plain or compressed with
+    /// gzip, bzip2 or zstd; found out from the content. Without this option the embedded
+    /// tables are used: a full IPv4 and a full IPv6 table of the Internet.
+    #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
     /// Take the routes of this peer: its address, AS64500, or its index
     ///
-    /// For MRT and 'bgpdump -m', which hold the routes of many peers. By default the peer with the
-    /// most routes is taken, for each address family on its own.
-    #[arg(long, value_name = "IP|ASn|INDEX")]
+    /// For MRT and 'bgpdump -m', which hold the routes of many peers. By default the peer
+    /// with the most routes is taken, for each address family on its own.
+    #[arg(long, value_name = "IP|ASn|INDEX", verbatim_doc_comment)]
     pub peer: Option<PeerSelector>,
 
     /// Keep what can be read of damaged files, instead of refusing them
@@ -80,10 +84,16 @@ pub struct FamilyArgs {
 /// Which engines: common to commands that compile.
 #[derive(Args, Clone, Debug, Default)]
 pub struct EngineArgs {
-    /// Engines, separated by commas: 'all', a name, or 'name:option:option'
+    /// Engines, separated by commas: 'all', 'name' or 'name:option:option'
     ///
     /// Default: all but the oracle, whose lookups take time in proportion to the table.
-    #[arg(short, long = "engine", value_name = "SPEC", value_delimiter = ',')]
+    #[arg(
+        short = 'e',
+        long = "engine",
+        value_name = "SPEC",
+        value_delimiter = ',',
+        verbatim_doc_comment
+    )]
     pub engines: Vec<EngineChoice>,
 }
 
@@ -199,8 +209,14 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub engines: EngineArgs,
 
-    /// Instructions to check: all that this CPU has, or one level
-    #[arg(long, value_name = "LEVEL", default_value = "all", value_parser = simd_choice())]
+    /// Instructions: portable, scalar, avx2, avx512, all
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "all",
+        value_parser = simd_choice(),
+        hide_possible_values = true
+    )]
     pub simd: SimdChoice,
 
     /// Print one JSON object a line
@@ -223,42 +239,61 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub engines: EngineArgs,
 
-    /// Addresses to look up, separated by commas: random, sequential, repeated, routed, zipf, FILE
+    /// Addresses: random (default), sequential, repeated, routed, zipf, FILE
     ///
-    /// random: uniform over the address space. sequential: ascending. repeated: random, each one
-    /// 16 times. routed: uniform over the routes, random inside each. zipf: routes with Zipf's
-    /// law. FILE: one address a line, in that order.
+    /// random      uniform over the address space (IPv6: 2000::/3)
+    /// sequential  upwards through the address space
+    /// repeated    random, each one several times in a row
+    /// routed      inside the routes, each route equally likely
+    /// zipf        routed addresses, asked for with Zipf's law
+    /// FILE        one address a line, in that order
     #[arg(
         short,
         long,
         value_name = "TRAFFIC",
         value_delimiter = ',',
         num_args = 1..,
-        default_value = "random"
+        default_value = "random",
+        hide_default_value = true,
+        verbatim_doc_comment
     )]
     pub traffic: Vec<Traffic>,
 
-    /// How lookups are done, separated by commas [default: one,batch]
-    #[arg(short, long, value_enum, value_name = "MODE", value_delimiter = ',')]
+    /// How lookups are done: one, batch, dependent [default: one,batch]
+    ///
+    /// one        one address after the other; the CPU may overlap them
+    /// batch      many addresses in one call
+    /// dependent  each address depends on the answer before: the latency
+    #[arg(
+        short,
+        long,
+        value_enum,
+        value_name = "MODE",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
     pub mode: Vec<Mode>,
 
     /// Addresses in one call, for mode batch
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = count)]
     pub batch: usize,
 
-    /// Threads that look up at the same time, each in the same table
+    /// Threads that look up in the same table at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
     pub threads: usize,
 
-    /// Use no more than these instructions [default: the best that this CPU has]
-    #[arg(long, value_name = "LEVEL", value_parser = level())]
+    /// Instructions: portable, scalar, avx2, avx512 [default: the CPU's best]
+    #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub simd: Option<Level>,
 
     /// Seconds for each figure, all passes together
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     pub seconds: f64,
 
-    /// Make each random address just before its lookup, as the Poptrie paper does; mode one only
+    /// Make each random address just before its lookup; mode one only
+    ///
+    /// That is how the Poptrie paper measures: without it addresses are read from an array.
     #[arg(long)]
     pub generate: bool,
 
@@ -284,115 +319,5 @@ impl BenchArgs {
             [] => vec![Mode::One, Mode::Batch],
             modes => modes.to_vec(),
         })
-    }
-}
-
-/// Which addresses are looked up in a measurement.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Traffic {
-    /// Uniform over the address space.
-    Random,
-    /// Ascending.
-    Sequential,
-    /// Random, each one several times in succession.
-    Repeated,
-    /// Uniform over the routes, random inside each.
-    Routed,
-    /// Routes with Zipf's law, random inside each.
-    Zipf,
-    /// One address a line.
-    File(PathBuf),
-}
-
-impl Traffic {
-    /// The name on the command line and in reports; for a file its path.
-    pub fn name(&self) -> String {
-        let name = match self {
-            Self::Random => "random",
-            Self::Sequential => "sequential",
-            Self::Repeated => "repeated",
-            Self::Routed => "routed",
-            Self::Zipf => "zipf",
-            Self::File(path) => return path.display().to_string(),
-        };
-        name.to_owned()
-    }
-}
-
-impl FromStr for Traffic {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Ok(match text {
-            "random" => Self::Random,
-            "sequential" => Self::Sequential,
-            "repeated" => Self::Repeated,
-            "routed" => Self::Routed,
-            "zipf" => Self::Zipf,
-            path if PathBuf::from(path).exists() => Self::File(path.into()),
-            _ => {
-                let names = "random, sequential, repeated, routed, zipf";
-                return Err(format!("neither one of {names}, nor a file that exists"));
-            }
-        })
-    }
-}
-
-/// How lookups are done in a measurement.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// One address after the other
-    One,
-    /// Many addresses in one call
-    Batch,
-    /// Each address depends on the answer before: the latency
-    Dependent,
-}
-
-impl Mode {
-    /// The name on the command line and in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::One => "one",
-            Self::Batch => "batch",
-            Self::Dependent => "dependent",
-        }
-    }
-}
-
-/// Which instruction sets to go through.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SimdChoice {
-    /// All that the CPU has.
-    All,
-    /// One.
-    Level(Level),
-}
-
-/// Reads a level; its names are in the help, and near misses are suggested.
-fn level() -> impl TypedValueParser<Value = Level> {
-    PossibleValuesParser::new(Level::ALL.map(Level::name)).try_map(|name| name.parse::<Level>())
-}
-
-/// As [`level`], or `all`.
-fn simd_choice() -> impl TypedValueParser<Value = SimdChoice> {
-    let names = Level::ALL.map(Level::name).into_iter().chain(["all"]);
-    PossibleValuesParser::new(names).try_map(|name| match &name[..] {
-        "all" => Ok(SimdChoice::All),
-        name => name.parse().map(SimdChoice::Level),
-    })
-}
-
-fn count(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("expected a whole number, at least 1".to_owned()),
-        Ok(count) => Ok(count),
-    }
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
-        _ => Err("expected seconds, more than 0 and at most 86400".to_owned()),
     }
 }

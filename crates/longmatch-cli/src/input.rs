@@ -1,7 +1,6 @@
 //! Routes and addresses in: the embedded tables, files and standard input.
 
 use std::io;
-use std::net::IpAddr;
 use std::path::Path;
 
 use longmatch::{Engines, Ipv4, Ipv6, NextHopId, Rib, Table};
@@ -66,9 +65,6 @@ pub trait Served: Engines {
 
     /// The routes of this family.
     fn rib<T>(table: &Table<T>) -> &Rib<Self>;
-
-    /// The address as an integer if it is of this family; an IPv4-mapped IPv6 address is of IPv4.
-    fn of(addr: IpAddr) -> Option<Self::Bits>;
 }
 
 impl Served for Ipv4 {
@@ -77,13 +73,6 @@ impl Served for Ipv4 {
     fn rib<T>(table: &Table<T>) -> &Rib<Self> {
         table.ipv4()
     }
-
-    fn of(addr: IpAddr) -> Option<u32> {
-        match addr.to_canonical() {
-            IpAddr::V4(addr) => Some(addr.to_bits()),
-            IpAddr::V6(_) => None,
-        }
-    }
 }
 
 impl Served for Ipv6 {
@@ -91,13 +80,6 @@ impl Served for Ipv6 {
 
     fn rib<T>(table: &Table<T>) -> &Rib<Self> {
         table.ipv6()
-    }
-
-    fn of(addr: IpAddr) -> Option<u128> {
-        match addr.to_canonical() {
-            IpAddr::V4(_) => None,
-            IpAddr::V6(addr) => Some(addr.to_bits()),
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! or a difference, 2 bad usage or input.
 #![forbid(unsafe_code)]
 
+mod addresses;
 mod args;
 mod commands;
 mod error;
@@ -20,7 +21,10 @@ use clap::Parser;
 use crate::error::CliError;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     match commands::run(cli.command) {
         Ok(status) => status.into(),
         Err(CliError::BrokenPipe) => ExitCode::SUCCESS,
@@ -29,4 +33,17 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints help where it was asked for; otherwise what is wrong with the command line, in the form
+/// of all our errors.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Whoever reads may have seen enough.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    output::warn(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    ExitCode::from(2)
 }

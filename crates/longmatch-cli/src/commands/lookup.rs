@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use longmatch::{Family, Ipv4, Ipv6, Prefix, Rib, Route};
 use serde::{Serialize, Serializer};
 
+use crate::addresses::parse;
 use crate::args::LookupArgs;
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, is_stdin};
@@ -66,25 +67,6 @@ fn families(queries: &[Query<'_>]) -> Families {
         }
     }
     families
-}
-
-/// Reads an address, or says what is wrong with it and what to do.
-fn parse(text: &str) -> Result<IpAddr, String> {
-    text.parse().map_err(|_| {
-        const SHOWN: usize = 60;
-        let shown: String = text.chars().take(SHOWN).collect();
-        let more = if text.chars().count() > SHOWN { "..." } else { "" };
-        let advice = if text.contains(char::is_whitespace) {
-            ": expected one address a line and nothing else"
-        } else if text.contains('/') {
-            ": leave out the prefix length"
-        } else if text.contains('%') {
-            ": leave out the zone id"
-        } else {
-            ""
-        };
-        format!("'{}{more}' is not an IP address{advice}", shown.escape_debug())
-    })
 }
 
 /// Answers queries, and counts those that no prefix matches.

@@ -1,0 +1,94 @@
+//! The values of options, and how they are read.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use longmatch::simd::Level;
+
+/// Which addresses are looked up in a measurement.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Traffic {
+    /// Uniform over the address space.
+    Random,
+    /// Ascending.
+    Sequential,
+    /// Random, each one several times in succession.
+    Repeated,
+    /// Uniform over the routes, random inside each.
+    Routed,
+    /// Routes with Zipf's law, random inside each.
+    Zipf,
+    /// One address a line.
+    File(PathBuf),
+}
+
+impl FromStr for Traffic {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "random" => Self::Random,
+            "sequential" => Self::Sequential,
+            "repeated" => Self::Repeated,
+            "routed" => Self::Routed,
+            "zipf" => Self::Zipf,
+            path if PathBuf::from(path).exists() => Self::File(path.into()),
+            _ => {
+                let names = "random, sequential, repeated, routed, zipf";
+                return Err(format!("neither one of {names}, nor a file that exists"));
+            }
+        })
+    }
+}
+
+/// How lookups are done in a measurement.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// One address after the other
+    One,
+    /// Many addresses in one call
+    Batch,
+    /// Each address depends on the answer before: the latency
+    Dependent,
+}
+
+/// Which instruction sets to go through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SimdChoice {
+    /// All that the CPU has.
+    All,
+    /// One.
+    Level(Level),
+}
+
+/// Reads a level; its names are in the help, and near misses are suggested.
+pub(super) fn level() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(Level::ALL.map(Level::name)).try_map(|name| name.parse::<Level>())
+}
+
+/// As [`level`], or `all`.
+pub(super) fn simd_choice() -> impl TypedValueParser<Value = SimdChoice> {
+    let names = Level::ALL.map(Level::name).into_iter().chain(["all"]);
+    PossibleValuesParser::new(names).try_map(|name| match &name[..] {
+        "all" => Ok(SimdChoice::All),
+        name => name.parse().map(SimdChoice::Level),
+    })
+}
+
+/// Reads a number that is at least one.
+pub(super) fn count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a whole number, at least 1".to_owned()),
+        Ok(count) => Ok(count),
+    }
+}
+
+/// Reads a duration of at most a day.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
+        _ => Err("expected seconds, more than 0 and at most 86400".to_owned()),
+    }
+}

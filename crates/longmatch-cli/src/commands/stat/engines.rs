@@ -1,0 +1,78 @@
+//! What engines would take in memory.
+
+use std::time::Instant;
+
+use longmatch::{EngineSpec, Fib, MemoryPart, Rib};
+use serde::Serialize;
+
+use crate::input::Served;
+use crate::progress::Progress;
+
+/// One engine, compiled from a table or not able to hold it.
+#[derive(Serialize)]
+pub struct EngineNumbers {
+    /// As it can be given to `--engine`.
+    pub engine: String,
+    /// What the engine has chosen where it could choose.
+    pub variant: Option<String>,
+    /// Whether its lookups take time in proportion to the table.
+    pub oracle: bool,
+    /// All parts together.
+    pub bytes: Option<u64>,
+    pub parts: Vec<Part>,
+    /// Once, on this machine, as it happened: no measurement.
+    pub compile_seconds: Option<f64>,
+    /// Why it cannot hold the table.
+    pub error: Option<String>,
+}
+
+/// A part of an engine, in its paper's terms.
+#[derive(Serialize)]
+pub struct Part {
+    pub name: &'static str,
+    pub count: u64,
+    pub bytes: u64,
+}
+
+impl From<&MemoryPart> for Part {
+    fn from(part: &MemoryPart) -> Self {
+        Self { name: part.name, count: part.count as u64, bytes: part.bytes as u64 }
+    }
+}
+
+/// Compiles each engine, one at a time, so that no more than one takes memory.
+pub fn measure<F: Served>(rib: &Rib<F>, specs: &[EngineSpec]) -> Vec<EngineNumbers> {
+    let total = specs.len() as u64;
+    let label = format!("compiling {} engines", F::LABEL);
+    let mut progress = Progress::new(label, Some(total), "engines");
+    let mut all = Vec::with_capacity(specs.len());
+    for (spec, done) in specs.iter().zip(0..) {
+        progress.set(done);
+        all.push(one(rib, spec));
+    }
+    all
+}
+
+fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec) -> EngineNumbers {
+    let mut numbers = EngineNumbers {
+        engine: spec.to_string(),
+        variant: None,
+        oracle: spec.kind.is_oracle(),
+        bytes: None,
+        parts: Vec::new(),
+        compile_seconds: None,
+        error: None,
+    };
+    let start = Instant::now();
+    match Fib::compile(rib, spec.clone()) {
+        Ok(fib) => {
+            numbers.compile_seconds = Some(start.elapsed().as_secs_f64());
+            let usage = fib.memory_usage();
+            numbers.bytes = Some(usage.bytes() as u64);
+            numbers.parts = usage.parts.iter().map(Part::from).collect();
+            numbers.variant = Some(fib.variant()).filter(|variant| !variant.is_empty());
+        }
+        Err(error) => numbers.error = Some(error.to_string()),
+    }
+    numbers
+}

@@ -1,0 +1,67 @@
+//! `longmatch stat`: what a table looks like, and what engines would make of it.
+
+mod engines;
+mod numbers;
+mod print;
+
+use std::io::Write;
+
+use longmatch::{EngineSpec, Ipv4, Ipv6};
+use serde::Serialize;
+
+use self::engines::EngineNumbers;
+use self::numbers::Numbers;
+use crate::args::StatArgs;
+use crate::error::{CliError, Outcome, Status};
+use crate::input::{Families, Routes, Served};
+use crate::output::Out;
+
+/// Carries out the command. Families without routes are left out, unless they were asked for.
+///
+/// # Errors
+/// When the routes cannot be loaded, or an engine has no such option.
+pub fn run(args: &StatArgs) -> Outcome {
+    let families = Families::from(args.families);
+    let ipv4 = args.engines.specs::<Ipv4>()?;
+    let ipv6 = args.engines.specs::<Ipv6>()?;
+    let routes = Routes::load(&args.routes, families)?;
+    let mut stat = Stat { routes: &routes, json: args.json, out: Out::new() };
+    if !args.json {
+        writeln!(stat.out, "{}", routes.describe())?;
+    }
+    if families.ipv4 && (!families.ipv6 || !routes.table.ipv4().is_empty()) {
+        stat.family::<Ipv4>(&ipv4)?;
+    }
+    if families.ipv6 && (!families.ipv4 || !routes.table.ipv6().is_empty()) {
+        stat.family::<Ipv6>(&ipv6)?;
+    }
+    stat.out.flush()?;
+    Ok(Status::Ok)
+}
+
+/// All there is to say about a family, as `--json` says it.
+#[derive(Serialize)]
+struct Family<'a> {
+    table: &'a str,
+    #[serde(flatten)]
+    numbers: Numbers<'a>,
+    engines: Vec<EngineNumbers>,
+}
+
+struct Stat<'r> {
+    routes: &'r Routes,
+    json: bool,
+    out: Out,
+}
+
+impl Stat<'_> {
+    fn family<F: Served>(&mut self, specs: &[EngineSpec]) -> Result<(), CliError> {
+        let rib = self.routes.rib::<F>();
+        let numbers = Numbers::new::<F>(rib, |id| self.routes.next_hop(id));
+        let engines = engines::measure::<F>(rib, specs);
+        if self.json {
+            return self.out.json(&Family { table: &self.routes.name, numbers, engines });
+        }
+        print::family::<F>(&mut self.out, &numbers, &engines)
+    }
+}
