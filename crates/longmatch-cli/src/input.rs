@@ -124,13 +124,24 @@ impl Routes {
         self.table.values().get(id).map_or("?", |value| value)
     }
 
+    /// How many different next hops the routes have. O(routes).
+    pub fn next_hops(&self) -> usize {
+        let (ipv4, ipv6) = (self.table.ipv4(), self.table.ipv6());
+        // The table may still hold values that no route has any more.
+        let greatest = ipv4.max_next_hop().max(ipv6.max_next_hop());
+        let mut used = vec![false; greatest as usize];
+        let hops = ipv4.iter().map(|r| r.next_hop).chain(ipv6.iter().map(|r| r.next_hop));
+        hops.for_each(|hop| used[hop.get() as usize - 1] = true);
+        used.into_iter().filter(|used| *used).count()
+    }
+
     /// The routes in one line, for headings: `embedded: 886,117 IPv4 routes, ...`.
     pub fn describe(&self) -> String {
         let count = |n: usize, label: &str| (n > 0).then(|| plural(n as u64, label));
         let counts = [
             count(self.table.ipv4().len(), "IPv4 route"),
             count(self.table.ipv6().len(), "IPv6 route"),
-            count(self.table.values().len(), "next hop"),
+            count(self.next_hops(), "next hop"),
         ];
         let counts: Vec<_> = counts.into_iter().flatten().collect();
         match counts.is_empty() {
@@ -187,7 +198,7 @@ impl Loader {
                 longmatch_feed::load_path(path, options, sink)
             }
         })?;
-        tell(&name, &report);
+        tell(&name, &report, self.families);
         let kept = report.announced - self.refused.min(report.announced);
         if self.refused > 0 && kept == 0 {
             warn(format_args!("{name}: all its routes are of the other address family"));
@@ -237,16 +248,22 @@ impl Families {
 
 /// Says on standard error what the user cannot see in the answers: whose routes they are, and what
 /// was left out.
-fn tell(name: &str, report: &Report) {
+fn tell(name: &str, report: &Report, families: Families) {
     let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
-    let (ipv4, ipv6) = (peer(report.chosen.ipv4), peer(report.chosen.ipv6));
-    let count = report.peers.len();
-    for (peer, label) in [(ipv4, "IPv4"), (ipv6, "IPv6")] {
+    let ipv4 = peer(report.chosen.ipv4).filter(|_| families.ipv4);
+    let ipv6 = peer(report.chosen.ipv6).filter(|_| families.ipv6);
+    let taken = [
+        (ipv4, ipv4.map_or(0, |peer| peer.ipv4_routes), "IPv4 route"),
+        (ipv6, ipv6.map_or(0, |peer| peer.ipv6_routes), "IPv6 route"),
+    ];
+    let which = match report.peers.len() {
+        1 => "the only peer".to_owned(),
+        count => format!("one of {count} peers; choose with --peer"),
+    };
+    for (peer, routes, label) in taken {
         if let Some(peer) = peer {
-            let routes = if label == "IPv4" { peer.ipv4_routes } else { peer.ipv6_routes };
-            let of = if count == 1 { "the only peer".into() } else { format!("of {count} peers") };
-            let routes = plural(routes, &format!("{label} route"));
-            warn(format_args!("{name}: {routes} of peer {} ({of})", peer_name(peer)));
+            let (routes, peer) = (plural(routes, label), peer_name(peer));
+            warn(format_args!("{name}: taking {routes} of peer {peer} ({which})"));
         }
     }
     for warning in report.warnings() {
