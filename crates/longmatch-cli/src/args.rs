@@ -321,3 +321,37 @@ impl BenchArgs {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use longmatch::Ipv4;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    fn specs(list: &str) -> Result<Vec<String>, CliError> {
+        let engines = list.split_terminator(',').map(|spec| spec.parse().unwrap()).collect();
+        let specs = EngineArgs { engines }.specs::<Ipv4>()?;
+        Ok(specs.iter().map(EngineSpec::to_string).collect())
+    }
+
+    #[test]
+    fn oracles_run_only_when_named() {
+        let all = specs("all").unwrap();
+        assert!(all.contains(&"poptrie".into()) && !all.contains(&"linear".into()));
+        assert_eq!(specs("").unwrap(), all);
+        assert_eq!(specs("linear").unwrap(), ["linear"]);
+    }
+
+    #[test]
+    fn engines_come_in_order_and_once() {
+        let some = specs("poptrie:s=16,radix,poptrie:s=16").unwrap();
+        assert_eq!(some, ["poptrie:s=16", "radix"]);
+        assert_eq!(specs("radix,all").unwrap()[0], "radix");
+        assert!(specs("radix:s=16").is_err() && specs("poptrie:s=99").is_err());
+    }
+}

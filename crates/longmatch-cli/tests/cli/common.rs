@@ -1,0 +1,87 @@
+//! What the tests of the binary share.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A directory that is removed with the value.
+pub struct Dir(PathBuf);
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+impl Dir {
+    /// A new, empty directory.
+    pub fn new() -> Self {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("longmatch-cli-test-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// A file in it.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.0.join(name);
+        fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// The path of a file that may not exist.
+    pub fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all::<&Path>(&self.0);
+    }
+}
+
+/// The binary with these arguments, its environment free of what would change its output.
+pub fn longmatch(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_longmatch"));
+    command.args(args).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    command
+}
+
+/// How a run ended.
+#[derive(Debug, PartialEq)]
+pub struct Ended {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().expect("ended by itself, not by a signal"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Runs it.
+pub fn run(args: &[&str]) -> Ended {
+    longmatch(args).output().unwrap().into()
+}
+
+/// Runs it with something on standard input.
+pub fn run_with(args: &[&str], stdin: impl AsRef<[u8]>) -> Ended {
+    let mut command = longmatch(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let bytes = stdin.as_ref().to_vec();
+    // From another thread: it may answer before it has read everything, or read nothing at all.
+    let writer = std::thread::spawn(move || {
+        let _ = pipe.write_all(&bytes);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output.into()
+}

@@ -1,0 +1,6 @@
+//! Runs the built binary as users do: what scripts rely on is kept here.
+
+mod common;
+mod lookup;
+mod stat;
+mod usage;

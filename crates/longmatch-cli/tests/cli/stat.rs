@@ -1,0 +1,64 @@
+//! `longmatch stat`, run as users run it.
+
+use crate::common::{Dir, run, run_with};
+
+const ROUTES: &str = "10.0.0.0/8 a\n10.1.0.0/16 a\n10.2.0.0/16 b\n2001:db8::/32 c\n";
+
+#[test]
+fn stat_tells_each_family() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", ROUTES);
+    let ended = run(&["stat", "--routes", &routes]);
+    assert_eq!((ended.code, &ended.stderr[..]), (0, ""));
+    let expected = [
+        "routes.txt: 3 IPv4 routes, 1 IPv6 route, 3 next hops\n",
+        "IPv4: 3 routes\n",
+        "IPv6: 1 route\n",
+        "   /8  1  33.3 %  ████████████████\n",
+        "  /16  2  66.7 %  ████████████████████████████████\n",
+        "covered by another route                66.7 %  2 routes\n",
+        "  poptrie",
+    ];
+    for part in expected {
+        assert!(ended.stdout.contains(part), "{part:?} in {}", ended.stdout);
+    }
+    let ended = run(&["stat", "-6", "--routes", &routes]);
+    assert!(!ended.stdout.contains("IPv4") && ended.stdout.contains("IPv6: 1 route\n"));
+}
+
+#[test]
+fn stat_in_json() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", ROUTES);
+    let ended = run(&["stat", "--json", "--engine", "poptrie:s=16,linear", "-r", &routes]);
+    assert_eq!((ended.code, &ended.stderr[..]), (0, ""));
+    let lines: Vec<serde_json::Value> =
+        ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    let ipv4 = &lines[0];
+    assert_eq!((&ipv4["family"], &ipv4["routes"]), (&"ipv4".into(), &3.into()));
+    assert_eq!((&ipv4["covered_routes"], &ipv4["same_as_parent"]), (&2.into(), &1.into()));
+    assert_eq!(
+        ipv4["lengths"],
+        serde_json::json!([{"len": 8, "routes": 1}, {"len": 16, "routes": 2}])
+    );
+    assert_eq!(ipv4["next_hops"]["top"][0], serde_json::json!({"next_hop": "a", "routes": 2}));
+    assert_eq!(ipv4["aggregated_routes"], 2);
+    let engines = ipv4["engines"].as_array().unwrap();
+    assert_eq!((&engines[0]["engine"], engines.len()), (&"poptrie:s=16".into(), 2));
+    assert!(engines[0]["bytes"].as_u64().unwrap() >= 65_536 * 4);
+    assert_eq!((&engines[1]["oracle"], &lines[1]["family"]), (&true.into(), &"ipv6".into()));
+}
+
+#[test]
+fn an_empty_table_is_warned_about() {
+    let ended = run_with(&["stat", "-4", "--routes", "-"], "# nothing\n");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("no routes") && ended.stderr.contains("no routes were read"));
+}
+
+#[test]
+fn next_hops_that_were_replaced_do_not_count() {
+    let ended = run_with(&["stat", "-r", "-"], "10.0.0.0/8 a\n10.0.0.0/8 b\n");
+    assert!(ended.stdout.starts_with("standard input: 1 IPv4 route, 1 next hop\n"), "{ended:?}");
+}

@@ -1,0 +1,88 @@
+//! What holds for every command: help, usage errors, missing files, colours.
+
+use crate::common::{Dir, longmatch, run};
+
+const COMMANDS: [&str; 4] = ["lookup", "stat", "verify", "bench"];
+
+#[test]
+fn help_shows_examples() {
+    for command in COMMANDS {
+        for flag in ["-h", "--help"] {
+            let ended = run(&[command, flag]);
+            assert_eq!((ended.code, &ended.stderr[..]), (0, ""), "{command}");
+            let example = format!("\n  longmatch {command}");
+            assert!(ended.stdout.contains("Examples:") && ended.stdout.contains(&example));
+            let longest = ended.stdout.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(longest <= 100, "{command} {flag}: a line of {longest} characters");
+        }
+    }
+    let ended = run(&["--help"]);
+    assert!(COMMANDS.iter().all(|command| ended.stdout.contains(command)));
+    assert!(run(&["--version"]).stdout.starts_with("longmatch "));
+}
+
+#[test]
+fn bad_usage_ends_with_2_and_says_what_to_do() {
+    let cases: [(&[&str], &str); 15] = [
+        (&["lokup", "10.0.0.1"], "lookup"),
+        (&["lookup"], "ADDR"),
+        (&["lookup", "10.0.0.0/8"], "leave out the prefix length"),
+        (&["lookup", "--routs", "x", "10.0.0.1"], "--routes"),
+        (&["lookup", "--peer", "x", "10.0.0.1"], "names no peer"),
+        (&["lookup", "--peer", "AS1", "10.0.0.1"], "--peer needs --routes"),
+        (&["stat", "-4", "-6"], "cannot be used with"),
+        (&["stat", "--engine", "poptree"], "poptrie"),
+        (&["stat", "--engine", "poptrie:s=99"], "s=99"),
+        (&["verify", "--simd", "avx3"], "avx2"),
+        (&["bench", "--traffic", "radnom"], "random"),
+        (&["bench", "--batch", "0"], "at least 1"),
+        (&["bench", "--generate", "--mode", "batch"], "--mode one"),
+        (&["bench", "--generate", "--traffic", "zipf"], "--traffic random"),
+        (&["stat", "-r", "-", "-r", "-"], "read once"),
+    ];
+    for (args, advice) in cases {
+        let ended = run(args);
+        assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(advice), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let dir = Dir::new();
+    let missing = dir.path("missing.txt");
+    for command in [&["lookup", "10.0.0.1"][..], &["stat"], &["verify"], &["bench"]] {
+        let ended = run(&[command, &["--routes", &missing]].concat());
+        assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{command:?}: {ended:?}");
+        assert!(ended.stderr.starts_with("longmatch: ") && ended.stderr.contains("missing.txt"));
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    }
+}
+
+/// Standard output is no terminal here, and nothing asks for colours.
+#[test]
+fn no_colours_in_pipes() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", "10.0.0.0/8 a\n");
+    for args in [&["stat", "-r", &routes][..], &["--help"], &["stat", "--help"], &["nonsense"]] {
+        let output = longmatch(args).env("NO_COLOR", "1").output().unwrap();
+        let plain = longmatch(args).output().unwrap();
+        assert_eq!((&output.stdout, &output.stderr), (&plain.stdout, &plain.stderr));
+        assert!(!output.stdout.contains(&0x1b) && !output.stderr.contains(&0x1b), "{args:?}");
+    }
+}
+
+/// Answers that are lost must not look like answers that were none.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", "10.0.0.0/8 a\n");
+    for args in [&["lookup", "10.0.0.1", "-r", &routes][..], &["stat", "-r", &routes]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = longmatch(args).stdout(full).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.starts_with("longmatch: cannot write to standard output: "), "{stderr}");
+    }
+}
