@@ -98,6 +98,9 @@ impl<F: Family, E: Lookup<F> + ?Sized> Work for Each<'_, F, E> {
 pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
     /// The name in the command line, the reports and the other languages.
     const NAME: &'static str;
+    /// Whether batches have a kernel of their own. Without one they are looked up one address after
+    /// the other, and there is nothing else to verify or to measure.
+    const BATCHES: bool = false;
     /// What can be chosen when compiling.
     type Config: Clone + Debug + Default;
 
@@ -123,6 +126,8 @@ pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
 pub trait Compiled<F: Family>: Lookup<F> {
     /// [`Engine::NAME`].
     fn name(&self) -> &'static str;
+    /// [`Engine::BATCHES`].
+    fn batches(&self) -> bool;
     /// [`Engine::variant`].
     fn variant(&self) -> String;
     /// [`Engine::check`].
@@ -137,6 +142,10 @@ pub trait Compiled<F: Family>: Lookup<F> {
 impl<F: Family, E: Engine<F>> Compiled<F> for E {
     fn name(&self) -> &'static str {
         E::NAME
+    }
+
+    fn batches(&self) -> bool {
+        E::BATCHES
     }
 
     fn variant(&self) -> String {

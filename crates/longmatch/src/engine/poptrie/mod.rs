@@ -68,6 +68,7 @@ impl<F: Family, N: Node, L: Leaf> Lookup<F> for Poptrie<F, N, L> {
 
 impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
     const NAME: &'static str = NAME;
+    const BATCHES: bool = true;
     type Config = Config;
 
     fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
