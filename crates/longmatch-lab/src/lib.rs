@@ -19,6 +19,7 @@ mod probes;
 mod race;
 mod random;
 mod record;
+mod runner;
 #[cfg(test)]
 mod testing;
 mod traffic;

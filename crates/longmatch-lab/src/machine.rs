@@ -44,11 +44,11 @@ impl Machine {
     /// How the program was built, in a few words.
     pub fn build(&self) -> String {
         let features = match &self.target_features[..] {
-            [] => "no target features".to_owned(),
+            [] => "baseline".to_owned(),
             some => some.join("+"),
         };
         let profile = if self.debug { "DEBUG build" } else { "release build" };
-        format!("{profile}, {}, {features}", self.target)
+        format!("{profile} for {} ({features})", self.target)
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
             debug: false,
             date: date(0),
         };
-        let wanted = "Some CPU, 2 CPUs, avx2; release build, x86_64 linux, no target features; \
+        let wanted = "Some CPU, 2 CPUs, avx2; release build for x86_64 linux (baseline); \
                       1970-01-01 00:00 UTC";
         assert_eq!(machine.to_string(), wanted);
         assert!(Machine::here().simd.contains(&"portable"));

@@ -47,8 +47,9 @@ const PART: u128 = 1 << 24;
 /// Listed addresses in a part: few, so that even a sample has work for every thread.
 const LISTED_PART: usize = CHUNK;
 
-/// What scans of all routes may cost for one kernel, in routes compared: some seconds.
-const SCAN_BUDGET: u128 = 1 << 33;
+/// What scans of all routes may cost for one kernel at one level, in routes compared: a second or
+/// a few.
+const SCAN_BUDGET: u128 = 1 << 32;
 
 /// Random addresses inside each range, beside its ends and its middle.
 const RANDOM_INSIDE: usize = 4;
@@ -76,16 +77,18 @@ impl<F: LabFamily> Probes<F> {
                 source: Source::Sweep(Oracle::new(rib)),
             };
         }
+        Self::ranges(rib)
+    }
+
+    /// Both ends of every range, its middle and some addresses inside, of either family.
+    pub fn ranges(rib: &Rib<F>) -> Self {
         Self { coverage: Coverage::EveryRange, source: Source::listed(rib, 1) }
     }
 
-    /// The addresses to verify an engine on that scans all routes for each of them: as many as
-    /// stay within a fixed number of comparisons, spread evenly over the ranges of the table.
+    /// The addresses to verify an engine on that scans all routes for each of them: every range,
+    /// or as many, evenly spread, as stay within a fixed number of comparisons.
     pub fn for_scans(rib: &Rib<F>) -> Self {
         let routes = (rib.len() as u128).max(1);
-        if F::SWEEPABLE && routes << F::WIDTH <= SCAN_BUDGET {
-            return Self::new(rib);
-        }
         let ranges = rib.ranges().count() as u128;
         let affordable = (SCAN_BUDGET / routes / (3 + RANDOM_INSIDE) as u128).max(1);
         let every = ranges.div_ceil(affordable).max(1) as usize;
@@ -242,7 +245,7 @@ mod tests {
 
     #[test]
     fn scans_are_sampled_when_the_table_is_large() {
-        assert_eq!(Probes::for_scans(&Rib::<Ipv4>::new()).coverage(), Coverage::EveryAddress);
+        assert_eq!(Probes::for_scans(&Rib::<Ipv4>::new()).coverage(), Coverage::EveryRange);
         assert_eq!(Probes::for_scans(&table4()).coverage(), Coverage::EveryRange);
         let mut large = table6();
         let hop = NextHopId::new(1).unwrap();

@@ -1,7 +1,6 @@
 //! Measures engines side by side: first their answers, then their rates, pass by pass in turn, so
 //! that whatever else the machine does meets all of them alike.
 
-use std::sync::Barrier;
 use std::time::Instant;
 
 use longmatch::simd::Simd;
@@ -12,6 +11,7 @@ use crate::family::LabFamily;
 use crate::kernel::Kernel;
 use crate::oracle::Oracle;
 use crate::record::{KeySource, Record, median_min_max};
+use crate::runner::Runner;
 use crate::traffic::Traffic;
 use crate::walk::Walk;
 
@@ -19,8 +19,6 @@ use crate::walk::Walk;
 const CHECKED: usize = 1 << 20;
 /// They are taken from the traffic in so many places.
 const PLACES: usize = 16;
-/// The fewest lookups in a pass; also those that find out how many there should be.
-const FEWEST: usize = 1 << 16;
 /// Compiling is timed once if it takes longer than this, three times otherwise.
 const SLOW_BUILD_MS: f64 = 1000.0;
 
@@ -52,7 +50,7 @@ impl Setup {
         Self { mode, batch: 256, threads: 1, simd, seconds: 1.0, passes: 5, generate: false }
     }
 
-    fn key_source(&self, traffic: &Traffic) -> KeySource {
+    pub(crate) fn key_source(&self, traffic: &Traffic) -> KeySource {
         let generated = self.generate && self.mode == Mode::One && *traffic == Traffic::Random;
         if generated { KeySource::Xorshift } else { KeySource::Array }
     }
@@ -91,6 +89,11 @@ impl<F: LabFamily> Heat<F> {
         &self.keys
     }
 
+    /// The seed that made the keys.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// How many answers of each kernel are checked before a measurement.
     pub fn checked(&self) -> usize {
         self.checked.len()
@@ -124,6 +127,11 @@ impl<'r, F: LabFamily> Race<'r, F> {
         ids.sort_unstable();
         ids.dedup();
         Self { rib, oracle: Oracle::new(rib), next_hops: ids.len(), entries: Vec::new() }
+    }
+
+    /// The table.
+    pub fn rib(&self) -> &'r Rib<F> {
+        self.rib
     }
 
     /// Different next hops in the table.
@@ -195,7 +203,7 @@ impl<'r, F: LabFamily> Race<'r, F> {
                 runner.pass(heat, setup, pass);
             }
         }
-        let mut rates = runners.into_iter().map(|runner| runner.rates);
+        let mut rates = runners.into_iter().map(Runner::rates);
         let records = self.entries.iter().zip(&wrong).map(|(entry, wrong)| {
             let rates = if *wrong == 0 { rates.next().unwrap_or_default() } else { Vec::new() };
             self.record(entry, heat, setup, *wrong, &rates)
@@ -249,81 +257,6 @@ fn mismatches<F: LabFamily>(engine: &dyn Contestant<F>, heat: &Heat<F>, setup: &
     let every = if setup.mode == Mode::Batch { setup.batch } else { 1 };
     let summed = heat.answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
     wrong + u64::from(sum != summed.fold(0, |sum, answer| sum ^ answer))
-}
-
-/// An engine while it is measured.
-struct Runner<'e, F: LabFamily> {
-    engine: &'e dyn Contestant<F>,
-    /// Lookups of each thread in a pass.
-    lookups: usize,
-    rates: Vec<f64>,
-}
-
-impl<'e, F: LabFamily> Runner<'e, F> {
-    /// Finds out how many lookups make a pass of the right length, with a first pass whose rate is
-    /// not kept.
-    fn warmed_up(engine: &'e dyn Contestant<F>, heat: &Heat<F>, setup: &Setup) -> Self {
-        let pass_us = setup.seconds * 1e6 / (setup.passes.max(1) + 1) as f64;
-        // An ascending walk is only itself as a whole.
-        let fewest = if heat.traffic == Traffic::Sequential { heat.keys.len() } else { FEWEST };
-        let mut it = Self { engine, lookups: FEWEST, rates: Vec::new() };
-        for _ in 0..2 {
-            it.pass(heat, setup, 0);
-            let rate = it.rates.pop().unwrap_or_default() / setup.threads as f64;
-            it.lookups = ((rate * pass_us) as usize).max(fewest);
-        }
-        it
-    }
-
-    fn pass(&mut self, heat: &Heat<F>, setup: &Setup, pass: usize) {
-        let barrier = &Barrier::new(setup.threads);
-        let rate = std::thread::scope(|scope| {
-            let threads: Vec<_> = (1..setup.threads)
-                .map(|thread| {
-                    let walk = self.walk(heat, setup, pass, thread);
-                    let engine = self.engine;
-                    scope.spawn(move || timed(engine, setup, walk, barrier))
-                })
-                .collect();
-            let first = timed(self.engine, setup, self.walk(heat, setup, pass, 0), barrier);
-            let others = threads.into_iter().map(|thread| thread.join().expect("no panic"));
-            first + others.sum::<f64>()
-        });
-        self.rates.push(rate);
-    }
-
-    /// Passes and threads begin at places of their own, the same for every engine.
-    fn walk<'h>(
-        &self,
-        heat: &'h Heat<F>,
-        setup: &Setup,
-        pass: usize,
-        thread: usize,
-    ) -> Walk<'h, F> {
-        let lookups = self.lookups;
-        let (part, parts) = (pass * setup.threads + thread, setup.passes.max(1) * setup.threads);
-        match setup.key_source(&heat.traffic) {
-            KeySource::Xorshift => Walk::Generated { seed: heat.seed + part as u64, lookups },
-            KeySource::Array => {
-                let start = heat.keys.len() / parts * part;
-                Walk::Array { keys: &heat.keys, start, lookups }
-            }
-        }
-    }
-}
-
-/// The rate of one thread in a pass, in million lookups a second.
-fn timed<F: LabFamily>(
-    engine: &dyn Contestant<F>,
-    setup: &Setup,
-    walk: Walk<'_, F>,
-    barrier: &Barrier,
-) -> f64 {
-    barrier.wait();
-    let start = Instant::now();
-    core::hint::black_box(engine.pass(setup.mode, setup.simd, setup.batch, walk));
-    let us = start.elapsed().as_secs_f64() * 1e6;
-    walk.lookups() as f64 / us.max(1e-3)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Compares an engine's answers with the ranges of the RIB, on every IPv4 address, and in every
 //! range of IPv6.
 
+use core::ops::Range;
 use std::time::Instant;
 
 use longmatch::simd::{Level, Simd};
@@ -16,10 +17,14 @@ const EXAMPLES: usize = 5;
 /// What to verify with.
 pub struct Verifier<'r, F: LabFamily> {
     rib: &'r Rib<F>,
+    /// For `full`.
     probes: Probes<F>,
-    /// Made when the first engine needs them.
+    /// For `brief`.
+    ranges: Option<Probes<F>>,
+    /// For oracles, at every level: no sweep is worth their time. Made when the first one comes.
     scan_probes: Option<Probes<F>>,
-    simd: Vec<Simd>,
+    full: Vec<Simd>,
+    brief: Vec<Simd>,
     threads: usize,
 }
 
@@ -92,14 +97,24 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
     /// threads as there are CPUs.
     pub fn new(rib: &'r Rib<F>, simd: impl IntoIterator<Item = Simd>) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let simd = simd.into_iter().collect();
-        Self { rib, probes: Probes::new(rib), scan_probes: None, simd, threads }
+        let (probes, full) = (Probes::new(rib), simd.into_iter().collect());
+        Self { rib, probes, ranges: None, scan_probes: None, full, brief: Vec::new(), threads }
+    }
+
+    /// Verifies at these levels too, but only in every range of addresses: for levels beside the
+    /// one that is used, since a sweep of IPv4 takes its time.
+    #[must_use]
+    pub fn and_briefly(mut self, simd: impl IntoIterator<Item = Simd>) -> Self {
+        self.brief.extend(simd);
+        self.ranges = (!self.brief.is_empty()).then(|| Probes::ranges(self.rib));
+        self
     }
 
     /// How many lookups the verification of an engine takes, for a progress display.
     pub fn lookups(&mut self, spec: &EngineSpec) -> u64 {
-        let rounds = (self.simd.len() * Kernel::ALL.len()) as u64;
-        self.probes_for(spec).len() * rounds
+        self.prepare(spec);
+        let rounds = self.rounds(self.scans(spec));
+        rounds.map(|(probes, _)| probes.len() * Kernel::ALL.len() as u64).sum()
     }
 
     /// Compiles an engine and verifies it.
@@ -111,36 +126,53 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
         spec: &EngineSpec,
         on_step: OnStep<'_>,
     ) -> Result<Verdict, CompileError> {
-        self.probes_for(spec);
-        let it = &*self;
-        let probes = it.scan_probes.as_ref().filter(|_| spec.kind.is_oracle());
-        let visitor = Verify { verifier: it, probes: probes.unwrap_or(&it.probes), on_step };
-        F::build(spec, it.rib, visitor)
+        self.prepare(spec);
+        let visitor = Verify { verifier: &*self, scans: self.scans(spec), on_step };
+        F::build(spec, self.rib, visitor)
     }
 
-    /// Verifies an engine that is compiled already.
+    /// Verifies an engine that is compiled already, and is no oracle.
     pub fn verify_engine<E: Engine<F>>(&self, engine: &E, on_step: OnStep<'_>) -> Verdict {
-        self.judge(engine, &self.probes, 0..self.probes.parts(), on_step)
+        self.judge(engine, self.rounds(None), None, on_step)
     }
 
-    fn probes_for(&mut self, spec: &EngineSpec) -> &Probes<F> {
-        if !spec.kind.is_oracle() {
-            return &self.probes;
+    fn prepare(&mut self, spec: &EngineSpec) {
+        if spec.kind.is_oracle() && self.scan_probes.is_none() {
+            self.scan_probes = Some(Probes::for_scans(self.rib));
         }
-        self.scan_probes.get_or_insert_with(|| Probes::for_scans(self.rib))
     }
 
-    fn judge<E: Engine<F>>(
+    /// What to verify an oracle on instead of everything else.
+    fn scans(&self, spec: &EngineSpec) -> Option<&Probes<F>> {
+        self.scan_probes.as_ref().filter(|_| spec.kind.is_oracle())
+    }
+
+    /// Each level with the addresses to verify it on, lowest level first.
+    fn rounds<'v>(
+        &'v self,
+        scans: Option<&'v Probes<F>>,
+    ) -> impl Iterator<Item = (&'v Probes<F>, Simd)> {
+        let full = self.full.iter().map(|simd| (&self.probes, *simd));
+        let brief =
+            self.ranges.iter().flat_map(|ranges| self.brief.iter().map(move |s| (ranges, *s)));
+        let mut rounds: Vec<_> = brief.chain(full).collect();
+        rounds.sort_by_key(|(_, simd)| simd.level());
+        rounds.into_iter().map(move |(probes, simd)| (scans.unwrap_or(probes), simd))
+    }
+
+    /// Verifies an engine, only in some of the parts of the addresses when told so.
+    fn judge<'v, E: Engine<F>>(
         &self,
         engine: &E,
-        probes: &Probes<F>,
-        parts: core::ops::Range<usize>,
+        rounds: impl Iterator<Item = (&'v Probes<F>, Simd)>,
+        parts: Option<Range<usize>>,
         on_step: OnStep<'_>,
     ) -> Verdict {
         let mut results = Vec::new();
-        for simd in &self.simd {
+        for (probes, simd) in rounds {
+            let parts = parts.clone().unwrap_or(0..probes.parts());
             for kernel in Kernel::ALL {
-                let job = Job { engine, probes, kernel, simd: *simd, on_step };
+                let job = Job { engine, probes, kernel, simd, on_step };
                 results.push(job.run(parts.clone(), self.threads));
             }
         }
@@ -151,7 +183,7 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
 
 struct Verify<'a, 'r, F: LabFamily> {
     verifier: &'a Verifier<'r, F>,
-    probes: &'a Probes<F>,
+    scans: Option<&'a Probes<F>>,
     on_step: OnStep<'a>,
 }
 
@@ -159,8 +191,8 @@ impl<F: LabFamily> EngineVisitor<F> for Verify<'_, '_, F> {
     type Output = Verdict;
 
     fn visit<E: Engine<F>>(self, engine: E) -> Verdict {
-        let parts = 0..self.probes.parts();
-        self.verifier.judge(&engine, self.probes, parts, self.on_step)
+        let Self { verifier, scans, on_step } = self;
+        verifier.judge(&engine, verifier.rounds(scans), None, on_step)
     }
 }
 
@@ -182,20 +214,21 @@ struct Seen<F: Family> {
 }
 
 impl<F: LabFamily, E: Engine<F>> Job<'_, F, E> {
-    fn run(&self, parts: core::ops::Range<usize>, threads: usize) -> Agreement {
+    fn run(&self, parts: Range<usize>, threads: usize) -> Agreement {
         let start = Instant::now();
         let seen: Vec<Seen<F>> = std::thread::scope(|scope| {
             // Neighbouring parts go to different threads: they take about the same time.
             let work = |i| self.thread(parts.clone().skip(i).step_by(threads));
-            let threads: Vec<_> = (0..threads).map(|i| scope.spawn(move || work(i))).collect();
-            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+            let all: Vec<_> = (0..threads).map(|i| scope.spawn(move || work(i))).collect();
+            all.into_iter().map(|thread| thread.join().expect("no panic")).collect()
         });
         let mut wrong: Vec<_> = seen.iter().flat_map(|seen| seen.wrong.iter().copied()).collect();
         wrong.sort_unstable_by_key(|(addr, ..)| *addr);
         wrong.truncate(EXAMPLES);
-        let examples = wrong.into_iter().map(|(addr, expected, got)| {
-            let address = F::addr(addr).to_string();
-            Mismatch { address, expected, got }
+        let examples = wrong.into_iter().map(|(addr, expected, got)| Mismatch {
+            address: F::addr(addr).to_string(),
+            expected,
+            got,
         });
         Agreement {
             kernel: self.kernel,
@@ -208,6 +241,7 @@ impl<F: LabFamily, E: Engine<F>> Job<'_, F, E> {
         }
     }
 
+    /// Looks up the addresses of some parts.
     fn thread(&self, parts: impl Iterator<Item = usize>) -> Seen<F> {
         let mut seen = Seen { addresses: 0, mismatches: 0, wrong: Vec::new() };
         let mut got = Vec::new();
@@ -269,14 +303,14 @@ mod tests {
         let rib = table4();
         let verifier = Verifier::<Ipv4>::new(&rib, [Simd::best()]);
         let last = wrong(&rib, u32::MAX, false);
-        let verdict = verifier.judge(&last, &verifier.probes, 255..256, &|_| ());
+        let verdict = verifier.judge(&last, verifier.rounds(None), Some(255..256), &|_| ());
         assert!(!verdict.is_right());
         for result in &verdict.results {
             assert_eq!((result.addresses, result.mismatches), (1 << 24, 1));
             assert_eq!(result.examples, mismatch("255.255.255.255", 1), "{}", result.kernel);
         }
         let first = wrong(&rib, 0, false);
-        let verdict = verifier.judge(&first, &verifier.probes, 0..1, &|_| ());
+        let verdict = verifier.judge(&first, verifier.rounds(None), Some(0..1), &|_| ());
         assert_eq!(verdict.results[0].examples, mismatch("0.0.0.0", 1));
     }
 
@@ -285,7 +319,7 @@ mod tests {
         let rib = table4();
         let verifier = Verifier::<Ipv4>::new(&rib, Simd::available());
         let engine = wrong(&rib, 0xc000_0240, true);
-        let verdict = verifier.judge(&engine, &verifier.probes, 192..193, &|_| ());
+        let verdict = verifier.judge(&engine, verifier.rounds(None), Some(192..193), &|_| ());
         assert_eq!(verdict.results.len(), 2 * Simd::available().count());
         for result in &verdict.results {
             assert_eq!(result.mismatches, u64::from(result.kernel == Kernel::Batch));
@@ -329,9 +363,22 @@ mod tests {
     }
 
     #[test]
+    fn lower_levels_can_be_verified_briefly() {
+        let rib = table4();
+        let verifier = Verifier::<Ipv4>::new(&rib, []).and_briefly(Simd::available());
+        let engine = wrong(&rib, 0xffff_ffef, false);
+        let verdict = verifier.verify_engine(&engine, &|_| ());
+        assert_eq!(verdict.results.len(), 2 * Simd::available().count());
+        assert!(verdict.results.iter().all(|it| it.coverage == Coverage::EveryRange));
+        assert!(verdict.results.iter().all(|it| it.mismatches == 1));
+        assert!(verdict.results.is_sorted_by_key(|it| it.level));
+    }
+
+    #[test]
     fn progress_adds_up() {
         let rib = table6();
-        let mut verifier = Verifier::<Ipv6>::new(&rib, Simd::available());
+        let mut verifier =
+            Verifier::<Ipv6>::new(&rib, [Simd::best()]).and_briefly(Simd::available());
         let spec = EngineKind::Radix.into();
         let total = verifier.lookups(&spec);
         let done = std::sync::atomic::AtomicU64::new(0);
@@ -348,9 +395,7 @@ mod tests {
     fn every_engine_is_right_on_every_ipv4_address() {
         let rib = table4();
         let mut verifier = Verifier::<Ipv4>::new(&rib, [Simd::best()]);
-        for kind in EngineKind::ALL {
-            let verdict = verifier.verify(&kind.into(), &|_| ()).unwrap();
-            assert!(verdict.is_right(), "{verdict:?}");
-        }
+        let right = |kind: EngineKind| verifier.verify(&kind.into(), &|_| ()).unwrap().is_right();
+        assert!(EngineKind::ALL.into_iter().all(right));
     }
 }
