@@ -1,7 +1,10 @@
 //! The commands: each takes its arguments and ends with a status or an error.
 
+pub mod bench;
+pub mod demo;
 pub mod lookup;
 pub mod stat;
+pub mod verify;
 
 use crate::args::Command;
 use crate::error::Outcome;
@@ -12,9 +15,10 @@ use crate::error::Outcome;
 /// When the command cannot do its work.
 pub fn run(command: Option<Command>) -> Outcome {
     match command {
-        None => Ok(crate::error::Status::Ok),
+        None => demo::run(),
         Some(Command::Lookup(args)) => lookup::run(&args),
         Some(Command::Stat(args)) => stat::run(&args),
-        Some(Command::Verify(_)) | Some(Command::Bench(_)) => Ok(crate::error::Status::Ok),
+        Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
     }
 }

@@ -1,0 +1,234 @@
+//! `longmatch bench`: measures engines side by side, after checking their answers.
+
+mod traffic;
+
+use std::io::Write;
+
+use longmatch::simd::Simd;
+use longmatch::{EngineSpec, Ipv4, Ipv6};
+use longmatch_lab::{Heat, LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
+
+use crate::args::{self, BenchArgs};
+use crate::error::{CliError, Outcome, Status};
+use crate::input::{Families, Routes, Served};
+use crate::output::{Align, Grid, Out, bar, bytes, plural, thousands, warn};
+use crate::progress::Progress;
+
+/// The seed of all traffic: two runs look up the same addresses.
+pub(super) const SEED: u64 = 1;
+/// Characters of the longest bar.
+const BAR: usize = 10;
+
+/// Carries out the command. A wrong answer makes the status negative.
+///
+/// # Errors
+/// When the routes or the traffic cannot be loaded, or a named engine cannot hold the table.
+pub fn run(args: &BenchArgs) -> Outcome {
+    let modes = args.modes()?.into_iter().map(mode).collect();
+    let simd = args.simd.map_or(Ok(Simd::best()), Simd::forced)?;
+    let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
+    let traffics = traffic::read(&args.traffic)?;
+    let routes = Routes::load(&args.routes, Families::from(args.families))?;
+    if routes.table.ipv4().is_empty() && routes.table.ipv6().is_empty() {
+        return Err(CliError::new(format!("{}: no routes to measure with", routes.name)));
+    }
+    let mut bench = Bench { args, simd, modes, traffics, out: Out::new(), wrong: 0 };
+    bench.head(&routes)?;
+    let measured = bench.family::<Ipv4>(&routes, &ipv4)? + bench.family::<Ipv6>(&routes, &ipv6)?;
+    if measured == 0 {
+        return Err(CliError::new("nothing was measured: no traffic for the table's addresses"));
+    }
+    bench.out.flush()?;
+    Ok(Status::ok_if(bench.wrong == 0))
+}
+
+fn mode(mode: args::Mode) -> Mode {
+    match mode {
+        args::Mode::One => Mode::One,
+        args::Mode::Batch => Mode::Batch,
+        args::Mode::Dependent => Mode::Dependent,
+    }
+}
+
+struct Bench<'a> {
+    args: &'a BenchArgs,
+    simd: Simd,
+    modes: Vec<Mode>,
+    traffics: Vec<Traffic>,
+    out: Out,
+    /// Measurements that failed because of wrong answers.
+    wrong: usize,
+}
+
+impl Bench<'_> {
+    /// Says where this is, without which rates mean little.
+    fn head(&mut self, routes: &Routes) -> Result<(), CliError> {
+        let machine = Machine::here();
+        if machine.debug {
+            warn("built with debug assertions: these rates say nothing, build with --release");
+        }
+        if !self.args.json {
+            writeln!(self.out, "{machine}")?;
+            writeln!(self.out, "{}", routes.describe())?;
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Measures the engines of a family; how many measurements there were.
+    fn family<F: Served + LabFamily>(
+        &mut self,
+        routes: &Routes,
+        specs: &[EngineSpec],
+    ) -> Result<usize, CliError> {
+        let rib = routes.rib::<F>();
+        if rib.is_empty() {
+            return Ok(0);
+        }
+        let mut race = Race::<F>::new(rib);
+        for spec in specs {
+            match race.enter(spec) {
+                Ok(()) => {}
+                Err(error) if self.args.engines.named(spec) => return Err(error.into()),
+                Err(error) => warn(format_args!("{} without {error}", F::LABEL)),
+            }
+        }
+        let mut measured = 0;
+        for traffic in std::mem::take(&mut self.traffics) {
+            match race.heat(&traffic, SEED) {
+                Some(heat) => measured += self.heat(&race, &heat)?,
+                None => warn(format_args!("{traffic}: no {} addresses", F::LABEL)),
+            }
+            self.traffics.push(traffic);
+        }
+        Ok(measured)
+    }
+
+    /// Measures all engines in all modes under one kind of traffic.
+    fn heat<F: Served + LabFamily>(
+        &mut self,
+        race: &Race<'_, F>,
+        heat: &Heat<F>,
+    ) -> Result<usize, CliError> {
+        let title = format!("{}, {} traffic", F::LABEL, heat.traffic());
+        let mut progress =
+            Progress::new(format!("measuring {title}"), Some(self.modes.len() as u64), "modes");
+        let mut records = Vec::new();
+        for mode in &self.modes {
+            progress.set((records.len() / race.len().max(1)) as u64);
+            records.extend(race.run(heat, &self.setup(*mode)));
+        }
+        drop(progress);
+        self.wrong += records.iter().filter(|record| record.mismatches > 0).count();
+        if self.args.json {
+            records.iter().try_for_each(|record| self.out.json(record))?;
+        } else {
+            self.print(&title, race, heat, &records)?;
+        }
+        self.out.flush()?;
+        Ok(records.len())
+    }
+
+    fn setup(&self, mode: Mode) -> Setup {
+        let BenchArgs { batch, threads, seconds, generate, .. } = *self.args;
+        let simd = self.simd;
+        Setup { batch, threads, simd, seconds, generate, ..Setup::new(mode) }
+    }
+
+    fn print<F: Served + LabFamily>(
+        &mut self,
+        title: &str,
+        race: &Race<'_, F>,
+        heat: &Heat<F>,
+        records: &[Record],
+    ) -> Result<(), CliError> {
+        let about = self.about(heat, records);
+        let routes = plural(race.rib().len() as u64, "route");
+        let table = format!("{routes}, {}", plural(race.next_hops() as u64, "next hop"));
+        let out = &mut self.out;
+        writeln!(out, "\n{}  {}", out.bold(title), out.dim(table))?;
+        writeln!(out, "  {}", out.dim(about))?;
+        let best = records.iter().filter_map(|record| record.mlps).fold(0.0, f64::max);
+        let mut grid = Grid::new([
+            ("engine", Align::Left),
+            ("mode", Align::Left),
+            ("", Align::Left),
+            ("Mlps", Align::Right),
+            ("min to max", Align::Right),
+            ("ns", Align::Right),
+            ("memory", Align::Right),
+            ("build", Align::Right),
+        ]);
+        for record in records {
+            let span = match (record.mlps_min, record.mlps_max) {
+                (Some(min), Some(max)) => format!("{min:.1} to {max:.1}"),
+                _ => String::new(),
+            };
+            grid.row([
+                record.title(),
+                record.mode.to_owned(),
+                rate_bar(out, record, best, BAR),
+                rate(record),
+                out.dim(span),
+                record.ns_per_lookup.map_or_else(String::new, |ns| format!("{ns:.2}")),
+                bytes(record.bytes as u64),
+                milliseconds(record.build_ms),
+            ]);
+        }
+        grid.print(out)
+    }
+
+    /// What else a reader has to know about the rates.
+    fn about<F: LabFamily>(&self, heat: &Heat<F>, records: &[Record]) -> String {
+        let batch = match self.modes.contains(&Mode::Batch) {
+            true => format!(", batches of {}", thousands(self.args.batch as u64)),
+            false => String::new(),
+        };
+        let keys = match records.iter().any(|record| record.keys.name() == "array") {
+            true => format!("array of {} keys", thousands(heat.keys().len() as u64)),
+            false => "keys made just before each lookup (xorshift)".to_owned(),
+        };
+        format!(
+            "{keys}, {:.0} % routed; {}{batch}, {}; {} answers checked",
+            heat.routed() * 100.0,
+            plural(self.args.threads as u64, "thread"),
+            self.simd.level(),
+            thousands(heat.checked() as u64),
+        )
+    }
+}
+
+/// A bar for the rate, or in its place that there is none because answers were wrong.
+pub(super) fn rate_bar(out: &Out, record: &Record, best: f64, width: usize) -> String {
+    match record.mlps {
+        Some(mlps) => out.green(bar(mlps, best, width)),
+        None => out.red(format!("{} WRONG", plural(record.mismatches, "answer"))),
+    }
+}
+
+/// Million lookups a second, or a dash.
+pub(super) fn rate(record: &Record) -> String {
+    record.mlps.map_or_else(|| "-".to_owned(), |mlps| format!("{mlps:.1}"))
+}
+
+/// A time that is some milliseconds, or seconds.
+pub(super) fn milliseconds(ms: f64) -> String {
+    match ms {
+        ms if ms >= 10_000.0 => format!("{:.1} s", ms / 1e3),
+        ms if ms >= 10.0 => format!("{ms:.0} ms"),
+        ms => format!("{ms:.1} ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        let all = [(0.04, "0.0 ms"), (9.94, "9.9 ms"), (45.4, "45 ms"), (12_340.0, "12.3 s")];
+        for (ms, text) in all {
+            assert_eq!(milliseconds(ms), text);
+        }
+    }
+}

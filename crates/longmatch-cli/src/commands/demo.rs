@@ -1,0 +1,161 @@
+//! `longmatch` without a command: what it is and does, in less than a minute, on real tables.
+
+use std::io::Write;
+use std::time::Instant;
+
+use longmatch::{EngineKind, Ipv4, Ipv6};
+use longmatch_lab::{LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
+
+use super::bench::{SEED, milliseconds, rate, rate_bar};
+use crate::args::RoutesArgs;
+use crate::error::{CliError, Outcome, Status};
+use crate::input::{Families, Routes, Served};
+use crate::output::{Align, Grid, Out, bytes, plural, thousands, warn};
+use crate::progress::Progress;
+
+/// What is looked up, and how it is called.
+const TRAFFICS: [(Traffic, &str); 2] = [(Traffic::Random, "random"), (Traffic::Routed, "routed")];
+/// Characters of the longest bar.
+const BAR: usize = 10;
+/// The longest that an engine is measured under one kind of traffic.
+const SECONDS: f64 = 1.0;
+/// About how long all measurements together may take, however many engines there are.
+const BUDGET: f64 = 30.0;
+
+/// What the tables say.
+const INTRODUCTION: [&str; 4] = [
+    "Two real tables of the Internet, compiled by every engine there is. First each",
+    "engine's answers are checked; then its lookups are timed, in batches, on one core.",
+    "random: addresses from anywhere. routed: addresses inside the table's routes.",
+    "The numbers are million lookups a second, the median of 5 passes.",
+];
+
+/// Carries out the command. A wrong answer makes the status negative.
+///
+/// # Errors
+/// When standard output cannot be written to.
+pub fn run() -> Outcome {
+    let started = Instant::now();
+    let mut out = Out::new();
+    let machine = Machine::here();
+    writeln!(out, "{}: longest-prefix match for IPv4 and IPv6", out.bold("longmatch"))?;
+    writeln!(out, "{}\n", out.dim(&machine))?;
+    for line in INTRODUCTION {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()?;
+    if machine.debug {
+        warn("built with debug assertions: these rates say nothing, build with --release");
+    }
+    let routes = Routes::load(&RoutesArgs::default(), Families::BOTH)?;
+    let mut right = family::<Ipv4>(&routes, &mut out)?;
+    right &= family::<Ipv6>(&routes, &mut out)?;
+    tail(&mut out, started)?;
+    Ok(Status::ok_if(right))
+}
+
+/// Measures and prints the engines of a family; whether all answers were right.
+fn family<F: Served + LabFamily>(routes: &Routes, out: &mut Out) -> Result<bool, CliError> {
+    let race = compiled::<F>(routes);
+    let (checked, mut rows) = measured(&race);
+    rows.sort_by(|a, b| f64::total_cmp(&total(b), &total(a)));
+    let table = plural(routes.rib::<F>().len() as u64, "route");
+    let hops = plural(race.next_hops() as u64, "next hop");
+    writeln!(out, "\n{}  {}", out.bold(F::LABEL), out.dim(format!("{table}, {hops}")))?;
+    print(out, checked, &rows)?;
+    out.flush()?;
+    Ok(rows.iter().flatten().all(|record| record.mismatches == 0))
+}
+
+fn compiled<F: Served + LabFamily>(routes: &Routes) -> Race<'_, F> {
+    let kinds = EngineKind::ALL.into_iter().filter(|kind| F::has(*kind) && !kind.is_oracle());
+    let kinds: Vec<_> = kinds.collect();
+    let mut race = Race::<F>::new(routes.rib::<F>());
+    let label = format!("compiling {}", F::LABEL);
+    let mut progress = Progress::new(label, Some(kinds.len() as u64), "engines");
+    let mut failed = Vec::new();
+    for (i, kind) in kinds.into_iter().enumerate() {
+        progress.set(i as u64);
+        failed.extend(race.enter(&kind.into()).err());
+    }
+    drop(progress);
+    failed.iter().for_each(|error| warn(format_args!("{} without {error}", F::LABEL)));
+    race
+}
+
+/// How many answers were checked for each record, and the records of each engine, one for each
+/// kind of traffic.
+fn measured<F: Served + LabFamily>(race: &Race<'_, F>) -> (usize, Vec<Vec<Record>>) {
+    let label = format!("measuring {}", F::LABEL);
+    let mut progress = Progress::new(label, Some(TRAFFICS.len() as u64), "traffics");
+    let share = BUDGET / (2 * TRAFFICS.len() * race.len().max(1)) as f64;
+    let setup = Setup { seconds: share.min(SECONDS), ..Setup::new(Mode::Batch) };
+    let (mut checked, mut rows) = (0, vec![Vec::new(); race.len()]);
+    for (i, (traffic, _)) in TRAFFICS.iter().enumerate() {
+        progress.set(i as u64);
+        let Some(heat) = race.heat(traffic, SEED) else { continue };
+        // Both kernels answer all of them.
+        checked += 2 * heat.checked();
+        for (row, record) in rows.iter_mut().zip(race.run(&heat, &setup)) {
+            row.push(record);
+        }
+    }
+    (checked, rows)
+}
+
+/// The sum of an engine's rates, by which the engines are ordered.
+fn total(row: &[Record]) -> f64 {
+    row.iter().filter_map(|record| record.mlps).sum()
+}
+
+fn print(out: &mut Out, checked: usize, rows: &[Vec<Record>]) -> Result<(), CliError> {
+    let best = rows.iter().flatten().filter_map(|record| record.mlps).fold(0.0, f64::max);
+    let [(_, first), (_, second)] = TRAFFICS;
+    let mut grid = Grid::new([
+        ("engine", Align::Left),
+        ("", Align::Left),
+        (first, Align::Right),
+        ("", Align::Left),
+        (second, Align::Right),
+        ("memory", Align::Right),
+        ("build", Align::Right),
+    ]);
+    for row in rows {
+        let [first, second] = &row[..] else { continue };
+        grid.row([
+            out.bold(first.title()),
+            rate_bar(out, first, best, BAR),
+            rate(first),
+            rate_bar(out, second, best, BAR),
+            rate(second),
+            bytes(first.bytes as u64),
+            milliseconds(first.build_ms),
+        ]);
+    }
+    grid.print(out)?;
+    let wrong: u64 = rows.iter().flatten().map(|record| record.mismatches).sum();
+    let checked = thousands(checked as u64);
+    let verdict = match wrong {
+        0 => out.dim(format!("{checked} answers of each engine were checked: all right")),
+        wrong => out.red(format!("{} WRONG", plural(wrong, "answer"))),
+    };
+    writeln!(out, "  {verdict}")?;
+    Ok(())
+}
+
+/// What to try next.
+fn tail(out: &mut Out, started: Instant) -> Result<(), CliError> {
+    let next = [
+        ("longmatch lookup 8.8.8.8 2001:4860:4860::8888", "the longest match of an address"),
+        ("longmatch verify", "every engine on every IPv4 address"),
+        ("longmatch bench --routes FILE", "your own table (--help: traffic, modes)"),
+    ];
+    writeln!(out, "\nTry next:")?;
+    for (command, what) in next {
+        writeln!(out, "  {}  {}", out.bold(format_args!("{command:<45}")), out.dim(what))?;
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    writeln!(out, "\n{}", out.dim(format!("{seconds:.0} seconds in all")))?;
+    out.flush()?;
+    Ok(())
+}

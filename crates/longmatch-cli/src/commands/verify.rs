@@ -1,0 +1,330 @@
+//! `longmatch verify`: compares every engine with the ranges of the table, on every IPv4 address
+//! and in every range of IPv6; at lower levels of instructions in every range of both.
+
+use std::io::Write;
+use std::sync::Mutex;
+
+use longmatch::simd::{Level, Simd};
+use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
+use longmatch_lab::{
+    Agreement, Coverage, Kernel, LabFamily, Machine, Mismatch, Step, Verdict, Verifier,
+};
+use serde::Serialize;
+
+use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
+use crate::error::{CliError, Outcome, Status};
+use crate::input::{Families, Routes, Served};
+use crate::output::{Align, Grid, Out, plural, thousands, warn};
+use crate::progress::Progress;
+
+/// With at most so many routes `all` includes the engines that scan all routes for each address.
+const SCANNED_ROUTES: usize = 10_000;
+
+/// Carries out the command. Anything wrong makes the status negative.
+///
+/// # Errors
+/// When the routes cannot be loaded, this CPU lacks the instructions, or a named engine cannot
+/// hold the table.
+pub fn run(args: &VerifyArgs) -> Outcome {
+    let (simd, brief) = match args.simd {
+        // Answers come from the best level: only that one is worth a sweep by default.
+        SimdChoice::All => {
+            let best = Simd::best();
+            (best, Simd::available().filter(|simd| *simd != best).collect())
+        }
+        SimdChoice::Level(level) => (Simd::forced(level)?, Vec::new()),
+    };
+    let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
+    let families = Families::from(args.families);
+    let routes = Routes::load(&args.routes, families)?;
+    let mut command = Verify { args, simd, brief, routes: &routes, out: Out::new(), wrong: false };
+    if !args.json {
+        writeln!(command.out, "{}\n{}", Machine::here(), routes.describe())?;
+        command.out.flush()?;
+    }
+    // An empty table is worth verifying only where it was asked for.
+    if families.ipv4 && (!families.ipv6 || !routes.table.ipv4().is_empty()) {
+        command.family::<Ipv4>(ipv4)?;
+    }
+    if families.ipv6 && (!families.ipv4 || !routes.table.ipv6().is_empty()) {
+        command.family::<Ipv6>(ipv6)?;
+    }
+    command.out.flush()?;
+    Ok(Status::ok_if(!command.wrong))
+}
+
+struct Verify<'a> {
+    args: &'a VerifyArgs,
+    /// The level to sweep every address with.
+    simd: Simd,
+    /// The levels to try in every range.
+    brief: Vec<Simd>,
+    routes: &'a Routes,
+    out: Out,
+    /// Whether an answer or a structure was wrong.
+    wrong: bool,
+}
+
+/// One line of NDJSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    engine: &'a str,
+    variant: &'a str,
+    family: &'static str,
+    routes: usize,
+    kernel: &'static str,
+    simd: &'static str,
+    coverage: &'static str,
+    addresses: u64,
+    mismatches: u64,
+    seconds: f64,
+    /// `ok`, or what is wrong with the structure.
+    check: String,
+    examples: Vec<Example<'a>>,
+}
+
+/// A wrong answer, in the words of the table.
+#[derive(Serialize)]
+struct Example<'a> {
+    address: &'a str,
+    expected: Option<&'a str>,
+    got: Option<String>,
+}
+
+impl Verify<'_> {
+    fn family<F: Served + LabFamily>(&mut self, specs: Vec<EngineSpec>) -> Result<(), CliError> {
+        let rib = self.routes.rib::<F>();
+        let (specs, left_out) = self.with_oracles::<F>(rib, specs);
+        let title = format!("{}  {}", F::LABEL, plural(rib.len() as u64, "route"));
+        if !self.args.json {
+            writeln!(self.out, "\n{}", self.out.bold(title))?;
+        }
+        let mut verifier =
+            Verifier::<F>::new(rib, [self.simd]).and_briefly(self.brief.iter().copied());
+        let mut verdicts = Vec::new();
+        for spec in &specs {
+            let Some(verdict) = self.verify(&mut verifier, spec)? else { continue };
+            self.wrong |= !verdict.is_right();
+            if self.args.json {
+                self.json::<F>(&verdict)?;
+            } else {
+                verdicts.push(verdict);
+            }
+        }
+        if !self.args.json {
+            self.print(&verdicts)?;
+            for kind in left_out {
+                let note = format!("  {kind} scans all routes for each address: name it to sample");
+                writeln!(self.out, "{}", self.out.dim(note))?;
+            }
+        }
+        self.out.flush()?;
+        Ok(())
+    }
+
+    /// Adds the oracles to what `all` stands for, where the table is small enough; otherwise tells
+    /// which are left out.
+    fn with_oracles<F: Served>(
+        &self,
+        rib: &Rib<F>,
+        mut specs: Vec<EngineSpec>,
+    ) -> (Vec<EngineSpec>, Vec<EngineKind>) {
+        let chosen = &self.args.engines.engines;
+        if !chosen.is_empty() && !chosen.contains(&EngineChoice::All) {
+            return (specs, Vec::new());
+        }
+        let missing = |kind: &EngineKind| {
+            F::has(*kind) && kind.is_oracle() && specs.iter().all(|spec| spec.kind != *kind)
+        };
+        let oracles: Vec<_> = EngineKind::ALL.into_iter().filter(missing).collect();
+        if rib.len() > SCANNED_ROUTES {
+            return (specs, oracles);
+        }
+        specs.splice(0..0, oracles.into_iter().map(EngineSpec::from));
+        (specs, Vec::new())
+    }
+
+    /// Verifies one engine; `None` when it cannot hold the table and nobody asked for it.
+    fn verify<F: Served + LabFamily>(
+        &self,
+        verifier: &mut Verifier<'_, F>,
+        spec: &EngineSpec,
+    ) -> Result<Option<Verdict>, CliError> {
+        let total = verifier.lookups(spec);
+        let label = format!("verifying {} {spec}", F::LABEL);
+        let progress = Mutex::new((Progress::new(label, Some(total), "lookups"), 0));
+        let on_step = |step: Step| {
+            if let Ok(mut progress) = progress.lock() {
+                let (line, done) = &mut *progress;
+                *done += step.addresses;
+                line.set(*done);
+            }
+        };
+        let verdict = verifier.verify(spec, &on_step);
+        // Wipes the progress line out before anything else is written.
+        drop(progress);
+        match verdict {
+            Ok(verdict) => Ok(Some(verdict)),
+            Err(error) if self.args.engines.named(spec) => Err(error.into()),
+            Err(error) => {
+                warn(format_args!("{} without {error}", F::LABEL));
+                Ok(None)
+            }
+        }
+    }
+
+    fn json<F: Served>(&mut self, verdict: &Verdict) -> Result<(), CliError> {
+        let check = verdict.check.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned());
+        let Self { out, routes, .. } = self;
+        for result in &verdict.results {
+            out.json(&Line {
+                engine: verdict.engine,
+                variant: &verdict.variant,
+                family: F::NAME,
+                routes: routes.rib::<F>().len(),
+                kernel: result.kernel.name(),
+                simd: result.level.name(),
+                coverage: result.coverage.name(),
+                addresses: result.addresses,
+                mismatches: result.mismatches,
+                seconds: result.seconds,
+                check: check.clone(),
+                examples: examples(routes, result),
+            })?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    fn print(&mut self, verdicts: &[Verdict]) -> Result<(), CliError> {
+        let mut grid = Grid::new([
+            ("engine", Align::Left),
+            ("kernel", Align::Left),
+            ("simd", Align::Left),
+            ("coverage", Align::Left),
+            ("lookups", Align::Right),
+            ("wrong", Align::Right),
+            ("seconds", Align::Right),
+            ("structure", Align::Left),
+        ]);
+        let out = &mut self.out;
+        for verdict in verdicts {
+            for row in merged(&verdict.results) {
+                let wrong = thousands(row.mismatches);
+                grid.row([
+                    format!("{} {}", verdict.engine, verdict.variant).trim_end().to_owned(),
+                    row.kernel.to_string(),
+                    row.levels(),
+                    row.coverage.to_string(),
+                    thousands(row.lookups),
+                    if row.mismatches == 0 { out.green(wrong) } else { out.red(wrong) },
+                    format!("{:.1}", row.seconds),
+                    match &verdict.check {
+                        Ok(()) => out.green("sound"),
+                        Err(_) => out.red("BROKEN"),
+                    },
+                ]);
+            }
+        }
+        grid.print(out)?;
+        verdicts.iter().try_for_each(|verdict| self.print_wrong(verdict))
+    }
+
+    /// Tells what is wrong, if anything is.
+    fn print_wrong(&mut self, verdict: &Verdict) -> Result<(), CliError> {
+        if let Err(corrupt) = &verdict.check {
+            writeln!(self.out, "  {}", self.out.red(corrupt))?;
+        }
+        let mut lines = Vec::new();
+        for result in &verdict.results {
+            for Example { address, expected, got } in examples(self.routes, result) {
+                let (expected, got) = (expected.unwrap_or("-"), got.unwrap_or_else(|| "-".into()));
+                let (engine, kernel, level) = (verdict.engine, result.kernel, result.level);
+                lines.push(format!(
+                    "  {engine} {kernel} {level}: {address} gave {got}, expected {expected}"
+                ));
+            }
+        }
+        lines.iter().try_for_each(|line| Ok(writeln!(self.out, "{}", self.out.red(line))?))
+    }
+}
+
+/// The wrong answers that are kept, in the words of the table.
+fn examples<'a>(routes: &'a Routes, result: &'a Agreement) -> Vec<Example<'a>> {
+    let words = |id: NextHopId| routes.next_hop(id);
+    let example = |it: &'a Mismatch| Example {
+        address: &it.address,
+        expected: it.expected.map(words),
+        // A wrong id may be one that the table does not have.
+        got: it.got.map(|id| format!("{} (id {id})", words(id))),
+    };
+    result.examples.iter().map(example).collect()
+}
+
+/// Results of one kernel with the same coverage, at one or more levels: a row for people.
+struct Row {
+    kernel: Kernel,
+    coverage: Coverage,
+    lowest: Level,
+    highest: Level,
+    lookups: u64,
+    mismatches: u64,
+    seconds: f64,
+}
+
+impl Row {
+    fn levels(&self) -> String {
+        match self.lowest == self.highest {
+            true => self.lowest.to_string(),
+            false => format!("{} to {}", self.lowest, self.highest),
+        }
+    }
+}
+
+/// Joins levels that were verified alike. Levels come lowest first and without gaps.
+fn merged(results: &[Agreement]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for result in results {
+        let Agreement { kernel, coverage, level, addresses, mismatches, seconds, .. } = *result;
+        match rows.iter_mut().find(|row| row.kernel == kernel && row.coverage == coverage) {
+            Some(row) => {
+                row.highest = level;
+                row.lookups += addresses;
+                row.mismatches += mismatches;
+                row.seconds += seconds;
+            }
+            None => {
+                let (lowest, highest, lookups) = (level, level, addresses);
+                rows.push(Row { kernel, coverage, lowest, highest, lookups, mismatches, seconds });
+            }
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(kernel: Kernel, level: Level, coverage: Coverage) -> Agreement {
+        let (addresses, mismatches, seconds) = (10, 1, 0.5);
+        Agreement { kernel, level, coverage, addresses, mismatches, examples: vec![], seconds }
+    }
+
+    #[test]
+    fn levels_that_were_verified_alike_share_a_row() {
+        use Coverage::{EveryAddress, EveryRange};
+        let levels = [Level::Portable, Level::Scalar, Level::Avx2];
+        let mut results: Vec<_> = levels
+            .into_iter()
+            .flat_map(|level| Kernel::ALL.map(|kernel| result(kernel, level, EveryRange)))
+            .collect();
+        results.push(result(Kernel::Batch, Level::Avx512, EveryAddress));
+        let rows = merged(&results);
+        let levels: Vec<_> = rows.iter().map(Row::levels).collect();
+        assert_eq!(levels, ["portable to avx2", "portable to avx2", "avx512"]);
+        let kernels: Vec<_> = rows.iter().map(|row| row.kernel).collect();
+        assert_eq!(kernels, [Kernel::Each, Kernel::Batch, Kernel::Batch]);
+        assert_eq!((rows[1].lookups, rows[1].mismatches, rows[1].seconds), (30, 3, 1.5));
+    }
+}
