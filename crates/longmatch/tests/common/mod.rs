@@ -1,4 +1,5 @@
 //! What the tests of all engines share.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use longmatch::simd::Simd;
 use longmatch::{

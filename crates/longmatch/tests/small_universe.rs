@@ -1,0 +1,123 @@
+//! Every table there is, in a small universe: up to three routes, with next hops alike and not, whose
+//! prefixes differ in few bits near both ends of the address. What goes wrong with three routes is
+//! what goes wrong with a million.
+
+mod common;
+
+use common::Answers;
+use longmatch::{Bits, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, NextHopId, Prefix, Rib};
+
+/// Lengths at both ends and, between them, those where strides and first tables of engines meet.
+fn universe<F: Engines>() -> Vec<Prefix<F>> {
+    let width = F::WIDTH;
+    let lens = [0, 1, 2, 16, 18, 23, 24, 25, width - 2, width - 1, width];
+    let mut prefixes = Vec::new();
+    for len in lens {
+        for high in 0..2u128 {
+            for low in 0..4u128 {
+                let bits = F::Bits::from_u128(high << (width - 1) | low);
+                prefixes.push(Prefix::from_bits_masked(bits, len));
+            }
+        }
+    }
+    prefixes.sort();
+    prefixes.dedup();
+    prefixes
+}
+
+/// Which of a table's routes share a next hop.
+const NEXT_HOPS: [[u32; 3]; 3] = [[1, 1, 1], [1, 2, 3], [1, 2, 1]];
+
+/// The order in which three routes can be inserted.
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+
+/// All ways to take up to three of the universe's prefixes. A prefix taken twice stands for fewer.
+fn choices(count: usize) -> impl Iterator<Item = [usize; 3]> {
+    (0..count).flat_map(move |a| (a..count).flat_map(move |b| (b..count).map(move |c| [a, b, c])))
+}
+
+fn rib<F: Engines>(prefixes: [Prefix<F>; 3], hops: [u32; 3], order: [usize; 3]) -> Rib<F> {
+    let mut rib = Rib::new();
+    for i in order {
+        // Of one prefix twice, the first next hop counts, whatever the order.
+        if prefixes[..i].contains(&prefixes[i]) {
+            continue;
+        }
+        rib.insert(prefixes[i], NextHopId::new(hops[i]).unwrap()).unwrap();
+    }
+    rib
+}
+
+fn every_table_agrees<F: Engines>() {
+    let universe = universe::<F>();
+    let mut keys: Vec<F::Bits> = Vec::new();
+    for prefix in &universe {
+        let (first, last) = (prefix.first(), prefix.last());
+        keys.extend(
+            [Some(first), first.predecessor(), Some(last), last.successor()].iter().flatten(),
+        );
+    }
+    keys.sort();
+    keys.dedup();
+    let specs = specs_by_weight::<F>();
+    let mut tables = 0usize;
+    for chosen in choices(universe.len()) {
+        let prefixes = chosen.map(|i| universe[i]);
+        for hops in NEXT_HOPS {
+            let table = rib(prefixes, hops, ORDERS[0]);
+            for order in ORDERS {
+                assert!(
+                    rib(prefixes, hops, order).iter().eq(table.iter()),
+                    "{prefixes:?} {order:?}"
+                );
+            }
+            let oracle = Fib::compile(&table, EngineKind::Linear).unwrap();
+            let answers: Answers<F> =
+                keys.iter().map(|key| (*key, oracle.lookup(F::addr(*key)))).collect();
+            for (spec, every) in &specs {
+                if tables % every == 0 {
+                    agrees(&table, spec, &answers);
+                }
+            }
+            tables += 1;
+        }
+    }
+    println!("{}: {tables} tables of up to 3 of {} prefixes", F::NAME, universe.len());
+}
+
+/// The engines, and how many tables apart each is tried: an engine whose structure takes megabytes
+/// even when empty would spend minutes on clearing memory.
+fn specs_by_weight<F: Engines>() -> Vec<(EngineSpec, usize)> {
+    let weigh = |spec: EngineSpec| {
+        let bytes = Fib::compile(&Rib::<F>::new(), spec.clone()).unwrap().memory_usage().bytes();
+        let every = match bytes >> 16 {
+            0..8 => 1,
+            8..64 => 23,
+            _ => 401,
+        };
+        (spec, every)
+    };
+    common::specs().into_iter().filter(|spec| F::has(spec.kind)).map(weigh).collect()
+}
+
+fn agrees<F: Engines>(table: &Rib<F>, spec: &EngineSpec, answers: &Answers<F>) {
+    let fib = Fib::compile(table, spec.clone()).unwrap();
+    let keys: Vec<F::Bits> = answers.iter().map(|(key, _)| *key).collect();
+    let mut out = vec![None; keys.len()];
+    fib.lookup_batch(&keys, &mut out);
+    for ((key, hop), batched) in answers.iter().zip(out) {
+        let addr = F::addr(*key);
+        assert_eq!(fib.lookup(addr), *hop, "{spec} at {addr} of {table:?}");
+        assert_eq!(batched, *hop, "{spec} in a batch at {addr} of {table:?}");
+    }
+}
+
+#[test]
+fn every_ipv4_table_agrees() {
+    every_table_agrees::<Ipv4>();
+}
+
+#[test]
+fn every_ipv6_table_agrees() {
+    every_table_agrees::<Ipv6>();
+}
