@@ -23,6 +23,7 @@ mod runner;
 #[cfg(test)]
 mod testing;
 mod traffic;
+mod verdict;
 mod verify;
 mod walk;
 mod zipf;
@@ -37,5 +38,6 @@ pub use race::{Heat, Race, Setup};
 pub use random::{SplitMix64, Xorshift};
 pub use record::{KeySource, Record};
 pub use traffic::{Destinations, REPEATS, Traffic, UnknownTraffic, ZIPF_DESTINATIONS};
-pub use verify::{Agreement, Mismatch, OnStep, Step, Verdict, Verifier};
+pub use verdict::{Agreement, Mismatch, Verdict};
+pub use verify::{OnStep, Step, Verifier};
 pub use walk::Walk;

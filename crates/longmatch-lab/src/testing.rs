@@ -87,6 +87,7 @@ impl<F: Family, E: Engine<F>> Lookup<F> for Wrong<F, E> {
 
 impl<F: Family, E: Engine<F>> Engine<F> for Wrong<F, E> {
     const NAME: &'static str = "wrong";
+    const BATCHES: bool = true;
     type Config = E::Config;
 
     fn compile(rib: &Rib<F>, config: &E::Config) -> Result<Self, CompileError> {

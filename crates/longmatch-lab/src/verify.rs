@@ -4,22 +4,20 @@
 use core::ops::Range;
 use std::time::Instant;
 
-use longmatch::simd::{Level, Simd};
-use longmatch::{CompileError, Corrupt, Engine, EngineSpec, EngineVisitor, Family, NextHopId, Rib};
+use longmatch::simd::Simd;
+use longmatch::{CompileError, Engine, EngineSpec, EngineVisitor, Family, NextHopId, Rib};
 
 use crate::family::LabFamily;
 use crate::kernel::Kernel;
-use crate::probes::{Coverage, Probes};
-
-/// How many wrong answers are kept to be shown.
-const EXAMPLES: usize = 5;
+use crate::probes::Probes;
+use crate::verdict::{Agreement, EXAMPLES, Mismatch, Verdict};
 
 /// What to verify with.
 pub struct Verifier<'r, F: LabFamily> {
     rib: &'r Rib<F>,
     /// For `full`.
     probes: Probes<F>,
-    /// For `brief`.
+    /// For `brief`, and for batches without a kernel of their own; `None` where it is the same.
     ranges: Option<Probes<F>>,
     /// For oracles, at every level: no sweep is worth their time. Made when the first one comes.
     scan_probes: Option<Probes<F>>,
@@ -28,65 +26,13 @@ pub struct Verifier<'r, F: LabFamily> {
     threads: usize,
 }
 
-/// What is known of an engine afterwards.
-#[derive(Clone, Debug)]
-pub struct Verdict {
-    /// [`Engine::NAME`].
-    pub engine: &'static str,
-    /// [`Engine::variant`].
-    pub variant: String,
-    /// What [`Engine::check`] says of the structure.
-    pub check: Result<(), Corrupt>,
-    /// The answers of each kernel at each level.
-    pub results: Vec<Agreement>,
-}
-
-impl Verdict {
-    /// Whether the structure is sound and every answer right.
-    pub fn is_right(&self) -> bool {
-        self.check.is_ok() && self.results.iter().all(|result| result.mismatches == 0)
-    }
-}
-
-/// How far the answers of one kernel agree with the ranges of the RIB.
-#[derive(Clone, Debug)]
-pub struct Agreement {
-    /// The kernel.
-    pub kernel: Kernel,
-    /// The instructions it was allowed to use.
-    pub level: Level,
-    /// What the addresses stand for.
-    pub coverage: Coverage,
-    /// How many addresses were looked up.
-    pub addresses: u64,
-    /// How many answers were wrong.
-    pub mismatches: u64,
-    /// The first wrong answers, by address.
-    pub examples: Vec<Mismatch>,
-    /// How long it took, comparison included.
-    pub seconds: f64,
-}
-
-/// A wrong answer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Mismatch {
-    /// The address, as text.
-    pub address: String,
-    /// The answer of the RIB.
-    pub expected: Option<NextHopId>,
-    /// The answer of the engine.
-    pub got: Option<NextHopId>,
-}
-
-/// How far a verification is.
+/// How far the verification of an engine is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// The kernel at work.
-    pub kernel: Kernel,
-    /// The level at work.
-    pub level: Level,
-    /// Addresses done since the last step.
+    /// Lookups done since the last step.
     pub addresses: u64,
+    /// Lookups that there are to do, from the first step to the last.
+    pub total: u64,
 }
 
 /// Called with every step, from any thread.
@@ -97,8 +43,9 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
     /// threads as there are CPUs.
     pub fn new(rib: &'r Rib<F>, simd: impl IntoIterator<Item = Simd>) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let ranges = F::SWEEPABLE.then(|| Probes::ranges(rib));
         let (probes, full) = (Probes::new(rib), simd.into_iter().collect());
-        Self { rib, probes, ranges: None, scan_probes: None, full, brief: Vec::new(), threads }
+        Self { rib, probes, ranges, scan_probes: None, full, brief: Vec::new(), threads }
     }
 
     /// Verifies at these levels too, but only in every range of addresses: for levels beside the
@@ -106,15 +53,7 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
     #[must_use]
     pub fn and_briefly(mut self, simd: impl IntoIterator<Item = Simd>) -> Self {
         self.brief.extend(simd);
-        self.ranges = (!self.brief.is_empty()).then(|| Probes::ranges(self.rib));
         self
-    }
-
-    /// How many lookups the verification of an engine takes, for a progress display.
-    pub fn lookups(&mut self, spec: &EngineSpec) -> u64 {
-        self.prepare(spec);
-        let rounds = self.rounds(self.scans(spec));
-        rounds.map(|(probes, _)| probes.len() * Kernel::ALL.len() as u64).sum()
     }
 
     /// Compiles an engine and verifies it.
@@ -126,64 +65,67 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
         spec: &EngineSpec,
         on_step: OnStep<'_>,
     ) -> Result<Verdict, CompileError> {
-        self.prepare(spec);
-        let visitor = Verify { verifier: &*self, scans: self.scans(spec), on_step };
-        F::build(spec, self.rib, visitor)
+        let is_oracle = spec.kind.is_oracle();
+        if is_oracle && self.scan_probes.is_none() {
+            self.scan_probes = Some(Probes::for_scans(self.rib));
+        }
+        F::build(spec, self.rib, Verify { verifier: self, is_oracle, on_step })
     }
 
     /// Verifies an engine that is compiled already, and is no oracle.
     pub fn verify_engine<E: Engine<F>>(&self, engine: &E, on_step: OnStep<'_>) -> Verdict {
-        self.judge(engine, self.rounds(None), None, on_step)
+        self.judge(engine, self.rounds(false, E::BATCHES), None, on_step)
     }
 
-    fn prepare(&mut self, spec: &EngineSpec) {
-        if spec.kind.is_oracle() && self.scan_probes.is_none() {
-            self.scan_probes = Some(Probes::for_scans(self.rib));
-        }
+    /// What to do with an engine, lowest level first.
+    fn rounds(&self, is_oracle: bool, batches: bool) -> Vec<Round<'_, F>> {
+        let ranges = self.ranges.as_ref().unwrap_or(&self.probes);
+        let full = self.full.iter().map(|simd| (*simd, &self.probes));
+        let mut levels: Vec<_> =
+            self.brief.iter().map(|simd| (*simd, ranges)).chain(full).collect();
+        levels.sort_by_key(|(simd, _)| simd.level());
+        let round = |simd, probes, kernel| {
+            // Without a kernel of their own batches take the very way that `Each` takes. The
+            // ranges would show if an engine claimed that wrongly.
+            let same = kernel == Kernel::Batch && !batches;
+            let probes = if same { ranges } else { probes };
+            let scan_probes = self.scan_probes.as_ref().filter(|_| is_oracle);
+            Round { simd, kernel, probes: scan_probes.unwrap_or(probes) }
+        };
+        let kernels = |(simd, probes)| Kernel::ALL.map(|kernel| round(simd, probes, kernel));
+        levels.into_iter().flat_map(kernels).collect()
     }
 
-    /// What to verify an oracle on instead of everything else.
-    fn scans(&self, spec: &EngineSpec) -> Option<&Probes<F>> {
-        self.scan_probes.as_ref().filter(|_| spec.kind.is_oracle())
-    }
-
-    /// Each level with the addresses to verify it on, lowest level first.
-    fn rounds<'v>(
-        &'v self,
-        scans: Option<&'v Probes<F>>,
-    ) -> impl Iterator<Item = (&'v Probes<F>, Simd)> {
-        let full = self.full.iter().map(|simd| (&self.probes, *simd));
-        let brief =
-            self.ranges.iter().flat_map(|ranges| self.brief.iter().map(move |s| (ranges, *s)));
-        let mut rounds: Vec<_> = brief.chain(full).collect();
-        rounds.sort_by_key(|(_, simd)| simd.level());
-        rounds.into_iter().map(move |(probes, simd)| (scans.unwrap_or(probes), simd))
-    }
-
-    /// Verifies an engine, only in some of the parts of the addresses when told so.
-    fn judge<'v, E: Engine<F>>(
+    /// Does it; only in some of the parts of the addresses when told so.
+    fn judge<E: Engine<F>>(
         &self,
         engine: &E,
-        rounds: impl Iterator<Item = (&'v Probes<F>, Simd)>,
+        rounds: Vec<Round<'_, F>>,
         parts: Option<Range<usize>>,
         on_step: OnStep<'_>,
     ) -> Verdict {
-        let mut results = Vec::new();
-        for (probes, simd) in rounds {
-            let parts = parts.clone().unwrap_or(0..probes.parts());
-            for kernel in Kernel::ALL {
-                let job = Job { engine, probes, kernel, simd, on_step };
-                results.push(job.run(parts.clone(), self.threads));
-            }
-        }
+        let total = rounds.iter().map(|round| round.probes.len()).sum();
+        let run = |round: Round<'_, F>| {
+            let parts = parts.clone().unwrap_or(0..round.probes.parts());
+            Job { engine, round, total, on_step }.run(parts, self.threads)
+        };
+        let results = rounds.into_iter().map(run).collect();
         let check = engine.check(self.rib);
         Verdict { engine: E::NAME, variant: Engine::variant(engine), check, results }
     }
 }
 
+/// One kernel at one level, and what to look up with it.
+#[derive(Clone, Copy)]
+struct Round<'v, F: LabFamily> {
+    simd: Simd,
+    kernel: Kernel,
+    probes: &'v Probes<F>,
+}
+
 struct Verify<'a, 'r, F: LabFamily> {
     verifier: &'a Verifier<'r, F>,
-    scans: Option<&'a Probes<F>>,
+    is_oracle: bool,
     on_step: OnStep<'a>,
 }
 
@@ -191,17 +133,17 @@ impl<F: LabFamily> EngineVisitor<F> for Verify<'_, '_, F> {
     type Output = Verdict;
 
     fn visit<E: Engine<F>>(self, engine: E) -> Verdict {
-        let Self { verifier, scans, on_step } = self;
-        verifier.judge(&engine, verifier.rounds(scans), None, on_step)
+        let Self { verifier, is_oracle, on_step } = self;
+        verifier.judge(&engine, verifier.rounds(is_oracle, E::BATCHES), None, on_step)
     }
 }
 
-/// One kernel at one level.
+/// A round at work.
 struct Job<'a, F: LabFamily, E> {
     engine: &'a E,
-    probes: &'a Probes<F>,
-    kernel: Kernel,
-    simd: Simd,
+    round: Round<'a, F>,
+    /// Lookups of all rounds.
+    total: u64,
     on_step: OnStep<'a>,
 }
 
@@ -231,9 +173,9 @@ impl<F: LabFamily, E: Engine<F>> Job<'_, F, E> {
             got,
         });
         Agreement {
-            kernel: self.kernel,
-            level: self.simd.level(),
-            coverage: self.probes.coverage(),
+            kernel: self.round.kernel,
+            level: self.round.simd.level(),
+            coverage: self.round.probes.coverage(),
             addresses: seen.iter().map(|seen| seen.addresses).sum(),
             mismatches: seen.iter().map(|seen| seen.mismatches).sum(),
             examples: examples.collect(),
@@ -244,20 +186,20 @@ impl<F: LabFamily, E: Engine<F>> Job<'_, F, E> {
     /// Looks up the addresses of some parts.
     fn thread(&self, parts: impl Iterator<Item = usize>) -> Seen<F> {
         let mut seen = Seen { addresses: 0, mismatches: 0, wrong: Vec::new() };
+        let Round { simd, kernel, probes } = self.round;
         let mut got = Vec::new();
         for part in parts {
-            let addresses = self.probes.visit(part, |addrs, expected| {
+            let addresses = probes.visit(part, |addrs, expected| {
                 // What an engine leaves unwritten must not look right by chance.
                 got.clear();
                 got.resize(addrs.len(), NextHopId::new(u32::MAX));
-                self.kernel.answer(self.engine, self.simd, addrs, &mut got);
+                kernel.answer(self.engine, simd, addrs, &mut got);
                 if got != expected {
                     seen.note(addrs, expected, &got);
                 }
             });
             seen.addresses += addresses;
-            let (kernel, level) = (self.kernel, self.simd.level());
-            (self.on_step)(Step { kernel, level, addresses });
+            (self.on_step)(Step { addresses, total: self.total });
         }
         seen
     }
@@ -285,8 +227,10 @@ impl<F: Family> Seen<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probes::Coverage;
     use crate::testing::{Wrong, table4, table6};
     use longmatch::{EngineKind, Ipv4, Ipv6, engine::linear::Linear, engine::radix::Radix};
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     fn wrong<F: LabFamily>(rib: &Rib<F>, at: F::Bits, batch_only: bool) -> Wrong<F, Radix<F>> {
         Wrong { engine: Radix::compile(rib, &()).unwrap(), at, batch_only }
@@ -303,14 +247,14 @@ mod tests {
         let rib = table4();
         let verifier = Verifier::<Ipv4>::new(&rib, [Simd::best()]);
         let last = wrong(&rib, u32::MAX, false);
-        let verdict = verifier.judge(&last, verifier.rounds(None), Some(255..256), &|_| ());
+        let verdict = verifier.judge(&last, verifier.rounds(false, true), Some(255..256), &|_| ());
         assert!(!verdict.is_right());
         for result in &verdict.results {
             assert_eq!((result.addresses, result.mismatches), (1 << 24, 1));
             assert_eq!(result.examples, mismatch("255.255.255.255", 1), "{}", result.kernel);
         }
         let first = wrong(&rib, 0, false);
-        let verdict = verifier.judge(&first, verifier.rounds(None), Some(0..1), &|_| ());
+        let verdict = verifier.judge(&first, verifier.rounds(false, true), Some(0..1), &|_| ());
         assert_eq!(verdict.results[0].examples, mismatch("0.0.0.0", 1));
     }
 
@@ -319,7 +263,8 @@ mod tests {
         let rib = table4();
         let verifier = Verifier::<Ipv4>::new(&rib, Simd::available());
         let engine = wrong(&rib, 0xc000_0240, true);
-        let verdict = verifier.judge(&engine, verifier.rounds(None), Some(192..193), &|_| ());
+        let verdict =
+            verifier.judge(&engine, verifier.rounds(false, true), Some(192..193), &|_| ());
         assert_eq!(verdict.results.len(), 2 * Simd::available().count());
         for result in &verdict.results {
             assert_eq!(result.mismatches, u64::from(result.kernel == Kernel::Batch));
@@ -374,19 +319,35 @@ mod tests {
         assert!(verdict.results.is_sorted_by_key(|it| it.level));
     }
 
+    /// Radix has no kernel for batches: they are swept only where there is something to find.
+    #[test]
+    fn batches_without_a_kernel_are_not_swept_twice() {
+        let rib = table4();
+        let verifier = Verifier::<Ipv4>::new(&rib, [Simd::best()]);
+        let coverage = |batches| {
+            let rounds = verifier.rounds(false, batches);
+            rounds.iter().map(|round| round.probes.coverage()).collect::<Vec<_>>()
+        };
+        assert_eq!(coverage(true), [Coverage::EveryAddress; 2]);
+        assert_eq!(coverage(false), [Coverage::EveryAddress, Coverage::EveryRange]);
+    }
+
     #[test]
     fn progress_adds_up() {
         let rib = table6();
         let mut verifier =
             Verifier::<Ipv6>::new(&rib, [Simd::best()]).and_briefly(Simd::available());
-        let spec = EngineKind::Radix.into();
-        let total = verifier.lookups(&spec);
-        let done = std::sync::atomic::AtomicU64::new(0);
-        let count = |step: Step| {
-            done.fetch_add(step.addresses, std::sync::atomic::Ordering::Relaxed);
-        };
-        verifier.verify(&spec, &count).unwrap();
-        assert_eq!(done.into_inner(), total);
+        for kind in EngineKind::ALL {
+            let done = AtomicU64::new(0);
+            let total = AtomicU64::new(0);
+            let count = |step: Step| {
+                done.fetch_add(step.addresses, Relaxed);
+                total.store(step.total, Relaxed);
+            };
+            let verdict = verifier.verify(&kind.into(), &count).unwrap();
+            let looked_up: u64 = verdict.results.iter().map(|result| result.addresses).sum();
+            assert_eq!((done.into_inner(), total.into_inner()), (looked_up, looked_up));
+        }
     }
 
     /// The whole of IPv4, as the command line does it.

@@ -150,12 +150,13 @@ impl Verify<'_> {
         verifier: &mut Verifier<'_, F>,
         spec: &EngineSpec,
     ) -> Result<Option<Verdict>, CliError> {
-        let total = verifier.lookups(spec);
-        let label = format!("verifying {} {spec}", F::LABEL);
-        let progress = Mutex::new((Progress::new(label, Some(total), "lookups"), 0));
+        let progress = Mutex::new(None);
         let on_step = |step: Step| {
             if let Ok(mut progress) = progress.lock() {
-                let (line, done) = &mut *progress;
+                let (line, done) = progress.get_or_insert_with(|| {
+                    let label = format!("verifying {} {spec}", F::LABEL);
+                    (Progress::new(label, Some(step.total), "lookups"), 0)
+                });
                 *done += step.addresses;
                 line.set(*done);
             }
