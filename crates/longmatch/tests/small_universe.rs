@@ -75,7 +75,7 @@ fn every_table_agrees<F: Engines>() {
             let answers: Answers<F> =
                 keys.iter().map(|key| (*key, oracle.lookup(F::addr(*key)))).collect();
             for (spec, every) in &specs {
-                if tables % every == 0 {
+                if tables.is_multiple_of(*every) {
                     agrees(&table, spec, &answers);
                 }
             }
