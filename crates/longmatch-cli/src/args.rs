@@ -40,6 +40,9 @@ pub enum Command {
     /// Measure lookup rates, after checking the answers
     #[command(after_help = help::BENCH)]
     Bench(BenchArgs),
+    /// Print the licences of longmatch and of the embedded tables
+    #[command(alias = "licenses", after_help = help::LICENCES)]
+    Licences,
 }
 
 /// Which routes to load: common to all commands.
@@ -210,14 +213,18 @@ pub struct VerifyArgs {
     pub engines: EngineArgs,
 
     /// Instructions: portable, scalar, avx2, avx512, all
+    ///
+    /// Every IPv4 address is looked up with the ones named here: 'all' goes through them one
+    /// after the other. Without this option the CPU's best ones do that, and the others are
+    /// tried in every range of addresses.
     #[arg(
         long,
         value_name = "LEVEL",
-        default_value = "all",
         value_parser = simd_choice(),
-        hide_possible_values = true
+        hide_possible_values = true,
+        verbatim_doc_comment
     )]
-    pub simd: SimdChoice,
+    pub simd: Option<SimdChoice>,
 
     /// Print one JSON object a line
     #[arg(long)]
@@ -239,7 +246,9 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub engines: EngineArgs,
 
-    /// Addresses: random (default), sequential, repeated, routed, zipf, FILE
+    /// Addresses: random, sequential, repeated, routed, zipf, FILE
+    ///
+    /// Several may be named; by default random, routed and zipf.
     ///
     /// random      uniform over the address space (IPv6: 2000::/3)
     /// sequential  upwards through the address space
@@ -253,8 +262,6 @@ pub struct BenchArgs {
         value_name = "TRAFFIC",
         value_delimiter = ',',
         num_args = 1..,
-        default_value = "random",
-        hide_default_value = true,
         verbatim_doc_comment
     )]
     pub traffic: Vec<Traffic>,
@@ -303,12 +310,21 @@ pub struct BenchArgs {
 }
 
 impl BenchArgs {
+    /// The traffic to measure with.
+    pub fn traffics(&self) -> Vec<Traffic> {
+        match &self.traffic[..] {
+            [] if self.generate => vec![Traffic::Random],
+            [] => vec![Traffic::Random, Traffic::Routed, Traffic::Zipf],
+            traffics => traffics.to_vec(),
+        }
+    }
+
     /// The modes to measure.
     ///
     /// # Errors
     /// When `--generate` stands beside what it cannot be combined with.
     pub fn modes(&self) -> Result<Vec<Mode>, CliError> {
-        if self.generate && self.traffic != [Traffic::Random] {
+        if self.generate && self.traffics() != [Traffic::Random] {
             return Err(CliError::new("--generate makes random addresses: use --traffic random"));
         }
         if self.generate && self.mode.iter().any(|mode| *mode != Mode::One) {

@@ -51,3 +51,9 @@ Examples:
   longmatch bench --routes rib.mrt.gz --traffic addresses.txt --mode batch --batch 64
   longmatch bench -4 --engine poptrie --generate
   longmatch bench --json > rates.ndjson";
+
+/// After the help of `longmatch licences`.
+pub const LICENCES: &str = "\
+Examples:
+  longmatch licences
+  longmatch licences > LICENCES.txt";

@@ -178,7 +178,9 @@ impl Loader {
         if args.peer.is_some() {
             return Err(CliError::new("--peer needs --routes: the embedded tables have no peers"));
         }
-        let wanted = [(self.families.ipv4, EMBEDDED_IPV4), (self.families.ipv6, EMBEDDED_IPV6)];
+        // Both tables number their next hops together. IPv6 comes first, so that its few next hops
+        // have numbers of 16 bits and engines can store them as such.
+        let wanted = [(self.families.ipv6, EMBEDDED_IPV6), (self.families.ipv4, EMBEDDED_IPV4)];
         for (_, embedded) in wanted.into_iter().filter(|(wanted, _)| *wanted) {
             let (bytes, name) = (embedded.bytes, embedded.name);
             self.input(name, Some(embedded.routes), |sink| {

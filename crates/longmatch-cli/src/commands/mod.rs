@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod demo;
+pub mod licences;
 pub mod lookup;
 pub mod stat;
 pub mod verify;
@@ -20,5 +21,6 @@ pub fn run(command: Option<Command>) -> Outcome {
         Some(Command::Stat(args)) => stat::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Licences) => licences::run(),
     }
 }

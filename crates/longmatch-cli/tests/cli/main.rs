@@ -2,5 +2,6 @@
 
 mod common;
 mod lookup;
+mod measure;
 mod stat;
 mod usage;
