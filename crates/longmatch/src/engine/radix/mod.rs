@@ -6,6 +6,7 @@
 //! | compile | O(routes x width) |
 //! | memory | 12 bytes a node, one node a distinct leading bit string |
 
+mod batch;
 mod check;
 mod compile;
 mod layout;
@@ -21,6 +22,7 @@ use crate::error::{CompileError, Corrupt};
 use crate::memory::{MemoryPart, MemoryUsage};
 use crate::next_hop::NextHopId;
 use crate::rib::Rib;
+use crate::simd::Simd;
 
 pub(super) const NAME: &str = "radix";
 
@@ -30,6 +32,10 @@ impl<F: Family> Lookup<F> for Radix<F> {
         lookup::lookup(self, addr)
     }
 
+    fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+    }
+
     fn memory_usage(&self) -> MemoryUsage {
         [MemoryPart::of_slice("nodes", &self.nodes)].into()
     }
@@ -37,6 +43,7 @@ impl<F: Family> Lookup<F> for Radix<F> {
 
 impl<F: Family> Engine<F> for Radix<F> {
     const NAME: &'static str = NAME;
+    const BATCHES: bool = true;
     type Config = ();
 
     fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
