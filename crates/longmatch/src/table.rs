@@ -411,7 +411,7 @@ fn in_blocks<F: Family>(fib: &Fib<F>, addrs: &[F::Addr], out: &mut [Option<NextH
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
+    use alloc::string::{String, ToString};
     use alloc::vec::Vec;
 
     fn ip(text: &str) -> IpAddr {
@@ -552,6 +552,4 @@ mod tests {
             assert_eq!(frozen.thaw().len(), 6);
         }
     }
-
-    use alloc::string::String;
 }

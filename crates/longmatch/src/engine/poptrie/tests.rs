@@ -1,9 +1,10 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::layout::{BasicNode, LeafvecNode};
+use super::layout::{BasicNode, DIRECT_LEAF, LeafvecNode};
 use super::*;
 use crate::addr::{Ipv4, Ipv6};
+use crate::engine::Compiled;
 use crate::prefix::Prefix;
 use crate::route::Route;
 use crate::simd::Simd;
@@ -33,10 +34,8 @@ fn the_readme_example() {
     poptrie.check(&rib).unwrap();
 }
 
-use super::layout::DIRECT_LEAF;
-
-fn variants<F: Family>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn super::super::Compiled<F>)) {
-    struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn super::super::Compiled<F>));
+fn variants<F: Family>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn Compiled<F>)) {
+    struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn Compiled<F>));
     impl<F: Family> EngineVisitor<F> for Each<'_, F> {
         type Output = ();
         fn visit<E: Engine<F>>(self, engine: E) {
