@@ -4,10 +4,12 @@ use alloc::vec::Vec;
 use super::layout::{BasicNode, DIRECT_LEAF, LeafvecNode};
 use super::*;
 use crate::addr::{Ipv4, Ipv6};
-use crate::engine::Compiled;
 use crate::prefix::Prefix;
 use crate::route::Route;
 use crate::simd::Simd;
+
+/// Named by its path: with the trait in scope, `check` would mean two things.
+type AnyEngine<F> = dyn crate::engine::Compiled<F>;
 
 fn hop(n: u32) -> NextHopId {
     NextHopId::new(n).unwrap()
@@ -34,8 +36,8 @@ fn the_readme_example() {
     poptrie.check(&rib).unwrap();
 }
 
-fn variants<F: Family>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn Compiled<F>)) {
-    struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn Compiled<F>));
+fn variants<F: Family>(rib: &Rib<F>, each: &mut dyn FnMut(&AnyEngine<F>)) {
+    struct Each<'a, F: Family>(&'a mut dyn FnMut(&AnyEngine<F>));
     impl<F: Family> EngineVisitor<F> for Each<'_, F> {
         type Output = ();
         fn visit<E: Engine<F>>(self, engine: E) {
