@@ -2,6 +2,9 @@
 //! branch on what an address finds. The longest prefix in a node is found at once: the prefixes
 //! that match the next bits are a mask, and of those that the node holds the highest bit is the
 //! longest.
+//!
+//! Against one lookup after the other this gained about 75 % on IPv4 random keys, 30 % on routed and
+//! zipf ones, and 40 % on IPv6 routed ones (Zen 5, stride 6, tables of 1 M and 246 k routes).
 
 use super::super::layout::{NO_RESULT, Node, NodeResult, ROOT, TreeBitmap, internal_bit};
 use super::super::lookup;
