@@ -203,6 +203,33 @@ impl From<OptionError> for CompileError {
     }
 }
 
+/// Why an engine could not be patched; it answers exactly as before.
+///
+/// The RIB holds the change already: take it back there, or compile anew, where a variant with
+/// wider entries may hold the table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// The table now exceeds a limit of this variant of the engine.
+    Limit(CompileError),
+}
+
+impl fmt::Display for UpdateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit(error) => write!(f, "the change was not made: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for UpdateError {}
+
+impl From<CompileError> for UpdateError {
+    fn from(error: CompileError) -> Self {
+        Self::Limit(error)
+    }
+}
+
 /// An option that an engine does not have, or not with this value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]

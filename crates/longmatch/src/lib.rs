@@ -56,10 +56,10 @@ pub mod simd;
 mod table;
 
 pub use addr::{Bits, Family, Ipv4, Ipv6};
-pub use engine::{Engine, EngineKind, EngineSpec, EngineVisitor, Engines, Lookup};
+pub use engine::{Engine, EngineKind, EngineSpec, EngineVisitor, Engines, Lookup, Update};
 pub use error::{
     CompileError, Corrupt, InsertError, NextHopsFull, OptionError, ParsePrefixError, PrefixError,
-    RibFull, UnknownEngine, Unsupported,
+    RibFull, UnknownEngine, Unsupported, UpdateError,
 };
 pub use fib::Fib;
 pub use memory::{MemoryPart, MemoryUsage};

@@ -5,9 +5,11 @@
 //! A new engine is a folder beside the others, a variant of [`EngineKind`] and a line in each
 //! family's [`Engines::build`].
 
+pub mod dir24_8;
 pub mod linear;
 pub mod poptrie;
 pub mod radix;
+pub mod tree_bitmap;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,9 +17,10 @@ use core::fmt::{self, Debug};
 use core::str::FromStr;
 
 use crate::addr::{Family, Ipv4, Ipv6};
-use crate::error::{CompileError, Corrupt, OptionError, UnknownEngine};
+use crate::error::{CompileError, Corrupt, OptionError, UnknownEngine, UpdateError};
 use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::{Simd, Work};
 
@@ -122,6 +125,19 @@ pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
 }
 
+/// An engine that can be patched when routes change, instead of being compiled again.
+pub trait Update<F: Family>: Engine<F> {
+    /// Brings the engine up to date with a RIB of which only the routes of the `changed` prefixes
+    /// may have been added, replaced or removed since this engine last agreed with it. Afterwards
+    /// it gives the answers that a fresh compile would give. A prefix may be listed more than once,
+    /// or without having changed.
+    ///
+    /// # Errors
+    /// When the table now exceeds a limit of the structure. The engine is exactly as before then,
+    /// whichever of the changed prefixes it could have held.
+    fn apply(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<(), UpdateError>;
+}
+
 /// The object-safe part of [`Engine`]; every engine has it.
 pub trait Compiled<F: Family>: Lookup<F> {
     /// [`Engine::NAME`].
@@ -179,11 +195,16 @@ pub enum EngineKind {
     Radix,
     /// [`poptrie::Poptrie`].
     Poptrie,
+    /// [`tree_bitmap::TreeBitmap`].
+    TreeBitmap,
+    /// [`dir24_8::Dir24_8`].
+    Dir24_8,
 }
 
 impl EngineKind {
     /// Every engine, the oracle first.
-    pub const ALL: [Self; 3] = [Self::Linear, Self::Radix, Self::Poptrie];
+    pub const ALL: [Self; 5] =
+        [Self::Linear, Self::Radix, Self::Poptrie, Self::TreeBitmap, Self::Dir24_8];
 
     /// The name in the command line, the reports and the other languages.
     pub const fn name(self) -> &'static str {
@@ -191,6 +212,8 @@ impl EngineKind {
             Self::Linear => linear::NAME,
             Self::Radix => radix::NAME,
             Self::Poptrie => poptrie::NAME,
+            Self::TreeBitmap => tree_bitmap::NAME,
+            Self::Dir24_8 => dir24_8::NAME,
         }
     }
 
@@ -287,6 +310,8 @@ fn build_common<F: Family, V: EngineVisitor<F>>(
         EngineKind::Linear => build_plain::<F, linear::Linear<F>, V>(spec, rib, visitor),
         EngineKind::Radix => build_plain::<F, radix::Radix<F>, V>(spec, rib, visitor),
         EngineKind::Poptrie => poptrie::build(&spec.options, rib, visitor),
+        EngineKind::TreeBitmap => tree_bitmap::build(&spec.options, rib, visitor),
+        EngineKind::Dir24_8 => dir24_8::build(&spec.options, rib, visitor),
     }
 }
 

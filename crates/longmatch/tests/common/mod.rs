@@ -20,6 +20,10 @@ pub fn specs() -> Vec<EngineSpec> {
         "poptrie:s=16:basic",
         "poptrie:s=16:unaggregated:leaf=32",
         "poptrie:s=18:basic:unaggregated:leaf=32",
+        "tree_bitmap:stride=4",
+        "tree_bitmap:stride=4:result=32",
+        "tree_bitmap:result=32",
+        "dir24_8:entry=32",
     ];
     specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));
     specs

@@ -1,0 +1,37 @@
+//! One address after the other, with the entries of `tbl24` asked for far ahead of their use.
+//!
+//! Asking for a group of 16 before looking up a group was 15-25 % faster than asking for one
+//! address before looking up one; 32 addresses ahead instead of 192 are half as fast on random
+//! keys, 384 are 10 % slower.
+
+use super::super::layout::{Dir24_8, Entry};
+use super::super::lookup;
+use super::ask_for;
+use crate::addr::Family;
+use crate::next_hop::NextHopId;
+
+/// Addresses that are asked for together.
+const GROUP: usize = 16;
+/// How many groups ahead.
+const AHEAD: usize = 12;
+
+#[inline(always)]
+pub(super) fn lookup_batch<F: Family, E: Entry>(
+    tables: &Dir24_8<F, E>,
+    addrs: &[F::Bits],
+    out: &mut [Option<NextHopId>],
+) {
+    let (groups, rest) = addrs.as_chunks::<GROUP>();
+    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
+    for (i, (keys, out)) in groups.iter().zip(out_groups).enumerate() {
+        if let Some(later) = groups.get(i + AHEAD) {
+            ask_for(tables, later);
+        }
+        for (key, out) in keys.iter().zip(out) {
+            *out = lookup::lookup(tables, *key);
+        }
+    }
+    for (key, out) in rest.iter().zip(out_rest) {
+        *out = lookup::lookup(tables, *key);
+    }
+}

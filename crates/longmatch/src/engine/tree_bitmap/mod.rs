@@ -1,0 +1,112 @@
+//! Tree Bitmap (Eatherton, Varghese and Dittia, CCR 2004): a multiway trie whose nodes say with one
+//! bitmap which prefixes end in them and with another which children they have. See the README
+//! beside this file.
+//!
+//! | | |
+//! |---|---|
+//! | lookup | O(width / stride) nodes, in each O(stride) for the longest prefix; one result at the end |
+//! | compile | O(routes x width / stride) |
+//! | update | O(width / stride) nodes, and one block of children and one of results copied |
+//! | memory | 12 bytes (stride 4) or 24 (stride 6) a node, 2 (or 4) bytes a route |
+
+mod batch;
+mod blocks;
+mod check;
+mod compile;
+mod layout;
+mod lookup;
+mod update;
+
+pub use layout::{Bitmaps, Node, Node16, Node64, NodeResult, TreeBitmap};
+
+use alloc::string::String;
+
+use super::{Engine, EngineVisitor, Lookup, Update};
+use crate::addr::Family;
+use crate::error::{CompileError, Corrupt, OptionError, UpdateError};
+use crate::memory::{MemoryPart, MemoryUsage};
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+use crate::simd::Simd;
+
+pub(super) const NAME: &str = "tree_bitmap";
+
+impl<F: Family, N: Node, R: NodeResult> Lookup<F> for TreeBitmap<F, N, R> {
+    #[inline(always)]
+    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+        lookup::lookup(self, addr)
+    }
+
+    fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        let part = |name, count, size| MemoryPart { name, count, bytes: count * size };
+        [
+            part("nodes", self.nodes.in_use(), size_of::<N>()),
+            part("results", self.results.in_use(), size_of::<R>()),
+            part("free nodes", self.nodes.free(), size_of::<N>()),
+            part("free results", self.results.free(), size_of::<R>()),
+        ]
+        .into()
+    }
+}
+
+impl<F: Family, N: Node, R: NodeResult> Engine<F> for TreeBitmap<F, N, R> {
+    const NAME: &'static str = NAME;
+    type Config = ();
+
+    fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
+        compile::compile(rib)
+    }
+
+    fn variant(&self) -> String {
+        let result = if size_of::<R>() == 2 { "" } else { ":result=32" };
+        alloc::format!("stride={}{result}", N::STRIDE)
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        check::check(self, rib)
+    }
+}
+
+impl<F: Family, N: Node, R: NodeResult> Update<F> for TreeBitmap<F, N, R> {
+    fn apply(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<(), UpdateError> {
+        update::apply(self, rib, changed)
+    }
+}
+
+const EXPECTED: &str = "stride=4, stride=6, or result=32";
+
+/// Builds the variant that the options name: stride 6 unless told otherwise, and 32-bit results
+/// where the table's next hops ask for them.
+pub(super) fn build<F: Family, V: EngineVisitor<F>>(
+    options: &[String],
+    rib: &Rib<F>,
+    visitor: V,
+) -> Result<V::Output, CompileError> {
+    let mut stride = 6;
+    let mut wide = rib.max_next_hop() > <u16 as NodeResult>::MAX;
+    for option in options {
+        match option.as_str() {
+            "stride=4" => stride = 4,
+            "stride=6" => stride = 6,
+            "result=32" => wide = true,
+            _ => {
+                let option = option.clone();
+                return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
+            }
+        }
+    }
+    Ok(match (stride, wide) {
+        (4, false) => visitor.visit(TreeBitmap::<F, Node16, u16>::compile(rib, &())?),
+        (4, true) => visitor.visit(TreeBitmap::<F, Node16, u32>::compile(rib, &())?),
+        (_, false) => visitor.visit(TreeBitmap::<F, Node64, u16>::compile(rib, &())?),
+        (_, true) => visitor.visit(TreeBitmap::<F, Node64, u32>::compile(rib, &())?),
+    })
+}
+
+#[cfg(test)]
+mod tests;
