@@ -5,9 +5,11 @@
 //! A new engine is a folder beside the others, a variant of [`EngineKind`] and a line in each
 //! family's [`Engines::build`].
 
+pub mod dxr;
 pub mod linear;
 pub mod poptrie;
 pub mod radix;
+pub mod sail;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -117,6 +119,12 @@ pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
     /// # Errors
     /// The first broken invariant.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
+
+    /// What the engine's authors report of a compiled structure, in lines of text; empty where
+    /// [`Lookup::memory_usage`] says it all.
+    fn statistics(&self, _rib: &Rib<F>) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The object-safe part of [`Engine`]; every engine has it.
@@ -130,6 +138,8 @@ pub trait Compiled<F: Family>: Lookup<F> {
     /// # Errors
     /// The first broken invariant.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
+    /// [`Engine::statistics`].
+    fn statistics(&self, rib: &Rib<F>) -> Vec<String>;
     /// One address, compiled for the best instructions that the CPU has.
     fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId>;
 }
@@ -145,6 +155,10 @@ impl<F: Family, E: Engine<F>> Compiled<F> for E {
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
         Engine::check(self, rib)
+    }
+
+    fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
+        Engine::statistics(self, rib)
     }
 
     fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId> {
@@ -170,11 +184,15 @@ pub enum EngineKind {
     Radix,
     /// [`poptrie::Poptrie`].
     Poptrie,
+    /// [`dxr::Dxr`].
+    Dxr,
+    /// [`sail::Sail`], for IPv4.
+    Sail,
 }
 
 impl EngineKind {
     /// Every engine, the oracle first.
-    pub const ALL: [Self; 3] = [Self::Linear, Self::Radix, Self::Poptrie];
+    pub const ALL: [Self; 5] = [Self::Linear, Self::Radix, Self::Poptrie, Self::Dxr, Self::Sail];
 
     /// The name in the command line, the reports and the other languages.
     pub const fn name(self) -> &'static str {
@@ -182,6 +200,8 @@ impl EngineKind {
             Self::Linear => linear::NAME,
             Self::Radix => radix::NAME,
             Self::Poptrie => poptrie::NAME,
+            Self::Dxr => dxr::NAME,
+            Self::Sail => sail::NAME,
         }
     }
 
@@ -268,7 +288,8 @@ pub trait Engines: Family {
     ) -> Result<V::Output, CompileError>;
 }
 
-/// Builds an engine that exists for every family.
+/// Builds an engine that is written once for every family; says that any other does not exist for
+/// this one.
 fn build_common<F: Family, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,
@@ -278,6 +299,7 @@ fn build_common<F: Family, V: EngineVisitor<F>>(
         EngineKind::Linear => build_plain::<F, linear::Linear<F>, V>(spec, rib, visitor),
         EngineKind::Radix => build_plain::<F, radix::Radix<F>, V>(spec, rib, visitor),
         EngineKind::Poptrie => poptrie::build(&spec.options, rib, visitor),
+        other => Err(CompileError::Family { engine: other.name(), family: F::NAME }),
     }
 }
 
@@ -291,13 +313,17 @@ impl Engines for Ipv4 {
         rib: &Rib<Self>,
         visitor: V,
     ) -> Result<V::Output, CompileError> {
-        build_common(spec, rib, visitor)
+        match spec.kind {
+            EngineKind::Dxr => dxr::build_ipv4(&spec.options, rib, visitor),
+            EngineKind::Sail => sail::build(&spec.options, rib, visitor),
+            _ => build_common(spec, rib, visitor),
+        }
     }
 }
 
 impl Engines for Ipv6 {
-    fn has(_: EngineKind) -> bool {
-        true
+    fn has(kind: EngineKind) -> bool {
+        !matches!(kind, EngineKind::Sail)
     }
 
     fn build<V: EngineVisitor<Self>>(
@@ -305,7 +331,10 @@ impl Engines for Ipv6 {
         rib: &Rib<Self>,
         visitor: V,
     ) -> Result<V::Output, CompileError> {
-        build_common(spec, rib, visitor)
+        match spec.kind {
+            EngineKind::Dxr => dxr::build_ipv6(&spec.options, rib, visitor),
+            _ => build_common(spec, rib, visitor),
+        }
     }
 }
 
