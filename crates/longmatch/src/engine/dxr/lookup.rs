@@ -1,5 +1,7 @@
 //! One address: the direct table, then a binary search among the chunk's ranges.
 
+use core::hint::select_unpredictable;
+
 use super::direct::Direct;
 use super::layout::{Chunk, Dxr, Format, Word};
 use crate::addr::Bits;
@@ -40,17 +42,17 @@ pub(super) fn chunk<E: Format, T: Direct>(dxr: &Dxr<E, T>, entry: u32) -> Chunk 
     Chunk { first: base, size: field as usize + 1, short: false }
 }
 
-/// The last of `size` ranges from `first` on that begins at or before what `probe` stands for.
+/// The last of `size` ranges from `first` on that begins at or before what `probe` stands for. How often
+/// it halves depends on the size alone, and what a comparison finds moves data, not the program: a
+/// branch there is as unpredictable as the addresses.
 #[inline(always)]
 fn search<R: Copy + Ord>(ranges: &[R], first: usize, size: usize, probe: R) -> R {
-    let (mut lower, mut upper) = (first, first + size);
-    while upper - lower > 1 {
-        let middle = lower + (upper - lower) / 2;
-        if probe < at(ranges, middle) {
-            upper = middle;
-        } else {
-            lower = middle;
-        }
+    let (mut lower, mut size) = (first, size);
+    while size > 1 {
+        let half = size / 2;
+        let after = probe < at(ranges, lower + half);
+        lower = select_unpredictable(after, lower, lower + half);
+        size -= half;
     }
     at(ranges, lower)
 }

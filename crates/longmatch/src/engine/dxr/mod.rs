@@ -56,7 +56,9 @@ impl Default for Config {
 /// How a batch is looked up. All give the same answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Batch {
-    /// What is fastest for the level: [`Batch::Line`] with AVX-512 and [`Batch::Flight`] below.
+    /// What is fastest for the level. For IPv4 with AVX-512, group by group: [`Batch::Line`] where
+    /// few addresses have ranges, else [`Batch::Gather`]; with AVX2 [`Batch::Gather`]; else
+    /// [`Batch::Flight`].
     #[default]
     Auto,
     /// One address after the other, as the papers do.

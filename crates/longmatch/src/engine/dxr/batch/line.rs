@@ -1,68 +1,20 @@
-//! The direct table by AVX-512 gathers; then, address by address, a halving down to as many ranges
-//! as a vector holds, which are compared at once: the number of ranges that begin at or before the
-//! address says which one it is.
+//! One address after the other, a line of ranges at a time: halving down to as many ranges as a vector
+//! holds, which are compared at once. The number of ranges that begin at or before the address says
+//! which one it is.
 
 use core::arch::x86_64::*;
 
 use super::super::direct::Direct;
 use super::super::layout::{Dxr, Format, Word};
 use super::super::lookup::at;
-use super::avx512::{entries, load, shift_right, splat, store};
-use super::scalar;
-use crate::next_hop::NextHopId;
+use super::avx512::{GROUP, splat};
 
-/// Lanes of a vector.
-const LANES: usize = 16;
-/// Addresses in a group: a mask of them is a `u64`.
-const GROUP: usize = 64;
 /// Short and long ranges in a vector.
 const SHORT: usize = 32;
 const LONG: usize = 16;
 
-#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-pub(super) fn lookup_batch<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
-    addrs: &[u32],
-    out: &mut [Option<NextHopId>],
-) {
-    let (groups, rest) = addrs.as_chunks::<GROUP>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
-    for (keys, out) in groups.iter().zip(out_groups) {
-        group(dxr, keys, out);
-    }
-    scalar::in_flight(dxr, rest, out_rest);
-}
-
-#[inline]
-#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn group<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
-    keys: &[u32; GROUP],
-    out: &mut [Option<NextHopId>; GROUP],
-) {
-    let mut entry = [0u32; GROUP];
-    let (mut has_ranges, mut is_short) = (0u64, 0u64);
-    for v in 0..GROUP / LANES {
-        let from = v * LANES;
-        let found = entries(dxr, load(&keys[from..]));
-        store(&mut out[from..], shift_right(found, 32 - E::BASE_BITS));
-        // SAFETY: 16 entries from a multiple of 16 on.
-        unsafe { _mm512_storeu_si512(entry[from..from + LANES].as_mut_ptr().cast(), found) };
-        has_ranges |= u64::from(_mm512_test_epi32_mask(found, splat(E::XL_MARK))) << from;
-        is_short |= u64::from(_mm512_test_epi32_mask(found, splat(E::SHORT_FLAG))) << from;
-    }
-    for i in Ones(has_ranges & is_short) {
-        out[i] = NextHopId::new(short(dxr, keys[i], entry[i]));
-    }
-    for i in Ones(has_ranges & !is_short) {
-        out[i] = NextHopId::new(long(dxr, keys[i], entry[i]));
-    }
-}
-
 /// The positions of the set bits.
-struct Ones(u64);
+pub(super) struct Ones(pub u64);
 
 impl Iterator for Ones {
     type Item = usize;
@@ -97,7 +49,11 @@ fn narrow<R: Copy + Ord>(
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn short<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, key: u32, entry: u32) -> u32 {
+pub(super) fn short<E: Format<Word = u32>, T: Direct>(
+    dxr: &Dxr<E, T>,
+    key: u32,
+    entry: u32,
+) -> u32 {
     let halves = u32::halves(&dxr.ranges);
     let (base, size) = (E::base(entry) as usize, E::size_field(entry) as usize + 1);
     let probe = key.short_probe(dxr.k);
@@ -115,7 +71,7 @@ fn short<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, key: u32, entry: u32
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn long<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, key: u32, entry: u32) -> u32 {
+pub(super) fn long<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, key: u32, entry: u32) -> u32 {
     let (base, size) = (E::base(entry) as usize, E::size_field(entry) as usize + 1);
     let probe = key.probe(dxr.k, dxr.hop_bits);
     let (first, size) = narrow(&dxr.ranges, base, size, probe, LONG);

@@ -2,12 +2,13 @@
 //!
 //! | kernel | | |
 //! |---|---|---|
-//! | `line` | AVX-512, IPv4 | gathers for the direct table, one comparison for the ranges of a line |
-//! | `gather` | AVX2 or AVX-512, IPv4 | binary searches in vector lanes |
-//! | `flight` | any level and family | several binary searches in flight |
+//! | `avx512` | IPv4 | gathers for the direct table and for binary searches in the lanes; `line` where few addresses of a group have ranges |
+//! | `avx2` | IPv4 | the same without `line` |
+//! | `scalar` | | several binary searches in flight |
 //!
-//! The option `batch=` names one; where the level or the family lacks it, `flight` answers. With
-//! `batch=each` one address follows the other, as in the papers.
+//! `batch=gather` and `batch=line` do the one or the other always, `batch=flight` is `scalar`; where
+//! the level or the family lacks the one that is asked for, `scalar` answers. With `batch=each` one
+//! address follows the other, as in the papers.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;
@@ -114,15 +115,11 @@ fn ipv4<E: Format<Family = Ipv4, Word = u32>, T: Direct>(
 ) -> bool {
     const { assert!(Ipv4::WIDTH == 32) };
     match (simd.level(), dxr.batch) {
-        (Level::Avx512, Batch::Auto | Batch::Line) => {
+        (Level::Avx512, Batch::Auto | Batch::Gather | Batch::Line) => {
             // SAFETY: the value `simd` exists with this level.
-            unsafe { line::lookup_batch(dxr, addrs, out) };
-        }
-        (Level::Avx512, Batch::Gather) => {
-            // SAFETY: as above.
             unsafe { avx512::lookup_batch(dxr, addrs, out) };
         }
-        (Level::Avx2, Batch::Gather) => {
+        (Level::Avx2, Batch::Auto | Batch::Gather) => {
             // SAFETY: as above.
             unsafe { avx2::lookup_batch(dxr, addrs, out) };
         }
