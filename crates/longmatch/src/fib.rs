@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::addr::Family;
@@ -107,6 +108,12 @@ impl<F: Family> Fib<F> {
     /// The first broken invariant.
     pub fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
         self.engine.check(rib)
+    }
+
+    /// What the engine's authors report of a compiled structure, in lines of text; empty for engines
+    /// of which [`Fib::memory_usage`] says it all. The RIB is the one that was compiled.
+    pub fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
+        self.engine.statistics(rib)
     }
 }
 

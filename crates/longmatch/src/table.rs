@@ -535,7 +535,10 @@ mod tests {
     fn frozen_tables_answer_alike() {
         let table = sample();
         let addrs = ["10.9.1.1", "10.1.1.1", "192.0.2.1", "::1", "2001:db8::7", "::ffff:10.9.1.1"];
-        for kind in crate::EngineKind::ALL {
+        // A frozen table has both families.
+        let kinds =
+            crate::EngineKind::ALL.into_iter().filter(|kind| <Ipv6 as crate::Engines>::has(*kind));
+        for kind in kinds {
             let frozen = table.clone().freeze(kind).unwrap();
             for addr in addrs.map(ip) {
                 assert_eq!(frozen.get(addr), table.get_lpm(addr).map(|(_, value)| value));

@@ -97,7 +97,7 @@ fn specs_by_weight<F: Engines>() -> Vec<(EngineSpec, usize)> {
         };
         (spec, every)
     };
-    common::specs().into_iter().filter(|spec| F::has(spec.kind)).map(weigh).collect()
+    common::specs::<F>().into_iter().map(weigh).collect()
 }
 
 fn agrees<F: Engines>(table: &Rib<F>, spec: &EngineSpec, answers: &Answers<F>) {

@@ -95,7 +95,7 @@ fn batches_of_every_small_size() {
     let expected: Vec<_> =
         rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
     let untouched = NextHopId::new(0xdead);
-    for spec in specs() {
+    for spec in specs::<Ipv4>() {
         let fib = Fib::compile(&rib, spec.clone()).unwrap();
         for simd in levels() {
             for size in (0..=65).chain([127, 128, 129, 1000]) {
@@ -125,7 +125,7 @@ fn order_of_insertion_does_not_matter() {
     let mut reversed: Vec<Route<Ipv6>> = rib.iter().collect();
     reversed.reverse();
     let reversed: Rib<Ipv6> = reversed.into_iter().collect();
-    for spec in specs() {
+    for spec in specs::<Ipv6>() {
         Fib::compile(&reversed, spec).unwrap().check(&rib).unwrap();
     }
 }

@@ -1,23 +1,27 @@
-//! The lookup engines, what they have in common, and the table that lists them.
+//! The lookup engines, and what they have in common.
 //!
 //! An engine is derived from a RIB: addresses in, next-hop ids out. Engines do not know each other,
-//! nor files, threads or user values; they meet here, in [`crate::Fib`] and in the one test suite.
-//! A new engine is a folder beside the others, a variant of [`EngineKind`] and a line in each
-//! family's [`Engines::build`].
+//! nor files, threads or user values; they meet in the table of engines (`table.rs`), in
+//! [`crate::Fib`] and in the one test suite. A new engine is a folder beside the others, a variant
+//! of [`EngineKind`] and a line where a family builds its engines.
 
 pub mod dir24_8;
+pub mod dxr;
 pub mod linear;
 pub mod poptrie;
 pub mod radix;
+pub mod sail;
+mod table;
 pub mod tree_bitmap;
+
+pub use table::{EngineKind, EngineSpec, EngineVisitor, Engines};
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Debug};
-use core::str::FromStr;
+use core::fmt::Debug;
 
-use crate::addr::{Family, Ipv4, Ipv6};
-use crate::error::{CompileError, Corrupt, OptionError, UnknownEngine, UpdateError};
+use crate::addr::Family;
+use crate::error::{CompileError, Corrupt, UpdateError};
 use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
@@ -123,6 +127,12 @@ pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
     /// # Errors
     /// The first broken invariant.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
+
+    /// What the engine's authors report of a compiled structure, in lines of text; empty where
+    /// [`Lookup::memory_usage`] says it all.
+    fn statistics(&self, _rib: &Rib<F>) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// An engine that can be patched when routes change, instead of being compiled again.
@@ -151,6 +161,8 @@ pub trait Compiled<F: Family>: Lookup<F> {
     /// # Errors
     /// The first broken invariant.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
+    /// [`Engine::statistics`].
+    fn statistics(&self, rib: &Rib<F>) -> Vec<String>;
     /// One address, compiled for the best instructions that the CPU has.
     fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId>;
 }
@@ -172,6 +184,10 @@ impl<F: Family, E: Engine<F>> Compiled<F> for E {
         Engine::check(self, rib)
     }
 
+    fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
+        Engine::statistics(self, rib)
+    }
+
     fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId> {
         struct One<'a, F: Family, E>(&'a E, F::Bits);
         impl<F: Family, E: Lookup<F>> Work for One<'_, F, E> {
@@ -183,175 +199,4 @@ impl<F: Family, E: Engine<F>> Compiled<F> for E {
         }
         Simd::best().run(One(self, addr))
     }
-}
-
-/// The engines there are.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum EngineKind {
-    /// [`linear::Linear`].
-    Linear,
-    /// [`radix::Radix`].
-    Radix,
-    /// [`poptrie::Poptrie`].
-    Poptrie,
-    /// [`tree_bitmap::TreeBitmap`].
-    TreeBitmap,
-    /// [`dir24_8::Dir24_8`].
-    Dir24_8,
-}
-
-impl EngineKind {
-    /// Every engine, the oracle first.
-    pub const ALL: [Self; 5] =
-        [Self::Linear, Self::Radix, Self::Poptrie, Self::TreeBitmap, Self::Dir24_8];
-
-    /// The name in the command line, the reports and the other languages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Linear => linear::NAME,
-            Self::Radix => radix::NAME,
-            Self::Poptrie => poptrie::NAME,
-            Self::TreeBitmap => tree_bitmap::NAME,
-            Self::Dir24_8 => dir24_8::NAME,
-        }
-    }
-
-    /// Whether a lookup takes time in proportion to the table. Such an engine is an oracle for
-    /// small tables, not something to measure or to sweep a large table with.
-    pub const fn is_oracle(self) -> bool {
-        matches!(self, Self::Linear)
-    }
-}
-
-impl fmt::Display for EngineKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for EngineKind {
-    type Err = UnknownEngine;
-
-    fn from_str(name: &str) -> Result<Self, UnknownEngine> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| UnknownEngine { name: name.into() })
-    }
-}
-
-/// An engine with options: `name` or `name:option:option`, for example `poptrie:s=16:basic`.
-///
-/// What the options mean is the engine's business; an unknown one shows when it is built.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct EngineSpec {
-    /// The engine.
-    pub kind: EngineKind,
-    /// Its options; none means the engine's defaults.
-    pub options: Vec<String>,
-}
-
-impl From<EngineKind> for EngineSpec {
-    fn from(kind: EngineKind) -> Self {
-        Self { kind, options: Vec::new() }
-    }
-}
-
-impl FromStr for EngineSpec {
-    type Err = UnknownEngine;
-
-    fn from_str(text: &str) -> Result<Self, UnknownEngine> {
-        let mut parts = text.split(':');
-        let kind = parts.next().unwrap_or_default().parse()?;
-        Ok(Self { kind, options: parts.map(String::from).collect() })
-    }
-}
-
-impl fmt::Display for EngineSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.kind, f)?;
-        self.options.iter().try_for_each(|option| write!(f, ":{option}"))
-    }
-}
-
-/// Receives a compiled engine as its own type, so that loops around its lookup are compiled
-/// for it alone.
-pub trait EngineVisitor<F: Family> {
-    /// What comes out.
-    type Output;
-
-    /// Takes the engine.
-    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output;
-}
-
-/// A family with its engines: the table of engines.
-pub trait Engines: Family {
-    /// Whether the engine exists for this family.
-    fn has(kind: EngineKind) -> bool;
-
-    /// Compiles the engine that is asked for and hands it to the visitor.
-    ///
-    /// # Errors
-    /// When the family has no such engine, the engine no such option, or the table exceeds a limit
-    /// of it.
-    fn build<V: EngineVisitor<Self>>(
-        spec: &EngineSpec,
-        rib: &Rib<Self>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError>;
-}
-
-/// Builds an engine that exists for every family.
-fn build_common<F: Family, V: EngineVisitor<F>>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    match spec.kind {
-        EngineKind::Linear => build_plain::<F, linear::Linear<F>, V>(spec, rib, visitor),
-        EngineKind::Radix => build_plain::<F, radix::Radix<F>, V>(spec, rib, visitor),
-        EngineKind::Poptrie => poptrie::build(&spec.options, rib, visitor),
-        EngineKind::TreeBitmap => tree_bitmap::build(&spec.options, rib, visitor),
-        EngineKind::Dir24_8 => dir24_8::build(&spec.options, rib, visitor),
-    }
-}
-
-impl Engines for Ipv4 {
-    fn has(_: EngineKind) -> bool {
-        true
-    }
-
-    fn build<V: EngineVisitor<Self>>(
-        spec: &EngineSpec,
-        rib: &Rib<Self>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        build_common(spec, rib, visitor)
-    }
-}
-
-impl Engines for Ipv6 {
-    fn has(_: EngineKind) -> bool {
-        true
-    }
-
-    fn build<V: EngineVisitor<Self>>(
-        spec: &EngineSpec,
-        rib: &Rib<Self>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        build_common(spec, rib, visitor)
-    }
-}
-
-/// Builds an engine that has no options.
-fn build_plain<F: Family, E: Engine<F>, V: EngineVisitor<F>>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    if let Some(option) = spec.options.first() {
-        let expected = "none: this engine has no options";
-        return Err(OptionError { engine: E::NAME, option: option.clone(), expected }.into());
-    }
-    Ok(visitor.visit(E::compile(rib, &E::Config::default())?))
 }

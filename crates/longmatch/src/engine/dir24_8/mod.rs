@@ -53,6 +53,7 @@ impl<F: Family, E: Entry> Lookup<F> for Dir24_8<F, E> {
 
 impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
     const NAME: &'static str = NAME;
+    const BATCHES: bool = true;
     type Config = ();
 
     fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {

@@ -56,6 +56,7 @@ impl<F: Family, N: Node, R: NodeResult> Lookup<F> for TreeBitmap<F, N, R> {
 
 impl<F: Family, N: Node, R: NodeResult> Engine<F> for TreeBitmap<F, N, R> {
     const NAME: &'static str = NAME;
+    const BATCHES: bool = true;
     type Config = ();
 
     fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {

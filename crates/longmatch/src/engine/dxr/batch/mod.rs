@@ -1,0 +1,139 @@
+//! Many addresses at once, in the order of preference:
+//!
+//! | kernel | | |
+//! |---|---|---|
+//! | `avx512` | IPv4 | gathers for the direct table and for binary searches in the lanes; `line` where few addresses of a group have ranges |
+//! | `avx2` | IPv4 | the same without `line` |
+//! | `scalar` | | several binary searches in flight |
+//!
+//! `batch=gather` and `batch=line` do the one or the other always, `batch=flight` is `scalar`; where
+//! the level or the family lacks the one that is asked for, `scalar` answers. With `batch=each` one
+//! address follows the other, as in the papers.
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod avx2;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod avx512;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod line;
+mod scalar;
+
+use super::Batch;
+use super::direct::Direct;
+use super::layout::{Dxr, Format, Long, Original, Wide, Xl};
+use crate::addr::{Family, Ipv4};
+use crate::engine::Lookup;
+use crate::next_hop::NextHopId;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use crate::simd::Level;
+use crate::simd::{Simd, Work};
+
+/// Answers `addrs` into `out`, which is as long.
+pub(super) fn lookup_batch<E: Format, T: Direct>(
+    dxr: &Dxr<E, T>,
+    simd: Simd,
+    addrs: &[E::Word],
+    out: &mut [Option<NextHopId>],
+) {
+    if dxr.batch == Batch::Each {
+        dxr.lookup_each(simd, addrs, out);
+    } else if !E::vectors(dxr, simd, addrs, out) {
+        simd.run(InFlight { dxr, addrs, out });
+    }
+}
+
+struct InFlight<'a, E: Format, T: Direct> {
+    dxr: &'a Dxr<E, T>,
+    addrs: &'a [E::Word],
+    out: &'a mut [Option<NextHopId>],
+}
+
+impl<E: Format, T: Direct> Work for InFlight<'_, E, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        scalar::in_flight(self.dxr, self.addrs, self.out);
+    }
+}
+
+/// The vector kernels of a format. Sealed, as [`Format`] is.
+pub trait Kernels: Sized {
+    /// Answers all addresses if there is a kernel for the level, the format and the choice of
+    /// batch; otherwise does nothing and says so.
+    fn vectors<T: Direct>(
+        dxr: &Dxr<Self, T>,
+        simd: Simd,
+        addrs: &[<Self as Format>::Word],
+        out: &mut [Option<NextHopId>],
+    ) -> bool
+    where
+        Self: Format;
+}
+
+macro_rules! no_vectors {
+    ($format:ty) => {
+        impl Kernels for $format {
+            fn vectors<T: Direct>(
+                _: &Dxr<Self, T>,
+                _: Simd,
+                _: &[u128],
+                _: &mut [Option<NextHopId>],
+            ) -> bool {
+                false
+            }
+        }
+    };
+}
+
+macro_rules! ipv4_vectors {
+    ($format:ty) => {
+        impl Kernels for $format {
+            fn vectors<T: Direct>(
+                dxr: &Dxr<Self, T>,
+                simd: Simd,
+                addrs: &[u32],
+                out: &mut [Option<NextHopId>],
+            ) -> bool {
+                ipv4(dxr, simd, addrs, out)
+            }
+        }
+    };
+}
+
+ipv4_vectors!(Original);
+ipv4_vectors!(Wide);
+no_vectors!(Long);
+no_vectors!(Xl);
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+fn ipv4<E: Format<Family = Ipv4, Word = u32>, T: Direct>(
+    dxr: &Dxr<E, T>,
+    simd: Simd,
+    addrs: &[u32],
+    out: &mut [Option<NextHopId>],
+) -> bool {
+    const { assert!(Ipv4::WIDTH == 32) };
+    match (simd.level(), dxr.batch) {
+        (Level::Avx512, Batch::Auto | Batch::Gather | Batch::Line) => {
+            // SAFETY: the value `simd` exists with this level.
+            unsafe { avx512::lookup_batch(dxr, addrs, out) };
+        }
+        (Level::Avx2, Batch::Auto | Batch::Gather) => {
+            // SAFETY: as above.
+            unsafe { avx2::lookup_batch(dxr, addrs, out) };
+        }
+        _ => return false,
+    }
+    true
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+fn ipv4<E: Format<Family = Ipv4, Word = u32>, T: Direct>(
+    _: &Dxr<E, T>,
+    _: Simd,
+    _: &[u32],
+    _: &mut [Option<NextHopId>],
+) -> bool {
+    false
+}

@@ -1,0 +1,130 @@
+//! Several lookups in flight: the addresses of a group read the direct table together; those whose
+//! chunk has ranges then search them together, a halving a pass, without a branch on what a
+//! comparison finds. The reads of a pass do not wait for each other.
+
+use super::super::direct::Direct;
+use super::super::layout::{Chunk, Dxr, Format, Word};
+use super::super::lookup::{self, at};
+use crate::next_hop::NextHopId;
+use crate::simd::prefetch;
+
+/// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
+/// that they are in range.
+const GROUP: usize = 64;
+
+#[inline(always)]
+pub(super) fn in_flight<E: Format, T: Direct>(
+    dxr: &Dxr<E, T>,
+    addrs: &[E::Word],
+    out: &mut [Option<NextHopId>],
+) {
+    let (groups, rest) = addrs.as_chunks::<GROUP>();
+    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
+    for (keys, out) in groups.iter().zip(out_groups) {
+        group(dxr, keys, out);
+    }
+    for (key, out) in rest.iter().zip(out_rest) {
+        *out = lookup::lookup(dxr, *key);
+    }
+}
+
+/// Searches in chunks of one format, packed at the front of each array.
+struct Searches<R> {
+    /// Which address of the group.
+    position: [u8; GROUP],
+    /// The range that the search stands at.
+    lower: [u32; GROUP],
+    /// How many ranges from there on are left.
+    size: [u32; GROUP],
+    probe: [R; GROUP],
+    count: usize,
+    /// The bits of all sizes less one: as many passes as the highest bit has places.
+    sizes: u32,
+}
+
+impl<R: Copy + Ord + Default> Searches<R> {
+    #[inline(always)]
+    fn new() -> Self {
+        let (position, probe) = ([0; GROUP], [R::default(); GROUP]);
+        Self { position, lower: [0; GROUP], size: [0; GROUP], probe, count: 0, sizes: 0 }
+    }
+
+    /// Writes a search behind the others; it counts only where `is_one`.
+    #[inline(always)]
+    fn push(&mut self, is_one: bool, position: usize, chunk: Chunk, probe: R) {
+        let j = self.count % GROUP;
+        self.position[j] = position as u8;
+        self.lower[j] = chunk.first as u32;
+        self.size[j] = chunk.size as u32;
+        self.probe[j] = probe;
+        self.count += usize::from(is_one);
+        self.sizes |= if is_one { chunk.size as u32 - 1 } else { 0 };
+    }
+
+    /// All searches to their end: `lower` is the range then.
+    #[inline(always)]
+    fn run(&mut self, ranges: &[R]) {
+        for _ in 0..u32::BITS - self.sizes.leading_zeros() {
+            for j in 0..self.count {
+                let j = j % GROUP;
+                let half = self.size[j] / 2;
+                let middle = self.lower[j] + half;
+                let after = self.probe[j] < at(ranges, middle as usize);
+                self.lower[j] = core::hint::select_unpredictable(after, self.lower[j], middle);
+                self.size[j] -= half;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn group<E: Format, T: Direct>(
+    dxr: &Dxr<E, T>,
+    keys: &[E::Word; GROUP],
+    out: &mut [Option<NextHopId>; GROUP],
+) {
+    let entries = keys.map(|key| lookup::direct(dxr, key));
+    let mut long = Searches::<E::Word>::new();
+    let mut short = Searches::<u16>::new();
+    let halves = E::Word::halves(&dxr.ranges);
+    for i in 0..GROUP {
+        let (key, entry) = (keys[i], entries[i]);
+        out[i] = NextHopId::new(E::base(entry));
+        let has_ranges = E::size_field(entry) != 0;
+        if E::SHORT {
+            let (first, size) = (E::base(entry) as usize, E::size_field(entry) as usize + 1);
+            let is_short = has_ranges & E::is_short(entry);
+            let chunk = Chunk { first: 2 * first, size, short: true };
+            short.push(is_short, i, chunk, key.short_probe(dxr.k));
+            let chunk = Chunk { first, size, short: false };
+            let is_long = has_ranges & !E::is_short(entry);
+            long.push(is_long, i, chunk, key.probe(dxr.k, dxr.hop_bits));
+        } else {
+            let has_ranges = E::size_field(entry) != 0;
+            let chunk = if E::XL && !has_ranges {
+                Chunk { first: 0, size: 1, short: false }
+            } else {
+                lookup::chunk(dxr, entry)
+            };
+            long.push(has_ranges, i, chunk, key.probe(dxr.k, dxr.hop_bits));
+        }
+    }
+    for j in 0..short.count {
+        prefetch(halves, (short.lower[j % GROUP] + short.size[j % GROUP] / 2) as usize);
+    }
+    for j in 0..long.count {
+        prefetch(&dxr.ranges, (long.lower[j % GROUP] + long.size[j % GROUP] / 2) as usize);
+    }
+    short.run(halves);
+    long.run(&dxr.ranges);
+    for j in 0..short.count {
+        let range = at(halves, short.lower[j % GROUP] as usize);
+        out[usize::from(short.position[j % GROUP]) % GROUP] =
+            NextHopId::new(u32::from(range & 0xff));
+    }
+    for j in 0..long.count {
+        let range = at(&dxr.ranges, long.lower[j % GROUP] as usize);
+        out[usize::from(long.position[j % GROUP]) % GROUP] =
+            NextHopId::new(range.hop(dxr.hop_bits));
+    }
+}

@@ -1,0 +1,160 @@
+//! Verifies what `layout.rs` and `direct.rs` state, and the structure against the RIB on every
+//! address.
+//!
+//! First where things are, so that nothing is read that is not there; then one walk over the chunks
+//! in order of addresses, which holds each range against the RIB's.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+
+use super::NAME;
+use super::compile::chunk_words;
+use super::direct::Direct;
+use super::layout::{Chunk, Dxr, Format, HOP_BITS, MAX_K, MIN_K, PADDING, Word};
+use super::lookup;
+use crate::addr::{Bits, Family};
+use crate::error::Corrupt;
+use crate::next_hop::NextHopId;
+use crate::rib::{Coalesced, Iter, Rib};
+
+pub(super) fn check<E: Format, T: Direct>(
+    dxr: &Dxr<E, T>,
+    rib: &Rib<E::Family>,
+) -> Result<(), Corrupt> {
+    let Dxr { direct, k, hop_bits, .. } = dxr;
+    if !(MIN_K..=MAX_K).contains(k) || (*hop_bits != HOP_BITS && hop_bits != k) {
+        return corrupt(format!("K = {k} and next hops of {hop_bits} bits"));
+    }
+    direct.check(*k).or_else(corrupt)?;
+    physical_chunks(dxr)?;
+    let mut expected = Expected::<E::Family> { ranges: rib.ranges().coalesced(), raw: None };
+    for (i, entry) in dxr.entries().enumerate() {
+        let first = E::Word::from_u128((i as u128) << (E::Family::WIDTH - k));
+        if E::size_field(entry) == 0 {
+            if E::is_short(entry) {
+                return corrupt(format!("chunk {i} is a next hop, and short"));
+            }
+            expected.meet(first, E::base(entry))?;
+            continue;
+        }
+        walk(dxr, entry, first, &mut expected)?;
+    }
+    expected.end()
+}
+
+fn corrupt<T>(what: String) -> Result<T, Corrupt> {
+    Err(Corrupt { engine: NAME, what })
+}
+
+/// Chunks lie side by side from the first word to the padding, and no two are equal.
+fn physical_chunks<E: Format, T: Direct>(dxr: &Dxr<E, T>) -> Result<(), Corrupt> {
+    let Some(end) = dxr.ranges.len().checked_sub(PADDING) else {
+        return corrupt("the range table has no padding".into());
+    };
+    if dxr.ranges[end..] != [E::Word::ZERO; PADDING] {
+        return corrupt("the range table's padding is not zero".into());
+    }
+    let mut chunks: BTreeMap<usize, u32> = BTreeMap::new();
+    for entry in dxr.entries().filter(|entry| E::size_field(*entry) != 0) {
+        let base = E::base(entry) as usize;
+        if *chunks.entry(base).or_insert(entry) != entry {
+            return corrupt(format!("two entries differ about the chunk at {base}"));
+        }
+    }
+    let mut at = 0;
+    let mut distinct = BTreeSet::new();
+    for (base, entry) in chunks {
+        // The first word is read for the size, where it stands in front.
+        if base != at || base >= end {
+            return corrupt(format!("a chunk at {base}, not at {at} of {end}"));
+        }
+        let words = chunk_words::<E>(&dxr.ranges, entry);
+        if words > end - base {
+            return corrupt(format!("the chunk at {base} has {words} words of {}", end - base));
+        }
+        at += words;
+        let format = entry ^ E::entry(E::base(entry), false, 0);
+        if !distinct.insert((format, &dxr.ranges[base..at])) {
+            return corrupt(format!("the chunk at {base} is stored twice"));
+        }
+    }
+    if at == end { Ok(()) } else { corrupt(format!("chunks up to {at} of {end} words")) }
+}
+
+/// Holds the ranges of a chunk, whose addresses begin at `first`, against the RIB's. What lies where
+/// has been verified.
+fn walk<E: Format, T: Direct>(
+    dxr: &Dxr<E, T>,
+    entry: u32,
+    first: E::Word,
+    expected: &mut Expected<'_, E::Family>,
+) -> Result<(), Corrupt> {
+    let chunk = lookup::chunk(dxr, entry);
+    if E::XL && E::size_field(entry) == E::XL_MARK && chunk.size <= E::MAX_SIZE {
+        return corrupt(format!("{chunk:?} has its size in front, and need not"));
+    }
+    let mut before: Option<(u128, u32)> = None;
+    for i in 0..chunk.size {
+        let (start, hop) = range(dxr, chunk, i);
+        let first_or_later = match before {
+            None => start == 0,
+            Some((earlier, other)) => start > earlier && hop != other,
+        };
+        if !first_or_later || start >> (E::Family::WIDTH - dxr.k) != 0 {
+            return corrupt(format!(
+                "range {i} of {chunk:?}: {start:x} -> {hop} after {before:x?}"
+            ));
+        }
+        before = Some((start, hop));
+        expected.meet(first | E::Word::from_u128(start), hop)?;
+    }
+    let halves = E::Word::halves(&dxr.ranges);
+    if chunk.short && chunk.size % 2 == 1 && halves[chunk.first + chunk.size] != 0 {
+        return corrupt(format!("{chunk:?} is not filled up with zeros"));
+    }
+    Ok(())
+}
+
+/// Start and next hop of a range.
+fn range<E: Format, T: Direct>(dxr: &Dxr<E, T>, chunk: Chunk, i: usize) -> (u128, u32) {
+    if chunk.short {
+        let short = E::Word::halves(&dxr.ranges)[chunk.first + i];
+        ((short & 0xff00).into(), (short & 0xff).into())
+    } else {
+        let long = dxr.ranges[chunk.first + i];
+        (long.to_u128() >> dxr.hop_bits, long.hop(dxr.hop_bits))
+    }
+}
+
+/// The RIB's ranges, read in step with the walk.
+struct Expected<'r, F: Family> {
+    ranges: Coalesced<F, Iter<'r, F>>,
+    /// The raw next hop of the range that the walk is in.
+    raw: Option<u32>,
+}
+
+impl<F: Family> Expected<'_, F> {
+    /// The structure answers `raw` from address `first` on.
+    fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
+        if self.raw == Some(raw) {
+            return Ok(());
+        }
+        self.raw = Some(raw);
+        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
+        if range == Some((first, raw)) {
+            return Ok(());
+        }
+        corrupt(format!(
+            "next hop {raw} from {} on; the RIB's next range is {range:?}",
+            F::addr(first)
+        ))
+    }
+
+    fn end(&mut self) -> Result<(), Corrupt> {
+        match self.ranges.next() {
+            None => Ok(()),
+            Some(range) => corrupt(format!("the RIB's range {range:?} is missing")),
+        }
+    }
+}

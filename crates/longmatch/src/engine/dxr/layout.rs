@@ -1,0 +1,303 @@
+//! The tables of DXR and the bits in them.
+//!
+//! Nothing here depends on the direct table's form; that is `direct.rs`.
+
+use alloc::boxed::Box;
+use core::hash::Hash;
+use core::marker::PhantomData;
+
+use super::Batch;
+use super::batch::Kernels;
+use super::direct::{Direct, Single};
+use crate::addr::{Bits, Family, Ipv4, Ipv6};
+
+/// The fewest bits that the direct table resolves. The other 16 at most (of IPv4) are what a range's
+/// start has room for; the same bound for IPv6, where they are 112.
+pub const MIN_K: u8 = 16;
+/// The most bits that the direct table resolves: the papers go to 22, which takes 16 MiB.
+pub const MAX_K: u8 = 22;
+
+/// Bits of a next hop in a long range entry, unless the option `hops=k` is given.
+pub(super) const HOP_BITS: u8 = 16;
+
+/// Words after the last chunk that belong to none: a kernel that gathers 32 bits at the address of
+/// a 16-bit entry reads the two bytes after it.
+pub(super) const PADDING: usize = 1;
+
+/// How the entries of the direct table and the ranges are laid out. Sealed: [`Original`], [`Wide`],
+/// [`Long`] and [`Xl`].
+///
+/// An entry of the direct table has 32 bits:
+///
+/// ```text
+///            31             13  12  11           0
+///           +-----------------+---+---------------+
+///  Original | base         19 | S | size - 1   12 |   a chunk: `size` ranges at `base`
+///           +-----------------+---+---------------+
+///           | next hop     19 | 0 | 0          12 |   all addresses have this next hop, 0 = no route
+///           +-----------------+---+---------------+
+///            31            12  11                0
+///           +-----------------+-------------------+
+///  Wide     | base         20 | size - 1       12 |
+///           +-----------------+-------------------+
+///            31          13  12                  0
+///           +-----------------+-------------------+
+///  Long, Xl | base         19 | size - 1       13 |
+///           +-----------------+-------------------+
+///  S        the chunk's ranges are in short format
+///  base     index of the chunk's first word in the range table
+///  size     a chunk of one range is resolved by the direct table, so 0 is free to say that
+/// ```
+///
+/// The limits are these fields: a base beyond 19 (20) bits or a size beyond 12 (13) is an error.
+///
+/// The range table is an array of words as wide as an address. A long entry is a word, a short one
+/// half a word of IPv4; a short chunk of an odd number of ranges ends with half a word of zeros.
+///
+/// ```text
+///               31           16 15            0
+///              +---------------+---------------+
+///  IPv4, long  | start      16 | next hop   16 |     start: the address bits after the first K
+///              +---------------+---------------+
+///               15    8 7     0
+///              +-------+-------+
+///  short       | start | next  |     start without its 8 lowest bits, which are zero; next hop < 256
+///              +-------+-------+
+///               127                   16 15            0
+///              +-------------------------+---------------+
+///  IPv6        | start               112 | next hop   16 |
+///              +-------------------------+---------------+
+/// ```
+///
+/// With the option `hops=k` the start has `width - K` bits, as many as it needs, and the next hop
+/// the other `K`.
+pub trait Format: Kernels + Copy + Send + Sync + 'static {
+    /// The family of the addresses.
+    type Family: Family<Bits = Self::Word>;
+    /// A word of the range table.
+    type Word: Word;
+    /// Its option, with the colon before it.
+    const OPTION: &'static str;
+    /// Bits of the base, or of a next hop, in a direct entry.
+    const BASE_BITS: u32;
+    /// Bits of the size in a direct entry.
+    const SIZE_BITS: u32;
+    /// Whether there is a short format.
+    const SHORT: bool;
+    /// Whether a chunk may be longer than the size field says: a size field of all ones means that
+    /// the chunk's first word is its size, and its ranges follow.
+    const XL: bool;
+
+    /// The greatest size that the size field holds.
+    const MAX_SIZE: usize = (1 << Self::SIZE_BITS) - Self::XL as usize;
+    /// The size field of a chunk that has its size in front.
+    const XL_MARK: u32 = (1 << Self::SIZE_BITS) - 1;
+    /// The flag of the short format.
+    const SHORT_FLAG: u32 = if Self::SHORT { 1 << Self::SIZE_BITS } else { 0 };
+
+    /// The base, or the next hop, of a direct entry.
+    #[inline(always)]
+    fn base(entry: u32) -> u32 {
+        entry >> (32 - Self::BASE_BITS)
+    }
+
+    /// The size field of a direct entry: one less than the size, 0 for a next hop.
+    #[inline(always)]
+    fn size_field(entry: u32) -> u32 {
+        entry & Self::XL_MARK
+    }
+
+    /// Whether the chunk of a direct entry is in short format.
+    #[inline(always)]
+    fn is_short(entry: u32) -> bool {
+        entry & Self::SHORT_FLAG != 0
+    }
+
+    /// A direct entry.
+    fn entry(base: u32, short: bool, size_field: u32) -> u32 {
+        debug_assert!(base >> Self::BASE_BITS == 0 && size_field >> Self::SIZE_BITS == 0);
+        let flag = if short { Self::SHORT_FLAG } else { 0 };
+        base << (32 - Self::BASE_BITS) | flag | size_field
+    }
+}
+
+/// The format of the papers: base 19 bits, short flag, size 12 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Original;
+
+/// The extension that the Poptrie paper makes for larger tables (section 4.8): the base takes the bit
+/// of the short flag, so that every chunk is long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wide;
+
+/// The extension to IPv6 of the Poptrie paper (section 4.10): no short format, the size takes the bit
+/// of its flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Long;
+
+/// [`Long`] with chunks of any size, after the authors' later implementation in FreeBSD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Xl;
+
+const _: () = assert!(
+    Original::BASE_BITS + 1 + Original::SIZE_BITS == 32
+        && Wide::BASE_BITS + Wide::SIZE_BITS == 32
+        && Long::BASE_BITS + Long::SIZE_BITS == 32
+        && Xl::BASE_BITS + Xl::SIZE_BITS == 32
+);
+
+impl Format for Original {
+    type Family = Ipv4;
+    type Word = u32;
+    const OPTION: &'static str = "";
+    const BASE_BITS: u32 = 19;
+    const SIZE_BITS: u32 = 12;
+    const SHORT: bool = true;
+    const XL: bool = false;
+}
+
+impl Format for Wide {
+    type Family = Ipv4;
+    type Word = u32;
+    const OPTION: &'static str = ":wide";
+    const BASE_BITS: u32 = 20;
+    const SIZE_BITS: u32 = 12;
+    const SHORT: bool = false;
+    const XL: bool = false;
+}
+
+impl Format for Long {
+    type Family = Ipv6;
+    type Word = u128;
+    const OPTION: &'static str = "";
+    const BASE_BITS: u32 = 19;
+    const SIZE_BITS: u32 = 13;
+    const SHORT: bool = false;
+    const XL: bool = false;
+}
+
+impl Format for Xl {
+    type Family = Ipv6;
+    type Word = u128;
+    const OPTION: &'static str = ":xl";
+    const BASE_BITS: u32 = 19;
+    const SIZE_BITS: u32 = 13;
+    const SHORT: bool = false;
+    const XL: bool = true;
+}
+
+/// A word of the range table: an address, as an integer. Sealed: `u32` and `u128`.
+pub trait Word: Bits {
+    /// A long entry.
+    fn pack(start: Self, hop: u32, hop_bits: u8) -> Self;
+
+    /// The next hop of a long entry.
+    fn hop(self, hop_bits: u8) -> u32;
+
+    /// For an address: the greatest long entry whose start is not after it. Entries up to this one
+    /// begin at or before the address.
+    fn probe(self, k: u8, hop_bits: u8) -> Self;
+
+    /// For an address: the greatest short entry whose start is not after it.
+    fn short_probe(self, k: u8) -> u16;
+
+    /// A word of two short entries, in the order of memory.
+    fn of_halves(halves: [u16; 2]) -> Self;
+
+    /// The range table as short entries, two a word.
+    fn halves(words: &[Self]) -> &[u16];
+}
+
+impl Word for u32 {
+    fn pack(start: Self, hop: u32, hop_bits: u8) -> Self {
+        start << hop_bits | hop
+    }
+
+    #[inline(always)]
+    fn hop(self, hop_bits: u8) -> u32 {
+        self & ((1 << hop_bits) - 1)
+    }
+
+    #[inline(always)]
+    fn probe(self, k: u8, hop_bits: u8) -> Self {
+        (self << k) >> (k - hop_bits) | ((1 << hop_bits) - 1)
+    }
+
+    #[inline(always)]
+    fn short_probe(self, k: u8) -> u16 {
+        ((self << k) >> k) as u16 | 0xff
+    }
+
+    fn of_halves([first, second]: [u16; 2]) -> Self {
+        let ([a, b], [c, d]) = (first.to_ne_bytes(), second.to_ne_bytes());
+        Self::from_ne_bytes([a, b, c, d])
+    }
+
+    #[inline(always)]
+    fn halves(words: &[Self]) -> &[u16] {
+        // SAFETY: the same memory; a `u32` is two `u16` without padding, and aligned for them.
+        unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), 2 * words.len()) }
+    }
+}
+
+impl Word for u128 {
+    fn pack(start: Self, hop: u32, hop_bits: u8) -> Self {
+        start << hop_bits | Self::from(hop)
+    }
+
+    #[inline(always)]
+    fn hop(self, hop_bits: u8) -> u32 {
+        self as u32 & ((1 << hop_bits) - 1)
+    }
+
+    #[inline(always)]
+    fn probe(self, k: u8, hop_bits: u8) -> Self {
+        (self << k) >> (k - hop_bits) | ((1 << hop_bits) - 1)
+    }
+
+    #[inline(always)]
+    fn short_probe(self, _: u8) -> u16 {
+        0
+    }
+
+    fn of_halves(_: [u16; 2]) -> Self {
+        unreachable!("IPv6 has no short format")
+    }
+
+    #[inline(always)]
+    fn halves(_: &[Self]) -> &[u16] {
+        &[]
+    }
+}
+
+/// A compiled DXR: entries and ranges in the format `E`, the direct table in one level or two.
+///
+/// Invariants, on which the unchecked reads of the lookups rest:
+/// 1. `k` is from [`MIN_K`] to [`MAX_K`]; `hop_bits` is 16 or `k`.
+/// 2. The direct table has an entry for each of the `2^k` chunks (its own invariants are in
+///    `direct.rs`).
+/// 3. The words of each chunk lie in the range table, before its last `PADDING` words, which are
+///    zero.
+/// 4. A chunk has two ranges at least. The first starts at 0, each other after the one before, and
+///    with another next hop.
+/// 5. Physical chunks follow each other without gaps and no two are equal.
+/// 6. Half a word that fills up a short chunk is zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dxr<E: Format, T: Direct = Single> {
+    pub(super) direct: T,
+    pub(super) ranges: Box<[E::Word]>,
+    pub(super) k: u8,
+    pub(super) hop_bits: u8,
+    pub(super) batch: Batch,
+    pub(super) format: PhantomData<E>,
+}
+
+/// Where the ranges of a chunk are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Chunk {
+    /// The first range: an index of words, or of half words where `short`.
+    pub first: usize,
+    /// How many ranges.
+    pub size: usize,
+    pub short: bool,
+}

@@ -1,0 +1,66 @@
+//! One address: the direct table, then a binary search among the chunk's ranges.
+
+use core::hint::select_unpredictable;
+
+use super::direct::Direct;
+use super::layout::{Chunk, Dxr, Format, Word};
+use crate::addr::Bits;
+use crate::next_hop::NextHopId;
+
+#[inline(always)]
+pub(super) fn lookup<E: Format, T: Direct>(dxr: &Dxr<E, T>, key: E::Word) -> Option<NextHopId> {
+    let entry = direct(dxr, key);
+    if E::size_field(entry) == 0 {
+        return NextHopId::new(E::base(entry));
+    }
+    let Chunk { first, size, short } = chunk(dxr, entry);
+    NextHopId::new(if short {
+        (search(E::Word::halves(&dxr.ranges), first, size, key.short_probe(dxr.k)) & 0xff).into()
+    } else {
+        search(&dxr.ranges, first, size, key.probe(dxr.k, dxr.hop_bits)).hop(dxr.hop_bits)
+    })
+}
+
+/// The entry of the direct table for an address.
+#[inline(always)]
+pub(super) fn direct<E: Format, T: Direct>(dxr: &Dxr<E, T>, key: E::Word) -> u32 {
+    // SAFETY: an index of K bits (invariant 2).
+    unsafe { dxr.direct.entry(key.extract(0, dxr.k)) }
+}
+
+/// The chunk of a direct entry that is no next hop.
+#[inline(always)]
+pub(super) fn chunk<E: Format, T: Direct>(dxr: &Dxr<E, T>, entry: u32) -> Chunk {
+    let (base, field) = (E::base(entry) as usize, E::size_field(entry));
+    if E::is_short(entry) {
+        return Chunk { first: 2 * base, size: field as usize + 1, short: true };
+    }
+    if E::XL && field == E::XL_MARK {
+        let size = at(&dxr.ranges, base).to_u128() as usize;
+        return Chunk { first: base + 1, size, short: false };
+    }
+    Chunk { first: base, size: field as usize + 1, short: false }
+}
+
+/// The last of `size` ranges from `first` on that begins at or before what `probe` stands for. How often
+/// it halves depends on the size alone, and what a comparison finds moves data, not the program: a
+/// branch there is as unpredictable as the addresses.
+#[inline(always)]
+fn search<R: Copy + Ord>(ranges: &[R], first: usize, size: usize, probe: R) -> R {
+    let (mut lower, mut size) = (first, size);
+    while size > 1 {
+        let half = size / 2;
+        let after = probe < at(ranges, lower + half);
+        lower = select_unpredictable(after, lower, lower + half);
+        size -= half;
+    }
+    at(ranges, lower)
+}
+
+/// A range of a chunk.
+#[inline(always)]
+pub(super) fn at<R: Copy>(ranges: &[R], index: usize) -> R {
+    debug_assert!(index < ranges.len());
+    // SAFETY: `index` is within a chunk, and chunks are within the range table (invariant 3).
+    unsafe { *ranges.get_unchecked(index) }
+}

@@ -1,0 +1,187 @@
+//! What a compiled DXR is made of, as the authors' implementation reports it.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::fmt;
+
+use super::compile::for_each_chunk;
+use super::direct::Direct;
+use super::layout::{Dxr, Format, MAX_K, MIN_K, PADDING};
+use super::lookup;
+use crate::addr::Family;
+use crate::rib::Rib;
+
+/// Chunks and the fragments (ranges) in them, by format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Chunks in short format.
+    pub short_chunks: usize,
+    /// Chunks in long format.
+    pub long_chunks: usize,
+    /// Fragments of the chunks in short format.
+    pub short_fragments: usize,
+    /// Fragments of the chunks in long format.
+    pub long_fragments: usize,
+}
+
+impl Counts {
+    fn add(&mut self, times: usize, size: usize, short: bool) {
+        if short {
+            self.short_chunks += times;
+            self.short_fragments += times * size;
+        } else {
+            self.long_chunks += times;
+            self.long_fragments += times * size;
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { short_chunks, long_chunks, short_fragments, long_fragments } = self;
+        write!(
+            f,
+            "{short_chunks} short chunks of {short_fragments} fragments, \
+             {long_chunks} long chunks of {long_fragments}"
+        )
+    }
+}
+
+/// The figures of a compiled DXR.
+#[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Bits that the direct table resolves.
+    pub k: u8,
+    /// Bytes of the direct table, both levels if there are two.
+    pub direct_bytes: usize,
+    /// Bytes of the range table, without its padding.
+    pub range_bytes: usize,
+    /// Chunks that the direct table resolves, of `2^k`.
+    pub resolved: usize,
+    /// Fragments of the longest chunk.
+    pub longest: usize,
+    /// What is stored.
+    pub physical: Counts,
+    /// What it stands for: a chunk that several entries of the direct table share counts once for
+    /// each of them.
+    pub aggregated: Counts,
+}
+
+impl<E: Format, T: Direct> Dxr<E, T> {
+    /// Counts what the structure is made of. O(2^K).
+    pub fn statistics(&self) -> Statistics {
+        let mut references: BTreeMap<u32, usize> = BTreeMap::new();
+        for entry in self.entries().filter(|entry| E::size_field(*entry) != 0) {
+            *references.entry(entry).or_default() += 1;
+        }
+        let mut statistics = Statistics {
+            k: self.k,
+            direct_bytes: self.direct.memory().iter().map(|part| part.bytes).sum(),
+            range_bytes: size_of_val(&self.ranges[PADDING..]),
+            resolved: 1 << self.k,
+            longest: 1,
+            ..Statistics::default()
+        };
+        for (entry, times) in references {
+            let chunk = lookup::chunk(self, entry);
+            statistics.physical.add(1, chunk.size, chunk.short);
+            statistics.aggregated.add(times, chunk.size, chunk.short);
+            statistics.resolved -= times;
+            statistics.longest = statistics.longest.max(chunk.size);
+        }
+        statistics
+    }
+
+    /// Every entry of the direct table, in order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = u32> {
+        // SAFETY: below 2^K (invariant 2).
+        (0..1usize << self.k).map(|index| unsafe { self.direct.entry(index) })
+    }
+
+    /// The statistics in words, and the chunk lengths of the table for every `K`.
+    pub(super) fn report(&self, rib: &Rib<E::Family>) -> Vec<String> {
+        let s = self.statistics();
+        let hops: BTreeSet<u32> = rib.iter().map(|route| route.next_hop.get()).collect();
+        let bytes = s.direct_bytes + s.range_bytes;
+        let mut lines: Vec<String> = [
+            format!("{} prefixes, {} distinct next hops", rib.len(), hops.len()),
+            format!(
+                "{bytes} bytes, {:.2} a prefix: {} in the direct table, {} in the range table",
+                bytes as f64 / rib.len().max(1) as f64,
+                s.direct_bytes,
+                s.range_bytes
+            ),
+            format!(
+                "{:.2} % of the addresses end in the direct table",
+                100.0 * s.resolved as f64 / (1u64 << s.k) as f64
+            ),
+            format!("physical: {}", s.physical),
+            format!("aggregated: {}", s.aggregated),
+            format!("the longest chunk has {} fragments", s.longest),
+            "shares of all chunks by number of fragments:".into(),
+            format!("K  {}", BUCKETS.map(|bucket| format!("{bucket:>9}")).join("")),
+        ]
+        .into();
+        lines.extend((MIN_K..=MAX_K).map(|k| chunk_lengths(rib, k).to_string()));
+        lines
+    }
+}
+
+/// How many of the `2^k` chunks have how many fragments, for one `K`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ChunkLengths {
+    /// The bits that the direct table would resolve.
+    pub k: u8,
+    /// Chunks by the number of fragments: 1 (resolved by the direct table), 2, 3-4, 5-8, 9-16,
+    /// 17-32, 33-64, 65-128, 129-256, more.
+    pub chunks: [usize; 10],
+    /// Fragments of the longest chunk.
+    pub longest: usize,
+}
+
+const BUCKETS: [&str; 10] =
+    ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65-128", "129-256", ">256"];
+
+/// The distribution of chunk lengths that a table has with `k` direct bits, whatever the formats
+/// can hold. O(routes).
+///
+/// # Panics
+/// When `k` is 0 or more than 32.
+pub fn chunk_lengths<F: Family>(rib: &Rib<F>, k: u8) -> ChunkLengths {
+    assert!((1..=32).contains(&k), "K = {k}");
+    let mut lengths = ChunkLengths { k, chunks: [0; 10], longest: 1 };
+    let Ok(()) = for_each_chunk(rib, k, |count, fragments| {
+        let len = fragments.len();
+        let bucket = len.next_power_of_two().trailing_zeros() as usize;
+        lengths.chunks[bucket.min(BUCKETS.len() - 1)] += count;
+        lengths.longest = lengths.longest.max(len);
+        Ok::<(), Infallible>(())
+    });
+    lengths
+}
+
+impl ChunkLengths {
+    /// The shares of all chunks, in the order of [`ChunkLengths::chunks`].
+    pub fn shares(&self) -> [f64; 10] {
+        let all = (1u64 << self.k) as f64;
+        self.chunks.map(|chunks| chunks as f64 / all)
+    }
+}
+
+impl fmt::Display for ChunkLengths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<3}", self.k)?;
+        for (chunks, share) in self.chunks.iter().zip(self.shares()) {
+            match chunks {
+                0 => write!(f, " {:>8}", 0)?,
+                _ if share < 0.00001 => write!(f, " {share:>8.1e}")?,
+                _ => write!(f, " {share:>8.5}")?,
+            }
+        }
+        Ok(())
+    }
+}

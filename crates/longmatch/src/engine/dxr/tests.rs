@@ -1,0 +1,389 @@
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::layout::PADDING;
+use super::*;
+use crate::addr::Family;
+use crate::prefix::Prefix;
+use crate::route::Route;
+
+fn hop(n: u32) -> NextHopId {
+    NextHopId::new(n).unwrap()
+}
+
+fn rib4(routes: &[(&str, u32)]) -> Rib<Ipv4> {
+    routes.iter().map(|(p, n)| Route { prefix: p.parse().unwrap(), next_hop: hop(*n) }).collect()
+}
+
+fn config(d: u8) -> Config {
+    Config { d, ..Config::default() }
+}
+
+fn example() -> Rib<Ipv4> {
+    rib4(&[
+        ("10.0.0.0/8", 1),
+        ("10.0.64.0/20", 2),
+        ("10.1.64.0/20", 2),
+        ("10.2.0.0/24", 3),
+        ("10.3.0.128/25", 3),
+    ])
+}
+
+/// The example of the README: a short chunk that two direct entries share, another short one, and a
+/// long one.
+#[test]
+fn the_readme_example() {
+    let dxr = Dxr::<Original>::compile(&example(), &config(16)).unwrap();
+    let entries = &dxr.direct.entries;
+    assert_eq!(entries[0x0900], 0, "no route");
+    assert_eq!(entries[0x0a04], 1 << 13, "next hop 1");
+    let shared = 1 << 12 | 2;
+    assert_eq!(entries[0x0a00..0x0a02], [shared; 2], "base 0, short, 3 ranges");
+    assert_eq!(entries[0x0a02], 2 << 13 | 1 << 12 | 1, "base 2, short, 2 ranges");
+    assert_eq!(entries[0x0a03], 3 << 13 | 2, "base 3, long, 3 ranges");
+    let halves = u32::halves(&dxr.ranges);
+    assert_eq!(halves[..6], [0x0001, 0x4002, 0x5001, 0, 0x0003, 0x0101]);
+    assert_eq!(dxr.ranges[3..], [0x0000_0001, 0x0080_0003, 0x0100_0001, 0]);
+    assert_eq!(dxr.lookup(0x0a01_4809), NextHopId::new(2));
+    dxr.check(&example()).unwrap();
+    let statistics = dxr.statistics();
+    let counts = |short_chunks, short_fragments| Counts {
+        short_chunks,
+        short_fragments,
+        long_chunks: 1,
+        long_fragments: 3,
+    };
+    assert_eq!(statistics.physical, counts(2, 5));
+    assert_eq!(statistics.aggregated, counts(3, 8));
+    assert_eq!((statistics.longest, statistics.resolved), (3, 65_536 - 4));
+    assert_eq!((statistics.direct_bytes, statistics.range_bytes), (262_144, 24));
+    assert_eq!(chunk_lengths(&example(), 16).chunks[..4], [65_532, 1, 3, 0]);
+}
+
+/// Two levels keep equal blocks of the second once.
+#[test]
+fn two_levels_hold_the_same_entries() {
+    let single = Dxr::<Original>::compile(&example(), &config(20)).unwrap();
+    let split = Config { x: 5, ..config(15) };
+    let split = Dxr::<Original, Split>::compile(&example(), &split).unwrap();
+    assert!(single.entries().eq(split.entries()));
+    assert_eq!(single.ranges, split.ranges);
+    assert_eq!(split.direct.first.len(), (1 << 15) + 1);
+    assert!(split.direct.entries.len() < 8 * 32, "few blocks differ");
+    assert_eq!(Engine::variant(&split), "d=15:x=5");
+    split.check(&example()).unwrap();
+}
+
+/// Runs over every variant of a family.
+fn variants<F: crate::Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn super::super::Compiled<F>)) {
+    struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn super::super::Compiled<F>));
+    impl<F: Family> EngineVisitor<F> for Each<'_, F> {
+        type Output = ();
+        fn visit<E: Engine<F>>(self, engine: E) {
+            self.0(&engine);
+        }
+    }
+    let other = if F::WIDTH == 32 { "wide" } else { "xl" };
+    for table in ["d=16", "d=18", "d=22", "d=12:x=8", "d=4:x=18"] {
+        for format in ["", other, "hops=k"] {
+            for batch in ["", "batch=each", "batch=flight", "batch=gather", "batch=line"] {
+                let text = format!("dxr:{table}:{format}:{batch}").replace("::", ":");
+                let spec = text.trim_end_matches(':').parse().unwrap();
+                F::build(&spec, rib, Each(each)).unwrap();
+            }
+        }
+    }
+}
+
+/// D17, D16, D9: /128 and /32 at both ends of the space, for every variant.
+#[test]
+fn edges_of_the_address() {
+    let mut rib = Rib::<Ipv6>::new();
+    for (n, text) in (1..).zip(["::/0", "::/128", "::/127", "8000::/1"]) {
+        rib.insert(text.parse().unwrap(), hop(n)).unwrap();
+    }
+    rib.insert(Prefix::from_bits_masked(u128::MAX, 128), hop(9)).unwrap();
+    variants(&rib, &mut |engine| engine.check(&rib).unwrap());
+    let rib = rib4(&[("0.0.0.0/32", 1), ("255.255.255.255/32", 2), ("255.255.255.254/31", 3)]);
+    variants(&rib, &mut |engine| {
+        engine.check(&rib).unwrap();
+        for simd in Simd::available() {
+            let mut out = [None; 130];
+            engine.lookup_batch_with(simd, &[u32::MAX; 130], &mut out);
+            assert_eq!(out, [NextHopId::new(2); 130]);
+        }
+    });
+    let empty = Rib::<Ipv4>::new();
+    variants(&empty, &mut |engine| engine.check(&empty).unwrap());
+}
+
+/// A chunk takes 4096 ranges, 8192 of IPv6 and any number with `xl`; the error names the limit.
+#[test]
+fn chunks_have_a_greatest_size() {
+    let hosts = |n: u32| -> Rib<Ipv4> {
+        (0..n / 2)
+            .map(|i| Prefix::from_bits_masked(0x0a00_0001 + 2 * i, 32))
+            .map(|prefix| Route { prefix, next_hop: hop(7) })
+            .collect()
+    };
+    let too_many =
+        |limit| Err(CompileError::TooMany { engine: NAME, what: "ranges in one chunk", limit });
+    // Every other address: a range each, the last one up to the end of the chunk included.
+    let fits = hosts(4094);
+    let dxr = Dxr::<Original>::compile(&fits, &config(16)).unwrap();
+    assert_eq!(dxr.statistics().longest, 4095);
+    let mut full = fits.clone();
+    full.insert("10.0.255.255/32".parse().unwrap(), hop(7)).unwrap();
+    let dxr = Dxr::<Original>::compile(&full, &config(16)).unwrap();
+    assert_eq!(dxr.statistics().longest, 4096);
+    dxr.check(&full).unwrap();
+    let over = hosts(4096);
+    assert_eq!(Dxr::<Original>::compile(&over, &config(16)).map(|_| ()), too_many(4096));
+    assert_eq!(Dxr::<Wide>::compile(&over, &config(16)).map(|_| ()), too_many(4096));
+
+    let over: Rib<Ipv6> = (0..4096u128)
+        .map(|i| Prefix::from_bits_masked(1 + 2 * i, 128))
+        .map(|prefix| Route { prefix, next_hop: hop(7) })
+        .collect();
+    assert_eq!(Dxr::<Long>::compile(&over, &config(16)).map(|_| ()), too_many(8192));
+    let dxr = Dxr::<Xl>::compile(&over, &config(16)).unwrap();
+    assert_eq!((dxr.ranges.len(), dxr.ranges[0]), (8193 + 1 + PADDING, 8193));
+    assert_eq!(dxr.direct.entries[0], Xl::XL_MARK);
+    dxr.check(&over).unwrap();
+    assert_eq!(dxr.lookup(8191), NextHopId::new(7));
+    assert_eq!(dxr.lookup(8192), None);
+}
+
+/// A table whose chunks, all long and all different, fill the range table: `chunks` of 11 ranges
+/// each.
+fn filling(chunks: u32) -> Rib<Ipv4> {
+    let mut rib = Rib::new();
+    for i in 0..chunks {
+        for j in 0..5 {
+            let bits = i << 12 | (2 * j + 1) << 7;
+            let next_hop = hop(1 + (i >> (4 * j)) % 16 + 16 * j);
+            rib.insert(Prefix::from_bits_masked(bits, 25), next_hop).unwrap();
+        }
+    }
+    rib
+}
+
+/// The base of a chunk has 19 bits, 20 with `wide`: 2^19 / 11 chunks of 11 ranges, which begin
+/// below the limit, and one more, which does not.
+#[test]
+fn the_range_table_has_an_end() {
+    let fits = (1u32 << 19).div_ceil(11);
+    let rib = filling(fits);
+    let dxr = Dxr::<Original>::compile(&rib, &config(20)).unwrap();
+    assert_eq!(dxr.statistics().longest, 11);
+    assert_eq!(dxr.ranges.len(), fits as usize * 11 + PADDING);
+    dxr.check(&rib).unwrap();
+    let over = filling(fits + 1);
+    let error = Dxr::<Original>::compile(&over, &config(20)).unwrap_err();
+    let what = "words in the range table";
+    assert_eq!(error, CompileError::TooMany { engine: NAME, what, limit: 1 << 19 });
+    Dxr::<Wide>::compile(&over, &config(20)).unwrap().check(&over).unwrap();
+}
+
+/// 65,535 next hops, or as many as `hops=k` and the direct entry hold.
+#[test]
+fn next_hops_have_a_limit() {
+    let rib = |id| rib4(&[("10.0.0.0/8", id), ("10.0.0.0/30", 1), ("10.0.1.0/24", id)]);
+    let compile = |id, config| {
+        Dxr::<Original>::compile(&rib(id), &config).map(|dxr| {
+            dxr.check(&rib(id)).unwrap();
+            dxr.lookup(0x0a00_0101)
+        })
+    };
+    let hops_k = |d| Config { hops_k: true, ..config(d) };
+    let refused = |id, limit| Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
+    assert_eq!(compile(65_535, config(18)), Ok(Some(hop(65_535))));
+    assert_eq!(compile(65_536, config(18)), refused(65_536, 65_535));
+    assert_eq!(compile(262_143, hops_k(18)), Ok(Some(hop(262_143))));
+    assert_eq!(compile(262_144, hops_k(18)), refused(262_144, 262_143));
+    assert_eq!(compile(524_287, hops_k(22)), Ok(Some(hop(524_287))));
+    assert_eq!(compile(524_288, hops_k(22)), refused(524_288, 524_287));
+    let wide = Dxr::<Wide>::compile(&rib(1 << 19), &hops_k(22)).unwrap();
+    wide.check(&rib(1 << 19)).unwrap();
+}
+
+/// The short format takes next hops up to 255 and starts at multiples of 256 only.
+#[test]
+fn short_chunks_are_those_that_fit() {
+    let is_short = |route: (&str, u32)| {
+        let rib = rib4(&[("10.0.0.0/8", 1), route]);
+        let dxr = Dxr::<Original>::compile(&rib, &config(18)).unwrap();
+        dxr.check(&rib).unwrap();
+        dxr.statistics().physical.short_chunks == 1
+    };
+    assert!(is_short(("10.0.0.0/24", 255)));
+    assert!(!is_short(("10.0.0.0/24", 256)));
+    assert!(!is_short(("10.0.0.0/25", 255)));
+}
+
+#[test]
+fn options() {
+    let rib = rib4(&[("10.0.0.0/8", 1)]);
+    let compile = |text: &str| crate::Fib::<Ipv4>::compile(&rib, spec(text));
+    fn spec(text: &str) -> super::super::EngineSpec {
+        text.parse().unwrap()
+    }
+    for good in [
+        "d=18",
+        "d=16",
+        "d=22",
+        "d=15:x=5",
+        "d=16:x=6",
+        "d=18:wide:hops=k:batch=gather",
+        "d=18:batch=line",
+        "d=18:batch=flight",
+        "d=18:batch=each",
+    ] {
+        assert_eq!(compile(&format!("dxr:{good}")).unwrap().variant(), good);
+    }
+    for bad in [
+        "d=15",
+        "d=23",
+        "d=17:x=3",
+        "d=10:x=5",
+        "d=16:x=7",
+        "x=4",
+        "x=0:d=9",
+        "d=",
+        "xl",
+        "hops=9",
+        "batch=no",
+        "d=255:x=255",
+        "",
+    ] {
+        assert!(matches!(compile(&format!("dxr:{bad}")), Err(CompileError::Option(_))), "{bad}");
+    }
+    let ipv6 = Rib::<Ipv6>::new();
+    assert!(crate::Fib::compile(&ipv6, spec("dxr:xl")).is_ok());
+    assert!(crate::Fib::compile(&ipv6, spec("dxr:wide")).is_err());
+}
+
+/// `check` must be able to fail.
+#[test]
+fn check_finds_damage() {
+    let rib = example();
+    let good = Dxr::<Original>::compile(&rib, &config(16)).unwrap();
+    good.check(&rib).unwrap();
+    let damage: [fn(&mut Dxr<Original>); 13] = [
+        |p| p.ranges[0] = 9,
+        |p| p.ranges[4] = 0x0080_0004,
+        |p| p.ranges[4] = 0x0100_0003,
+        |p| p.ranges[1] |= u32::MAX / 0xffff * 7,
+        |p| p.ranges[6] = 1,
+        |p| p.ranges = p.ranges[..6].into(),
+        |p| p.ranges = Box::new([]),
+        |p| p.direct.entries[0x0a03] = 500 << 13 | 2,
+        |p| p.direct.entries[0x0a03] = 3 << 13 | 3,
+        |p| p.direct.entries[0x0a03] = 3 << 13 | 1,
+        |p| p.direct.entries[0x0a04] = 2 << 13,
+        |p| p.direct.entries[0x0a04] = 1 << 13 | 1 << 12,
+        |p| p.direct.entries = p.direct.entries[1..].into(),
+    ];
+    for (i, damage) in damage.into_iter().enumerate() {
+        let mut bad = good.clone();
+        damage(&mut bad);
+        // Damaged indices must be found before anything is read through them.
+        assert!(bad.check(&rib).is_err(), "damage {i}");
+    }
+    let mut bad = good.clone();
+    (bad.k, bad.hop_bits) = (18, 17);
+    assert!(bad.check(&rib).is_err());
+    assert!(good.check(&rib4(&[("10.0.0.0/8", 1)])).is_err(), "another RIB");
+}
+
+/// The same for what two levels and `xl` add.
+#[test]
+fn check_finds_damage_in_other_forms() {
+    let rib = example();
+    let split = Config { x: 6, ..config(12) };
+    let good = Dxr::<Wide, Split>::compile(&rib, &split).unwrap();
+    let damage: [fn(&mut Dxr<Wide, Split>); 6] = [
+        |p| p.direct.first[3] = 900,
+        |p| p.direct.first[0x0a0] = 0,
+        |p| p.direct.x = 18,
+        |p| p.direct.first = p.direct.first[1..].into(),
+        |p| p.direct.entries = p.direct.entries[..70].into(),
+        |p| p.direct.entries.copy_within(..64, 64),
+    ];
+    for (i, damage) in damage.into_iter().enumerate() {
+        let mut bad = good.clone();
+        damage(&mut bad);
+        assert!(bad.check(&rib).is_err(), "damage {i}");
+    }
+    let rib: Rib<Ipv6> = (0..5000u128)
+        .map(|i| Prefix::from_bits_masked(1 + 2 * i, 128))
+        .map(|prefix| Route { prefix, next_hop: hop(7) })
+        .collect();
+    let good = Dxr::<Xl>::compile(&rib, &config(18)).unwrap();
+    good.check(&rib).unwrap();
+    for size in [0, 1, 8000, 10_000, 10_002, u128::from(u64::MAX)] {
+        let mut bad = good.clone();
+        bad.ranges[0] = size;
+        assert!(bad.check(&rib).is_err(), "size {size}");
+    }
+}
+
+/// A table of many lengths and next hops.
+fn spread(hops: u32) -> Rib<Ipv4> {
+    (0..3000u32)
+        .map(|i| {
+            let bits = i.wrapping_mul(0x9e37_79b9) & 0x03ff_ffff;
+            let prefix = Prefix::from_bits_masked(bits, 8 + (i % 25) as u8);
+            Route { prefix, next_hop: hop(1 + i % hops) }
+        })
+        .collect()
+}
+
+/// Every kernel at every level, on short and long chunks of all sizes.
+#[test]
+fn levels_agree() {
+    for hops in [30, 300] {
+        let rib = spread(hops);
+        let keys: Vec<u32> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
+        let expected: Vec<_> =
+            rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
+        variants(&rib, &mut |engine| {
+            for simd in Simd::available() {
+                let mut out = alloc::vec![None; keys.len()];
+                engine.lookup_batch_with(simd, &keys, &mut out);
+                assert!(out == expected, "{} at {}", engine.variant(), simd.level());
+            }
+        });
+    }
+}
+
+/// Chunk lengths and statistics count the same, and equal chunks of the RIB are one physical chunk.
+#[test]
+fn statistics_count_what_is_there() {
+    let rib = spread(30);
+    for k in MIN_K..=MAX_K {
+        let statistics = Dxr::<Original>::compile(&rib, &config(k)).unwrap().statistics();
+        let lengths = chunk_lengths(&rib, k);
+        assert_eq!(lengths.chunks.iter().sum::<usize>(), 1 << k);
+        assert_eq!(lengths.chunks[0], statistics.resolved);
+        assert_eq!(lengths.longest, statistics.longest);
+        let Counts { short_chunks, long_chunks, .. } = statistics.aggregated;
+        assert_eq!(statistics.resolved + short_chunks + long_chunks, 1 << k);
+        let mut distinct: BTreeMap<Vec<(u32, u32)>, usize> = BTreeMap::new();
+        compile::for_each_chunk(&rib, k, |count, fragments| {
+            let chunk: Vec<_> = fragments.iter().map(|f| (f.start, f.hop)).collect();
+            *distinct.entry(chunk).or_default() += count;
+            Ok::<(), core::convert::Infallible>(())
+        })
+        .unwrap();
+        distinct.retain(|chunk, _| chunk.len() > 1);
+        let Counts { short_chunks, long_chunks, short_fragments, long_fragments } =
+            statistics.physical;
+        assert_eq!(short_chunks + long_chunks, distinct.len());
+        let fragments: usize = distinct.keys().map(Vec::len).sum();
+        assert_eq!(short_fragments + long_fragments, fragments);
+    }
+    let fib = crate::Fib::compile(&rib, super::super::EngineKind::Dxr).unwrap();
+    assert_eq!(fib.statistics(&rib).len(), 8 + 7);
+}

@@ -1,0 +1,132 @@
+//! Verifies what `layout.rs` states, and the structure against the RIB on every address: one walk in
+//! order of addresses counts the chunks it meets and holds each change of next hop against the
+//! RIB's disjoint ranges.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::NAME;
+use super::layout::{CHUNK, LONGER, PADDING, Sail};
+use crate::addr::{Family, Ipv4};
+use crate::error::Corrupt;
+use crate::next_hop::NextHopId;
+use crate::rib::{Coalesced, Iter, Rib};
+
+pub(super) fn check(sail: &Sail, rib: &Rib<Ipv4>) -> Result<(), Corrupt> {
+    let Sail { bcn16, bn24, c24, n32, .. } = sail;
+    let chunks24 = c24.len() / CHUNK;
+    let chunks32 = n32.len().saturating_sub(PADDING) / CHUNK;
+    let expected = [(1 << 16) + PADDING, chunks24 * CHUNK + PADDING, chunks32 * CHUNK + PADDING];
+    if [bcn16.len(), bn24.len(), n32.len()] != expected || c24.len() != chunks24 * CHUNK {
+        return corrupt(format!(
+            "{}, {}, {} and {} entries in BCN16, BN24, C24 and N32",
+            bcn16.len(),
+            bn24.len(),
+            c24.len(),
+            n32.len()
+        ));
+    }
+    if [bcn16, bn24, n32].iter().any(|array| array.last() != Some(&0)) {
+        return corrupt("the padding is not zero".into());
+    }
+    let expected = Expected { ranges: rib.ranges().coalesced(), raw: None };
+    let mut walk = Walk { sail, expected, chunks24: 0, chunks32: 0 };
+    for (i, bcn) in (0u32..1 << 16).zip(bcn16) {
+        walk.level16(*bcn, i << 16)?;
+    }
+    walk.expected.end()?;
+    if (walk.chunks24, walk.chunks32) != (chunks24, chunks32) {
+        return corrupt(format!(
+            "{} of {chunks24} chunks of level 24 and {} of {chunks32} of level 32 are reached",
+            walk.chunks24, walk.chunks32
+        ));
+    }
+    Ok(())
+}
+
+fn corrupt<T>(what: String) -> Result<T, Corrupt> {
+    Err(Corrupt { engine: NAME, what })
+}
+
+struct Walk<'a> {
+    sail: &'a Sail,
+    expected: Expected<'a>,
+    /// Chunks met so far.
+    chunks24: usize,
+    chunks32: usize,
+}
+
+impl Walk<'_> {
+    fn level16(&mut self, bcn: u16, first: u32) -> Result<(), Corrupt> {
+        if bcn & LONGER == 0 {
+            return self.expected.meet(first, bcn);
+        }
+        let chunk = usize::from(bcn & !LONGER);
+        if chunk != self.chunks24 || chunk >= self.sail.c24.len() / CHUNK {
+            return corrupt(format!("chunk {chunk} of level 24 after {} chunks", self.chunks24));
+        }
+        self.chunks24 += 1;
+        for i in 0..CHUNK {
+            self.level24(chunk * CHUNK + i, first | (i as u32) << 8)?;
+        }
+        Ok(())
+    }
+
+    fn level24(&mut self, index: usize, first: u32) -> Result<(), Corrupt> {
+        let (bn, chunk) = (self.sail.bn24[index], self.sail.c24[index] as usize);
+        if bn & LONGER == 0 {
+            if chunk != 0 {
+                return corrupt(format!("entry {index} of level 24 has a next hop and a chunk"));
+            }
+            return self.expected.meet(first, bn);
+        }
+        if bn != LONGER {
+            return corrupt(format!("entry {index} of level 24 is {bn:#x}"));
+        }
+        if chunk != self.chunks32 || (chunk + 1) * CHUNK > self.sail.n32.len() - PADDING {
+            return corrupt(format!("chunk {chunk} of level 32 after {} chunks", self.chunks32));
+        }
+        self.chunks32 += 1;
+        for i in 0..CHUNK {
+            let hop = self.sail.n32[chunk * CHUNK + i];
+            if hop & LONGER != 0 {
+                return corrupt(format!("next hop {hop} in level 32"));
+            }
+            self.expected.meet(first | i as u32, hop)?;
+        }
+        Ok(())
+    }
+}
+
+/// The RIB's ranges, read in step with the walk.
+struct Expected<'r> {
+    ranges: Coalesced<Ipv4, Iter<'r, Ipv4>>,
+    /// The raw next hop of the range that the walk is in.
+    raw: Option<u32>,
+}
+
+impl Expected<'_> {
+    /// The structure answers `raw` from address `first` on.
+    fn meet(&mut self, first: u32, raw: u16) -> Result<(), Corrupt> {
+        let raw = u32::from(raw);
+        if self.raw == Some(raw) {
+            return Ok(());
+        }
+        self.raw = Some(raw);
+        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
+        if range == Some((first, raw)) {
+            return Ok(());
+        }
+        corrupt(format!(
+            "next hop {raw} from {} on; the RIB's next range is {range:?}",
+            Ipv4::addr(first)
+        ))
+    }
+
+    fn end(&mut self) -> Result<(), Corrupt> {
+        match self.ranges.next() {
+            None => Ok(()),
+            Some(range) => corrupt(format!("the RIB's range {range:?} is missing")),
+        }
+    }
+}

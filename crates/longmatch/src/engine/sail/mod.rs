@@ -1,0 +1,114 @@
+//! SAIL_L (Yang et al., SIGCOMM 2014): the routes pushed to the levels 16, 24 and 32, each level an
+//! array. IPv4. See the README beside this file.
+//!
+//! | | |
+//! |---|---|
+//! | lookup | 1, 2 or 4 reads: BCN16; BN24; C24 and N32 |
+//! | compile | O(routes + entries) |
+//! | memory | 128 KiB, 1.5 KiB a chunk of level 24, 512 bytes a chunk of level 32 |
+
+mod batch;
+mod check;
+mod compile;
+mod layout;
+mod lookup;
+
+pub use layout::{MAX_CHUNKS_24, MAX_CHUNKS_32, MAX_NEXT_HOP, Sail};
+
+use alloc::string::String;
+
+use super::{Engine, EngineVisitor, Lookup};
+use crate::addr::Ipv4;
+use crate::error::{CompileError, Corrupt, OptionError};
+use crate::memory::{MemoryPart, MemoryUsage};
+use crate::next_hop::NextHopId;
+use crate::rib::Rib;
+use crate::simd::Simd;
+
+pub(super) const NAME: &str = "sail";
+
+/// What can be chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// How a batch is looked up.
+    pub batch: Batch,
+}
+
+/// How a batch is looked up. All give the same answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Batch {
+    /// What is fastest for the level.
+    #[default]
+    Auto,
+    /// One address after the other, as the paper does.
+    Each,
+    /// Several addresses in flight, level by level, without vectors.
+    Flight,
+}
+
+impl Lookup<Ipv4> for Sail {
+    #[inline(always)]
+    fn lookup(&self, addr: u32) -> Option<NextHopId> {
+        lookup::lookup(self, addr)
+    }
+
+    fn lookup_batch_with(&self, simd: Simd, addrs: &[u32], out: &mut [Option<NextHopId>]) {
+        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        [
+            MemoryPart::of_slice("entries of BCN16", &self.bcn16),
+            MemoryPart::of_slice("entries of BN24", &self.bn24),
+            MemoryPart::of_slice("entries of C24", &self.c24),
+            MemoryPart::of_slice("entries of N32", &self.n32),
+        ]
+        .into()
+    }
+}
+
+impl Engine<Ipv4> for Sail {
+    const NAME: &'static str = NAME;
+    const BATCHES: bool = true;
+    type Config = Config;
+
+    fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(rib, config)
+    }
+
+    fn variant(&self) -> String {
+        match self.batch {
+            Batch::Auto => String::new(),
+            Batch::Each => "batch=each".into(),
+            Batch::Flight => "batch=flight".into(),
+        }
+    }
+
+    fn check(&self, rib: &Rib<Ipv4>) -> Result<(), Corrupt> {
+        check::check(self, rib)
+    }
+}
+
+/// Builds the variant that the options name.
+pub(super) fn build<V: EngineVisitor<Ipv4>>(
+    options: &[String],
+    rib: &Rib<Ipv4>,
+    visitor: V,
+) -> Result<V::Output, CompileError> {
+    let mut config = Config::default();
+    for option in options {
+        config.batch = match option.as_str() {
+            "batch=auto" => Batch::Auto,
+            "batch=each" => Batch::Each,
+            "batch=flight" => Batch::Flight,
+            _ => {
+                let expected = "batch=each or batch=flight";
+                return Err(OptionError { engine: NAME, option: option.clone(), expected }.into());
+            }
+        };
+    }
+    Ok(visitor.visit(Sail::compile(rib, &config)?))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! The table of engines: their names, and how each is built for a family.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use super::{Engine, dir24_8, dxr, linear, poptrie, radix, sail, tree_bitmap};
+use crate::addr::{Family, Ipv4, Ipv6};
+use crate::error::{CompileError, OptionError, UnknownEngine};
+use crate::rib::Rib;
+
+/// The engines there are.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum EngineKind {
+    /// [`linear::Linear`].
+    Linear,
+    /// [`radix::Radix`].
+    Radix,
+    /// [`dir24_8::Dir24_8`].
+    Dir24_8,
+    /// [`tree_bitmap::TreeBitmap`].
+    TreeBitmap,
+    /// [`dxr::Dxr`].
+    Dxr,
+    /// [`sail::Sail`], for IPv4.
+    Sail,
+    /// [`poptrie::Poptrie`].
+    Poptrie,
+}
+
+impl EngineKind {
+    /// Every engine: the oracle, the baseline, then by the year of their papers.
+    pub const ALL: [Self; 7] = [
+        Self::Linear,
+        Self::Radix,
+        Self::Dir24_8,
+        Self::TreeBitmap,
+        Self::Dxr,
+        Self::Sail,
+        Self::Poptrie,
+    ];
+
+    /// The name in the command line, the reports and the other languages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linear => linear::NAME,
+            Self::Radix => radix::NAME,
+            Self::Poptrie => poptrie::NAME,
+            Self::TreeBitmap => tree_bitmap::NAME,
+            Self::Dir24_8 => dir24_8::NAME,
+            Self::Dxr => dxr::NAME,
+            Self::Sail => sail::NAME,
+        }
+    }
+
+    /// Whether a lookup takes time in proportion to the table. Such an engine is an oracle for
+    /// small tables, not something to measure or to sweep a large table with.
+    pub const fn is_oracle(self) -> bool {
+        matches!(self, Self::Linear)
+    }
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for EngineKind {
+    type Err = UnknownEngine;
+
+    fn from_str(name: &str) -> Result<Self, UnknownEngine> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| UnknownEngine { name: name.into() })
+    }
+}
+
+/// An engine with options: `name` or `name:option:option`, for example `poptrie:s=16:basic`.
+///
+/// What the options mean is the engine's business; an unknown one shows when it is built.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct EngineSpec {
+    /// The engine.
+    pub kind: EngineKind,
+    /// Its options; none means the engine's defaults.
+    pub options: Vec<String>,
+}
+
+impl From<EngineKind> for EngineSpec {
+    fn from(kind: EngineKind) -> Self {
+        Self { kind, options: Vec::new() }
+    }
+}
+
+impl FromStr for EngineSpec {
+    type Err = UnknownEngine;
+
+    fn from_str(text: &str) -> Result<Self, UnknownEngine> {
+        let mut parts = text.split(':');
+        let kind = parts.next().unwrap_or_default().parse()?;
+        Ok(Self { kind, options: parts.map(String::from).collect() })
+    }
+}
+
+impl fmt::Display for EngineSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.kind, f)?;
+        self.options.iter().try_for_each(|option| write!(f, ":{option}"))
+    }
+}
+
+/// Receives a compiled engine as its own type, so that loops around its lookup are compiled
+/// for it alone.
+pub trait EngineVisitor<F: Family> {
+    /// What comes out.
+    type Output;
+
+    /// Takes the engine.
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output;
+}
+
+/// A family with its engines: the table of engines.
+pub trait Engines: Family {
+    /// Whether the engine exists for this family.
+    fn has(kind: EngineKind) -> bool;
+
+    /// Compiles the engine that is asked for and hands it to the visitor.
+    ///
+    /// # Errors
+    /// When the family has no such engine, the engine no such option, or the table exceeds a limit
+    /// of it.
+    fn build<V: EngineVisitor<Self>>(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError>;
+}
+
+/// Builds an engine that is written once for every family; says that any other does not exist for
+/// this one.
+fn build_common<F: Family, V: EngineVisitor<F>>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+    visitor: V,
+) -> Result<V::Output, CompileError> {
+    match spec.kind {
+        EngineKind::Linear => build_plain::<F, linear::Linear<F>, V>(spec, rib, visitor),
+        EngineKind::Radix => build_plain::<F, radix::Radix<F>, V>(spec, rib, visitor),
+        EngineKind::Poptrie => poptrie::build(&spec.options, rib, visitor),
+        EngineKind::TreeBitmap => tree_bitmap::build(&spec.options, rib, visitor),
+        EngineKind::Dir24_8 => dir24_8::build(&spec.options, rib, visitor),
+        EngineKind::Dxr | EngineKind::Sail => {
+            Err(CompileError::Family { engine: spec.kind.name(), family: F::NAME })
+        }
+    }
+}
+
+impl Engines for Ipv4 {
+    fn has(_: EngineKind) -> bool {
+        true
+    }
+
+    fn build<V: EngineVisitor<Self>>(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        match spec.kind {
+            EngineKind::Dxr => dxr::build_ipv4(&spec.options, rib, visitor),
+            EngineKind::Sail => sail::build(&spec.options, rib, visitor),
+            _ => build_common(spec, rib, visitor),
+        }
+    }
+}
+
+impl Engines for Ipv6 {
+    fn has(kind: EngineKind) -> bool {
+        !matches!(kind, EngineKind::Sail)
+    }
+
+    fn build<V: EngineVisitor<Self>>(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        match spec.kind {
+            EngineKind::Dxr => dxr::build_ipv6(&spec.options, rib, visitor),
+            _ => build_common(spec, rib, visitor),
+        }
+    }
+}
+
+/// Builds an engine that has no options.
+fn build_plain<F: Family, E: Engine<F>, V: EngineVisitor<F>>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+    visitor: V,
+) -> Result<V::Output, CompileError> {
+    if let Some(option) = spec.options.first() {
+        let expected = "none: this engine has no options";
+        return Err(OptionError { engine: E::NAME, option: option.clone(), expected }.into());
+    }
+    Ok(visitor.visit(E::compile(rib, &E::Config::default())?))
+}
