@@ -22,6 +22,9 @@ pub struct EngineNumbers {
     pub parts: Vec<Part>,
     /// Once, on this machine, as it happened: no measurement.
     pub compile_seconds: Option<f64>,
+    /// What the engine's authors report of a table, in lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statistics: Vec<String>,
     /// Why it cannot hold the table.
     pub error: Option<String>,
 }
@@ -61,6 +64,7 @@ fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec) -> EngineNumbers {
         bytes: None,
         parts: Vec::new(),
         compile_seconds: None,
+        statistics: Vec::new(),
         error: None,
     };
     let start = Instant::now();
@@ -70,6 +74,7 @@ fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec) -> EngineNumbers {
             let usage = fib.memory_usage();
             numbers.bytes = Some(usage.bytes() as u64);
             numbers.parts = usage.parts.iter().map(Part::from).collect();
+            numbers.statistics = fib.statistics(rib);
             numbers.variant = Some(fib.variant()).filter(|variant| !variant.is_empty());
         }
         Err(error) => numbers.error = Some(error.to_string()),

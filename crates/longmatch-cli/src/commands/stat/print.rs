@@ -24,7 +24,8 @@ pub fn family<F: Served>(
         next_hops(out, numbers)?;
         structure(out, numbers)?;
     }
-    memory(out, numbers, engines)
+    memory(out, numbers, engines)?;
+    statistics(out, engines)
 }
 
 fn section(out: &mut Out, title: &str) -> Result<(), CliError> {
@@ -159,6 +160,17 @@ fn memory(out: &mut Out, numbers: &Numbers<'_>, engines: &[EngineNumbers]) -> Re
         grid.row([name, size, each, time, parts]);
     }
     grid.print(out)
+}
+
+/// What the authors of engines report, in their own units.
+fn statistics(out: &mut Out, engines: &[EngineNumbers]) -> Result<(), CliError> {
+    for engine in engines.iter().filter(|engine| !engine.statistics.is_empty()) {
+        section(out, &engine.engine)?;
+        for line in &engine.statistics {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    Ok(())
 }
 
 /// A share in percent, with as many digits as a small one needs.
