@@ -31,8 +31,8 @@
 //! # When not to use it
 //!
 //! For a handful of prefixes that change with every packet, scan them. For exact matches use a
-//! hash map. A compiled engine does not change: compile again after changing the RIB (one million
-//! routes take some tens of milliseconds).
+//! hash map. A compiled engine does not follow its RIB: after a change compile again (one million
+//! routes take some tens of milliseconds), or patch an engine that can be patched ([`Update`]).
 //!
 //! # Features
 //!
