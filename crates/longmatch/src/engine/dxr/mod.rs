@@ -57,15 +57,16 @@ impl Default for Config {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Batch {
     /// What is fastest for the level. For IPv4 with AVX-512, group by group: [`Batch::Line`] where
-    /// few addresses have ranges, else [`Batch::Gather`]; with AVX2 [`Batch::Gather`]; else
-    /// [`Batch::Flight`].
+    /// few addresses have ranges, else [`Batch::Gather`]; otherwise [`Batch::Gather`] where it
+    /// exists, and [`Batch::Flight`].
     #[default]
     Auto,
     /// One address after the other, as the papers do.
     Each,
     /// Several binary searches in flight, without vectors.
     Flight,
-    /// Binary searches in vector lanes: a gather is a step of each. IPv4, from AVX2 on.
+    /// Binary searches in vector lanes: a gather is a step of each. From AVX2 on, for IPv6 with
+    /// AVX-512.
     Gather,
     /// The direct table by gathers; then halving down to a cache line of ranges, and comparing
     /// these at once. IPv4, with AVX-512.

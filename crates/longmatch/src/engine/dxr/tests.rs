@@ -2,11 +2,12 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::layout::PADDING;
 use super::*;
 use crate::addr::Family;
 use crate::prefix::Prefix;
 use crate::route::Route;
+
+mod limits;
 
 fn hop(n: u32) -> NextHopId {
     NextHopId::new(n).unwrap()
@@ -116,96 +117,6 @@ fn edges_of_the_address() {
     });
     let empty = Rib::<Ipv4>::new();
     variants(&empty, &mut |engine| engine.check(&empty).unwrap());
-}
-
-/// A chunk takes 4096 ranges, 8192 of IPv6 and any number with `xl`; the error names the limit.
-#[test]
-fn chunks_have_a_greatest_size() {
-    let hosts = |n: u32| -> Rib<Ipv4> {
-        (0..n / 2)
-            .map(|i| Prefix::from_bits_masked(0x0a00_0001 + 2 * i, 32))
-            .map(|prefix| Route { prefix, next_hop: hop(7) })
-            .collect()
-    };
-    let too_many =
-        |limit| Err(CompileError::TooMany { engine: NAME, what: "ranges in one chunk", limit });
-    // Every other address: a range each, the last one up to the end of the chunk included.
-    let fits = hosts(4094);
-    let dxr = Dxr::<Original>::compile(&fits, &config(16)).unwrap();
-    assert_eq!(dxr.statistics().longest, 4095);
-    let mut full = fits.clone();
-    full.insert("10.0.255.255/32".parse().unwrap(), hop(7)).unwrap();
-    let dxr = Dxr::<Original>::compile(&full, &config(16)).unwrap();
-    assert_eq!(dxr.statistics().longest, 4096);
-    dxr.check(&full).unwrap();
-    let over = hosts(4096);
-    assert_eq!(Dxr::<Original>::compile(&over, &config(16)).map(|_| ()), too_many(4096));
-    assert_eq!(Dxr::<Wide>::compile(&over, &config(16)).map(|_| ()), too_many(4096));
-
-    let over: Rib<Ipv6> = (0..4096u128)
-        .map(|i| Prefix::from_bits_masked(1 + 2 * i, 128))
-        .map(|prefix| Route { prefix, next_hop: hop(7) })
-        .collect();
-    assert_eq!(Dxr::<Long>::compile(&over, &config(16)).map(|_| ()), too_many(8192));
-    let dxr = Dxr::<Xl>::compile(&over, &config(16)).unwrap();
-    assert_eq!((dxr.ranges.len(), dxr.ranges[0]), (8193 + 1 + PADDING, 8193));
-    assert_eq!(dxr.direct.entries[0], Xl::XL_MARK);
-    dxr.check(&over).unwrap();
-    assert_eq!(dxr.lookup(8191), NextHopId::new(7));
-    assert_eq!(dxr.lookup(8192), None);
-}
-
-/// A table whose chunks, all long and all different, fill the range table: `chunks` of 11 ranges
-/// each.
-fn filling(chunks: u32) -> Rib<Ipv4> {
-    let mut rib = Rib::new();
-    for i in 0..chunks {
-        for j in 0..5 {
-            let bits = i << 12 | (2 * j + 1) << 7;
-            let next_hop = hop(1 + (i >> (4 * j)) % 16 + 16 * j);
-            rib.insert(Prefix::from_bits_masked(bits, 25), next_hop).unwrap();
-        }
-    }
-    rib
-}
-
-/// The base of a chunk has 19 bits, 20 with `wide`: 2^19 / 11 chunks of 11 ranges, which begin
-/// below the limit, and one more, which does not.
-#[test]
-fn the_range_table_has_an_end() {
-    let fits = (1u32 << 19).div_ceil(11);
-    let rib = filling(fits);
-    let dxr = Dxr::<Original>::compile(&rib, &config(20)).unwrap();
-    assert_eq!(dxr.statistics().longest, 11);
-    assert_eq!(dxr.ranges.len(), fits as usize * 11 + PADDING);
-    dxr.check(&rib).unwrap();
-    let over = filling(fits + 1);
-    let error = Dxr::<Original>::compile(&over, &config(20)).unwrap_err();
-    let what = "words in the range table";
-    assert_eq!(error, CompileError::TooMany { engine: NAME, what, limit: 1 << 19 });
-    Dxr::<Wide>::compile(&over, &config(20)).unwrap().check(&over).unwrap();
-}
-
-/// 65,535 next hops, or as many as `hops=k` and the direct entry hold.
-#[test]
-fn next_hops_have_a_limit() {
-    let rib = |id| rib4(&[("10.0.0.0/8", id), ("10.0.0.0/30", 1), ("10.0.1.0/24", id)]);
-    let compile = |id, config| {
-        Dxr::<Original>::compile(&rib(id), &config).map(|dxr| {
-            dxr.check(&rib(id)).unwrap();
-            dxr.lookup(0x0a00_0101)
-        })
-    };
-    let hops_k = |d| Config { hops_k: true, ..config(d) };
-    let refused = |id, limit| Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
-    assert_eq!(compile(65_535, config(18)), Ok(Some(hop(65_535))));
-    assert_eq!(compile(65_536, config(18)), refused(65_536, 65_535));
-    assert_eq!(compile(262_143, hops_k(18)), Ok(Some(hop(262_143))));
-    assert_eq!(compile(262_144, hops_k(18)), refused(262_144, 262_143));
-    assert_eq!(compile(524_287, hops_k(22)), Ok(Some(hop(524_287))));
-    assert_eq!(compile(524_288, hops_k(22)), refused(524_288, 524_287));
-    let wide = Dxr::<Wide>::compile(&rib(1 << 19), &hops_k(22)).unwrap();
-    wide.check(&rib(1 << 19)).unwrap();
 }
 
 /// The short format takes next hops up to 255 and starts at multiples of 256 only.
@@ -340,21 +251,51 @@ fn spread(hops: u32) -> Rib<Ipv4> {
         .collect()
 }
 
-/// Every kernel at every level, on short and long chunks of all sizes.
+/// Both ends of every range, at every level, with every variant.
+fn agree<F: crate::Engines>(rib: &Rib<F>) {
+    let keys: Vec<_> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
+    let expected: Vec<_> =
+        rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
+    variants(rib, &mut |engine| {
+        for simd in Simd::available() {
+            let mut out = alloc::vec![None; keys.len()];
+            engine.lookup_batch_with(simd, &keys, &mut out);
+            assert!(out == expected, "{} at {}", engine.variant(), simd.level());
+        }
+    });
+}
+
+/// Every kernel, on short and long chunks of all sizes; for IPv6 on starts that differ early and late.
 #[test]
 fn levels_agree() {
-    for hops in [30, 300] {
-        let rib = spread(hops);
-        let keys: Vec<u32> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
-        let expected: Vec<_> =
-            rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
-        variants(&rib, &mut |engine| {
-            for simd in Simd::available() {
-                let mut out = alloc::vec![None; keys.len()];
-                engine.lookup_batch_with(simd, &keys, &mut out);
-                assert!(out == expected, "{} at {}", engine.variant(), simd.level());
-            }
-        });
+    agree(&spread(30));
+    agree(&spread(300));
+    let route = |i: u32| {
+        let bits = u128::from(i.wrapping_mul(0x9e37_79b9)) << 78 | u128::from((i % 7) << (i % 30));
+        let prefix = Prefix::from_bits_masked(bits, 16 + (i % 113) as u8);
+        Route { prefix, next_hop: hop(1 + i % 30) }
+    };
+    agree::<Ipv6>(&(0..3000).map(route).collect());
+}
+
+/// Chunks with their size in front, in lanes.
+#[test]
+fn levels_agree_on_long_chunks() {
+    let rib: Rib<Ipv6> = (0..5000u128)
+        .map(|i| Prefix::from_bits_masked(i << 62, 66))
+        .chain((0..5000u128).map(|i| Prefix::from_bits_masked(1 << 126 | i << 63, 66)))
+        .map(|prefix| Route { prefix, next_hop: hop(1 + (prefix.first() >> 62) as u32 % 300) })
+        .collect();
+    let keys: Vec<_> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
+    let expected: Vec<_> =
+        rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
+    let dxr = Dxr::<Xl>::compile(&rib, &config(16)).unwrap();
+    dxr.check(&rib).unwrap();
+    assert!(dxr.statistics().longest > 9000);
+    for simd in Simd::available() {
+        let mut out = alloc::vec![None; keys.len()];
+        dxr.lookup_batch_with(simd, &keys, &mut out);
+        assert!(out == expected, "{}", simd.level());
     }
 }
 

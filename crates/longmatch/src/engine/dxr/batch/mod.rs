@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `avx512` | IPv4 | gathers for the direct table and for binary searches in the lanes; `line` where few addresses of a group have ranges |
 //! | `avx2` | IPv4 | the same without `line` |
+//! | `avx512_ipv6` | IPv6 | binary searches in the lanes |
 //! | `scalar` | | several binary searches in flight |
 //!
 //! `batch=gather` and `batch=line` do the one or the other always, `batch=flight` is `scalar`; where
@@ -15,13 +16,14 @@ mod avx2;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod avx512_ipv6;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod line;
 mod scalar;
 
 use super::Batch;
 use super::direct::Direct;
 use super::layout::{Dxr, Format, Long, Original, Wide, Xl};
-use crate::addr::{Family, Ipv4};
 use crate::engine::Lookup;
 use crate::next_hop::NextHopId;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -71,49 +73,33 @@ pub trait Kernels: Sized {
         Self: Format;
 }
 
-macro_rules! no_vectors {
-    ($format:ty) => {
-        impl Kernels for $format {
-            fn vectors<T: Direct>(
-                _: &Dxr<Self, T>,
-                _: Simd,
-                _: &[u128],
-                _: &mut [Option<NextHopId>],
-            ) -> bool {
-                false
-            }
-        }
-    };
-}
-
-macro_rules! ipv4_vectors {
-    ($format:ty) => {
+macro_rules! kernels {
+    ($format:ty, $family:ident) => {
         impl Kernels for $format {
             fn vectors<T: Direct>(
                 dxr: &Dxr<Self, T>,
                 simd: Simd,
-                addrs: &[u32],
+                addrs: &[<Self as Format>::Word],
                 out: &mut [Option<NextHopId>],
             ) -> bool {
-                ipv4(dxr, simd, addrs, out)
+                $family(dxr, simd, addrs, out)
             }
         }
     };
 }
 
-ipv4_vectors!(Original);
-ipv4_vectors!(Wide);
-no_vectors!(Long);
-no_vectors!(Xl);
+kernels!(Original, ipv4);
+kernels!(Wide, ipv4);
+kernels!(Long, ipv6);
+kernels!(Xl, ipv6);
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-fn ipv4<E: Format<Family = Ipv4, Word = u32>, T: Direct>(
+fn ipv4<E: Format<Word = u32>, T: Direct>(
     dxr: &Dxr<E, T>,
     simd: Simd,
     addrs: &[u32],
     out: &mut [Option<NextHopId>],
 ) -> bool {
-    const { assert!(Ipv4::WIDTH == 32) };
     match (simd.level(), dxr.batch) {
         (Level::Avx512, Batch::Auto | Batch::Gather | Batch::Line) => {
             // SAFETY: the value `simd` exists with this level.
@@ -128,11 +114,38 @@ fn ipv4<E: Format<Family = Ipv4, Word = u32>, T: Direct>(
     true
 }
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+fn ipv6<E: Format<Word = u128>, T: Direct>(
+    dxr: &Dxr<E, T>,
+    simd: Simd,
+    addrs: &[u128],
+    out: &mut [Option<NextHopId>],
+) -> bool {
+    match (simd.level(), dxr.batch) {
+        (Level::Avx512, Batch::Auto | Batch::Gather) => {
+            // SAFETY: the value `simd` exists with this level.
+            unsafe { avx512_ipv6::lookup_batch(dxr, addrs, out) };
+            true
+        }
+        _ => false,
+    }
+}
+
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-fn ipv4<E: Format<Family = Ipv4, Word = u32>, T: Direct>(
+fn ipv4<E: Format<Word = u32>, T: Direct>(
     _: &Dxr<E, T>,
     _: Simd,
     _: &[u32],
+    _: &mut [Option<NextHopId>],
+) -> bool {
+    false
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+fn ipv6<E: Format<Word = u128>, T: Direct>(
+    _: &Dxr<E, T>,
+    _: Simd,
+    _: &[u128],
     _: &mut [Option<NextHopId>],
 ) -> bool {
     false

@@ -1,0 +1,203 @@
+//! Binary searches in the lanes of AVX-512 for IPv6: a lane compares the upper 64 bits of a range with
+//! those of the address. They are equal only where an address goes on like a range's start for 64
+//! bits from the chunk's on; a branch that is well predicted then reads the lower 64 bits too.
+
+use core::arch::x86_64::*;
+
+use super::super::direct::{Direct, Tables};
+use super::super::layout::{Dxr, Format};
+use super::scalar;
+use crate::next_hop::NextHopId;
+
+/// Lanes of a vector.
+const LANES: usize = 8;
+/// Vectors in flight.
+const VECTORS: usize = 4;
+/// Addresses in a group.
+const GROUP: usize = LANES * VECTORS;
+
+#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+pub(super) fn lookup_batch<E: Format<Word = u128>, T: Direct>(
+    dxr: &Dxr<E, T>,
+    addrs: &[u128],
+    out: &mut [Option<NextHopId>],
+) {
+    let (groups, rest) = addrs.as_chunks::<GROUP>();
+    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
+    for (keys, out) in groups.iter().zip(out_groups) {
+        group(dxr, keys, out);
+    }
+    scalar::in_flight(dxr, rest, out_rest);
+}
+
+/// 128-bit numbers, their upper and lower halves apart.
+#[derive(Clone, Copy)]
+struct Wide {
+    high: __m512i,
+    low: __m512i,
+}
+
+/// The searches of one vector.
+#[derive(Clone, Copy)]
+struct Searches {
+    entry: __m512i,
+    /// Lanes that have a chunk.
+    active: __mmask8,
+    /// The range that the search stands at, and how many there are from it on.
+    lower: __m512i,
+    size: __m512i,
+    probe: Wide,
+}
+
+#[inline]
+#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+fn group<E: Format<Word = u128>, T: Direct>(
+    dxr: &Dxr<E, T>,
+    keys: &[u128; GROUP],
+    out: &mut [Option<NextHopId>; GROUP],
+) {
+    let mut s: [Searches; VECTORS] = core::array::from_fn(|v| begin(dxr, load(&keys[v * LANES..])));
+    loop {
+        let sizes = s.iter().fold(splat(0), |any, s| _mm512_or_si512(any, s.size));
+        if _mm512_test_epi64_mask(sizes, splat(!1)) == 0 {
+            break;
+        }
+        for s in &mut s {
+            halve(dxr, s);
+        }
+    }
+    for (v, s) in s.iter().enumerate() {
+        let range = words(dxr, s.active, s.lower, 0);
+        let mut hop = _mm512_srl_epi64(s.entry, count(32 - E::BASE_BITS));
+        hop = _mm512_mask_and_epi64(hop, s.active, range, splat((1 << dxr.hop_bits) - 1));
+        let out: &mut [Option<NextHopId>] = &mut out[v * LANES..][..LANES];
+        let hops = _mm512_cvtepi64_epi32(hop);
+        // SAFETY: 8 answers; `Option<NextHopId>` is a `u32`, 0 for none.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), hops) };
+    }
+}
+
+/// 8 addresses.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(keys: &[u128]) -> Wide {
+    let keys: &[u128; LANES] = keys.first_chunk().expect("a vector of addresses");
+    let at = keys.as_ptr().cast::<i64>();
+    // SAFETY: the first 4 of 8 addresses.
+    let first = unsafe { _mm512_loadu_si512(at.cast()) };
+    // SAFETY: the other 4.
+    let second = unsafe { _mm512_loadu_si512(at.wrapping_add(LANES).cast()) };
+    let low = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+    let high = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+    Wide {
+        high: _mm512_permutex2var_epi64(first, high, second),
+        low: _mm512_permutex2var_epi64(first, low, second),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn splat(value: i64) -> __m512i {
+    _mm512_set1_epi64(value)
+}
+
+/// A number of places to shift; 64 and more shift everything out.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn count(bits: u32) -> __m128i {
+    _mm_cvtsi32_si128(bits as i32)
+}
+
+/// The entries of the direct table, widened.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn entries<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> __m512i {
+    let Tables { first, entries, x } = dxr.direct.tables();
+    let mut index = _mm512_srl_epi64(key.high, count(64 - u32::from(dxr.k)));
+    if x != 0 {
+        let d = _mm512_srl_epi64(index, count(x.into()));
+        // SAFETY: d is below 2^d, and `first` has one element more, which the last of the gathered
+        // 32 bits may reach into.
+        let block = unsafe { _mm512_i64gather_epi32::<2>(d, first.as_ptr().cast()) };
+        let block = _mm512_and_si512(_mm512_cvtepu32_epi64(block), splat(0xffff));
+        let inside = _mm512_and_si512(index, splat((1 << x) - 1));
+        index = _mm512_or_si512(_mm512_sll_epi64(block, count(x.into())), inside);
+    }
+    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names.
+    _mm512_cvtepu32_epi64(unsafe { _mm512_i64gather_epi32::<4>(index, entries.as_ptr().cast()) })
+}
+
+/// The direct table, and where the searches begin.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn begin<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> Searches {
+    let entry = entries(dxr, key);
+    let field = _mm512_and_si512(entry, splat(E::XL_MARK.into()));
+    let active = _mm512_test_epi64_mask(field, field);
+    let mut lower = _mm512_srl_epi64(entry, count(32 - E::BASE_BITS));
+    let mut size = _mm512_maskz_add_epi64(active, field, splat(1));
+    if E::XL {
+        let xl = _mm512_cmpeq_epi64_mask(field, splat(E::XL_MARK.into()));
+        size = _mm512_mask_mov_epi64(size, xl, words(dxr, xl, lower, 0));
+        lower = _mm512_mask_add_epi64(lower, xl, lower, splat(1));
+    }
+    Searches { entry, active, lower, size, probe: probe(dxr, key) }
+}
+
+/// `Word::probe` of 8 addresses.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn probe<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> Wide {
+    let (k, hop_bits) = (u32::from(dxr.k), u32::from(dxr.hop_bits));
+    let up = Wide {
+        high: _mm512_or_si512(
+            _mm512_sll_epi64(key.high, count(k)),
+            _mm512_srl_epi64(key.low, count(64 - k)),
+        ),
+        low: _mm512_sll_epi64(key.low, count(k)),
+    };
+    let right = k - hop_bits;
+    let low = _mm512_or_si512(
+        _mm512_sll_epi64(up.high, count(64 - right)),
+        _mm512_srl_epi64(up.low, count(right)),
+    );
+    Wide {
+        high: _mm512_srl_epi64(up.high, count(right)),
+        low: _mm512_or_si512(low, splat((1 << hop_bits) - 1)),
+    }
+}
+
+/// The lower (0) or upper (1) halves of the range table's words at `index`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn words<E: Format<Word = u128>, T: Direct>(
+    dxr: &Dxr<E, T>,
+    lanes: __mmask8,
+    index: __m512i,
+    half: usize,
+) -> __m512i {
+    let at = dxr.ranges.as_ptr().cast::<i64>().wrapping_add(half);
+    let index = _mm512_slli_epi64::<1>(index);
+    let zero = _mm512_setzero_si512();
+    // SAFETY: the lanes have a word of a chunk (invariant 3); the others are not read.
+    unsafe { _mm512_mask_i64gather_epi64::<8>(zero, lanes, index, at) }
+}
+
+/// A step of each search.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn halve<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, s: &mut Searches) {
+    let half = _mm512_srli_epi64::<1>(s.size);
+    let middle = _mm512_add_epi64(s.lower, half);
+    let high = words(dxr, s.active, middle, 1);
+    let mut reached = _mm512_cmplt_epu64_mask(high, s.probe.high);
+    let equal = _mm512_mask_cmpeq_epi64_mask(s.active, high, s.probe.high);
+    if equal != 0 {
+        let low = words(dxr, equal, middle, 0);
+        reached |= _mm512_mask_cmple_epu64_mask(equal, low, s.probe.low);
+    }
+    s.lower = _mm512_mask_mov_epi64(s.lower, reached, middle);
+    s.size = _mm512_sub_epi64(s.size, half);
+}
