@@ -8,6 +8,7 @@
 pub mod linear;
 pub mod poptrie;
 pub mod radix;
+pub mod spider;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -170,11 +171,13 @@ pub enum EngineKind {
     Radix,
     /// [`poptrie::Poptrie`].
     Poptrie,
+    /// [`spider::Spider`].
+    Spider,
 }
 
 impl EngineKind {
     /// Every engine, the oracle first.
-    pub const ALL: [Self; 3] = [Self::Linear, Self::Radix, Self::Poptrie];
+    pub const ALL: [Self; 4] = [Self::Linear, Self::Radix, Self::Poptrie, Self::Spider];
 
     /// The name in the command line, the reports and the other languages.
     pub const fn name(self) -> &'static str {
@@ -182,6 +185,7 @@ impl EngineKind {
             Self::Linear => linear::NAME,
             Self::Radix => radix::NAME,
             Self::Poptrie => poptrie::NAME,
+            Self::Spider => spider::NAME,
         }
     }
 
@@ -278,6 +282,7 @@ fn build_common<F: Family, V: EngineVisitor<F>>(
         EngineKind::Linear => build_plain::<F, linear::Linear<F>, V>(spec, rib, visitor),
         EngineKind::Radix => build_plain::<F, radix::Radix<F>, V>(spec, rib, visitor),
         EngineKind::Poptrie => poptrie::build(&spec.options, rib, visitor),
+        EngineKind::Spider => spider::build(&spec.options, rib, visitor),
     }
 }
 
