@@ -11,6 +11,7 @@ pub mod linear;
 pub mod poptrie;
 pub mod radix;
 pub mod sail;
+pub mod spider;
 mod table;
 pub mod tree_bitmap;
 

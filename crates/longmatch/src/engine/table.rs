@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use super::{Engine, dir24_8, dxr, linear, poptrie, radix, sail, tree_bitmap};
+use super::{Engine, dir24_8, dxr, linear, poptrie, radix, sail, spider, tree_bitmap};
 use crate::addr::{Family, Ipv4, Ipv6};
 use crate::error::{CompileError, OptionError, UnknownEngine};
 use crate::rib::Rib;
@@ -28,11 +28,13 @@ pub enum EngineKind {
     Sail,
     /// [`poptrie::Poptrie`].
     Poptrie,
+    /// [`spider::Spider`].
+    Spider,
 }
 
 impl EngineKind {
     /// Every engine: the oracle, the baseline, then by the year of their papers.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Linear,
         Self::Radix,
         Self::Dir24_8,
@@ -40,6 +42,7 @@ impl EngineKind {
         Self::Dxr,
         Self::Sail,
         Self::Poptrie,
+        Self::Spider,
     ];
 
     /// The name in the command line, the reports and the other languages.
@@ -48,6 +51,7 @@ impl EngineKind {
             Self::Linear => linear::NAME,
             Self::Radix => radix::NAME,
             Self::Poptrie => poptrie::NAME,
+            Self::Spider => spider::NAME,
             Self::TreeBitmap => tree_bitmap::NAME,
             Self::Dir24_8 => dir24_8::NAME,
             Self::Dxr => dxr::NAME,
@@ -149,6 +153,7 @@ fn build_common<F: Family, V: EngineVisitor<F>>(
         EngineKind::Linear => build_plain::<F, linear::Linear<F>, V>(spec, rib, visitor),
         EngineKind::Radix => build_plain::<F, radix::Radix<F>, V>(spec, rib, visitor),
         EngineKind::Poptrie => poptrie::build(&spec.options, rib, visitor),
+        EngineKind::Spider => spider::build(&spec.options, rib, visitor),
         EngineKind::TreeBitmap => tree_bitmap::build(&spec.options, rib, visitor),
         EngineKind::Dir24_8 => dir24_8::build(&spec.options, rib, visitor),
         EngineKind::Dxr | EngineKind::Sail => {

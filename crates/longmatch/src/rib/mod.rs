@@ -9,6 +9,7 @@
 mod aggregate;
 mod iter;
 mod ranges;
+mod split;
 mod strides;
 mod trie;
 

@@ -33,6 +33,15 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         "dxr:d=16:batch=line",
         "sail:batch=each",
         "sail:batch=flight",
+        "spider:lanes=1",
+        "spider:lanes=2",
+        "spider:lanes=4",
+        "spider:lanes=8",
+        "spider:lanes=16",
+        "spider:ahead",
+        "spider:flight=4:entry=64",
+        "spider:lanes=16:entry=64",
+        "spider:ahead:entry=64",
     ];
     specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));
     let of_family = match F::WIDTH {

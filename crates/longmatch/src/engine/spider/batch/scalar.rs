@@ -1,0 +1,48 @@
+//! Several lookups in flight without vectors: what the paper's lanes do, in arrays. EoL makes it
+//! possible without branches: an address that has ended reads zeros until all of its group have.
+//!
+//! Tried in vain: groups of 64 that prefetch each level before they read it, with and without
+//! packing the addresses that go on (both half as fast on tables that fit the cache, and 20 % to
+//! 30 % slower on IPv6; only IPv4 random keys gained on large tables).
+
+use super::super::layout::{DIRECT_OCTETS, Entry, Spider};
+use super::super::lookup;
+use crate::addr::Family;
+use crate::next_hop::NextHopId;
+
+/// Addresses in a group: their state fits the registers.
+const GROUP: usize = 16;
+
+#[inline(always)]
+pub(super) fn in_flight<F: Family, E: Entry>(
+    spider: &Spider<F, E>,
+    addrs: &[F::Bits],
+    out: &mut [Option<NextHopId>],
+) {
+    let (groups, rest) = addrs.as_chunks::<GROUP>();
+    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
+    for (keys, out) in groups.iter().zip(out_groups) {
+        *out = group(spider, keys).map(NextHopId::new);
+    }
+    for (key, out) in rest.iter().zip(out_rest) {
+        *out = lookup::lookup(spider, *key);
+    }
+}
+
+#[inline(always)]
+fn group<F: Family, E: Entry>(spider: &Spider<F, E>, keys: &[F::Bits; GROUP]) -> [u32; GROUP] {
+    let mut val = keys.map(|key| lookup::entry(spider, lookup::direct_index::<F>(key)));
+    let mut res = val.map(E::next_hop_index);
+    let mut octet = DIRECT_OCTETS;
+    while val.iter().fold(0, |any, val| any | val.next_row_index()) != 0 {
+        for i in 0..GROUP {
+            let row = val[i].next_row_index();
+            val[i] = lookup::entry(spider, lookup::row_index::<F>(row, keys[i], octet));
+            let found = val[i].next_hop_index();
+            // Not an `if`: a branch on what each address finds would be mispredicted.
+            res[i] = found | res[i] & u32::from(found != 0).wrapping_sub(1);
+        }
+        octet += 1;
+    }
+    res
+}

@@ -1,0 +1,129 @@
+//! Verifies what `layout.rs` states, and the structure against the RIB on every address.
+//!
+//! One walk in order of addresses does both: it marks the rows that it meets, so that none is
+//! shared or lost, and holds each change of next hop against the RIB's disjoint ranges.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::NAME;
+use super::layout::{DIRECT, DIRECT_ENTRIES, DIRECT_OCTETS, Entry, FIRST_ROW, ROW, Spider};
+use crate::addr::{Bits, Family};
+use crate::error::Corrupt;
+use crate::next_hop::NextHopId;
+use crate::rib::{Coalesced, Iter, Rib};
+
+pub(super) fn check<F: Family, E: Entry>(
+    spider: &Spider<F, E>,
+    rib: &Rib<F>,
+) -> Result<(), Corrupt> {
+    let fib = &*spider.fib;
+    let rows = fib.len() / ROW;
+    if !fib.len().is_multiple_of(ROW) || rows < FIRST_ROW || rows - 1 > E::MAX_ROW {
+        return corrupt(format!("{} entries are no table", fib.len()));
+    }
+    if fib[..ROW].iter().any(|entry| *entry != E::EOL) {
+        return corrupt("EoL is not all zero".into());
+    }
+    let expected = Expected { ranges: rib.ranges().coalesced(), raw: None };
+    let mut walk = Walk { fib, expected, met: vec![false; rows] };
+    walk.met[..FIRST_ROW].fill(true);
+    let direct = &fib[DIRECT..][..DIRECT_ENTRIES];
+    walk.entries(rows, direct, F::Bits::ZERO, 8 * DIRECT_OCTETS, 0)?;
+    walk.expected.end()?;
+    match walk.met.iter().position(|met| !met) {
+        None => Ok(()),
+        Some(row) => corrupt(format!("row {row} is the next row of no entry")),
+    }
+}
+
+fn corrupt<T>(what: String) -> Result<T, Corrupt> {
+    Err(Corrupt { engine: NAME, what })
+}
+
+/// The RIB's ranges, read in step with the walk.
+struct Expected<'r, F: Family> {
+    ranges: Coalesced<F, Iter<'r, F>>,
+    /// The raw next hop of the range that the walk is in.
+    raw: Option<u32>,
+}
+
+impl<F: Family> Expected<'_, F> {
+    /// The structure answers `raw` from address `first` on.
+    fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
+        if self.raw == Some(raw) {
+            return Ok(());
+        }
+        self.raw = Some(raw);
+        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
+        if range == Some((first, raw)) {
+            return Ok(());
+        }
+        corrupt(format!(
+            "next hop {raw} from {} on; the RIB's next range is {range:?}",
+            F::addr(first)
+        ))
+    }
+
+    fn end(&mut self) -> Result<(), Corrupt> {
+        match self.ranges.next() {
+            None => Ok(()),
+            Some(range) => corrupt(format!("the RIB's range {range:?} is missing")),
+        }
+    }
+}
+
+struct Walk<'a, F: Family, E> {
+    fib: &'a [E],
+    expected: Expected<'a, F>,
+    /// Rows met so far, by number.
+    met: Vec<bool>,
+}
+
+impl<F: Family, E: Entry> Walk<'_, F, E> {
+    /// Walks entries whose addresses begin at `first` and share all bits before those that select
+    /// an entry, which end at bit `depth`, and what is below them; `found` is the result before.
+    /// Rows below must have numbers less than `number`, that of the entries' own row. Recursion is
+    /// as deep as the address has octets.
+    fn entries(
+        &mut self,
+        number: usize,
+        entries: &[E],
+        first: F::Bits,
+        depth: u8,
+        found: u32,
+    ) -> Result<(), Corrupt> {
+        for (i, entry) in entries.iter().enumerate() {
+            let bits = first | F::Bits::from_u128((i as u128) << (F::WIDTH - depth));
+            let raw = match entry.next_hop_index() {
+                0 => found,
+                raw => raw,
+            };
+            match entry.next_row_index() {
+                0 => self.expected.meet(bits, raw)?,
+                below => {
+                    self.sound_row(below, number, depth)?;
+                    let row = &self.fib[below * ROW..][..ROW];
+                    self.entries(below, row, bits, depth + 8, raw)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Verifies about a next-row index all that the lookups rely on, and marks its row.
+    fn sound_row(&mut self, row: usize, number: usize, depth: u8) -> Result<(), Corrupt> {
+        if row < FIRST_ROW || row >= number {
+            return corrupt(format!("next-row index {row} in row {number}"));
+        }
+        if depth >= F::WIDTH {
+            return corrupt(format!("row {number} for the last octet has a next row {row}"));
+        }
+        if core::mem::replace(&mut self.met[row], true) {
+            return corrupt(format!("row {row} is the next row of two entries"));
+        }
+        Ok(())
+    }
+}

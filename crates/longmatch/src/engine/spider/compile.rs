@@ -1,0 +1,101 @@
+//! RIB to Spider: the multiway trie of section III-C, row by row, the rows below before their own.
+//!
+//! The RIB takes the place of the paper's trie for management; route aggregation happens on the
+//! way: a node whose addresses all have one next hop becomes no row.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use super::layout::{DIRECT, DIRECT_OCTETS, Entry, FIRST_ROW, ROW, Spider};
+use super::{Config, Kernel, NAME};
+use crate::addr::Family;
+use crate::error::CompileError;
+use crate::next_hop::NextHopId;
+use crate::rib::{Block, Rib, Slots};
+
+pub(super) fn compile<F: Family, E: Entry>(
+    rib: &Rib<F>,
+    config: &Config,
+) -> Result<Spider<F, E>, CompileError> {
+    let id = rib.max_next_hop();
+    if id > E::MAX_NEXT_HOP {
+        return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit: E::MAX_NEXT_HOP });
+    }
+    let mut rows = Rows { fib: vec![E::EOL; FIRST_ROW * ROW], max: E::MAX_ROW, full: false };
+    rib.root_block().for_each_slots(8 * DIRECT_OCTETS, |slots| {
+        let (entry, _) = rows.entry(&slots, 0);
+        rows.fib[DIRECT + slots.first..][..slots.count].fill(entry);
+    });
+    if rows.full {
+        let limit = (E::MAX_ROW + 1 - FIRST_ROW) as u64;
+        return Err(CompileError::TooMany { engine: NAME, what: E::ROWS, limit });
+    }
+    let fib: Box<[E]> = rows.fib.into();
+    let kernel = config.kernel.unwrap_or(Kernel::best(size_of_val(&*fib)));
+    Ok(Spider { fib, kernel, family: PhantomData })
+}
+
+struct Rows<E> {
+    fib: Vec<E>,
+    /// The greatest row number.
+    max: usize,
+    /// A row had no number left and was not stored.
+    full: bool,
+}
+
+impl<E: Entry> Rows<E> {
+    /// The entry of a run of slots where the rows before have found `found` (raw, 0 = nothing);
+    /// with the one next hop that all addresses of a slot then have, if it is one.
+    fn entry<F: Family>(&mut self, slots: &Slots<'_, F>, found: u32) -> (E, Option<u32>) {
+        let mut raw = NextHopId::to_raw(slots.next_hop);
+        let mut next_row_index = 0;
+        if let Some(below) = slots.below {
+            match self.row(below, raw) {
+                Row::Uniform(all) => raw = all,
+                Row::Stored(number) => next_row_index = number,
+            }
+        }
+        // A next hop that is found already need not be found again.
+        let next_hop_index = if raw == found { 0 } else { raw };
+        (E::new(next_hop_index, next_row_index), (next_row_index == 0).then_some(raw))
+    }
+
+    /// The row of a block that some route longer than its depth lies in, where `found` is the
+    /// longest match of its addresses so far. Recursion is as deep as the address has octets.
+    fn row<F: Family>(&mut self, block: Block<'_, F>, found: u32) -> Row {
+        let mut row = [E::EOL; ROW];
+        let mut first = None;
+        let mut uniform = true;
+        block.for_each_slots(8, |slots| {
+            let (entry, raw) = self.entry(&slots, found);
+            row[slots.first..][..slots.count].fill(entry);
+            uniform &= raw.is_some() && *first.get_or_insert(raw) == raw;
+        });
+        match first.flatten() {
+            Some(raw) if uniform => Row::Uniform(raw),
+            _ => Row::Stored(self.store(&row)),
+        }
+    }
+
+    /// Gives a row its number.
+    fn store(&mut self, row: &[E; ROW]) -> usize {
+        let number = self.fib.len() / ROW;
+        if number > self.max {
+            self.full = true;
+            // Any number that fits: the table is refused in the end.
+            return self.max;
+        }
+        self.fib.extend_from_slice(row);
+        number
+    }
+}
+
+/// What a block became.
+enum Row {
+    /// All its addresses have this raw next hop: route aggregation leaves the row out.
+    Uniform(u32),
+    /// A row of this number.
+    Stored(usize),
+}

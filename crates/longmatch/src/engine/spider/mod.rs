@@ -1,0 +1,169 @@
+//! Spider (Ueno, Nakamura, Kuga and Esaki, IEEE Access 2020): a state-jump table, one row of 256
+//! entries a trie node, made for gather instructions. See the README beside this file.
+//!
+//! | | |
+//! |---|---|
+//! | lookup | 1 + (width - 16) / 8 entry reads at most, no other work; 16 and more addresses at once |
+//! | compile | O(routes + 2^16 + 256 x rows) |
+//! | memory | 257 KiB + 1 KiB a row (twice that with 64-bit entries) |
+//!
+//! A frozen table is updated the paper's way, in batches (section III-C): compile again aside, then
+//! put the new table in the place of the old one.
+
+mod batch;
+mod check;
+mod compile;
+mod layout;
+mod lookup;
+
+pub use layout::{Entry, Spider};
+
+use alloc::format;
+use alloc::string::String;
+
+use super::{Engine, EngineVisitor, Lookup};
+use crate::addr::Family;
+use crate::error::{CompileError, Corrupt, OptionError};
+use crate::memory::{MemoryPart, MemoryUsage};
+use crate::next_hop::NextHopId;
+use crate::rib::Rib;
+use crate::simd::Simd;
+use layout::{DIRECT, DIRECT_ENTRIES, ROW};
+
+pub(super) const NAME: &str = "spider";
+
+/// Which kernel answers a batch. All give the same answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// The paper's with one address at a time: the scalar loop.
+    Lanes1,
+    /// The paper's with two addresses at a time (AVX2, as all that follow; below it the scalar
+    /// loop).
+    Lanes2,
+    /// The paper's with four addresses at a time.
+    Lanes4,
+    /// The paper's with eight addresses at a time: Algorithms 1 and 2.
+    Lanes8,
+    /// The paper's best, Spider_16w: two fused loops of eight addresses (section III-B).
+    Lanes16,
+    /// Ours: four fused loops, so 32 addresses. Below AVX2 groups of 16 without vectors.
+    Flight4,
+    /// Ours: groups of 512 addresses (AVX2: 256) go down together, and each level's entries are
+    /// prefetched before the first of them is read. Below AVX2 as `Flight4`.
+    Ahead,
+}
+
+impl Kernel {
+    const ALL: [Self; 7] = [
+        Self::Lanes1,
+        Self::Lanes2,
+        Self::Lanes4,
+        Self::Lanes8,
+        Self::Lanes16,
+        Self::Flight4,
+        Self::Ahead,
+    ];
+
+    /// The option that chooses it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Lanes1 => "lanes=1",
+            Self::Lanes2 => "lanes=2",
+            Self::Lanes4 => "lanes=4",
+            Self::Lanes8 => "lanes=8",
+            Self::Lanes16 => "lanes=16",
+            Self::Flight4 => "flight=4",
+            Self::Ahead => "ahead",
+        }
+    }
+
+    /// The fastest for a table of that many bytes.
+    const fn best(bytes: usize) -> Self {
+        if bytes <= CACHED { Self::Flight4 } else { Self::Ahead }
+    }
+}
+
+/// Up to this size of the table prefetching costs more than it saves: at 1 MiB it is 30 % slower, at
+/// 12 MiB equal, at 24 MiB up to twice as fast (Zen 5, L2 cache of 1 MiB).
+const CACHED: usize = 8 << 20;
+
+/// What can be chosen beside the type of the entries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// How batches are answered; the structure does not depend on it. `None` is the fastest for the
+    /// table's size.
+    pub kernel: Option<Kernel>,
+}
+
+impl<F: Family, E: Entry> Lookup<F> for Spider<F, E> {
+    #[inline(always)]
+    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+        lookup::lookup(self, addr)
+    }
+
+    fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        let rows = &self.fib[DIRECT + DIRECT_ENTRIES..];
+        [
+            MemoryPart { name: "EoL row", count: 1, bytes: size_of_val(&self.fib[..ROW]) },
+            MemoryPart::of_slice("direct pointing entries", &self.fib[DIRECT..][..DIRECT_ENTRIES]),
+            MemoryPart { name: "state-jump rows", count: self.rows(), bytes: size_of_val(rows) },
+        ]
+        .into()
+    }
+}
+
+impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
+    const NAME: &'static str = NAME;
+    const BATCHES: bool = true;
+    type Config = Config;
+
+    fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(rib, config)
+    }
+
+    fn variant(&self) -> String {
+        let entry = if E::BITS == 32 { "" } else { ":entry=64" };
+        format!("{}{entry}", self.kernel.name())
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        check::check(self, rib)
+    }
+}
+
+const EXPECTED: &str = "lanes=1, 2, 4, 8 or 16, flight=4, ahead, entry=32 or entry=64";
+
+/// Builds the variant that the options name. Entries are 32 bits wide unless they ask for 64: a
+/// table that exceeds the paper's entry is refused, not silently held in a larger one.
+pub(super) fn build<F: Family, V: EngineVisitor<F>>(
+    options: &[String],
+    rib: &Rib<F>,
+    visitor: V,
+) -> Result<V::Output, CompileError> {
+    let mut config = Config::default();
+    let mut wide = false;
+    for option in options {
+        match (option.as_str(), Kernel::ALL.into_iter().find(|kernel| kernel.name() == option)) {
+            (_, Some(kernel)) => config.kernel = Some(kernel),
+            ("entry=32", _) => wide = false,
+            ("entry=64", _) => wide = true,
+            _ => {
+                let option = option.clone();
+                return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
+            }
+        }
+    }
+    Ok(if wide {
+        visitor.visit(Spider::<F, u64>::compile(rib, &config)?)
+    } else {
+        visitor.visit(Spider::<F, u32>::compile(rib, &config)?)
+    })
+}
+
+#[cfg(test)]
+mod tests;

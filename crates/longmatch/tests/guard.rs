@@ -1,0 +1,175 @@
+//! No kernel reads or writes outside the slices it is given: addresses and answers lie right before
+//! a page that must not be touched, or right after one, so that a step outside is a crash.
+//!
+//! D9 (DPDK lpm 66ed1786ad) was a vector load past an array's end. What an engine reads of its own
+//! arrays is `check()`'s business; this is about the caller's.
+
+#[cfg(target_os = "linux")]
+mod common;
+
+#[cfg(not(target_os = "linux"))]
+#[test]
+fn slices_between_guard_pages() {
+    println!("SKIPPED: guard pages are made for Linux only");
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::marker::PhantomData;
+    use std::process::Command;
+    use std::ptr::{NonNull, null_mut};
+
+    use longmatch::{Engines, Fib, Ipv4, Ipv6, NextHopId, Prefix, Rib};
+
+    use crate::common::{levels, specs, spread};
+
+    /// Room for `T`s in whole pages, between two pages that nothing may touch.
+    struct Guarded<T> {
+        /// Where the first page, which is not to be touched, begins.
+        start: NonNull<u8>,
+        /// A page, in bytes.
+        page: usize,
+        /// The room, in bytes.
+        room: usize,
+        items: PhantomData<T>,
+    }
+
+    /// On which side of a slice the nearest guard page is.
+    #[derive(Clone, Copy, Debug)]
+    enum Guard {
+        Behind,
+        Before,
+    }
+
+    impl<T: Copy> Guarded<T> {
+        fn new(most: usize) -> Self {
+            // SAFETY: asks for a number, changes nothing.
+            let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+            let page = usize::try_from(page).expect("pages have a size");
+            let room = (most * size_of::<T>()).next_multiple_of(page);
+            let (bytes, flags) = (room + 2 * page, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            // SAFETY: a new mapping at an address of the system's choice touches no other memory.
+            let start = unsafe { libc::mmap(null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+            assert!(start != libc::MAP_FAILED, "no room for {bytes} bytes");
+            let start = NonNull::new(start.cast::<u8>()).expect("a mapping is not at 0");
+            let inner = start.as_ptr().wrapping_add(page);
+            // SAFETY: the pages in the middle of the mapping above.
+            let opened =
+                unsafe { libc::mprotect(inner.cast(), room, libc::PROT_READ | libc::PROT_WRITE) };
+            assert_eq!(opened, 0, "pages that can be used");
+            Self { start, page, room, items: PhantomData }
+        }
+
+        /// `count` items next to a guard page, all set to `value`.
+        fn slice(&mut self, guard: Guard, count: usize, value: T) -> &mut [T] {
+            let bytes = count * size_of::<T>();
+            assert!(bytes <= self.room && self.page.is_multiple_of(align_of::<T>()));
+            let offset = match guard {
+                Guard::Behind => self.room - bytes,
+                Guard::Before => 0,
+            };
+            let first: *mut T = self.start.as_ptr().wrapping_add(self.page + offset).cast();
+            for i in 0..count {
+                // SAFETY: inside the pages that can be used, and aligned: pages are, and both the
+                // room and the offset are multiples of the item's size and alignment.
+                unsafe { first.wrapping_add(i).write(value) };
+            }
+            // SAFETY: `count` items that have just been written, borrowed with `self`.
+            unsafe { std::slice::from_raw_parts_mut(first, count) }
+        }
+    }
+
+    impl<T> Drop for Guarded<T> {
+        fn drop(&mut self) {
+            // SAFETY: the mapping made by `new`, of which no slice is borrowed any more.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.room + 2 * self.page) };
+        }
+    }
+
+    /// Batches of 0 to 65 addresses and some larger ones, addresses and answers on either side of a
+    /// guard page. A slice that ends at the page begins wherever its length makes it begin, so
+    /// every alignment to a vector occurs.
+    fn stays_inside<F: Engines>(rib: &Rib<F>) {
+        const SIZES: [usize; 8] = [127, 128, 129, 255, 511, 512, 513, 1000];
+        const MOST: usize = 1000;
+        let ends = rib
+            .ranges()
+            .flat_map(|range| [(range.first, range.next_hop()), (range.last, range.next_hop())]);
+        let (keys, expected): (Vec<F::Bits>, Vec<_>) = ends.cycle().skip(7).take(MOST).unzip();
+        let mut addrs = Guarded::<F::Bits>::new(MOST);
+        let mut out = Guarded::<Option<NextHopId>>::new(MOST);
+        let sides = [Guard::Behind, Guard::Before];
+        for spec in specs::<Ipv4>() {
+            if !F::has(spec.kind) {
+                continue;
+            }
+            let fib = Fib::compile(rib, spec.clone()).unwrap();
+            for simd in levels() {
+                for size in (0..=65).chain(SIZES) {
+                    for (guard, out_guard) in
+                        sides.into_iter().flat_map(|guard| sides.map(|out| (guard, out)))
+                    {
+                        let addrs = addrs.slice(guard, size, keys[0]);
+                        addrs.copy_from_slice(&keys[..size]);
+                        let out = out.slice(out_guard, size, None);
+                        fib.lookup_batch_with(simd, addrs, out);
+                        let level = simd.level();
+                        assert_eq!(out, &expected[..size], "{spec}, {level}, {size}, {guard:?}");
+                        out.fill(None);
+                        fib.lookup_each(simd, addrs, out);
+                        assert_eq!(out, &expected[..size], "{spec}, {level}, {size}, {guard:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ipv4_slices_between_guard_pages() {
+        let mut rib = spread::<Ipv4>(2000);
+        rib.insert(Prefix::from_bits_masked(u32::MAX, 32), NextHopId::new(9).unwrap()).unwrap();
+        stays_inside(&rib);
+    }
+
+    #[test]
+    fn ipv6_slices_between_guard_pages() {
+        let mut rib = spread::<Ipv6>(500);
+        rib.insert(Prefix::from_bits_masked(u128::MAX, 128), NextHopId::new(9).unwrap()).unwrap();
+        stays_inside(&rib);
+    }
+
+    /// In the environment: touch a guard page, and which.
+    const TOUCH: &str = "LONGMATCH_TEST_TOUCH_GUARD";
+
+    /// The test above proves something only if a step outside is a crash: takes one, in a process
+    /// of its own.
+    #[test]
+    fn a_step_outside_is_a_crash() {
+        let step = |side: &str| {
+            let mut process = Command::new(std::env::current_exe().unwrap());
+            let test = ["--exact", "linux::a_step_outside_is_a_crash", "--test-threads=1"];
+            process.args(test).env(TOUCH, side).output().unwrap().status
+        };
+        let mut room = Guarded::<u32>::new(10);
+        match std::env::var(TOUCH).as_deref() {
+            Err(_) => {
+                use std::os::unix::process::ExitStatusExt;
+                for side in ["behind", "before"] {
+                    assert_eq!(step(side).signal(), Some(libc::SIGSEGV), "{side}");
+                }
+                assert!(step("inside").success());
+            }
+            Ok(side) => {
+                let (guard, step) = match side {
+                    "behind" => (Guard::Behind, 10),
+                    "before" => (Guard::Before, -1),
+                    _ => (Guard::Behind, 9),
+                };
+                let first: *const u32 = room.slice(guard, 10, 7).as_ptr();
+                // SAFETY: none for -1 and 10, and that is the point: nothing but this process ends.
+                let read = unsafe { first.wrapping_offset(step).read_volatile() };
+                assert_eq!(read, 7);
+            }
+        }
+    }
+}
