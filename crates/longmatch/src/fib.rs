@@ -110,8 +110,8 @@ impl<F: Family> Fib<F> {
         self.engine.check(rib)
     }
 
-    /// What the engine's authors report of a compiled structure, in lines of text; empty for engines
-    /// of which [`Fib::memory_usage`] says it all. The RIB is the one that was compiled.
+    /// What the engine's authors report of a compiled structure, in lines of text; empty for
+    /// engines of which [`Fib::memory_usage`] says it all. The RIB is the one that was compiled.
     pub fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
         self.engine.statistics(rib)
     }

@@ -82,8 +82,8 @@ fn physical_chunks<E: Format, T: Direct>(dxr: &Dxr<E, T>) -> Result<(), Corrupt>
     if at == end { Ok(()) } else { corrupt(format!("chunks up to {at} of {end} words")) }
 }
 
-/// Holds the ranges of a chunk, whose addresses begin at `first`, against the RIB's. What lies where
-/// has been verified.
+/// Holds the ranges of a chunk, whose addresses begin at `first`, against the RIB's. What lies
+/// where has been verified.
 fn walk<E: Format, T: Direct>(
     dxr: &Dxr<E, T>,
     entry: u32,

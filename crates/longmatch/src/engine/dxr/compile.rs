@@ -51,8 +51,8 @@ pub(super) struct Fragment<B> {
     pub hop: u32,
 }
 
-/// Calls `visit` with the `2^k` chunks in order: a number of neighbouring chunks, and the fragments of
-/// each of them. The number is 1 unless there is one fragment only.
+/// Calls `visit` with the `2^k` chunks in order: a number of neighbouring chunks, and the fragments
+/// of each of them. The number is 1 unless there is one fragment only.
 pub(super) fn for_each_chunk<F: Family, X>(
     rib: &Rib<F>,
     k: u8,

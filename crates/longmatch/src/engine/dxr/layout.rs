@@ -11,8 +11,8 @@ use super::batch::Kernels;
 use super::direct::{Direct, Single};
 use crate::addr::{Bits, Family, Ipv4, Ipv6};
 
-/// The fewest bits that the direct table resolves. The other 16 at most (of IPv4) are what a range's
-/// start has room for; the same bound for IPv6, where they are 112.
+/// The fewest bits that the direct table resolves. The other 16 at most (of IPv4) are what a
+/// range's start has room for; the same bound for IPv6, where they are 112.
 pub const MIN_K: u8 = 16;
 /// The most bits that the direct table resolves: the papers go to 22, which takes 16 MiB.
 pub const MAX_K: u8 = 22;
@@ -34,7 +34,7 @@ pub(super) const PADDING: usize = 1;
 ///           +-----------------+---+---------------+
 ///  Original | base         19 | S | size - 1   12 |   a chunk: `size` ranges at `base`
 ///           +-----------------+---+---------------+
-///           | next hop     19 | 0 | 0          12 |   all addresses have this next hop, 0 = no route
+///           | next hop     19 | 0 | 0          12 |   every address has this next hop; 0: none
 ///           +-----------------+---+---------------+
 ///            31            12  11                0
 ///           +-----------------+-------------------+
@@ -61,7 +61,7 @@ pub(super) const PADDING: usize = 1;
 ///              +---------------+---------------+
 ///               15    8 7     0
 ///              +-------+-------+
-///  short       | start | next  |     start without its 8 lowest bits, which are zero; next hop < 256
+///  short       | start | next  |     start: without its 8 lowest bits, all zero
 ///              +-------+-------+
 ///               127                   16 15            0
 ///              +-------------------------+---------------+
@@ -125,13 +125,13 @@ pub trait Format: Kernels + Copy + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Original;
 
-/// The extension that the Poptrie paper makes for larger tables (section 4.8): the base takes the bit
-/// of the short flag, so that every chunk is long.
+/// The extension that the Poptrie paper makes for larger tables (section 4.8): the base takes the
+/// bit of the short flag, so that every chunk is long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wide;
 
-/// The extension to IPv6 of the Poptrie paper (section 4.10): no short format, the size takes the bit
-/// of its flag.
+/// The extension to IPv6 of the Poptrie paper (section 4.10): no short format, the size takes the
+/// bit of its flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Long;
 

@@ -42,10 +42,10 @@ pub(super) fn chunk<E: Format, T: Direct>(dxr: &Dxr<E, T>, entry: u32) -> Chunk 
     Chunk { first: base, size: field as usize + 1, short: false }
 }
 
-/// The last of `size` ranges from `first` on that begins at or before what `probe` stands for. How often
-/// it halves depends on the size alone, and what a comparison finds moves data, not the program: a
-/// branch there is as unpredictable as the addresses. Against the search with branches this gained
-/// 45 % on random addresses and 120 % on routed ones (IPv4, K = 18, Zen 5).
+/// The last of `size` ranges from `first` on that begins at or before what `probe` stands for. How
+/// often it halves depends on the size alone, and what a comparison finds moves data, not the
+/// program: a branch there is as unpredictable as the addresses. Against the search with branches
+/// this gained 45 % on random addresses and 120 % on routed ones (IPv4, K = 18, Zen 5).
 #[inline(always)]
 fn search<R: Copy + Ord>(ranges: &[R], first: usize, size: usize, probe: R) -> R {
     let (mut lower, mut size) = (first, size);

@@ -40,7 +40,8 @@ pub struct Config {
     pub d: u8,
     /// Bits that the second level of the direct table resolves, 0 for one level.
     pub x: u8,
-    /// Whether a next hop in the range table has `K` bits, all that the start leaves, instead of 16.
+    /// Whether a next hop in the range table has `K` bits, all that the start leaves, instead of
+    /// 16.
     pub hops_k: bool,
     /// How a batch is looked up.
     pub batch: Batch,

@@ -265,7 +265,8 @@ fn agree<F: crate::Engines>(rib: &Rib<F>) {
     });
 }
 
-/// Every kernel, on short and long chunks of all sizes; for IPv6 on starts that differ early and late.
+/// Every kernel, on short and long chunks of all sizes; for IPv6 on starts that differ early and
+/// late.
 #[test]
 fn levels_agree() {
     agree(&spread(30));

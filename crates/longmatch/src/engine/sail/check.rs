@@ -1,5 +1,5 @@
-//! Verifies what `layout.rs` states, and the structure against the RIB on every address: one walk in
-//! order of addresses counts the chunks it meets and holds each change of next hop against the
+//! Verifies what `layout.rs` states, and the structure against the RIB on every address: one walk
+//! in order of addresses counts the chunks it meets and holds each change of next hop against the
 //! RIB's disjoint ranges.
 
 use alloc::format;

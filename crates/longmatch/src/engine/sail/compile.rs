@@ -1,5 +1,5 @@
-//! RIB to SAIL: leaf pushing to the levels 16, 24 and 32. A level's routes go to the next one wherever
-//! a longer route lies inside.
+//! RIB to SAIL: leaf pushing to the levels 16, 24 and 32. A level's routes go to the next one
+//! wherever a longer route lies inside.
 
 use alloc::vec::Vec;
 

@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 /// Entries of a chunk of level 24 or 32: 8 bits of the address.
 pub(super) const CHUNK: usize = 256;
 
-/// In an entry of `BCN16` or `BN24`: the bit of the bitmap of the level, B16 or B24. Set where the search
-/// goes on, so that an entry without it is the next hop itself.
+/// In an entry of `BCN16` or `BN24`: the bit of the bitmap of the level, B16 or B24. Set where the
+/// search goes on, so that an entry without it is the next hop itself.
 ///
 /// ```text
 ///  BCN16   15  14            0

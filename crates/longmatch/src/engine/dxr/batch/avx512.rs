@@ -1,13 +1,15 @@
-//! AVX-512: gathers for the direct table, 16 addresses each; then, for a group of 64 addresses, either
-//! binary searches in the lanes (here), or the ranges of one address after the other (`line.rs`).
+//! AVX-512: gathers for the direct table, 16 addresses each; then, for a group of 64 addresses,
+//! either binary searches in the lanes (here), or the ranges of one address after the other
+//! (`line.rs`).
 //!
 //! In the lanes a gather reads the middle of 16 searches, and it costs the same when few lanes have
 //! one. So it is for groups in which many addresses have ranges; `line.rs`, which takes time for
 //! each of those only, is for the others. Short and long ranges are searched together: a lane reads
 //! 32 bits at its range, and a short one is shifted to where it compares like a long one.
 //!
-//! Lookups a second in millions for random / routed / zipf addresses, on `ipv4-full` with K = 18 (Zen 5,
-//! shared): lanes only 361 / 387 / 419, lines only 604 / 320 / 367, by group 610 / 392 / 409.
+//! Lookups a second in millions for random / routed / zipf addresses, on `ipv4-full` with K = 18
+//! (Zen 5, shared): lanes only 361 / 387 / 419, lines only 604 / 320 / 367, by group 610 / 392 /
+//! 409.
 
 use core::arch::x86_64::*;
 

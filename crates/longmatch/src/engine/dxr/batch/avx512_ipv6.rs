@@ -1,6 +1,6 @@
-//! Binary searches in the lanes of AVX-512 for IPv6: a lane compares the upper 64 bits of a range with
-//! those of the address. They are equal only where an address goes on like a range's start for 64
-//! bits from the chunk's on; a branch that is well predicted then reads the lower 64 bits too.
+//! Binary searches in the lanes of AVX-512 for IPv6: a lane compares the upper 64 bits of a range
+//! with those of the address. They are equal only where an address goes on like a range's start for
+//! 64 bits from the chunk's on; a branch that is well predicted then reads the lower 64 bits too.
 
 use core::arch::x86_64::*;
 

@@ -1,6 +1,6 @@
-//! One address after the other, a line of ranges at a time: halving down to as many ranges as a vector
-//! holds, which are compared at once. The number of ranges that begin at or before the address says
-//! which one it is.
+//! One address after the other, a line of ranges at a time: halving down to as many ranges as a
+//! vector holds, which are compared at once. The number of ranges that begin at or before the
+//! address says which one it is.
 
 use core::arch::x86_64::*;
 

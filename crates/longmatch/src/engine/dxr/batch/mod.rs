@@ -2,14 +2,14 @@
 //!
 //! | kernel | | |
 //! |---|---|---|
-//! | `avx512` | IPv4 | gathers for the direct table and for binary searches in the lanes; `line` where few addresses of a group have ranges |
+//! | `avx512` | IPv4 | gathers for the direct table and the searches, or `line` |
 //! | `avx2` | IPv4 | the same without `line` |
 //! | `avx512_ipv6` | IPv6 | binary searches in the lanes |
 //! | `scalar` | | several binary searches in flight |
 //!
-//! `batch=gather` and `batch=line` do the one or the other always, `batch=flight` is `scalar`; where
-//! the level or the family lacks the one that is asked for, `scalar` answers. With `batch=each` one
-//! address follows the other, as in the papers.
+//! `batch=gather` and `batch=line` do the one or the other always, `batch=flight` is `scalar`;
+//! where the level or the family lacks the one that is asked for, `scalar` answers. With
+//! `batch=each` one address follows the other, as in the papers.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;

@@ -1,6 +1,6 @@
 //! Many addresses at once, in the order of preference: `avx512` and `avx2`, a gather a level;
-//! `scalar`, several addresses in flight. With `batch=each` one address follows the other, as in the
-//! paper; `batch=flight` is `scalar` at every level.
+//! `scalar`, several addresses in flight. With `batch=each` one address follows the other, as in
+//! the paper; `batch=flight` is `scalar` at every level.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;
