@@ -14,7 +14,7 @@ use self::values::{count, level, seconds, simd_choice};
 use crate::error::CliError;
 use crate::help;
 
-pub use self::values::{Mode, SimdChoice, Traffic};
+pub use self::values::{Mode, SimdChoice, Split, Traffic};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
 #[derive(Parser, Debug)]
@@ -70,6 +70,10 @@ pub struct RoutesArgs {
     /// Drop set host bits of prefixes, instead of refusing them
     #[arg(long)]
     pub mask: bool,
+
+    /// Split IPv4 prefixes into parts, as the Poptrie paper does for larger tables: syn1, syn2
+    #[arg(long, value_enum, value_name = "SYN", hide_possible_values = true)]
+    pub split: Option<Split>,
 }
 
 /// Which address families: common to commands on whole tables.
@@ -138,6 +142,22 @@ impl EngineArgs {
     pub fn named(&self, spec: &EngineSpec) -> bool {
         self.engines.contains(&EngineChoice::Spec(spec.clone()))
     }
+}
+
+/// Tries an engine; and where it was not asked for by name and cannot hold the table, its wider
+/// variants. The error is that of the engine itself.
+///
+/// # Errors
+/// When neither the engine nor a variant that may stand in for it can hold the table.
+pub fn first_fit<T>(
+    spec: &EngineSpec,
+    named: bool,
+    mut attempt: impl FnMut(&EngineSpec) -> Result<T, CompileError>,
+) -> Result<T, CompileError> {
+    attempt(spec).or_else(|error| {
+        let wider = if named { Vec::new() } else { spec.wider() };
+        wider.iter().find_map(|wider| attempt(wider).ok()).ok_or(error)
+    })
 }
 
 /// One element of `--engine`.

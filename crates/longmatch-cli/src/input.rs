@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use longmatch::{Engines, Ipv4, Ipv6, NextHopId, Rib, Table};
+use longmatch::{Engines, IpPrefix, Ipv4, Ipv6, NextHopId, Rib, Table};
 use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError};
 
-use crate::args::{FamilyArgs, RoutesArgs};
+use crate::args::{FamilyArgs, RoutesArgs, Split};
 use crate::error::CliError;
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
@@ -101,7 +101,7 @@ impl Routes {
         let mut loader = Loader { table: Table::new(), families, refused: 0 };
         if args.files.is_empty() {
             loader.embedded(args)?;
-            return Ok(Self { table: loader.table, name: "embedded".to_owned() });
+            return Self { table: loader.table, name: "embedded".to_owned() }.split(args.split);
         }
         if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
             return Err(CliError::new("--routes - was given twice: standard input is read once"));
@@ -111,7 +111,31 @@ impl Routes {
             loader.file(path, &options)?;
         }
         let names: Vec<_> = args.files.iter().map(|path| display_name(path)).collect();
-        Ok(Self { table: loader.table, name: names.join(" + ") })
+        Self { table: loader.table, name: names.join(" + ") }.split(args.split)
+    }
+
+    /// The table with its IPv4 prefixes split, if that was asked for. A next hop that a part gets
+    /// beside the original's is called by its number, such as `#300`.
+    fn split(self, split: Option<Split>) -> Result<Self, CliError> {
+        let (ipv4, label) = match split {
+            None => return Ok(self),
+            Some(Split::Syn1) => (self.table.ipv4().split_syn1(), "SYN1"),
+            Some(Split::Syn2) => (self.table.ipv4().split_syn2(), "SYN2"),
+        };
+        let mut table = Table::<Box<str>>::new();
+        let mut add = |prefix: IpPrefix, id: NextHopId| {
+            let known = self.table.values().get(id);
+            let name = known.map_or_else(|| format!("#{id}").into(), Clone::clone);
+            let added = table.insert(prefix, name).map(|_| ());
+            added.map_err(|error| CliError::input("--split", error))
+        };
+        for route in self.table.ipv6() {
+            add(route.prefix.into(), route.next_hop)?;
+        }
+        for route in &ipv4 {
+            add(route.prefix.into(), route.next_hop)?;
+        }
+        Ok(Self { table, name: format!("{label} of {}", self.name) })
     }
 
     /// The routes of a family.

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::probes::Coverage;
     use crate::testing::{Wrong, table4, table6};
-    use longmatch::{EngineKind, Ipv4, Ipv6, engine::linear::Linear, engine::radix::Radix};
+    use longmatch::{EngineKind, Engines, Ipv4, Ipv6, engine::linear::Linear, engine::radix::Radix};
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     fn wrong<F: LabFamily>(rib: &Rib<F>, at: F::Bits, batch_only: bool) -> Wrong<F, Radix<F>> {
@@ -300,7 +300,7 @@ mod tests {
     fn every_engine_is_right_on_ipv6() {
         let rib = table6();
         let mut verifier = Verifier::<Ipv6>::new(&rib, Simd::available());
-        for kind in EngineKind::ALL {
+        for kind in EngineKind::ALL.into_iter().filter(|kind| Ipv6::has(*kind)) {
             let verdict = verifier.verify(&kind.into(), &|_| ()).unwrap();
             assert!(verdict.is_right(), "{verdict:?}");
             assert_eq!(verdict.engine, kind.name());
@@ -319,7 +319,7 @@ mod tests {
         assert!(verdict.results.is_sorted_by_key(|it| it.level));
     }
 
-    /// Radix has no kernel for batches: they are swept only where there is something to find.
+    /// Where there is no kernel for batches, they are swept only where there is something to find.
     #[test]
     fn batches_without_a_kernel_are_not_swept_twice() {
         let rib = table4();
@@ -337,7 +337,7 @@ mod tests {
         let rib = table6();
         let mut verifier =
             Verifier::<Ipv6>::new(&rib, [Simd::best()]).and_briefly(Simd::available());
-        for kind in EngineKind::ALL {
+        for kind in EngineKind::ALL.into_iter().filter(|kind| Ipv6::has(*kind)) {
             let done = AtomicU64::new(0);
             let total = AtomicU64::new(0);
             let count = |step: Step| {

@@ -43,6 +43,15 @@ impl FromStr for Traffic {
     }
 }
 
+/// Which of the Poptrie paper's synthetic tables to make of the routes (section 4.1).
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Split {
+    /// Two parts of each prefix, four of those up to /16
+    Syn1,
+    /// Two parts of each prefix, four of those up to /20, eight of those up to /16
+    Syn2,
+}
+
 /// How lookups are done in a measurement.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {

@@ -7,7 +7,7 @@ use longmatch::{EngineKind, Ipv4, Ipv6};
 use longmatch_lab::{LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
 use super::bench::{SEED, milliseconds, rate, rate_bar};
-use crate::args::RoutesArgs;
+use crate::args::{RoutesArgs, first_fit};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, bytes, plural, thousands, warn};
@@ -76,7 +76,7 @@ fn compiled<F: Served + LabFamily>(routes: &Routes) -> Race<'_, F> {
     let mut failed = Vec::new();
     for (i, kind) in kinds.into_iter().enumerate() {
         progress.set(i as u64);
-        failed.extend(race.enter(&kind.into()).err());
+        failed.extend(first_fit(&kind.into(), false, |spec| race.enter(spec)).err());
     }
     drop(progress);
     failed.iter().for_each(|error| warn(format_args!("{} without {error}", F::LABEL)));

@@ -11,7 +11,7 @@ use longmatch_lab::{
 };
 use serde::Serialize;
 
-use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
+use crate::args::{EngineChoice, SimdChoice, VerifyArgs, first_fit};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, plural, thousands, warn};
@@ -159,12 +159,13 @@ impl Verify<'_> {
                 line.set(*done);
             }
         };
-        let verdict = verifier.verify(spec, &on_step);
+        let named = self.args.engines.named(spec);
+        let verdict = first_fit(spec, named, |spec| verifier.verify(spec, &on_step));
         // Wipes the progress line out before anything else is written.
         drop(progress);
         match verdict {
             Ok(verdict) => Ok(Some(verdict)),
-            Err(error) if self.args.engines.named(spec) => Err(error.into()),
+            Err(error) if named => Err(error.into()),
             Err(error) => {
                 warn(format_args!("{} without {error}", F::LABEL));
                 Ok(None)

@@ -66,6 +66,25 @@ impl EngineKind {
     }
 }
 
+impl EngineSpec {
+    /// Variants of the engine for tables beyond the limits of this one, narrowest first; none where
+    /// the engine widens by itself, or has no wider form. Not each exists for each family.
+    pub fn wider(&self) -> Vec<Self> {
+        let options: &[&str] = match self.kind {
+            EngineKind::Dxr => {
+                &["xl", "hops=k", "hops=k:xl", "wide", "d=22:wide", "d=22:hops=k:wide"]
+            }
+            EngineKind::Spider => &["entry=64"],
+            _ => &[],
+        };
+        let more = |more: &&str| {
+            let options = self.options.iter().cloned().chain(more.split(':').map(String::from));
+            Self { kind: self.kind, options: options.collect() }
+        };
+        options.iter().map(more).collect()
+    }
+}
+
 impl fmt::Display for EngineKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

@@ -8,7 +8,7 @@ use longmatch::simd::Simd;
 use longmatch::{EngineSpec, Ipv4, Ipv6};
 use longmatch_lab::{Heat, LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
-use crate::args::{self, BenchArgs};
+use crate::args::{self, BenchArgs, first_fit};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, bar, bytes, plural, thousands, warn};
@@ -87,9 +87,10 @@ impl Bench<'_> {
         }
         let mut race = Race::<F>::new(rib);
         for spec in specs {
-            match race.enter(spec) {
+            let named = self.args.engines.named(spec);
+            match first_fit(spec, named, |spec| race.enter(spec)) {
                 Ok(()) => {}
-                Err(error) if self.args.engines.named(spec) => return Err(error.into()),
+                Err(error) if named => return Err(error.into()),
                 Err(error) => warn(format_args!("{} without {error}", F::LABEL)),
             }
         }

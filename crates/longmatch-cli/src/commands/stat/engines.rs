@@ -5,6 +5,7 @@ use std::time::Instant;
 use longmatch::{EngineSpec, Fib, MemoryPart, Rib};
 use serde::Serialize;
 
+use crate::args::first_fit;
 use crate::input::Served;
 use crate::progress::Progress;
 
@@ -44,19 +45,23 @@ impl From<&MemoryPart> for Part {
 }
 
 /// Compiles each engine, one at a time, so that no more than one takes memory.
-pub fn measure<F: Served>(rib: &Rib<F>, specs: &[EngineSpec]) -> Vec<EngineNumbers> {
+pub fn measure<F: Served>(
+    rib: &Rib<F>,
+    specs: &[EngineSpec],
+    named: impl Fn(&EngineSpec) -> bool,
+) -> Vec<EngineNumbers> {
     let total = specs.len() as u64;
     let label = format!("compiling {} engines", F::LABEL);
     let mut progress = Progress::new(label, Some(total), "engines");
     let mut all = Vec::with_capacity(specs.len());
     for (spec, done) in specs.iter().zip(0..) {
         progress.set(done);
-        all.push(one(rib, spec));
+        all.push(one(rib, spec, named(spec)));
     }
     all
 }
 
-fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec) -> EngineNumbers {
+fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec, named: bool) -> EngineNumbers {
     let mut numbers = EngineNumbers {
         engine: spec.to_string(),
         variant: None,
@@ -68,13 +73,15 @@ fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec) -> EngineNumbers {
         error: None,
     };
     let start = Instant::now();
-    match Fib::compile(rib, spec.clone()) {
+    match first_fit(spec, named, |spec| Fib::compile(rib, spec.clone())) {
         Ok(fib) => {
             numbers.compile_seconds = Some(start.elapsed().as_secs_f64());
             let usage = fib.memory_usage();
             numbers.bytes = Some(usage.bytes() as u64);
             numbers.parts = usage.parts.iter().map(Part::from).collect();
-            numbers.statistics = fib.statistics(rib);
+            if named {
+                numbers.statistics = fib.statistics(rib);
+            }
             numbers.variant = Some(fib.variant()).filter(|variant| !variant.is_empty());
         }
         Err(error) => numbers.error = Some(error.to_string()),

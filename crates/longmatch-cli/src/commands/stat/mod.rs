@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use self::engines::EngineNumbers;
 use self::numbers::Numbers;
-use crate::args::StatArgs;
+use crate::args::{EngineArgs, StatArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, Served};
 use crate::output::Out;
@@ -25,7 +25,8 @@ pub fn run(args: &StatArgs) -> Outcome {
     let ipv4 = args.engines.specs::<Ipv4>()?;
     let ipv6 = args.engines.specs::<Ipv6>()?;
     let routes = Routes::load(&args.routes, families)?;
-    let mut stat = Stat { routes: &routes, json: args.json, out: Out::new() };
+    let mut stat =
+        Stat { routes: &routes, engines: &args.engines, json: args.json, out: Out::new() };
     if !args.json {
         writeln!(stat.out, "{}", routes.describe())?;
     }
@@ -50,6 +51,7 @@ struct Family<'a> {
 
 struct Stat<'r> {
     routes: &'r Routes,
+    engines: &'r EngineArgs,
     json: bool,
     out: Out,
 }
@@ -58,7 +60,7 @@ impl Stat<'_> {
     fn family<F: Served>(&mut self, specs: &[EngineSpec]) -> Result<(), CliError> {
         let rib = self.routes.rib::<F>();
         let numbers = Numbers::new::<F>(rib, |id| self.routes.next_hop(id));
-        let engines = engines::measure::<F>(rib, specs);
+        let engines = engines::measure::<F>(rib, specs, |spec| self.engines.named(spec));
         if self.json {
             return self.out.json(&Family { table: &self.routes.name, numbers, engines });
         }
