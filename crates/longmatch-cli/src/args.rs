@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use longmatch::simd::Level;
-use longmatch::{CompileError, EngineKind, EngineSpec, Engines, Fib, Rib};
+use longmatch::{CompileError, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, Rib};
 use longmatch_feed::PeerSelector;
 
 use self::values::{count, level, seconds, simd_choice};
@@ -128,12 +128,13 @@ impl EngineArgs {
                 }
             }
         }
-        for spec in specs.iter().filter(|spec| !spec.options.is_empty()) {
-            // An empty table costs little, and whatever else is wrong shows with the real one.
-            if let Err(CompileError::Option(error)) = Fib::compile(&Rib::<F>::new(), spec.clone()) {
+        for spec in &specs {
+            // An option, or an engine, of the other family alone is no mistake.
+            if let (Some(error), Some(_)) = (misfit::<Ipv4>(spec), misfit::<Ipv6>(spec)) {
                 return Err(CliError::input("--engine", error));
             }
         }
+        specs.retain(|spec| misfit::<F>(spec).is_none());
         Ok(specs)
     }
 
@@ -141,6 +142,15 @@ impl EngineArgs {
     /// not merely something to note.
     pub fn named(&self, spec: &EngineSpec) -> bool {
         self.engines.contains(&EngineChoice::Spec(spec.clone()))
+    }
+}
+
+/// Why a family has no such engine, or the engine no such option. Tried on an empty table, which
+/// costs little; whatever else is wrong shows with the real one.
+fn misfit<F: Engines>(spec: &EngineSpec) -> Option<CompileError> {
+    match Fib::compile(&Rib::<F>::new(), spec.clone()) {
+        Err(error @ (CompileError::Option(_) | CompileError::Family { .. })) => Some(error),
+        _ => None,
     }
 }
 
@@ -362,7 +372,6 @@ impl BenchArgs {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use longmatch::Ipv4;
 
     #[test]
     fn the_definition_is_sound() {
@@ -389,5 +398,13 @@ mod tests {
         assert_eq!(some, ["poptrie:s=16", "radix"]);
         assert_eq!(specs("radix,all").unwrap()[0], "radix");
         assert!(specs("radix:s=16").is_err() && specs("poptrie:s=99").is_err());
+    }
+
+    #[test]
+    fn what_only_the_other_family_has_is_left_out() {
+        assert_eq!(specs("sail,dxr:xl,dxr:wide").unwrap(), ["sail", "dxr:wide"]);
+        let engines = vec!["sail".parse().unwrap(), "dxr:xl".parse().unwrap()];
+        let ipv6 = EngineArgs { engines }.specs::<Ipv6>().unwrap();
+        assert_eq!(ipv6, ["dxr:xl".parse().unwrap()]);
     }
 }

@@ -229,7 +229,9 @@ mod tests {
     use super::*;
     use crate::probes::Coverage;
     use crate::testing::{Wrong, table4, table6};
-    use longmatch::{EngineKind, Engines, Ipv4, Ipv6, engine::linear::Linear, engine::radix::Radix};
+    use longmatch::{
+        EngineKind, Engines, Ipv4, Ipv6, engine::linear::Linear, engine::radix::Radix,
+    };
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     fn wrong<F: LabFamily>(rib: &Rib<F>, at: F::Bits, batch_only: bool) -> Wrong<F, Radix<F>> {
