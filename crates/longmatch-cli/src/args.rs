@@ -71,7 +71,9 @@ pub struct RoutesArgs {
     #[arg(long)]
     pub mask: bool,
 
-    /// Split IPv4 prefixes into parts, as the Poptrie paper does for larger tables: syn1, syn2
+    /// Split IPv4 prefixes into parts: syn1, syn2
+    ///
+    /// These are the synthetic tables of the Poptrie paper (4.1), larger than any real one.
     #[arg(long, value_enum, value_name = "SYN", hide_possible_values = true)]
     pub split: Option<Split>,
 }

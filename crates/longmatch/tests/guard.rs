@@ -99,10 +99,7 @@ mod linux {
         let mut addrs = Guarded::<F::Bits>::new(MOST);
         let mut out = Guarded::<Option<NextHopId>>::new(MOST);
         let sides = [Guard::Behind, Guard::Before];
-        for spec in specs::<Ipv4>() {
-            if !F::has(spec.kind) {
-                continue;
-            }
+        for spec in specs::<F>() {
             let fib = Fib::compile(rib, spec.clone()).unwrap();
             for simd in levels() {
                 for size in (0..=65).chain(SIZES) {
