@@ -11,10 +11,10 @@ use super::NAME;
 use super::compile::groups_needed;
 use super::layout::{Dir24_8, Entry, FIRST_SLOTS, GROUP_SLOTS, Level};
 use crate::addr::{Bits, Family};
+use crate::engine::expected::Expected;
 use crate::error::Corrupt;
-use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
-use crate::rib::{Coalesced, Iter, Rib};
+use crate::rib::Rib;
 
 pub(super) fn check<F: Family, E: Entry>(
     tables: &Dir24_8<F, E>,
@@ -26,14 +26,12 @@ pub(super) fn check<F: Family, E: Entry>(
         return corrupt(format!("{} tbl24 and {} tbl8 entries", tbl24.len(), tbl8.len()));
     }
     let met = alloc::vec![false; groups];
-    let mut walk = Walk { tables, rib, ranges: rib.ranges().coalesced(), raw: None, met };
+    let mut walk = Walk { tables, rib, expected: Expected::new(NAME, rib), met };
     for group in free {
         walk.meet_group(*group)?;
     }
     walk.level(Level::FIRST, F::Bits::ZERO)?;
-    if let Some(range) = walk.ranges.next() {
-        return corrupt(format!("the RIB's range {range:?} is missing"));
-    }
+    walk.expected.end()?;
     if let Some(group) = walk.met.iter().position(|met| !met) {
         return corrupt(format!("tbl8 group {group} is neither in use nor free"));
     }
@@ -52,9 +50,7 @@ struct Walk<'a, F: Family, E> {
     tables: &'a Dir24_8<F, E>,
     rib: &'a Rib<F>,
     /// The RIB's ranges, read in step with the walk.
-    ranges: Coalesced<F, Iter<'a, F>>,
-    /// The raw next hop of the range that the walk is in.
-    raw: Option<u32>,
+    expected: Expected<'a, F>,
     /// Which groups have been met, in an entry or in the free list.
     met: Vec<bool>,
 }
@@ -64,17 +60,11 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
     /// as the groups: 14 levels at most.
     fn level(&mut self, level: Level, start: F::Bits) -> Result<(), Corrupt> {
         for (slot, entry) in self.tables.slots(level).iter().enumerate() {
-            let first = || {
-                let bits = F::Bits::from_u128((slot as u128) << (F::WIDTH - level.end()));
-                start | bits
-            };
+            let first = start | F::Bits::from_u128((slot as u128) << (F::WIDTH - level.end()));
             if !entry.is_group() {
-                if self.raw != Some(entry.value()) {
-                    self.meet(first(), entry.value())?;
-                }
+                self.expected.meet(first, entry.value())?;
                 continue;
             }
-            let first = first();
             if level.end() >= F::WIDTH {
                 return corrupt(format!("{}: a group past the address's end", F::addr(first)));
             }
@@ -98,18 +88,5 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
                 Ok(())
             }
         }
-    }
-
-    /// The tables answer `raw` from address `first` on, and something else before it.
-    fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
-        self.raw = Some(raw);
-        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
-        if range == Some((first, raw)) {
-            return Ok(());
-        }
-        corrupt(format!(
-            "next hop {raw} from {} on; the RIB's next range is {range:?}",
-            F::addr(first)
-        ))
     }
 }

@@ -14,9 +14,9 @@ use super::direct::Direct;
 use super::layout::{Chunk, Dxr, Format, HOP_BITS, MAX_K, MIN_K, PADDING, Word};
 use super::lookup;
 use crate::addr::{Bits, Family};
+use crate::engine::expected::Expected;
 use crate::error::Corrupt;
-use crate::next_hop::NextHopId;
-use crate::rib::{Coalesced, Iter, Rib};
+use crate::rib::Rib;
 
 pub(super) fn check<E: Format, T: Direct>(
     dxr: &Dxr<E, T>,
@@ -28,7 +28,7 @@ pub(super) fn check<E: Format, T: Direct>(
     }
     direct.check(*k).or_else(corrupt)?;
     physical_chunks(dxr)?;
-    let mut expected = Expected::<E::Family> { ranges: rib.ranges().coalesced(), raw: None };
+    let mut expected = Expected::new(NAME, rib);
     for (i, entry) in dxr.entries().enumerate() {
         let first = E::Word::from_u128((i as u128) << (E::Family::WIDTH - k));
         if E::size_field(entry) == 0 {
@@ -124,37 +124,5 @@ fn range<E: Format, T: Direct>(dxr: &Dxr<E, T>, chunk: Chunk, i: usize) -> (u128
     } else {
         let long = dxr.ranges[chunk.first + i];
         (long.to_u128() >> dxr.hop_bits, long.hop(dxr.hop_bits))
-    }
-}
-
-/// The RIB's ranges, read in step with the walk.
-struct Expected<'r, F: Family> {
-    ranges: Coalesced<F, Iter<'r, F>>,
-    /// The raw next hop of the range that the walk is in.
-    raw: Option<u32>,
-}
-
-impl<F: Family> Expected<'_, F> {
-    /// The structure answers `raw` from address `first` on.
-    fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
-        if self.raw == Some(raw) {
-            return Ok(());
-        }
-        self.raw = Some(raw);
-        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
-        if range == Some((first, raw)) {
-            return Ok(());
-        }
-        corrupt(format!(
-            "next hop {raw} from {} on; the RIB's next range is {range:?}",
-            F::addr(first)
-        ))
-    }
-
-    fn end(&mut self) -> Result<(), Corrupt> {
-        match self.ranges.next() {
-            None => Ok(()),
-            Some(range) => corrupt(format!("the RIB's range {range:?} is missing")),
-        }
     }
 }

@@ -9,9 +9,9 @@ use alloc::string::String;
 use super::NAME;
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
 use crate::addr::{Bits, Family};
+use crate::engine::expected::Expected;
 use crate::error::Corrupt;
-use crate::next_hop::NextHopId;
-use crate::rib::{Coalesced, Iter, Rib};
+use crate::rib::Rib;
 
 pub(super) fn check<F: Family, N: Node, L: Leaf>(
     poptrie: &Poptrie<F, N, L>,
@@ -21,7 +21,7 @@ pub(super) fn check<F: Family, N: Node, L: Leaf>(
     if direct.len() != if *s == 0 { 0 } else { 1 << s } {
         return corrupt(format!("{} direct entries for s = {s}", direct.len()));
     }
-    let expected = Expected { ranges: rib.ranges().coalesced(), raw: None };
+    let expected = Expected::new(NAME, rib);
     let mut walk = Walk { poptrie, expected, nodes: 0, leaves: 0 };
     if *s == 0 {
         walk.node(0, F::Bits::ZERO, 0)?;
@@ -49,38 +49,6 @@ pub(super) fn check<F: Family, N: Node, L: Leaf>(
 
 fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
-}
-
-/// The RIB's ranges, read in step with the walk.
-struct Expected<'r, F: Family> {
-    ranges: Coalesced<F, Iter<'r, F>>,
-    /// The raw next hop of the range that the walk is in.
-    raw: Option<u32>,
-}
-
-impl<F: Family> Expected<'_, F> {
-    /// The structure answers `raw` from address `first` on.
-    fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
-        if self.raw == Some(raw) {
-            return Ok(());
-        }
-        self.raw = Some(raw);
-        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
-        if range == Some((first, raw)) {
-            return Ok(());
-        }
-        corrupt(format!(
-            "next hop {raw} from {} on; the RIB's next range is {range:?}",
-            F::addr(first)
-        ))
-    }
-
-    fn end(&mut self) -> Result<(), Corrupt> {
-        match self.ranges.next() {
-            None => Ok(()),
-            Some(range) => corrupt(format!("the RIB's range {range:?} is missing")),
-        }
-    }
 }
 
 struct Walk<'a, F: Family, N, L> {

@@ -7,10 +7,10 @@ use alloc::string::String;
 
 use super::NAME;
 use super::layout::{CHUNK, LONGER, PADDING, Sail};
-use crate::addr::{Family, Ipv4};
+use crate::addr::Ipv4;
+use crate::engine::expected::Expected;
 use crate::error::Corrupt;
-use crate::next_hop::NextHopId;
-use crate::rib::{Coalesced, Iter, Rib};
+use crate::rib::Rib;
 
 pub(super) fn check(sail: &Sail, rib: &Rib<Ipv4>) -> Result<(), Corrupt> {
     let Sail { bcn16, bn24, c24, n32, .. } = sail;
@@ -29,7 +29,7 @@ pub(super) fn check(sail: &Sail, rib: &Rib<Ipv4>) -> Result<(), Corrupt> {
     if [bcn16, bn24, n32].iter().any(|array| array.last() != Some(&0)) {
         return corrupt("the padding is not zero".into());
     }
-    let expected = Expected { ranges: rib.ranges().coalesced(), raw: None };
+    let expected = Expected::new(NAME, rib);
     let mut walk = Walk { sail, expected, chunks24: 0, chunks32: 0 };
     for (i, bcn) in (0u32..1 << 16).zip(bcn16) {
         walk.level16(*bcn, i << 16)?;
@@ -50,7 +50,7 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 
 struct Walk<'a> {
     sail: &'a Sail,
-    expected: Expected<'a>,
+    expected: Expected<'a, Ipv4>,
     /// Chunks met so far.
     chunks24: usize,
     chunks32: usize,
@@ -59,7 +59,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn level16(&mut self, bcn: u16, first: u32) -> Result<(), Corrupt> {
         if bcn & LONGER == 0 {
-            return self.expected.meet(first, bcn);
+            return self.expected.meet(first, bcn.into());
         }
         let chunk = usize::from(bcn & !LONGER);
         if chunk != self.chunks24 || chunk >= self.sail.c24.len() / CHUNK {
@@ -78,7 +78,7 @@ impl Walk<'_> {
             if chunk != 0 {
                 return corrupt(format!("entry {index} of level 24 has a next hop and a chunk"));
             }
-            return self.expected.meet(first, bn);
+            return self.expected.meet(first, bn.into());
         }
         if bn != LONGER {
             return corrupt(format!("entry {index} of level 24 is {bn:#x}"));
@@ -92,41 +92,8 @@ impl Walk<'_> {
             if hop & LONGER != 0 {
                 return corrupt(format!("next hop {hop} in level 32"));
             }
-            self.expected.meet(first | i as u32, hop)?;
+            self.expected.meet(first | i as u32, hop.into())?;
         }
         Ok(())
-    }
-}
-
-/// The RIB's ranges, read in step with the walk.
-struct Expected<'r> {
-    ranges: Coalesced<Ipv4, Iter<'r, Ipv4>>,
-    /// The raw next hop of the range that the walk is in.
-    raw: Option<u32>,
-}
-
-impl Expected<'_> {
-    /// The structure answers `raw` from address `first` on.
-    fn meet(&mut self, first: u32, raw: u16) -> Result<(), Corrupt> {
-        let raw = u32::from(raw);
-        if self.raw == Some(raw) {
-            return Ok(());
-        }
-        self.raw = Some(raw);
-        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
-        if range == Some((first, raw)) {
-            return Ok(());
-        }
-        corrupt(format!(
-            "next hop {raw} from {} on; the RIB's next range is {range:?}",
-            Ipv4::addr(first)
-        ))
-    }
-
-    fn end(&mut self) -> Result<(), Corrupt> {
-        match self.ranges.next() {
-            None => Ok(()),
-            Some(range) => corrupt(format!("the RIB's range {range:?} is missing")),
-        }
     }
 }

@@ -13,10 +13,11 @@ use super::NAME;
 use super::blocks::Blocks;
 use super::layout::{NO_RESULT, Node, NodeResult, ROOT, TreeBitmap, internal_bit};
 use crate::addr::{Bits, Family};
+use crate::engine::expected::Expected;
 use crate::error::Corrupt;
 use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
-use crate::rib::{Coalesced, Iter, Rib};
+use crate::rib::Rib;
 use crate::route::Route;
 
 pub(super) fn check<F: Family, N: Node, R: NodeResult>(
@@ -25,8 +26,7 @@ pub(super) fn check<F: Family, N: Node, R: NodeResult>(
 ) -> Result<(), Corrupt> {
     let mut walk = Walk {
         tree,
-        ranges: rib.ranges().coalesced(),
-        raw: None,
+        expected: Expected::new(NAME, rib),
         nodes: Marks::new("node", &tree.nodes),
         results: Marks::new("result", &tree.results),
         routes: Vec::with_capacity(rib.len()),
@@ -39,9 +39,7 @@ pub(super) fn check<F: Family, N: Node, R: NodeResult>(
     walk.nodes.free_blocks(&tree.nodes)?;
     walk.results.free_blocks(&tree.results)?;
     walk.node(ROOT, F::Bits::ZERO, 0, 0)?;
-    if let Some(range) = walk.ranges.next() {
-        return corrupt(format!("the RIB's range {range:?} is missing"));
-    }
+    walk.expected.end()?;
     walk.nodes.complete()?;
     walk.results.complete()?;
     if rib.is_empty() && (tree.nodes.items.len(), tree.results.items.len()) != (1, 1) {
@@ -102,9 +100,7 @@ impl Marks {
 struct Walk<'a, F: Family, N, R> {
     tree: &'a TreeBitmap<F, N, R>,
     /// The RIB's ranges, read in step with the walk.
-    ranges: Coalesced<F, Iter<'a, F>>,
-    /// The raw next hop of the range that the walk is in.
-    raw: Option<u32>,
+    expected: Expected<'a, F>,
     nodes: Marks,
     results: Marks,
     /// The prefixes met so far.
@@ -133,8 +129,8 @@ impl<F: Family, N: Node, R: NodeResult> Walk<'_, F, N, R> {
             let raw = longest.map_or(inherited, |bit| self.raw_result(node.result(bit)));
             match (node.external() >> v & 1 == 1, node.is_end()) {
                 (true, false) => self.node(node.child(v), bits, depth + N::STRIDE, raw)?,
-                (true, true) => self.meet(bits, self.raw_result(node.end_result(v)))?,
-                (false, _) => self.meet(bits, raw)?,
+                (true, true) => self.expected.meet(bits, self.raw_result(node.end_result(v)))?,
+                (false, _) => self.expected.meet(bits, raw)?,
             }
         }
         Ok(())
@@ -187,21 +183,5 @@ impl<F: Family, N: Node, R: NodeResult> Walk<'_, F, N, R> {
             self.routes.push(Route { prefix, next_hop });
         }
         Ok(())
-    }
-
-    /// The tree answers `raw` from address `first` on.
-    fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
-        if self.raw == Some(raw) {
-            return Ok(());
-        }
-        self.raw = Some(raw);
-        let range = self.ranges.next().map(|r| (r.first, NextHopId::to_raw(r.next_hop())));
-        if range == Some((first, raw)) {
-            return Ok(());
-        }
-        corrupt(format!(
-            "next hop {raw} from {} on; the RIB's next range is {range:?}",
-            F::addr(first)
-        ))
     }
 }
