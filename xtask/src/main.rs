@@ -23,7 +23,7 @@ Usage: cargo xtask COMMAND
 Commands:
   lint           formatting, clippy, documentation and file lengths, with warnings as errors
   test           every test, the no_std builds, and the quick proof that all engines agree
-  prove          the full proof: every engine and every SIMD level on each table of the data directory
+  prove          the full proof: every engine on every address of each table of the data directory
                  (environment variable LONGMATCH_DATA, or ../shared/data beside the repository)
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
