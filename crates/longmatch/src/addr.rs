@@ -76,6 +76,12 @@ pub trait Bits:
 
     /// The low bits of `value`.
     fn from_u128(value: u128) -> Self;
+
+    /// The address whose bytes on the wire these are.
+    ///
+    /// # Panics
+    /// When they are not `WIDTH / 8`.
+    fn from_network(bytes: &[u8]) -> Self;
 }
 
 macro_rules! impl_bits {
@@ -140,6 +146,11 @@ macro_rules! impl_bits {
             #[inline]
             fn from_u128(value: u128) -> Self {
                 value as $int
+            }
+
+            #[inline(always)]
+            fn from_network(bytes: &[u8]) -> Self {
+                Self::from_be_bytes(bytes.try_into().expect("as many bytes as an address has"))
             }
         }
     };

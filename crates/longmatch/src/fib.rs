@@ -8,6 +8,7 @@ use core::fmt;
 use crate::addr::Family;
 use crate::engine::{Compiled, Engine, EngineSpec, EngineVisitor, Engines};
 use crate::error::{CompileError, Corrupt};
+use crate::keys::Keys;
 use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
 use crate::rib::Rib;
@@ -77,6 +78,29 @@ impl<F: Family> Fib<F> {
     /// When `out` is shorter than `addrs`.
     pub fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
         self.engine.lookup_batch_with(simd, addrs, out);
+    }
+
+    /// Many addresses at once, in any of the forms of [`Keys`]: slices of integers, of bytes in
+    /// network order, or of halves of IPv6 addresses. `out[i]` answers address `i`; entries of
+    /// `out` after the last address stay as they are.
+    ///
+    /// # Panics
+    /// When `out` is shorter than `keys`.
+    pub fn lookup_keys<'a>(&self, keys: impl Into<Keys<'a, F>>, out: &mut [Option<NextHopId>]) {
+        self.lookup_keys_with(Simd::best(), keys, out);
+    }
+
+    /// [`Fib::lookup_keys`] with a chosen instruction set.
+    ///
+    /// # Panics
+    /// When `out` is shorter than `keys`.
+    pub fn lookup_keys_with<'a>(
+        &self,
+        simd: Simd,
+        keys: impl Into<Keys<'a, F>>,
+        out: &mut [Option<NextHopId>],
+    ) {
+        self.engine.lookup_keys(simd, keys.into(), out);
     }
 
     /// Many addresses, one after the other: the engine's plain algorithm.

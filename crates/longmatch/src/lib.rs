@@ -22,6 +22,7 @@
 //! | one family, next hops as numbers, any engine | [`Rib`] and [`Fib`] |
 //! | one engine, no indirection | [`engine::poptrie::Poptrie`] and its neighbours, through [`Engine`] and [`Lookup`] |
 //! | many addresses at once | `lookup_batch` of any of these |
+//! | the same in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
 //!
 //! Routes live in a [`Rib`], which is the truth; engines are compiled from it and can be verified
@@ -47,6 +48,7 @@ mod addr;
 pub mod engine;
 mod error;
 mod fib;
+mod keys;
 mod memory;
 mod next_hop;
 mod prefix;
@@ -62,6 +64,7 @@ pub use error::{
     RibFull, UnknownEngine, Unsupported, UpdateError,
 };
 pub use fib::Fib;
+pub use keys::{Form, Keys};
 pub use memory::{MemoryPart, MemoryUsage};
 pub use next_hop::{NextHopId, NextHops};
 pub use prefix::{IpPrefix, Prefix};

@@ -24,6 +24,7 @@ use core::fmt::Debug;
 
 use crate::addr::Family;
 use crate::error::{CompileError, Corrupt, UpdateError};
+use crate::keys::{self, Keys};
 use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
@@ -69,6 +70,17 @@ pub trait Lookup<F: Family>: Send + Sync {
         self.lookup_batch_with(Simd::best(), addrs, out);
     }
 
+    /// Many addresses in any of the forms of [`Keys`], with no more than the given instructions.
+    ///
+    /// Integers go to [`Lookup::lookup_batch_with`] as they are; other forms are converted in
+    /// blocks, unless the engine reads them in place.
+    ///
+    /// # Panics
+    /// When `out` is shorter than `keys`.
+    fn lookup_keys(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]) {
+        keys::in_blocks(self, simd, keys, out);
+    }
+
     /// The bytes that lookups read, by part in the paper's own terms.
     fn memory_usage(&self) -> MemoryUsage;
 }
@@ -81,7 +93,15 @@ pub(crate) fn answers_for<'o, A>(
     addrs: &[A],
     out: &'o mut [Option<NextHopId>],
 ) -> &'o mut [Option<NextHopId>] {
-    let (have, need) = (out.len(), addrs.len());
+    room_for(addrs.len(), out)
+}
+
+/// Cuts `out` to as many answers as are needed.
+///
+/// # Panics
+/// When it is shorter.
+pub(crate) fn room_for(need: usize, out: &mut [Option<NextHopId>]) -> &mut [Option<NextHopId>] {
+    let have = out.len();
     assert!(have >= need, "room for {have} answers, but {need} addresses");
     &mut out[..need]
 }

@@ -1,0 +1,285 @@
+//! Batches of addresses in the forms in which people hold them.
+
+use core::ops::Range;
+
+use crate::addr::{Bits, Family, Ipv4, Ipv6};
+use crate::engine::Lookup;
+use crate::next_hop::NextHopId;
+use crate::simd::{Simd, Work};
+
+/// How the addresses of [`Keys`] lie in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// Integers of the machine, `u32` or `u128`: what [`Lookup::lookup_batch`] takes.
+    Host,
+    /// IPv6 as two integers of the machine, the half that comes first on the wire first.
+    Halves,
+    /// The bytes as on the wire, 4 or 16 an address, at any alignment.
+    Network,
+}
+
+/// A borrowed batch of addresses, in one of the forms in which people hold them.
+///
+/// | from | which is | form |
+/// |---|---|---|
+/// | `&[u32]`, `&[u128]` | integers; NumPy `uint32`, Arrow `UInt32` | [`Form::Host`] |
+/// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns | [`Form::Halves`] |
+/// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` | [`Form::Network`] |
+///
+/// Bytes that lie flat, as in a column of Arrow or a buffer of Python, become `&[[u8; 16]]` with
+/// [`slice::as_chunks`]. Arrays of a known length can stand for slices.
+///
+/// What an engine makes of a form is its own matter ([`Lookup::lookup_keys`]): some read it in
+/// place, for the others it is converted on the way, 256 addresses at a time on the stack. Nothing
+/// is allocated.
+///
+/// ```
+/// use longmatch::{EngineKind, Fib, Ipv6, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv6>::new();
+/// rib.insert("2001:db8::/32".parse()?, NextHopId::new(5).unwrap())?;
+/// let fib = Fib::compile(&rib, EngineKind::Poptrie)?;
+///
+/// let inside = "2001:db8::1".parse::<std::net::Ipv6Addr>()?;
+/// let mut hops = [None; 2];
+/// let packets: [[u8; 16]; 2] = [inside.octets(), [0; 16]];
+/// fib.lookup_keys(&packets, &mut hops);
+/// assert_eq!(hops, [NextHopId::new(5), None]);
+///
+/// let halves: [[u64; 2]; 2] = [[0, 1], [0x2001_0db8_0000_0000, 1]];
+/// fib.lookup_keys(&halves, &mut hops);
+/// assert_eq!(hops, [None, NextHopId::new(5)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Keys<'a, F: Family> {
+    addrs: Addrs<'a, F>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Addrs<'a, F: Family> {
+    Host(&'a [F::Bits]),
+    /// Only ever IPv6: there is no other way to make one.
+    Halves(&'a [[u64; 2]]),
+    /// Whole addresses.
+    Network(&'a [u8]),
+}
+
+impl<'a, F: Family> Keys<'a, F> {
+    /// Bytes of an address, in every form.
+    const BYTES: usize = F::WIDTH as usize / 8;
+
+    /// Integers of the family.
+    pub fn host(addrs: &'a [F::Bits]) -> Self {
+        Self { addrs: Addrs::Host(addrs) }
+    }
+
+    /// Number of addresses.
+    pub fn len(self) -> usize {
+        match self.addrs {
+            Addrs::Host(addrs) => addrs.len(),
+            Addrs::Halves(addrs) => addrs.len(),
+            Addrs::Network(bytes) => bytes.len() / Self::BYTES,
+        }
+    }
+
+    /// Whether there is no address.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Address number `i`.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    pub fn get(self, i: usize) -> F::Bits {
+        match self.addrs {
+            Addrs::Host(addrs) => addrs[i],
+            Addrs::Halves(addrs) => of_halves::<F>(&addrs[i]),
+            Addrs::Network(bytes) => {
+                F::Bits::from_network(&bytes[i * Self::BYTES..][..Self::BYTES])
+            }
+        }
+    }
+
+    /// Some of the addresses.
+    ///
+    /// # Panics
+    /// When the range is not inside of `0..len`.
+    #[must_use]
+    pub fn range(self, range: Range<usize>) -> Self {
+        let addrs = match self.addrs {
+            Addrs::Host(addrs) => Addrs::Host(&addrs[range]),
+            Addrs::Halves(addrs) => Addrs::Halves(&addrs[range]),
+            Addrs::Network(bytes) => {
+                let Range { start, end } = range;
+                Addrs::Network(&bytes[start * Self::BYTES..end * Self::BYTES])
+            }
+        };
+        Self { addrs }
+    }
+
+    /// How the addresses lie in memory.
+    pub fn form(self) -> Form {
+        match self.addrs {
+            Addrs::Host(_) => Form::Host,
+            Addrs::Halves(_) => Form::Halves,
+            Addrs::Network(_) => Form::Network,
+        }
+    }
+
+    /// The addresses, if they are integers of the family.
+    pub fn as_host(self) -> Option<&'a [F::Bits]> {
+        match self.addrs {
+            Addrs::Host(addrs) => Some(addrs),
+            _ => None,
+        }
+    }
+
+    /// Where the first address begins, for kernels that read a form in place: the others follow
+    /// without gaps, so that `len` times 4 or 16 bytes can be read. Aligned as the form's integers
+    /// are, and not at all in network order.
+    pub fn as_ptr(self) -> *const u8 {
+        match self.addrs {
+            Addrs::Host(addrs) => addrs.as_ptr().cast(),
+            Addrs::Halves(addrs) => addrs.as_ptr().cast(),
+            Addrs::Network(bytes) => bytes.as_ptr(),
+        }
+    }
+
+    /// Writes the addresses as integers; those that find no room are left out.
+    #[inline(always)]
+    fn convert(self, out: &mut [F::Bits]) {
+        match self.addrs {
+            Addrs::Host(addrs) => out.iter_mut().zip(addrs).for_each(|(out, addr)| *out = *addr),
+            Addrs::Halves(addrs) => {
+                out.iter_mut().zip(addrs).for_each(|(out, addr)| *out = of_halves::<F>(addr));
+            }
+            Addrs::Network(bytes) => {
+                let addrs = bytes.chunks_exact(Self::BYTES);
+                out.iter_mut().zip(addrs).for_each(|(out, a)| *out = F::Bits::from_network(a));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn of_halves<F: Family>(&[high, low]: &[u64; 2]) -> F::Bits {
+    F::Bits::from_u128(u128::from(high) << 64 | u128::from(low))
+}
+
+/// Slices, and arrays of a known length for them.
+macro_rules! from_slices {
+    ($($family:ty, $addr:ty, |$addrs:ident| $make:expr;)*) => {$(
+        impl<'a> From<&'a [$addr]> for Keys<'a, $family> {
+            fn from($addrs: &'a [$addr]) -> Self {
+                Self { addrs: $make }
+            }
+        }
+
+        impl<'a, const N: usize> From<&'a [$addr; N]> for Keys<'a, $family> {
+            fn from(addrs: &'a [$addr; N]) -> Self {
+                addrs.as_slice().into()
+            }
+        }
+    )*};
+}
+
+from_slices! {
+    Ipv4, u32, |addrs| Addrs::Host(addrs);
+    Ipv4, [u8; 4], |addrs| Addrs::Network(addrs.as_flattened());
+    Ipv6, u128, |addrs| Addrs::Host(addrs);
+    Ipv6, [u64; 2], |addrs| Addrs::Halves(addrs);
+    Ipv6, [u8; 16], |addrs| Addrs::Network(addrs.as_flattened());
+}
+
+/// Addresses that are converted before they are looked up.
+const BLOCK: usize = 256;
+
+/// Looks up any form with the engine's batches of integers: as they are, or converted in blocks.
+pub(crate) fn in_blocks<F: Family, E: Lookup<F> + ?Sized>(
+    engine: &E,
+    simd: Simd,
+    keys: Keys<'_, F>,
+    out: &mut [Option<NextHopId>],
+) {
+    if let Some(addrs) = keys.as_host() {
+        return engine.lookup_batch_with(simd, addrs, out);
+    }
+    let out = crate::engine::room_for(keys.len(), out);
+    let mut addrs = [F::Bits::default(); BLOCK];
+    let mut start = 0;
+    for out in out.chunks_mut(BLOCK) {
+        let addrs = &mut addrs[..out.len()];
+        let end = start + out.len();
+        simd.run(Convert { keys: keys.range(start..end), addrs });
+        engine.lookup_batch_with(simd, addrs, out);
+        start = end;
+    }
+}
+
+struct Convert<'k, 'a, F: Family> {
+    keys: Keys<'k, F>,
+    addrs: &'a mut [F::Bits],
+}
+
+impl<F: Family> Work for Convert<'_, '_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.keys.convert(self.addrs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// What every form of the same addresses has to say.
+    fn says<F: Family>(keys: Keys<'_, F>, form: Form, addrs: &[F::Bits]) {
+        assert_eq!(
+            (keys.form(), keys.len(), keys.is_empty()),
+            (form, addrs.len(), addrs.is_empty())
+        );
+        assert_eq!(keys.as_host(), (form == Form::Host).then_some(addrs));
+        let got: Vec<_> = (0..keys.len()).map(|i| keys.get(i)).collect();
+        assert_eq!(got, addrs, "{form:?}");
+        for start in 0..=addrs.len() {
+            for end in start..=addrs.len() {
+                let part = keys.range(start..end);
+                assert_eq!(
+                    part.as_ptr() as usize - keys.as_ptr() as usize,
+                    start * Keys::<F>::BYTES
+                );
+                let mut out = alloc::vec![F::Bits::default(); part.len()];
+                Simd::best().run(Convert { keys: part, addrs: &mut out });
+                assert_eq!(out, addrs[start..end], "{form:?} {start}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_form_means_the_same_addresses() {
+        let four = [0x0a00_0001, 0x0102_0304, u32::MAX, 0];
+        says(Keys::from(&four), Form::Host, &four);
+        says(Keys::from(&four.map(u32::to_be_bytes)), Form::Network, &four);
+        let six = [0x2001_0db8_0001_0203_0405_0607_0809_0a0bu128, 1, u128::MAX, 1 << 127, 0];
+        says(Keys::from(&six), Form::Host, &six);
+        says(Keys::from(&six.map(u128::to_be_bytes)), Form::Network, &six);
+        says(Keys::from(&six.map(|a| [(a >> 64) as u64, a as u64])), Form::Halves, &six);
+        says::<Ipv4>(Keys::from(&[[0u8; 4]; 0]), Form::Network, &[]);
+    }
+
+    #[test]
+    fn an_address_past_the_end_is_a_panic() {
+        let past = |keys: Keys<'_, Ipv6>| {
+            let result = std::panic::catch_unwind(|| keys.get(2));
+            assert!(result.is_err(), "{:?}", keys.form());
+            assert!(std::panic::catch_unwind(|| keys.range(1..3)).is_err());
+        };
+        past(Keys::from(&[0u128; 2]));
+        past(Keys::from(&[[0u64; 2]; 2]));
+        past(Keys::from(&[[0u8; 16]; 2]));
+    }
+}
