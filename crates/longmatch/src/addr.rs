@@ -58,6 +58,13 @@ pub trait Bits:
     /// bits below the most significant one. Bits past the end of the address read as zero.
     fn extract(self, off: u8, len: u8) -> usize;
 
+    /// Number of trailing zero bits.
+    fn trailing_zeros(self) -> u8;
+
+    /// 64 bits of the address, left-aligned: all of an IPv4 address, or half 0, the first on the
+    /// wire, or 1 of an IPv6 address.
+    fn half(self, half: u8) -> u64;
+
     /// 64 bits starting `off` bits below the most significant one, left-aligned; bits past the end
     /// of the address read as zero.
     fn window(self, off: u8) -> u64;
@@ -105,6 +112,22 @@ macro_rules! impl_bits {
             #[inline(always)]
             fn leading_zeros(self) -> u8 {
                 <$int>::leading_zeros(self) as u8
+            }
+
+            #[inline(always)]
+            fn trailing_zeros(self) -> u8 {
+                <$int>::trailing_zeros(self) as u8
+            }
+
+            #[inline(always)]
+            fn half(self, half: u8) -> u64 {
+                if Self::WIDTH <= 64 {
+                    (self as u64) << (64 - Self::WIDTH.min(64))
+                } else if half == 0 {
+                    ((self as u128) >> 64) as u64
+                } else {
+                    self as u64
+                }
             }
 
             #[inline(always)]

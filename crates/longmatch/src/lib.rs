@@ -45,6 +45,7 @@
 extern crate alloc;
 
 mod addr;
+mod buffer;
 pub mod engine;
 mod error;
 mod fib;

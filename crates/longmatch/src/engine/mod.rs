@@ -8,6 +8,7 @@
 pub mod dir24_8;
 pub mod dxr;
 mod expected;
+pub mod folio;
 pub mod linear;
 pub mod poptrie;
 pub mod radix;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use super::{Engine, dir24_8, dxr, linear, poptrie, radix, sail, spider, tree_bitmap};
+use super::{Engine, dir24_8, dxr, folio, linear, poptrie, radix, sail, spider, tree_bitmap};
 use crate::addr::{Family, Ipv4, Ipv6};
 use crate::error::{CompileError, OptionError, UnknownEngine};
 use crate::rib::Rib;
@@ -30,11 +30,13 @@ pub enum EngineKind {
     Poptrie,
     /// [`spider::Spider`].
     Spider,
+    /// [`folio::Folio`].
+    Folio,
 }
 
 impl EngineKind {
-    /// Every engine: the oracle, the baseline, then by the year of their papers.
-    pub const ALL: [Self; 8] = [
+    /// Every engine: the oracle, the baseline, then by the year of their papers, ours last.
+    pub const ALL: [Self; 9] = [
         Self::Linear,
         Self::Radix,
         Self::Dir24_8,
@@ -43,6 +45,7 @@ impl EngineKind {
         Self::Sail,
         Self::Poptrie,
         Self::Spider,
+        Self::Folio,
     ];
 
     /// The name in the command line, the reports and the other languages.
@@ -56,6 +59,7 @@ impl EngineKind {
             Self::Dir24_8 => dir24_8::NAME,
             Self::Dxr => dxr::NAME,
             Self::Sail => sail::NAME,
+            Self::Folio => folio::NAME,
         }
     }
 
@@ -174,6 +178,7 @@ fn build_common<F: Family, V: EngineVisitor<F>>(
         EngineKind::Poptrie => poptrie::build(&spec.options, rib, visitor),
         EngineKind::Spider => spider::build(&spec.options, rib, visitor),
         EngineKind::TreeBitmap => tree_bitmap::build(&spec.options, rib, visitor),
+        EngineKind::Folio => folio::build(&spec.options, rib, visitor),
         EngineKind::Dir24_8 => dir24_8::build(&spec.options, rib, visitor),
         EngineKind::Dxr | EngineKind::Sail => {
             Err(CompileError::Family { engine: spec.kind.name(), family: F::NAME })

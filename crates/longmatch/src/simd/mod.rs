@@ -5,6 +5,8 @@
 //! for example `count_ones` becomes one POPCNT instruction, and hands kernels the right to use
 //! that level's intrinsics.
 
+pub(crate) mod lanes;
+
 use core::fmt;
 use core::str::FromStr;
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -153,7 +155,7 @@ fn run_scalar<W: Work>(work: W) -> W::Output {
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-fn run_avx2<W: Work>(work: W) -> W::Output {
+pub(crate) fn run_avx2<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
@@ -161,14 +163,19 @@ fn run_avx2<W: Work>(work: W) -> W::Output {
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 #[target_feature(enable = "avx512vbmi,avx512vpopcntdq")]
-fn run_avx512<W: Work>(work: W) -> W::Output {
+pub(crate) fn run_avx512<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
 /// Asks for the cache line of `slice[index]`, which may also be out of range: nothing happens then.
 #[inline(always)]
 pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
-    let address = slice.as_ptr().wrapping_add(index);
+    prefetch_bytes(slice.as_ptr().wrapping_add(index).cast());
+}
+
+/// Asks for the cache line at an address, which need not be one that can be read.
+#[inline(always)]
+pub(crate) fn prefetch_bytes(address: *const u8) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: a prefetch of any address is a hint without effect on the program.
     unsafe {

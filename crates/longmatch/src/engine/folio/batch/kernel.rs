@@ -1,0 +1,335 @@
+//! The kernel: vectors of addresses go down level by level.
+
+use super::super::layout::{BRANCH, Code, DROP, Folio, Level, PAGE, PLACE};
+use crate::addr::Family;
+use crate::simd::lanes::Lanes;
+use crate::simd::prefetch_bytes;
+
+/// The forms of keys, as constants: see [`crate::keys::Form`].
+pub(super) const HOST: u8 = 0;
+pub(super) const HALVES: u8 = 1;
+pub(super) const NETWORK: u8 = 2;
+
+/// How far ahead addresses are asked for: the hardware's own prefetching stops at the end of a page
+/// of memory.
+const KEYS_AHEAD: usize = 4096;
+
+/// In the registers of a lookup marks what was read from a page of codes of 8 bits: next hops of
+/// tables with such codes leave this bit free.
+const FROM_PAGE: u32 = 1 << 24;
+
+pub(super) struct Kernel<'a, L: Lanes, F: Family, C: Code, const FORM: u8> {
+    lanes: L,
+    folio: &'a Folio<F, C>,
+    pages: *const u8,
+    /// The levels that most addresses need at most: all but the last, and the last.
+    usual: (&'a [Level], Level),
+}
+
+/// The half of the address that is being read: its first word and its second, in each lane.
+type Halves<V, const N: usize> = [[V; 2]; N];
+
+impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM> {
+    #[inline(always)]
+    pub fn new(lanes: L, folio: &'a Folio<F, C>) -> Self {
+        let (last, before) = (folio.usual_levels - 1, &folio.levels[..folio.usual_levels - 1]);
+        let usual = (before, folio.levels[last]);
+        Self { lanes, folio, pages: folio.pages.as_ptr().cast(), usual }
+    }
+
+    /// Answers `N` vectors of addresses.
+    ///
+    /// # Safety
+    /// As many addresses can be read, and as many answers written.
+    #[inline(always)]
+    pub unsafe fn group<const N: usize>(&self, from: *const u8, to: *mut u32) {
+        let l = self.lanes;
+        let mut key = [l.splat(0); N];
+        let mut entry = [l.splat(0); N];
+        for v in 0..N {
+            // SAFETY: as the caller promises.
+            let [first, second] = unsafe { self.half(from, v, 0) };
+            self.ask_for_keys(from, v);
+            entry[v] = self.root(first);
+            key[v] = self.below_root(first, second);
+        }
+        if !self.usual(&key, &mut entry) {
+            // SAFETY: as the caller promises.
+            unsafe { self.rest(from, &mut entry) };
+        }
+        self.finish(entry, to);
+    }
+
+    /// The 32 bits below those that number the root's blocks; of an IPv4 address all of them.
+    #[inline(always)]
+    fn below_root(&self, first: L::V, second: L::V) -> L::V {
+        if F::WIDTH == 32 {
+            return first;
+        }
+        let (l, bits) = (self.lanes, u32::from(self.folio.root.bits));
+        l.or(l.shl(first, l.splat(bits)), l.shr(second, l.splat(32 - bits)))
+    }
+
+    /// The levels that few addresses need. Reads the addresses again, so that nothing is kept in
+    /// registers for it.
+    ///
+    /// # Safety
+    /// The group's addresses can be read.
+    #[inline(always)]
+    unsafe fn rest<const N: usize>(&self, from: *const u8, entry: &mut [L::V; N]) {
+        let from = core::hint::black_box(from);
+        let zero = self.lanes.splat(0);
+        let mut key = [[zero; 2]; N];
+        let levels = &self.folio.levels[self.folio.usual_levels - 1..];
+        let upper = levels.partition_point(|level| level.start < 64);
+        for (half, levels) in [&levels[..upper], &levels[upper..]].into_iter().enumerate() {
+            if half * 64 >= usize::from(F::WIDTH) {
+                return;
+            }
+            for v in 0..N {
+                // SAFETY: as the caller promises.
+                key[v] = unsafe { self.half(from, v, half) };
+            }
+            if self.descend(levels, &key, entry) {
+                return;
+            }
+        }
+    }
+
+    /// Asks for the addresses that are looked up some groups later.
+    #[inline(always)]
+    fn ask_for_keys(&self, from: *const u8, v: usize) {
+        let bytes = L::COUNT * usize::from(F::WIDTH / 8);
+        let mut at = 0;
+        while at < bytes {
+            prefetch_bytes(from.wrapping_add(v * bytes + at + KEYS_AHEAD));
+            at += 64;
+        }
+    }
+
+    /// A half of the addresses of vector `v`: the word that comes first on the wire, and the other.
+    ///
+    /// # Safety
+    /// As [`Kernel::group`].
+    #[inline(always)]
+    unsafe fn half(&self, from: *const u8, v: usize, half: usize) -> [L::V; 2] {
+        let l = self.lanes;
+        let at = from.wrapping_add(v * L::COUNT * usize::from(F::WIDTH / 8));
+        if F::WIDTH == 32 {
+            // SAFETY: as the caller promises.
+            let word = unsafe { l.load(at) };
+            return [if FORM == NETWORK { l.swap_bytes(word) } else { word }, l.splat(0)];
+        }
+        let upper = (half == 0) == (FORM == HOST);
+        let [even, odd] = match upper {
+            // SAFETY: as the caller promises.
+            true => unsafe { l.load_records::<true>(at) },
+            // SAFETY: as the caller promises.
+            false => unsafe { l.load_records::<false>(at) },
+        };
+        match FORM {
+            NETWORK => [l.swap_bytes(even), l.swap_bytes(odd)],
+            _ => [odd, even],
+        }
+    }
+
+    /// The root's entries.
+    #[inline(always)]
+    fn root(&self, word: L::V) -> L::V {
+        let (l, root) = (self.lanes, &self.folio.root);
+        let mut index = l.shr(word, l.splat(32 - u32::from(root.bits)));
+        if F::WIDTH > 32 {
+            index = l.min(l.sub(index, l.splat(root.first)), l.splat(root.last()));
+        }
+        // SAFETY: at most the last index, which is below 2^31; an IPv4 root has an entry for every
+        // block (invariant 1).
+        unsafe { l.gather::<4>(root.entries.as_ptr().cast(), index) }
+    }
+
+    /// The bits of a level's window, with zeros below them for the codes of a slot.
+    #[inline(always)]
+    fn window(&self, level: Level, [first, second]: [L::V; 2]) -> L::V {
+        let l = self.lanes;
+        let below = level.below();
+        if F::WIDTH == 32 || below >= 32 {
+            return self.cut_out(level, first, below - 32);
+        }
+        let joined = l.or(l.shl(first, l.splat(32 - below)), l.shr(second, l.splat(below)));
+        self.cut_out(level, joined, 0)
+    }
+
+    /// The bits of a level's window, from a word with as many bits below them.
+    #[inline(always)]
+    fn cut_out(&self, level: Level, word: L::V, below: u32) -> L::V {
+        let l = self.lanes;
+        let mask = l.splat(((1 << level.width) - 1) << C::SLOT_SHIFT);
+        let shifted = match below.checked_sub(C::SLOT_SHIFT) {
+            Some(right) => l.shr(word, l.splat(right)),
+            None => l.shl(word, l.splat(C::SLOT_SHIFT - below)),
+        };
+        l.and(shifted, mask)
+    }
+
+    /// As many levels as most addresses need; whether every entry is an answer then.
+    ///
+    /// A branch is cheap when it depends on what was read a level earlier, and costs a sixth of the
+    /// whole when it depends on the last gathers: so the last level is gone through only if all its
+    /// pages are pages of codes, and those before it without asking.
+    #[inline(always)]
+    fn usual<const N: usize>(&self, key: &[L::V; N], entry: &mut [L::V; N]) -> bool {
+        if F::WIDTH > 32 && !self.any_page(entry) {
+            return true;
+        }
+        let (before, last) = self.usual;
+        let above = if F::WIDTH == 32 { 0 } else { self.folio.root.bits };
+        for level in before {
+            let below = u32::from(above + 32 - level.end());
+            for v in 0..N {
+                entry[v] = self.step(self.cut_out(*level, key[v], below), entry[v]);
+            }
+        }
+        if self.any_branch(entry) {
+            return false;
+        }
+        let below = u32::from(above + 32 - last.end());
+        for v in 0..N {
+            entry[v] = self.last_step(self.cut_out(last, key[v], below), entry[v]);
+        }
+        true
+    }
+
+    /// Level after level until every entry is an answer, or the levels end; whether it was the
+    /// former.
+    #[inline(always)]
+    fn descend<const N: usize>(
+        &self,
+        levels: &[Level],
+        key: &Halves<L::V, N>,
+        entry: &mut [L::V; N],
+    ) -> bool {
+        for level in levels {
+            if !self.any_page(entry) {
+                return true;
+            }
+            for v in 0..N {
+                entry[v] = self.step(self.window(*level, key[v]), entry[v]);
+            }
+        }
+        !self.any_page(entry)
+    }
+
+    #[inline(always)]
+    fn any_page<const N: usize>(&self, entry: &[L::V; N]) -> bool {
+        let l = self.lanes;
+        let mut all = entry[0];
+        for v in 1..N {
+            all = l.or(all, entry[v]);
+        }
+        l.any(l.negative(all))
+    }
+
+    #[inline(always)]
+    fn any_branch<const N: usize>(&self, entry: &[L::V; N]) -> bool {
+        let l = self.lanes;
+        let mut both = l.splat(0);
+        for v in 0..N {
+            both = l.or(both, l.and(entry[v], l.add(entry[v], entry[v])));
+        }
+        const { assert!(BRANCH << 1 == PAGE) };
+        l.any(l.negative(both))
+    }
+
+    /// One level: pages of codes answer, branch pages lead on.
+    #[inline(always)]
+    fn step(&self, window: L::V, entry: L::V) -> L::V {
+        let l = self.lanes;
+        // SAFETY: the window is that of the level of the pages to which the lanes lead.
+        let read = unsafe { self.read(window, entry) };
+        if C::MASK == u32::MAX {
+            return read;
+        }
+        l.select(l.less(entry, l.splat(PAGE | BRANCH)), self.code(read), read)
+    }
+
+    /// One level whose pages are all pages of codes.
+    #[inline(always)]
+    fn last_step(&self, window: L::V, entry: L::V) -> L::V {
+        let l = self.lanes;
+        // SAFETY: the window is that of the level of the pages to which the lanes lead.
+        let read = unsafe { self.read(window, entry) };
+        if C::MASK == u32::MAX { read } else { l.select(l.negative(entry), self.code(read), read) }
+    }
+
+    /// What the slots of pages say, with what lies behind a code; answers stay as they are.
+    ///
+    /// # Safety
+    /// The pages to which the lanes lead are of the window's level.
+    #[inline(always)]
+    unsafe fn read(&self, window: L::V, entry: L::V) -> L::V {
+        let l = self.lanes;
+        let slot = l.shr(window, l.and(entry, l.splat(DROP)));
+        let at = l.add(l.and(entry, l.splat(PLACE)), slot);
+        let (page, base) = (l.negative(entry), self.pages);
+        match C::LOG2 {
+            // SAFETY: the chosen lanes name slots of pages (invariant 2), below 2^30.
+            0 => unsafe { l.gather_where::<1>(page, base, at, entry) },
+            // SAFETY: as above.
+            1 => unsafe { l.gather_where::<2>(page, base, at, entry) },
+            // SAFETY: as above.
+            _ => unsafe { l.gather_where::<4>(page, base, at, entry) },
+        }
+    }
+
+    /// The code that was read, without what lies behind it.
+    #[inline(always)]
+    fn code(&self, read: L::V) -> L::V {
+        let l = self.lanes;
+        let code = l.and(read, l.splat(C::MASK));
+        if C::LOG2 == 0 { l.or(code, l.splat(FROM_PAGE)) } else { code }
+    }
+
+    /// Writes the answers.
+    #[inline(always)]
+    fn finish<const N: usize>(&self, mut entry: [L::V; N], to: *mut u32) {
+        let l = self.lanes;
+        if C::BOOK {
+            let mut v = 0;
+            while v < N {
+                let w = (v + 1).min(N - 1);
+                let codes = [l.and(entry[v], l.splat(C::MASK)), l.and(entry[w], l.splat(C::MASK))];
+                let [a, b] = l.translate(&self.folio.book, codes);
+                let [from_a, from_b] = [self.is_code(entry[v]), self.is_code(entry[w])];
+                entry[w] = l.select(from_b, b, entry[w]);
+                entry[v] = l.select(from_a, a, entry[v]);
+                v += 2;
+            }
+        } else if C::LOG2 == 0 {
+            for (code, raw) in &self.folio.patches {
+                let code = l.splat(FROM_PAGE | u32::from(*code));
+                for v in 0..N {
+                    let patched = l.equal(entry[v], code);
+                    entry[v] = l.select(patched, l.splat((*raw).into()), entry[v]);
+                }
+            }
+            for v in 0..N {
+                entry[v] = l.and(entry[v], l.splat(FROM_PAGE - 1));
+            }
+        }
+        if F::WIDTH > 32 {
+            for v in 0..N {
+                entry[v] = l.in_order(entry[v]);
+            }
+        }
+        for v in 0..N {
+            // SAFETY: the answers can be written, as the caller of `group` promises.
+            unsafe { l.store(to.wrapping_add(v * L::COUNT), entry[v]) };
+        }
+    }
+
+    /// The lanes that have come to a code.
+    #[inline(always)]
+    fn is_code(&self, entry: L::V) -> L::M {
+        let l = self.lanes;
+        l.negative(l.shl(entry, l.splat(31 - FROM_PAGE.ilog2())))
+    }
+}

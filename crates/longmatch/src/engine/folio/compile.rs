@@ -1,0 +1,291 @@
+//! RIB to Folio: a survey of the table, a plan of its cuts, then the pages from the survey's sorted
+//! starts, each page below before the one that leads to it.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use super::layout::{Code, Entry, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT, Root};
+use super::plan::{Plan, Wishes};
+use super::store::{Full, Kind, Store};
+use super::survey::{Start, Survey};
+use super::{Config, NAME};
+use crate::addr::{Bits, Family};
+use crate::buffer::Buffer;
+use crate::error::CompileError;
+use crate::simd::lanes::Book;
+
+/// Codes for next hops: the inverse of the codebook.
+pub(super) struct Codes {
+    book: [u16; 256],
+    /// The code of each next hop, [`NONE`] where there is none. Empty where next hops are codes.
+    code_of: Vec<u16>,
+    patches: Vec<(u8, u16)>,
+}
+
+const NONE: u16 = u16::MAX;
+
+impl Codes {
+    pub fn new<B: Bits, C: Code>(survey: &Survey<B>) -> Self {
+        let mut codes = Self { book: [0; 256], code_of: Vec::new(), patches: Vec::new() };
+        if C::LOG2 > 0 {
+            return codes;
+        }
+        let counts = survey.frequencies(C::MAX);
+        codes.code_of = vec![NONE; counts.len()];
+        if C::BOOK {
+            codes.most_frequent(&counts);
+        } else {
+            codes.mostly_themselves(&counts, C::PATCHES);
+        }
+        codes
+    }
+
+    fn set(&mut self, code: usize, raw: usize) {
+        self.book[code] = raw as u16;
+        self.code_of[raw] = code as u16;
+    }
+
+    /// The 256 next hops that begin most often get codes.
+    fn most_frequent(&mut self, counts: &[u32]) {
+        let mut used: Vec<usize> = (0..counts.len()).filter(|raw| counts[*raw] > 0).collect();
+        used.sort_by_key(|raw| core::cmp::Reverse(counts[*raw]));
+        used.truncate(self.book.len());
+        used.into_iter().enumerate().for_each(|(code, raw)| self.set(code, raw));
+    }
+
+    /// Next hops below 256 are their own codes. Some above take the codes of those that begin least
+    /// often.
+    fn mostly_themselves(&mut self, counts: &[u32], patches: usize) {
+        let own = self.book.len();
+        (0..own).for_each(|raw| self.set(raw, raw));
+        let mut others: Vec<usize> = (own..counts.len()).filter(|raw| counts[*raw] > 0).collect();
+        others.sort_by_key(|raw| core::cmp::Reverse(counts[*raw]));
+        let mut rare: Vec<usize> = (0..own).collect();
+        rare.sort_by_key(|raw| counts[*raw]);
+        for (raw, code) in others.into_iter().zip(rare).take(patches) {
+            if counts[raw] > counts[code] {
+                self.code_of[code] = NONE;
+                self.set(code, raw);
+                self.patches.push((code as u8, raw as u16));
+            }
+        }
+    }
+
+    /// The code, if there is one.
+    #[inline]
+    fn code<C: Code>(&self, raw: u32) -> Option<u32> {
+        if C::LOG2 > 0 {
+            return Some(raw);
+        }
+        let code = self.code_of.get(raw as usize).copied();
+        code.filter(|code| *code != NONE).map(u32::from)
+    }
+}
+
+pub(super) fn compile<F: Family, C: Code>(
+    survey: &Survey<F::Bits>,
+    config: &Config,
+) -> Result<Folio<F, C>, CompileError> {
+    let (id, limit) = (survey.max_next_hop(), C::MAX.min(MAX_NEXT_HOP));
+    if id > limit {
+        return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
+    }
+    let wishes = Wishes { cuts: config.cuts.clone(), sparse: config.sparse };
+    let plan = Plan::new(survey, &wishes, 1 << C::LOG2);
+    let codes = Codes::new::<F::Bits, C>(survey);
+    let mut builder = Builder::<F::Bits, C> {
+        levels: plan.levels.clone(),
+        codes: &codes,
+        store: Store::default(),
+        scratch: Vec::new(),
+        code: PhantomData,
+    };
+    let root = builder.root(survey, &plan).map_err(|Full| CompileError::TooMany {
+        engine: NAME,
+        what: "codes in pages",
+        limit: u64::from(PLACE) + PLACE_UNIT as u64,
+    })?;
+    let Builder { levels, mut store, .. } = builder;
+    let bytes = store.take_bytes();
+    // One line more: a gather reads past the last code.
+    let words = bytes.len() / 4 + 16;
+    let mut pages = buffer(words, config.huge)?;
+    for (word, bytes) in pages.iter_mut().zip(bytes.as_chunks::<4>().0) {
+        *word = u32::from_ne_bytes(*bytes);
+    }
+    let (book, patches) = (Book::new(codes.book), codes.patches);
+    Ok(Folio {
+        root,
+        levels,
+        usual_levels: plan.usual_levels,
+        pages,
+        book,
+        patches,
+        store,
+        family: PhantomData,
+    })
+}
+
+fn buffer(words: usize, huge: bool) -> Result<Buffer, CompileError> {
+    let buffer = if huge { Buffer::huge(words) } else { Buffer::zeroed(words) };
+    buffer.ok_or(CompileError::TooMany {
+        engine: NAME,
+        what: "bytes of memory",
+        limit: words as u64 * 4,
+    })
+}
+
+struct Builder<'a, B, C> {
+    levels: Box<[Level]>,
+    codes: &'a Codes,
+    store: Store,
+    /// Pages under construction, by level; kept to be used again.
+    scratch: Vec<Vec<u8>>,
+    code: PhantomData<(B, C)>,
+}
+
+impl<B: Bits, C: Code> Builder<'_, B, C> {
+    fn root(&mut self, survey: &Survey<B>, plan: &Plan) -> Result<Root, Full> {
+        let bits = plan.root_bits;
+        let number = |start: &Start<B>| start.at.extract(0, bits);
+        let starts = &survey.starts[..];
+        let whole = B::WIDTH == 32 || survey.lowest != survey.highest();
+        let first = if whole { 0 } else { starts.first().map_or(0, number) };
+        let end = match starts.last() {
+            _ if B::WIDTH == 32 => 1 << bits,
+            Some(last) => number(last) + 1,
+            None => first,
+        };
+        let mut entries = Buffer::zeroed(end - first + 1).ok_or(Full)?;
+        let mut raw = survey.lowest;
+        let mut filled = 0;
+        for block in starts.chunk_by(|a, b| number(a) == number(b)) {
+            let at = number(&block[0]) - first;
+            fill(&mut entries[filled..at], Entry::answer(raw));
+            let entry = self.block(0, bits, &mut raw, block)?;
+            entries[at] = entry.0;
+            filled = at + 1;
+        }
+        fill(&mut entries[filled..], Entry::answer(raw));
+        Ok(Root { entries, bits, first: first as u32, sparse: plan.sparse })
+    }
+
+    /// The entry for a block at depth `start` with some starts, one of which may be where the block
+    /// begins. `raw` is the next hop before it, and then the one at its end.
+    fn block(
+        &mut self,
+        level: usize,
+        start: u8,
+        raw: &mut u32,
+        starts: &[Start<B>],
+    ) -> Result<Entry, Full> {
+        let (at_first, inside) = match starts.split_first() {
+            Some((first, inside)) if first.depth() <= start => (first.raw, inside),
+            _ => (*raw, starts),
+        };
+        let entry = self.page(level, at_first, inside)?;
+        *raw = starts.last().map_or(*raw, |start| start.raw);
+        Ok(entry)
+    }
+
+    /// The entry for what begins with next hop `raw` and changes at `starts`.
+    fn page(&mut self, level: usize, raw: u32, starts: &[Start<B>]) -> Result<Entry, Full> {
+        let Some(depth) = starts.iter().map(Start::depth).max() else {
+            return Ok(Entry::answer(raw));
+        };
+        let window = self.levels[level];
+        let mut page = self.scratch.pop().unwrap_or_default();
+        page.clear();
+        let coded =
+            depth <= window.end() && self.write_codes(window, depth, raw, starts, &mut page);
+        let kind = if coded {
+            Kind::Codes
+        } else {
+            page.clear();
+            self.write_branches(level, raw, starts, &mut page)?;
+            Kind::Branch(level as u8)
+        };
+        if page.len() < PLACE_UNIT << C::LOG2 {
+            page.resize(PLACE_UNIT << C::LOG2, 0);
+        }
+        let place = self.store.insert(kind, &page, 1 << C::LOG2)? >> C::LOG2;
+        self.scratch.push(page);
+        Ok(match kind {
+            Kind::Codes => Entry::page_of_codes(place, window.end() - depth + C::SLOT_SHIFT as u8),
+            Kind::Branch(_) => Entry::branch_page(place),
+        })
+    }
+
+    /// Writes a page of codes with slots at `depth`; whether all next hops have codes.
+    fn write_codes(
+        &self,
+        window: Level,
+        depth: u8,
+        raw: u32,
+        starts: &[Start<B>],
+        page: &mut Vec<u8>,
+    ) -> bool {
+        let width = depth - window.start;
+        let size = 1usize << C::LOG2;
+        page.resize(size << width, 0);
+        let mut raw = raw;
+        let mut from = 0;
+        for start in starts {
+            let to = start.at.extract(window.start, width);
+            let Some(code) = self.codes.code::<C>(raw) else { return false };
+            fill_codes::<C>(&mut page[from * size..to * size], code);
+            (raw, from) = (start.raw, to);
+        }
+        let Some(code) = self.codes.code::<C>(raw) else { return false };
+        fill_codes::<C>(&mut page[from * size..], code);
+        true
+    }
+
+    fn write_branches(
+        &mut self,
+        level: usize,
+        raw: u32,
+        starts: &[Start<B>],
+        page: &mut Vec<u8>,
+    ) -> Result<(), Full> {
+        let window = self.levels[level];
+        let number = |start: &Start<B>| start.at.extract(window.start, window.width);
+        let mut raw = raw;
+        let push = |page: &mut Vec<u8>, to: usize, entry: Entry| {
+            while page.len() < 4 * to {
+                page.extend(entry.0.to_ne_bytes());
+            }
+        };
+        for slot in starts.chunk_by(|a, b| number(a) == number(b)) {
+            let at = number(&slot[0]);
+            push(page, at, Entry::answer(raw));
+            let entry = if level + 1 < self.levels.len() {
+                self.block(level + 1, window.end(), &mut raw, slot)?
+            } else {
+                // The last window ends with the address: a slot is one address.
+                raw = slot[0].raw;
+                Entry::answer(raw)
+            };
+            push(page, at + 1, entry);
+        }
+        push(page, 1 << window.width, Entry::answer(raw));
+        Ok(())
+    }
+}
+
+/// Does not touch zeros, which a sparse root may not have memory for yet.
+fn fill(entries: &mut [u32], entry: Entry) {
+    if entry.0 != 0 {
+        entries.fill(entry.0);
+    }
+}
+
+fn fill_codes<C: Code>(bytes: &mut [u8], code: u32) {
+    match C::LOG2 {
+        0 => bytes.fill(code as u8),
+        1 => bytes.as_chunks_mut().0.fill((code as u16).to_ne_bytes()),
+        _ => bytes.as_chunks_mut().0.fill(code.to_ne_bytes()),
+    }
+}

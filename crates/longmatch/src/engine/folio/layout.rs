@@ -1,0 +1,249 @@
+//! The arrays of a Folio and the bits in them.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use super::store::Store;
+use crate::addr::Family;
+use crate::buffer::Buffer;
+use crate::simd::lanes::Book;
+
+/// What a slot of the root or of a branch page says. Zero is an answer: no route.
+///
+/// ```text
+///   31  30  29                               4 3      0
+///  +---+---------------------------------------------+
+///  | 0 | next hop, 0 = no route                      |   an answer
+///  +---+---+--------------------------------+--------+
+///  | 1 | 0 | place                          | drop   |   a page of codes
+///  +---+---+--------------------------------+--------+
+///  | 1 | 1 | place                          | 0      |   a branch page
+///  +---+---+--------------------------------+--------+
+///  place  where the page begins in the array of pages, in units of a code. Pages begin at
+///         multiples of 16 codes, so the field is the place itself, its low bits masked off.
+///  drop   how many low bits of the window, with the bits of a slot of a branch page below it,
+///         are dropped to number the codes: see `Level`.
+/// ```
+///
+/// As signed numbers pages of codes are the least, then branch pages, then answers: one comparison
+/// tells them apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub(super) struct Entry(pub u32);
+
+/// The bit of an entry that is a page.
+pub(super) const PAGE: u32 = 1 << 31;
+/// The bit of a page that is a branch page.
+pub(super) const BRANCH: u32 = 1 << 30;
+/// The bits of an entry that are a page's place.
+pub(super) const PLACE: u32 = BRANCH - PLACE_UNIT as u32;
+/// The bits of an entry that say how many bits of the window are dropped.
+pub(super) const DROP: u32 = PLACE_UNIT as u32 - 1;
+/// Pages begin at multiples of as many codes.
+pub(super) const PLACE_UNIT: usize = 16;
+/// Codes that all pages can have together.
+pub(super) const MAX_CODES: usize = 1 << 30;
+/// The greatest next hop that an entry holds.
+pub(super) const MAX_NEXT_HOP: u32 = PAGE - 1;
+/// The greatest width of a window: `drop` is at most 2 + width - 1.
+pub(super) const MAX_WIDTH: u8 = 14;
+
+const _: () = assert!(PLACE | DROP | BRANCH | PAGE == u32::MAX && MAX_WIDTH + 1 <= DROP as u8);
+
+impl Entry {
+    pub fn answer(raw: u32) -> Self {
+        debug_assert!(raw <= MAX_NEXT_HOP);
+        Self(raw)
+    }
+
+    pub fn page_of_codes(place: u32, drop: u8) -> Self {
+        debug_assert!(place & !PLACE == 0 && u32::from(drop) <= DROP);
+        Self(PAGE | place | u32::from(drop))
+    }
+
+    pub fn branch_page(place: u32) -> Self {
+        debug_assert!(place & !PLACE == 0);
+        Self(PAGE | BRANCH | place)
+    }
+
+    #[inline(always)]
+    pub fn is_page(self) -> bool {
+        self.0 & PAGE != 0
+    }
+
+    /// Whether a page is a branch page.
+    #[inline(always)]
+    pub fn is_branch(self) -> bool {
+        self.0 & BRANCH != 0
+    }
+
+    /// The raw next hop of an answer.
+    #[inline(always)]
+    pub fn raw(self) -> u32 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub fn place(self) -> u32 {
+        self.0 & PLACE
+    }
+
+    #[inline(always)]
+    pub fn drop(self) -> u32 {
+        self.0 & DROP
+    }
+}
+
+/// What a page says of a slot: a next hop in as few bytes as the table allows. Sealed: [`Byte`],
+/// [`Coded`], `u16` and `u32`.
+pub trait Code: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// Bytes of a code are `1 << LOG2`.
+    const LOG2: u32;
+    /// A slot of a branch page, 4 bytes, is `1 << SLOT_SHIFT` codes.
+    const SLOT_SHIFT: u32 = 2 - Self::LOG2;
+    /// The bits of a code.
+    const MASK: u32 = u32::MAX >> (32 - (8 << Self::LOG2));
+    /// Whether codes are translated by the codebook; otherwise they are raw next hops, but for
+    /// `PATCHES`.
+    const BOOK: bool;
+    /// How many codes can stand for other next hops than their own number, if there is no codebook.
+    const PATCHES: usize = 0;
+    /// The greatest next hop of a table.
+    const MAX: u32;
+    /// Bits of a code, with `book` where they are translated: the name among the options.
+    const NAME: &'static str;
+}
+
+/// Codes of 8 bits that are next hops, for tables with none above 255, or few: these take codes
+/// that are free, or those of the next hops that begin at the fewest places.
+#[derive(Clone, Copy, Debug)]
+pub struct Byte;
+
+/// Codes of 8 bits with a codebook, for 256 different next hops of up to 16 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Coded;
+
+impl Code for Byte {
+    const LOG2: u32 = 0;
+    const BOOK: bool = false;
+    const PATCHES: usize = 4;
+    const MAX: u32 = u16::MAX as u32;
+    const NAME: &'static str = "8";
+}
+
+impl Code for Coded {
+    const LOG2: u32 = 0;
+    const BOOK: bool = true;
+    const MAX: u32 = u16::MAX as u32;
+    const NAME: &'static str = "book";
+}
+
+impl Code for u16 {
+    const LOG2: u32 = 1;
+    const BOOK: bool = false;
+    const MAX: u32 = u16::MAX as u32;
+    const NAME: &'static str = "16";
+}
+
+impl Code for u32 {
+    const LOG2: u32 = 2;
+    const BOOK: bool = false;
+    const MAX: u32 = MAX_NEXT_HOP;
+    const NAME: &'static str = "32";
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Byte {}
+    impl Sealed for super::Coded {}
+    impl Sealed for u16 {}
+    impl Sealed for u32 {}
+}
+
+/// The bits of the address that number the slots of a page: from one cut to the next.
+///
+/// A slot of a branch page is as long as `1 << SLOT_SHIFT` codes. So the window is read with that
+/// many zeros below it, which makes it the place of a branch page's slot in units of a code; for a
+/// page of codes an entry says how many low bits to drop, the zeros among them.
+///
+/// Addresses are read in halves of 64 bits, left-aligned: an IPv4 address is one half, an IPv6
+/// address two. No window lies in both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Level {
+    /// Bits of the address above the window.
+    pub start: u8,
+    /// Bits in the window.
+    pub width: u8,
+}
+
+impl Level {
+    pub fn end(self) -> u8 {
+        self.start + self.width
+    }
+
+    /// Bits of the half below the window.
+    #[inline(always)]
+    pub fn below(self) -> u32 {
+        63 - u32::from(self.start + self.width - 1) % 64
+    }
+
+    /// Which half.
+    #[inline(always)]
+    pub fn half(self) -> u8 {
+        self.start / 64
+    }
+}
+
+/// The first table: an entry for each block of addresses that share their first `bits` bits.
+///
+/// Blocks before the first and after the last that is stored share one entry, which is an answer:
+/// the last of the table.
+#[derive(Debug)]
+pub(super) struct Root {
+    pub entries: Buffer,
+    /// Bits of the address that number the blocks, 32 at most.
+    pub bits: u8,
+    /// The number of the first block that is stored.
+    pub first: u32,
+    /// Whether most of the table was never written, and takes no memory where the system provides
+    /// memory when it is written.
+    pub sparse: bool,
+}
+
+impl Root {
+    /// The last index: that of the entry which all blocks outside share.
+    #[inline(always)]
+    pub fn last(&self) -> u32 {
+        (self.entries.len() - 1) as u32
+    }
+}
+
+/// A compiled Folio with codes `C`.
+///
+/// Invariants, on which the unchecked reads of the lookups rest:
+/// 1. The root has an entry more than it stores blocks, and 2^31 at most; the last one is an
+///    answer.
+/// 2. A branch page of level `l` has `2^width` slots, a page of codes `2^(width + SLOT_SHIFT -
+///    drop)`. They lie in the array of pages, which has 4 bytes more, as gathers read 32 bits.
+/// 3. An entry in the root is an answer or a page of level 0, one in a branch page of level `l` an
+///    answer or a page of level `l + 1`. The last level ends where the address does.
+/// 4. A page of up to 64 bytes lies in one cache line, a larger one begins with one.
+/// 5. No two pages of a kind have the same bytes, and the store counts for each page the entries
+///    that lead to it.
+#[derive(Debug)]
+pub struct Folio<F: Family, C: Code> {
+    pub(super) root: Root,
+    pub(super) levels: Box<[Level]>,
+    /// How many of the levels most addresses need at most: at least one, and none that ends more
+    /// than 32 bits below the root.
+    pub(super) usual_levels: usize,
+    /// Pages of both kinds.
+    pub(super) pages: Buffer,
+    /// What the codes stand for, if they are of 8 bits.
+    pub(super) book: Book,
+    /// Codes that are not the next hop itself, and their next hops, if `C` has no codebook.
+    pub(super) patches: Vec<(u8, u16)>,
+    pub(super) store: Store,
+    pub(super) family: PhantomData<(F, C)>,
+}

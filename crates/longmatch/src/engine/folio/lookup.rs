@@ -1,0 +1,67 @@
+//! One address: the root, then a page of codes, seldom a branch page or several before it.
+
+use super::layout::{Code, Entry, Folio, Level};
+use crate::addr::{Bits, Family};
+use crate::next_hop::NextHopId;
+
+#[inline(always)]
+pub(super) fn lookup<F: Family, C: Code>(folio: &Folio<F, C>, addr: F::Bits) -> Option<NextHopId> {
+    let mut entry = root(folio, addr);
+    let mut levels = folio.levels.iter();
+    while entry.is_page() {
+        // There is a level for every page (invariant 3); without one the address has ended.
+        let level = levels.next()?;
+        let slot = slot::<_, C>(*level, entry, addr);
+        if !entry.is_branch() {
+            return NextHopId::new(code(folio, entry, slot));
+        }
+        entry = branch(folio, entry, slot);
+    }
+    NextHopId::new(entry.raw())
+}
+
+/// The root's entry for an address.
+#[inline(always)]
+fn root<F: Family, C: Code>(folio: &Folio<F, C>, addr: F::Bits) -> Entry {
+    let root = &folio.root;
+    let mut index = (addr.half(0) >> (64 - u32::from(root.bits))) as u32;
+    if F::WIDTH > 32 {
+        index = index.wrapping_sub(root.first).min(root.last());
+    }
+    debug_assert!(index <= root.last());
+    // SAFETY: at most the last index; an IPv4 root has an entry for every block (invariant 1).
+    Entry(unsafe { *root.entries.get_unchecked(index as usize) })
+}
+
+/// The slot of the page that an entry leads to, in units of a code.
+#[inline(always)]
+fn slot<B: Bits, C: Code>(level: Level, entry: Entry, addr: B) -> usize {
+    let window = addr.half(level.half()) >> level.below();
+    let window = (window & ((1 << level.width) - 1)) << C::SLOT_SHIFT;
+    (window >> entry.drop()) as usize
+}
+
+/// The next hop of a slot of a page of codes, 0 = no route.
+#[inline(always)]
+fn code<F: Family, C: Code>(folio: &Folio<F, C>, entry: Entry, slot: usize) -> u32 {
+    let at = entry.place() as usize + slot;
+    let start = folio.pages.as_ptr().cast::<u8>();
+    debug_assert!((at + 1) << C::LOG2 <= folio.pages.len() * 4);
+    match C::LOG2 {
+        // SAFETY: a slot of a page (invariant 2).
+        0 => folio.book.value(unsafe { *start.add(at) }).into(),
+        // SAFETY: as above.
+        1 => unsafe { *start.cast::<u16>().add(at) }.into(),
+        // SAFETY: as above.
+        _ => unsafe { *start.cast::<u32>().add(at) },
+    }
+}
+
+/// The entry of a slot of a branch page.
+#[inline(always)]
+fn branch<F: Family, C: Code>(folio: &Folio<F, C>, entry: Entry, slot: usize) -> Entry {
+    let at = (entry.place() as usize + slot) >> C::SLOT_SHIFT;
+    debug_assert!(at < folio.pages.len());
+    // SAFETY: a slot of a page (invariant 2), which begins at a multiple of four bytes.
+    Entry(unsafe { *folio.pages.get_unchecked(at) })
+}

@@ -1,0 +1,142 @@
+//! Folio: a direct table, and small uncompressed pages of the grain that each needs. See the README
+//! beside this file.
+
+mod batch;
+mod check;
+mod compile;
+mod layout;
+mod lookup;
+mod plan;
+mod store;
+mod survey;
+
+pub use layout::{Byte, Code, Coded, Folio};
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use self::survey::Survey;
+use super::{Engine, EngineVisitor, Lookup};
+use crate::addr::Family;
+use crate::error::{CompileError, Corrupt, OptionError};
+use crate::keys::Keys;
+use crate::memory::{MemoryPart, MemoryUsage};
+use crate::next_hop::NextHopId;
+use crate::rib::Rib;
+use crate::simd::Simd;
+
+pub(super) const NAME: &str = "folio";
+
+/// What can be chosen beside the type of codes. By default the table decides.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// Where addresses are cut, as far as it is not left to the model.
+    pub cuts: Vec<u8>,
+    /// Whether the root may be mostly unwritten memory.
+    pub sparse: Option<bool>,
+    /// Whether to ask the system for huge pages.
+    pub huge: bool,
+}
+
+impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {
+    #[inline(always)]
+    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+        lookup::lookup(self, addr)
+    }
+
+    fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        self.lookup_keys(simd, Keys::host(addrs), out);
+    }
+
+    fn lookup_keys(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]) {
+        batch::lookup_batch(self, simd, keys, super::room_for(keys.len(), out));
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        let root = &self.root.entries;
+        let bytes = if self.root.sparse { root.touched_bytes() } else { size_of_val(&**root) };
+        let pages = self.store.pages().len();
+        [
+            MemoryPart { name: "root entries", count: root.len(), bytes },
+            MemoryPart { name: "pages", count: pages, bytes: size_of_val(&*self.pages) },
+        ]
+        .into()
+    }
+}
+
+impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
+    const NAME: &'static str = NAME;
+    const BATCHES: bool = true;
+    type Config = Config;
+
+    fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(&Survey::of(rib), config)
+    }
+
+    fn variant(&self) -> String {
+        let mut variant = format!("codes={}:cuts={}", C::NAME, self.root.bits);
+        for level in &self.levels {
+            variant += &format!("-{}", level.end());
+        }
+        if self.root.sparse {
+            variant += ":sparse";
+        }
+        if self.pages.is_huge() {
+            variant += ":huge";
+        }
+        variant
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        check::check(self, rib)
+    }
+}
+
+struct Options {
+    config: Config,
+    codes: Option<&'static str>,
+}
+
+const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32, s= and the first cut, cuts= and \
+     the first cuts joined by '-', sparse or dense, huge";
+
+impl Options {
+    fn parse(options: &[String]) -> Result<Self, OptionError> {
+        let mut parsed = Self { config: Config::default(), codes: None };
+        for option in options {
+            let wrong = || OptionError { engine: NAME, option: option.clone(), expected: EXPECTED };
+            match option.as_str() {
+                "sparse" => parsed.config.sparse = Some(true),
+                "dense" => parsed.config.sparse = Some(false),
+                "huge" => parsed.config.huge = true,
+                "codes=8" => parsed.codes = Some(Byte::NAME),
+                "codes=book" => parsed.codes = Some(Coded::NAME),
+                "codes=16" => parsed.codes = Some(u16::NAME),
+                "codes=32" => parsed.codes = Some(u32::NAME),
+                other => {
+                    let cuts = other.strip_prefix("cuts=").or_else(|| other.strip_prefix("s="));
+                    let cuts = cuts.ok_or_else(wrong)?.split('-').map(str::parse);
+                    parsed.config.cuts = cuts.collect::<Result<_, _>>().map_err(|_| wrong())?;
+                }
+            }
+        }
+        Ok(parsed)
+    }
+}
+
+/// Builds the engine with the narrowest codes that suit the table, or those that the options name.
+pub(super) fn build<F: Family, V: EngineVisitor<F>>(
+    options: &[String],
+    rib: &Rib<F>,
+    visitor: V,
+) -> Result<V::Output, CompileError> {
+    let Options { config, codes } = Options::parse(options)?;
+    let survey = Survey::of(rib);
+    Ok(match codes.unwrap_or_else(|| survey.codes()) {
+        Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config)?),
+        Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config)?),
+        u16::NAME => visitor.visit(compile::compile::<F, u16>(&survey, &config)?),
+        _ => visitor.visit(compile::compile::<F, u32>(&survey, &config)?),
+    })
+}

@@ -1,0 +1,182 @@
+//! Where a table's addresses are cut into windows: chosen from the survey by a model of what a
+//! lookup costs.
+//!
+//! A gather costs the more, the more bytes it may hit (measured on a Zen 5 core, in cycles for each
+//! address); what the model has to get right is only the order of the plans. A level that some
+//! address of a group needs is gone through for the whole group.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::layout::{Level, MAX_WIDTH, PLACE_UNIT};
+use super::survey::{MIN_CUT, Survey};
+use crate::addr::Bits;
+
+/// The cuts, and the form of the root.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Plan {
+    /// Bits that number the root's blocks.
+    pub root_bits: u8,
+    /// Whether the root is left unwritten where no route is.
+    pub sparse: bool,
+    pub levels: Box<[Level]>,
+    /// How many levels most addresses need at most.
+    pub usual_levels: usize,
+}
+
+/// What is asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Wishes {
+    /// The first cuts; the model chooses those after them.
+    pub cuts: Vec<u8>,
+    /// Whether the root may be sparse; `None` leaves it to the model.
+    pub sparse: Option<bool>,
+}
+
+/// Cycles of a gather from as many bytes, `log2` of the bytes first.
+const GATHER: [(f64, f64); 9] = [
+    (14.0, 1.2),
+    (19.0, 1.3),
+    (20.0, 1.45),
+    (21.0, 1.8),
+    (22.0, 1.95),
+    (23.0, 2.0),
+    (24.0, 2.65),
+    (25.0, 12.0),
+    (27.0, 16.0),
+];
+/// Cycles that a MiB costs everyone, as it crowds out something else.
+const PER_BYTE: f64 = 0.06 / (1 << 20) as f64;
+/// Cycles for a level that hardly any address needs.
+const PER_LEVEL: f64 = 1e-4;
+/// The share of starts below which a level is not expected to be needed.
+const RARE: f64 = 0.002;
+/// Addresses that go down together.
+const GROUP: i32 = 64;
+/// The most bits of a root that is written throughout, and of one that is not.
+const MAX_ROOT: u8 = 24;
+const MAX_SPARSE_ROOT: u8 = 30;
+/// Bits of the address within a cache line of the root, and within a page of memory.
+const LINE_BITS: u8 = 4;
+const MEMORY_PAGE_BITS: u8 = 10;
+/// Cycles that a sparse root costs for the more pages of memory it is spread over.
+const SPARSE: f64 = 0.2;
+
+impl Plan {
+    /// The best plan by the model, with codes of `code_bytes`.
+    pub fn new<B: Bits>(survey: &Survey<B>, wishes: &Wishes, code_bytes: usize) -> Self {
+        let width = usize::from(B::WIDTH);
+        // The cheapest way to have a cut at each depth: its cost, and the cut before.
+        let mut best = vec![(f64::INFINITY, 0u8, false); width + 1];
+        let wanted = &wishes.cuts;
+        for bits in MIN_CUT..=MAX_SPARSE_ROOT.min(B::WIDTH - 1) {
+            if wanted.first().is_some_and(|wanted| *wanted != bits) {
+                continue;
+            }
+            for sparse in [false, true].into_iter().take(if B::WIDTH == 32 { 1 } else { 2 }) {
+                let cost = root_cost(survey, bits, sparse);
+                let refused = wishes.sparse.is_some_and(|wish| wish != sparse);
+                if !refused && cost < best[usize::from(bits)].0 {
+                    best[usize::from(bits)] = (cost, 0, sparse);
+                }
+            }
+        }
+        for end in MIN_CUT + 1..=B::WIDTH {
+            for start in MIN_CUT.max(end.saturating_sub(MAX_WIDTH))..end {
+                if !allowed(wanted, start, end) || (start < 64 && end > 64) {
+                    continue;
+                }
+                let cost = best[usize::from(start)].0 + level_cost(survey, start, end, code_bytes);
+                if cost < best[usize::from(end)].0 {
+                    best[usize::from(end)] = (cost, start, false);
+                }
+            }
+        }
+        let mut levels = Vec::new();
+        let mut end = B::WIDTH;
+        loop {
+            let (_, start, sparse) = best[usize::from(end)];
+            if start == 0 {
+                levels.reverse();
+                let reach = if B::WIDTH == 32 { 32 } else { end + 32 };
+                let usual =
+                    |level: &Level| level.end() <= reach && survey.deeper(level.start) > RARE;
+                let usual_levels = levels.iter().filter(|level| usual(level)).count().max(1);
+                return Self { root_bits: end, sparse, levels: levels.into(), usual_levels };
+            }
+            levels.push(Level { start, width: end - start });
+            end = start;
+        }
+    }
+}
+
+/// Whether a window from one cut to the next skips none of those that are wanted.
+fn allowed(wanted: &[u8], start: u8, end: u8) -> bool {
+    let last = wanted.last().copied().unwrap_or(0);
+    let is_cut = |cut: u8| cut >= last || wanted.contains(&cut);
+    is_cut(start) && is_cut(end) && !wanted.iter().any(|cut| start < *cut && *cut < end)
+}
+
+fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, sparse: bool) -> f64 {
+    let all = if B::WIDTH == 32 { 1 << bits } else { survey.span(bits) + 1 };
+    let all = all as f64 * 4.0;
+    // Entries that differ from their neighbours come in units: of a line, of a page of memory.
+    let touched = |unit_bits: u8| match bits.checked_sub(unit_bits) {
+        Some(cut) if cut >= MIN_CUT => {
+            let blocks: u32 = survey.blocks(cut).iter().sum();
+            f64::from(blocks) * (4u64 << unit_bits) as f64
+        }
+        _ => all,
+    };
+    if sparse {
+        let bytes = (touched(MEMORY_PAGE_BITS) + survey.covered(bits) * 4.0).min(all);
+        return gather(bytes) + SPARSE + bytes * PER_BYTE;
+    }
+    match bits > MAX_ROOT {
+        true => f64::INFINITY,
+        // IPv4 addresses may be anywhere, of IPv6 addresses few are outside the routes.
+        false if B::WIDTH == 32 => gather(all) + all * PER_BYTE,
+        false => gather(touched(LINE_BITS)) + all * PER_BYTE,
+    }
+}
+
+fn level_cost<B: Bits>(survey: &Survey<B>, start: u8, end: u8, code_bytes: usize) -> f64 {
+    let mut bytes = 0.0;
+    for (depth, blocks) in (0..).zip(survey.blocks(start)) {
+        let page = match depth {
+            depth if depth <= start => 0,
+            depth if depth <= end => (1 << (depth - start)).max(PLACE_UNIT) * code_bytes,
+            _ => 4 << (end - start),
+        };
+        bytes += f64::from(*blocks) * page as f64;
+    }
+    // As if there were a page in any case: routes may come that need one.
+    let spare = (4u64 << (end - start)) as f64;
+    let needed = reached(survey.deeper(start));
+    needed * gather(bytes) + (bytes + spare) * PER_BYTE + PER_LEVEL
+}
+
+/// How probable it is that some address of a group is among a share of all.
+fn reached(share: f64) -> f64 {
+    let mut none = 1.0;
+    for _ in 0..GROUP {
+        none *= 1.0 - share;
+    }
+    1.0 - none
+}
+
+/// Cycles of a gather from a table of as many bytes.
+fn gather(bytes: f64) -> f64 {
+    let mut before = GATHER[0];
+    for (log2, cycles) in GATHER {
+        let limit = (1u64 << log2 as u32) as f64;
+        if bytes <= limit {
+            let from = (1u64 << before.0 as u32) as f64;
+            let along = if limit > from { ((bytes - from) / (limit - from)).max(0.0) } else { 0.0 };
+            return before.1 + (cycles - before.1) * along;
+        }
+        before = (log2, cycles);
+    }
+    before.1 + bytes * 1e-7
+}

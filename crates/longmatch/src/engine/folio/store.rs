@@ -1,0 +1,144 @@
+//! Where pages lie: each content once, with the number of entries that lead to it.
+
+use alloc::vec::Vec;
+
+use hashbrown::HashTable;
+
+use super::layout::{MAX_CODES, PLACE_UNIT};
+use crate::buffer::LINE;
+
+/// What a page is, beside its bytes. Pages of codes mean the same at every level; a branch page
+/// leads to pages whose slots are numbered by the window of the level below.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Codes,
+    /// Of this level.
+    Branch(u8),
+}
+
+/// A page. Its bytes are `1 << log2_bytes`, from `start`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Page {
+    pub start: u32,
+    pub log2_bytes: u8,
+    pub kind: Kind,
+    /// The entries that lead to it.
+    pub references: u32,
+}
+
+impl Page {
+    pub fn bytes(&self) -> usize {
+        1 << self.log2_bytes
+    }
+}
+
+/// Pages under construction, and the account of them afterwards.
+///
+/// Pages smaller than a cache line share one: a line is halved until it fits, and the halves wait
+/// in the list of their size.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    pages: Vec<Page>,
+    /// Positions in `pages`, found by content.
+    by_content: HashTable<u32>,
+    /// Unused starts of pieces of `1 << i` bytes.
+    free: [Vec<u32>; LINE.ilog2() as usize],
+    /// The bytes of the pages, as many whole lines.
+    lines: Vec<u8>,
+}
+
+/// There is no place for another page.
+#[derive(Debug)]
+pub(super) struct Full;
+
+impl Store {
+    /// The page with these bytes, a power of two of them, which is there already or is added; where
+    /// it begins. Counts one more entry that leads to it.
+    ///
+    /// `code_bytes` says what a place is counted in.
+    pub fn insert(&mut self, kind: Kind, bytes: &[u8], code_bytes: usize) -> Result<u32, Full> {
+        debug_assert!(bytes.len().is_power_of_two() && bytes.len() >= PLACE_UNIT * code_bytes);
+        let hash = hash(kind, bytes);
+        let Self { pages, by_content, lines, .. } = self;
+        let same = |at: &u32| {
+            let page = &pages[*at as usize];
+            page.kind == kind && content(lines, page) == bytes
+        };
+        if let Some(at) = by_content.find(hash, same) {
+            let page = &mut pages[*at as usize];
+            page.references += 1;
+            return Ok(page.start);
+        }
+        let log2_bytes = bytes.len().ilog2() as u8;
+        let start = self.place(log2_bytes, MAX_CODES * code_bytes)?;
+        let page = Page { start, log2_bytes, kind, references: 1 };
+        self.lines[start as usize..][..bytes.len()].copy_from_slice(bytes);
+        let at = u32::try_from(self.pages.len()).map_err(|_| Full)?;
+        self.pages.push(page);
+        let Self { pages, by_content, lines, .. } = self;
+        by_content.insert_unique(hash, at, |at| {
+            let page = &pages[*at as usize];
+            self::hash(page.kind, content(lines, page))
+        });
+        Ok(start)
+    }
+
+    /// Room for a page of `1 << log2_bytes`.
+    fn place(&mut self, log2_bytes: u8, limit: usize) -> Result<u32, Full> {
+        if let Some(list) = self.free.get_mut(usize::from(log2_bytes)) {
+            if let Some(start) = list.pop() {
+                return Ok(start);
+            }
+            let start = self.place(log2_bytes + 1, limit)?;
+            self.free[usize::from(log2_bytes)].push(start + (1 << log2_bytes));
+            return Ok(start);
+        }
+        let start = self.lines.len();
+        let end = start + (1 << log2_bytes);
+        if end > limit || u32::try_from(end).is_err() {
+            return Err(Full);
+        }
+        self.lines.resize(end, 0);
+        Ok(start as u32)
+    }
+
+    /// The bytes of all pages. The store gives them away and keeps the account.
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.lines)
+    }
+
+    /// The pages that there are, in no order.
+    pub fn pages(&self) -> &[Page] {
+        &self.pages
+    }
+
+    /// Starts and sizes of the unused pieces between pages.
+    pub fn unused(&self) -> impl Iterator<Item = (u32, usize)> {
+        let sized = self.free.iter().enumerate();
+        sized.flat_map(|(log2, list)| list.iter().map(move |start| (*start, 1 << log2)))
+    }
+}
+
+fn content<'l>(lines: &'l [u8], page: &Page) -> &'l [u8] {
+    &lines[page.start as usize..][..page.bytes()]
+}
+
+/// Mixes 8 bytes at a time. Pages with the same hash are compared, so it need only spread.
+fn hash(kind: Kind, bytes: &[u8]) -> u64 {
+    const K: u64 = 0x9e37_79b9_7f4a_7c15;
+    let kind = match kind {
+        Kind::Codes => 0,
+        Kind::Branch(level) => 1 + u64::from(level),
+    };
+    let mix = |hash: u64, word: u64| ((hash ^ word).wrapping_mul(K)).rotate_left(29);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut hash = mix(kind, bytes.len() as u64);
+    for word in words {
+        hash = mix(hash, u64::from_le_bytes(*word));
+    }
+    for byte in rest {
+        hash = mix(hash, (*byte).into());
+    }
+    // The table looks at the top bits and at the bottom ones.
+    hash ^ hash >> 32
+}

@@ -1,0 +1,174 @@
+//! What a table looks like: where next hops change, and how deep blocks of addresses have to be
+//! cut. The plan of a Folio is made from it, and its pages.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::layout::{Byte, Code, Coded};
+use crate::addr::{Bits, Family};
+use crate::next_hop::NextHopId;
+use crate::rib::Rib;
+
+/// An address from which on the next hop is another than before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start<B> {
+    pub at: B,
+    /// The next hop, 0 = no route.
+    pub raw: u32,
+}
+
+impl<B: Bits> Start<B> {
+    /// The length of the shortest prefix that begins here: to see this start, addresses must be cut
+    /// at that depth.
+    #[inline]
+    pub fn depth(&self) -> u8 {
+        B::WIDTH - self.at.trailing_zeros()
+    }
+}
+
+/// All changes of next hop, and what they have in common.
+#[derive(Debug)]
+pub(super) struct Survey<B> {
+    /// The next hop of the lowest address.
+    pub lowest: u32,
+    /// Every start but the lowest address, in order.
+    pub starts: Vec<Start<B>>,
+    /// How many starts there are of each depth.
+    depths: Vec<u32>,
+    /// The share of all addresses that have a next hop.
+    routed: f64,
+    /// `blocks[c][d]`: how many blocks of addresses that share their first `c` bits have starts
+    /// inside, `d` being the greatest depth of these.
+    blocks: Vec<Box<[u32]>>,
+}
+
+/// Next hops without a code are rare if they begin at one start in as many.
+const WITHOUT_CODE: u64 = 1000;
+
+/// Blocks at smaller depths are not counted.
+pub(super) const MIN_CUT: u8 = 8;
+
+impl<B: Bits> Survey<B> {
+    /// Reads a table. O(routes).
+    pub fn of<F: Family<Bits = B>>(rib: &Rib<F>) -> Self {
+        let mut ranges = rib
+            .ranges()
+            .coalesced()
+            .map(|range| Start { at: range.first, raw: NextHopId::to_raw(range.next_hop()) });
+        let lowest = ranges.next().map_or(0, |start| start.raw);
+        let mut starts = Vec::with_capacity(rib.len() + 1);
+        starts.extend(ranges);
+        let mut survey = Self {
+            lowest,
+            starts,
+            routed: 0.0,
+            depths: vec![0; usize::from(B::WIDTH) + 1],
+            blocks: vec![vec![0; usize::from(B::WIDTH) + 1].into(); usize::from(B::WIDTH)],
+        };
+        survey.count();
+        survey
+    }
+
+    /// Fills the counts in one pass: `inside[c]` is the greatest depth of the starts so far in the
+    /// block of `c` bits that the last one was in.
+    fn count(&mut self) {
+        let mut inside = vec![0u8; usize::from(B::WIDTH)];
+        let mut before = B::ZERO;
+        let mut open = MIN_CUT;
+        let mut raw = self.lowest;
+        for start in &self.starts {
+            if raw != 0 {
+                self.routed += share(before, start.at);
+            }
+            raw = start.raw;
+            let shared = (start.at ^ before).leading_zeros();
+            for cut in (shared + 1).max(MIN_CUT)..open {
+                let depth = core::mem::take(&mut inside[usize::from(cut)]);
+                self.blocks[usize::from(cut)][usize::from(depth)] += 1;
+            }
+            let depth = start.depth();
+            self.depths[usize::from(depth)] += 1;
+            open = open.min(shared + 1).max(depth);
+            let inner = usize::from(MIN_CUT)..usize::from(depth.max(MIN_CUT));
+            inside[inner].iter_mut().for_each(|deepest| *deepest = (*deepest).max(depth));
+            before = start.at;
+        }
+        if raw != 0 {
+            self.routed += share(before, B::MAX);
+        }
+        for cut in MIN_CUT..open {
+            let depth = inside[usize::from(cut)];
+            self.blocks[usize::from(cut)][usize::from(depth)] += 1;
+        }
+    }
+
+    /// How many blocks of `cut` bits have starts inside, by the greatest depth of these.
+    pub fn blocks(&self, cut: u8) -> &[u32] {
+        &self.blocks[usize::from(cut)]
+    }
+
+    /// How many blocks of `bits` bits have a next hop throughout, more or less.
+    pub fn covered(&self, bits: u8) -> f64 {
+        self.routed * (1u64 << bits) as f64
+    }
+
+    /// How many blocks of `bits` bits there are from the first start to the last.
+    pub fn span(&self, bits: u8) -> u64 {
+        let number = |start: Option<&Start<B>>| start.map_or(0, |start| start.at.extract(0, bits));
+        (number(self.starts.last()) - number(self.starts.first())) as u64 + 1
+    }
+
+    /// The share of the starts that are deeper than a cut.
+    pub fn deeper(&self, cut: u8) -> f64 {
+        let deeper: u32 = self.depths[usize::from(cut) + 1..].iter().sum();
+        f64::from(deeper) / (self.starts.len().max(1) as f64)
+    }
+
+    /// The next hop of the highest address.
+    pub fn highest(&self) -> u32 {
+        self.starts.last().map_or(self.lowest, |start| start.raw)
+    }
+
+    /// How often each next hop begins somewhere, by its number; those above `max` are left out.
+    pub fn frequencies(&self, max: u32) -> Vec<u32> {
+        let mut counts = vec![0; max as usize + 1];
+        let all = self.starts.iter().map(|start| start.raw).chain([self.lowest]);
+        for raw in all {
+            if let Some(count) = counts.get_mut(raw as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
+    /// The codes that suit the table best, by their name.
+    ///
+    /// A codebook serves if the next hops for which it has no room are rare: where one of them
+    /// begins, a branch page is needed.
+    pub fn codes(&self) -> &'static str {
+        let max = self.max_next_hop();
+        if max > <u16 as Code>::MAX {
+            return <u32 as Code>::NAME;
+        }
+        let mut counts = self.frequencies(max);
+        let above = counts.iter().skip(256).filter(|count| **count > 0).count();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let without: u64 = counts.iter().skip(256).map(|count| u64::from(*count)).sum();
+        match without * WITHOUT_CODE <= self.starts.len() as u64 {
+            true if above <= Byte::PATCHES => Byte::NAME,
+            true => Coded::NAME,
+            false => <u16 as Code>::NAME,
+        }
+    }
+
+    /// The greatest next hop.
+    pub fn max_next_hop(&self) -> u32 {
+        self.starts.iter().map(|start| start.raw).fold(self.lowest, u32::max)
+    }
+}
+
+/// The share of all addresses that lie between two, as their upper 64 bits tell.
+fn share<B: Bits>(from: B, to: B) -> f64 {
+    (to.half(0) - from.half(0)) as f64 / 18_446_744_073_709_551_616.0
+}

@@ -1,0 +1,187 @@
+//! Eight lanes in a register of 256 bits. A choice of lanes is a vector of which the top bit of
+//! each lane counts: what gathers and blends of AVX2 look at.
+
+use core::arch::x86_64::*;
+
+use super::{Book, Lanes};
+use crate::simd::{Level, Simd, Work, run_avx2};
+
+/// An instruction that the token proves the CPU to have.
+macro_rules! proven {
+    ($instruction:expr) => {{
+        // SAFETY: `self` exists only where the CPU has AVX2.
+        unsafe { $instruction }
+    }};
+}
+
+/// AVX2.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The token, where the level is proven.
+    #[inline(always)]
+    pub fn new(simd: Simd) -> Option<Self> {
+        (simd.level() >= Level::Avx2).then_some(Self(()))
+    }
+
+    /// Runs a piece of work compiled for these instructions.
+    pub fn run<W: Work>(self, work: W) -> W::Output {
+        proven!(run_avx2(work))
+    }
+}
+
+impl Lanes for Avx2 {
+    type V = __m256i;
+    type M = __m256i;
+    const COUNT: usize = 8;
+
+    #[inline(always)]
+    fn splat(self, value: u32) -> __m256i {
+        proven!(_mm256_set1_epi32(value as i32))
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_add_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_sub_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_and_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_or_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn min(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_min_epu32(a, b))
+    }
+
+    #[inline(always)]
+    fn shl(self, a: __m256i, by: __m256i) -> __m256i {
+        proven!(_mm256_sllv_epi32(a, by))
+    }
+
+    #[inline(always)]
+    fn shr(self, a: __m256i, by: __m256i) -> __m256i {
+        proven!(_mm256_srlv_epi32(a, by))
+    }
+
+    #[inline(always)]
+    fn negative(self, a: __m256i) -> __m256i {
+        a
+    }
+
+    #[inline(always)]
+    fn less(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_cmpgt_epi32(b, a))
+    }
+
+    #[inline(always)]
+    fn equal(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_cmpeq_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn any(self, mask: __m256i) -> bool {
+        proven!(_mm256_movemask_ps(_mm256_castsi256_ps(mask))) != 0
+    }
+
+    #[inline(always)]
+    fn select(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
+        let yes = proven!(_mm256_castsi256_ps(yes));
+        let no = proven!(_mm256_castsi256_ps(no));
+        let mask = proven!(_mm256_castsi256_ps(mask));
+        let chosen = proven!(_mm256_blendv_ps(no, yes, mask));
+        proven!(_mm256_castps_si256(chosen))
+    }
+
+    #[inline(always)]
+    unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: __m256i) -> __m256i {
+        // SAFETY: the instruction as `proven!`, the memory as the caller promises.
+        unsafe { _mm256_i32gather_epi32::<SCALE>(base.cast(), lane) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_where<const SCALE: i32>(
+        self,
+        mask: __m256i,
+        base: *const u8,
+        lane: __m256i,
+        other: __m256i,
+    ) -> __m256i {
+        // SAFETY: as in `gather`.
+        unsafe { _mm256_mask_i32gather_epi32::<SCALE>(other, base.cast(), lane, mask) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, at: *const u8) -> __m256i {
+        // SAFETY: as in `gather`.
+        unsafe { _mm256_loadu_si256(at.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [__m256i; 2] {
+        // SAFETY: as the caller promises; eight records fill four vectors.
+        let a = unsafe { self.load(at) };
+        // SAFETY: as above.
+        let b = unsafe { self.load(at.wrapping_add(32)) };
+        // SAFETY: as above.
+        let c = unsafe { self.load(at.wrapping_add(64)) };
+        // SAFETY: as above.
+        let d = unsafe { self.load(at.wrapping_add(96)) };
+        let [ab, cd] = if UPPER {
+            [proven!(_mm256_unpackhi_epi64(a, b)), proven!(_mm256_unpackhi_epi64(c, d))]
+        } else {
+            [proven!(_mm256_unpacklo_epi64(a, b)), proven!(_mm256_unpacklo_epi64(c, d))]
+        };
+        let (ab, cd) = (proven!(_mm256_castsi256_ps(ab)), proven!(_mm256_castsi256_ps(cd)));
+        let even = proven!(_mm256_castps_si256(_mm256_shuffle_ps::<0x88>(ab, cd)));
+        let odd = proven!(_mm256_castps_si256(_mm256_shuffle_ps::<0xdd>(ab, cd)));
+        [even, odd]
+    }
+
+    #[inline(always)]
+    fn in_order(self, a: __m256i) -> __m256i {
+        let from = proven!(_mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+        proven!(_mm256_permutevar8x32_epi32(a, from))
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self, a: __m256i) -> __m256i {
+        let order = proven!(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+        proven!(_mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(order)))
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, at: *mut u32, a: __m256i) {
+        // SAFETY: as in `gather`.
+        unsafe { _mm256_storeu_si256(at.cast(), a) }
+    }
+
+    /// By gathers: AVX2 has no permutation that looks up so many values.
+    #[inline(always)]
+    fn translate(self, book: &Book, codes: [__m256i; 2]) -> [__m256i; 2] {
+        [self.values(book, codes[0]), self.values(book, codes[1])]
+    }
+}
+
+impl Avx2 {
+    #[inline(always)]
+    fn values(self, book: &Book, codes: __m256i) -> __m256i {
+        let at = core::ptr::from_ref(book).cast::<u8>();
+        // SAFETY: the codes are below 256, the book has as many values, and as much padding as the
+        // last read needs.
+        let values = unsafe { self.gather::<2>(at, codes) };
+        self.and(values, self.splat(0xffff))
+    }
+}

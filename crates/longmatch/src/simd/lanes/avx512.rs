@@ -1,0 +1,195 @@
+//! Sixteen lanes in a register of 512 bits.
+
+use core::arch::x86_64::*;
+
+use super::{Book, Lanes};
+use crate::simd::{Level, Simd, Work, run_avx512};
+
+/// An instruction that the token proves the CPU to have.
+macro_rules! proven {
+    ($instruction:expr) => {{
+        // SAFETY: `self` exists only where the CPU has AVX-512 F, BW, DQ, VL and VBMI.
+        unsafe { $instruction }
+    }};
+}
+
+/// AVX-512.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    /// The token, where the level is proven.
+    #[inline(always)]
+    pub fn new(simd: Simd) -> Option<Self> {
+        (simd.level() == Level::Avx512).then_some(Self(()))
+    }
+
+    /// Runs a piece of work compiled for these instructions.
+    pub fn run<W: Work>(self, work: W) -> W::Output {
+        proven!(run_avx512(work))
+    }
+}
+
+impl Avx512 {
+    /// The values of codes by their low 6 bits, of the quarter `Q` of the book.
+    #[inline(always)]
+    fn quarter<const Q: usize>(self, book: &Book, codes: __m512i) -> __m512i {
+        let at = book.values.as_ptr().wrapping_add(64 * Q).cast();
+        // SAFETY: a quarter is 64 values, two vectors of the book.
+        let low = unsafe { self.load(at) };
+        // SAFETY: as above.
+        let high = unsafe { self.load(at.wrapping_add(64)) };
+        proven!(_mm512_permutex2var_epi16(low, codes, high))
+    }
+}
+
+impl Lanes for Avx512 {
+    type V = __m512i;
+    type M = __mmask16;
+    const COUNT: usize = 16;
+
+    #[inline(always)]
+    fn splat(self, value: u32) -> __m512i {
+        proven!(_mm512_set1_epi32(value as i32))
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_add_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_sub_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_and_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_or_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn min(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_min_epu32(a, b))
+    }
+
+    #[inline(always)]
+    fn shl(self, a: __m512i, by: __m512i) -> __m512i {
+        proven!(_mm512_sllv_epi32(a, by))
+    }
+
+    #[inline(always)]
+    fn shr(self, a: __m512i, by: __m512i) -> __m512i {
+        proven!(_mm512_srlv_epi32(a, by))
+    }
+
+    #[inline(always)]
+    fn negative(self, a: __m512i) -> __mmask16 {
+        proven!(_mm512_movepi32_mask(a))
+    }
+
+    #[inline(always)]
+    fn less(self, a: __m512i, b: __m512i) -> __mmask16 {
+        proven!(_mm512_cmplt_epi32_mask(a, b))
+    }
+
+    #[inline(always)]
+    fn equal(self, a: __m512i, b: __m512i) -> __mmask16 {
+        proven!(_mm512_cmpeq_epi32_mask(a, b))
+    }
+
+    #[inline(always)]
+    fn any(self, mask: __mmask16) -> bool {
+        mask != 0
+    }
+
+    #[inline(always)]
+    fn select(self, mask: __mmask16, yes: __m512i, no: __m512i) -> __m512i {
+        proven!(_mm512_mask_blend_epi32(mask, no, yes))
+    }
+
+    #[inline(always)]
+    unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: __m512i) -> __m512i {
+        // SAFETY: the instruction as `proven!`, the memory as the caller promises.
+        unsafe { _mm512_i32gather_epi32::<SCALE>(lane, base.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn gather_where<const SCALE: i32>(
+        self,
+        mask: __mmask16,
+        base: *const u8,
+        lane: __m512i,
+        other: __m512i,
+    ) -> __m512i {
+        // SAFETY: as in `gather`.
+        unsafe { _mm512_mask_i32gather_epi32::<SCALE>(other, mask, lane, base.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, at: *const u8) -> __m512i {
+        // SAFETY: as in `gather`.
+        unsafe { _mm512_loadu_si512(at.cast()) }
+    }
+
+    /// A transposition of 4 by 4 records.
+    #[inline(always)]
+    unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [__m512i; 2] {
+        // SAFETY: as the caller promises; sixteen records fill four vectors.
+        let a = unsafe { self.load(at) };
+        // SAFETY: as above.
+        let b = unsafe { self.load(at.wrapping_add(64)) };
+        // SAFETY: as above.
+        let c = unsafe { self.load(at.wrapping_add(128)) };
+        // SAFETY: as above.
+        let d = unsafe { self.load(at.wrapping_add(192)) };
+        let [ab, cd] = if UPPER {
+            [proven!(_mm512_unpackhi_epi64(a, b)), proven!(_mm512_unpackhi_epi64(c, d))]
+        } else {
+            [proven!(_mm512_unpacklo_epi64(a, b)), proven!(_mm512_unpacklo_epi64(c, d))]
+        };
+        let (ab, cd) = (proven!(_mm512_castsi512_ps(ab)), proven!(_mm512_castsi512_ps(cd)));
+        let even = proven!(_mm512_castps_si512(_mm512_shuffle_ps::<0x88>(ab, cd)));
+        let odd = proven!(_mm512_castps_si512(_mm512_shuffle_ps::<0xdd>(ab, cd)));
+        [even, odd]
+    }
+
+    #[inline(always)]
+    fn in_order(self, a: __m512i) -> __m512i {
+        let from = proven!(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+        proven!(_mm512_permutexvar_epi32(from, a))
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self, a: __m512i) -> __m512i {
+        let order = proven!(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+        proven!(_mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(order)))
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, at: *mut u32, a: __m512i) {
+        // SAFETY: as in `gather`.
+        unsafe { _mm512_storeu_si512(at.cast(), a) }
+    }
+
+    /// The two vectors become one of 32 words of 16 bits. A permutation of two registers looks up
+    /// 6 bits, so four of them and three choices look up 8.
+    #[inline(always)]
+    fn translate(self, book: &Book, [a, b]: [__m512i; 2]) -> [__m512i; 2] {
+        let codes = self.or(a, proven!(_mm512_slli_epi32::<16>(b)));
+        let upper = proven!(_mm512_test_epi16_mask(codes, _mm512_set1_epi16(64)));
+        let half = proven!(_mm512_test_epi16_mask(codes, _mm512_set1_epi16(128)));
+        let [a, b] = [self.quarter::<0>(book, codes), self.quarter::<1>(book, codes)];
+        let low = proven!(_mm512_mask_blend_epi16(upper, a, b));
+        let [a, b] = [self.quarter::<2>(book, codes), self.quarter::<3>(book, codes)];
+        let high = proven!(_mm512_mask_blend_epi16(upper, a, b));
+        let values = proven!(_mm512_mask_blend_epi16(half, low, high));
+        let second = proven!(_mm512_srli_epi32::<16>(values));
+        [self.and(values, self.splat(0xffff)), second]
+    }
+}

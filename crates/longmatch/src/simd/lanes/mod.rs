@@ -1,0 +1,128 @@
+//! A few verbs on vectors of 32-bit lanes, so that a kernel is written once for all levels.
+//!
+//! A token ([`Plain`], [`Avx2`], [`Avx512`]) is made from a [`crate::simd::Simd`], so it proves
+//! that the CPU has its instructions, and its arithmetic is safe to call. Every method must be
+//! inlined into code that is compiled for the level (inside [`crate::simd::Simd::run`]): an
+//! instruction that the surrounding function may not use becomes a call.
+//!
+//! Gathers are loads of the machine outside the language's memory model: of several bytes at
+//! places that a plain load does not name. They read memory that no one writes meanwhile.
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod avx2;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod avx512;
+mod plain;
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) use avx2::Avx2;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) use avx512::Avx512;
+pub(crate) use plain::Plain;
+
+/// A translation of 8-bit codes to 16 bits, with two bytes more, as a read of 32 bits at the last
+/// of them goes that far.
+#[repr(C, align(64))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Book {
+    values: [u16; 256],
+    padding: u16,
+}
+
+impl Book {
+    /// Codes without a value translate to 0.
+    pub fn new(values: [u16; 256]) -> Self {
+        Self { values, padding: 0 }
+    }
+
+    /// What the code stands for.
+    #[inline(always)]
+    pub fn value(&self, code: u8) -> u16 {
+        self.values[usize::from(code)]
+    }
+}
+
+/// Vectors of [`Lanes::COUNT`] lanes of 32 bits.
+pub(crate) trait Lanes: Copy {
+    /// A vector.
+    type V: Copy;
+    /// A choice of lanes.
+    type M: Copy;
+    /// How many lanes a vector has.
+    const COUNT: usize;
+
+    /// The same value in every lane.
+    fn splat(self, value: u32) -> Self::V;
+    /// The sum, wrapping.
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The difference, wrapping.
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bits that both have.
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bits that either has.
+    fn or(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The lesser of each two lanes, unsigned.
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Each lane shifted to the left by its own count; 0 from 32 on.
+    fn shl(self, a: Self::V, by: Self::V) -> Self::V;
+    /// Each lane shifted to the right by its own count; 0 from 32 on.
+    fn shr(self, a: Self::V, by: Self::V) -> Self::V;
+
+    /// The lanes whose top bit is set.
+    fn negative(self, a: Self::V) -> Self::M;
+    /// The lanes in which `a` is less, both taken as signed.
+    fn less(self, a: Self::V, b: Self::V) -> Self::M;
+    /// The lanes in which both are the same.
+    fn equal(self, a: Self::V, b: Self::V) -> Self::M;
+    /// Whether a lane is chosen.
+    fn any(self, mask: Self::M) -> bool;
+    /// `yes` in the chosen lanes, `no` in the others.
+    fn select(self, mask: Self::M, yes: Self::V, no: Self::V) -> Self::V;
+
+    /// The 32 bits at `base + SCALE * lane` of each lane.
+    ///
+    /// # Safety
+    /// They can be read, and no lane is above `i32::MAX`.
+    unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: Self::V) -> Self::V;
+
+    /// The same in the chosen lanes, `other` in the others.
+    ///
+    /// # Safety
+    /// As [`Lanes::gather`], of the chosen lanes.
+    unsafe fn gather_where<const SCALE: i32>(
+        self,
+        mask: Self::M,
+        base: *const u8,
+        lane: Self::V,
+        other: Self::V,
+    ) -> Self::V;
+
+    /// As many `u32` as there are lanes.
+    ///
+    /// # Safety
+    /// They can be read.
+    unsafe fn load(self, at: *const u8) -> Self::V;
+
+    /// Words 0 and 1, or with `UPPER` words 2 and 3, of as many records of four words of 32 bits as
+    /// there are lanes. Which record comes to which lane is for [`Lanes::in_order`] to undo: the
+    /// cheapest shuffles do not keep the order.
+    ///
+    /// # Safety
+    /// The records can be read.
+    unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [Self::V; 2];
+
+    /// The lanes in the order of the records from which [`Lanes::load_records`] has loaded them.
+    fn in_order(self, a: Self::V) -> Self::V;
+
+    /// The bytes of each lane in the opposite order.
+    fn swap_bytes(self, a: Self::V) -> Self::V;
+
+    /// Writes as many `u32` as there are lanes.
+    ///
+    /// # Safety
+    /// They can be written.
+    unsafe fn store(self, at: *mut u32, a: Self::V);
+
+    /// The values of codes, which are all below 256.
+    fn translate(self, book: &Book, codes: [Self::V; 2]) -> [Self::V; 2];
+}

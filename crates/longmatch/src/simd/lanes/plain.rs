@@ -1,0 +1,166 @@
+//! Eight lanes without vector instructions, for every CPU: a loop over them is branch-free, and its
+//! loads do not wait for each other. The compiler uses what vectors it is allowed for the rest.
+
+use super::{Book, Lanes};
+
+/// No instructions but those of the architecture.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain;
+
+/// Lanes in a vector.
+const COUNT: usize = 8;
+
+type V = [u32; COUNT];
+
+#[inline(always)]
+fn each(a: V, b: V, mut op: impl FnMut(u32, u32) -> u32) -> V {
+    let mut out = [0; COUNT];
+    for i in 0..COUNT {
+        out[i] = op(a[i], b[i]);
+    }
+    out
+}
+
+impl Lanes for Plain {
+    type V = V;
+    /// All ones in the chosen lanes.
+    type M = V;
+    const COUNT: usize = COUNT;
+
+    #[inline(always)]
+    fn splat(self, value: u32) -> V {
+        [value; COUNT]
+    }
+
+    #[inline(always)]
+    fn add(self, a: V, b: V) -> V {
+        each(a, b, u32::wrapping_add)
+    }
+
+    #[inline(always)]
+    fn sub(self, a: V, b: V) -> V {
+        each(a, b, u32::wrapping_sub)
+    }
+
+    #[inline(always)]
+    fn and(self, a: V, b: V) -> V {
+        each(a, b, |a, b| a & b)
+    }
+
+    #[inline(always)]
+    fn or(self, a: V, b: V) -> V {
+        each(a, b, |a, b| a | b)
+    }
+
+    #[inline(always)]
+    fn min(self, a: V, b: V) -> V {
+        each(a, b, Ord::min)
+    }
+
+    #[inline(always)]
+    fn shl(self, a: V, by: V) -> V {
+        each(a, by, |a, by| (u64::from(a) << (by & 63)) as u32)
+    }
+
+    #[inline(always)]
+    fn shr(self, a: V, by: V) -> V {
+        each(a, by, |a, by| (u64::from(a) >> (by & 63)) as u32)
+    }
+
+    #[inline(always)]
+    fn negative(self, a: V) -> V {
+        each(a, a, |a, _| (a as i32 >> 31) as u32)
+    }
+
+    #[inline(always)]
+    fn less(self, a: V, b: V) -> V {
+        each(a, b, |a, b| u32::from((a as i32) < b as i32).wrapping_neg())
+    }
+
+    #[inline(always)]
+    fn equal(self, a: V, b: V) -> V {
+        each(a, b, |a, b| u32::from(a == b).wrapping_neg())
+    }
+
+    #[inline(always)]
+    fn any(self, mask: V) -> bool {
+        let mut all = 0;
+        for lane in mask {
+            all |= lane;
+        }
+        all != 0
+    }
+
+    #[inline(always)]
+    fn select(self, mask: V, yes: V, no: V) -> V {
+        let mut out = [0; COUNT];
+        for i in 0..COUNT {
+            out[i] = yes[i] & mask[i] | no[i] & !mask[i];
+        }
+        out
+    }
+
+    #[inline(always)]
+    unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: V) -> V {
+        each(lane, lane, |lane, _| {
+            let at = base.wrapping_add(SCALE as usize * lane as usize);
+            // SAFETY: as the caller promises.
+            unsafe { at.cast::<u32>().read_unaligned() }
+        })
+    }
+
+    /// Lanes that are not chosen read what is at `base`.
+    #[inline(always)]
+    unsafe fn gather_where<const SCALE: i32>(
+        self,
+        mask: V,
+        base: *const u8,
+        lane: V,
+        other: V,
+    ) -> V {
+        let lane = self.and(lane, mask);
+        // SAFETY: as the caller promises; a table has at least one entry.
+        let read = unsafe { self.gather::<SCALE>(base, lane) };
+        self.select(mask, read, other)
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, at: *const u8) -> V {
+        // SAFETY: as the caller promises.
+        unsafe { at.cast::<V>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [V; 2] {
+        let [mut even, mut odd] = [[0; COUNT]; 2];
+        for i in 0..COUNT {
+            let at = at.wrapping_add(16 * i + if UPPER { 8 } else { 0 }).cast::<u32>();
+            // SAFETY: as the caller promises.
+            even[i] = unsafe { at.read_unaligned() };
+            // SAFETY: as the caller promises.
+            odd[i] = unsafe { at.wrapping_add(1).read_unaligned() };
+        }
+        [even, odd]
+    }
+
+    #[inline(always)]
+    fn in_order(self, a: V) -> V {
+        a
+    }
+
+    #[inline(always)]
+    fn swap_bytes(self, a: V) -> V {
+        each(a, a, |a, _| a.swap_bytes())
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, at: *mut u32, a: V) {
+        // SAFETY: as the caller promises.
+        unsafe { at.cast::<V>().write_unaligned(a) }
+    }
+
+    #[inline(always)]
+    fn translate(self, book: &Book, codes: [V; 2]) -> [V; 2] {
+        codes.map(|codes| each(codes, codes, |code, _| book.value(code as u8).into()))
+    }
+}
