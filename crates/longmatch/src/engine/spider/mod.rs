@@ -20,6 +20,7 @@ pub use layout::{Entry, Spider};
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::Family;
@@ -129,6 +130,16 @@ impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
     fn variant(&self) -> String {
         let entry = if E::BITS == 32 { "" } else { ":entry=64" };
         format!("{}{entry}", self.kernel.name())
+    }
+
+    /// Direct pointing, then the rows of each octet down to the one with the most rows: below it are
+    /// those of few routes.
+    fn reads(&self) -> Vec<usize> {
+        let jumps = self.rows_by_octet();
+        let most = jumps.iter().copied().max().unwrap_or(0);
+        let read = jumps.iter().position(|rows| *rows == most).map_or(0, |at| at + 1);
+        let rows = jumps[..read].iter().map(|rows| rows * size_of::<[E; ROW]>());
+        core::iter::once(DIRECT_ENTRIES * size_of::<E>()).chain(rows).collect()
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
