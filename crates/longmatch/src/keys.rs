@@ -18,6 +18,17 @@ pub enum Form {
     Network,
 }
 
+impl Form {
+    /// The name used on the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Halves => "halves",
+            Self::Network => "network",
+        }
+    }
+}
+
 /// A borrowed batch of addresses, in one of the forms in which people hold them.
 ///
 /// | from | which is | form |
@@ -26,8 +37,8 @@ pub enum Form {
 /// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns | [`Form::Halves`] |
 /// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` | [`Form::Network`] |
 ///
-/// Bytes that lie flat, as in a column of Arrow or a buffer of Python, become `&[[u8; 16]]` with
-/// [`slice::as_chunks`]. Arrays of a known length can stand for slices.
+/// Arrays of a known length can stand for slices; bytes that lie flat, as in a column of Arrow, are
+/// taken by [`Keys::network`].
 ///
 /// What an engine makes of a form is its own matter ([`Lookup::lookup_keys`]): some read it in
 /// place, for the others it is converted on the way, 256 addresses at a time on the stack. Nothing
@@ -71,6 +82,13 @@ impl<'a, F: Family> Keys<'a, F> {
     /// Integers of the family.
     pub fn host(addrs: &'a [F::Bits]) -> Self {
         Self { addrs: Addrs::Host(addrs) }
+    }
+
+    /// Bytes in network order that lie flat, 4 or 16 an address: a column of Arrow, a buffer of
+    /// Python. `None` when the last address is not whole.
+    pub fn network(bytes: &'a [u8]) -> Option<Self> {
+        let whole = bytes.len().is_multiple_of(Self::BYTES);
+        whole.then_some(Self { addrs: Addrs::Network(bytes) })
     }
 
     /// Number of addresses.
@@ -268,6 +286,9 @@ mod tests {
         says(Keys::from(&six), Form::Host, &six);
         says(Keys::from(&six.map(u128::to_be_bytes)), Form::Network, &six);
         says(Keys::from(&six.map(|a| [(a >> 64) as u64, a as u64])), Form::Halves, &six);
+        let flat = six.map(u128::to_be_bytes);
+        says(Keys::<Ipv6>::network(flat.as_flattened()).unwrap(), Form::Network, &six);
+        assert!(Keys::<Ipv6>::network(&flat.as_flattened()[1..]).is_none());
         says::<Ipv4>(Keys::from(&[[0u8; 4]; 0]), Form::Network, &[]);
     }
 
