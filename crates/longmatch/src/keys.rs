@@ -5,7 +5,7 @@ use core::ops::Range;
 use crate::addr::{Bits, Family, Ipv4, Ipv6};
 use crate::engine::Lookup;
 use crate::next_hop::NextHopId;
-use crate::simd::{Simd, Work};
+use crate::simd::{Simd, Work, prefetch};
 
 /// How the addresses of [`Keys`] lie in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -164,6 +164,19 @@ impl<'a, F: Family> Keys<'a, F> {
         }
     }
 
+    /// Asks for as many addresses as these, from [`AHEAD`] bytes on, whether there are any or not.
+    #[inline]
+    fn ask_for_later(self) {
+        const LINE: usize = 64;
+        for byte in (AHEAD..AHEAD + self.len() * Self::BYTES).step_by(LINE) {
+            match self.addrs {
+                Addrs::Host(addrs) => prefetch(addrs, byte / Self::BYTES),
+                Addrs::Halves(addrs) => prefetch(addrs, byte / Self::BYTES),
+                Addrs::Network(bytes) => prefetch(bytes, byte),
+            }
+        }
+    }
+
     /// Writes the addresses as integers; those that find no room are left out.
     #[inline(always)]
     fn convert(self, out: &mut [F::Bits]) {
@@ -212,6 +225,12 @@ from_slices! {
 
 /// Addresses that are converted before they are looked up.
 const BLOCK: usize = 256;
+/// As many at most do without a large block, which has to be cleared first: with 33 addresses that
+/// is half of what the conversion costs.
+const SMALL: usize = 32;
+/// How far ahead addresses are asked for, in bytes. Where they are cached already, asking costs 0.02
+/// ns an address.
+const AHEAD: usize = 4096;
 
 /// Looks up any form with the engine's batches of integers: as they are, or converted in blocks.
 pub(crate) fn in_blocks<F: Family, E: Lookup<F> + ?Sized>(
@@ -220,16 +239,28 @@ pub(crate) fn in_blocks<F: Family, E: Lookup<F> + ?Sized>(
     keys: Keys<'_, F>,
     out: &mut [Option<NextHopId>],
 ) {
-    if let Some(addrs) = keys.as_host() {
-        return engine.lookup_batch_with(simd, addrs, out);
-    }
     let out = crate::engine::room_for(keys.len(), out);
-    let mut addrs = [F::Bits::default(); BLOCK];
+    match keys.as_host() {
+        Some(addrs) => engine.lookup_batch_with(simd, addrs, out),
+        None if keys.len() <= SMALL => in_blocks_of::<SMALL, F, E>(engine, simd, keys, out),
+        None => in_blocks_of::<BLOCK, F, E>(engine, simd, keys, out),
+    }
+}
+
+fn in_blocks_of<const N: usize, F: Family, E: Lookup<F> + ?Sized>(
+    engine: &E,
+    simd: Simd,
+    keys: Keys<'_, F>,
+    out: &mut [Option<NextHopId>],
+) {
+    let mut addrs = [F::Bits::default(); N];
     let mut start = 0;
-    for out in out.chunks_mut(BLOCK) {
+    for out in out.chunks_mut(N) {
         let addrs = &mut addrs[..out.len()];
         let end = start + out.len();
-        simd.run(Convert { keys: keys.range(start..end), addrs });
+        let keys = keys.range(start..end);
+        keys.ask_for_later();
+        simd.run(Convert { keys, addrs });
         engine.lookup_batch_with(simd, addrs, out);
         start = end;
     }
