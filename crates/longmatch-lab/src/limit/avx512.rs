@@ -30,32 +30,33 @@ impl Avx512 {
 impl Kernel for Avx512 {
     const LANES: usize = LANES;
 
-    unsafe fn read<S: Shape>(self, limit: &Limit, ahead: bool, keys: *const u8, out: &mut [u32]) {
+    unsafe fn read<S: Shape>(self, limit: &Limit, keys: *const u8, out: &mut [u32]) {
         // SAFETY: `self` exists only where the CPU has the instructions; the keys are as the caller
         // promises.
-        unsafe { read::<S>(&limit.tables, ahead, keys, out.as_chunks_mut().0) }
+        unsafe { read::<S>(limit, keys, out.as_chunks_mut().0) }
     }
 }
 
 /// # Safety
 /// As many keys as `out` has places begin at `keys`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn read<S: Shape>(tables: &[Table], ahead: bool, keys: *const u8, out: &mut [[u32; LANES]]) {
+unsafe fn read<S: Shape>(limit: &Limit, keys: *const u8, out: &mut [[u32; LANES]]) {
     let bytes = LANES * S::WORDS * size_of::<u32>();
+    let ahead = limit.asked().next().is_some();
     let asked = if ahead { WORDS_AHEAD / LANES } else { 0 };
     let vector = |v: usize| keys.wrapping_add(v * bytes);
     for v in 0..asked.min(out.len()) {
         // SAFETY: as the caller promises.
-        unsafe { ask::<S>(tables, vector(v)) };
+        unsafe { ask::<S>(limit, vector(v)) };
     }
     for v in 0..out.len() {
         prefetch_keys(vector(v), bytes);
         if ahead && v + asked < out.len() {
             // SAFETY: as the caller promises.
-            unsafe { ask::<S>(tables, vector(v + asked)) };
+            unsafe { ask::<S>(limit, vector(v + asked)) };
         }
         // SAFETY: as the caller promises.
-        out[v] = unsafe { answers::<S>(tables, vector(v)) };
+        out[v] = unsafe { answers::<S>(&limit.tables, vector(v)) };
     }
 }
 
@@ -65,10 +66,10 @@ unsafe fn read<S: Shape>(tables: &[Table], ahead: bool, keys: *const u8, out: &m
 /// A vector of keys begins at `keys`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn ask<S: Shape>(tables: &[Table], keys: *const u8) {
+unsafe fn ask<S: Shape>(limit: &Limit, keys: *const u8) {
     // SAFETY: as the caller promises.
     let lead = unsafe { lead::<S>(keys) };
-    for table in tables {
+    for table in limit.asked() {
         for i in lanes(index(table, lead)) {
             prefetch(table.at(i as usize));
         }

@@ -43,14 +43,17 @@ const FOLD: u32 = 0x9e37_79b1;
 const KEYS_AHEAD: usize = 4096;
 /// How many keys ahead of their use words are asked for, inside of a batch.
 const WORDS_AHEAD: usize = 192;
-/// Keys and rounds of the trial that decides how words are asked for.
+/// Words of tables larger than this are asked for ahead: the choices, none of them first. Which is
+/// faster depends on the caches: with one table of 8 MiB 1,590 Mlps at once and 1,150 ahead, with
+/// one of 32 MiB 320 and 570 (AVX-512, IPv4, batches of 4,096, Zen 5 with 32 MiB of L3).
+const AHEAD_BEYOND: [usize; 3] = [usize::MAX, 8 << 20, 1 << 20];
+/// Keys and rounds of the trial that chooses among them.
 const TRIAL: usize = 1 << 18;
 const ROUNDS: usize = 3;
 
 /// Reads that do not depend on each other, in place of an engine's.
 pub(crate) struct Limit {
     tables: Vec<Table>,
-    asking: Asking,
 }
 
 /// What one read of each lookup reads from.
@@ -59,22 +62,8 @@ struct Table {
     words: Box<[u32]>,
     /// Odd, and another one for each table: an index is a hash of the key.
     multiplier: u32,
-}
-
-/// How words are asked for. Which way is faster depends on the sizes of the tables and of the
-/// caches: with one table of 8 MiB 1,590 Mlps at once and 1,150 ahead, with one of 32 MiB 320 and
-/// 570 (AVX-512, IPv4, batches of 4,096, Zen 5 with 32 MiB of L3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Asking {
-    /// With gathers alone.
-    AtOnce,
-    /// With prefetches some keys earlier, then with gathers.
-    Ahead,
-}
-
-impl Asking {
-    /// Both.
-    const ALL: [Self; 2] = [Self::AtOnce, Self::Ahead];
+    /// Whether words are prefetched some keys earlier.
+    ahead: bool,
 }
 
 impl Table {
@@ -144,30 +133,42 @@ impl Limit {
         let mut table = |bytes: &usize| {
             let count = (bytes / size_of::<u32>()).clamp(1, MOST_WORDS) as u32;
             let words = (0..count).map(|i| i.wrapping_mul(FOLD)).collect();
-            Table { words, multiplier: mix.next_u64() as u32 | 1 }
+            Table { words, multiplier: mix.next_u64() as u32 | 1, ahead: false }
         };
-        Self { tables: reads.iter().map(&mut table).collect(), asking: Asking::AtOnce }
+        Self { tables: reads.iter().map(&mut table).collect() }
     }
 
-    /// Tries both ways of asking for words, in turn, and stays with the one that had the fastest
-    /// round.
+    /// Tries the choices of what to ask for ahead, in turn, and stays with the one that had the
+    /// fastest round.
     fn tuned<F: LabFamily>(mut self, heat: &Heat<F>, setup: &Setup) -> Self {
-        let mut best = f64::INFINITY;
-        let mut asking = self.asking;
+        let (mut best, mut chosen) = (f64::INFINITY, usize::MAX);
         for start in (0..ROUNDS).map(|round| heat.keys().len() / ROUNDS * round) {
-            for tried in Asking::ALL {
-                self.asking = tried;
+            for beyond in AHEAD_BEYOND {
+                self.ask_beyond(beyond);
                 let walk = heat.walk(setup.mode, start, TRIAL);
                 let started = Instant::now();
                 black_box(self.pass(setup.mode, setup.simd, setup.batch, walk));
                 let took = started.elapsed().as_secs_f64();
                 if took < best {
-                    (best, asking) = (took, tried);
+                    (best, chosen) = (took, beyond);
                 }
             }
         }
-        self.asking = asking;
+        self.ask_beyond(chosen);
         self
+    }
+
+    /// From now on asks ahead for the words of tables of more than so many bytes.
+    fn ask_beyond(&mut self, bytes: usize) {
+        for table in &mut self.tables {
+            table.ahead = size_of_val(&*table.words) > bytes;
+        }
+    }
+
+    /// The tables whose words are asked for ahead.
+    #[inline(always)]
+    fn asked(&self) -> impl Iterator<Item = &Table> {
+        self.tables.iter().filter(|table| table.ahead)
     }
 
     /// Answers that are not what they have to be.
@@ -198,14 +199,13 @@ impl Limit {
     /// Answers keys into `out`, which has as many places.
     fn read<F: Family>(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [u32]) {
         assert_eq!(keys.len(), out.len(), "as many answers as keys");
-        let ahead = self.asking == Asking::Ahead;
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         if let Some(kernel) = avx512::Avx512::of(simd) {
-            return shape::read(kernel, self, ahead, keys, out);
+            return shape::read(kernel, self, keys, out);
         } else if let Some(kernel) = avx2::Avx2::of(simd) {
-            return shape::read(kernel, self, ahead, keys, out);
+            return shape::read(kernel, self, keys, out);
         }
-        scalar::read(self, simd, ahead, keys, out);
+        scalar::read(self, simd, keys, out);
     }
 }
 
@@ -248,12 +248,12 @@ mod tests {
         for mut limit in READS.map(Limit::new) {
             let right: Vec<u32> = addrs.iter().map(|addr| limit.answer::<F>(*addr)).collect();
             for (keys, simd) in forms.iter().flat_map(|k| Simd::available().map(move |s| (*k, s))) {
-                for asking in Asking::ALL {
-                    limit.asking = asking;
+                for beyond in [usize::MAX, 4096, 0] {
+                    limit.ask_beyond(beyond);
                     for size in (0..70).chain([511, 512, 513, addrs.len()]) {
                         let mut out = vec![7; size];
                         limit.read(simd, keys.range(0..size), &mut out);
-                        let about = (keys.form(), simd.level(), asking, size);
+                        let about = (keys.form(), simd.level(), beyond, size);
                         assert_eq!(out, right[..size], "{about:?}");
                     }
                 }

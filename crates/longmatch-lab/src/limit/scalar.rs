@@ -8,17 +8,11 @@ use longmatch::{Family, Keys};
 use super::{Limit, WORDS_AHEAD, lead, prefetch, prefetch_keys};
 
 /// Answers keys into `out`, which is as long.
-pub(super) fn read<F: Family>(
-    limit: &Limit,
-    simd: Simd,
-    ahead: bool,
-    keys: Keys<'_, F>,
-    out: &mut [u32],
-) {
+pub(super) fn read<F: Family>(limit: &Limit, simd: Simd, keys: Keys<'_, F>, out: &mut [u32]) {
     let (at, of) = (keys.as_ptr(), PhantomData::<F>);
     match keys.as_host() {
-        Some(addrs) => simd.run(Each { limit, ahead, key: |i| addrs[i], at, out, of }),
-        None => simd.run(Each { limit, ahead, key: |i| keys.get(i), at, out, of }),
+        Some(addrs) => simd.run(Each { limit, key: |i| addrs[i], at, out, of }),
+        None => simd.run(Each { limit, key: |i| keys.get(i), at, out, of }),
     }
 }
 
@@ -27,7 +21,6 @@ const GROUP: usize = 8;
 
 struct Each<'a, F, K> {
     limit: &'a Limit,
-    ahead: bool,
     /// Key number `i`.
     key: K,
     /// Where they begin.
@@ -41,12 +34,13 @@ impl<F: Family, K: Fn(usize) -> F::Bits> Work for Each<'_, F, K> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { limit, ahead, key, at, out, of: _ } = self;
+        let Self { limit, key, at, out, of: _ } = self;
         let bytes = usize::from(F::WIDTH) / 8;
+        let ahead = limit.asked().next().is_some();
         let asked = if ahead { WORDS_AHEAD } else { 0 };
         let ask = |i: usize| {
             let lead = lead::<F>(key(i));
-            limit.tables.iter().for_each(|table| prefetch(table.at(table.index(lead))));
+            limit.asked().for_each(|table| prefetch(table.at(table.index(lead))));
         };
         let count = out.len();
         (0..asked.min(count)).for_each(ask);

@@ -45,14 +45,13 @@ pub(super) trait Kernel: Copy {
     ///
     /// # Safety
     /// As many keys as `out` has places begin at `keys`.
-    unsafe fn read<S: Shape>(self, limit: &Limit, ahead: bool, keys: *const u8, out: &mut [u32]);
+    unsafe fn read<S: Shape>(self, limit: &Limit, keys: *const u8, out: &mut [u32]);
 }
 
 /// Answers keys in vectors, and those that fill none one by one.
 pub(super) fn read<F: Family, K: Kernel>(
     kernel: K,
     limit: &Limit,
-    ahead: bool,
     keys: Keys<'_, F>,
     out: &mut [u32],
 ) {
@@ -62,15 +61,15 @@ pub(super) fn read<F: Family, K: Kernel>(
     let at = keys.as_ptr();
     match (F::WIDTH, keys.form()) {
         // SAFETY: there are as many keys, checked above, and the shape is that of their form.
-        (32, Form::Host) => unsafe { kernel.read::<Host4>(limit, ahead, at, vectors) },
+        (32, Form::Host) => unsafe { kernel.read::<Host4>(limit, at, vectors) },
         // SAFETY: as above.
-        (32, _) => unsafe { kernel.read::<Network4>(limit, ahead, at, vectors) },
+        (32, _) => unsafe { kernel.read::<Network4>(limit, at, vectors) },
         // SAFETY: as above.
-        (_, Form::Host) => unsafe { kernel.read::<Host6>(limit, ahead, at, vectors) },
+        (_, Form::Host) => unsafe { kernel.read::<Host6>(limit, at, vectors) },
         // SAFETY: as above.
-        (_, Form::Halves) => unsafe { kernel.read::<Halves6>(limit, ahead, at, vectors) },
+        (_, Form::Halves) => unsafe { kernel.read::<Halves6>(limit, at, vectors) },
         // SAFETY: as above.
-        (_, Form::Network) => unsafe { kernel.read::<Network6>(limit, ahead, at, vectors) },
+        (_, Form::Network) => unsafe { kernel.read::<Network6>(limit, at, vectors) },
     }
     for (i, out) in rest.iter_mut().enumerate() {
         *out = limit.answer::<F>(keys.get(first_of_rest + i));

@@ -132,14 +132,19 @@ impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
         format!("{}{entry}", self.kernel.name())
     }
 
-    /// Direct pointing, then the rows of each octet down to the one with the most rows: below it are
-    /// those of few routes.
+    /// Direct pointing, then the rows of each octet down to the one that completes half of all
+    /// rows. Addresses of longer routes go further.
     fn reads(&self) -> Vec<usize> {
-        let jumps = self.rows_by_octet();
-        let most = jumps.iter().copied().max().unwrap_or(0);
-        let read = jumps.iter().position(|rows| *rows == most).map_or(0, |at| at + 1);
-        let rows = jumps[..read].iter().map(|rows| rows * size_of::<[E; ROW]>());
-        core::iter::once(DIRECT_ENTRIES * size_of::<E>()).chain(rows).collect()
+        let mut reads = alloc::vec![DIRECT_ENTRIES * size_of::<E>()];
+        let mut above = 0;
+        for rows in self.rows_by_octet() {
+            if 2 * above >= self.rows() {
+                break;
+            }
+            above += rows;
+            reads.push(rows * size_of::<[E; ROW]>());
+        }
+        reads
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
