@@ -14,7 +14,7 @@ use self::values::{count, level, seconds, simd_choice};
 use crate::error::CliError;
 use crate::help;
 
-pub use self::values::{Mode, SimdChoice, Split, Traffic};
+pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
 #[derive(Parser, Debug)]
@@ -336,6 +336,29 @@ pub struct BenchArgs {
     #[arg(long)]
     pub generate: bool,
 
+    /// How a batch holds its addresses: host, halves, network
+    ///
+    /// host     integers of the machine, 32 or 128 bits
+    /// halves   IPv6 as pairs of 64-bit integers; with -6 only
+    /// network  bytes as on the wire, as in packets
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORM",
+        default_value = "host",
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
+    pub keys: Keys,
+
+    /// Beside batches, measure what this machine can do at best
+    ///
+    /// That is, as many reads as a lookup makes, from tables of the same sizes, for the same
+    /// addresses and in the same run, but none waits for another. The last column says how many
+    /// times faster that is. Engines that do not state their reads have no limit.
+    #[arg(long, verbatim_doc_comment)]
+    pub limit: bool,
+
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,
@@ -354,7 +377,7 @@ impl BenchArgs {
     /// The modes to measure.
     ///
     /// # Errors
-    /// When `--generate` stands beside what it cannot be combined with.
+    /// When `--generate`, `--keys` or `--limit` stands beside what it cannot be combined with.
     pub fn modes(&self) -> Result<Vec<Mode>, CliError> {
         if self.generate && self.traffics() != [Traffic::Random] {
             return Err(CliError::new("--generate makes random addresses: use --traffic random"));
@@ -362,8 +385,20 @@ impl BenchArgs {
         if self.generate && self.mode.iter().any(|mode| *mode != Mode::One) {
             return Err(CliError::new("--generate needs --mode one: a batch is made beforehand"));
         }
+        if self.keys != Keys::Host && (self.generate || self.mode.iter().any(|m| *m != Mode::Batch))
+        {
+            return Err(CliError::new("--keys is about batches: use --mode batch"));
+        }
+        if self.keys == Keys::Halves && !self.families.ipv6 {
+            return Err(CliError::new("only IPv6 addresses have halves: use -6"));
+        }
+        let batches = self.mode.is_empty() || self.mode.contains(&Mode::Batch);
+        if self.limit && (self.generate || !batches) {
+            return Err(CliError::new("--limit is measured in batches: use --mode batch"));
+        }
         Ok(match &self.mode[..] {
             [] if self.generate => vec![Mode::One],
+            [] if self.keys != Keys::Host => vec![Mode::Batch],
             [] => vec![Mode::One, Mode::Batch],
             modes => modes.to_vec(),
         })

@@ -50,6 +50,8 @@ Examples:
   longmatch bench -4 --engine poptrie,poptrie:s=16 --traffic random,routed,zipf
   longmatch bench --routes rib.mrt.gz --traffic addresses.txt --mode batch --batch 64
   longmatch bench -4 --engine poptrie --generate
+  longmatch bench -4 --engine dir24_8,spider --mode batch --limit
+  longmatch bench -6 --keys network
   longmatch bench --json > rates.ndjson";
 
 /// After the help of `longmatch licences`.

@@ -6,12 +6,12 @@ use core::marker::PhantomData;
 use core::str::FromStr;
 
 use longmatch::simd::{Simd, Work};
-use longmatch::{Bits, Engine, Family, NextHopId};
+use longmatch::{Bits, Engine, Family, Keys, NextHopId};
 
 use crate::family::LabFamily;
 use crate::kernel::Kernel;
 use crate::random::Xorshift;
-use crate::walk::{Walk, segments};
+use crate::walk::{Walk, batches, segments};
 
 /// How lookups are done in a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -54,8 +54,18 @@ impl FromStr for Mode {
     }
 }
 
+/// A loop that is timed.
+pub trait Pass<F: LabFamily>: Send + Sync {
+    /// Goes through the keys. Returns the exclusive or of all answers: in batches of the last one
+    /// of each, since reading all of them again would be measured as well.
+    ///
+    /// Keys that are generated are looked up one by one, and those in another form in batches,
+    /// whatever the mode.
+    fn pass(&self, mode: Mode, simd: Simd, batch: usize, walk: Walk<'_, F>) -> u32;
+}
+
 /// An engine in a [`crate::Race`], its type forgotten: one indirect call a pass, none a lookup.
-pub trait Contestant<F: LabFamily>: Send + Sync {
+pub trait Contestant<F: LabFamily>: Pass<F> {
     /// [`Engine::NAME`].
     fn name(&self) -> &'static str;
 
@@ -64,6 +74,9 @@ pub trait Contestant<F: LabFamily>: Send + Sync {
 
     /// The bytes that lookups read.
     fn bytes(&self) -> usize;
+
+    /// [`Engine::reads`].
+    fn reads(&self) -> Vec<usize>;
 
     /// Looks up all keys, in batches of `batch`, to have the answers checked.
     fn answers(
@@ -74,11 +87,8 @@ pub trait Contestant<F: LabFamily>: Send + Sync {
         keys: &[F::Bits],
     ) -> Vec<Option<NextHopId>>;
 
-    /// What is timed. Returns the exclusive or of all answers: in mode batch of the last one of
-    /// each batch, since reading all of them again would be measured as well.
-    ///
-    /// Keys that are generated are looked up one by one, whatever the mode.
-    fn pass(&self, mode: Mode, simd: Simd, batch: usize, walk: Walk<'_, F>) -> u32;
+    /// The same with [`longmatch::Lookup::lookup_keys`], for keys in any form.
+    fn answers_to(&self, simd: Simd, batch: usize, keys: Keys<'_, F>) -> Vec<Option<NextHopId>>;
 }
 
 /// An engine as a contestant.
@@ -97,6 +107,10 @@ impl<F: LabFamily, E: Engine<F>> Contestant<F> for Concrete<E> {
         self.0.memory_usage().bytes()
     }
 
+    fn reads(&self) -> Vec<usize> {
+        Engine::reads(&self.0)
+    }
+
     fn answers(
         &self,
         kernel: Kernel,
@@ -104,14 +118,28 @@ impl<F: LabFamily, E: Engine<F>> Contestant<F> for Concrete<E> {
         batch: usize,
         keys: &[F::Bits],
     ) -> Vec<Option<NextHopId>> {
-        // What an engine leaves unwritten must not look right by chance.
-        let mut all = vec![NextHopId::new(u32::MAX); keys.len()];
+        let mut all = unwritten(keys.len());
         for (keys, out) in keys.chunks(batch).zip(all.chunks_mut(batch)) {
             kernel.answer(&self.0, simd, keys, out);
         }
         all
     }
 
+    fn answers_to(&self, simd: Simd, batch: usize, keys: Keys<'_, F>) -> Vec<Option<NextHopId>> {
+        let mut all = unwritten(keys.len());
+        for (keys, out) in batches(keys, 0, keys.len(), batch).zip(all.chunks_mut(batch)) {
+            self.0.lookup_keys(simd, keys, out);
+        }
+        all
+    }
+}
+
+/// Room for answers. What an engine leaves unwritten must not look right by chance.
+fn unwritten(count: usize) -> Vec<Option<NextHopId>> {
+    vec![NextHopId::new(u32::MAX); count]
+}
+
+impl<F: LabFamily, E: Engine<F>> Pass<F> for Concrete<E> {
     fn pass(&self, mode: Mode, simd: Simd, batch: usize, walk: Walk<'_, F>) -> u32 {
         let engine = &self.0;
         match (walk, mode) {
@@ -125,27 +153,37 @@ impl<F: LabFamily, E: Engine<F>> Contestant<F> for Concrete<E> {
                 simd.run(Dependent::<F, E> { engine, keys, start, lookups, zero: black_box(0) })
             }
             (Walk::Array { keys, start, lookups }, Mode::Batch) => {
-                batches(engine, simd, batch, segments(keys, start, lookups))
+                let batches = segments(keys, start, lookups).flat_map(|part| part.chunks(batch));
+                answer_each(batch, batches, |keys, out| {
+                    engine.lookup_batch_with(simd, keys, out);
+                    keys.len()
+                })
+            }
+            (Walk::Held { keys, start, lookups }, _) => {
+                answer_each(batch, batches(keys, start, lookups, batch), |keys, out| {
+                    engine.lookup_keys(simd, keys, out);
+                    keys.len()
+                })
             }
         }
     }
 }
 
-/// Batches choose their instructions themselves, so that this loop is the caller that a user of
-/// the library would write.
-fn batches<'k, F: LabFamily, E: Engine<F>>(
-    engine: &E,
-    simd: Simd,
+/// Has each batch answered by `answer`, which says how many keys it had. Engines choose their
+/// instructions themselves there, so that this loop is the caller that a user of the library would
+/// write.
+fn answer_each<B>(
     batch: usize,
-    segments: impl Iterator<Item = &'k [F::Bits]>,
+    batches: impl Iterator<Item = B>,
+    mut answer: impl FnMut(B, &mut [Option<NextHopId>]) -> usize,
 ) -> u32 {
     let mut out = vec![None; batch];
     let mut sum = 0;
-    for keys in segments.flat_map(|segment| segment.chunks(batch)) {
-        engine.lookup_batch_with(simd, keys, &mut out);
+    for keys in batches {
+        let count = answer(keys, &mut out);
         // The answers count as read, so that none may be left out.
-        let out = black_box(&out[..keys.len()]);
-        sum ^= NextHopId::to_raw(out[keys.len() - 1]);
+        let out = black_box(&out[..count]);
+        sum ^= NextHopId::to_raw(out[count - 1]);
     }
     sum
 }
@@ -224,9 +262,10 @@ impl<F: LabFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held::Held;
     use crate::testing::{Wrong, table4};
     use crate::{Oracle, Traffic};
-    use longmatch::{Ipv4, engine::radix::Radix};
+    use longmatch::{Form, Ipv4, engine::radix::Radix};
 
     fn xor(answers: &[Option<NextHopId>]) -> u32 {
         answers.iter().fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
@@ -258,6 +297,13 @@ mod tests {
             assert_eq!(engine.pass(Mode::Batch, simd, 64, walk), xor(&last));
             for kernel in Kernel::ALL {
                 assert_eq!(engine.answers(kernel, simd, 64, &keys), right);
+            }
+            for form in [Form::Host, Form::Network] {
+                let held = Held::<Ipv4>::new(&keys, form);
+                let keys = held.as_ref().map_or(Keys::host(&keys), Held::keys);
+                let walk = Walk::Held { keys, start: 0, lookups: 1000 };
+                assert_eq!(engine.pass(Mode::Batch, simd, 64, walk), xor(&last), "{form:?}");
+                assert_eq!(engine.answers_to(simd, 64, keys), right, "{form:?}");
             }
         }
     }

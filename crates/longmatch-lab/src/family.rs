@@ -1,6 +1,6 @@
 //! What the lab needs to know of each address family.
 
-use longmatch::{Engines, Ipv4, Ipv6};
+use longmatch::{Engines, Ipv4, Ipv6, Keys};
 
 use crate::random::Xorshift;
 use crate::traffic::Destinations;
@@ -27,6 +27,9 @@ pub trait LabFamily: Engines {
 
     /// The destinations of this family.
     fn listed(destinations: &Destinations) -> &[Self::Bits];
+
+    /// Addresses as pairs of 64 bits; `None` where they have fewer.
+    fn halves(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>>;
 }
 
 /// Consecutive addresses in one run of sequential IPv4 traffic.
@@ -56,6 +59,10 @@ impl LabFamily for Ipv4 {
     fn listed(destinations: &Destinations) -> &[u32] {
         &destinations.ipv4
     }
+
+    fn halves(_: &[[u64; 2]]) -> Option<Keys<'_, Self>> {
+        None
+    }
 }
 
 impl LabFamily for Ipv6 {
@@ -80,6 +87,10 @@ impl LabFamily for Ipv6 {
 
     fn listed(destinations: &Destinations) -> &[u128] {
         &destinations.ipv6
+    }
+
+    fn halves(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>> {
+        Some(addrs.into())
     }
 }
 

@@ -6,19 +6,16 @@ use std::time::Instant;
 use longmatch::simd::Simd;
 use longmatch::{CompileError, Engine, EngineSpec, EngineVisitor, NextHopId, Rib};
 
-use crate::contestant::{Concrete, Contestant, Mode};
+use crate::contestant::{Concrete, Contestant, Mode, Pass};
 use crate::family::LabFamily;
+use crate::heat::Heat;
 use crate::kernel::Kernel;
+use crate::limit::Limit;
 use crate::oracle::Oracle;
-use crate::record::{KeySource, Record, median_min_max};
+use crate::record::{KeySource, LIMIT, Record, median_min_max};
 use crate::runner::Runner;
 use crate::traffic::Traffic;
-use crate::walk::Walk;
 
-/// Keys whose answers are checked before a measurement.
-const CHECKED: usize = 1 << 20;
-/// They are taken from the traffic in so many places.
-const PLACES: usize = 16;
 /// Compiling is timed once if it takes longer than this, three times otherwise.
 const SLOW_BUILD_MS: f64 = 1000.0;
 
@@ -40,6 +37,9 @@ pub struct Setup {
     /// Makes random keys just before each lookup. Only random traffic in mode one can; anything
     /// else uses its array, and the record says so.
     pub generate: bool,
+    /// In mode batch, also measures the limit of each engine that states its reads: as many that
+    /// do not wait for each other, from as much memory.
+    pub limit: bool,
 }
 
 impl Setup {
@@ -47,7 +47,8 @@ impl Setup {
     /// instructions there are.
     pub fn new(mode: Mode) -> Self {
         let simd = Simd::best();
-        Self { mode, batch: 256, threads: 1, simd, seconds: 1.0, passes: 5, generate: false }
+        let (generate, limit) = (false, false);
+        Self { mode, batch: 256, threads: 1, simd, seconds: 1.0, passes: 5, generate, limit }
     }
 
     pub(crate) fn key_source(&self, traffic: &Traffic) -> KeySource {
@@ -67,43 +68,6 @@ pub struct Race<'r, F: LabFamily> {
 struct Entry<F: LabFamily> {
     engine: Box<dyn Contestant<F>>,
     build_ms: f64,
-}
-
-/// Traffic made ready: its keys, and the right answers of some of them.
-pub struct Heat<F: LabFamily> {
-    traffic: Traffic,
-    seed: u64,
-    keys: Vec<F::Bits>,
-    checked: Vec<F::Bits>,
-    answers: Vec<Option<NextHopId>>,
-}
-
-impl<F: LabFamily> Heat<F> {
-    /// The traffic.
-    pub fn traffic(&self) -> &Traffic {
-        &self.traffic
-    }
-
-    /// The keys.
-    pub fn keys(&self) -> &[F::Bits] {
-        &self.keys
-    }
-
-    /// The seed that made the keys.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// How many answers of each kernel are checked before a measurement.
-    pub fn checked(&self) -> usize {
-        self.checked.len()
-    }
-
-    /// The share of the checked keys that have a route.
-    pub fn routed(&self) -> f64 {
-        let routed = self.answers.iter().filter(|answer| answer.is_some()).count();
-        routed as f64 / self.answers.len().max(1) as f64
-    }
 }
 
 /// Notes how long compiling took.
@@ -176,57 +140,63 @@ impl<'r, F: LabFamily> Race<'r, F> {
 
     fn heat_of(&self, traffic: &Traffic, seed: u64, count: usize) -> Option<Heat<F>> {
         let keys = traffic.keys(self.rib, count, seed);
-        if keys.is_empty() {
-            return None;
-        }
-        // Spread over the array: the start of a walk upwards is not like the rest of it.
-        let (place, taken) = (keys.len().div_ceil(PLACES), CHECKED / PLACES);
-        let checked: Vec<_> = keys
-            .chunks(place)
-            .flat_map(|chunk| &chunk[..chunk.len().min(taken)])
-            .copied()
-            .collect();
-        let answers = self.oracle.answers(&checked);
-        Some(Heat { traffic: traffic.clone(), seed, keys, checked, answers })
+        (!keys.is_empty()).then(|| Heat::new(traffic, seed, keys, &self.oracle))
     }
 
     /// Checks answers, then measures every engine that gave none wrong. The records are in the
-    /// order in which the engines were entered.
+    /// order in which the engines were entered, that of its limit behind that of an engine.
     pub fn run(&self, heat: &Heat<F>, setup: &Setup) -> Vec<Record> {
-        let wrong = self.entries.iter().map(|entry| mismatches(&*entry.engine, heat, setup));
-        let wrong: Vec<u64> = wrong.collect();
-        let fit = || self.entries.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
+        let limits: Vec<_> =
+            self.entries.iter().map(|entry| Limit::of(&*entry.engine, heat, setup)).collect();
+        let starters = self.entries.iter().zip(&limits).flat_map(|(entry, limit)| {
+            let engine = Starter { entry, limit: None };
+            [Some(engine), limit.as_ref().map(|limit| Starter { entry, limit: Some(limit) })]
+        });
+        let starters: Vec<_> = starters.flatten().collect();
+        let wrong: Vec<u64> = starters.iter().map(|it| it.mismatches(heat, setup)).collect();
+        let fit = starters.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
         let mut runners: Vec<_> =
-            fit().map(|(entry, _)| Runner::warmed_up(&*entry.engine, heat, setup)).collect();
+            fit.map(|(it, _)| Runner::warmed_up(it.pass(), heat, setup)).collect();
         for pass in 0..setup.passes.max(1) {
             for runner in &mut runners {
                 runner.pass(heat, setup, pass);
             }
         }
         let mut rates = runners.into_iter().map(Runner::rates);
-        let records = self.entries.iter().zip(&wrong).map(|(entry, wrong)| {
-            let rates = if *wrong == 0 { rates.next().unwrap_or_default() } else { Vec::new() };
-            self.record(entry, heat, setup, *wrong, &rates)
-        });
-        records.collect()
+        let mut records = Vec::new();
+        for (it, wrong) in starters.iter().zip(wrong) {
+            let rates = if wrong == 0 { rates.next().unwrap_or_default() } else { Vec::new() };
+            let record = self.record(it, heat, setup, wrong, &rates);
+            if let (Some(_), Some(engine)) = (it.limit, records.last_mut()) {
+                compare(engine, &record);
+            }
+            records.push(record);
+        }
+        records
     }
 
     fn record(
         &self,
-        entry: &Entry<F>,
+        starter: &Starter<'_, F>,
         heat: &Heat<F>,
         setup: &Setup,
         mismatches: u64,
         rates: &[f64],
     ) -> Record {
         let measured = (!rates.is_empty()).then(|| median_min_max(rates));
+        let engine = &starter.entry.engine;
+        let title = format!("{} {}", engine.name(), engine.variant());
+        let (name, variant, bytes, build_ms) = match starter.limit {
+            None => (engine.name(), engine.variant(), engine.bytes(), starter.entry.build_ms),
+            Some(limit) => (LIMIT, format!("of {}", title.trim_end()), limit.bytes(), 0.0),
+        };
         Record {
-            engine: entry.engine.name().into(),
-            variant: entry.engine.variant(),
+            engine: name.into(),
+            variant,
             family: F::NAME,
             routes: self.rib.len(),
             next_hops: self.next_hops,
-            traffic: heat.traffic.name().into(),
+            traffic: heat.traffic().name().into(),
             mode: setup.mode.name(),
             batch: if setup.mode == Mode::Batch { setup.batch } else { 1 },
             threads: setup.threads,
@@ -235,35 +205,72 @@ impl<'r, F: LabFamily> Race<'r, F> {
             mlps_min: measured.map(|(_, min, _)| min),
             mlps_max: measured.map(|(.., max)| max),
             ns_per_lookup: measured.map(|(median, ..)| setup.threads as f64 * 1e3 / median),
-            bytes: entry.engine.bytes(),
-            build_ms: entry.build_ms,
+            bytes,
+            build_ms,
             mismatches,
-            keys: setup.key_source(&heat.traffic),
+            keys: setup.key_source(heat.traffic()),
             passes: rates.len(),
+            form: heat.form(setup.mode).name(),
+            reads: engine.reads(),
+            limit_ratio: None,
         }
     }
 }
 
-/// Wrong answers of both kernels; and the loop that is going to be timed has to come to the same
-/// sum as the right answers.
+/// What is measured: an engine, or its limit.
+struct Starter<'a, F: LabFamily> {
+    entry: &'a Entry<F>,
+    limit: Option<&'a Limit>,
+}
+
+impl<'a, F: LabFamily> Starter<'a, F> {
+    fn pass(&self) -> &'a dyn Pass<F> {
+        match self.limit {
+            Some(limit) => limit,
+            None => &*self.entry.engine,
+        }
+    }
+
+    fn mismatches(&self, heat: &Heat<F>, setup: &Setup) -> u64 {
+        match self.limit {
+            Some(limit) => limit.mismatches(heat, setup),
+            None => mismatches(&*self.entry.engine, heat, setup),
+        }
+    }
+}
+
+/// Notes in an engine's record how far it is from its limit.
+fn compare(engine: &mut Record, limit: &Record) {
+    engine.limit_ratio = engine.mlps.zip(limit.mlps).map(|(engine, limit)| limit / engine);
+}
+
+/// Wrong answers of both kernels and of keys in another form; and the loop that is going to be
+/// timed has to come to the same sum as the right answers.
 fn mismatches<F: LabFamily>(engine: &dyn Contestant<F>, heat: &Heat<F>, setup: &Setup) -> u64 {
+    let (simd, batch) = (setup.simd, setup.batch);
+    let (keys, answers) = heat.cases();
+    let count = |got: Vec<Option<NextHopId>>| {
+        got.iter().zip(answers).filter(|(got, right)| got != right).count() as u64
+    };
     let mut wrong = 0;
     for kernel in Kernel::ALL {
-        let got = engine.answers(kernel, setup.simd, setup.batch, &heat.checked);
-        wrong += got.iter().zip(&heat.answers).filter(|(got, right)| got != right).count() as u64;
+        wrong += count(engine.answers(kernel, simd, batch, keys));
     }
-    let walk = Walk::Array { keys: &heat.checked, start: 0, lookups: heat.checked.len() };
-    let sum = engine.pass(setup.mode, setup.simd, setup.batch, walk);
-    let every = if setup.mode == Mode::Batch { setup.batch } else { 1 };
-    let summed = heat.answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
+    if let Some(keys) = heat.held_cases() {
+        wrong += count(engine.answers_to(simd, batch, keys));
+    }
+    let sum = engine.pass(setup.mode, simd, batch, heat.walk_of_cases(setup.mode));
+    let every = if setup.mode == Mode::Batch { batch } else { 1 };
+    let summed = answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
     wrong + u64::from(sum != summed.fold(0, |sum, answer| sum ^ answer))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::heat::CHECKED;
     use crate::testing::{Wrong, table4, table6};
-    use longmatch::{EngineKind, Ipv4, Ipv6, engine::radix::Radix};
+    use longmatch::{EngineKind, Form, Ipv4, Ipv6, engine::radix::Radix};
 
     fn quick(mode: Mode) -> Setup {
         Setup { seconds: 0.01, passes: 5, ..Setup::new(mode) }
@@ -298,6 +305,39 @@ mod tests {
         }
     }
 
+    /// Engines that state their reads have a limit behind them, in mode batch only.
+    #[test]
+    fn limits_stand_behind_their_engines() {
+        let rib = table6();
+        let mut race = Race::<Ipv6>::new(&rib);
+        for spec in ["spider", "radix", "spider:lanes=16"] {
+            race.enter(&spec.parse().unwrap()).unwrap();
+        }
+        let heat = race.heat_of(&Traffic::Zipf, 1, 5000).unwrap();
+        let heat = heat.held_as(Form::Halves);
+        let setup = Setup { limit: true, batch: 100, threads: 2, ..quick(Mode::Batch) };
+        let records = race.run(&heat, &setup);
+        let titles: Vec<_> = records.iter().map(Record::title).collect();
+        let [spider, lanes] = ["spider flight=4", "spider lanes=16"];
+        let limit = |of: &str| format!("limit of {of}");
+        assert_eq!(titles, [spider, &limit(spider), "radix", lanes, &limit(lanes)]);
+        for (record, next) in records.iter().zip(records.iter().skip(1)) {
+            assert_eq!((record.mismatches, record.passes, record.form), (0, 5, "halves"));
+            if next.engine == LIMIT {
+                assert_eq!(record.limit_ratio, next.mlps.zip(record.mlps).map(|(a, b)| a / b));
+                assert!(record.limit_ratio.is_some() && record.reads == next.reads);
+                assert_eq!(next.bytes, next.reads.iter().sum::<usize>());
+            } else {
+                assert_eq!(record.limit_ratio, None);
+            }
+        }
+        for mode in [Mode::One, Mode::Dependent] {
+            let records = race.run(&heat, &Setup { limit: true, ..quick(mode) });
+            assert_eq!(records.len(), 3);
+            assert!(records.iter().all(|record| record.form == "host"));
+        }
+    }
+
     #[test]
     fn only_random_traffic_one_by_one_is_generated() {
         let rib = table4();
@@ -325,7 +365,7 @@ mod tests {
             let radix = || Radix::<Ipv4>::compile(&rib, &()).unwrap();
             race.enter_engine(Wrong { engine: radix(), at: keys[1234], batch_only }, 1.0);
             race.enter_engine(radix(), 1.0);
-            let heat = race.heat_of(&Traffic::Random, 5, 3000).unwrap();
+            let heat = race.heat_of(&Traffic::Random, 5, 3000).unwrap().held_as(Form::Network);
             for mode in Mode::ALL {
                 let records = race.run(&heat, &quick(mode));
                 assert!(records[0].mismatches >= wrong, "{records:?}");
@@ -350,6 +390,6 @@ mod tests {
         let race = Race::<Ipv4>::new(&rib);
         let heat = race.heat_of(&Traffic::Sequential, 1, 1 << 21).unwrap();
         assert_eq!(heat.checked(), CHECKED);
-        assert!(heat.checked.iter().any(|key| *key > 0xf000_0000));
+        assert!(heat.cases().0.iter().any(|key| *key > 0xf000_0000));
     }
 }

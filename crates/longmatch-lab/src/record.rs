@@ -34,9 +34,9 @@ impl fmt::Display for KeySource {
 /// NDJSON, which others read: they do not change.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Record {
-    /// The engine.
+    /// The engine, or [`LIMIT`].
     pub engine: String,
-    /// The choices made when compiling it.
+    /// The choices made when compiling it; whose limit it is.
     pub variant: String,
     /// `ipv4` or `ipv6`.
     pub family: &'static str,
@@ -73,7 +73,18 @@ pub struct Record {
     pub keys: KeySource,
     /// Passes that count.
     pub passes: usize,
+    /// How the keys lie in memory: `host`, `halves` or `network`.
+    pub form: &'static str,
+    /// Bytes that each of the dependent reads of a lookup reads from, as the engine states them;
+    /// empty where it does not. The limit makes as many that do not wait.
+    pub reads: Vec<usize>,
+    /// How many times the rate of the engine its limit has; nothing where that was not measured.
+    pub limit_ratio: Option<f64>,
 }
+
+/// What stands in the place of an engine's name in the record of a limit: see
+/// [`crate::Setup::limit`].
+pub const LIMIT: &str = "limit";
 
 impl Record {
     /// The record as one line of JSON, without the end of the line.
@@ -125,12 +136,16 @@ mod tests {
             mismatches: 0,
             keys: KeySource::Array,
             passes: 5,
+            form: "host",
+            reads: vec![7, 8],
+            limit_ratio: Some(1.5),
         };
         let wanted = concat!(
             r#"{"engine":"radix","variant":"","family":"ipv4","routes":2,"next_hops":1,"#,
             r#""traffic":"random","mode":"one","batch":1,"threads":1,"simd":"scalar","#,
             r#""mlps":2.5,"mlps_min":null,"mlps_max":null,"ns_per_lookup":null,"#,
-            r#""bytes":3,"build_ms":0.5,"mismatches":0,"keys":"array","passes":5}"#
+            r#""bytes":3,"build_ms":0.5,"mismatches":0,"keys":"array","passes":5,"#,
+            r#""form":"host","reads":[7,8],"limit_ratio":1.5}"#
         );
         assert_eq!(record.to_json(), wanted);
         assert_eq!(record.title(), "radix");

@@ -1,11 +1,12 @@
-//! One engine while it is measured: how long a pass is, and how fast.
+//! One engine, or its limit, while it is measured: how long a pass is, and how fast.
 
 use std::sync::Barrier;
 use std::time::Instant;
 
-use crate::contestant::Contestant;
+use crate::contestant::Pass;
 use crate::family::LabFamily;
-use crate::race::{Heat, Setup};
+use crate::heat::Heat;
+use crate::race::Setup;
 use crate::record::KeySource;
 use crate::traffic::Traffic;
 use crate::walk::Walk;
@@ -15,7 +16,7 @@ const FEWEST: usize = 1 << 16;
 
 /// An engine while it is measured.
 pub(crate) struct Runner<'e, F: LabFamily> {
-    engine: &'e dyn Contestant<F>,
+    engine: &'e dyn Pass<F>,
     /// Lookups of each thread in a pass.
     lookups: usize,
     rates: Vec<f64>,
@@ -24,7 +25,7 @@ pub(crate) struct Runner<'e, F: LabFamily> {
 impl<'e, F: LabFamily> Runner<'e, F> {
     /// Finds out how many lookups make a pass of the right length, with a first pass whose rate is
     /// not kept.
-    pub fn warmed_up(engine: &'e dyn Contestant<F>, heat: &Heat<F>, setup: &Setup) -> Self {
+    pub fn warmed_up(engine: &'e dyn Pass<F>, heat: &Heat<F>, setup: &Setup) -> Self {
         let pass_us = setup.seconds * 1e6 / (setup.passes.max(1) + 1) as f64;
         // An ascending walk is only itself as a whole.
         let fewest =
@@ -75,7 +76,7 @@ impl<'e, F: LabFamily> Runner<'e, F> {
             KeySource::Xorshift => Walk::Generated { seed: heat.seed() + part as u64, lookups },
             KeySource::Array => {
                 let start = heat.keys().len() / parts * part;
-                Walk::Array { keys: heat.keys(), start, lookups }
+                heat.walk(setup.mode, start, lookups)
             }
         }
     }
@@ -83,7 +84,7 @@ impl<'e, F: LabFamily> Runner<'e, F> {
 
 /// The rate of one thread in a pass, in million lookups a second.
 fn timed<F: LabFamily>(
-    engine: &dyn Contestant<F>,
+    engine: &dyn Pass<F>,
     setup: &Setup,
     walk: Walk<'_, F>,
     barrier: &Barrier,

@@ -126,6 +126,12 @@ impl<F: Family> Fib<F> {
         self.engine.memory_usage()
     }
 
+    /// The bytes from which each of a lookup's reads reads that wait for each other; empty where
+    /// the engine does not say. See [`Engine::reads`].
+    pub fn reads(&self) -> Vec<usize> {
+        self.engine.reads()
+    }
+
     /// Verifies the structure against its own invariants and the RIB it was compiled from.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use core::ops::Range;
 use crate::addr::{Bits, Family, Ipv4, Ipv6};
 use crate::engine::Lookup;
 use crate::next_hop::NextHopId;
-use crate::simd::{Simd, Work};
+use crate::simd::{Simd, Work, prefetch};
 
 /// How the addresses of [`Keys`] lie in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -18,6 +18,17 @@ pub enum Form {
     Network,
 }
 
+impl Form {
+    /// The name used on the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Halves => "halves",
+            Self::Network => "network",
+        }
+    }
+}
+
 /// A borrowed batch of addresses, in one of the forms in which people hold them.
 ///
 /// | from | which is | form |
@@ -26,8 +37,8 @@ pub enum Form {
 /// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns | [`Form::Halves`] |
 /// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` | [`Form::Network`] |
 ///
-/// Bytes that lie flat, as in a column of Arrow or a buffer of Python, become `&[[u8; 16]]` with
-/// [`slice::as_chunks`]. Arrays of a known length can stand for slices.
+/// Arrays of a known length can stand for slices; bytes that lie flat, as in a column of Arrow, are
+/// taken by [`Keys::network`].
 ///
 /// What an engine makes of a form is its own matter ([`Lookup::lookup_keys`]): some read it in
 /// place, for the others it is converted on the way, 256 addresses at a time on the stack. Nothing
@@ -71,6 +82,13 @@ impl<'a, F: Family> Keys<'a, F> {
     /// Integers of the family.
     pub fn host(addrs: &'a [F::Bits]) -> Self {
         Self { addrs: Addrs::Host(addrs) }
+    }
+
+    /// Bytes in network order that lie flat, 4 or 16 an address: a column of Arrow, a buffer of
+    /// Python. `None` when the last address is not whole.
+    pub fn network(bytes: &'a [u8]) -> Option<Self> {
+        let whole = bytes.len().is_multiple_of(Self::BYTES);
+        whole.then_some(Self { addrs: Addrs::Network(bytes) })
     }
 
     /// Number of addresses.
@@ -146,6 +164,19 @@ impl<'a, F: Family> Keys<'a, F> {
         }
     }
 
+    /// Asks for as many addresses as these, from [`AHEAD`] bytes on, whether there are any or not.
+    #[inline]
+    fn ask_for_later(self) {
+        const LINE: usize = 64;
+        for byte in (AHEAD..AHEAD + self.len() * Self::BYTES).step_by(LINE) {
+            match self.addrs {
+                Addrs::Host(addrs) => prefetch(addrs, byte / Self::BYTES),
+                Addrs::Halves(addrs) => prefetch(addrs, byte / Self::BYTES),
+                Addrs::Network(bytes) => prefetch(bytes, byte),
+            }
+        }
+    }
+
     /// Writes the addresses as integers; those that find no room are left out.
     #[inline(always)]
     fn convert(self, out: &mut [F::Bits]) {
@@ -194,6 +225,12 @@ from_slices! {
 
 /// Addresses that are converted before they are looked up.
 const BLOCK: usize = 256;
+/// As many at most do without a large block, which has to be cleared first: with 33 addresses that
+/// is half of what the conversion costs.
+const SMALL: usize = 32;
+/// How far ahead addresses are asked for, in bytes. Where they are cached already, asking costs 0.02
+/// ns an address.
+const AHEAD: usize = 4096;
 
 /// Looks up any form with the engine's batches of integers: as they are, or converted in blocks.
 pub(crate) fn in_blocks<F: Family, E: Lookup<F> + ?Sized>(
@@ -202,16 +239,28 @@ pub(crate) fn in_blocks<F: Family, E: Lookup<F> + ?Sized>(
     keys: Keys<'_, F>,
     out: &mut [Option<NextHopId>],
 ) {
-    if let Some(addrs) = keys.as_host() {
-        return engine.lookup_batch_with(simd, addrs, out);
-    }
     let out = crate::engine::room_for(keys.len(), out);
-    let mut addrs = [F::Bits::default(); BLOCK];
+    match keys.as_host() {
+        Some(addrs) => engine.lookup_batch_with(simd, addrs, out),
+        None if keys.len() <= SMALL => in_blocks_of::<SMALL, F, E>(engine, simd, keys, out),
+        None => in_blocks_of::<BLOCK, F, E>(engine, simd, keys, out),
+    }
+}
+
+fn in_blocks_of<const N: usize, F: Family, E: Lookup<F> + ?Sized>(
+    engine: &E,
+    simd: Simd,
+    keys: Keys<'_, F>,
+    out: &mut [Option<NextHopId>],
+) {
+    let mut addrs = [F::Bits::default(); N];
     let mut start = 0;
-    for out in out.chunks_mut(BLOCK) {
+    for out in out.chunks_mut(N) {
         let addrs = &mut addrs[..out.len()];
         let end = start + out.len();
-        simd.run(Convert { keys: keys.range(start..end), addrs });
+        let keys = keys.range(start..end);
+        keys.ask_for_later();
+        simd.run(Convert { keys, addrs });
         engine.lookup_batch_with(simd, addrs, out);
         start = end;
     }
@@ -268,6 +317,9 @@ mod tests {
         says(Keys::from(&six), Form::Host, &six);
         says(Keys::from(&six.map(u128::to_be_bytes)), Form::Network, &six);
         says(Keys::from(&six.map(|a| [(a >> 64) as u64, a as u64])), Form::Halves, &six);
+        let flat = six.map(u128::to_be_bytes);
+        says(Keys::<Ipv6>::network(flat.as_flattened()).unwrap(), Form::Network, &six);
+        assert!(Keys::<Ipv6>::network(&flat.as_flattened()[1..]).is_none());
         says::<Ipv4>(Keys::from(&[[0u8; 4]; 0]), Form::Network, &[]);
     }
 

@@ -10,6 +10,7 @@ use crate::addr::{Family, Ipv4, Ipv6};
 use crate::engine::EngineSpec;
 use crate::error::{CompileError, InsertError, NextHopsFull};
 use crate::fib::Fib;
+use crate::keys::Keys;
 use crate::next_hop::{NextHopId, NextHops};
 use crate::prefix::{IpPrefix, Prefix};
 use crate::rib::Rib;
@@ -369,6 +370,30 @@ impl<T> FrozenTable<T> {
         in_blocks::<Ipv6>(&self.ipv6, addrs, out);
     }
 
+    /// As [`FrozenTable::lookup_ipv4`], of addresses in any of the forms of [`Keys`].
+    ///
+    /// # Panics
+    /// When `out` is shorter than `keys`.
+    pub fn lookup_keys_ipv4<'k>(
+        &self,
+        keys: impl Into<Keys<'k, Ipv4>>,
+        out: &mut [Option<NextHopId>],
+    ) {
+        self.ipv4.lookup_keys(keys, out);
+    }
+
+    /// As [`FrozenTable::lookup_ipv6`], of addresses in any of the forms of [`Keys`].
+    ///
+    /// # Panics
+    /// When `out` is shorter than `keys`.
+    pub fn lookup_keys_ipv6<'k>(
+        &self,
+        keys: impl Into<Keys<'k, Ipv6>>,
+        out: &mut [Option<NextHopId>],
+    ) {
+        self.ipv6.lookup_keys(keys, out);
+    }
+
     /// The value of an id.
     pub fn value(&self, id: NextHopId) -> Option<&T> {
         self.table.values.get(id)
@@ -549,9 +574,16 @@ mod tests {
             for (addr, id) in v4.iter().zip(&out) {
                 assert_eq!(id.and_then(|id| frozen.value(id)), frozen.get((*addr).into()));
             }
+            let mut same = alloc::vec![None; 700];
+            let octets: Vec<[u8; 4]> = v4.iter().map(Ipv4Addr::octets).collect();
+            frozen.lookup_keys_ipv4(&octets[..], &mut same);
+            assert_eq!(same, out);
             let mut out = [None; 1];
             frozen.lookup_ipv6(&[Ipv6Addr::LOCALHOST], &mut out);
             assert_eq!(out[0].and_then(|id| frozen.value(id)), Some(&"self"));
+            let mut same = [None; 1];
+            frozen.lookup_keys_ipv6(&[Ipv6Addr::LOCALHOST.octets()], &mut same);
+            assert_eq!(same, out);
             assert_eq!(frozen.thaw().len(), 6);
         }
     }

@@ -19,7 +19,7 @@ mod linux {
     use std::process::Command;
     use std::ptr::{NonNull, null_mut};
 
-    use longmatch::{Engines, Fib, Ipv4, Ipv6, NextHopId, Prefix, Rib};
+    use longmatch::{Engines, Fib, Ipv4, Ipv6, Keys, NextHopId, Prefix, Rib};
 
     use crate::common::{levels, specs, spread};
 
@@ -86,53 +86,110 @@ mod linux {
         }
     }
 
-    /// Batches of 0 to 65 addresses and some larger ones, addresses and answers on either side of a
-    /// guard page. A slice that ends at the page begins wherever its length makes it begin, so
-    /// every alignment to a vector occurs.
-    fn stays_inside<F: Engines>(rib: &Rib<F>) {
-        const SIZES: [usize; 8] = [127, 128, 129, 255, 511, 512, 513, 1000];
-        const MOST: usize = 1000;
+    /// Sizes of batches beside 0 to 65.
+    const SIZES: [usize; 8] = [127, 128, 129, 255, 511, 512, 513, 1000];
+    const MOST: usize = 1000;
+
+    /// Both ends of the ranges of a RIB, and the answers to them.
+    fn cases<F: Engines>(rib: &Rib<F>) -> (Vec<F::Bits>, Vec<Option<NextHopId>>) {
         let ends = rib
             .ranges()
             .flat_map(|range| [(range.first, range.next_hop()), (range.last, range.next_hop())]);
-        let (keys, expected): (Vec<F::Bits>, Vec<_>) = ends.cycle().skip(7).take(MOST).unzip();
-        let mut addrs = Guarded::<F::Bits>::new(MOST);
+        ends.cycle().skip(7).take(MOST).unzip()
+    }
+
+    /// Batches of many sizes, addresses and answers on either side of a guard page, answered by
+    /// `answer`. A slice that ends at the page begins wherever its length makes it begin, so every
+    /// alignment to a vector occurs.
+    fn between_pages<A: Copy>(
+        about: &str,
+        (keys, expected): (&[A], &[Option<NextHopId>]),
+        mut answer: impl FnMut(&[A], &mut [Option<NextHopId>]),
+    ) {
+        let mut addrs = Guarded::<A>::new(MOST);
         let mut out = Guarded::<Option<NextHopId>>::new(MOST);
         let sides = [Guard::Behind, Guard::Before];
-        for spec in specs::<F>() {
-            let fib = Fib::compile(rib, spec.clone()).unwrap();
-            for simd in levels() {
-                for size in (0..=65).chain(SIZES) {
-                    for (guard, out_guard) in
-                        sides.into_iter().flat_map(|guard| sides.map(|out| (guard, out)))
-                    {
-                        let addrs = addrs.slice(guard, size, keys[0]);
-                        addrs.copy_from_slice(&keys[..size]);
-                        let out = out.slice(out_guard, size, None);
-                        fib.lookup_batch_with(simd, addrs, out);
-                        let level = simd.level();
-                        assert_eq!(out, &expected[..size], "{spec}, {level}, {size}, {guard:?}");
-                        out.fill(None);
-                        fib.lookup_each(simd, addrs, out);
-                        assert_eq!(out, &expected[..size], "{spec}, {level}, {size}, {guard:?}");
-                    }
-                }
+        for size in (0..=65).chain(SIZES) {
+            for (guard, out_guard) in
+                sides.into_iter().flat_map(|guard| sides.map(|out| (guard, out)))
+            {
+                let addrs = addrs.slice(guard, size, keys[0]);
+                addrs.copy_from_slice(&keys[..size]);
+                let out = out.slice(out_guard, size, None);
+                answer(addrs, out);
+                assert_eq!(out, &expected[..size], "{about}, {size}, {guard:?}");
             }
         }
     }
 
-    #[test]
-    fn ipv4_slices_between_guard_pages() {
+    /// Every engine at every level, all at once and one after the other.
+    fn stays_inside<F: Engines>(rib: &Rib<F>) {
+        let (keys, expected) = cases(rib);
+        for spec in specs::<F>() {
+            let fib = Fib::compile(rib, spec.clone()).unwrap();
+            for simd in levels() {
+                let about = format!("{spec}, {}", simd.level());
+                between_pages(&about, (&keys, &expected), |addrs, out| {
+                    fib.lookup_batch_with(simd, addrs, out);
+                });
+                between_pages(&about, (&keys, &expected), |addrs, out| {
+                    fib.lookup_each(simd, addrs, out);
+                });
+            }
+        }
+    }
+
+    /// The same of addresses in any form.
+    fn form_stays_inside<F: Engines, A: Copy>(rib: &Rib<F>, held: impl Fn(F::Bits) -> A)
+    where
+        for<'a> Keys<'a, F>: From<&'a [A]>,
+    {
+        let (keys, expected) = cases(rib);
+        let keys: Vec<A> = keys.into_iter().map(held).collect();
+        for spec in specs::<F>() {
+            let fib = Fib::compile(rib, spec.clone()).unwrap();
+            for simd in levels() {
+                let about = format!("{spec}, {}, {}", simd.level(), std::any::type_name::<A>());
+                between_pages(&about, (&keys, &expected), |addrs, out| {
+                    fib.lookup_keys_with(simd, addrs, out);
+                });
+            }
+        }
+    }
+
+    fn table4() -> Rib<Ipv4> {
         let mut rib = spread::<Ipv4>(2000);
         rib.insert(Prefix::from_bits_masked(u32::MAX, 32), NextHopId::new(9).unwrap()).unwrap();
-        stays_inside(&rib);
+        rib
+    }
+
+    fn table6() -> Rib<Ipv6> {
+        let mut rib = spread::<Ipv6>(500);
+        rib.insert(Prefix::from_bits_masked(u128::MAX, 128), NextHopId::new(9).unwrap()).unwrap();
+        rib
+    }
+
+    #[test]
+    fn ipv4_slices_between_guard_pages() {
+        stays_inside(&table4());
     }
 
     #[test]
     fn ipv6_slices_between_guard_pages() {
-        let mut rib = spread::<Ipv6>(500);
-        rib.insert(Prefix::from_bits_masked(u128::MAX, 128), NextHopId::new(9).unwrap()).unwrap();
-        stays_inside(&rib);
+        stays_inside(&table6());
+    }
+
+    #[test]
+    fn ipv4_forms_between_guard_pages() {
+        form_stays_inside(&table4(), |addr| addr);
+        form_stays_inside(&table4(), u32::to_be_bytes);
+    }
+
+    #[test]
+    fn ipv6_forms_between_guard_pages() {
+        form_stays_inside(&table6(), |addr| addr);
+        form_stays_inside(&table6(), u128::to_be_bytes);
+        form_stays_inside(&table6(), |addr| [(addr >> 64) as u64, addr as u64]);
     }
 
     /// In the environment: touch a guard page, and which.

@@ -2,8 +2,11 @@
 
 mod common;
 
+use std::sync::OnceLock;
+
 use common::{levels, specs, spread};
-use longmatch::{Engines, Fib, Form, Ipv4, Ipv6, Keys, NextHopId, Rib};
+use longmatch::{Bits, Engines, Fib, Form, Ipv4, Ipv6, Keys, NextHopId, Rib};
+use proptest::prelude::*;
 
 /// The same addresses in all forms of a family.
 trait Forms: Engines {
@@ -96,5 +99,54 @@ fn network_order_at_every_alignment() {
             fib.lookup_keys(keys, &mut out);
             assert!(out == right, "{spec} at {shift}");
         }
+    }
+}
+
+/// Every engine, compiled once for all cases.
+fn fibs<F: Engines>(routes: u32) -> Vec<Fib<F>> {
+    let rib = spread::<F>(routes);
+    specs::<F>().into_iter().map(|spec| Fib::compile(&rib, spec).unwrap()).collect()
+}
+
+/// Some addresses near routes: bits of `noise` below the given length take the place of a route's.
+fn near_routes<F: Engines>(routes: u32, picks: &[(usize, u8, u128)]) -> Vec<F::Bits> {
+    let rib: Vec<_> = spread::<F>(routes).iter().collect();
+    let near = |(pick, len, noise): &(usize, u8, u128)| {
+        let route = rib[pick % rib.len()].prefix;
+        let mask = F::Bits::mask(len % (F::WIDTH + 1));
+        route.first() & mask | F::Bits::from_u128(*noise) & !mask
+    };
+    picks.iter().map(near).collect()
+}
+
+fn picks() -> impl Strategy<Value = Vec<(usize, u8, u128)>> {
+    proptest::collection::vec(any::<(usize, u8, u128)>(), 0..=65)
+}
+
+/// Every engine, level and form answers as a lookup of each address does.
+fn as_one_by_one<F: Forms>(fibs: &[Fib<F>], addrs: &[F::Bits]) {
+    for fib in fibs {
+        let right: Vec<_> = addrs.iter().map(|addr| fib.lookup(F::addr(*addr))).collect();
+        F::each_form(addrs, |keys| {
+            for simd in levels() {
+                let mut out = vec![NextHopId::new(0xdead); keys.len()];
+                fib.lookup_keys_with(simd, keys, &mut out);
+                assert_eq!(out, right, "{fib:?}, {}, {:?}", simd.level(), keys.form());
+            }
+        });
+    }
+}
+
+proptest! {
+    #[test]
+    fn ipv4_forms_are_answered_alike(picks in picks()) {
+        static FIBS: OnceLock<Vec<Fib<Ipv4>>> = OnceLock::new();
+        as_one_by_one(FIBS.get_or_init(|| fibs(2000)), &near_routes::<Ipv4>(2000, &picks));
+    }
+
+    #[test]
+    fn ipv6_forms_are_answered_alike(picks in picks()) {
+        static FIBS: OnceLock<Vec<Fib<Ipv6>>> = OnceLock::new();
+        as_one_by_one(FIBS.get_or_init(|| fibs(500)), &near_routes::<Ipv6>(500, &picks));
     }
 }

@@ -63,6 +63,17 @@ pub enum Mode {
     Dependent,
 }
 
+/// How the addresses of a batch lie in memory.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keys {
+    /// Integers of the machine
+    Host,
+    /// IPv6 as pairs of 64-bit integers
+    Halves,
+    /// Bytes as on the wire
+    Network,
+}
+
 /// Which instruction sets to go through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SimdChoice {

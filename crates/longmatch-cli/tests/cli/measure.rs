@@ -66,6 +66,43 @@ fn bench_prints_what_scripts_read() {
     assert_eq!(ended.stdout.lines().count(), 1, "{}", ended.stderr);
 }
 
+/// An engine that states its reads has its limit behind it, and how far that is.
+#[test]
+fn bench_shows_limits() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", ROUTES);
+    let args = ["bench", "-6", "--seconds", "0.02", "-t", "random", "-r", &routes];
+    let limit = ["-e", "spider,radix", "--limit"];
+    let ended = run(&[&args[..], &limit, &["--json"]].concat());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let lines = lines(&ended.stdout);
+    let engines: Vec<_> = lines.iter().map(|line| line["engine"].as_str().unwrap()).collect();
+    assert_eq!(engines, ["spider", "radix", "spider", "limit", "radix"], "one, then batch");
+    assert!(lines[3]["variant"].as_str().unwrap().starts_with("of spider"));
+    assert!(lines[3]["mlps"].as_f64().unwrap() > 0.0);
+    let ratios: Vec<_> = lines.iter().map(|line| line["limit_ratio"].is_number()).collect();
+    assert_eq!(ratios, [false, false, true, false, false]);
+    assert_eq!(lines[2]["reads"], lines[3]["reads"]);
+
+    let ended = run(&[&args[..], &limit, &["-m", "batch"]].concat());
+    let table: Vec<_> = ended.stdout.lines().skip_while(|line| !line.contains("Mlps")).collect();
+    assert!(table[0].ends_with("limit"), "{}", ended.stdout);
+    assert!(table[1].ends_with('x') && table[2].trim().starts_with("limit of spider"));
+}
+
+#[test]
+fn bench_takes_keys_in_every_form() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", ROUTES);
+    for form in ["host", "halves", "network"] {
+        let args = ["bench", "-6", "--seconds", "0.02", "-e", "spider", "-t", "zipf", "--json"];
+        let ended = run(&[&args[..], &["--keys", form, "-m", "batch", "-r", &routes]].concat());
+        let lines = lines(&ended.stdout);
+        assert_eq!((ended.code, lines.len()), (0, 1), "{}", ended.stderr);
+        assert_eq!((&lines[0]["form"], &lines[0]["mismatches"]), (&form.into(), &0.into()));
+    }
+}
+
 #[test]
 fn licences_of_everything_inside() {
     let ended = run(&["licences"]);

@@ -23,7 +23,7 @@ fn help_shows_examples() {
 
 #[test]
 fn bad_usage_ends_with_2_and_says_what_to_do() {
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 20] = [
         (&["lokup", "10.0.0.1"], "lookup"),
         (&["lookup"], "ADDR"),
         (&["lookup", "10.0.0.0/8"], "leave out the prefix length"),
@@ -38,6 +38,11 @@ fn bad_usage_ends_with_2_and_says_what_to_do() {
         (&["bench", "--batch", "0"], "at least 1"),
         (&["bench", "--generate", "--mode", "batch"], "--mode one"),
         (&["bench", "--generate", "--traffic", "zipf"], "--traffic random"),
+        (&["bench", "--keys", "wire"], "network"),
+        (&["bench", "--keys", "network", "--mode", "one,batch"], "--mode batch"),
+        (&["bench", "--keys", "halves"], "use -6"),
+        (&["bench", "--limit", "--mode", "dependent"], "--mode batch"),
+        (&["bench", "--limit", "--generate"], "--mode batch"),
         (&["stat", "-r", "-", "-r", "-"], "read once"),
     ];
     for (args, advice) in cases {

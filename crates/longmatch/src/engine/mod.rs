@@ -151,6 +151,20 @@ pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
     /// The first broken invariant.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
 
+    /// The reads of a lookup that wait for each other, in order: for each the bytes of what it
+    /// reads from. `[bytes of the table, bytes of the pages]` for a table that leads on to pages.
+    ///
+    /// They are those that most lookups of routed addresses make in a batch. Reads beside each
+    /// other, of one cache line or of several, count once; those that few lookups make are left
+    /// out. Empty where the engine does not say, as how many there are depends on the address too
+    /// much.
+    ///
+    /// At most O(structure): it is for measurements, which compare the engine with as many reads
+    /// of which none waits.
+    fn reads(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// What the engine's authors report of a compiled structure, in lines of text; empty where
     /// [`Lookup::memory_usage`] says it all.
     fn statistics(&self, _rib: &Rib<F>) -> Vec<String> {
@@ -179,6 +193,8 @@ pub trait Compiled<F: Family>: Lookup<F> {
     fn batches(&self) -> bool;
     /// [`Engine::variant`].
     fn variant(&self) -> String;
+    /// [`Engine::reads`].
+    fn reads(&self) -> Vec<usize>;
     /// [`Engine::check`].
     ///
     /// # Errors
@@ -201,6 +217,10 @@ impl<F: Family, E: Engine<F>> Compiled<F> for E {
 
     fn variant(&self) -> String {
         Engine::variant(self)
+    }
+
+    fn reads(&self) -> Vec<usize> {
+        Engine::reads(self)
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {

@@ -5,8 +5,8 @@ mod traffic;
 use std::io::Write;
 
 use longmatch::simd::Simd;
-use longmatch::{EngineSpec, Ipv4, Ipv6};
-use longmatch_lab::{Heat, LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
+use longmatch::{EngineSpec, Form, Ipv4, Ipv6};
+use longmatch_lab::{Heat, LIMIT, LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
 use crate::args::{self, BenchArgs, first_fit};
 use crate::error::{CliError, Outcome, Status};
@@ -47,6 +47,14 @@ fn mode(mode: args::Mode) -> Mode {
         args::Mode::One => Mode::One,
         args::Mode::Batch => Mode::Batch,
         args::Mode::Dependent => Mode::Dependent,
+    }
+}
+
+fn form(keys: args::Keys) -> Form {
+    match keys {
+        args::Keys::Host => Form::Host,
+        args::Keys::Halves => Form::Halves,
+        args::Keys::Network => Form::Network,
     }
 }
 
@@ -97,7 +105,9 @@ impl Bench<'_> {
         let mut measured = 0;
         for traffic in std::mem::take(&mut self.traffics) {
             match race.heat(&traffic, SEED) {
-                Some(heat) => measured += self.heat(&race, &heat)?,
+                Some(heat) => {
+                    measured += self.heat(&race, &heat.held_as(form(self.args.keys)))?;
+                }
                 None => warn(format_args!("{traffic}: no {} addresses", F::LABEL)),
             }
             self.traffics.push(traffic);
@@ -115,8 +125,8 @@ impl Bench<'_> {
         let mut progress =
             Progress::new(format!("measuring {title}"), Some(self.modes.len() as u64), "modes");
         let mut records = Vec::new();
-        for mode in &self.modes {
-            progress.set((records.len() / race.len().max(1)) as u64);
+        for (done, mode) in self.modes.iter().enumerate() {
+            progress.set(done as u64);
             records.extend(race.run(heat, &self.setup(*mode)));
         }
         drop(progress);
@@ -131,9 +141,9 @@ impl Bench<'_> {
     }
 
     fn setup(&self, mode: Mode) -> Setup {
-        let BenchArgs { batch, threads, seconds, generate, .. } = *self.args;
+        let BenchArgs { batch, threads, seconds, generate, limit, .. } = *self.args;
         let simd = self.simd;
-        Setup { batch, threads, simd, seconds, generate, ..Setup::new(mode) }
+        Setup { batch, threads, simd, seconds, generate, limit, ..Setup::new(mode) }
     }
 
     fn print<F: Served + LabFamily>(
@@ -159,11 +169,16 @@ impl Bench<'_> {
             ("ns", Align::Right),
             ("memory", Align::Right),
             ("build", Align::Right),
+            (if self.args.limit { "limit" } else { "" }, Align::Right),
         ]);
         for record in records {
             let span = match (record.mlps_min, record.mlps_max) {
                 (Some(min), Some(max)) => format!("{min:.1} to {max:.1}"),
                 _ => String::new(),
+            };
+            let build = match &record.engine[..] {
+                LIMIT => String::new(),
+                _ => milliseconds(record.build_ms),
             };
             grid.row([
                 record.title(),
@@ -173,7 +188,8 @@ impl Bench<'_> {
                 out.dim(span),
                 record.ns_per_lookup.map_or_else(String::new, |ns| format!("{ns:.2}")),
                 bytes(record.bytes as u64),
-                milliseconds(record.build_ms),
+                build,
+                record.limit_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}x")),
             ]);
         }
         grid.print(out)
@@ -185,8 +201,13 @@ impl Bench<'_> {
             true => format!(", batches of {}", thousands(self.args.batch as u64)),
             false => String::new(),
         };
+        let form = match heat.form(Mode::Batch) {
+            Form::Host => "",
+            Form::Halves => " in halves",
+            Form::Network => " in network order",
+        };
         let keys = match records.iter().any(|record| record.keys.name() == "array") {
-            true => format!("array of {} keys", thousands(heat.keys().len() as u64)),
+            true => format!("array of {} keys{form}", thousands(heat.keys().len() as u64)),
             false => "keys made just before each lookup (xorshift)".to_owned(),
         };
         format!(

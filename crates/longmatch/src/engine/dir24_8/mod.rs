@@ -18,6 +18,7 @@ mod update;
 pub use layout::{Dir24_8, Entry};
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::{Engine, EngineVisitor, Lookup, Update};
 use crate::addr::Family;
@@ -62,6 +63,12 @@ impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
 
     fn variant(&self) -> String {
         alloc::format!("entry={}", E::BITS)
+    }
+
+    /// Few IPv4 addresses go on to `tbl8`. How many groups an IPv6 address goes through depends on
+    /// the address.
+    fn reads(&self) -> Vec<usize> {
+        if F::WIDTH == 32 { alloc::vec![size_of_val(&*self.tbl24)] } else { Vec::new() }
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {

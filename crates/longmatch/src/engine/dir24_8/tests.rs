@@ -126,6 +126,16 @@ fn limits_are_errors_and_choose_the_entries() {
 
 /// D11, D12, V1: the default route first, last and withdrawn; covers over specifics.
 #[test]
+fn reads_of_ipv4_are_tbl24() {
+    fn reads<F: Family, E: Entry>() -> Vec<usize> {
+        Engine::reads(&Dir24_8::<F, E>::compile(&Rib::new(), &()).unwrap())
+    }
+    assert_eq!(reads::<Ipv4, u16>(), [2 << 24]);
+    assert_eq!(reads::<Ipv4, u32>(), [4 << 24]);
+    assert!(reads::<Ipv6, u32>().is_empty(), "they depend on the address");
+}
+
+#[test]
 fn covers_spare_their_specifics() {
     let mut pair = Pair::<Ipv4, u16>::new(Rib::new());
     pair.step("0.0.0.0/0", 1);

@@ -15,6 +15,7 @@
 //! their size: no lane reads past the array's end, which therefore has no padding.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::Kernel;
@@ -146,5 +147,19 @@ impl<F, E: Entry> Spider<F, E> {
     /// How many state-jump rows there are.
     pub(super) fn rows(&self) -> usize {
         self.fib.len() / ROW - FIRST_ROW
+    }
+    /// How many rows there are for each octet after those of direct pointing, down to the last that
+    /// has any. O(structure).
+    pub(super) fn rows_by_octet(&self) -> Vec<usize> {
+        let next_rows = |entries: &[E]| -> Vec<usize> {
+            entries.iter().map(|entry| entry.next_row_index()).filter(|row| *row != 0).collect()
+        };
+        let mut counts = Vec::new();
+        let mut rows = next_rows(&self.fib[DIRECT..][..DIRECT_ENTRIES]);
+        while !rows.is_empty() {
+            counts.push(rows.len());
+            rows = rows.iter().flat_map(|row| next_rows(&self.fib[row * ROW..][..ROW])).collect();
+        }
+        counts
     }
 }

@@ -20,6 +20,7 @@ pub use layout::{Entry, Spider};
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::Family;
@@ -129,6 +130,21 @@ impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
     fn variant(&self) -> String {
         let entry = if E::BITS == 32 { "" } else { ":entry=64" };
         format!("{}{entry}", self.kernel.name())
+    }
+
+    /// Direct pointing, then the rows of each octet down to the one that completes half of all
+    /// rows. Addresses of longer routes go further.
+    fn reads(&self) -> Vec<usize> {
+        let mut reads = alloc::vec![DIRECT_ENTRIES * size_of::<E>()];
+        let mut above = 0;
+        for rows in self.rows_by_octet() {
+            if 2 * above >= self.rows() {
+                break;
+            }
+            above += rows;
+            reads.push(rows * size_of::<[E; ROW]>());
+        }
+        reads
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {

@@ -114,6 +114,19 @@ fn with_rows(count: u32) -> Rib<Ipv4> {
 }
 
 /// D5: n of n rows can be used, and the error of one more names the option that helps.
+/// Routes of /24 need direct pointing and one jump; the jump that one host route needs is left out.
+#[test]
+fn reads_are_those_of_most_routes() {
+    let empty = Spider::<Ipv4>::compile(&Rib::new(), &Config::default()).unwrap();
+    assert_eq!(Engine::reads(&empty), [4 << 16]);
+    let routes = [("10.1.0.0/24", 1), ("10.1.1.0/24", 2), ("10.2.0.0/24", 1), ("10.2.0.1/32", 3)];
+    let spider = Spider::<Ipv4, u32>::compile(&rib4(&routes), &Config::default()).unwrap();
+    assert_eq!((spider.rows(), spider.rows_by_octet()), (3, [2, 1].into()));
+    assert_eq!(Engine::reads(&spider), [4 << 16, 2 << 10]);
+    let wide = Spider::<Ipv4, u64>::compile(&rib4(&routes), &Config::default()).unwrap();
+    assert_eq!(Engine::reads(&wide), [8 << 16, 4 << 10]);
+}
+
 #[test]
 fn limits_are_errors() {
     let config = Config::default();

@@ -1,0 +1,118 @@
+//! Traffic made ready to be measured with.
+
+use longmatch::{Form, Keys, NextHopId};
+
+use crate::contestant::Mode;
+use crate::family::LabFamily;
+use crate::held::Held;
+use crate::oracle::Oracle;
+use crate::traffic::Traffic;
+use crate::walk::Walk;
+
+/// Keys whose answers are checked before a measurement.
+pub(crate) const CHECKED: usize = 1 << 20;
+/// They are taken from the traffic in so many places.
+const PLACES: usize = 16;
+
+/// Traffic made ready: its keys, and the right answers of some of them.
+pub struct Heat<F: LabFamily> {
+    traffic: Traffic,
+    seed: u64,
+    keys: Vec<F::Bits>,
+    checked: Vec<F::Bits>,
+    answers: Vec<Option<NextHopId>>,
+    /// The keys and the checked ones in another form.
+    held: Option<[Held<F>; 2]>,
+}
+
+impl<F: LabFamily> Heat<F> {
+    /// Of keys, at least one.
+    pub(crate) fn new(
+        traffic: &Traffic,
+        seed: u64,
+        keys: Vec<F::Bits>,
+        oracle: &Oracle<F>,
+    ) -> Self {
+        // Spread over the array: the start of a walk upwards is not like the rest of it.
+        let (place, taken) = (keys.len().div_ceil(PLACES), CHECKED / PLACES);
+        let checked: Vec<_> = keys
+            .chunks(place)
+            .flat_map(|chunk| &chunk[..chunk.len().min(taken)])
+            .copied()
+            .collect();
+        let answers = oracle.answers(&checked);
+        Self { traffic: traffic.clone(), seed, keys, checked, answers, held: None }
+    }
+
+    /// The same keys, held in that form for batches. One after the other they are integers
+    /// always, and where the family does not have the form they stay integers.
+    #[must_use]
+    pub fn held_as(mut self, form: Form) -> Self {
+        let held = Held::new(&self.keys, form).zip(Held::new(&self.checked, form));
+        self.held = held.map(|(keys, checked)| [keys, checked]);
+        self
+    }
+
+    /// The traffic.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &[F::Bits] {
+        &self.keys
+    }
+
+    /// The form in which a mode looks up the keys.
+    pub fn form(&self, mode: Mode) -> Form {
+        match &self.held {
+            Some([keys, _]) if mode == Mode::Batch => keys.keys().form(),
+            _ => Form::Host,
+        }
+    }
+
+    /// The seed that made the keys.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// How many answers of each kernel are checked before a measurement.
+    pub fn checked(&self) -> usize {
+        self.checked.len()
+    }
+
+    /// The share of the checked keys that have a route.
+    pub fn routed(&self) -> f64 {
+        let routed = self.answers.iter().filter(|answer| answer.is_some()).count();
+        routed as f64 / self.answers.len().max(1) as f64
+    }
+
+    /// The keys to be checked and the right answers to them.
+    pub(crate) fn cases(&self) -> (&[F::Bits], &[Option<NextHopId>]) {
+        (&self.checked, &self.answers)
+    }
+
+    /// The keys to be checked in the form in which they are held.
+    pub(crate) fn held_cases(&self) -> Option<Keys<'_, F>> {
+        self.held.as_ref().map(|[_, checked]| checked.keys())
+    }
+
+    /// A walk over the keys to be checked.
+    pub(crate) fn walk_of_cases(&self, mode: Mode) -> Walk<'_, F> {
+        let (keys, lookups) = (&self.checked[..], self.checked.len());
+        match self.held_cases() {
+            Some(keys) if mode == Mode::Batch => Walk::Held { keys, start: 0, lookups },
+            _ => Walk::Array { keys, start: 0, lookups },
+        }
+    }
+
+    /// A walk over so many keys, from `start` on.
+    pub(crate) fn walk(&self, mode: Mode, start: usize, lookups: usize) -> Walk<'_, F> {
+        match &self.held {
+            Some([keys, _]) if mode == Mode::Batch => {
+                Walk::Held { keys: keys.keys(), start, lookups }
+            }
+            _ => Walk::Array { keys: &self.keys, start, lookups },
+        }
+    }
+}

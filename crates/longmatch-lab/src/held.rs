@@ -1,0 +1,73 @@
+//! An array of addresses in a form other than integers.
+
+use core::marker::PhantomData;
+
+use longmatch::{Bits, Family, Form, Keys};
+
+use crate::family::LabFamily;
+
+/// Addresses as they come from packets or from another language, at hand to be looked up.
+pub(crate) struct Held<F> {
+    array: Array,
+    of: PhantomData<F>,
+}
+
+enum Array {
+    Halves(Vec<[u64; 2]>),
+    Network(Vec<u8>),
+}
+
+impl<F: LabFamily> Held<F> {
+    /// Puts addresses into a form. `None` where there is nothing to do, as they are integers
+    /// already, or where the family has no such form.
+    pub fn new(addrs: &[F::Bits], form: Form) -> Option<Self> {
+        let array = match form {
+            Form::Host => return None,
+            Form::Halves if F::WIDTH != 128 => return None,
+            Form::Halves => Array::Halves(addrs.iter().map(|addr| halves(*addr)).collect()),
+            Form::Network => Array::Network(addrs.iter().flat_map(network::<F>).collect()),
+        };
+        Some(Self { array, of: PhantomData })
+    }
+
+    /// All of them.
+    pub fn keys(&self) -> Keys<'_, F> {
+        match &self.array {
+            Array::Halves(addrs) => F::halves(addrs).expect("only made for a family that has them"),
+            Array::Network(bytes) => Keys::network(bytes).expect("whole addresses"),
+        }
+    }
+}
+
+fn halves(addr: impl Bits) -> [u64; 2] {
+    let addr = addr.to_u128();
+    [(addr >> 64) as u64, addr as u64]
+}
+
+fn network<F: Family>(addr: &F::Bits) -> impl Iterator<Item = u8> {
+    let unused = (128 - usize::from(F::WIDTH)) / 8;
+    addr.to_u128().to_be_bytes().into_iter().skip(unused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longmatch::{Ipv4, Ipv6};
+
+    fn stays_itself<F: LabFamily>(addrs: &[F::Bits], form: Form) {
+        let held = Held::<F>::new(addrs, form).unwrap();
+        let keys = held.keys();
+        assert_eq!((keys.form(), keys.len()), (form, addrs.len()));
+        assert!((0..keys.len()).all(|i| keys.get(i) == addrs[i]), "{form:?}");
+    }
+
+    #[test]
+    fn addresses_stay_themselves() {
+        stays_itself::<Ipv4>(&[0, 1, 0x0102_0304, u32::MAX], Form::Network);
+        let six = [0, 1, 0x2001_0db8_0001_0203_0405_0607_0809_0a0b, u128::MAX];
+        stays_itself::<Ipv6>(&six, Form::Network);
+        stays_itself::<Ipv6>(&six, Form::Halves);
+        assert!(Held::<Ipv4>::new(&[1], Form::Halves).is_none());
+        assert!(Held::<Ipv4>::new(&[1], Form::Host).is_none());
+    }
+}
