@@ -6,14 +6,14 @@ use super::instruction::{self, Counts, Flow};
 use super::loops;
 
 /// A function: its instructions in blocks that are entered at the top and left at the end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Function {
     /// Symbols that it names: whatever it calls is among them.
     pub symbols: BTreeSet<String>,
     blocks: Vec<Block>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Block {
     counts: Counts,
     /// The blocks that may follow.
@@ -35,88 +35,82 @@ pub struct LoopCounts {
 pub fn parse(text: &str) -> HashMap<String, Function> {
     let mut declared = BTreeSet::new();
     let mut bodies: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut tables: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut tables = Tables::new();
     let (mut in_body, mut table) = (false, None);
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default().trim();
-        if let Some(label) = line.strip_suffix(':') {
+        let label = line.strip_suffix(':');
+        if let Some(label) = label {
             table = label.starts_with(".LJTI").then_some(label);
-            if declared.contains(label) {
-                bodies.push((label, Vec::new()));
-                in_body = true;
-            } else if label.starts_with(".Lfunc_end") {
-                in_body = false;
-            } else if let Some((_, body)) = bodies.last_mut().filter(|_| in_body) {
-                body.push(line);
-            }
+            in_body &= !label.starts_with(".Lfunc_end");
+        }
+        if let Some(symbol) = label.filter(|label| declared.contains(label)) {
+            bodies.push((symbol, Vec::new()));
+            in_body = true;
         } else if let Some(declaration) = line.strip_prefix(".type") {
             declared.extend(declaration.trim().strip_suffix(",@function"));
         } else if let (Some(table), Some(offset)) = (table, line.strip_prefix(".long")) {
             // The distance of a label from the table.
             let label = offset.trim().split('-').next().unwrap_or_default();
             tables.entry(table).or_default().push(label);
-        } else if let Some((_, body)) = bodies.last_mut().filter(|_| in_body) {
-            if !line.is_empty() && !line.starts_with('.') {
-                body.push(line);
-            }
+        } else if in_body && !line.is_empty() && (label.is_some() || !line.starts_with('.')) {
+            bodies.last_mut().expect("in a body there is one").1.push(line);
         }
     }
     let built = |(symbol, body): (&str, Vec<&str>)| (symbol.to_owned(), build(&body, &tables));
     bodies.into_iter().map(built).collect()
 }
 
-/// Makes blocks of the lines of a function, which are labels and instructions.
-fn build(lines: &[&str], tables: &HashMap<&str, Vec<&str>>) -> Function {
-    let frame = lines.iter().any(|line| line.split_whitespace().eq(["movq", "%rsp,", "%rbp"]));
-    let mut function = Function::default();
-    let mut flows: Vec<Option<Flow<'_>>> = Vec::new();
-    let mut labels = HashMap::new();
-    for line in lines {
-        let begins = flows.last().is_none_or(Option::is_some);
-        let label = line.strip_suffix(':');
-        if begins || label.is_some() && function.blocks.last().is_some_and(Block::is_begun) {
-            function.blocks.push(Block::default());
-            flows.push(None);
-        }
-        if let Some(label) = label {
-            labels.insert(label, function.blocks.len() - 1);
-            continue;
-        }
-        function.symbols.extend(instruction::symbols(line).map(str::to_owned));
-        if let Some(block) = function.blocks.last_mut() {
-            block.counts += instruction::count(line, frame);
-        }
-        let flow = instruction::flow(line);
-        if !matches!(flow, Flow::Next | Flow::Call(_)) {
-            flows.pop();
-            flows.push(Some(flow));
-        }
-    }
-    let cases = |function: &Function| -> Vec<usize> {
-        let tables = function.symbols.iter().filter_map(|symbol| tables.get(symbol.as_str()));
-        tables.flatten().filter_map(|label| labels.get(label)).copied().collect()
-    };
-    for i in 0..function.blocks.len() {
-        let following = (i + 1 < function.blocks.len()).then_some(i + 1);
-        let target = |label: &str| labels.get(label).copied();
-        let next: BTreeSet<usize> = match &flows[i] {
-            None => following.into_iter().collect(),
-            Some(Flow::Branch(label)) => following.into_iter().chain(target(label)).collect(),
-            Some(Flow::Jump(label)) => target(label).into_iter().collect(),
-            Some(Flow::Indirect) => cases(&function).into_iter().collect(),
-            Some(_) => BTreeSet::new(),
-        };
-        function.blocks[i].next = next.into_iter().collect();
-        function.blocks[i].panics = flows[i] == Some(Flow::Panic);
-    }
-    function
+/// The labels that jumps choose from, by the label of their table.
+type Tables<'a> = HashMap<&'a str, Vec<&'a str>>;
+
+/// A block as it is read, before it is known where the labels are.
+#[derive(Default)]
+struct Draft<'a> {
+    counts: Counts,
+    /// How it ends, if not with the next label.
+    end: Option<Flow<'a>>,
 }
 
-impl Block {
-    /// Whether there is an instruction in it.
-    fn is_begun(&self) -> bool {
-        self.counts.instructions > 0
+/// Makes blocks of the lines of a function, which are labels and instructions.
+fn build(lines: &[&str], tables: &Tables<'_>) -> Function {
+    let frame = lines.iter().any(|line| line.split_whitespace().eq(["movq", "%rsp,", "%rbp"]));
+    let mut drafts: Vec<Draft<'_>> = vec![Draft::default()];
+    let mut labels = HashMap::new();
+    let mut symbols = BTreeSet::new();
+    for line in lines {
+        let label = line.strip_suffix(':');
+        let last = &drafts[drafts.len() - 1];
+        if last.end.is_some() || label.is_some() && last.counts.instructions > 0 {
+            drafts.push(Draft::default());
+        }
+        let number = drafts.len() - 1;
+        if let Some(label) = label {
+            labels.insert(label, number);
+            continue;
+        }
+        symbols.extend(instruction::symbols(line).map(str::to_owned));
+        drafts[number].counts += instruction::count(line, frame);
+        let flow = instruction::flow(line);
+        drafts[number].end = (!matches!(flow, Flow::Next | Flow::Call(_))).then_some(flow);
     }
+    let listed = symbols.iter().filter_map(|symbol| tables.get(symbol.as_str())).flatten();
+    let cases: Vec<usize> = listed.filter_map(|label| labels.get(label)).copied().collect();
+    let count = drafts.len();
+    let finish = |(i, draft): (usize, Draft<'_>)| {
+        let following = (i + 1 < count).then_some(i + 1).into_iter();
+        let target = |label| labels.get(label).copied();
+        let next: BTreeSet<usize> = match draft.end {
+            None => following.collect(),
+            Some(Flow::Branch(label)) => following.chain(target(label)).collect(),
+            Some(Flow::Jump(label)) => target(label).into_iter().collect(),
+            Some(Flow::Indirect) => cases.iter().copied().collect(),
+            Some(_) => BTreeSet::new(),
+        };
+        let panics = draft.end == Some(Flow::Panic);
+        Block { counts: draft.counts, next: next.into_iter().collect(), panics }
+    };
+    Function { symbols, blocks: drafts.into_iter().enumerate().map(finish).collect() }
 }
 
 impl Function {

@@ -109,9 +109,7 @@ pub fn count(instruction: &str, frame: bool) -> Counts {
     if mnemonic.starts_with("nop") || mnemonic.starts_with("lea") {
         return counts;
     }
-    let on_stack = |operand: &str| {
-        operand.contains("(%rsp") || frame && operand.contains("(%rbp") || operand.contains(",%rsp")
-    };
+    let on_stack = |operand: &str| operand.contains("(%rsp") || frame && operand.contains("(%rbp");
     let saves = mnemonic.starts_with("push") || mnemonic.starts_with("pop");
     counts.stack = usize::from(saves || operands(rest).any(on_stack));
     if mnemonic.starts_with("prefetch") {
