@@ -3,6 +3,7 @@
 //! This file only dispatches. Each command has its own module, and each returns whether all of its steps passed;
 //! an `Err` is for a command that could not do its work at all.
 
+mod asm;
 mod cpu;
 mod data;
 mod lint;
@@ -22,7 +23,9 @@ Usage: cargo xtask COMMAND
 
 Commands:
   lint           formatting, clippy, documentation and file lengths, with warnings as errors
-  test           every test, the no_std builds, and the quick proof that all engines agree
+  test           every test, the no_std builds, the quick proof that all engines agree, and asm
+  asm            compare the machine code of the kernels' loops with testdata/asm (x86-64 Linux)
+  asm --bless    make what is compiled now the one to compare with
   prove          the full proof: every engine on every address of each table of the data directory
                  (environment variable LONGMATCH_DATA, or ../shared/data beside the repository)
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
@@ -39,6 +42,8 @@ fn main() -> ExitCode {
     let outcome = match args.as_slice() {
         ["lint"] => lint::run(),
         ["test"] => test::run(),
+        ["asm"] => asm::run(asm::Mode::Check),
+        ["asm", "--bless"] => asm::run(asm::Mode::Bless),
         ["prove"] => prove::run(),
         ["data"] => data::run(data::Mode::Write),
         ["data", "--check"] => data::run(data::Mode::Check),

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::Outcome;
+use crate::asm;
 use crate::cpu;
 use crate::report::Report;
 use crate::workspace::{cargo, longmatch};
@@ -25,6 +26,7 @@ pub fn run() -> Outcome {
     }
     // The quick form of the slow proof; `cargo xtask prove` has the full one.
     report.command("all engines agree on both embedded tables", &mut longmatch("verify"));
+    asm::step(&mut report, asm::Mode::Check);
     // Again, because the first lines have long scrolled away.
     println!();
     cpu::print_levels();

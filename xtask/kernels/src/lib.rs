@@ -1,0 +1,47 @@
+//! The kernels whose machine code `cargo xtask asm` looks at.
+//!
+//! The engines are generic, so their machine code is made where they are used. Here each line of a table uses one, in
+//! both ways in which it answers many addresses, for every SIMD level. Nothing calls these functions; they are there to
+//! be compiled, and `cargo xtask asm` follows what they call. Each is seen under its name in the table.
+
+use longmatch::engine::dir24_8::Dir24_8;
+use longmatch::engine::dxr::{Dxr, Long, Original};
+use longmatch::engine::poptrie::Poptrie;
+use longmatch::engine::sail::Sail;
+use longmatch::engine::spider::Spider;
+use longmatch::engine::tree_bitmap::TreeBitmap;
+use longmatch::simd::Simd;
+use longmatch::{Family, Ipv4, Ipv6, Lookup, NextHopId};
+
+/// Makes a function of each line: its name, the family, and the engine's type.
+macro_rules! kernels {
+    ($($name:ident: $family:ty, $engine:ty;)*) => {$(
+        #[doc = concat!("All kernels of `", stringify!($engine), "` for `", stringify!($family), "`.")]
+        ///
+        /// # Panics
+        /// When `out` is shorter than `addrs`.
+        #[inline(never)]
+        pub fn $name(
+            engine: &$engine,
+            simd: Simd,
+            addrs: &[<$family as Family>::Bits],
+            out: &mut [Option<NextHopId>],
+        ) {
+            Lookup::<$family>::lookup_each(engine, simd, addrs, out);
+            Lookup::<$family>::lookup_batch_with(engine, simd, addrs, out);
+        }
+    )*};
+}
+
+kernels! {
+    dir24_8_ipv4: Ipv4, Dir24_8<Ipv4, u16>;
+    dxr_ipv4: Ipv4, Dxr<Original>;
+    dxr_ipv6: Ipv6, Dxr<Long>;
+    poptrie_ipv4: Ipv4, Poptrie<Ipv4>;
+    poptrie_ipv6: Ipv6, Poptrie<Ipv6>;
+    sail_ipv4: Ipv4, Sail;
+    spider_ipv4: Ipv4, Spider<Ipv4>;
+    spider_ipv6: Ipv6, Spider<Ipv6>;
+    tree_bitmap_ipv4: Ipv4, TreeBitmap<Ipv4>;
+    tree_bitmap_ipv6: Ipv6, TreeBitmap<Ipv6>;
+}

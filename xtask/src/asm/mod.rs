@@ -1,0 +1,255 @@
+//! `cargo xtask asm`: the machine code of the kernels' loops, compared with what is on record.
+//!
+//! The package `xtask-kernels` uses every engine. It and the library are compiled to assembly text, in one codegen unit
+//! so that the order of things does not matter; what a kernel calls is followed through both texts, and the loops of each
+//! function on the way are counted. Not those of the two functions that choose a level, where the code of several kernels
+//! may stand side by side.
+
+mod function;
+mod instruction;
+mod listing;
+mod loops;
+mod name;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Outcome;
+use crate::report::{Report, Verdict};
+use crate::workspace::{cargo, root};
+use function::{Function, LoopCounts};
+use listing::Listing;
+
+/// What to do with the counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Compare them with the golden file.
+    Check,
+    /// Make them the golden file.
+    Bless,
+}
+
+/// The golden file.
+const GOLDEN: &str = "testdata/asm/x86_64.txt";
+/// The package with the table of kernels, as its functions are named.
+const KERNELS: &str = "xtask_kernels::";
+/// How the library's function is named that chooses the level.
+const CHOOSES: &str = "<Simd>::run<";
+/// Overrides those of the environment and of the configuration: the code must not depend on them.
+const RUSTFLAGS: &str = "--emit=asm -Ccodegen-units=1 -Csymbol-mangling-version=v0";
+
+/// Runs the command on its own, and returns whether the counts are those of the golden file.
+pub fn run(mode: Mode) -> Outcome {
+    let mut report = Report::default();
+    step(&mut report, mode);
+    Ok(report.finish())
+}
+
+/// Runs the command as a step.
+pub fn step(report: &mut Report, mode: Mode) {
+    let name = "machine code of the kernels";
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        report.skip(name, "it is on record for x86-64 Linux only");
+        return;
+    }
+    report.step(name, || match check(mode) {
+        Ok(verdict) => verdict,
+        Err(error) => Verdict::Failed(error.to_string()),
+    });
+}
+
+fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
+    let Compiler { version, host } = Compiler::find()?;
+    let now = list(&compile(&host)?, format!("{version}, {host}"))?;
+    let path = root().join(GOLDEN);
+    if mode == Mode::Bless {
+        fs::write(path, now.render())?;
+        println!("{} functions written to {GOLDEN}", now.functions.len());
+        return Ok(Verdict::Passed);
+    }
+    let golden = fs::read_to_string(path).map_err(|error| format!("{GOLDEN}: {error}"))?;
+    let golden = Listing::parse(&golden).map_err(|error| format!("{GOLDEN}: {error}"))?;
+    if golden.compiler != now.compiler {
+        println!("on record is {}; this is {}:", golden.compiler, now.compiler);
+        println!(
+            "only gathers, calls and instructions of each function are compared, and not strictly"
+        );
+    }
+    let differences = golden.differences(&now);
+    if differences.is_empty() {
+        println!("{} functions compared", golden.functions.len());
+        return Ok(Verdict::Passed);
+    }
+    differences.iter().for_each(|difference| println!("{difference}"));
+    Ok(Verdict::Failed(format!(
+        "{} function(s) differ from {GOLDEN}; if that is meant, or no slower: `cargo xtask asm --bless`",
+        differences.len()
+    )))
+}
+
+/// A version of the compiler.
+struct Compiler {
+    version: String,
+    /// The machine that it runs on and compiles for.
+    host: String,
+}
+
+impl Compiler {
+    fn find() -> Result<Self, Box<dyn Error>> {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let output = Command::new(rustc).args(["--version", "--verbose"]).output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+        match (text.lines().next(), host) {
+            (Some(version), Some(host)) => Ok(Self { version: version.into(), host: host.into() }),
+            _ => Err("`rustc --version --verbose` names no version or no host".into()),
+        }
+    }
+}
+
+/// Compiles the kernels and what they use for the host, and returns all functions by their symbols.
+fn compile(host: &str) -> Result<HashMap<String, Function>, Box<dyn Error>> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    let output = cargo("build --release --package xtask-kernels")
+        .args(["--message-format=json-render-diagnostics", "--target", host, "--target-dir"])
+        .arg(Path::new(&target).join("asm"))
+        .env("RUSTFLAGS", RUSTFLAGS)
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env("CARGO_INCREMENTAL", "0")
+        .stderr(Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("the kernels do not compile: {}", output.status).into());
+    }
+    let mut functions = HashMap::new();
+    for file in assembly_files(&String::from_utf8(output.stdout)?) {
+        let text =
+            fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        functions.extend(function::parse(&text));
+    }
+    Ok(functions)
+}
+
+/// The assembly files of the packages that cargo's messages name, one JSON object a line: each lies beside the package's
+/// metadata, and only the messages say which of the files there are of now.
+fn assembly_files(messages: &str) -> Vec<PathBuf> {
+    let artifacts = messages.lines().filter(|line| line.contains(r#""compiler-artifact""#));
+    let metadata =
+        artifacts.flat_map(|line| line.split('"')).filter(|word| word.ends_with(".rmeta"));
+    let beside = |metadata: &str| {
+        let path = Path::new(metadata);
+        let name = path.file_stem()?.to_str()?.strip_prefix("lib")?;
+        Some(path.with_file_name(name).with_extension("s"))
+    };
+    metadata.filter_map(beside).collect()
+}
+
+/// Counts the loops of every kernel, in the functions that it reaches.
+///
+/// # Errors
+/// When there is no kernel: then nothing would be compared.
+fn list(
+    functions: &HashMap<String, Function>,
+    compiler: String,
+) -> Result<Listing, Box<dyn Error>> {
+    let mut counted = BTreeMap::new();
+    for symbol in functions.keys() {
+        let name = name::readable(symbol);
+        if let Some(kernel) = name.strip_prefix(KERNELS) {
+            let kernel = kernel.to_owned();
+            counted.extend(
+                callees(symbol, functions).map(|(name, loops)| ((kernel.clone(), name), loops)),
+            );
+        }
+    }
+    if counted.is_empty() {
+        return Err("no kernel is found in the assembly text".into());
+    }
+    Ok(Listing { compiler, functions: counted })
+}
+
+/// The functions that a kernel reaches, by their readable names, with their loops, where they have some.
+fn callees(
+    kernel: &str,
+    functions: &HashMap<String, Function>,
+) -> impl Iterator<Item = (String, Vec<LoopCounts>)> {
+    let mut callees: Vec<_> = reached(kernel, functions)
+        .into_iter()
+        .filter(|callee| *callee != kernel)
+        .map(|callee| (name::readable(callee), functions[callee].loops()))
+        .filter(|(name, loops)| !name.starts_with(CHOOSES) && !loops.is_empty())
+        .collect();
+    // Not in the order of the symbols, which hold numbers that depend on where the sources lie. Two packages may have
+    // the same function; when they make different code of it, it is listed as often.
+    callees.sort();
+    callees.dedup();
+    let mut namesakes = BTreeMap::new();
+    callees.into_iter().map(move |(name, loops)| {
+        let number = namesakes.entry(name.clone()).or_insert(0);
+        *number += 1;
+        (if *number == 1 { name } else { format!("{name} ({number})") }, loops)
+    })
+}
+
+/// A function and all that it calls, as far as they are among these functions.
+fn reached<'a>(symbol: &'a str, functions: &'a HashMap<String, Function>) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::from([symbol]);
+    let mut todo = vec![symbol];
+    while let Some(symbol) = todo.pop() {
+        for named in &functions[symbol].symbols {
+            if functions.contains_key(named) && reached.insert(named) {
+                todo.push(named);
+            }
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_assembly_lies_beside_the_metadata() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","filenames":["/t/release/libk.rlib","/t/deps/libk-1a.rmeta"]}"#,
+            "\n",
+            r#"{"reason":"build-finished","success":true}"#,
+        );
+        assert_eq!(assembly_files(messages), [PathBuf::from("/t/deps/k-1a.s")]);
+    }
+
+    #[test]
+    fn what_kernels_reach_is_counted() {
+        let text = "\
+\t.type\txtask_kernels::engine,@function
+xtask_kernels::engine:
+\tcallq\tlookup
+\tjmp\tnowhere
+.Lfunc_end0:
+\t.type\tlookup,@function
+lookup:
+.LBB1_1:
+\tdecq\t%rax
+\tjne\t.LBB1_1
+\tretq
+.Lfunc_end1:
+\t.type\tlookup_more,@function
+lookup_more:
+.LBB2_1:
+\tdecq\t%rax
+\tjne\t.LBB2_1
+\tretq
+.Lfunc_end2:
+";
+        // Not mangled, so that it can be read; demangling leaves it as it is.
+        let functions = function::parse(text);
+        let listing = list(&functions, String::new()).expect("a kernel");
+        let names: Vec<_> = listing.functions.keys().collect();
+        assert_eq!(names, [&("engine".to_owned(), "lookup".to_owned())]);
+        assert!(list(&HashMap::new(), String::new()).is_err());
+    }
+}
