@@ -8,6 +8,7 @@ use core::str::FromStr;
 use longmatch::simd::{Simd, Work};
 use longmatch::{Bits, Engine, Family, Keys, NextHopId};
 
+use crate::aligned::Aligned;
 use crate::family::LabFamily;
 use crate::kernel::Kernel;
 use crate::random::Xorshift;
@@ -177,7 +178,7 @@ fn answer_each<B>(
     batches: impl Iterator<Item = B>,
     mut answer: impl FnMut(B, &mut [Option<NextHopId>]) -> usize,
 ) -> u32 {
-    let mut out = vec![None; batch];
+    let mut out = Aligned::new(batch);
     let mut sum = 0;
     for keys in batches {
         let count = answer(keys, &mut out);

@@ -2,6 +2,7 @@
 
 use longmatch::{Form, Keys, NextHopId};
 
+use crate::aligned::Aligned;
 use crate::contestant::Mode;
 use crate::family::LabFamily;
 use crate::held::Held;
@@ -18,7 +19,7 @@ const PLACES: usize = 16;
 pub struct Heat<F: LabFamily> {
     traffic: Traffic,
     seed: u64,
-    keys: Vec<F::Bits>,
+    keys: Aligned<F::Bits>,
     checked: Vec<F::Bits>,
     answers: Vec<Option<NextHopId>>,
     /// The keys and the checked ones in another form.
@@ -41,6 +42,7 @@ impl<F: LabFamily> Heat<F> {
             .copied()
             .collect();
         let answers = oracle.answers(&checked);
+        let keys = Aligned::copied(&keys);
         Self { traffic: traffic.clone(), seed, keys, checked, answers, held: None }
     }
 

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use longmatch::{Bits, Family, Form, Keys};
 
+use crate::aligned::Aligned;
 use crate::family::LabFamily;
 
 /// Addresses as they come from packets or from another language, at hand to be looked up.
@@ -13,8 +14,8 @@ pub(crate) struct Held<F> {
 }
 
 enum Array {
-    Halves(Vec<[u64; 2]>),
-    Network(Vec<u8>),
+    Halves(Aligned<[u64; 2]>),
+    Network(Aligned<u8>),
 }
 
 impl<F: LabFamily> Held<F> {
@@ -24,8 +25,14 @@ impl<F: LabFamily> Held<F> {
         let array = match form {
             Form::Host => return None,
             Form::Halves if F::WIDTH != 128 => return None,
-            Form::Halves => Array::Halves(addrs.iter().map(|addr| halves(*addr)).collect()),
-            Form::Network => Array::Network(addrs.iter().flat_map(network::<F>).collect()),
+            Form::Halves => {
+                let halves: Vec<_> = addrs.iter().map(|addr| halves(*addr)).collect();
+                Array::Halves(Aligned::copied(&halves))
+            }
+            Form::Network => {
+                let bytes: Vec<_> = addrs.iter().flat_map(network::<F>).collect();
+                Array::Network(Aligned::copied(&bytes))
+            }
         };
         Some(Self { array, of: PhantomData })
     }

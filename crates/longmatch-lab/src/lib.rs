@@ -10,6 +10,7 @@
 //! A rate is printed only beside answers that were right, and never decides whether a test passes.
 #![deny(unsafe_code)]
 
+mod aligned;
 mod contestant;
 mod family;
 mod heat;

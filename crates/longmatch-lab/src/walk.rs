@@ -44,6 +44,21 @@ impl<'k, F: Family> Walk<'k, F> {
             | Self::Generated { lookups, .. } => *lookups,
         }
     }
+
+    /// What comes before the walk, to run up: an eighth of it, over the keys before its first.
+    pub fn lead_in(self) -> Self {
+        let run_up = self.lookups() / 8 + 1;
+        let before = |len: usize, start: usize| (start + len - run_up % len) % len;
+        match self {
+            Self::Array { keys, start, .. } => {
+                Self::Array { keys, start: before(keys.len(), start), lookups: run_up }
+            }
+            Self::Held { keys, start, .. } => {
+                Self::Held { keys, start: before(keys.len(), start), lookups: run_up }
+            }
+            Self::Generated { seed, .. } => Self::Generated { seed: !seed, lookups: run_up },
+        }
+    }
 }
 
 /// An array's keys as slices without a break: so many lookups, from `start` on, round and round.
