@@ -56,6 +56,12 @@ impl Buffer {
         self.huge
     }
 
+    /// The words as the bytes that they lie in memory as.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: words are initialised bytes without gaps, and bytes need no alignment.
+        unsafe { core::slice::from_raw_parts(self.as_ptr().cast(), size_of_val::<[u32]>(self)) }
+    }
+
     /// The bytes of those of the smallest pages that hold a word other than 0.
     pub fn touched_bytes(&self) -> usize {
         let used = |page: &&[u32]| page.iter().any(|word| *word != 0);

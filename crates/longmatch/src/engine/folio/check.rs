@@ -1,7 +1,351 @@
-use super::layout::{Code, Folio};
-use crate::addr::Family;
+//! Verifies what `layout.rs` states, and the structure against the RIB on every address.
+//!
+//! First where things are, so that nothing is read that is not there; then one walk over root and
+//! pages in order of addresses, which counts the entries that lead to each page, and holds each
+//! change of next hop against the RIB's disjoint ranges.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::NAME;
+use super::layout::{Code, Entry, Folio, Level, MAX_WIDTH, PLACE_UNIT};
+use super::store::{Kind, Page};
+use crate::addr::{Bits, Family};
+use crate::buffer::LINE;
+use crate::engine::expected::Expected;
 use crate::error::Corrupt;
 use crate::rib::Rib;
-pub(super) fn check<F: Family, C: Code>(_f: &Folio<F, C>, _rib: &Rib<F>) -> Result<(), Corrupt> {
+
+pub(super) fn check<F: Family, C: Code>(folio: &Folio<F, C>, rib: &Rib<F>) -> Result<(), Corrupt> {
+    root_form(folio)?;
+    levels_join(folio)?;
+    codes_agree(folio)?;
+    pieces_tile(folio)?;
+    contents_differ(folio)?;
+    let pages = folio.store.pages();
+    let mut walk = Walk {
+        folio,
+        bytes: folio.pages.bytes(),
+        expected: Expected::new(NAME, rib),
+        page_at: (0..).zip(pages).map(|(at, page)| (page.start, at)).collect(),
+        met: alloc::vec![0; pages.len()],
+    };
+    walk.root()?;
+    walk.expected.end()?;
+    for (page, met) in pages.iter().zip(&walk.met) {
+        if page.references != *met {
+            return corrupt(format!("{page:?} is met {met} times"));
+        }
+    }
     Ok(())
+}
+
+fn corrupt<T>(what: String) -> Result<T, Corrupt> {
+    Err(Corrupt { engine: NAME, what })
+}
+
+/// Blocks where they can be, and an answer for those outside.
+fn root_form<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
+    let root = &folio.root;
+    let (entries, blocks) = (root.entries.len(), root.entries.len() - 1);
+    if !(1..=32).contains(&root.bits) || root.bits >= F::WIDTH || entries > 1 << 31 {
+        return corrupt(format!("a root of {entries} entries for {} bits", root.bits));
+    }
+    let all = 1u64 << root.bits;
+    let end = u64::from(root.first) + blocks as u64;
+    // Of IPv4 the index is not bounded before the root is read.
+    if end > all || (F::WIDTH == 32 && (root.first, end) != (0, all)) {
+        return corrupt(format!("{blocks} blocks from {} on, of {all}", root.first));
+    }
+    match Entry(root.entries[blocks]) {
+        last if last.is_page() => corrupt(format!("the root's last entry is a page: {last:x?}")),
+        _ => Ok(()),
+    }
+}
+
+/// Windows from the root to the address's end, none in both halves of the address.
+fn levels_join<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
+    let (levels, usual) = (&folio.levels, folio.usual_levels);
+    let mut at = folio.root.bits;
+    for level in levels {
+        let width = u32::from(level.width);
+        let end = u32::from(level.start) + width;
+        if level.start != at || !(1..=MAX_WIDTH).contains(&level.width) {
+            return corrupt(format!("{level:?} after a cut at {at}"));
+        }
+        if end > F::WIDTH.into() || (at < 64 && end > 64) {
+            return corrupt(format!("{level:?} of {} bits in halves of 64", F::WIDTH));
+        }
+        at = level.end();
+    }
+    if at != F::WIDTH {
+        return corrupt(format!("the levels end at {at} of {} bits", F::WIDTH));
+    }
+    let reach = folio.root.bits + 32;
+    match usual.checked_sub(1).and_then(|last| levels.get(last)) {
+        Some(last) if F::WIDTH == 32 || last.end() <= reach => Ok(()),
+        _ => corrupt(format!("{usual} usual levels of {levels:?}")),
+    }
+}
+
+/// The codebook says what the patches say, and each next hop has one code.
+fn codes_agree<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
+    let Folio { book, patches, .. } = folio;
+    if patches.len() > C::PATCHES {
+        return corrupt(format!("{patches:?} for codes={}", C::NAME));
+    }
+    if C::LOG2 > 0 {
+        return Ok(());
+    }
+    let mut coded = HashSet::new();
+    for code in 0..=u8::MAX {
+        let raw = book.value(code);
+        let mut patched = patches.iter().filter(|patch| patch.0 == code);
+        let own = patched.next().map_or(u16::from(code), |patch| patch.1);
+        if patched.next().is_some() || (!C::BOOK && raw != own) {
+            return corrupt(format!("code {code} is {raw} by the book, with {patches:?}"));
+        }
+        if raw != 0 && !coded.insert(raw) {
+            return corrupt(format!("next hop {raw} has two codes"));
+        }
+    }
+    Ok(())
+}
+
+/// Pages and unused pieces lie side by side from the beginning to the padding, each where it may.
+fn pieces_tile<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
+    let unit = PLACE_UNIT << C::LOG2;
+    let pages = folio.store.pages();
+    if let Some(page) = pages.iter().find(|page| !is_sound(page, unit)) {
+        return corrupt(format!("{page:?} with places in units of {unit} bytes"));
+    }
+    let pages = pages.iter().map(|page| (page.start, page.bytes()));
+    let mut pieces: Vec<(u32, usize)> = pages.chain(folio.store.unused()).collect();
+    pieces.sort_unstable();
+    let mut end = 0;
+    for (start, bytes) in pieces {
+        if start as usize != end {
+            return corrupt(format!(
+                "a piece begins at byte {start}, the one before ends at {end}"
+            ));
+        }
+        end += bytes;
+    }
+    let have = size_of_val(&*folio.pages);
+    if have < end + size_of::<u32>() {
+        return corrupt(format!("{have} bytes for pages of {end} and what is loaded behind them"));
+    }
+    Ok(())
+}
+
+/// Whether a page has a size that there is, and lies so that it touches no line without need.
+fn is_sound(page: &Page, unit: usize) -> bool {
+    let largest = (size_of::<u32>() << MAX_WIDTH).ilog2();
+    if u32::from(page.log2_bytes) > largest || page.bytes() < unit {
+        return false;
+    }
+    let aligned = (page.start as usize).is_multiple_of(page.bytes().min(LINE));
+    aligned && (page.start as usize).is_multiple_of(unit)
+}
+
+/// No two pages of a kind have the same bytes.
+fn contents_differ<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
+    let (bytes, pages) = (folio.pages.bytes(), folio.store.pages());
+    let mut contents = HashSet::with_capacity(pages.len());
+    for page in pages {
+        let branch = match page.kind {
+            Kind::Codes => None,
+            Kind::Branch(level) => Some(level),
+        };
+        if !contents.insert((branch, content(bytes, page))) {
+            return corrupt(format!("{page:?} is stored twice"));
+        }
+    }
+    Ok(())
+}
+
+fn content<'b>(bytes: &'b [u8], page: &Page) -> &'b [u8] {
+    &bytes[page.start as usize..][..page.bytes()]
+}
+
+/// Where the run of equal items that begins at `from` ends. An item is `unit` elements.
+fn run_end<T: PartialEq>(items: &[T], unit: usize, from: usize) -> usize {
+    /// Two stretches of as many elements stay in the first cache, so that the run is read once.
+    const LONGEST: usize = 1 << 11;
+    let (mut end, mut step, mut growing) = (from + unit, unit, true);
+    while step >= unit {
+        // All of the run is alike, so its beginning stands for what may follow.
+        let alike = items.get(end..end + step) == Some(&items[from..from + step]);
+        end += if alike { step } else { 0 };
+        growing &= alike;
+        step = match growing {
+            true => (2 * step).min(LONGEST),
+            false => step / 2,
+        };
+    }
+    end
+}
+
+struct Walk<'a, F: Family, C: Code> {
+    folio: &'a Folio<F, C>,
+    /// The array of pages.
+    bytes: &'a [u8],
+    /// The RIB's ranges, read in step with the walk.
+    expected: Expected<'a, F>,
+    /// The position of each page in the store's account, by where it begins.
+    page_at: HashMap<u32, u32>,
+    /// How many entries have led to each page of the account.
+    met: Vec<u32>,
+}
+
+impl<F: Family, C: Code> Walk<'_, F, C> {
+    /// Walks the blocks of the root; those outside have the last entry.
+    fn root(&mut self) -> Result<(), Corrupt> {
+        let root = &self.folio.root;
+        let (entries, bits) = (&root.entries[..], root.bits);
+        let (outside, blocks) = (Entry(entries[entries.len() - 1]), entries.len() - 1);
+        if root.first > 0 {
+            self.answer(F::Bits::ZERO, outside)?;
+        }
+        self.entries(0, &entries[..blocks], F::Bits::ZERO, root.first as usize, bits)?;
+        match root.first as usize + blocks {
+            end if end < 1 << bits => self.answer(block(F::Bits::ZERO, end, bits), outside),
+            _ => Ok(()),
+        }
+    }
+
+    /// Walks entries that lead to pages of a level, for blocks at depth `bits` whose addresses
+    /// begin with `stem`; the first of them has the number `number`.
+    fn entries(
+        &mut self,
+        level: usize,
+        entries: &[u32],
+        stem: F::Bits,
+        number: usize,
+        bits: u8,
+    ) -> Result<(), Corrupt> {
+        let mut at = 0;
+        while at < entries.len() {
+            let (entry, first) = (Entry(entries[at]), block(stem, number + at, bits));
+            if entry.is_page() {
+                self.page(level, entry, first)?;
+                at += 1;
+            } else {
+                self.answer(first, entry)?;
+                at = run_end(entries, 1, at);
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, first: F::Bits, entry: Entry) -> Result<(), Corrupt> {
+        if entry.raw() > C::MAX {
+            return corrupt(format!("{}: {entry:x?} with codes={}", F::addr(first), C::NAME));
+        }
+        self.expected.meet(first, entry.raw())
+    }
+
+    /// Walks the page that an entry leads to, whose addresses begin at `first`. Recursion is as
+    /// deep as there are levels.
+    fn page(&mut self, level: usize, entry: Entry, first: F::Bits) -> Result<(), Corrupt> {
+        let Some(window) = self.folio.levels.get(level).copied() else {
+            return corrupt(format!("{}: a page past the address's end", F::addr(first)));
+        };
+        let (kind, bytes) = match entry.is_branch() {
+            true => (Kind::Branch(level as u8), size_of::<u32>() << window.width),
+            false => (Kind::Codes, slots::<F, C>(window, entry, first)? << C::LOG2),
+        };
+        let unit = PLACE_UNIT << C::LOG2;
+        let page = self.meet_page(kind, entry, bytes.max(unit), first)?;
+        let (content, padding) = content(self.bytes, &page).split_at(bytes);
+        if padding.iter().any(|byte| *byte != 0) {
+            return corrupt(format!("{}: {page:?} is not filled up with zeros", F::addr(first)));
+        }
+        if kind == Kind::Codes {
+            return self.codes(content, first, window.start);
+        }
+        if entry != Entry::branch_page(entry.place()) {
+            return corrupt(format!("{}: {entry:x?} drops bits of a branch page", F::addr(first)));
+        }
+        let slots = &self.folio.pages[page.start as usize / size_of::<u32>()..];
+        let slots = &slots[..1 << window.width];
+        if !Entry(slots[0]).is_page() && run_end(slots, 1, 0) == slots.len() {
+            return corrupt(format!("{}: a branch page without a change", F::addr(first)));
+        }
+        self.entries(level + 1, slots, first, 0, window.end())
+    }
+
+    /// Counts an entry that leads to a page of some kind and size.
+    fn meet_page(
+        &mut self,
+        kind: Kind,
+        entry: Entry,
+        bytes: usize,
+        first: F::Bits,
+    ) -> Result<Page, Corrupt> {
+        let start = entry.place().checked_mul(1 << C::LOG2);
+        let at = start.and_then(|start| self.page_at.get(&start));
+        let Some(at) = at.map(|at| *at as usize) else {
+            return corrupt(format!("{}: {entry:x?} leads to no page", F::addr(first)));
+        };
+        let page = self.folio.store.pages()[at];
+        self.met[at] += 1;
+        if (page.kind, page.bytes()) != (kind, bytes) || self.met[at] > page.references {
+            let (met, addr) = (self.met[at], F::addr(first));
+            let what = format!("{kind:?} of {bytes} bytes, for the {met}th time");
+            return corrupt(format!("{addr}: {entry:x?}, {what}, leads to {page:?}"));
+        }
+        Ok(page)
+    }
+
+    /// Walks a page of codes whose addresses begin at `first` and whose slots are numbered by the
+    /// bits below `start`.
+    fn codes(&mut self, codes: &[u8], first: F::Bits, start: u8) -> Result<(), Corrupt> {
+        let unit = 1 << C::LOG2;
+        let depth = start + (codes.len() >> C::LOG2).ilog2() as u8;
+        let (mut at, mut fine) = (0, false);
+        while at < codes.len() {
+            let slot = at >> C::LOG2;
+            fine |= slot % 2 == 1;
+            let raw = self.next_hop(&codes[at..at + unit]);
+            self.answer(block(first, slot, depth), Entry(raw))?;
+            at = run_end(codes, unit, at);
+        }
+        if !fine {
+            return corrupt(format!("{}: a page of codes finer than needed", F::addr(first)));
+        }
+        Ok(())
+    }
+
+    /// What a code stands for.
+    fn next_hop(&self, code: &[u8]) -> u32 {
+        match *code {
+            [code] => self.folio.book.value(code).into(),
+            [a, b] => u16::from_ne_bytes([a, b]).into(),
+            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
+            _ => unreachable!("codes have 1, 2 or 4 bytes"),
+        }
+    }
+}
+
+/// How many slots a page of codes has by its entry.
+fn slots<F: Family, C: Code>(
+    window: Level,
+    entry: Entry,
+    first: F::Bits,
+) -> Result<usize, Corrupt> {
+    let width = (u32::from(window.width) + C::SLOT_SHIFT).checked_sub(entry.drop());
+    match width {
+        Some(width) if (1..=u32::from(window.width)).contains(&width) => Ok(1 << width),
+        _ => corrupt(format!("{}: {entry:x?} drops bits of {window:?}", F::addr(first))),
+    }
+}
+
+/// The first address of a block: its number is the bits of the address below `stem`, down to depth
+/// `bits`.
+fn block<B: Bits>(stem: B, number: usize, bits: u8) -> B {
+    stem | B::from_u128((number as u128) << (B::WIDTH - bits))
 }

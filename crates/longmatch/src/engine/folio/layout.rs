@@ -231,6 +231,12 @@ impl Root {
 /// 4. A page of up to 64 bytes lies in one cache line, a larger one begins with one.
 /// 5. No two pages of a kind have the same bytes, and the store counts for each page the entries
 ///    that lead to it.
+/// 6. Pages and the unused pieces that the store knows lie side by side. What a page has behind its
+///    slots is zero.
+/// 7. A page says something: half as many slots would not do for a page of codes, and the slots of
+///    a branch page are not all the same answer.
+/// 8. Answers are `C::MAX` at most. Codes of 8 bits stand for different next hops; without a
+///    codebook each is its own next hop, but for those in `patches`.
 #[derive(Debug)]
 pub struct Folio<F: Family, C: Code> {
     pub(super) root: Root,
