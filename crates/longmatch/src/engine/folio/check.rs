@@ -12,6 +12,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::NAME;
 use super::layout::{Code, Entry, Folio, Level, MAX_WIDTH, PLACE_UNIT};
+use super::root::Form;
 use super::store::{Kind, Page};
 use crate::addr::{Bits, Family};
 use crate::buffer::LINE;
@@ -50,15 +51,25 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 /// Blocks where they can be, and an answer for those outside.
 fn root_form<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
     let root = &folio.root;
-    let (entries, blocks) = (root.entries.len(), root.entries.len() - 1);
-    if !(1..=32).contains(&root.bits) || root.bits >= F::WIDTH || entries > 1 << 31 {
-        return corrupt(format!("a root of {entries} entries for {} bits", root.bits));
+    let blocks = root.last() as usize;
+    if !(1..=30).contains(&root.bits) || root.bits >= F::WIDTH || blocks > 1 << 30 {
+        return corrupt(format!("a root of {blocks} blocks for {} bits", root.bits));
     }
     let all = 1u64 << root.bits;
-    let end = u64::from(root.first) + blocks as u64;
     // Of IPv4 the index is not bounded before the root is read.
-    if end > all || (F::WIDTH == 32 && (root.first, end) != (0, all)) {
-        return corrupt(format!("{blocks} blocks from {} on, of {all}", root.first));
+    if F::WIDTH == 32 && !matches!(root.form, Form::Span { first: 0, .. } if blocks as u64 == all) {
+        return corrupt(format!("{blocks} blocks of {all}, {:?}", root.form));
+    }
+    let mut at = 0;
+    for (index, numbers) in root.stretches() {
+        let word = numbers.start << (32 - root.bits);
+        if numbers.start < at || u64::from(numbers.end) > all || index + numbers.len() > blocks {
+            return corrupt(format!("blocks {numbers:?} at {index} of {blocks} stored"));
+        }
+        if !numbers.is_empty() && root.index(word) as usize != index {
+            return corrupt(format!("blocks {numbers:?} are not found at {index}"));
+        }
+        at = numbers.end;
     }
     match Entry(root.entries[blocks]) {
         last if last.is_page() => corrupt(format!("the root's last entry is a page: {last:x?}")),
@@ -205,16 +216,20 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
     /// Walks the blocks of the root; those outside have the last entry.
     fn root(&mut self) -> Result<(), Corrupt> {
         let root = &self.folio.root;
-        let (entries, bits) = (&root.entries[..], root.bits);
-        let (outside, blocks) = (Entry(entries[entries.len() - 1]), entries.len() - 1);
-        if root.first > 0 {
-            self.answer(F::Bits::ZERO, outside)?;
+        let outside = Entry(root.entries[root.last() as usize]);
+        let mut at = 0;
+        for (index, numbers) in root.stretches() {
+            if at < numbers.start {
+                self.answer(block(F::Bits::ZERO, at as usize, root.bits), outside)?;
+            }
+            let entries = &root.entries[index..][..numbers.len()];
+            self.entries(0, entries, F::Bits::ZERO, numbers.start as usize, root.bits)?;
+            at = numbers.end;
         }
-        self.entries(0, &entries[..blocks], F::Bits::ZERO, root.first as usize, bits)?;
-        match root.first as usize + blocks {
-            end if end < 1 << bits => self.answer(block(F::Bits::ZERO, end, bits), outside),
-            _ => Ok(()),
+        if at < 1 << root.bits {
+            self.answer(block(F::Bits::ZERO, at as usize, root.bits), outside)?;
         }
+        Ok(())
     }
 
     /// Walks entries that lead to pages of a level, for blocks at depth `bits` whose addresses

@@ -6,8 +6,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use super::layout::{Code, Entry, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT, Root};
-use super::plan::{Plan, Wishes};
+use super::layout::{Code, Entry, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT};
+use super::plan::{Plan, RootForm, Wishes};
+use super::root::{Form, Regions, Root};
 use super::store::{Full, Kind, Store};
 use super::survey::{Start, Survey};
 use super::{Config, NAME};
@@ -92,7 +93,7 @@ pub(super) fn compile<F: Family, C: Code>(
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
-    let wishes = Wishes { cuts: config.cuts.clone(), sparse: config.sparse };
+    let wishes = Wishes { cuts: config.cuts.clone(), root: config.root };
     let plan = Plan::new(survey, &wishes, 1 << C::LOG2);
     let codes = Codes::new::<F::Bits, C>(survey);
     let mut builder = Builder::<F::Bits, C> {
@@ -137,6 +138,28 @@ fn buffer(words: usize, huge: bool) -> Result<Buffer, CompileError> {
     })
 }
 
+/// The root that a plan asks for, without entries. `None` when there is no memory for it.
+fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<Root> {
+    let bits = plan.root_bits;
+    let number = |start: &Start<B>| start.at.extract(0, bits) as u32;
+    if let RootForm::Regions = plan.root {
+        let regions = Regions::new(survey.regions(), bits)?;
+        let len = survey.regions().len() << regions.block_bits;
+        return Some(Root { entries: Buffer::huge(len + 1)?, bits, form: Form::Regions(regions) });
+    }
+    // Blocks before the first start and after the last one have the same answer, or all are stored
+    // up to the last start.
+    let whole = B::WIDTH == 32 || survey.lowest != survey.highest();
+    let first = if whole { 0 } else { survey.starts.first().map_or(0, number) };
+    let end = match survey.starts.last() {
+        _ if B::WIDTH == 32 => 1 << bits,
+        last => last.map_or(first, |last| number(last) + 1),
+    };
+    let sparse = plan.root == RootForm::Sparse;
+    let entries = Buffer::zeroed((end - first) as usize + 1)?;
+    Some(Root { entries, bits, form: Form::Span { first, sparse } })
+}
+
 struct Builder<'a, B, C> {
     levels: Box<[Level]>,
     codes: &'a Codes,
@@ -149,27 +172,28 @@ struct Builder<'a, B, C> {
 impl<B: Bits, C: Code> Builder<'_, B, C> {
     fn root(&mut self, survey: &Survey<B>, plan: &Plan) -> Result<Root, Full> {
         let bits = plan.root_bits;
-        let number = |start: &Start<B>| start.at.extract(0, bits);
+        let number = |start: &Start<B>| start.at.extract(0, bits) as u32;
         let starts = &survey.starts[..];
-        let whole = B::WIDTH == 32 || survey.lowest != survey.highest();
-        let first = if whole { 0 } else { starts.first().map_or(0, number) };
-        let end = match starts.last() {
-            _ if B::WIDTH == 32 => 1 << bits,
-            Some(last) => number(last) + 1,
-            None => first,
-        };
-        let mut entries = Buffer::zeroed(end - first + 1).ok_or(Full)?;
+        let all = 1u32 << bits;
+        let mut root = empty_root(survey, plan).ok_or(Full)?;
         let mut raw = survey.lowest;
         let mut filled = 0;
         for block in starts.chunk_by(|a, b| number(a) == number(b)) {
-            let at = number(&block[0]) - first;
-            fill(&mut entries[filled..at], Entry::answer(raw));
+            let at = number(&block[0]);
+            root.fill(filled, at, Entry::answer(raw));
             let entry = self.block(0, bits, &mut raw, block)?;
-            entries[at] = entry.0;
+            let index = root.index((block[0].at.half(0) >> 32) as u32) as usize;
+            root.entries[index] = entry.0;
             filled = at + 1;
         }
-        fill(&mut entries[filled..], Entry::answer(raw));
-        Ok(Root { entries, bits, first: first as u32, sparse: plan.sparse })
+        root.fill(filled, all, Entry::answer(raw));
+        let last = root.last() as usize;
+        let outside = match root.form {
+            Form::Regions(_) => survey.lowest,
+            Form::Span { .. } => survey.highest(),
+        };
+        root.entries[last] = Entry::answer(outside).0;
+        Ok(root)
     }
 
     /// The entry for a block at depth `start` with some starts, one of which may be where the block
@@ -272,13 +296,6 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
         }
         push(page, 1 << window.width, Entry::answer(raw));
         Ok(())
-    }
-}
-
-/// Does not touch zeros, which a sparse root may not have memory for yet.
-fn fill(entries: &mut [u32], entry: Entry) {
-    if entry.0 != 0 {
-        entries.fill(entry.0);
     }
 }
 

@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 
 use super::store::Store;
 use crate::addr::Family;
+use super::root::Root;
 use crate::buffer::Buffer;
 use crate::simd::lanes::Book;
 
@@ -195,35 +196,11 @@ impl Level {
     }
 }
 
-/// The first table: an entry for each block of addresses that share their first `bits` bits.
-///
-/// Blocks before the first and after the last that is stored share one entry, which is an answer:
-/// the last of the table.
-#[derive(Debug)]
-pub(super) struct Root {
-    pub entries: Buffer,
-    /// Bits of the address that number the blocks, 32 at most.
-    pub bits: u8,
-    /// The number of the first block that is stored.
-    pub first: u32,
-    /// Whether most of the table was never written, and takes no memory where the system provides
-    /// memory when it is written.
-    pub sparse: bool,
-}
-
-impl Root {
-    /// The last index: that of the entry which all blocks outside share.
-    #[inline(always)]
-    pub fn last(&self) -> u32 {
-        (self.entries.len() - 1) as u32
-    }
-}
-
 /// A compiled Folio with codes `C`.
 ///
 /// Invariants, on which the unchecked reads of the lookups rest:
-/// 1. The root has an entry more than it stores blocks, and 2^31 at most; the last one is an
-///    answer.
+/// 1. The root has an entry more than it stores blocks, and 2^30 + 1 at most; the last one is an
+///    answer. An IPv4 root stores all blocks.
 /// 2. A branch page of level `l` has `2^width` slots, a page of codes `2^(width + SLOT_SHIFT -
 ///    drop)`. They lie in the array of pages, which has 4 bytes more, as gathers read 32 bits.
 /// 3. An entry in the root is an answer or a page of level 0, one in a branch page of level `l` an

@@ -24,10 +24,8 @@ pub(super) fn lookup<F: Family, C: Code>(folio: &Folio<F, C>, addr: F::Bits) -> 
 #[inline(always)]
 fn root<F: Family, C: Code>(folio: &Folio<F, C>, addr: F::Bits) -> Entry {
     let root = &folio.root;
-    let mut index = (addr.half(0) >> (64 - u32::from(root.bits))) as u32;
-    if F::WIDTH > 32 {
-        index = index.wrapping_sub(root.first).min(root.last());
-    }
+    let word = (addr.half(0) >> 32) as u32;
+    let index = if F::WIDTH == 32 { word >> (32 - u32::from(root.bits)) } else { root.index(word) };
     debug_assert!(index <= root.last());
     // SAFETY: at most the last index; an IPv4 root has an entry for every block (invariant 1).
     Entry(unsafe { *root.entries.get_unchecked(index as usize) })

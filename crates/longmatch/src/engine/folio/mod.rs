@@ -7,15 +7,18 @@ mod compile;
 mod layout;
 mod lookup;
 mod plan;
+mod root;
 mod store;
 mod survey;
 
 pub use layout::{Byte, Code, Coded, Folio};
+pub use plan::RootForm;
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use self::root::Form;
 use self::survey::Survey;
 use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::Family;
@@ -33,8 +36,8 @@ pub(super) const NAME: &str = "folio";
 pub struct Config {
     /// Where addresses are cut, as far as it is not left to the model.
     pub cuts: Vec<u8>,
-    /// Whether the root may be mostly unwritten memory.
-    pub sparse: Option<bool>,
+    /// The form of the first table.
+    pub root: Option<RootForm>,
     /// Whether to ask the system for huge pages.
     pub huge: bool,
 }
@@ -55,7 +58,10 @@ impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {
 
     fn memory_usage(&self) -> MemoryUsage {
         let root = &self.root.entries;
-        let bytes = if self.root.sparse { root.touched_bytes() } else { size_of_val(&**root) };
+        let bytes = match self.root.form {
+            Form::Span { sparse: true, .. } => root.touched_bytes(),
+            _ => size_of_val(&**root),
+        };
         let pages = self.store.pages().len();
         [
             MemoryPart { name: "root entries", count: root.len(), bytes },
@@ -79,9 +85,11 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
         for level in &self.levels {
             variant += &format!("-{}", level.end());
         }
-        if self.root.sparse {
-            variant += ":sparse";
-        }
+        variant += match &self.root.form {
+            Form::Span { sparse: true, .. } => ":sparse",
+            Form::Regions(_) => ":regions",
+            Form::Span { .. } => "",
+        };
         if self.pages.is_huge() {
             variant += ":huge";
         }
@@ -99,7 +107,7 @@ struct Options {
 }
 
 const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32, s= and the first cut, cuts= and \
-     the first cuts joined by '-', sparse or dense, huge";
+     the first cuts joined by '-', sparse, dense or regions, huge";
 
 impl Options {
     fn parse(options: &[String]) -> Result<Self, OptionError> {
@@ -107,8 +115,9 @@ impl Options {
         for option in options {
             let wrong = || OptionError { engine: NAME, option: option.clone(), expected: EXPECTED };
             match option.as_str() {
-                "sparse" => parsed.config.sparse = Some(true),
-                "dense" => parsed.config.sparse = Some(false),
+                "sparse" => parsed.config.root = Some(RootForm::Sparse),
+                "dense" => parsed.config.root = Some(RootForm::Dense),
+                "regions" => parsed.config.root = Some(RootForm::Regions),
                 "huge" => parsed.config.huge = true,
                 "codes=8" => parsed.codes = Some(Byte::NAME),
                 "codes=book" => parsed.codes = Some(Coded::NAME),

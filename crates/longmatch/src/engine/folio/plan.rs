@@ -10,6 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::layout::{Level, MAX_WIDTH, PLACE_UNIT};
+use super::root::Regions;
 use super::survey::{MIN_CUT, Survey};
 use crate::addr::Bits;
 
@@ -18,8 +19,7 @@ use crate::addr::Bits;
 pub(super) struct Plan {
     /// Bits that number the root's blocks.
     pub root_bits: u8,
-    /// Whether the root is left unwritten where no route is.
-    pub sparse: bool,
+    pub root: RootForm,
     pub levels: Box<[Level]>,
     /// How many levels most addresses need at most.
     pub usual_levels: usize,
@@ -30,8 +30,23 @@ pub(super) struct Plan {
 pub(super) struct Wishes {
     /// The first cuts; the model chooses those after them.
     pub cuts: Vec<u8>,
-    /// Whether the root may be sparse; `None` leaves it to the model.
-    pub sparse: Option<bool>,
+    /// The form of the root; `None` leaves it to the model.
+    pub root: Option<RootForm>,
+}
+
+/// The forms of the first table. IPv4 has only the dense one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RootForm {
+    /// An entry for every block from the first that has routes to the last.
+    Dense,
+    /// The same, left unwritten where no route is: address space, but hardly memory.
+    Sparse,
+    /// Entries for the blocks of those /12 that have routes, which are found by hashing.
+    Regions,
+}
+
+impl RootForm {
+    const ALL: [Self; 3] = [Self::Dense, Self::Sparse, Self::Regions];
 }
 
 /// Cycles of a gather from as many bytes, `log2` of the bytes first.
@@ -47,7 +62,7 @@ const GATHER: [(f64, f64); 9] = [
     (27.0, 16.0),
 ];
 /// Cycles that a MiB costs everyone, as it crowds out something else.
-const PER_BYTE: f64 = 0.06 / (1 << 20) as f64;
+const PER_BYTE: f64 = 0.15 / (1 << 20) as f64;
 /// Cycles for a level that hardly any address needs.
 const PER_LEVEL: f64 = 1e-4;
 /// The share of starts below which a level is not expected to be needed.
@@ -61,24 +76,26 @@ const MAX_SPARSE_ROOT: u8 = 30;
 const LINE_BITS: u8 = 4;
 const MEMORY_PAGE_BITS: u8 = 10;
 /// Cycles that a sparse root costs for the more pages of memory it is spread over.
-const SPARSE: f64 = 0.2;
+const SPARSE: f64 = 0.7;
+/// Cycles that finding a region takes.
+const REGIONS: f64 = 0.4;
 
 impl Plan {
     /// The best plan by the model, with codes of `code_bytes`.
     pub fn new<B: Bits>(survey: &Survey<B>, wishes: &Wishes, code_bytes: usize) -> Self {
         let width = usize::from(B::WIDTH);
         // The cheapest way to have a cut at each depth: its cost, and the cut before.
-        let mut best = vec![(f64::INFINITY, 0u8, false); width + 1];
+        let mut best = vec![(f64::INFINITY, 0u8, RootForm::Dense); width + 1];
         let wanted = &wishes.cuts;
         for bits in MIN_CUT..=MAX_SPARSE_ROOT.min(B::WIDTH - 1) {
             if wanted.first().is_some_and(|wanted| *wanted != bits) {
                 continue;
             }
-            for sparse in [false, true].into_iter().take(if B::WIDTH == 32 { 1 } else { 2 }) {
-                let cost = root_cost(survey, bits, sparse);
-                let refused = wishes.sparse.is_some_and(|wish| wish != sparse);
+            for form in RootForm::ALL {
+                let cost = root_cost(survey, bits, form);
+                let refused = wishes.root.is_some_and(|wish| wish != form);
                 if !refused && cost < best[usize::from(bits)].0 {
-                    best[usize::from(bits)] = (cost, 0, sparse);
+                    best[usize::from(bits)] = (cost, 0, form);
                 }
             }
         }
@@ -89,21 +106,21 @@ impl Plan {
                 }
                 let cost = best[usize::from(start)].0 + level_cost(survey, start, end, code_bytes);
                 if cost < best[usize::from(end)].0 {
-                    best[usize::from(end)] = (cost, start, false);
+                    best[usize::from(end)] = (cost, start, RootForm::Dense);
                 }
             }
         }
         let mut levels = Vec::new();
         let mut end = B::WIDTH;
         loop {
-            let (_, start, sparse) = best[usize::from(end)];
+            let (_, start, root) = best[usize::from(end)];
             if start == 0 {
                 levels.reverse();
                 let reach = if B::WIDTH == 32 { 32 } else { end + 32 };
                 let usual =
                     |level: &Level| level.end() <= reach && survey.deeper(level.start) > RARE;
                 let usual_levels = levels.iter().filter(|level| usual(level)).count().max(1);
-                return Self { root_bits: end, sparse, levels: levels.into(), usual_levels };
+                return Self { root_bits: end, root, levels: levels.into(), usual_levels };
             }
             levels.push(Level { start, width: end - start });
             end = start;
@@ -118,7 +135,7 @@ fn allowed(wanted: &[u8], start: u8, end: u8) -> bool {
     is_cut(start) && is_cut(end) && !wanted.iter().any(|cut| start < *cut && *cut < end)
 }
 
-fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, sparse: bool) -> f64 {
+fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, form: RootForm) -> f64 {
     let all = if B::WIDTH == 32 { 1 << bits } else { survey.span(bits) + 1 };
     let all = all as f64 * 4.0;
     // Entries that differ from their neighbours come in units: of a line, of a page of memory.
@@ -129,15 +146,24 @@ fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, sparse: bool) -> f64 {
         }
         _ => all,
     };
-    if sparse {
-        let bytes = (touched(MEMORY_PAGE_BITS) + survey.covered(bits) * 4.0).min(all);
-        return gather(bytes) + SPARSE + bytes * PER_BYTE;
-    }
-    match bits > MAX_ROOT {
-        true => f64::INFINITY,
+    match form {
         // IPv4 addresses may be anywhere, of IPv6 addresses few are outside the routes.
-        false if B::WIDTH == 32 => gather(all) + all * PER_BYTE,
-        false => gather(touched(LINE_BITS)) + all * PER_BYTE,
+        RootForm::Dense if bits > MAX_ROOT => f64::INFINITY,
+        RootForm::Dense if B::WIDTH == 32 => gather(all) + all * PER_BYTE,
+        RootForm::Dense => gather(touched(LINE_BITS)) + all * PER_BYTE,
+        _ if B::WIDTH == 32 => f64::INFINITY,
+        RootForm::Sparse => {
+            let written = touched(MEMORY_PAGE_BITS) + survey.covered(bits) * 4.0;
+            let bytes = written.min(all);
+            gather(bytes) + SPARSE + bytes * PER_BYTE
+        }
+        RootForm::Regions => match Regions::new(survey.regions(), bits) {
+            None => f64::INFINITY,
+            Some(regions) => {
+                let bytes = ((4 * survey.regions().len()) << regions.block_bits) as f64;
+                gather(touched(LINE_BITS)) + REGIONS + bytes * PER_BYTE
+            }
+        },
     }
 }
 

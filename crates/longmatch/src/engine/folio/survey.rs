@@ -6,6 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::layout::{Byte, Code, Coded};
+use super::root::{MAX_REGIONS, REGION_BITS};
 use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
 use crate::rib::Rib;
@@ -36,6 +37,9 @@ pub(super) struct Survey<B> {
     pub starts: Vec<Start<B>>,
     /// How many starts there are of each depth.
     depths: Vec<u32>,
+    /// The /12 in which some address has another next hop than the lowest and the highest one; more
+    /// than can be used where these two differ.
+    regions: Vec<u32>,
     /// The share of all addresses that have a next hop.
     routed: f64,
     /// `blocks[c][d]`: how many blocks of addresses that share their first `c` bits have starts
@@ -62,11 +66,13 @@ impl<B: Bits> Survey<B> {
         let mut survey = Self {
             lowest,
             starts,
+            regions: Vec::new(),
             routed: 0.0,
             depths: vec![0; usize::from(B::WIDTH) + 1],
             blocks: vec![vec![0; usize::from(B::WIDTH) + 1].into(); usize::from(B::WIDTH)],
         };
         survey.count();
+        survey.regions = survey.find_regions();
         survey
     }
 
@@ -101,6 +107,26 @@ impl<B: Bits> Survey<B> {
             let depth = inside[usize::from(cut)];
             self.blocks[usize::from(cut)][usize::from(depth)] += 1;
         }
+    }
+
+    fn find_regions(&self) -> Vec<u32> {
+        let number = |at: B| at.extract(0, REGION_BITS) as u32;
+        let mut regions = Vec::new();
+        for (i, start) in self.starts.iter().enumerate() {
+            if start.raw == self.lowest || regions.len() > MAX_REGIONS {
+                continue;
+            }
+            let end = self.starts.get(i + 1).and_then(|next| next.at.predecessor());
+            let first = number(start.at).max(regions.last().map_or(0, |last| last + 1));
+            regions.extend((first..=number(end.unwrap_or(B::MAX))).take(MAX_REGIONS + 1));
+        }
+        regions
+    }
+
+    /// The numbers of the /12 that have routes, in ascending order; more than can be used where the
+    /// lowest address and the highest one have different next hops.
+    pub fn regions(&self) -> &[u32] {
+        &self.regions
     }
 
     /// How many blocks of `cut` bits have starts inside, by the greatest depth of these.

@@ -52,6 +52,11 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn mul(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_mullo_epi32(a, b))
+    }
+
+    #[inline(always)]
     fn and(self, a: __m256i, b: __m256i) -> __m256i {
         proven!(_mm256_and_si256(a, b))
     }
@@ -166,6 +171,13 @@ impl Lanes for Avx2 {
     unsafe fn store(self, at: *mut u32, a: __m256i) {
         // SAFETY: as in `gather`.
         unsafe { _mm256_storeu_si256(at.cast(), a) }
+    }
+
+    #[inline(always)]
+    fn look_up(self, table: &[u32; 32], lane: __m256i) -> __m256i {
+        let lane = self.and(lane, self.splat(31));
+        // SAFETY: five bits are inside the table.
+        unsafe { self.gather::<4>(table.as_ptr().cast(), lane) }
     }
 
     /// By gathers: AVX2 has no permutation that looks up so many values.

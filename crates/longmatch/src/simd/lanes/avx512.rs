@@ -64,6 +64,11 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn mul(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_mullo_epi32(a, b))
+    }
+
+    #[inline(always)]
     fn and(self, a: __m512i, b: __m512i) -> __m512i {
         proven!(_mm512_and_si512(a, b))
     }
@@ -175,6 +180,16 @@ impl Lanes for Avx512 {
     unsafe fn store(self, at: *mut u32, a: __m512i) {
         // SAFETY: as in `gather`.
         unsafe { _mm512_storeu_si512(at.cast(), a) }
+    }
+
+    #[inline(always)]
+    fn look_up(self, table: &[u32; 32], lane: __m512i) -> __m512i {
+        let at = table.as_ptr().cast::<u8>();
+        // SAFETY: the table is two vectors.
+        let low = unsafe { self.load(at) };
+        // SAFETY: as above.
+        let high = unsafe { self.load(at.wrapping_add(64)) };
+        proven!(_mm512_permutex2var_epi32(low, lane, high))
     }
 
     /// The two vectors become one of 32 words of 16 bits. A permutation of two registers looks up

@@ -57,6 +57,8 @@ pub(crate) trait Lanes: Copy {
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// The difference, wrapping.
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The low half of the product.
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     /// Bits that both have.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// Bits that either has.
@@ -122,6 +124,9 @@ pub(crate) trait Lanes: Copy {
     /// # Safety
     /// They can be written.
     unsafe fn store(self, at: *mut u32, a: Self::V);
+
+    /// What a table says at each lane, of which the low five bits count; lanes are below 32.
+    fn look_up(self, table: &[u32; 32], lane: Self::V) -> Self::V;
 
     /// The values of codes, which are all below 256.
     fn translate(self, book: &Book, codes: [Self::V; 2]) -> [Self::V; 2];

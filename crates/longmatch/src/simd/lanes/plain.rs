@@ -43,6 +43,11 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
+    fn mul(self, a: V, b: V) -> V {
+        each(a, b, u32::wrapping_mul)
+    }
+
+    #[inline(always)]
     fn and(self, a: V, b: V) -> V {
         each(a, b, |a, b| a & b)
     }
@@ -157,6 +162,11 @@ impl Lanes for Plain {
     unsafe fn store(self, at: *mut u32, a: V) {
         // SAFETY: as the caller promises.
         unsafe { at.cast::<V>().write_unaligned(a) }
+    }
+
+    #[inline(always)]
+    fn look_up(self, table: &[u32; 32], lane: V) -> V {
+        each(lane, lane, |lane, _| table[lane as usize % 32])
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! The kernel: vectors of addresses go down level by level.
 
 use super::super::layout::{BRANCH, Code, DROP, Folio, Level, PAGE, PLACE};
+use super::super::root::{Form, PLACES, REGION_BITS, Regions};
 use crate::addr::Family;
 use crate::simd::lanes::Lanes;
 use crate::simd::prefetch_bytes;
@@ -50,9 +51,10 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
             // SAFETY: as the caller promises.
             let [first, second] = unsafe { self.half(from, v, 0) };
             self.ask_for_keys(from, v);
-            entry[v] = self.root(first);
+            entry[v] = first;
             key[v] = self.below_root(first, second);
         }
+        self.root(&mut entry);
         if !self.usual(&key, &mut entry) {
             // SAFETY: as the caller promises.
             unsafe { self.rest(from, &mut entry) };
@@ -133,17 +135,54 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         }
     }
 
-    /// The root's entries.
+    /// Replaces the first words of addresses by the root's entries.
     #[inline(always)]
-    fn root(&self, word: L::V) -> L::V {
+    fn root<const N: usize>(&self, word: &mut [L::V; N]) {
         let (l, root) = (self.lanes, &self.folio.root);
-        let mut index = l.shr(word, l.splat(32 - u32::from(root.bits)));
-        if F::WIDTH > 32 {
-            index = l.min(l.sub(index, l.splat(root.first)), l.splat(root.last()));
+        let shift = l.splat(32 - u32::from(root.bits));
+        match &root.form {
+            Form::Span { .. } if F::WIDTH == 32 => {
+                for v in 0..N {
+                    word[v] = self.root_entry(l.shr(word[v], shift));
+                }
+            }
+            Form::Span { first, .. } => {
+                let (first, last) = (l.splat(*first), l.splat(root.last()));
+                for v in 0..N {
+                    let index = l.min(l.sub(l.shr(word[v], shift), first), last);
+                    word[v] = self.root_entry(index);
+                }
+            }
+            Form::Regions(regions) => {
+                for v in 0..N {
+                    let index = self.in_regions(regions, word[v], l.shr(word[v], shift));
+                    word[v] = self.root_entry(index);
+                }
+            }
         }
+    }
+
+    #[inline(always)]
+    fn root_entry(&self, index: L::V) -> L::V {
+        let entries = self.folio.root.entries.as_ptr().cast();
         // SAFETY: at most the last index, which is below 2^31; an IPv4 root has an entry for every
         // block (invariant 1).
-        unsafe { l.gather::<4>(root.entries.as_ptr().cast(), index) }
+        unsafe { self.lanes.gather::<4>(entries, index) }
+    }
+
+    /// The indices of blocks by their numbers and the first words of addresses.
+    #[inline(always)]
+    fn in_regions(&self, regions: &Regions, word: L::V, number: L::V) -> L::V {
+        let l = self.lanes;
+        let region_shift = l.splat((32 - REGION_BITS).into());
+        let region = l.shr(word, region_shift);
+        let hash = l.mul(region, l.splat(regions.multiplier));
+        let place = l.look_up(&regions.places, l.shr(hash, l.splat(32 - PLACES.ilog2())));
+        let stored = l.equal(l.shr(place, region_shift), region);
+        let bits = u32::from(regions.block_bits);
+        let start = l.shl(l.and(place, l.splat(PLACES as u32 - 1)), l.splat(bits));
+        let index = l.or(start, l.and(number, l.splat((1 << bits) - 1)));
+        l.select(stored, index, l.splat(self.folio.root.last()))
     }
 
     /// The bits of a level's window, with zeros below them for the codes of a slot.

@@ -1,0 +1,154 @@
+//! The first table: an entry for each block of addresses that share their first bits.
+//!
+//! An IPv6 table uses little of the address space, so not every block is stored. Addresses of the
+//! blocks that are not all have the same answer: the table's last entry.
+
+use alloc::vec::Vec;
+
+use super::layout::Entry;
+use crate::buffer::Buffer;
+
+/// The first table, and which blocks it stores.
+#[derive(Debug)]
+pub(super) struct Root {
+    pub entries: Buffer,
+    /// Bits of the address that number the blocks, 30 at most.
+    pub bits: u8,
+    pub form: Form,
+}
+
+/// Which blocks are stored, and where.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// All from `first` on, as many as there are entries but the last.
+    ///
+    /// With many bits most of the table is never written: it takes address space, but no memory
+    /// where the system provides memory when it is written.
+    Span { first: u32, sparse: bool },
+    /// Those of some regions, one region after the other.
+    Regions(Regions),
+}
+
+/// Bits of the address that number the regions.
+pub(super) const REGION_BITS: u8 = 12;
+/// Places for regions, as many as a permutation of two vector registers looks up.
+pub(super) const PLACES: usize = 32;
+/// The most regions for which a multiplier is sought.
+pub(super) const MAX_REGIONS: usize = 20;
+/// Multipliers that are tried.
+const TRIES: u32 = 200_000;
+
+/// Regions found by hashing: `number * multiplier >> 27` is the place of a region.
+///
+/// ```text
+///   31                 20 19           5 4     0
+///  +---------------------+--------------+-------+
+///  | number of a region  | 0            | index |   a place
+///  +---------------------+--------------+-------+
+///  index  where its blocks are in the table, in regions
+/// ```
+/// A place without a region holds one that belongs elsewhere, so that it matches no address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[repr(align(64))]
+pub(super) struct Regions {
+    pub places: [u32; PLACES],
+    pub multiplier: u32,
+    /// Bits of the address that number the blocks of a region.
+    pub block_bits: u8,
+}
+
+impl Regions {
+    /// Finds a multiplier for region numbers in ascending order. `None` when there is none, or the
+    /// regions are none or too many.
+    pub fn new(numbers: &[u32], root_bits: u8) -> Option<Self> {
+        let block_bits = root_bits.checked_sub(REGION_BITS)?;
+        if numbers.is_empty() || numbers.len() > MAX_REGIONS {
+            return None;
+        }
+        let distinct = |multiplier: &u32| {
+            let place = |number: &u32| 1u32 << place(*number, *multiplier);
+            let taken = numbers.iter().map(place).fold(0, |taken, place| taken | place);
+            taken.count_ones() as usize == numbers.len()
+        };
+        // Odd numbers that differ in all their bits.
+        let multiplier =
+            (0..TRIES).map(|i| i.wrapping_mul(0x9e37_79b9) << 1 | 1).find(distinct)?;
+        let first_place = place(numbers[0], multiplier);
+        // The first region stands in all free places: at another place than its own it matches
+        // nothing, since an address of that region does not come there.
+        let mut places = [numbers[0] << (32 - REGION_BITS); PLACES];
+        debug_assert_eq!(places[first_place], numbers[0] << (32 - REGION_BITS));
+        for (index, number) in numbers.iter().enumerate() {
+            places[place(*number, multiplier)] = number << (32 - REGION_BITS) | index as u32;
+        }
+        Some(Self { places, multiplier, block_bits })
+    }
+
+    /// The numbers of the regions in the order of the table.
+    pub fn numbers(&self) -> Vec<u32> {
+        let index = |place: &u32| place % (1 << (32 - REGION_BITS));
+        let mut places: Vec<u32> = self.places.into();
+        places.sort_unstable_by_key(|place| (index(place), *place));
+        places.dedup();
+        places.into_iter().map(|place| place >> (32 - REGION_BITS)).collect()
+    }
+}
+
+#[inline(always)]
+fn place(number: u32, multiplier: u32) -> usize {
+    (number.wrapping_mul(multiplier) >> (32 - PLACES.ilog2())) as usize
+}
+
+impl Root {
+    /// The last index: that of the entry which all blocks that are not stored share.
+    #[inline(always)]
+    pub fn last(&self) -> u32 {
+        (self.entries.len() - 1) as u32
+    }
+
+    /// The index of an address's block, by the first 32 bits of the address.
+    #[inline(always)]
+    pub fn index(&self, word: u32) -> u32 {
+        let number = word >> (32 - u32::from(self.bits));
+        match &self.form {
+            Form::Span { first, .. } => number.wrapping_sub(*first).min(self.last()),
+            Form::Regions(regions) => {
+                let region = word >> (32 - REGION_BITS);
+                let place = regions.places[place(region, regions.multiplier)];
+                if place >> (32 - REGION_BITS) != region {
+                    return self.last();
+                }
+                let mask = (1 << regions.block_bits) - 1;
+                (place % PLACES as u32) << regions.block_bits | number & mask
+            }
+        }
+    }
+
+    /// Stores an entry for the blocks from one number up to another, as far as they are stored.
+    pub fn fill(&mut self, from: u32, to: u32, entry: Entry) {
+        // Zeros are there already, and a sparse table has no memory for them.
+        if entry.0 == 0 {
+            return;
+        }
+        for (start, numbers) in self.stretches() {
+            let (low, high) = (from.max(numbers.start), to.min(numbers.end));
+            if low < high {
+                let range = start + (low - numbers.start) as usize..;
+                self.entries[range][..(high - low) as usize].fill(entry.0);
+            }
+        }
+    }
+
+    /// The stored blocks in ascending order: where in the table they begin, and their numbers.
+    pub fn stretches(&self) -> Vec<(usize, core::ops::Range<u32>)> {
+        match &self.form {
+            Form::Span { first, .. } => alloc::vec![(0, *first..*first + self.last())],
+            Form::Regions(regions) => {
+                let bits = regions.block_bits;
+                let range = |number: u32| number << bits..(number + 1) << bits;
+                let numbers = regions.numbers().into_iter().enumerate();
+                numbers.map(|(index, number)| (index << bits, range(number))).collect()
+            }
+        }
+    }
+}
