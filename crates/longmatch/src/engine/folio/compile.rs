@@ -145,7 +145,11 @@ fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<Root> {
     if let RootForm::Regions = plan.root {
         let regions = Regions::new(survey.regions(), bits)?;
         let len = survey.regions().len() << regions.block_bits;
-        return Some(Root { entries: Buffer::huge(len + 1)?, bits, form: Form::Regions(regions) });
+        return Some(Root {
+            entries: Buffer::zeroed(len + 1)?,
+            bits,
+            form: Form::Regions(regions),
+        });
     }
     // Blocks before the first start and after the last one have the same answer, or all are stored
     // up to the last start.

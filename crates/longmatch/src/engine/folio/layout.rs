@@ -4,9 +4,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
+use super::root::Root;
 use super::store::Store;
 use crate::addr::Family;
-use super::root::Root;
 use crate::buffer::Buffer;
 use crate::simd::lanes::Book;
 

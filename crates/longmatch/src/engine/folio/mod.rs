@@ -59,7 +59,7 @@ impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {
     fn memory_usage(&self) -> MemoryUsage {
         let root = &self.root.entries;
         let bytes = match self.root.form {
-            Form::Span { sparse: true, .. } => root.touched_bytes(),
+            Form::Span { sparse: true, .. } | Form::Regions(_) => root.touched_bytes(),
             _ => size_of_val(&**root),
         };
         let pages = self.store.pages().len();

@@ -62,7 +62,7 @@ const GATHER: [(f64, f64); 9] = [
     (27.0, 16.0),
 ];
 /// Cycles that a MiB costs everyone, as it crowds out something else.
-const PER_BYTE: f64 = 0.15 / (1 << 20) as f64;
+const PER_BYTE: f64 = 0.1 / (1 << 20) as f64;
 /// Cycles for a level that hardly any address needs.
 const PER_LEVEL: f64 = 1e-4;
 /// The share of starts below which a level is not expected to be needed.
@@ -146,23 +146,17 @@ fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, form: RootForm) -> f64 {
         }
         _ => all,
     };
+    let written = (touched(MEMORY_PAGE_BITS) + survey.covered(bits) * 4.0).min(all);
     match form {
         // IPv4 addresses may be anywhere, of IPv6 addresses few are outside the routes.
         RootForm::Dense if bits > MAX_ROOT => f64::INFINITY,
         RootForm::Dense if B::WIDTH == 32 => gather(all) + all * PER_BYTE,
         RootForm::Dense => gather(touched(LINE_BITS)) + all * PER_BYTE,
         _ if B::WIDTH == 32 => f64::INFINITY,
-        RootForm::Sparse => {
-            let written = touched(MEMORY_PAGE_BITS) + survey.covered(bits) * 4.0;
-            let bytes = written.min(all);
-            gather(bytes) + SPARSE + bytes * PER_BYTE
-        }
+        RootForm::Sparse => gather(written) + SPARSE + written * PER_BYTE,
         RootForm::Regions => match Regions::new(survey.regions(), bits) {
             None => f64::INFINITY,
-            Some(regions) => {
-                let bytes = ((4 * survey.regions().len()) << regions.block_bits) as f64;
-                gather(touched(LINE_BITS)) + REGIONS + bytes * PER_BYTE
-            }
+            Some(_) => gather(touched(LINE_BITS)) + REGIONS + written * PER_BYTE,
         },
     }
 }

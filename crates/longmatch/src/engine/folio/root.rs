@@ -71,8 +71,7 @@ impl Regions {
             taken.count_ones() as usize == numbers.len()
         };
         // Odd numbers that differ in all their bits.
-        let multiplier =
-            (0..TRIES).map(|i| i.wrapping_mul(0x9e37_79b9) << 1 | 1).find(distinct)?;
+        let multiplier = (0..TRIES).map(|i| i.wrapping_mul(0x9e37_79b9) << 1 | 1).find(distinct)?;
         let first_place = place(numbers[0], multiplier);
         // The first region stands in all free places: at another place than its own it matches
         // nothing, since an address of that region does not come there.

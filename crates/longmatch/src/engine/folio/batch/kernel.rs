@@ -140,12 +140,13 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
     fn root<const N: usize>(&self, word: &mut [L::V; N]) {
         let (l, root) = (self.lanes, &self.folio.root);
         let shift = l.splat(32 - u32::from(root.bits));
-        match &root.form {
-            Form::Span { .. } if F::WIDTH == 32 => {
-                for v in 0..N {
-                    word[v] = self.root_entry(l.shr(word[v], shift));
-                }
+        if F::WIDTH == 32 {
+            for v in 0..N {
+                word[v] = self.root_entry(l.shr(word[v], shift));
             }
+            return;
+        }
+        match &root.form {
             Form::Span { first, .. } => {
                 let (first, last) = (l.splat(*first), l.splat(root.last()));
                 for v in 0..N {
