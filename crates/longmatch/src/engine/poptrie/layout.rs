@@ -80,6 +80,7 @@ pub trait Node: sealed::Sealed + Copy + Send + Sync + 'static {
 ///  base1    index of the node's first child     in the order of their slots)
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// Vector kernels load the words in this order.
 #[repr(C)]
 pub struct LeafvecNode {
     vector: u64,
@@ -97,6 +98,7 @@ pub struct LeafvecNode {
 ///        +----------------+--------+--------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// Vector kernels load the words in this order.
 #[repr(C)]
 pub struct BasicNode {
     vector: u64,
