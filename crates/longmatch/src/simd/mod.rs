@@ -6,22 +6,9 @@
 //! that level's intrinsics.
 //!
 //! Kernels that differ between levels only in how wide a vector is are written once, in the words of
-//! [`Lanes`]; [`Simd::run_lanes`] gives them the level's vectors. Others, for which these words do
-//! not suffice, use the intrinsics themselves.
-
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx2;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx512;
-#[cfg_attr(
-    not(all(target_arch = "x86_64", target_feature = "sse2")),
-    allow(dead_code, reason = "no level has vectors there")
-)]
-mod words;
+//! [`lanes`]. Others, for which these words do not suffice, use the intrinsics themselves.
 
 pub(crate) mod lanes;
-
-pub(crate) use words::{Lanes, LanesWork};
 
 use core::fmt;
 use core::str::FromStr;
@@ -151,48 +138,6 @@ impl Simd {
         }
         #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
         work.run()
-    }
-}
-
-impl Simd {
-    /// Runs a piece of work in this level's vectors, compiled for the level as by [`Simd::run`].
-    ///
-    /// # Errors
-    /// The work is handed back where the level has no vectors.
-    #[inline]
-    pub(crate) fn run_lanes<W: LanesWork>(self, work: W) -> Result<W::Output, W> {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        match self.level {
-            Level::Portable | Level::Scalar => {}
-            Level::Avx2 => {
-                // SAFETY: `self` exists with this level, so `detect` has found its instructions.
-                let v = unsafe { avx2::Avx2::new() };
-                return Ok(self.run(InLanes { work, v }));
-            }
-            Level::Avx512 => {
-                // SAFETY: as above.
-                let v = unsafe { avx512::Avx512::new() };
-                return Ok(self.run(InLanes { work, v }));
-            }
-        }
-        Err(work)
-    }
-}
-
-/// A [`LanesWork`] for one kind of vectors.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-struct InLanes<W, V> {
-    work: W,
-    v: V,
-}
-
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-impl<W: LanesWork, V: Lanes> Work for InLanes<W, V> {
-    type Output = W::Output;
-
-    #[inline(always)]
-    fn run(self) -> W::Output {
-        self.work.run(self.v)
     }
 }
 

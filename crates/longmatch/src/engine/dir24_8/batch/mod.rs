@@ -18,7 +18,8 @@ mod scalar;
 use super::layout::{Dir24_8, Entry, FIRST_BITS};
 use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
-use crate::simd::{Lanes, LanesWork, Simd, Work, prefetch};
+use crate::simd::lanes::{Lanes, LanesWork};
+use crate::simd::{Simd, Work, prefetch};
 
 /// Answers `addrs` into `out`, which is as long.
 pub(super) fn lookup_batch<F: Family, E: Entry>(
@@ -42,10 +43,10 @@ impl<F: Family, E: Entry> LanesWork for Addresses<'_, F, E> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lanes>(self, v: V) {
+    fn run<L: Lanes>(self, l: L) {
         if i32::try_from(self.tables.tbl8.len()).is_ok() {
             // SAFETY: the indices into `tbl8` fit the signed 32 bits of a gather.
-            unsafe { gather::lookup_batch(v, self.tables, self.addrs, self.out) };
+            unsafe { gather::lookup_batch(l, self.tables, self.addrs, self.out) };
         } else {
             Work::run(self);
         }

@@ -9,7 +9,8 @@ use super::Batch;
 use super::layout::Sail;
 use crate::engine::Lookup;
 use crate::next_hop::NextHopId;
-use crate::simd::{Lanes, LanesWork, Simd, Work};
+use crate::simd::lanes::{Lanes, LanesWork};
+use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which is as long.
 pub(super) fn lookup_batch(sail: &Sail, simd: Simd, addrs: &[u32], out: &mut [Option<NextHopId>]) {
@@ -43,7 +44,7 @@ impl LanesWork for Addresses<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lanes>(self, v: V) {
-        gather::lookup_batch(v, self.sail, self.addrs, self.out);
+    fn run<L: Lanes>(self, l: L) {
+        gather::lookup_batch(l, self.sail, self.addrs, self.out);
     }
 }
