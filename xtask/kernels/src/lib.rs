@@ -6,6 +6,7 @@
 
 use longmatch::engine::dir24_8::Dir24_8;
 use longmatch::engine::dxr::{Dxr, Long, Original};
+use longmatch::engine::folio::{Byte, Folio};
 use longmatch::engine::poptrie::Poptrie;
 use longmatch::engine::sail::Sail;
 use longmatch::engine::spider::Spider;
@@ -37,6 +38,9 @@ kernels! {
     dir24_8_ipv4: Ipv4, Dir24_8<Ipv4, u16>;
     dxr_ipv4: Ipv4, Dxr<Original>;
     dxr_ipv6: Ipv6, Dxr<Long>;
+    folio_byte_ipv4: Ipv4, Folio<Ipv4, Byte>;
+    folio_u16_ipv4: Ipv4, Folio<Ipv4, u16>;
+    folio_byte_ipv6: Ipv6, Folio<Ipv6, Byte>;
     poptrie_ipv4: Ipv4, Poptrie<Ipv4>;
     poptrie_ipv6: Ipv6, Poptrie<Ipv6>;
     sail_ipv4: Ipv4, Sail;

@@ -4,6 +4,9 @@
 //! instructions of its [`Level`]; [`Simd::run`] compiles a piece of work for that level, so that
 //! for example `count_ones` becomes one POPCNT instruction, and hands kernels the right to use
 //! that level's intrinsics.
+//!
+//! Kernels that differ between levels only in how wide a vector is are written once, in the words of
+//! [`lanes`]. Others, for which these words do not suffice, use the intrinsics themselves.
 
 pub(crate) mod lanes;
 

@@ -16,7 +16,7 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
     rib: &Rib<F>,
     config: &Config,
 ) -> Result<Poptrie<F, N, L>, CompileError> {
-    let Config { s, aggregate } = *config;
+    let Config { s, aggregate, batch } = *config;
     if s > MAX_DIRECT_BITS {
         let option = alloc::format!("s={s}");
         return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
@@ -43,6 +43,7 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
         leaves: leaves.into(),
         s,
         aggregate,
+        batch,
         family: PhantomData,
     })
 }

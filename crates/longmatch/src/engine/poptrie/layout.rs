@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 
+use super::Batch;
 use crate::next_hop::NextHopId;
 
 /// Bits of the address that a node consumes: `k` in the paper. 6 makes a node's 64 slots fit the
@@ -79,6 +80,8 @@ pub trait Node: sealed::Sealed + Copy + Send + Sync + 'static {
 ///  base1    index of the node's first child     in the order of their slots)
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// Vector kernels load the words in this order.
+#[repr(C)]
 pub struct LeafvecNode {
     vector: u64,
     leafvec: u64,
@@ -95,6 +98,8 @@ pub struct LeafvecNode {
 ///        +----------------+--------+--------+
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// Vector kernels load the words in this order.
+#[repr(C)]
 pub struct BasicNode {
     vector: u64,
     base0: u32,
@@ -232,5 +237,6 @@ pub struct Poptrie<F, N = LeafvecNode, L = u16> {
     pub(super) leaves: Box<[L]>,
     pub(super) s: u8,
     pub(super) aggregate: bool,
+    pub(super) batch: Batch,
     pub(super) family: PhantomData<F>,
 }

@@ -37,13 +37,38 @@ pub struct Config {
     /// Route aggregation when compiling (section 3): a node whose addresses all have one next hop
     /// becomes a leaf of its parent.
     pub aggregate: bool,
+    /// How a batch is looked up; the structure does not depend on it.
+    pub batch: Batch,
 }
 
 impl Default for Config {
     /// The paper's best: s = 18, with aggregation.
     fn default() -> Self {
-        Self { s: 18, aggregate: true }
+        Self { s: 18, aggregate: true, batch: Batch::default() }
     }
+}
+
+/// How a batch is looked up. All give the same answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Batch {
+    /// What is fastest for the level: [`Batch::Gather`] where it exists, else [`Batch::Flight`].
+    #[default]
+    Auto,
+    /// One address after the other, as the paper does.
+    Each,
+    /// Several lookups in flight, without vectors.
+    Flight,
+    /// Lookups in vector lanes, with AVX-512; below it [`Batch::Flight`].
+    Gather,
+}
+
+impl Batch {
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Auto, "auto"),
+        (Self::Each, "each"),
+        (Self::Flight, "flight"),
+        (Self::Gather, "gather"),
+    ];
 }
 
 impl<F: Family, N: Node, L: Leaf> Lookup<F> for Poptrie<F, N, L> {
@@ -79,7 +104,12 @@ impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
         let basic = if N::LEAFVEC { "" } else { ":basic" };
         let aggregate = if self.aggregate { "" } else { ":unaggregated" };
         let leaf = if size_of::<L>() == 2 { "" } else { ":leaf=32" };
-        format!("s={}{basic}{aggregate}{leaf}", self.s)
+        let batch = Batch::ALL.iter().find(|(batch, _)| *batch == self.batch);
+        let batch = match batch {
+            None | Some((Batch::Auto, _)) => String::new(),
+            Some((_, name)) => format!(":batch={name}"),
+        };
+        format!("s={}{basic}{aggregate}{leaf}{batch}", self.s)
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
@@ -94,24 +124,27 @@ struct Options {
     wide_leaves: bool,
 }
 
-const EXPECTED: &str = "s=0 to s=24, basic (no leafvec), unaggregated, or leaf=32";
+const EXPECTED: &str = "s=0 to s=24, basic (no leafvec), unaggregated, leaf=32, or batch=each, flight \
+                        or gather";
 
 impl Options {
     fn parse(options: &[String]) -> Result<Self, OptionError> {
         let mut parsed = Self { config: Config::default(), leafvec: true, wide_leaves: false };
         for option in options {
-            match option.as_str() {
-                "basic" => parsed.leafvec = false,
-                "unaggregated" => parsed.config.aggregate = false,
-                "leaf=32" => parsed.wide_leaves = true,
-                other => {
-                    let s = other.strip_prefix("s=").and_then(|s| s.parse().ok());
-                    parsed.config.s = s.filter(|s| *s <= MAX_DIRECT_BITS).ok_or(OptionError {
-                        engine: NAME,
-                        option: option.clone(),
-                        expected: EXPECTED,
-                    })?;
+            let error = || OptionError { engine: NAME, option: option.clone(), expected: EXPECTED };
+            match option.split_once('=') {
+                None if option == "basic" => parsed.leafvec = false,
+                None if option == "unaggregated" => parsed.config.aggregate = false,
+                Some(("leaf", "32")) => parsed.wide_leaves = true,
+                Some(("s", bits)) => {
+                    let s = bits.parse().ok().filter(|s| *s <= MAX_DIRECT_BITS);
+                    parsed.config.s = s.ok_or_else(error)?;
                 }
+                Some(("batch", name)) => {
+                    let found = Batch::ALL.into_iter().find(|(_, known)| *known == name);
+                    parsed.config.batch = found.ok_or_else(error)?.0;
+                }
+                _ => return Err(error()),
             }
         }
         Ok(parsed)

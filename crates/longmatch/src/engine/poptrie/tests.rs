@@ -23,7 +23,7 @@ fn rib4(routes: &[(&str, u32)]) -> Rib<Ipv4> {
 #[test]
 fn the_readme_example() {
     let rib = rib4(&[("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.0/24", 3)]);
-    let config = Config { s: 16, aggregate: true };
+    let config = Config { s: 16, aggregate: true, ..Config::default() };
     let poptrie = Poptrie::<Ipv4>::compile(&rib, &config).unwrap();
     assert_eq!(poptrie.direct[0x0a00], 1, "10.0/16 is node 1, behind its child");
     assert_eq!(poptrie.direct[0x0a01], DIRECT_LEAF | 1);
@@ -80,12 +80,19 @@ fn aggregation_is_that_of_the_rib() {
         })
         .collect();
     for s in [0, 13, 18] {
-        let collapsed = Poptrie::<Ipv4>::compile(&rib, &Config { s, aggregate: true }).unwrap();
-        let mut other =
-            Poptrie::<Ipv4>::compile(&rib.aggregated(), &Config { s, aggregate: false }).unwrap();
+        let collapsed =
+            Poptrie::<Ipv4>::compile(&rib, &Config { s, aggregate: true, ..Config::default() })
+                .unwrap();
+        let mut other = Poptrie::<Ipv4>::compile(
+            &rib.aggregated(),
+            &Config { s, aggregate: false, ..Config::default() },
+        )
+        .unwrap();
         other.aggregate = true;
         assert!(collapsed == other, "s = {s}");
-        let plain = Poptrie::<Ipv4>::compile(&rib, &Config { s, aggregate: false }).unwrap();
+        let plain =
+            Poptrie::<Ipv4>::compile(&rib, &Config { s, aggregate: false, ..Config::default() })
+                .unwrap();
         assert!(plain.nodes.len() > collapsed.nodes.len());
     }
 }
@@ -100,10 +107,10 @@ fn limits_are_errors() {
     assert!(Poptrie::<Ipv4, LeafvecNode, u32>::compile(&rib, &config).is_ok());
     let rib = rib4(&[("10.0.0.0/8", 1 << 31)]);
     assert!(Poptrie::<Ipv4, BasicNode, u32>::compile(&rib, &config).is_err());
-    let undirected = Config { s: 0, aggregate: true };
+    let undirected = Config { s: 0, aggregate: true, ..Config::default() };
     let poptrie = Poptrie::<Ipv4, BasicNode, u32>::compile(&rib, &undirected).unwrap();
     assert_eq!(poptrie.lookup(0x0a00_0001), NextHopId::new(1 << 31));
-    let too_wide = Config { s: 25, aggregate: true };
+    let too_wide = Config { s: 25, aggregate: true, ..Config::default() };
     assert!(Poptrie::<Ipv4>::compile(&rib4(&[]), &too_wide).is_err());
 }
 
@@ -121,7 +128,7 @@ fn leaves_widen_when_the_table_asks() {
         let rib = rib4(&[("10.0.0.0/8", id), ("10.0.0.0/30", id)]);
         assert_eq!(build(&[], &rib, Variant).unwrap(), variant);
     }
-    for bad in ["s=25", "s=", "s=-1", "leafvec=1", ""] {
+    for bad in ["s=25", "s=", "s=-1", "leafvec=1", "leaf=16", "batch=", "batch", ""] {
         assert!(build(&[bad.into()], &rib4(&[]), Variant).is_err(), "{bad}");
     }
 }
@@ -130,7 +137,9 @@ fn leaves_widen_when_the_table_asks() {
 #[test]
 fn check_finds_damage() {
     let rib = rib4(&[("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.0/24", 3)]);
-    let good = Poptrie::<Ipv4>::compile(&rib, &Config { s: 16, aggregate: true }).unwrap();
+    let good =
+        Poptrie::<Ipv4>::compile(&rib, &Config { s: 16, aggregate: true, ..Config::default() })
+            .unwrap();
     good.check(&rib).unwrap();
     let damage: [fn(&mut Poptrie<Ipv4>); 6] = [
         |p| p.leaves[0] = 9,

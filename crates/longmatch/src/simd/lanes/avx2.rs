@@ -67,6 +67,11 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn without(self, a: __m256i, b: __m256i) -> __m256i {
+        proven!(_mm256_andnot_si256(b, a))
+    }
+
+    #[inline(always)]
     fn min(self, a: __m256i, b: __m256i) -> __m256i {
         proven!(_mm256_min_epu32(a, b))
     }
@@ -82,6 +87,16 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn all(self) -> __m256i {
+        self.splat(u32::MAX)
+    }
+
+    #[inline(always)]
+    fn with_bit(self, a: __m256i, bit: u32) -> __m256i {
+        self.negative(self.shl(a, self.splat(31 - bit)))
+    }
+
+    #[inline(always)]
     fn negative(self, a: __m256i) -> __m256i {
         a
     }
@@ -94,6 +109,11 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn equal(self, a: __m256i, b: __m256i) -> __m256i {
         proven!(_mm256_cmpeq_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn both(self, a: __m256i, b: __m256i) -> __m256i {
+        self.and(a, b)
     }
 
     #[inline(always)]

@@ -79,6 +79,11 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn without(self, a: __m512i, b: __m512i) -> __m512i {
+        proven!(_mm512_andnot_si512(b, a))
+    }
+
+    #[inline(always)]
     fn min(self, a: __m512i, b: __m512i) -> __m512i {
         proven!(_mm512_min_epu32(a, b))
     }
@@ -94,6 +99,16 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn all(self) -> __mmask16 {
+        !0
+    }
+
+    #[inline(always)]
+    fn with_bit(self, a: __m512i, bit: u32) -> __mmask16 {
+        proven!(_mm512_test_epi32_mask(a, self.splat(1 << bit)))
+    }
+
+    #[inline(always)]
     fn negative(self, a: __m512i) -> __mmask16 {
         proven!(_mm512_movepi32_mask(a))
     }
@@ -106,6 +121,11 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn equal(self, a: __m512i, b: __m512i) -> __mmask16 {
         proven!(_mm512_cmpeq_epi32_mask(a, b))
+    }
+
+    #[inline(always)]
+    fn both(self, a: __mmask16, b: __mmask16) -> __mmask16 {
+        a & b
     }
 
     #[inline(always)]

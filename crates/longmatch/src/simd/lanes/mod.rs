@@ -3,7 +3,8 @@
 //! A token ([`Plain`], [`Avx2`], [`Avx512`]) is made from a [`crate::simd::Simd`], so it proves
 //! that the CPU has its instructions, and its arithmetic is safe to call. Every method must be
 //! inlined into code that is compiled for the level (inside [`crate::simd::Simd::run`]): an
-//! instruction that the surrounding function may not use becomes a call.
+//! instruction that the surrounding function may not use becomes a call. A kernel that wants vector
+//! instructions or none at all is a [`LanesWork`].
 //!
 //! Gathers are loads of the machine outside the language's memory model: of several bytes at
 //! places that a plain load does not name. They read memory that no one writes meanwhile.
@@ -13,12 +14,20 @@ mod avx2;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512;
 mod plain;
+#[cfg(test)]
+mod tests;
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) use avx2::Avx2;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) use avx512::Avx512;
 pub(crate) use plain::Plain;
+
+use super::Simd;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::Work;
+use crate::addr::Family;
+use crate::next_hop::NextHopId;
 
 /// A translation of 8-bit codes to 16 bits, with two bytes more, as a read of 32 bits at the last
 /// of them goes that far.
@@ -63,6 +72,8 @@ pub(crate) trait Lanes: Copy {
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// Bits that either has.
     fn or(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bits of `a` that `b` does not have.
+    fn without(self, a: Self::V, b: Self::V) -> Self::V;
     /// The lesser of each two lanes, unsigned.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
     /// Each lane shifted to the left by its own count; 0 from 32 on.
@@ -70,12 +81,18 @@ pub(crate) trait Lanes: Copy {
     /// Each lane shifted to the right by its own count; 0 from 32 on.
     fn shr(self, a: Self::V, by: Self::V) -> Self::V;
 
+    /// All lanes.
+    fn all(self) -> Self::M;
+    /// The lanes whose bit `bit` is set, 0 being the lowest.
+    fn with_bit(self, a: Self::V, bit: u32) -> Self::M;
     /// The lanes whose top bit is set.
     fn negative(self, a: Self::V) -> Self::M;
     /// The lanes in which `a` is less, both taken as signed.
     fn less(self, a: Self::V, b: Self::V) -> Self::M;
     /// The lanes in which both are the same.
     fn equal(self, a: Self::V, b: Self::V) -> Self::M;
+    /// The lanes of both choices.
+    fn both(self, a: Self::M, b: Self::M) -> Self::M;
     /// Whether a lane is chosen.
     fn any(self, mask: Self::M) -> bool;
     /// `yes` in the chosen lanes, `no` in the others.
@@ -130,4 +147,89 @@ pub(crate) trait Lanes: Copy {
 
     /// The values of codes, which are all below 256.
     fn translate(self, book: &Book, codes: [Self::V; 2]) -> [Self::V; 2];
+
+    /// Word `w` of [`Lanes::COUNT`] addresses, in their order; 0 is the first on the wire.
+    ///
+    /// # Panics
+    /// When there are fewer addresses.
+    #[inline(always)]
+    fn word<F: Family>(self, keys: &[F::Bits], w: u8) -> Self::V {
+        let at = keys[..Self::COUNT].as_ptr().cast();
+        if F::WIDTH == 32 {
+            // SAFETY: addresses of 32 bits, as many as there are lanes.
+            return unsafe { self.load(at) };
+        }
+        const { assert!(F::WIDTH == 32 || size_of::<F::Bits>() == 16) };
+        let in_memory = if cfg!(target_endian = "little") { 3 - w } else { w };
+        let [even, odd] = if in_memory >= 2 {
+            // SAFETY: addresses of four words, as many as there are lanes.
+            unsafe { self.load_records::<true>(at) }
+        } else {
+            // SAFETY: as above.
+            unsafe { self.load_records::<false>(at) }
+        };
+        self.in_order(if in_memory % 2 == 0 { even } else { odd })
+    }
+
+    /// Writes raw next hops as [`Lanes::COUNT`] answers.
+    ///
+    /// # Panics
+    /// When there is room for fewer.
+    #[inline(always)]
+    fn answer(self, hops: Self::V, out: &mut [Option<NextHopId>]) {
+        let out = out[..Self::COUNT].as_mut_ptr();
+        // SAFETY: as many answers as there are lanes; `Option<NextHopId>` is a `u32`, 0 for none.
+        unsafe { self.store(out.cast(), hops) };
+    }
+}
+
+/// Something written in the words of [`Lanes`] that has a better form where there are no vector
+/// instructions; see [`Simd::run_lanes`].
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_feature = "sse2")),
+    allow(dead_code, reason = "no level has vector instructions there")
+)]
+pub(crate) trait LanesWork {
+    /// What comes out.
+    type Output;
+
+    /// Does it. Implementations are `#[inline(always)]`, or every word becomes a call.
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+}
+
+impl Simd {
+    /// Runs a piece of work in this level's vectors, compiled for the level as by [`Simd::run`].
+    ///
+    /// # Errors
+    /// The work is handed back where the level has no vector instructions.
+    #[inline]
+    pub(crate) fn run_lanes<W: LanesWork>(self, work: W) -> Result<W::Output, W> {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        {
+            if let Some(lanes) = Avx512::new(self) {
+                return Ok(lanes.run(InLanes { work, lanes }));
+            }
+            if let Some(lanes) = Avx2::new(self) {
+                return Ok(lanes.run(InLanes { work, lanes }));
+            }
+        }
+        Err(work)
+    }
+}
+
+/// A [`LanesWork`] with its lanes.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+struct InLanes<W, L> {
+    work: W,
+    lanes: L,
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+impl<W: LanesWork, L: Lanes> Work for InLanes<W, L> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn run(self) -> W::Output {
+        self.work.run(self.lanes)
+    }
 }

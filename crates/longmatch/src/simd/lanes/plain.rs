@@ -58,6 +58,11 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
+    fn without(self, a: V, b: V) -> V {
+        each(a, b, |a, b| a & !b)
+    }
+
+    #[inline(always)]
     fn min(self, a: V, b: V) -> V {
         each(a, b, Ord::min)
     }
@@ -73,6 +78,16 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
+    fn all(self) -> V {
+        self.splat(u32::MAX)
+    }
+
+    #[inline(always)]
+    fn with_bit(self, a: V, bit: u32) -> V {
+        each(a, a, |a, _| (a >> bit & 1).wrapping_neg())
+    }
+
+    #[inline(always)]
     fn negative(self, a: V) -> V {
         each(a, a, |a, _| (a as i32 >> 31) as u32)
     }
@@ -85,6 +100,11 @@ impl Lanes for Plain {
     #[inline(always)]
     fn equal(self, a: V, b: V) -> V {
         each(a, b, |a, b| u32::from(a == b).wrapping_neg())
+    }
+
+    #[inline(always)]
+    fn both(self, a: V, b: V) -> V {
+        self.and(a, b)
     }
 
     #[inline(always)]

@@ -2,26 +2,23 @@
 //!
 //! | kernel | level | |
 //! |---|---|---|
-//! | `avx512` | AVX-512 | gathers of 16 entries, `tbl24` prefetched |
-//! | `avx2` | AVX2 | gathers of 8 entries, `tbl24` prefetched |
+//! | `gather` | AVX-512, AVX2 | gathers of 16 or 8 entries, `tbl24` prefetched |
 //! | `scalar` | any | one address after the other, `tbl24` prefetched |
 //!
 //! `tbl24` is 32 MiB, more than most caches hold: asking for its entries ahead of their use is what
 //! gains most, more than the vectors. Rates in Mlps on random, routed and zipf keys (Zen 5, a table
 //! of 1 M routes without any longer than /24, 16-bit entries): one after the other 190, 270, 350;
-//! `scalar` 540, 840, 1,160; AVX-512 without asking ahead 110, 330, 500; `avx512` 580, 1,110, 1,400.
-//! `avx2` is as good on IPv4; on IPv6, where gathers depend on each other, `avx512` is 1.6 times as
+//! `scalar` 540, 840, 1,160; AVX-512 without asking ahead 110, 330, 500, with it 580, 1,110, 1,400.
+//! AVX2 is as good on IPv4; on IPv6, where gathers depend on each other, AVX-512 is 1.6 times as
 //! fast.
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx2;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx512;
+mod gather;
 mod scalar;
 
 use super::layout::{Dir24_8, Entry, FIRST_BITS};
 use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
+use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Simd, Work, prefetch};
 
 /// Answers `addrs` into `out`, which is as long.
@@ -31,28 +28,32 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    if i32::try_from(tables.tbl8.len()).is_ok() {
-        use crate::simd::Level;
-        match simd.level() {
-            // SAFETY: a `Simd` value of this level is proof of its instructions; the indices into
-            // `tbl8` fit the signed 32 bits of a gather.
-            Level::Avx512 => return unsafe { avx512::lookup_batch(tables, addrs, out) },
-            // SAFETY: as above.
-            Level::Avx2 => return unsafe { avx2::lookup_batch(tables, addrs, out) },
-            Level::Portable | Level::Scalar => {}
-        }
+    if let Err(work) = simd.run_lanes(Addresses { tables, addrs, out }) {
+        simd.run(work);
     }
-    simd.run(Ahead { tables, addrs, out });
 }
 
-struct Ahead<'a, F: Family, E> {
+struct Addresses<'a, F: Family, E> {
     tables: &'a Dir24_8<F, E>,
     addrs: &'a [F::Bits],
     out: &'a mut [Option<NextHopId>],
 }
 
-impl<F: Family, E: Entry> Work for Ahead<'_, F, E> {
+impl<F: Family, E: Entry> LanesWork for Addresses<'_, F, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        if i32::try_from(self.tables.tbl8.len()).is_ok() {
+            // SAFETY: the indices into `tbl8` fit the signed 32 bits of a gather.
+            unsafe { gather::lookup_batch(l, self.tables, self.addrs, self.out) };
+        } else {
+            Work::run(self);
+        }
+    }
+}
+
+impl<F: Family, E: Entry> Work for Addresses<'_, F, E> {
     type Output = ();
 
     #[inline(always)]

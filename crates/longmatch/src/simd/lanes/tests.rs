@@ -1,0 +1,242 @@
+//! Every word does in every lane what its name says, with every kind of lanes.
+
+use alloc::vec::Vec;
+
+use super::*;
+use crate::addr::{Bits, Ipv4, Ipv6};
+use crate::simd::{Simd, Work};
+
+/// The words of one kind of lanes; gives how many lanes there are.
+struct Words<L>(L);
+
+impl<L: Lanes> Work for Words<L> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        let of = Of { l: self.0, numbers: numbers(L::COUNT) };
+        of.arithmetic();
+        of.choices();
+        of.gathers();
+        of.records();
+        of.addresses();
+        of.codes();
+        L::COUNT
+    }
+}
+
+/// Numbers with bits and top bits of all kinds.
+fn numbers(count: usize) -> Vec<u32> {
+    (0..count as u32).map(|i| i.wrapping_mul(0x9e37_79b9) ^ 0x8000_1234).collect()
+}
+
+/// What a lane of the other operand holds.
+const B: u32 = 0xff00_ff01;
+
+struct Of<L> {
+    l: L,
+    numbers: Vec<u32>,
+}
+
+impl<L: Lanes> Of<L> {
+    /// The numbers as a vector.
+    #[inline(always)]
+    fn a(&self) -> L::V {
+        // SAFETY: as many numbers as there are lanes.
+        unsafe { self.l.load(self.numbers.as_ptr().cast()) }
+    }
+
+    /// The lanes of a vector.
+    #[inline(always)]
+    fn lanes(&self, vector: L::V) -> Vec<u32> {
+        let mut out = [0xabcd; 17];
+        // SAFETY: room for more than the lanes of any vector.
+        unsafe { self.l.store(out.as_mut_ptr(), vector) };
+        assert!(out[L::COUNT..].iter().all(|lane| *lane == 0xabcd));
+        out[..L::COUNT].to_vec()
+    }
+
+    fn each(&self, f: impl Fn(u32) -> u32) -> Vec<u32> {
+        self.numbers.iter().map(|n| f(*n)).collect()
+    }
+
+    #[inline(always)]
+    fn arithmetic(&self) {
+        let (l, a, b) = (self.l, self.a(), self.l.splat(B));
+        assert_eq!(self.lanes(a), self.numbers);
+        assert_eq!(self.lanes(b), self.each(|_| B));
+        assert_eq!(self.lanes(l.add(a, b)), self.each(|n| n.wrapping_add(B)));
+        assert_eq!(self.lanes(l.sub(a, b)), self.each(|n| n.wrapping_sub(B)));
+        assert_eq!(self.lanes(l.and(a, b)), self.each(|n| n & B));
+        assert_eq!(self.lanes(l.or(a, b)), self.each(|n| n | B));
+        assert_eq!(self.lanes(l.without(a, b)), self.each(|n| n & !B));
+        assert_eq!(self.lanes(l.min(a, l.splat(0x9000_0000))), self.each(|n| n.min(0x9000_0000)));
+        assert_eq!(self.lanes(l.swap_bytes(a)), self.each(u32::swap_bytes));
+        // Counts from 0 to 63: of 32 and more nothing is left.
+        let by = l.and(a, l.splat(63));
+        assert_eq!(self.lanes(l.shl(a, by)), self.each(|n| n.checked_shl(n & 63).unwrap_or(0)));
+        assert_eq!(self.lanes(l.shr(a, by)), self.each(|n| n.checked_shr(n & 63).unwrap_or(0)));
+        for by in [0, 5, 31, 32] {
+            let shifted = self.lanes(l.shl(a, l.splat(by)));
+            assert_eq!(shifted, self.each(|n| n.checked_shl(by).unwrap_or(0)));
+            let shifted = self.lanes(l.shr(a, l.splat(by)));
+            assert_eq!(shifted, self.each(|n| n.checked_shr(by).unwrap_or(0)));
+        }
+    }
+
+    /// A choice has the lanes that it should, as `select`, `any` and `both` see it.
+    #[inline(always)]
+    fn chooses(&self, mask: L::M, expected: impl Fn(u32) -> bool) {
+        let (l, a, b) = (self.l, self.a(), self.l.splat(B));
+        let selected = self.each(|n| if expected(n) { n } else { B });
+        assert_eq!(self.lanes(l.select(mask, a, b)), selected);
+        assert_eq!(self.lanes(l.select(l.both(mask, l.all()), a, b)), selected);
+        assert_eq!(l.any(mask), self.numbers.iter().any(|n| expected(*n)));
+        let none = l.both(mask, l.negative(l.splat(i32::MAX as u32)));
+        assert!(!l.any(none));
+        assert_eq!(self.lanes(l.select(none, a, b)), self.each(|_| B));
+    }
+
+    #[inline(always)]
+    fn choices(&self) {
+        let (l, a) = (self.l, self.a());
+        self.chooses(l.all(), |_| true);
+        self.chooses(l.negative(a), |n| n >> 31 == 1);
+        for bit in [0, 7, 15, 24, 31] {
+            self.chooses(l.with_bit(a, bit), |n| n >> bit & 1 == 1);
+            self.chooses(l.with_bit(l.splat(!(1 << bit)), bit), |_| false);
+        }
+        for middle in [0, self.numbers[3], i32::MIN as u32, i32::MAX as u32] {
+            self.chooses(l.less(a, l.splat(middle)), |n| (n as i32) < middle as i32);
+            self.chooses(l.less(l.splat(middle), a), |n| (middle as i32) < n as i32);
+            self.chooses(l.equal(a, l.splat(middle)), |n| n == middle);
+        }
+        let odd = l.with_bit(a, 0);
+        self.chooses(l.both(odd, l.negative(a)), |n| n & 1 == 1 && n >> 31 == 1);
+    }
+
+    #[inline(always)]
+    fn gathers(&self) {
+        let (l, index, other) = (self.l, self.l.and(self.a(), self.l.splat(63)), self.l.splat(B));
+        let (long, short): (Vec<u32>, Vec<u16>) = (0..65).map(|i| (i * 77, i as u16)).unzip();
+        let bytes: Vec<u8> = (0..67).map(|i| i * 3).collect();
+        // SAFETY: indices below 64, of 65 entries.
+        let found = unsafe { l.gather::<4>(long.as_ptr().cast(), index) };
+        assert_eq!(self.lanes(found), self.each(|n| (n & 63) * 77));
+        // SAFETY: as above; what is read after the last entry is one more.
+        let found = unsafe { l.gather::<2>(short.as_ptr().cast(), index) };
+        assert_eq!(self.lanes(l.and(found, l.splat(0xffff))), self.each(|n| n & 63));
+        // SAFETY: as above; what is read after the last entry are three more.
+        let found = unsafe { l.gather::<1>(bytes.as_ptr(), index) };
+        assert_eq!(self.lanes(l.and(found, l.splat(0xff))), self.each(|n| (n & 63) * 3));
+
+        // Lanes that are not chosen have indices of which nothing may be read.
+        let odd = l.with_bit(self.a(), 0);
+        let index = l.select(odd, index, l.splat(i32::MAX as u32));
+        // SAFETY: the chosen indices are below 64, of 65 entries.
+        let found = unsafe { l.gather_where::<4>(odd, long.as_ptr().cast(), index, other) };
+        assert_eq!(self.lanes(found), self.each(|n| if n & 1 == 1 { (n & 63) * 77 } else { B }));
+        // SAFETY: as above; what is read after the last entry is one more.
+        let found = unsafe { l.gather_where::<2>(odd, short.as_ptr().cast(), index, other) };
+        let expected = self.each(|n| if n & 1 == 1 { n & 63 } else { B & 0xffff });
+        assert_eq!(self.lanes(l.and(found, l.splat(0xffff))), expected);
+        // SAFETY: as above; what is read after the last entry are three more.
+        let found = unsafe { l.gather_where::<1>(odd, bytes.as_ptr(), index, other) };
+        let expected = self.each(|n| if n & 1 == 1 { (n & 63) * 3 } else { B & 0xff });
+        assert_eq!(self.lanes(l.and(found, l.splat(0xff))), expected);
+    }
+
+    /// Records of four words, of which word `w` is `4 * record + w`.
+    #[inline(always)]
+    fn records(&self) {
+        let l = self.l;
+        let words: Vec<u32> = (0..4 * L::COUNT as u32).collect();
+        let at = words.as_ptr().cast();
+        // SAFETY: as many records as there are lanes.
+        let lower = unsafe { l.load_records::<false>(at) };
+        // SAFETY: as above.
+        let upper = unsafe { l.load_records::<true>(at) };
+        for (w, vector) in [lower, upper].into_iter().flatten().enumerate() {
+            let expected: Vec<u32> = (0..L::COUNT).map(|record| (4 * record + w) as u32).collect();
+            assert_eq!(self.lanes(l.in_order(vector)), expected);
+        }
+    }
+
+    #[inline(always)]
+    fn addresses(&self) {
+        let l = self.l;
+        assert_eq!(self.lanes(l.word::<Ipv4>(&self.numbers, 0)), self.numbers);
+        let wide: Vec<u128> =
+            self.numbers.iter().map(|n| u128::from(*n) << 70 | u128::from(*n) << 3 | 7).collect();
+        for w in 0..4 {
+            let words: Vec<u32> = wide.iter().map(|key| key.extract(32 * w, 32) as u32).collect();
+            assert_eq!(self.lanes(l.word::<Ipv6>(&wide, w)), words);
+        }
+        let mut out = [NextHopId::new(5); 17];
+        l.answer(l.select(l.with_bit(self.a(), 0), self.a(), l.splat(0)), &mut out);
+        assert!(out[L::COUNT..].iter().all(|hop| *hop == NextHopId::new(5)));
+        let hops = self.numbers.iter().map(|n| NextHopId::new(if n & 1 == 1 { *n } else { 0 }));
+        assert!(out[..L::COUNT].iter().copied().eq(hops));
+    }
+
+    #[inline(always)]
+    fn codes(&self) {
+        let l = self.l;
+        let book = Book::new(core::array::from_fn(|code| (code as u16).wrapping_mul(0x4321) | 1));
+        // All codes: two vectors at a time, the second with the others of 256 in opposite order.
+        for first in (0..256).step_by(L::COUNT) {
+            let up: Vec<u32> = (first..).take(L::COUNT).collect();
+            let down: Vec<u32> = up.iter().map(|code| 255 - code).collect();
+            // SAFETY: as many codes as there are lanes, in both.
+            let codes = [&up, &down].map(|codes| unsafe { l.load(codes.as_ptr().cast()) });
+            let values = l.translate(&book, codes).map(|values| self.lanes(values));
+            let expected = |codes: &[u32]| -> Vec<u32> {
+                codes.iter().map(|code| book.value(*code as u8).into()).collect()
+            };
+            assert_eq!(values, [expected(&up), expected(&down)]);
+        }
+    }
+}
+
+#[test]
+fn words_mean_the_same_in_all_lanes() {
+    for simd in Simd::available() {
+        assert_eq!(simd.run(Words(Plain)), 8, "{}", simd.level());
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        {
+            if let Some(lanes) = Avx2::new(simd) {
+                assert_eq!(lanes.run(Words(lanes)), 8);
+            }
+            if let Some(lanes) = Avx512::new(simd) {
+                assert_eq!(lanes.run(Words(lanes)), 16);
+            }
+        }
+        println!("{}: ran", simd.level());
+    }
+}
+
+/// What `run_lanes` chooses: how many lanes.
+struct Count;
+
+impl LanesWork for Count {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) -> usize {
+        L::COUNT
+    }
+}
+
+#[test]
+fn work_runs_in_the_widest_lanes_of_its_level() {
+    use crate::simd::Level;
+    for simd in Simd::available() {
+        let expected = match simd.level() {
+            Level::Portable | Level::Scalar => None,
+            Level::Avx2 => Some(8),
+            Level::Avx512 => Some(16),
+        };
+        let vectors = cfg!(all(target_arch = "x86_64", target_feature = "sse2"));
+        assert_eq!(simd.run_lanes(Count).ok(), expected.filter(|_| vectors), "{}", simd.level());
+    }
+}
