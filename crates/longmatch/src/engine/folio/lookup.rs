@@ -43,15 +43,15 @@ fn slot<B: Bits, C: Code>(level: Level, entry: Entry, addr: B) -> usize {
 #[inline(always)]
 fn code<F: Family, C: Code>(folio: &Folio<F, C>, entry: Entry, slot: usize) -> u32 {
     let at = entry.place() as usize + slot;
-    let start = folio.pages.as_ptr().cast::<u8>();
     debug_assert!((at + 1) << C::LOG2 <= folio.pages.len() * 4);
+    let start = folio.pages.as_ptr().cast::<u8>().wrapping_add(at << C::LOG2);
     match C::LOG2 {
         // SAFETY: a slot of a page (invariant 2).
-        0 => folio.book.value(unsafe { *start.add(at) }).into(),
+        0 => folio.book.value(unsafe { start.read() }).into(),
+        // SAFETY: as above; pages begin at cache lines or multiples of their size.
+        1 => unsafe { start.cast::<u16>().read() }.into(),
         // SAFETY: as above.
-        1 => unsafe { *start.cast::<u16>().add(at) }.into(),
-        // SAFETY: as above.
-        _ => unsafe { *start.cast::<u32>().add(at) },
+        _ => unsafe { start.cast::<u32>().read() },
     }
 }
 

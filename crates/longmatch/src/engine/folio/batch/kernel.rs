@@ -88,9 +88,9 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
             if half * 64 >= usize::from(F::WIDTH) {
                 return;
             }
-            for v in 0..N {
+            for (v, key) in key.iter_mut().enumerate() {
                 // SAFETY: as the caller promises.
-                key[v] = unsafe { self.half(from, v, half) };
+                *key = unsafe { self.half(from, v, half) };
             }
             if self.descend(levels, &key, entry) {
                 return;
@@ -141,23 +141,23 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         let (l, root) = (self.lanes, &self.folio.root);
         let shift = l.splat(32 - u32::from(root.bits));
         if F::WIDTH == 32 {
-            for v in 0..N {
-                word[v] = self.root_entry(l.shr(word[v], shift));
+            for word in word {
+                *word = self.root_entry(l.shr(*word, shift));
             }
             return;
         }
         match &root.form {
             Form::Span { first, .. } => {
                 let (first, last) = (l.splat(*first), l.splat(root.last()));
-                for v in 0..N {
-                    let index = l.min(l.sub(l.shr(word[v], shift), first), last);
-                    word[v] = self.root_entry(index);
+                for word in word {
+                    let index = l.min(l.sub(l.shr(*word, shift), first), last);
+                    *word = self.root_entry(index);
                 }
             }
             Form::Regions(regions) => {
-                for v in 0..N {
-                    let index = self.in_regions(regions, word[v], l.shr(word[v], shift));
-                    word[v] = self.root_entry(index);
+                for word in word {
+                    let index = self.in_regions(regions, *word, l.shr(*word, shift));
+                    *word = self.root_entry(index);
                 }
             }
         }
@@ -261,9 +261,9 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
     #[inline(always)]
     fn any_page<const N: usize>(&self, entry: &[L::V; N]) -> bool {
         let l = self.lanes;
-        let mut all = entry[0];
-        for v in 1..N {
-            all = l.or(all, entry[v]);
+        let mut all = l.splat(0);
+        for entry in entry {
+            all = l.or(all, *entry);
         }
         l.any(l.negative(all))
     }
@@ -272,8 +272,8 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
     fn any_branch<const N: usize>(&self, entry: &[L::V; N]) -> bool {
         let l = self.lanes;
         let mut both = l.splat(0);
-        for v in 0..N {
-            both = l.or(both, l.and(entry[v], l.add(entry[v], entry[v])));
+        for entry in entry {
+            both = l.or(both, l.and(*entry, l.add(*entry, *entry)));
         }
         const { assert!(BRANCH << 1 == PAGE) };
         l.any(l.negative(both))
@@ -346,23 +346,23 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         } else if C::LOG2 == 0 {
             for (code, raw) in &self.folio.patches {
                 let code = l.splat(FROM_PAGE | u32::from(*code));
-                for v in 0..N {
-                    let patched = l.equal(entry[v], code);
-                    entry[v] = l.select(patched, l.splat((*raw).into()), entry[v]);
+                for entry in &mut entry {
+                    let patched = l.equal(*entry, code);
+                    *entry = l.select(patched, l.splat((*raw).into()), *entry);
                 }
             }
-            for v in 0..N {
-                entry[v] = l.and(entry[v], l.splat(FROM_PAGE - 1));
+            for entry in &mut entry {
+                *entry = l.and(*entry, l.splat(FROM_PAGE - 1));
             }
         }
         if F::WIDTH > 32 {
-            for v in 0..N {
-                entry[v] = l.in_order(entry[v]);
+            for entry in &mut entry {
+                *entry = l.in_order(*entry);
             }
         }
-        for v in 0..N {
+        for (v, entry) in entry.into_iter().enumerate() {
             // SAFETY: the answers can be written, as the caller of `group` promises.
-            unsafe { l.store(to.wrapping_add(v * L::COUNT), entry[v]) };
+            unsafe { l.store(to.wrapping_add(v * L::COUNT), entry) };
         }
     }
 
