@@ -10,6 +10,7 @@
 //! A rate is printed only beside answers that were right, and never decides whether a test passes.
 #![deny(unsafe_code)]
 
+mod choice;
 mod contestant;
 mod family;
 mod heat;
@@ -32,6 +33,7 @@ mod verify;
 mod walk;
 mod zipf;
 
+pub use choice::Choice;
 pub use contestant::{Contestant, Mode, Pass};
 pub use family::LabFamily;
 pub use heat::Heat;

@@ -80,11 +80,11 @@ const FOLIO: Costs =
 const POPTRIE: Costs =
     Costs { scalar: (0.0, 3.5), avx2: (0.0, 3.5), avx512: (0.0, 2.0), one: (20.0, 14.0) };
 const DXR: Costs =
-    Costs { scalar: (1.0, 4.0), avx2: (1.0, 2.0), avx512: (1.0, 1.2), one: (20.0, 8.0) };
+    Costs { scalar: (4.0, 4.0), avx2: (1.0, 2.0), avx512: (1.0, 1.2), one: (25.0, 9.0) };
 const SPIDER: Costs =
-    Costs { scalar: (4.0, 8.0), avx2: (0.5, 0.3), avx512: (0.5, 0.3), one: (50.0, 25.0) };
+    Costs { scalar: (2.0, 5.0), avx2: (0.5, 0.3), avx512: (0.5, 0.3), one: (50.0, 25.0) };
 const SAIL: Costs =
-    Costs { scalar: (3.0, 2.0), avx2: (2.0, 1.0), avx512: (1.5, 0.5), one: (15.0, 10.0) };
+    Costs { scalar: (3.0, 2.0), avx2: (2.0, 1.0), avx512: (1.5, 0.5), one: (20.0, 20.0) };
 const DIR24_8: Costs =
     Costs { scalar: (1.0, 2.0), avx2: (0.5, 1.0), avx512: (0.5, 0.5), one: (0.0, 5.0) };
 const TREE_BITMAP: Costs =
@@ -117,9 +117,9 @@ const LATENCY: &[(f64, f64)] = &[
     (512.0 * KIB, 14.0),
     (MIB, 16.0),
     (4.0 * MIB, 32.0),
-    (8.0 * MIB, 40.0),
-    (16.0 * MIB, 55.0),
-    (32.0 * MIB, 90.0),
+    (8.0 * MIB, 48.0),
+    (16.0 * MIB, 70.0),
+    (32.0 * MIB, 130.0),
     (128.0 * MIB, 350.0),
     (1024.0 * MIB, 450.0),
 ];
@@ -150,6 +150,11 @@ impl Lookup {
         self.bytes += bytes;
         self.cycles += times * (self.step + along(self.access, bytes));
     }
+
+    /// Steps that read what was read before.
+    fn steps(&mut self, times: f64) {
+        self.cycles += times * (self.step + self.access[0].1);
+    }
 }
 
 fn power(bits: u8) -> f64 {
@@ -161,8 +166,8 @@ fn cuts(table: &Summary, from: u8, stride: u8) -> impl Iterator<Item = u8> {
     (from..table.width).step_by(stride.into()).take_while(|cut| table.deeper(*cut) > 0)
 }
 
-/// A root, then pages down to /24 in IPv4; in IPv6 branch pages before them. Where exactly the
-/// cuts are is left to Folio; half of a page's slots are spared by its grain.
+/// A root, then pages down to /24 in IPv4; in IPv6 branch pages before them. The cuts are those that
+/// Folio chose for tables of such sizes; half of a page's slots are spared by its grain.
 fn folio(table: &Summary, lookup: &mut Lookup) {
     let code = match table.max_next_hop {
         0..=255 => 1.0,
@@ -177,10 +182,18 @@ fn folio(table: &Summary, lookup: &mut Lookup) {
         lookup.reads(table.share_deeper(root), page(root, 24));
         lookup.reads(table.share_deeper(24), branches(24, 32));
     } else {
+        let (first, others): (u8, &[u8]) = match table.starts {
+            0..100 => (22, &[34]),
+            100..20_000 => (30, &[38]),
+            _ => (29, &[34, 39]),
+        };
         lookup.reads(1.0, (table.inner(18) * 16.0 * KIB).min(2.0 * MIB));
-        lookup.reads(table.share_deeper(29), branches(29, 34));
-        lookup.reads(table.share_deeper(34), branches(34, 39));
-        lookup.reads(table.share_deeper(39), page(39, 48));
+        let mut cut = first;
+        for end in others {
+            lookup.reads(table.share_deeper(cut), branches(cut, *end));
+            cut = *end;
+        }
+        lookup.reads(table.share_deeper(cut), page(cut, 48));
         for cut in cuts(table, 48, 8) {
             lookup.reads(table.share_deeper(cut), branches(cut, cut + 8));
         }
@@ -197,18 +210,31 @@ fn poptrie(table: &Summary, s: u8, lookup: &mut Lookup) {
     lookup.reads(table.share_deeper(s), leaves);
 }
 
-/// The direct table, then the binary search of a chunk of the usual length.
+/// The direct table, then the binary search of a chunk of the usual length; as soon as one cache
+/// line is left, its steps read what is there.
 fn dxr(table: &Summary, d: u8, lookup: &mut Lookup) {
     lookup.reads(1.0, power(d) * 4.0);
     let range = match (table.width, table.max_next_hop) {
-        (32, 0..=255) => 2.0,
+        (32, 0..=SHORT_HOPS) => 2.0,
         (32, _) => 4.0,
         _ => 16.0,
     };
-    let (ranges, chunks) = (table.deeper(d), table.inner(d));
-    let usual = f64::from(ranges) / chunks.max(1.0);
-    let searched = f64::from((usual as u32).max(1).ilog2() + 1);
-    lookup.reads(searched * table.share_deeper(d), (f64::from(ranges) + chunks) * range);
+    let (ranges, chunks) = (f64::from(table.deeper(d)), table.inner(d));
+    let usual = ranges / chunks.max(1.0);
+    let lines = halvings(usual * range / LINE);
+    let share = table.share_deeper(d);
+    lookup.reads((lines + 1.0) * share, (ranges + chunks) * range);
+    lookup.steps((halvings(usual) - lines) * share);
+}
+
+/// Up to this next hop most of DXR's chunks have none above 255, and short ranges.
+const SHORT_HOPS: u32 = 511;
+/// Bytes of a cache line.
+const LINE: f64 = 64.0;
+
+/// How often so many have to be halved until one is left.
+fn halvings(of: f64) -> f64 {
+    f64::from((of as u32).max(1).ilog2())
 }
 
 /// Direct pointing, then a row of 256 entries for each octet.
