@@ -96,6 +96,8 @@ pub struct EngineArgs {
     /// Engines, separated by commas: 'all', 'name' or 'name:option:option'
     ///
     /// Default: all but the oracle, whose lookups take time in proportion to the table.
+    /// 'auto' is the one that suits the table and the CPU best: 'auto', 'auto:use=one',
+    /// 'auto:memory=4M'. It is not among 'all', as it is one of them.
     #[arg(
         short = 'e',
         long = "engine",
@@ -427,6 +429,9 @@ mod tests {
         assert!(all.contains(&"poptrie".into()) && !all.contains(&"linear".into()));
         assert_eq!(specs("").unwrap(), all);
         assert_eq!(specs("linear").unwrap(), ["linear"]);
+        assert!(!all.contains(&"auto".into()));
+        assert_eq!(specs("all,auto").unwrap().last().unwrap(), "auto");
+        assert!(specs("auto:use=never").is_err() && specs("auto:memory=1").is_ok());
     }
 
     #[test]

@@ -51,6 +51,7 @@ Examples:
   longmatch bench --routes rib.mrt.gz --traffic addresses.txt --mode batch --batch 64
   longmatch bench -4 --engine poptrie --generate
   longmatch bench -4 --engine dir24_8,spider --mode batch --limit
+  longmatch bench --engine all,auto
   longmatch bench -6 --keys network
   longmatch bench --json > rates.ndjson";
 

@@ -11,6 +11,7 @@
 #![deny(unsafe_code)]
 
 mod aligned;
+mod choice;
 mod contestant;
 mod family;
 mod heat;
@@ -33,6 +34,7 @@ mod verify;
 mod walk;
 mod zipf;
 
+pub use choice::Choice;
 pub use contestant::{Contestant, Mode, Pass};
 pub use family::LabFamily;
 pub use heat::Heat;

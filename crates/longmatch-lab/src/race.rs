@@ -3,9 +3,11 @@
 
 use std::time::Instant;
 
+use longmatch::engine::auto::{self, Wish};
 use longmatch::simd::Simd;
-use longmatch::{CompileError, Engine, EngineSpec, EngineVisitor, NextHopId, Rib};
+use longmatch::{CompileError, Engine, EngineKind, EngineSpec, EngineVisitor, NextHopId, Rib};
 
+use crate::choice::{self, Choice};
 use crate::contestant::{Concrete, Contestant, Mode, Pass};
 use crate::family::LabFamily;
 use crate::heat::Heat;
@@ -68,6 +70,21 @@ pub struct Race<'r, F: LabFamily> {
 struct Entry<F: LabFamily> {
     engine: Box<dyn Contestant<F>>,
     build_ms: f64,
+    /// The choices that led to it.
+    choices: Vec<Choice>,
+    /// Whether it was also asked for by name.
+    named: bool,
+}
+
+impl<F: LabFamily> Entry<F> {
+    /// The engine with its variant.
+    fn title(&self) -> String {
+        title(&*self.engine)
+    }
+}
+
+fn title<F: LabFamily>(engine: &dyn Contestant<F>) -> String {
+    format!("{} {}", engine.name(), engine.variant()).trim_end().to_owned()
 }
 
 /// Notes how long compiling took.
@@ -80,7 +97,8 @@ impl<F: LabFamily> EngineVisitor<F> for Enter {
 
     fn visit<E: Engine<F>>(self, engine: E) -> Entry<F> {
         let build_ms = self.started.elapsed().as_secs_f64() * 1e3;
-        Entry { engine: Box::new(Concrete(engine)), build_ms }
+        let engine = Box::new(Concrete(engine));
+        Entry { engine, build_ms, choices: Vec::new(), named: true }
     }
 }
 
@@ -113,24 +131,53 @@ impl<'r, F: LabFamily> Race<'r, F> {
         self.entries.is_empty()
     }
 
-    /// Compiles an engine, three times unless that takes long, and adds it.
+    /// Compiles an engine, three times unless that takes long, and adds it. What `auto` chooses is
+    /// not added a second time beside the same engine asked for by name, nor the other way round.
     ///
     /// # Errors
     /// When the engine cannot hold the table, or does not exist like this.
     pub fn enter(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
-        let compile = || F::build(spec, self.rib, Enter { started: Instant::now() });
-        let mut entry = compile()?;
+        let mut entry = self.compiled(spec)?;
         if entry.build_ms <= SLOW_BUILD_MS {
-            let times = [entry.build_ms, compile()?.build_ms, compile()?.build_ms];
-            entry.build_ms = median_min_max(&times).0;
+            let again = [self.compiled(spec)?.build_ms, self.compiled(spec)?.build_ms];
+            entry.build_ms = median_min_max(&[entry.build_ms, again[0], again[1]]).0;
         }
-        self.entries.push(entry);
+        let title = entry.title();
+        match self.entries.iter_mut().find(|known| known.title() == title) {
+            Some(known) if !entry.named => known.choices.append(&mut entry.choices),
+            Some(known) if !known.named => {
+                // Without the time that choosing took.
+                (known.named, known.build_ms) = (true, entry.build_ms);
+            }
+            _ => self.entries.push(entry),
+        }
         Ok(())
+    }
+
+    fn compiled(&self, spec: &EngineSpec) -> Result<Entry<F>, CompileError> {
+        let enter = Enter { started: Instant::now() };
+        if spec.kind != EngineKind::Auto {
+            return F::build(spec, self.rib, enter);
+        }
+        let wish = Wish::parse(&spec.options)?;
+        let (prediction, entry) = auto::compile(self.rib, &wish, enter)?;
+        let choices = vec![Choice::new(spec.to_string(), &prediction)];
+        Ok(Entry { choices, named: false, ..entry })
+    }
+
+    /// What `auto` chose, each time with the title of the engine and its bytes.
+    pub fn choices(&self) -> impl Iterator<Item = (&Choice, String, usize)> {
+        let of = |entry: &Entry<F>| (entry.title(), entry.engine.bytes());
+        self.entries.iter().flat_map(move |entry| {
+            let (title, bytes) = of(entry);
+            entry.choices.iter().map(move |choice| (choice, title.clone(), bytes))
+        })
     }
 
     /// Adds an engine that is compiled already.
     pub fn enter_engine<E: Engine<F>>(&mut self, engine: E, build_ms: f64) {
-        self.entries.push(Entry { engine: Box::new(Concrete(engine)), build_ms });
+        let engine = Box::new(Concrete(engine));
+        self.entries.push(Entry { engine, build_ms, choices: Vec::new(), named: true });
     }
 
     /// Makes traffic ready. `None` when it has no keys of this family.
@@ -172,6 +219,7 @@ impl<'r, F: LabFamily> Race<'r, F> {
             }
             records.push(record);
         }
+        choice::compare(&mut records);
         records
     }
 
@@ -185,10 +233,9 @@ impl<'r, F: LabFamily> Race<'r, F> {
     ) -> Record {
         let measured = (!rates.is_empty()).then(|| median_min_max(rates));
         let engine = &starter.entry.engine;
-        let title = format!("{} {}", engine.name(), engine.variant());
         let (name, variant, bytes, build_ms) = match starter.limit {
             None => (engine.name(), engine.variant(), engine.bytes(), starter.entry.build_ms),
-            Some(limit) => (LIMIT, format!("of {}", title.trim_end()), limit.bytes(), 0.0),
+            Some(limit) => (LIMIT, format!("of {}", starter.entry.title()), limit.bytes(), 0.0),
         };
         Record {
             engine: name.into(),
@@ -213,6 +260,10 @@ impl<'r, F: LabFamily> Race<'r, F> {
             form: heat.form(setup.mode).name(),
             reads: engine.reads(),
             limit_ratio: None,
+            auto: match starter.limit {
+                None => starter.entry.choices.clone(),
+                Some(_) => Vec::new(),
+            },
         }
     }
 }
@@ -335,6 +386,41 @@ mod tests {
             let records = race.run(&heat, &Setup { limit: true, ..quick(mode) });
             assert_eq!(records.len(), 3);
             assert!(records.iter().all(|record| record.form == "host"));
+        }
+    }
+
+    /// What `auto` chooses is measured once, and compared with the best of the run.
+    #[test]
+    fn choices_are_compared_with_the_best() {
+        let rib = table6();
+        for order in [["auto", "folio", "auto:use=one"], ["radix", "auto", "auto:memory=1K"]] {
+            let mut race = Race::<Ipv6>::new(&rib);
+            let entered = order.map(|spec| race.enter(&spec.parse().unwrap()).is_ok());
+            let choices: Vec<_> = race.choices().map(|(it, title, _)| (it, title)).collect();
+            let asked = order.iter().zip(entered).filter(|(it, ok)| it.starts_with("auto") && *ok);
+            assert_eq!(choices.len(), asked.count(), "{choices:?}");
+            for (choice, title) in &choices {
+                let name = choice.chosen.split(':').next().unwrap();
+                assert!(title.starts_with(name) && choice.cycles > 0.0, "{title}: {choice:?}");
+            }
+            let mut titles: Vec<_> = race.entries.iter().map(Entry::title).collect();
+            titles.sort();
+            titles.dedup();
+            assert_eq!(titles.len(), race.len(), "no engine twice");
+            let heat = race.heat_of(&Traffic::Routed, 1, 5000).unwrap();
+            let records = race.run(&heat, &Setup { limit: true, ..quick(Mode::Batch) });
+            let engines = records.iter().filter(|record| record.engine != LIMIT);
+            let best = engines.filter_map(|record| record.mlps).fold(0.0, f64::max);
+            for record in &records {
+                for choice in &record.auto {
+                    assert_eq!(choice.of_best, record.mlps.map(|mlps| mlps / best));
+                    let title = choice.best.as_deref().unwrap();
+                    let first = records.iter().find(|record| record.title() == title).unwrap();
+                    assert_eq!(first.mlps, Some(best));
+                }
+                assert!(record.engine != LIMIT || record.auto.is_empty());
+            }
+            assert_eq!(records.iter().map(|it| it.auto.len()).sum::<usize>(), choices.len());
         }
     }
 

@@ -4,6 +4,8 @@ use core::fmt;
 
 use serde::Serialize;
 
+use crate::choice::Choice;
+
 /// Where the keys of a measurement came from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -80,6 +82,8 @@ pub struct Record {
     pub reads: Vec<usize>,
     /// How many times the rate of the engine its limit has; nothing where that was not measured.
     pub limit_ratio: Option<f64>,
+    /// The choices of `auto` that led to this engine; none where it was only named.
+    pub auto: Vec<Choice>,
 }
 
 /// What stands in the place of an engine's name in the record of a limit: see
@@ -139,13 +143,23 @@ mod tests {
             form: "host",
             reads: vec![7, 8],
             limit_ratio: Some(1.5),
+            auto: vec![Choice {
+                spec: "auto:use=one".into(),
+                chosen: "radix".into(),
+                cycles: 3.5,
+                bytes: 4,
+                of_best: Some(0.75),
+                best: None,
+            }],
         };
         let wanted = concat!(
             r#"{"engine":"radix","variant":"","family":"ipv4","routes":2,"next_hops":1,"#,
             r#""traffic":"random","mode":"one","batch":1,"threads":1,"simd":"scalar","#,
             r#""mlps":2.5,"mlps_min":null,"mlps_max":null,"ns_per_lookup":null,"#,
             r#""bytes":3,"build_ms":0.5,"mismatches":0,"keys":"array","passes":5,"#,
-            r#""form":"host","reads":[7,8],"limit_ratio":1.5}"#
+            r#""form":"host","reads":[7,8],"limit_ratio":1.5,"#,
+            r#""auto":[{"spec":"auto:use=one","chosen":"radix","cycles":3.5,"bytes":4,"#,
+            r#""of_best":0.75,"best":null}]}"#
         );
         assert_eq!(record.to_json(), wanted);
         assert_eq!(record.title(), "radix");

@@ -172,6 +172,15 @@ pub enum CompileError {
         /// The family asked for.
         family: &'static str,
     },
+    /// No engine can hold the table in the memory that it may take.
+    Memory {
+        /// The bytes that an engine may take.
+        limit: u64,
+        /// The engine that would take the least.
+        smallest: &'static str,
+        /// How many bytes that is, about.
+        bytes: u64,
+    },
     /// The engine has no such option, or not with this value.
     Option(OptionError),
 }
@@ -190,6 +199,11 @@ impl fmt::Display for CompileError {
             Self::Family { engine, family } => {
                 write!(f, "{engine}: this engine does not exist for {family}")
             }
+            Self::Memory { limit, smallest, bytes } => write!(
+                f,
+                "auto: no engine holds the table in {limit} bytes; \
+                 the smallest, {smallest}, takes about {bytes}"
+            ),
             Self::Option(error) => error.fmt(f),
         }
     }
@@ -265,7 +279,7 @@ impl fmt::Display for UnknownEngine {
         for kind in crate::engine::EngineKind::ALL {
             write!(f, " {kind}")?;
         }
-        Ok(())
+        write!(f, " {}", crate::engine::EngineKind::Auto)
     }
 }
 

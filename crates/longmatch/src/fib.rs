@@ -15,7 +15,8 @@ use crate::rib::Rib;
 use crate::simd::Simd;
 
 /// The forwarding information base: routes of one family, compiled for lookups by an engine that
-/// is chosen at run time.
+/// is chosen at run time: by name, or with [`EngineKind::Auto`](crate::EngineKind::Auto) by the
+/// table.
 ///
 /// A call through it costs an indirect jump more than the engine's own type; a batch pays that
 /// once.
@@ -24,7 +25,7 @@ use crate::simd::Simd;
 /// use longmatch::{EngineKind, Fib, Ipv4, NextHopId, Rib};
 /// let mut rib = Rib::<Ipv4>::new();
 /// rib.insert("192.0.2.0/24".parse()?, NextHopId::new(5).unwrap())?;
-/// let fib = Fib::compile(&rib, EngineKind::Poptrie)?;
+/// let fib = Fib::compile(&rib, EngineKind::Auto)?;
 /// assert_eq!(fib.lookup("192.0.2.9".parse()?), NextHopId::new(5));
 ///
 /// let addrs = [0xc000_0201, 0x0a00_0001];

@@ -9,7 +9,7 @@
 //! table.insert("10.9.0.0/16".parse()?, "lab")?;
 //! assert_eq!(table.get_lpm("10.9.1.1".parse()?).unwrap().1, &"lab");
 //!
-//! let fast = table.freeze(EngineKind::Poptrie)?; // compiled for lookups by the million
+//! let fast = table.freeze(EngineKind::Auto)?; // compiled for lookups by the million
 //! assert_eq!(fast.get("10.1.2.3".parse()?), Some(&"office"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -20,6 +20,7 @@
 //! |---|---|
 //! | prefixes of both families to values of your own | [`Table`], then [`Table::freeze`] |
 //! | one family, next hops as numbers, any engine | [`Rib`] and [`Fib`] |
+//! | the engine that suits the table best, or with little memory | [`EngineKind::Auto`], [`engine::auto`] |
 //! | one engine, no indirection | [`engine::poptrie::Poptrie`] and its neighbours, through [`Engine`] and [`Lookup`] |
 //! | many addresses at once | `lookup_batch` of any of these |
 //! | the same in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |

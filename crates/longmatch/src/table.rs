@@ -185,6 +185,9 @@ impl<T> Table<T> {
     /// Compiles both families for lookups with an engine. The table itself goes along, for what the
     /// compiled form does not hold, such as the matched prefix.
     ///
+    /// [`EngineKind::Auto`](crate::EngineKind::Auto) is the one to take unless there is a reason for
+    /// another. It chooses for each family; a cap on memory is for each, too.
+    ///
     /// # Errors
     /// When the engine cannot hold the table, or has no such option.
     pub fn freeze(self, engine: impl Into<EngineSpec>) -> Result<FrozenTable<T>, CompileError> {
@@ -332,7 +335,7 @@ impl<T> fmt::Debug for Entries<'_, T> {
 /// use longmatch::{EngineKind, Table};
 /// let mut table = Table::new();
 /// table.insert("10.0.0.0/8".parse()?, "office")?;
-/// let table = table.freeze(EngineKind::Poptrie)?;
+/// let table = table.freeze(EngineKind::Auto)?;
 /// assert_eq!(table.get("10.1.2.3".parse()?), Some(&"office"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -563,7 +566,7 @@ mod tests {
         // A frozen table has both families.
         let kinds =
             crate::EngineKind::ALL.into_iter().filter(|kind| <Ipv6 as crate::Engines>::has(*kind));
-        for kind in kinds {
+        for kind in kinds.chain([crate::EngineKind::Auto]) {
             let frozen = table.clone().freeze(kind).unwrap();
             for addr in addrs.map(ip) {
                 assert_eq!(frozen.get(addr), table.get_lpm(addr).map(|(_, value)| value));

@@ -5,7 +5,7 @@ use crate::common::{Dir, run};
 
 const ROUTES: &str = "2001:db8::/32 a\n2001:db8:1::/48 b\n2001:db8::7/128 c\n";
 
-fn lines(stdout: &str) -> Vec<serde_json::Value> {
+fn lines_of(stdout: &str) -> Vec<serde_json::Value> {
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -19,7 +19,7 @@ fn verify_tries_every_range() {
 
     let ended = run(&["verify", "-6", "--simd", "all", "--json", "-e", "poptrie", "-r", &routes]);
     assert_eq!(ended.code, 0);
-    let lines = lines(&ended.stdout);
+    let lines = lines_of(&ended.stdout);
     assert!(lines.len() >= 2, "each kernel at each level: {}", ended.stdout);
     for line in lines {
         assert_eq!((&line["mismatches"], &line["check"]), (&0.into(), &"ok".into()));
@@ -35,7 +35,7 @@ fn bench_prints_what_scripts_read() {
     let ended = run(&args);
     // On standard error there may be a warning about an unoptimised build.
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let lines = lines(&ended.stdout);
+    let lines = lines_of(&ended.stdout);
     assert_eq!(lines.len(), 3 * 2, "three kinds of traffic, one and batch");
     let keys = [
         "engine",
@@ -75,7 +75,7 @@ fn bench_shows_limits() {
     let limit = ["-e", "spider,radix", "--limit"];
     let ended = run(&[&args[..], &limit, &["--json"]].concat());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let lines = lines(&ended.stdout);
+    let lines = lines_of(&ended.stdout);
     let engines: Vec<_> = lines.iter().map(|line| line["engine"].as_str().unwrap()).collect();
     assert_eq!(engines, ["spider", "radix", "spider", "limit", "radix"], "one, then batch");
     assert!(lines[3]["variant"].as_str().unwrap().starts_with("of spider"));
@@ -90,6 +90,60 @@ fn bench_shows_limits() {
     assert!(table[1].ends_with('x') && table[2].trim().starts_with("limit of spider"));
 }
 
+/// What `auto` chose is said before the figures, and behind them how far from the best it was.
+#[test]
+fn bench_shows_what_auto_chose() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", ROUTES);
+    let args = ["bench", "-6", "--seconds", "0.02", "-t", "zipf", "-m", "batch", "-r", &routes];
+    let engines = ["-e", "all,auto,auto:use=one"];
+    let ended = run(&[&args[..], &engines].concat());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let lines: Vec<_> = ended.stdout.lines().collect();
+    let place = |start: &str| lines.iter().position(|line| line.starts_with(start)).unwrap();
+    let head = place("IPv6: auto chose ");
+    assert!(lines[head].contains("cycles a lookup"), "{}", ended.stdout);
+    assert!(lines[head + 1].contains("predicted order"), "{}", ended.stdout);
+    assert!(head < place("IPv6: auto:use=one chose ") && head < place("IPv6, zipf traffic"));
+    let verdict = lines[place("  auto chose ")];
+    let known = verdict.ends_with("batch: the best") || verdict.contains(" of the best (");
+    assert!(known && place("  auto chose ") > place("IPv6, zipf traffic"), "{verdict}");
+
+    let ended = run(&[&args[..], &engines, &["--json"]].concat());
+    let records = lines_of(&ended.stdout);
+    assert!(records.iter().all(|record| record["engine"] != "auto"), "{}", ended.stdout);
+    let mut choices = 0;
+    for record in &records {
+        let choice = record["auto"].as_array().unwrap();
+        choices += choice.len();
+        for choice in choice {
+            let chosen = choice["chosen"].as_str().unwrap();
+            assert!(chosen.starts_with(record["engine"].as_str().unwrap()));
+            let share = choice["of_best"].as_f64().unwrap();
+            assert!(0.0 < share && share <= 1.0 && choice["best"].is_string());
+        }
+    }
+    assert_eq!(choices, 2);
+}
+
+#[test]
+fn stat_and_verify_take_auto() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", ROUTES);
+    let ended = run(&["stat", "-6", "--json", "-e", "auto:memory=1M", "-r", &routes]);
+    let lines = lines_of(&ended.stdout);
+    let engine = &lines[0]["engines"][0];
+    assert_eq!((ended.code, &engine["engine"]), (0, &"auto:memory=1M".into()), "{}", ended.stderr);
+    let name = engine["variant"].as_str().unwrap().split(' ').next().unwrap();
+    assert!(["folio", "dxr", "spider", "tree_bitmap"].contains(&name), "{engine}");
+    assert!(engine["bytes"].as_u64().unwrap() <= 1 << 20);
+
+    let ended = run(&["verify", "-6", "--json", "-e", "auto", "-r", &routes]);
+    let lines = lines_of(&ended.stdout);
+    assert!(ended.code == 0 && !lines.is_empty(), "{}", ended.stderr);
+    assert!(lines.iter().all(|line| line["mismatches"] == 0 && line["check"] == "ok"));
+}
+
 #[test]
 fn bench_takes_keys_in_every_form() {
     let dir = Dir::new();
@@ -97,7 +151,7 @@ fn bench_takes_keys_in_every_form() {
     for form in ["host", "halves", "network"] {
         let args = ["bench", "-6", "--seconds", "0.02", "-e", "spider", "-t", "zipf", "--json"];
         let ended = run(&[&args[..], &["--keys", form, "-m", "batch", "-r", &routes]].concat());
-        let lines = lines(&ended.stdout);
+        let lines = lines_of(&ended.stdout);
         assert_eq!((ended.code, lines.len()), (0, 1), "{}", ended.stderr);
         assert_eq!((&lines[0]["form"], &lines[0]["mismatches"]), (&form.into(), &0.into()));
     }

@@ -5,6 +5,7 @@
 //! [`crate::Fib`] and in the one test suite. A new engine is a folder beside the others, a variant
 //! of [`EngineKind`] and a line where a family builds its engines.
 
+pub mod auto;
 pub mod dir24_8;
 pub mod dxr;
 mod expected;

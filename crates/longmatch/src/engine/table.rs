@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use super::{Engine, dir24_8, dxr, folio, linear, poptrie, radix, sail, spider, tree_bitmap};
+use super::{Engine, auto, dir24_8, dxr, folio, linear, poptrie, radix, sail, spider, tree_bitmap};
 use crate::addr::{Family, Ipv4, Ipv6};
 use crate::error::{CompileError, OptionError, UnknownEngine};
 use crate::rib::Rib;
 
-/// The engines there are.
+/// The engines there are, and the choice among them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum EngineKind {
@@ -32,10 +32,14 @@ pub enum EngineKind {
     Spider,
     /// [`folio::Folio`].
     Folio,
+    /// The engine that suits the table, the CPU and the use best: see [`auto`]. What is compiled
+    /// has the chosen engine's name.
+    Auto,
 }
 
 impl EngineKind {
-    /// Every engine: the oracle, the baseline, then by the year of their papers, ours last.
+    /// Every engine: the oracle, the baseline, then by the year of their papers, ours last. Not
+    /// [`EngineKind::Auto`], which is one of them again.
     pub const ALL: [Self; 9] = [
         Self::Linear,
         Self::Radix,
@@ -60,6 +64,7 @@ impl EngineKind {
             Self::Dxr => dxr::NAME,
             Self::Sail => sail::NAME,
             Self::Folio => folio::NAME,
+            Self::Auto => auto::NAME,
         }
     }
 
@@ -99,7 +104,8 @@ impl FromStr for EngineKind {
     type Err = UnknownEngine;
 
     fn from_str(name: &str) -> Result<Self, UnknownEngine> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        let mut known = Self::ALL.into_iter().chain([Self::Auto]);
+        let found = known.find(|kind| kind.name() == name);
         found.ok_or_else(|| UnknownEngine { name: name.into() })
     }
 }
@@ -149,11 +155,12 @@ pub trait EngineVisitor<F: Family> {
 }
 
 /// A family with its engines: the table of engines.
-pub trait Engines: Family {
+pub trait Engines: named::Named {
     /// Whether the engine exists for this family.
     fn has(kind: EngineKind) -> bool;
 
-    /// Compiles the engine that is asked for and hands it to the visitor.
+    /// Compiles the engine that is asked for and hands it to the visitor: of
+    /// [`EngineKind::Auto`], the engine that it chooses.
     ///
     /// # Errors
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
@@ -162,7 +169,30 @@ pub trait Engines: Family {
         spec: &EngineSpec,
         rib: &Rib<Self>,
         visitor: V,
-    ) -> Result<V::Output, CompileError>;
+    ) -> Result<V::Output, CompileError> {
+        match spec.kind {
+            EngineKind::Auto => auto::build(&spec.options, rib, visitor),
+            _ => Self::build_named(spec, rib, visitor),
+        }
+    }
+}
+
+mod named {
+    use super::{CompileError, EngineSpec, EngineVisitor, Family, Rib};
+
+    /// What [`auto`](super::auto) chooses from. Apart from [`Engines`](super::Engines), or a choice
+    /// would be compiled that chooses a choice, without end.
+    pub trait Named: Family {
+        /// Compiles an engine other than `auto` and hands it to the visitor.
+        ///
+        /// # Errors
+        /// Those of [`Engines::build`](super::Engines::build).
+        fn build_named<V: EngineVisitor<Self>>(
+            spec: &EngineSpec,
+            rib: &Rib<Self>,
+            visitor: V,
+        ) -> Result<V::Output, CompileError>;
+    }
 }
 
 /// Builds an engine that is written once for every family; says that any other does not exist for
@@ -180,7 +210,7 @@ fn build_common<F: Family, V: EngineVisitor<F>>(
         EngineKind::TreeBitmap => tree_bitmap::build(&spec.options, rib, visitor),
         EngineKind::Folio => folio::build(&spec.options, rib, visitor),
         EngineKind::Dir24_8 => dir24_8::build(&spec.options, rib, visitor),
-        EngineKind::Dxr | EngineKind::Sail => {
+        EngineKind::Dxr | EngineKind::Sail | EngineKind::Auto => {
             Err(CompileError::Family { engine: spec.kind.name(), family: F::NAME })
         }
     }
@@ -190,8 +220,10 @@ impl Engines for Ipv4 {
     fn has(_: EngineKind) -> bool {
         true
     }
+}
 
-    fn build<V: EngineVisitor<Self>>(
+impl named::Named for Ipv4 {
+    fn build_named<V: EngineVisitor<Self>>(
         spec: &EngineSpec,
         rib: &Rib<Self>,
         visitor: V,
@@ -208,8 +240,10 @@ impl Engines for Ipv6 {
     fn has(kind: EngineKind) -> bool {
         !matches!(kind, EngineKind::Sail)
     }
+}
 
-    fn build<V: EngineVisitor<Self>>(
+impl named::Named for Ipv6 {
+    fn build_named<V: EngineVisitor<Self>>(
         spec: &EngineSpec,
         rib: &Rib<Self>,
         visitor: V,

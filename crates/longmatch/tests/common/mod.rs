@@ -45,6 +45,8 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         "spider:flight=4:entry=64",
         "spider:lanes=16:entry=64",
         "spider:ahead:entry=64",
+        "auto",
+        "auto:use=one:simd=portable",
     ];
     specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));
     let of_family = match F::WIDTH {

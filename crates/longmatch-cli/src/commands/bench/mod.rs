@@ -1,5 +1,6 @@
 //! `longmatch bench`: measures engines side by side, after checking their answers.
 
+mod choice;
 mod traffic;
 
 use std::io::Write;
@@ -102,6 +103,9 @@ impl Bench<'_> {
                 Err(error) => warn(format_args!("{} without {error}", F::LABEL)),
             }
         }
+        if !self.args.json {
+            choice::announce(&mut self.out, &race)?;
+        }
         let mut measured = 0;
         for traffic in std::mem::take(&mut self.traffics) {
             match race.heat(&traffic, SEED) {
@@ -192,7 +196,8 @@ impl Bench<'_> {
                 record.limit_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}x")),
             ]);
         }
-        grid.print(out)
+        grid.print(out)?;
+        choice::compare(out, records)
     }
 
     /// What else a reader has to know about the rates.

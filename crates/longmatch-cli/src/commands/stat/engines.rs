@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use longmatch::{EngineSpec, Fib, MemoryPart, Rib};
+use longmatch::{EngineKind, EngineSpec, Fib, MemoryPart, Rib};
 use serde::Serialize;
 
 use crate::args::first_fit;
@@ -14,7 +14,7 @@ use crate::progress::Progress;
 pub struct EngineNumbers {
     /// As it can be given to `--engine`.
     pub engine: String,
-    /// What the engine has chosen where it could choose.
+    /// What the engine has chosen where it could choose; of `auto`, which engine.
     pub variant: Option<String>,
     /// Whether its lookups take time in proportion to the table.
     pub oracle: bool,
@@ -82,7 +82,11 @@ fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec, named: bool) -> EngineNumbers
             if named {
                 numbers.statistics = fib.statistics(rib);
             }
-            numbers.variant = Some(fib.variant()).filter(|variant| !variant.is_empty());
+            let variant = match spec.kind {
+                EngineKind::Auto => format!("{} {}", fib.name(), fib.variant()),
+                _ => fib.variant(),
+            };
+            numbers.variant = Some(variant.trim_end().to_owned()).filter(|it| !it.is_empty());
         }
         Err(error) => numbers.error = Some(error.to_string()),
     }

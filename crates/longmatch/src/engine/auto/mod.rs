@@ -1,0 +1,237 @@
+//! Chooses an engine: by a model of what each would cost for this table, this CPU and the use that
+//! is made of it. See the README beside this file.
+//!
+//! [`EngineKind::Auto`](super::EngineKind::Auto) is no engine: what comes out is the chosen one,
+//! with its own type, name and variant. Its options:
+//!
+//! | option | meaning |
+//! |---|---|
+//! | `use=batch` | many addresses in one call: the default |
+//! | `use=one` | one address at a time, whose answer is waited for |
+//! | `memory=4M` | at most as many bytes (K, M, G: binary) |
+//! | `simd=avx2` | for CPUs with no more than these instructions, instead of this CPU |
+
+mod model;
+mod summary;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::iter::once;
+
+use self::model::CANDIDATES;
+use self::summary::Summary;
+use super::{Engine, EngineKind, EngineSpec, EngineVisitor, Engines};
+use crate::error::{CompileError, OptionError};
+use crate::rib::Rib;
+use crate::simd::{Level, Simd};
+
+pub(super) const NAME: &str = "auto";
+
+/// How lookups are going to be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Usage {
+    /// Many addresses in one call.
+    #[default]
+    Batch,
+    /// One address at a time, whose answer is waited for.
+    One,
+}
+
+/// What an engine is wanted for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Wish {
+    /// How lookups are going to be made.
+    pub usage: Usage,
+    /// The most bytes that the engine may take, as [`MemoryUsage`](crate::MemoryUsage) counts them:
+    /// one family's, and not what compiling takes in passing.
+    pub memory: Option<u64>,
+    /// The instructions that lookups will use; `None` for the best that this CPU has.
+    pub level: Option<Level>,
+}
+
+const EXPECTED: &str = "use=batch, use=one, memory= and bytes with K, M or G behind, simd= and a \
+     level";
+
+impl Wish {
+    /// Reads the options of an [`EngineSpec`]. The last of a kind counts.
+    ///
+    /// # Errors
+    /// When an option is none of those in the table [above](self).
+    pub fn parse(options: &[String]) -> Result<Self, OptionError> {
+        let mut wish = Self::default();
+        for option in options {
+            let wrong = || OptionError { engine: NAME, option: option.clone(), expected: EXPECTED };
+            match option.split_once('=').ok_or_else(wrong)? {
+                ("use", "batch") => wish.usage = Usage::Batch,
+                ("use", "one") => wish.usage = Usage::One,
+                ("memory", size) => wish.memory = Some(bytes(size).ok_or_else(wrong)?),
+                ("simd", level) => wish.level = Some(level.parse().map_err(|_| wrong())?),
+                _ => return Err(wrong()),
+            }
+        }
+        Ok(wish)
+    }
+
+    fn level(&self) -> Level {
+        self.level.unwrap_or_else(|| Simd::best().level())
+    }
+}
+
+/// A number of bytes such as `4M`; `None` for anything else, zero included.
+fn bytes(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'K' => (&text[..text.len() - 1], 10),
+        b'M' => (&text[..text.len() - 1], 20),
+        b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    // A sign is not part of a size.
+    let number: u64 = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
+    number.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
+}
+
+/// What the model says of an engine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Prediction {
+    /// The engine, with the options that are proposed.
+    pub spec: EngineSpec,
+    /// Cycles of a lookup, of the CPU that the model was made on. They are for comparing.
+    pub cycles: f64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// Every engine that may be chosen for a table, in the order in which they are tried: by cycles;
+/// behind them those that seem to take more memory than wished, smallest first. O(routes).
+///
+/// Whether an engine can hold the table shows when it is compiled.
+pub fn rank<F: Engines>(rib: &Rib<F>, wish: &Wish) -> Vec<Prediction> {
+    let table = Summary::of(rib);
+    let candidates = CANDIDATES.iter().filter(|candidate| F::has(candidate.kind));
+    let mut ranking: Vec<_> = candidates
+        .map(|candidate| {
+            let (cycles, bytes) = candidate.estimate(&table, wish);
+            let options = candidate.options.iter().copied().map(String::from).collect();
+            let spec = EngineSpec { kind: candidate.kind, options };
+            Prediction { spec, cycles, bytes: bytes as u64 }
+        })
+        .collect();
+    let excess = |it: &Prediction| match wish.memory {
+        Some(memory) if it.bytes > memory => it.bytes,
+        _ => 0,
+    };
+    ranking.sort_by(|a, b| {
+        excess(a).cmp(&excess(b)).then(a.cycles.total_cmp(&b.cycles)).then(a.bytes.cmp(&b.bytes))
+    });
+    ranking
+}
+
+/// The model's bytes are not so far off that an engine which seems to take as many times the memory
+/// wished could do with it. Such an engine is not compiled to find out.
+const HOPELESS: u64 = 8;
+
+/// Compiles the first engine of the [ranking](rank) that can hold the table in the memory wished,
+/// and hands it to the visitor. Comes with what was predicted of it.
+///
+/// Where an engine refuses the table, its [wider](EngineSpec::wider) variants are tried, then the
+/// next one has its turn. O(routes) and a compilation for each engine that is tried, usually one.
+///
+/// # Errors
+/// [`CompileError::Memory`] when no engine can do with the memory wished. Without a wish for
+/// memory, when every engine refuses the table: the error of the first.
+pub fn compile<F: Engines, V: EngineVisitor<F>>(
+    rib: &Rib<F>,
+    wish: &Wish,
+    visitor: V,
+) -> Result<(Prediction, V::Output), CompileError> {
+    let mut visitor = Some(visitor);
+    let limit = wish.memory.unwrap_or(u64::MAX);
+    let mut smallest: Option<(u64, EngineKind)> = None;
+    let mut refusal = None;
+    for Prediction { spec, cycles, bytes } in rank(rib, wish) {
+        let mut taken = bytes;
+        if bytes / HOPELESS <= limit {
+            match first_fit(&spec, rib, limit, &mut visitor) {
+                Ok((spec, output)) => return Ok((Prediction { spec, cycles, bytes }, output)),
+                Err(Misfit::Bytes(bytes)) => taken = bytes,
+                Err(Misfit::Refused(error)) => {
+                    refusal.get_or_insert(error);
+                    continue;
+                }
+            }
+        }
+        if smallest.is_none_or(|(bytes, _)| taken < bytes) {
+            smallest = Some((taken, spec.kind));
+        }
+    }
+    let nothing = CompileError::Family { engine: NAME, family: F::NAME };
+    Err(match smallest {
+        Some((bytes, kind)) => CompileError::Memory { limit, smallest: kind.name(), bytes },
+        None => refusal.unwrap_or(nothing),
+    })
+}
+
+/// Why a candidate is not the one.
+enum Misfit {
+    /// It takes as many bytes.
+    Bytes(u64),
+    /// It cannot hold the table.
+    Refused(CompileError),
+}
+
+/// A candidate; then the wider variants of one that comes with the engine's defaults, for which
+/// these are made.
+fn attempts(spec: &EngineSpec) -> impl Iterator<Item = EngineSpec> {
+    let wider = if spec.options.is_empty() { spec.wider() } else { Vec::new() };
+    once(spec.clone()).chain(wider)
+}
+
+/// Compiles the first attempt that holds the table. The error is that of the candidate itself.
+fn first_fit<F: Engines, V: EngineVisitor<F>>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+    limit: u64,
+    visitor: &mut Option<V>,
+) -> Result<(EngineSpec, V::Output), Misfit> {
+    let mut refusal = None;
+    for spec in attempts(spec) {
+        match F::build_named(&spec, rib, Offer { visitor, limit }) {
+            Ok(fit) => return fit.map(|output| (spec, output)).map_err(Misfit::Bytes),
+            Err(error) => refusal = refusal.or(Some(Misfit::Refused(error))),
+        }
+    }
+    Err(refusal.expect("the engine itself was tried"))
+}
+
+/// Hands an engine on to a visitor that can be given away once, unless the engine is too large: then
+/// its bytes come back.
+struct Offer<'v, V> {
+    visitor: &'v mut Option<V>,
+    limit: u64,
+}
+
+impl<F: Engines, V: EngineVisitor<F>> EngineVisitor<F> for Offer<'_, V> {
+    type Output = Result<V::Output, u64>;
+
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
+        let bytes = engine.memory_usage().bytes() as u64;
+        if bytes > self.limit {
+            return Err(bytes);
+        }
+        let visitor = self.visitor.take().expect("whoever gets an engine asks for no other");
+        Ok(visitor.visit(engine))
+    }
+}
+
+/// Builds what the options of `auto` lead to.
+pub(super) fn build<F: Engines, V: EngineVisitor<F>>(
+    options: &[String],
+    rib: &Rib<F>,
+    visitor: V,
+) -> Result<V::Output, CompileError> {
+    let (_, output) = compile(rib, &Wish::parse(options)?, visitor)?;
+    Ok(output)
+}
+
+#[cfg(test)]
+mod tests;
