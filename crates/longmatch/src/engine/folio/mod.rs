@@ -19,6 +19,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::root::Form;
+use self::store::{Kind, Page};
 use self::survey::Survey;
 use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::Family;
@@ -63,9 +64,10 @@ impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {
             _ => size_of_val(&**root),
         };
         let pages = self.store.pages().len();
+        let name = if self.pages.is_huge() { "pages, in huge pages" } else { "pages" };
         [
             MemoryPart { name: "root entries", count: root.len(), bytes },
-            MemoryPart { name: "pages", count: pages, bytes: size_of_val(&*self.pages) },
+            MemoryPart { name, count: pages, bytes: size_of_val(&*self.pages) },
         ]
         .into()
     }
@@ -94,6 +96,19 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
             variant += ":huge";
         }
         variant
+    }
+
+    /// The root, the branch pages of each level but the last that most addresses need, and the
+    /// pages of codes.
+    fn reads(&self) -> Vec<usize> {
+        let root = self.memory_usage().part("root entries").map_or(0, |part| part.bytes);
+        let kinds = (0..self.usual_levels - 1).map(|level| Kind::Branch(level as u8));
+        let of_kind = |kind: Kind| {
+            let pages = self.store.pages().iter().filter(|page| page.kind == kind);
+            pages.map(Page::bytes).sum()
+        };
+        let pages = kinds.chain([Kind::Codes]).map(of_kind);
+        [root].into_iter().chain(pages).filter(|bytes| *bytes > 0).collect()
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
