@@ -36,6 +36,7 @@ macro_rules! kernels {
 
 kernels! {
     dir24_8_ipv4: Ipv4, Dir24_8<Ipv4, u16>;
+    dir24_8_ipv6: Ipv6, Dir24_8<Ipv6, u32>;
     dxr_ipv4: Ipv4, Dxr<Original>;
     dxr_ipv6: Ipv6, Dxr<Long>;
     folio_byte_ipv4: Ipv4, Folio<Ipv4, Byte>;
