@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use super::layout::{Code, Entry, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT, Root};
 use super::plan::{Plan, Wishes};
@@ -94,12 +95,14 @@ pub(super) fn compile<F: Family, C: Code>(
     }
     let wishes = Wishes { cuts: config.cuts.clone(), sparse: config.sparse };
     let plan = Plan::new(survey, &wishes, 1 << C::LOG2);
+    let plan = plan.ok_or_else(|| config.impossible::<F>())?;
     let codes = Codes::new::<F::Bits, C>(survey);
     let mut builder = Builder::<F::Bits, C> {
         levels: plan.levels.clone(),
         codes: &codes,
         store: Store::default(),
         scratch: Vec::new(),
+        children: Vec::new(),
         code: PhantomData,
     };
     let root = builder.root(survey, &plan).map_err(|Full| CompileError::TooMany {
@@ -143,6 +146,9 @@ struct Builder<'a, B, C> {
     store: Store,
     /// Pages under construction, by level; kept to be used again.
     scratch: Vec<Vec<u8>>,
+    /// Positions in the store of the pages that slots of the branch pages under construction lead
+    /// to.
+    children: Vec<u32>,
     code: PhantomData<(B, C)>,
 }
 
@@ -151,13 +157,7 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
         let bits = plan.root_bits;
         let number = |start: &Start<B>| start.at.extract(0, bits);
         let starts = &survey.starts[..];
-        let whole = B::WIDTH == 32 || survey.lowest != survey.highest();
-        let first = if whole { 0 } else { starts.first().map_or(0, number) };
-        let end = match starts.last() {
-            _ if B::WIDTH == 32 => 1 << bits,
-            Some(last) => number(last) + 1,
-            None => first,
-        };
+        let Range { start: first, end } = survey.span(bits);
         let mut entries = Buffer::zeroed(end - first + 1).ok_or(Full)?;
         let mut raw = survey.lowest;
         let mut filled = 0;
@@ -165,6 +165,7 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
             let at = number(&block[0]) - first;
             fill(&mut entries[filled..at], Entry::answer(raw));
             let entry = self.block(0, bits, &mut raw, block)?;
+            self.children.clear();
             entries[at] = entry.0;
             filled = at + 1;
         }
@@ -196,6 +197,7 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
             return Ok(Entry::answer(raw));
         };
         let window = self.levels[level];
+        let own = self.children.len();
         let mut page = self.scratch.pop().unwrap_or_default();
         page.clear();
         let coded =
@@ -210,8 +212,16 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
         if page.len() < PLACE_UNIT << C::LOG2 {
             page.resize(PLACE_UNIT << C::LOG2, 0);
         }
-        let place = self.store.insert(kind, &page, 1 << C::LOG2)? >> C::LOG2;
+        let stored = self.store.insert(kind, &page, 1 << C::LOG2)?;
+        let place = stored.start >> C::LOG2;
         self.scratch.push(page);
+        for child in self.children.drain(own..) {
+            // The slots of the page that was there already have been counted when it was added.
+            if stored.known {
+                self.store.release(child);
+            }
+        }
+        self.children.push(stored.at);
         Ok(match kind {
             Kind::Codes => Entry::page_of_codes(place, window.end() - depth + C::SLOT_SHIFT as u8),
             Kind::Branch(_) => Entry::branch_page(place),

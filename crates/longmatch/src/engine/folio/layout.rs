@@ -49,7 +49,7 @@ pub(super) const MAX_NEXT_HOP: u32 = PAGE - 1;
 /// The greatest width of a window: `drop` is at most 2 + width - 1.
 pub(super) const MAX_WIDTH: u8 = 14;
 
-const _: () = assert!(PLACE | DROP | BRANCH | PAGE == u32::MAX && MAX_WIDTH + 1 <= DROP as u8);
+const _: () = assert!(PLACE | DROP | BRANCH | PAGE == u32::MAX && MAX_WIDTH < DROP as u8);
 
 impl Entry {
     pub fn answer(raw: u32) -> Self {

@@ -49,11 +49,11 @@ fn code<F: Family, C: Code>(folio: &Folio<F, C>, entry: Entry, slot: usize) -> u
     debug_assert!((at + 1) << C::LOG2 <= folio.pages.len() * 4);
     match C::LOG2 {
         // SAFETY: a slot of a page (invariant 2).
-        0 => folio.book.value(unsafe { *start.add(at) }).into(),
+        0 => folio.book.value(unsafe { *start.wrapping_add(at) }).into(),
         // SAFETY: as above.
-        1 => unsafe { *start.cast::<u16>().add(at) }.into(),
+        1 => unsafe { *start.cast::<u16>().wrapping_add(at) }.into(),
         // SAFETY: as above.
-        _ => unsafe { *start.cast::<u32>().add(at) },
+        _ => unsafe { *start.cast::<u32>().wrapping_add(at) },
     }
 }
 

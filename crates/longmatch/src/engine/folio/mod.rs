@@ -9,11 +9,13 @@ mod lookup;
 mod plan;
 mod store;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 pub use layout::{Byte, Code, Coded, Folio};
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use self::survey::Survey;
@@ -37,6 +39,28 @@ pub struct Config {
     pub sparse: Option<bool>,
     /// Whether to ask the system for huge pages.
     pub huge: bool,
+}
+
+impl Config {
+    /// The error of cuts with which there is no Folio, or not with such a root.
+    fn impossible<F: Family>(&self) -> OptionError {
+        let mut options = Vec::new();
+        if !self.cuts.is_empty() {
+            let cuts: Vec<String> = self.cuts.iter().map(u8::to_string).collect();
+            options.push(format!("cuts={}", cuts.join("-")));
+        }
+        options.extend(self.sparse.map(|sparse| if sparse { "sparse" } else { "dense" }.into()));
+        let expected = match F::WIDTH {
+            32 => {
+                "a dense root, rising cuts from 8 to 24 on, and at most 14 bits from one to the next"
+            }
+            _ => {
+                "rising cuts from 8 to 24 on, of a sparse root to 30, at most 14 bits from one to the \
+                 next, and none across bit 64"
+            }
+        };
+        OptionError { engine: NAME, option: options.join(":"), expected }
+    }
 }
 
 impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {
