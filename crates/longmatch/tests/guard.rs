@@ -1,8 +1,9 @@
 //! No kernel reads or writes outside the slices it is given: addresses and answers lie right before
 //! a page that must not be touched, or right after one, so that a step outside is a crash.
 //!
-//! D9 (DPDK lpm 66ed1786ad) was a vector load past an array's end. What an engine reads of its own
-//! arrays is `check()`'s business; this is about the caller's.
+//! D9 (DPDK lpm 66ed1786ad) was a vector load past an array's end. So the allocator of this program
+//! puts such a page behind every array of an engine, too, if it is of some size. The ends of what
+//! lies inside an array are `check()`'s business.
 
 #[cfg(target_os = "linux")]
 mod common;
@@ -15,6 +16,7 @@ fn slices_between_guard_pages() {
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::alloc::{GlobalAlloc, Layout, System};
     use std::marker::PhantomData;
     use std::process::Command;
     use std::ptr::{NonNull, null_mut};
@@ -85,6 +87,81 @@ mod linux {
             unsafe { libc::munmap(self.start.as_ptr().cast(), self.room + 2 * self.page) };
         }
     }
+
+    /// Puts what is as large as a page so that it ends where one begins that nothing may touch, or
+    /// as close before it as its alignment allows.
+    struct Walled;
+
+    /// Smaller ones are many, and would need a page each.
+    const WALLED_BYTES: usize = 4096;
+
+    impl Walled {
+        /// A page, and the whole pages for an allocation, in bytes; `None` leaves it to the system:
+        /// if it is small, or has to begin where a huge page does.
+        fn pages(layout: Layout) -> Option<(usize, usize)> {
+            if layout.size() < WALLED_BYTES {
+                return None;
+            }
+            // SAFETY: asks for a number, changes nothing.
+            let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
+            let room = layout.size().checked_next_multiple_of(page)?;
+            (layout.align() <= page).then_some((page, room))
+        }
+
+        fn place(layout: Layout, page: usize, room: usize) -> *mut u8 {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            // SAFETY: a new mapping at an address of the system's choice touches no other memory.
+            let start = unsafe { libc::mmap(null_mut(), room + page, access, flags, -1, 0) };
+            if start == libc::MAP_FAILED {
+                return null_mut();
+            }
+            let behind = start.cast::<u8>().wrapping_add(room);
+            // SAFETY: the last page of the mapping above, which nobody knows yet.
+            if unsafe { libc::mprotect(behind.cast(), page, libc::PROT_NONE) } != 0 {
+                return null_mut();
+            }
+            let offset = (room - layout.size()) & !(layout.align() - 1);
+            start.cast::<u8>().wrapping_add(offset)
+        }
+    }
+
+    // SAFETY: memory is the system's, or a mapping of its own for each allocation: inside it, as
+    // large and as aligned as asked for. An allocation begins in the first page of its mapping, so
+    // the mapping is found again.
+    unsafe impl GlobalAlloc for Walled {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            match Self::pages(layout) {
+                Some((page, room)) => Self::place(layout, page, room),
+                // SAFETY: as the caller promises.
+                None => unsafe { System.alloc(layout) },
+            }
+        }
+
+        unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+            match Self::pages(layout) {
+                // A new mapping is zero, and takes no memory before it is written.
+                Some((page, room)) => Self::place(layout, page, room),
+                // SAFETY: as the caller promises.
+                None => unsafe { System.alloc_zeroed(layout) },
+            }
+        }
+
+        unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+            match Self::pages(layout) {
+                Some((page, room)) => {
+                    let first = start.wrapping_sub(start.addr() % page);
+                    // SAFETY: the mapping that was made for this allocation.
+                    unsafe { libc::munmap(first.cast(), room + page) };
+                }
+                // SAFETY: as the caller promises; it came from there.
+                None => unsafe { System.dealloc(start, layout) },
+            }
+        }
+    }
+
+    #[global_allocator]
+    static WALLED: Walled = Walled;
 
     /// Sizes of batches beside 0 to 65.
     const SIZES: [usize; 8] = [127, 128, 129, 255, 511, 512, 513, 1000];
@@ -195,8 +272,8 @@ mod linux {
     /// In the environment: touch a guard page, and which.
     const TOUCH: &str = "LONGMATCH_TEST_TOUCH_GUARD";
 
-    /// The test above proves something only if a step outside is a crash: takes one, in a process
-    /// of its own.
+    /// The tests above prove something only if a step outside is a crash: takes one, in a process of
+    /// its own.
     #[test]
     fn a_step_outside_is_a_crash() {
         let step = |side: &str| {
@@ -208,10 +285,16 @@ mod linux {
         match std::env::var(TOUCH).as_deref() {
             Err(_) => {
                 use std::os::unix::process::ExitStatusExt;
-                for side in ["behind", "before"] {
+                for side in ["behind", "before", "array"] {
                     assert_eq!(step(side).signal(), Some(libc::SIGSEGV), "{side}");
                 }
                 assert!(step("inside").success());
+            }
+            Ok("array") => {
+                let array = vec![7u32; 5000];
+                let end = array.as_ptr().wrapping_add(array.len());
+                // SAFETY: none, as below.
+                println!("{}", unsafe { end.read_volatile() });
             }
             Ok(side) => {
                 let (guard, step) = match side {

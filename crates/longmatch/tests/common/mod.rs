@@ -47,13 +47,27 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         "spider:ahead:entry=64",
         "auto",
         "auto:use=one:simd=portable",
+        "folio:codes=16",
+        "folio:codes=32",
+        "folio:codes=book",
+        "folio:s=16",
+        "folio:s=8",
+        "folio:cuts=18-25:huge",
+        "folio:cuts=16-20-24-28:codes=16:dense",
     ];
     specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));
-    let of_family = match F::WIDTH {
-        32 => ["dxr:d=16:wide", "dxr:d=12:x=5:wide:hops=k"],
-        _ => ["dxr:d=16:xl", "dxr:d=12:x=5:xl:hops=k"],
+    let of_family: &[&str] = match F::WIDTH {
+        32 => &["dxr:d=16:wide", "dxr:d=12:x=5:wide:hops=k", "folio:cuts=24:codes=book"],
+        _ => &[
+            "dxr:d=16:xl",
+            "dxr:d=12:x=5:xl:hops=k",
+            "folio:sparse",
+            "folio:regions",
+            "folio:s=16:dense:codes=book",
+            "folio:cuts=20-34-48-62-64-78:sparse:codes=32",
+        ],
     };
-    specs.extend(of_family.map(|text| text.parse::<EngineSpec>().unwrap()));
+    specs.extend(of_family.iter().map(|text| text.parse::<EngineSpec>().unwrap()));
     specs.retain(|spec| F::has(spec.kind));
     specs
 }

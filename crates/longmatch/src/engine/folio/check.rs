@@ -58,16 +58,16 @@ fn root_form<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
     let all = 1u64 << root.bits;
     // Of IPv4 the index is not bounded before the root is read.
     if F::WIDTH == 32 && !matches!(root.form, Form::Span { first: 0, .. } if blocks as u64 == all) {
-        return corrupt(format!("{blocks} blocks of {all}, {:?}", root.form));
+        return corrupt(format!("{blocks} blocks from {:?} on, of {all}", root.form));
     }
     let mut at = 0;
     for (index, numbers) in root.stretches() {
         let word = numbers.start << (32 - root.bits);
         if numbers.start < at || u64::from(numbers.end) > all || index + numbers.len() > blocks {
-            return corrupt(format!("blocks {numbers:?} at {index} of {blocks} stored"));
+            return corrupt(format!("blocks from {numbers:?} on at {index} of {blocks} stored"));
         }
         if !numbers.is_empty() && root.index(word) as usize != index {
-            return corrupt(format!("blocks {numbers:?} are not found at {index}"));
+            return corrupt(format!("blocks from {numbers:?} on are not found at {index}"));
         }
         at = numbers.end;
     }
@@ -223,7 +223,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
                 self.answer(block(F::Bits::ZERO, at as usize, root.bits), outside)?;
             }
             let entries = &root.entries[index..][..numbers.len()];
-            self.entries(0, entries, F::Bits::ZERO, numbers.start as usize, root.bits)?;
+            self.entries(0, entries, F::Bits::ZERO, numbers.start as usize, root.bits, true)?;
             at = numbers.end;
         }
         if at < 1 << root.bits {
@@ -233,7 +233,8 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
     }
 
     /// Walks entries that lead to pages of a level, for blocks at depth `bits` whose addresses
-    /// begin with `stem`; the first of them has the number `number`.
+    /// begin with `stem`; the first of them has the number `number`. They are counted unless they
+    /// were met before, as those of a shared page.
     fn entries(
         &mut self,
         level: usize,
@@ -241,12 +242,13 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         stem: F::Bits,
         number: usize,
         bits: u8,
+        counted: bool,
     ) -> Result<(), Corrupt> {
         let mut at = 0;
         while at < entries.len() {
             let (entry, first) = (Entry(entries[at]), block(stem, number + at, bits));
             if entry.is_page() {
-                self.page(level, entry, first)?;
+                self.page(level, entry, first, counted)?;
                 at += 1;
             } else {
                 self.answer(first, entry)?;
@@ -265,7 +267,13 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
 
     /// Walks the page that an entry leads to, whose addresses begin at `first`. Recursion is as
     /// deep as there are levels.
-    fn page(&mut self, level: usize, entry: Entry, first: F::Bits) -> Result<(), Corrupt> {
+    fn page(
+        &mut self,
+        level: usize,
+        entry: Entry,
+        first: F::Bits,
+        counted: bool,
+    ) -> Result<(), Corrupt> {
         let Some(window) = self.folio.levels.get(level).copied() else {
             return corrupt(format!("{}: a page past the address's end", F::addr(first)));
         };
@@ -274,7 +282,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
             false => (Kind::Codes, slots::<F, C>(window, entry, first)? << C::LOG2),
         };
         let unit = PLACE_UNIT << C::LOG2;
-        let page = self.meet_page(kind, entry, bytes.max(unit), first)?;
+        let (page, met) = self.meet_page(kind, entry, bytes.max(unit), first, counted)?;
         let (content, padding) = content(self.bytes, &page).split_at(bytes);
         if padding.iter().any(|byte| *byte != 0) {
             return corrupt(format!("{}: {page:?} is not filled up with zeros", F::addr(first)));
@@ -290,30 +298,32 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         if !Entry(slots[0]).is_page() && run_end(slots, 1, 0) == slots.len() {
             return corrupt(format!("{}: a branch page without a change", F::addr(first)));
         }
-        self.entries(level + 1, slots, first, 0, window.end())
+        self.entries(level + 1, slots, first, 0, window.end(), counted && met == 1)
     }
 
-    /// Counts an entry that leads to a page of some kind and size.
+    /// The page of some kind and size that an entry leads to, and how many entries have, with this
+    /// one if it is counted.
     fn meet_page(
         &mut self,
         kind: Kind,
         entry: Entry,
         bytes: usize,
         first: F::Bits,
-    ) -> Result<Page, Corrupt> {
+        counted: bool,
+    ) -> Result<(Page, u32), Corrupt> {
         let start = entry.place().checked_mul(1 << C::LOG2);
         let at = start.and_then(|start| self.page_at.get(&start));
         let Some(at) = at.map(|at| *at as usize) else {
             return corrupt(format!("{}: {entry:x?} leads to no page", F::addr(first)));
         };
         let page = self.folio.store.pages()[at];
-        self.met[at] += 1;
+        self.met[at] += u32::from(counted);
         if (page.kind, page.bytes()) != (kind, bytes) || self.met[at] > page.references {
             let (met, addr) = (self.met[at], F::addr(first));
-            let what = format!("{kind:?} of {bytes} bytes, for the {met}th time");
+            let what = format!("{kind:?} of {bytes} bytes, time {met}");
             return corrupt(format!("{addr}: {entry:x?}, {what}, leads to {page:?}"));
         }
-        Ok(page)
+        Ok((page, self.met[at]))
     }
 
     /// Walks a page of codes whose addresses begin at `first` and whose slots are numbered by the
@@ -363,4 +373,33 @@ fn slots<F: Family, C: Code>(
 /// `bits`.
 fn block<B: Bits>(stem: B, number: usize, bits: u8) -> B {
     stem | B::from_u128((number as u128) << (B::WIDTH - bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs of every small length at every place, and lengths round those of the stretches.
+    #[test]
+    fn runs_end_where_items_change() {
+        let mut state = 1u32;
+        for most in [1, 2, 3, 17, 100, 5000] {
+            let mut items = Vec::new();
+            while items.len() < 20_000 {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let length = items.len() + 4 * (1 + (state >> 8) as usize % most);
+                items.resize(length, (state >> 4) as u8 & 1);
+            }
+            for unit in [1, 4] {
+                let mut at = 0;
+                while at < items.len() {
+                    let other = items[at..].iter().position(|item| *item != items[at]);
+                    let end = other.map_or(items.len(), |other| at + other);
+                    assert_eq!(run_end(&items, unit, at), end, "{most}, {unit}, {at}");
+                    at = end;
+                }
+            }
+        }
+        assert_eq!(run_end(&[1u8, 2, 1, 2, 1, 2, 1, 3], 2, 0), 6);
+    }
 }

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use super::layout::{Code, Entry, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT};
 use super::plan::{Plan, RootForm, Wishes};
@@ -95,12 +96,14 @@ pub(super) fn compile<F: Family, C: Code>(
     }
     let wishes = Wishes { cuts: config.cuts.clone(), root: config.root };
     let plan = Plan::new(survey, &wishes, 1 << C::LOG2);
+    let plan = plan.ok_or_else(|| config.impossible::<F>())?;
     let codes = Codes::new::<F::Bits, C>(survey);
     let mut builder = Builder::<F::Bits, C> {
         levels: plan.levels.clone(),
         codes: &codes,
         store: Store::default(),
         scratch: Vec::new(),
+        children: Vec::new(),
         code: PhantomData,
     };
     let root = builder.root(survey, &plan).map_err(|Full| CompileError::TooMany {
@@ -141,7 +144,6 @@ fn buffer(words: usize, huge: bool) -> Result<Buffer, CompileError> {
 /// The root that a plan asks for, without entries. `None` when there is no memory for it.
 fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<Root> {
     let bits = plan.root_bits;
-    let number = |start: &Start<B>| start.at.extract(0, bits) as u32;
     if let RootForm::Regions = plan.root {
         let regions = Regions::new(survey.regions(), bits)?;
         let len = survey.regions().len() << regions.block_bits;
@@ -151,16 +153,9 @@ fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<Root> {
             form: Form::Regions(regions),
         });
     }
-    // Blocks before the first start and after the last one have the same answer, or all are stored
-    // up to the last start.
-    let whole = B::WIDTH == 32 || survey.lowest != survey.highest();
-    let first = if whole { 0 } else { survey.starts.first().map_or(0, number) };
-    let end = match survey.starts.last() {
-        _ if B::WIDTH == 32 => 1 << bits,
-        last => last.map_or(first, |last| number(last) + 1),
-    };
-    let sparse = plan.root == RootForm::Sparse;
-    let entries = Buffer::zeroed((end - first) as usize + 1)?;
+    let Range { start: first, end } = survey.span(bits);
+    let entries = Buffer::zeroed(end - first + 1)?;
+    let (first, sparse) = (first as u32, plan.root == RootForm::Sparse);
     Some(Root { entries, bits, form: Form::Span { first, sparse } })
 }
 
@@ -170,6 +165,9 @@ struct Builder<'a, B, C> {
     store: Store,
     /// Pages under construction, by level; kept to be used again.
     scratch: Vec<Vec<u8>>,
+    /// Positions in the store of the pages that slots of the branch pages under construction lead
+    /// to.
+    children: Vec<u32>,
     code: PhantomData<(B, C)>,
 }
 
@@ -180,17 +178,19 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
         let starts = &survey.starts[..];
         let all = 1u32 << bits;
         let mut root = empty_root(survey, plan).ok_or(Full)?;
+        let stretches = root.stretches();
         let mut raw = survey.lowest;
         let mut filled = 0;
         for block in starts.chunk_by(|a, b| number(a) == number(b)) {
             let at = number(&block[0]);
-            root.fill(filled, at, Entry::answer(raw));
+            root.fill(&stretches, filled..at, Entry::answer(raw));
             let entry = self.block(0, bits, &mut raw, block)?;
             let index = root.index((block[0].at.half(0) >> 32) as u32) as usize;
+            self.children.clear();
             root.entries[index] = entry.0;
             filled = at + 1;
         }
-        root.fill(filled, all, Entry::answer(raw));
+        root.fill(&stretches, filled..all, Entry::answer(raw));
         let last = root.last() as usize;
         let outside = match root.form {
             Form::Regions(_) => survey.lowest,
@@ -224,6 +224,7 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
             return Ok(Entry::answer(raw));
         };
         let window = self.levels[level];
+        let own = self.children.len();
         let mut page = self.scratch.pop().unwrap_or_default();
         page.clear();
         let coded =
@@ -238,8 +239,16 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
         if page.len() < PLACE_UNIT << C::LOG2 {
             page.resize(PLACE_UNIT << C::LOG2, 0);
         }
-        let place = self.store.insert(kind, &page, 1 << C::LOG2)? >> C::LOG2;
+        let stored = self.store.insert(kind, &page, 1 << C::LOG2)?;
+        let place = stored.start >> C::LOG2;
         self.scratch.push(page);
+        for child in self.children.drain(own..) {
+            // The slots of the page that was there already have been counted when it was added.
+            if stored.known {
+                self.store.release(child);
+            }
+        }
+        self.children.push(stored.at);
         Ok(match kind {
             Kind::Codes => Entry::page_of_codes(place, window.end() - depth + C::SLOT_SHIFT as u8),
             Kind::Branch(_) => Entry::branch_page(place),

@@ -10,12 +10,14 @@ mod plan;
 mod root;
 mod store;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 pub use layout::{Byte, Code, Coded, Folio};
 pub use plan::RootForm;
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use self::root::Form;
@@ -41,6 +43,28 @@ pub struct Config {
     pub root: Option<RootForm>,
     /// Whether to ask the system for huge pages.
     pub huge: bool,
+}
+
+impl Config {
+    /// The error of cuts with which there is no Folio, or not with such a root.
+    fn impossible<F: Family>(&self) -> OptionError {
+        let mut options = Vec::new();
+        if !self.cuts.is_empty() {
+            let cuts: Vec<String> = self.cuts.iter().map(u8::to_string).collect();
+            options.push(format!("cuts={}", cuts.join("-")));
+        }
+        options.extend(self.root.map(|root| root.name().into()));
+        let expected = match F::WIDTH {
+            32 => {
+                "a dense root, rising cuts from 8 to 24 on, and at most 14 bits from one to the next"
+            }
+            _ => {
+                "rising cuts from 8 to 24 on (of a sparse root to 30; with regions from 12 to 30, and \
+                 at most 20 regions), at most 14 bits from one to the next, and none across bit 64"
+            }
+        };
+        OptionError { engine: NAME, option: options.join(":"), expected }
+    }
 }
 
 impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {

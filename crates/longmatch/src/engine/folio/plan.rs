@@ -47,6 +47,15 @@ pub enum RootForm {
 
 impl RootForm {
     const ALL: [Self; 3] = [Self::Dense, Self::Sparse, Self::Regions];
+
+    /// The name among the options.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Sparse => "sparse",
+            Self::Regions => "regions",
+        }
+    }
 }
 
 /// Cycles of a gather from as many bytes, `log2` of the bytes first.
@@ -72,6 +81,9 @@ const GROUP: i32 = 64;
 /// The most bits of a root that is written throughout, and of one that is not.
 const MAX_ROOT: u8 = 24;
 const MAX_SPARSE_ROOT: u8 = 30;
+/// The most entries of a root that is not asked for. A larger one takes address space by the GiB, and
+/// time to walk, for routes at both ends of the space.
+const MAX_ENTRIES: usize = 1 << 27;
 /// Bits of the address within a cache line of the root, and within a page of memory.
 const LINE_BITS: u8 = 4;
 const MEMORY_PAGE_BITS: u8 = 10;
@@ -81,8 +93,8 @@ const SPARSE: f64 = 0.7;
 const REGIONS: f64 = 0.4;
 
 impl Plan {
-    /// The best plan by the model, with codes of `code_bytes`.
-    pub fn new<B: Bits>(survey: &Survey<B>, wishes: &Wishes, code_bytes: usize) -> Self {
+    /// The best plan by the model, with codes of `code_bytes`; `None` if no plan is as wished.
+    pub fn new<B: Bits>(survey: &Survey<B>, wishes: &Wishes, code_bytes: usize) -> Option<Self> {
         let width = usize::from(B::WIDTH);
         // The cheapest way to have a cut at each depth: its cost, and the cut before.
         let mut best = vec![(f64::INFINITY, 0u8, RootForm::Dense); width + 1];
@@ -93,7 +105,10 @@ impl Plan {
             }
             for form in RootForm::ALL {
                 let cost = root_cost(survey, bits, form);
-                let refused = wishes.root.is_some_and(|wish| wish != form);
+                let refused = wishes.root.is_some_and(|wish| wish != form)
+                    || (wanted.is_empty()
+                        && form != RootForm::Regions
+                        && survey.span(bits).len() > MAX_ENTRIES);
                 if !refused && cost < best[usize::from(bits)].0 {
                     best[usize::from(bits)] = (cost, 0, form);
                 }
@@ -110,6 +125,10 @@ impl Plan {
                 }
             }
         }
+        // Cuts that do not rise would be taken for those that do.
+        if best[width].0.is_infinite() || !wanted.is_sorted_by(|a, b| a < b) {
+            return None;
+        }
         let mut levels = Vec::new();
         let mut end = B::WIDTH;
         loop {
@@ -120,7 +139,8 @@ impl Plan {
                 let usual =
                     |level: &Level| level.end() <= reach && survey.deeper(level.start) > RARE;
                 let usual_levels = levels.iter().filter(|level| usual(level)).count().max(1);
-                return Self { root_bits: end, root, levels: levels.into(), usual_levels };
+                let levels = levels.into();
+                return Some(Self { root_bits: end, root, levels, usual_levels });
             }
             levels.push(Level { start, width: end - start });
             end = start;
@@ -136,8 +156,7 @@ fn allowed(wanted: &[u8], start: u8, end: u8) -> bool {
 }
 
 fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, form: RootForm) -> f64 {
-    let all = if B::WIDTH == 32 { 1 << bits } else { survey.span(bits) + 1 };
-    let all = all as f64 * 4.0;
+    let all = survey.span(bits).len() as f64 * 4.0;
     // Entries that differ from their neighbours come in units: of a line, of a page of memory.
     let touched = |unit_bits: u8| match bits.checked_sub(unit_bits) {
         Some(cut) if cut >= MIN_CUT => {

@@ -4,6 +4,7 @@
 //! blocks that are not all have the same answer: the table's last entry.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::layout::Entry;
 use crate::buffer::Buffer;
@@ -123,14 +124,14 @@ impl Root {
         }
     }
 
-    /// Stores an entry for the blocks from one number up to another, as far as they are stored.
-    pub fn fill(&mut self, from: u32, to: u32, entry: Entry) {
+    /// Stores an entry for the blocks of some numbers, as far as they are in the stretches.
+    pub fn fill(&mut self, stretches: &[(usize, Range<u32>)], blocks: Range<u32>, entry: Entry) {
         // Zeros are there already, and a sparse table has no memory for them.
         if entry.0 == 0 {
             return;
         }
-        for (start, numbers) in self.stretches() {
-            let (low, high) = (from.max(numbers.start), to.min(numbers.end));
+        for (start, numbers) in stretches {
+            let (low, high) = (blocks.start.max(numbers.start), blocks.end.min(numbers.end));
             if low < high {
                 let range = start + (low - numbers.start) as usize..;
                 self.entries[range][..(high - low) as usize].fill(entry.0);
@@ -139,7 +140,7 @@ impl Root {
     }
 
     /// The stored blocks in ascending order: where in the table they begin, and their numbers.
-    pub fn stretches(&self) -> Vec<(usize, core::ops::Range<u32>)> {
+    pub fn stretches(&self) -> Vec<(usize, Range<u32>)> {
         match &self.form {
             Form::Span { first, .. } => alloc::vec![(0, *first..*first + self.last())],
             Form::Regions(regions) => {

@@ -47,16 +47,27 @@ pub(super) struct Store {
     lines: Vec<u8>,
 }
 
+/// A page that was inserted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored {
+    /// Its position among the pages.
+    pub at: u32,
+    /// Where it begins.
+    pub start: u32,
+    /// Whether it was there already.
+    pub known: bool,
+}
+
 /// There is no place for another page.
 #[derive(Debug)]
 pub(super) struct Full;
 
 impl Store {
-    /// The page with these bytes, a power of two of them, which is there already or is added; where
-    /// it begins. Counts one more entry that leads to it.
+    /// The page with these bytes, a power of two of them, which is there already or is added. Counts
+    /// one more entry that leads to it.
     ///
     /// `code_bytes` says what a place is counted in.
-    pub fn insert(&mut self, kind: Kind, bytes: &[u8], code_bytes: usize) -> Result<u32, Full> {
+    pub fn insert(&mut self, kind: Kind, bytes: &[u8], code_bytes: usize) -> Result<Stored, Full> {
         debug_assert!(bytes.len().is_power_of_two() && bytes.len() >= PLACE_UNIT * code_bytes);
         let hash = hash(kind, bytes);
         let Self { pages, by_content, lines, .. } = self;
@@ -67,7 +78,7 @@ impl Store {
         if let Some(at) = by_content.find(hash, same) {
             let page = &mut pages[*at as usize];
             page.references += 1;
-            return Ok(page.start);
+            return Ok(Stored { at: *at, start: page.start, known: true });
         }
         let log2_bytes = bytes.len().ilog2() as u8;
         let start = self.place(log2_bytes, MAX_CODES * code_bytes)?;
@@ -80,7 +91,14 @@ impl Store {
             let page = &pages[*at as usize];
             self::hash(page.kind, content(lines, page))
         });
-        Ok(start)
+        Ok(Stored { at, start, known: false })
+    }
+
+    /// Counts one entry less that leads to a page, by its position; another one still does.
+    pub fn release(&mut self, at: u32) {
+        let page = &mut self.pages[at as usize];
+        debug_assert!(page.references > 1);
+        page.references -= 1;
     }
 
     /// Room for a page of `1 << log2_bytes`.
@@ -117,6 +135,12 @@ impl Store {
         let sized = self.free.iter().enumerate();
         sized.flat_map(|(log2, list)| list.iter().map(move |start| (*start, 1 << log2)))
     }
+
+    /// The account, to be falsified.
+    #[cfg(test)]
+    pub fn account(&mut self) -> (&mut Vec<Page>, &mut [Vec<u32>]) {
+        (&mut self.pages, &mut self.free)
+    }
 }
 
 fn content<'l>(lines: &'l [u8], page: &Page) -> &'l [u8] {
@@ -141,4 +165,74 @@ fn hash(kind: Kind, bytes: &[u8]) -> u64 {
     }
     // The table looks at the top bits and at the bottom ones.
     hash ^ hash >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    fn starts(store: &Store) -> Vec<u32> {
+        store.pages().iter().map(|page| page.start).collect()
+    }
+
+    #[test]
+    fn equal_pages_of_a_kind_are_one() {
+        let mut store = Store::default();
+        let (a, b) = ([1; 64], [2; 64]);
+        for kind in [Kind::Codes, Kind::Branch(0), Kind::Branch(1)] {
+            let first = store.insert(kind, &a, 1).unwrap();
+            assert!(!first.known);
+            for (bytes, same) in [(&a, true), (&b, false), (&a, true)] {
+                let next = store.insert(kind, bytes, 1).unwrap();
+                assert_eq!(
+                    (next.known, next.at == first.at, next.start == first.start),
+                    (same, same, same)
+                );
+            }
+        }
+        let references: Vec<u32> = store.pages().iter().map(|page| page.references).collect();
+        assert_eq!(references, [3, 1, 3, 1, 3, 1]);
+        store.release(2);
+        assert_eq!(store.pages()[2].references, 2);
+        assert_eq!(store.take_bytes(), [a, b, a, b, a, b].concat());
+    }
+
+    /// The beginning of a page is not the page.
+    #[test]
+    fn pages_of_two_sizes_differ() {
+        let mut store = Store::default();
+        store.insert(Kind::Codes, &[7; 32], 1).unwrap();
+        store.insert(Kind::Codes, &[7; 16], 1).unwrap();
+        assert_eq!(starts(&store), [0, 32]);
+    }
+
+    #[test]
+    fn pieces_of_lines_are_used_again() {
+        let mut store = Store::default();
+        let sizes = [16, 32, 128, 16, 16, 64];
+        for (i, bytes) in sizes.into_iter().enumerate() {
+            store.insert(Kind::Codes, &vec![i as u8; bytes], 1).unwrap();
+        }
+        assert_eq!(starts(&store), [0, 32, 64, 16, 192, 256]);
+        let unused: Vec<_> = store.unused().collect();
+        assert_eq!(unused, [(208, 16), (224, 32)]);
+        assert_eq!(store.take_bytes().len(), 320);
+    }
+
+    /// D5: the last place is usable; a refused page changes nothing.
+    #[test]
+    fn a_full_store_refuses() {
+        let mut store = Store::default();
+        assert_eq!(store.place(6, 128).unwrap(), 0);
+        assert_eq!(store.place(5, 128).unwrap(), 64);
+        for log2_bytes in [6, 7, 13] {
+            assert!(store.place(log2_bytes, 128).is_err());
+        }
+        assert_eq!(store.place(4, 128).unwrap(), 96);
+        assert_eq!(store.place(4, 128).unwrap(), 112);
+        assert!(store.place(4, 128).is_err());
+        assert_eq!((store.unused().count(), store.lines.len()), (0, 128));
+    }
 }

@@ -4,6 +4,7 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::layout::{Byte, Code, Coded};
 use super::root::{MAX_REGIONS, REGION_BITS};
@@ -139,10 +140,18 @@ impl<B: Bits> Survey<B> {
         self.routed * (1u64 << bits) as f64
     }
 
-    /// How many blocks of `bits` bits there are from the first start to the last.
-    pub fn span(&self, bits: u8) -> u64 {
-        let number = |start: Option<&Start<B>>| start.map_or(0, |start| start.at.extract(0, bits));
-        (number(self.starts.last()) - number(self.starts.first())) as u64 + 1
+    /// The blocks of `bits` bits outside which all addresses have one next hop; all of IPv4.
+    pub fn span(&self, bits: u8) -> Range<usize> {
+        if B::WIDTH == 32 {
+            return 0..1 << bits;
+        }
+        let number = |start: &Start<B>| start.at.extract(0, bits);
+        let first = match self.lowest == self.highest() {
+            true => self.starts.first().map_or(0, number),
+            // What is before the first start is not what is behind the last.
+            false => 0,
+        };
+        first..self.starts.last().map_or(first, |last| number(last) + 1)
     }
 
     /// The share of the starts that are deeper than a cut.
