@@ -6,7 +6,7 @@
 //! that level's intrinsics.
 //!
 //! Kernels that differ between levels only in how wide a vector is are written once, in the words of
-//! [`lanes`]. Others, for which these words do not suffice, use the intrinsics themselves.
+//! `lanes`. Others, for which these words do not suffice, use the intrinsics themselves.
 
 pub(crate) mod lanes;
 

@@ -1,7 +1,7 @@
 //! Chooses an engine: by a model of what each would cost for this table, this CPU and the use that
 //! is made of it. See the README beside this file.
 //!
-//! [`EngineKind::Auto`](super::EngineKind::Auto) is no engine: what comes out is the chosen one,
+//! [`EngineKind::Auto`] is no engine: what comes out is the chosen one,
 //! with its own type, name and variant. Its options:
 //!
 //! | option | meaning |
