@@ -277,6 +277,9 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         let Some(window) = self.folio.levels.get(level).copied() else {
             return corrupt(format!("{}: a page past the address's end", F::addr(first)));
         };
+        if self.folio.closed && level >= self.folio.usual_levels {
+            return corrupt(format!("{}: a page after the usual levels", F::addr(first)));
+        }
         let (kind, bytes) = match entry.is_branch() {
             true => (Kind::Branch(level as u8), size_of::<u32>() << window.width),
             false => (Kind::Codes, slots::<F, C>(window, entry, first)? << C::LOG2),

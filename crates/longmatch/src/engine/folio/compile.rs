@@ -103,6 +103,7 @@ pub(super) fn compile<F: Family, C: Code>(
         codes: &codes,
         store: Store::default(),
         scratch: Vec::new(),
+        levels_used: 0,
         children: Vec::new(),
         code: PhantomData,
     };
@@ -111,7 +112,7 @@ pub(super) fn compile<F: Family, C: Code>(
         what: "codes in pages",
         limit: u64::from(PLACE) + PLACE_UNIT as u64,
     })?;
-    let Builder { levels, mut store, .. } = builder;
+    let Builder { levels, mut store, levels_used, .. } = builder;
     let bytes = store.take_bytes();
     // One line more: a gather reads past the last code.
     let words = bytes.len() / 4 + 16;
@@ -124,6 +125,7 @@ pub(super) fn compile<F: Family, C: Code>(
         root,
         levels,
         usual_levels: plan.usual_levels,
+        closed: levels_used <= plan.usual_levels,
         pages,
         book,
         patches,
@@ -165,6 +167,8 @@ struct Builder<'a, B, C> {
     store: Store,
     /// Pages under construction, by level; kept to be used again.
     scratch: Vec<Vec<u8>>,
+    /// How many levels have pages.
+    levels_used: usize,
     /// Positions in the store of the pages that slots of the branch pages under construction lead
     /// to.
     children: Vec<u32>,
@@ -223,6 +227,7 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
         let Some(depth) = starts.iter().map(Start::depth).max() else {
             return Ok(Entry::answer(raw));
         };
+        self.levels_used = self.levels_used.max(level + 1);
         let window = self.levels[level];
         let own = self.children.len();
         let mut page = self.scratch.pop().unwrap_or_default();

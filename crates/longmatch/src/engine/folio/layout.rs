@@ -205,6 +205,7 @@ impl Level {
 ///    drop)`. They lie in the array of pages, which has 4 bytes more, as gathers read 32 bits.
 /// 3. An entry in the root is an answer or a page of level 0, one in a branch page of level `l` an
 ///    answer or a page of level `l + 1`. The last level ends where the address does.
+///    There are no pages of levels after the usual ones where the table is closed.
 /// 4. A page of up to 64 bytes lies in one cache line, a larger one begins with one.
 /// 5. No two pages of a kind have the same bytes, and the store counts for each page the entries
 ///    that lead to it.
@@ -221,6 +222,8 @@ pub struct Folio<F: Family, C: Code> {
     /// How many of the levels most addresses need at most: at least one, and none that ends more
     /// than 32 bits below the root.
     pub(super) usual_levels: usize,
+    /// Whether no address needs more levels than the usual ones.
+    pub(super) closed: bool,
     /// Pages of both kinds.
     pub(super) pages: Buffer,
     /// What the codes stand for, if they are of 8 bits.
