@@ -17,11 +17,14 @@ const PAGE: usize = 4096;
 ///
 /// The memory comes zeroed from the allocator. For a large array that is memory which the system
 /// provides page by page when it is first written, so an array that stays zero nearly everywhere
-/// takes little.
+/// takes little. That holds only for what is not aligned specially: the standard library's
+/// allocator writes the zeros of anything else itself. So the words begin at a line inside a
+/// slightly larger allocation.
 pub(crate) struct Buffer {
     words: NonNull<u32>,
     len: usize,
-    /// As it was allocated.
+    /// The allocation.
+    start: NonNull<u8>,
     layout: Layout,
     huge: bool,
 }
@@ -44,11 +47,21 @@ impl Buffer {
 
     fn new(len: usize, huge: bool) -> Option<Self> {
         let len = len.max(1);
-        let layout = layout(len, huge)?;
+        let bytes = len.checked_mul(size_of::<u32>())?;
+        // Huge ones begin where a huge page does, and fill the last.
+        let (bytes, align) = match huge {
+            true => (bytes.checked_next_multiple_of(HUGE_PAGE)?, HUGE_PAGE),
+            false => (bytes, LINE),
+        };
+        let spare = align - align_of::<u32>();
+        let layout = Layout::from_size_align(bytes.checked_add(spare)?, align_of::<u32>()).ok()?;
         // SAFETY: the layout's size is not 0.
-        let words = NonNull::new(unsafe { alloc_zeroed(layout) }.cast())?;
-        let huge = huge && advise_huge(words, layout.size());
-        Some(Self { words, len, layout, huge })
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let offset = start.addr().get().next_multiple_of(align) - start.addr().get();
+        // SAFETY: a multiple of the alignment that the allocation has, so `spare` at most.
+        let words = unsafe { start.add(offset) }.cast();
+        let huge = huge && advise_huge(words, bytes);
+        Some(Self { words, len, start, layout, huge })
     }
 
     /// Whether the system was asked to put it into huge pages, and agreed.
@@ -67,16 +80,6 @@ impl Buffer {
         let used = |page: &&[u32]| page.iter().any(|word| *word != 0);
         self.chunks(PAGE / 4).filter(used).map(size_of_val).sum()
     }
-}
-
-/// Huge ones begin where a huge page does, and fill the last.
-fn layout(len: usize, huge: bool) -> Option<Layout> {
-    let bytes = len.checked_mul(size_of::<u32>())?;
-    let (bytes, align) = match huge {
-        true => (bytes.checked_next_multiple_of(HUGE_PAGE)?, HUGE_PAGE),
-        false => (bytes, LINE),
-    };
-    Layout::from_size_align(bytes, align).ok()
 }
 
 /// Asks the system for huge pages; whether there is such a system and it agrees.
@@ -100,7 +103,7 @@ fn advise_huge(_: NonNull<u32>, _: usize) -> bool {
 impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout.
-        unsafe { dealloc(self.words.as_ptr().cast(), self.layout) };
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
 }
 
@@ -125,5 +128,42 @@ impl DerefMut for Buffer {
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Buffer").field("len", &self.len).field("huge", &self.huge).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_zero_and_aligned() {
+        for len in [0, 1, 15, 16, 17, 1000, 100_000] {
+            for (buffer, align) in [(Buffer::zeroed(len), LINE), (Buffer::huge(len), HUGE_PAGE)] {
+                let mut buffer = buffer.unwrap();
+                assert_eq!((buffer.len(), buffer.as_ptr().addr() % align), (len.max(1), 0));
+                assert!(buffer.iter().all(|word| *word == 0));
+                buffer.fill(7);
+                assert_eq!(buffer.bytes().len(), 4 * len.max(1));
+            }
+        }
+        assert!(Buffer::zeroed(usize::MAX).is_none() && Buffer::huge(usize::MAX / 4).is_none());
+    }
+
+    /// What is not written takes no memory: not even while it is allocated.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn zeros_take_no_memory() {
+        let mut buffer = Buffer::zeroed(1 << 26).unwrap();
+        buffer[1 << 25] = 1;
+        // SAFETY: asks for a number, changes nothing.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
+        let first = buffer.as_mut_ptr().wrapping_byte_add(page - buffer.as_ptr().addr() % page);
+        let mut resident = alloc::vec![0u8; (1 << 28) / page - 1];
+        let bytes = resident.len() * page;
+        // SAFETY: the buffer's whole pages, and a byte for each.
+        assert_eq!(unsafe { libc::mincore(first.cast(), bytes, resident.as_mut_ptr()) }, 0);
+        let resident: usize = resident.iter().map(|page| usize::from(page & 1)).sum();
+        // All of them would be 2^28 bytes; what was written takes a huge page at most.
+        assert!((1..=HUGE_PAGE / page).contains(&resident), "{resident} pages of {page} bytes");
     }
 }

@@ -60,7 +60,7 @@ impl Config {
             }
             _ => {
                 "rising cuts from 8 to 24 on (of a sparse root to 30; with regions from 12 to 30, and \
-                 at most 20 regions), at most 14 bits from one to the next, and none across bit 64"
+                 at most 18 regions), at most 14 bits from one to the next, and none across bit 64"
             }
         };
         OptionError { engine: NAME, option: options.join(":"), expected }

@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::layout::{Level, MAX_WIDTH, PLACE_UNIT};
-use super::root::Regions;
+use super::root::{MAX_REGIONS, Regions};
 use super::survey::{MIN_CUT, Survey};
 use crate::addr::Bits;
 
@@ -41,7 +41,8 @@ pub enum RootForm {
     Dense,
     /// The same, left unwritten where no route is: address space, but hardly memory.
     Sparse,
-    /// Entries for the blocks of those /12 that have routes, which are found by hashing.
+    /// Entries for the blocks of those /12 that have routes, which are found by hashing. Where there
+    /// are none or too many, another form stands in.
     Regions,
 }
 
@@ -99,13 +100,16 @@ impl Plan {
         // The cheapest way to have a cut at each depth: its cost, and the cut before.
         let mut best = vec![(f64::INFINITY, 0u8, RootForm::Dense); width + 1];
         let wanted = &wishes.cuts;
+        // Regions are for tables that have some, and not too many.
+        let fit = (1..=MAX_REGIONS).contains(&survey.regions().len());
+        let root = wishes.root.filter(|root| *root != RootForm::Regions || fit);
         for bits in MIN_CUT..=MAX_SPARSE_ROOT.min(B::WIDTH - 1) {
             if wanted.first().is_some_and(|wanted| *wanted != bits) {
                 continue;
             }
             for form in RootForm::ALL {
                 let cost = root_cost(survey, bits, form);
-                let refused = wishes.root.is_some_and(|wish| wish != form)
+                let refused = root.is_some_and(|root| root != form)
                     || (wanted.is_empty()
                         && form != RootForm::Regions
                         && survey.span(bits).len() > MAX_ENTRIES);

@@ -35,7 +35,7 @@ pub(super) const REGION_BITS: u8 = 12;
 /// Places for regions, as many as a permutation of two vector registers looks up.
 pub(super) const PLACES: usize = 32;
 /// The most regions for which a multiplier is sought.
-pub(super) const MAX_REGIONS: usize = 20;
+pub(super) const MAX_REGIONS: usize = 18;
 /// Multipliers that are tried.
 const TRIES: u32 = 200_000;
 

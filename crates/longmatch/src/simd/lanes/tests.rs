@@ -67,6 +67,10 @@ impl<L: Lanes> Of<L> {
         assert_eq!(self.lanes(b), self.each(|_| B));
         assert_eq!(self.lanes(l.add(a, b)), self.each(|n| n.wrapping_add(B)));
         assert_eq!(self.lanes(l.sub(a, b)), self.each(|n| n.wrapping_sub(B)));
+        assert_eq!(self.lanes(l.mul(a, b)), self.each(|n| n.wrapping_mul(B)));
+        let table: [u32; 32] = core::array::from_fn(|i| B.rotate_left(i as u32));
+        let looked_up = l.look_up(&table, l.and(a, l.splat(31)));
+        assert_eq!(self.lanes(looked_up), self.each(|n| B.rotate_left(n & 31)));
         assert_eq!(self.lanes(l.and(a, b)), self.each(|n| n & B));
         assert_eq!(self.lanes(l.or(a, b)), self.each(|n| n | B));
         assert_eq!(self.lanes(l.without(a, b)), self.each(|n| n & !B));

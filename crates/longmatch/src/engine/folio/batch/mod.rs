@@ -44,7 +44,8 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
             return lanes.run(Groups::<_, F, C, 6> { lanes, folio, keys, out });
         }
     }
-    match out.len() < Plain::COUNT {
+    // The kernel takes a code from the low end of what it reads with the bytes behind it.
+    match out.len() < Plain::COUNT || cfg!(target_endian = "big") {
         true => simd.run(Few { folio, keys, out }),
         false if F::WIDTH == 32 => {
             simd.run(Groups::<_, F, C, 2> { lanes: Plain, folio, keys, out })
