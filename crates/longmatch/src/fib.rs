@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::addr::Family;
-use crate::engine::{Compiled, Engine, EngineSpec, EngineVisitor, Engines};
+use crate::engine::{Compiled, EngineSpec, Engines};
 use crate::error::{CompileError, Corrupt};
 use crate::keys::Keys;
 use crate::memory::MemoryUsage;
@@ -38,16 +38,6 @@ pub struct Fib<F: Family> {
     engine: Box<dyn Compiled<F>>,
 }
 
-struct Boxed;
-
-impl<F: Family> EngineVisitor<F> for Boxed {
-    type Output = Box<dyn Compiled<F>>;
-
-    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
-        Box::new(engine)
-    }
-}
-
 impl<F: Engines> Fib<F> {
     /// Compiles a table. O(routes), plus what the engine's structure needs.
     ///
@@ -55,7 +45,7 @@ impl<F: Engines> Fib<F> {
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
     /// of it.
     pub fn compile(rib: &Rib<F>, engine: impl Into<EngineSpec>) -> Result<Self, CompileError> {
-        Ok(Self { engine: F::build(&engine.into(), rib, Boxed)? })
+        Ok(Self { engine: F::build_boxed(&engine.into(), rib)? })
     }
 }
 

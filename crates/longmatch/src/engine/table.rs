@@ -1,11 +1,14 @@
 //! The table of engines: their names, and how each is built for a family.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use super::{Engine, auto, dir24_8, dxr, folio, linear, poptrie, radix, sail, spider, tree_bitmap};
+use super::{
+    Compiled, Engine, auto, dir24_8, dxr, folio, linear, poptrie, radix, sail, spider, tree_bitmap,
+};
 use crate::addr::{Family, Ipv4, Ipv6};
 use crate::error::{CompileError, OptionError, UnknownEngine};
 use crate::rib::Rib;
@@ -175,6 +178,28 @@ pub trait Engines: named::Named {
             _ => Self::build_named(spec, rib, visitor),
         }
     }
+
+    /// [`Engines::build`] for whoever does not name the engine's type. Not generic, so that the
+    /// engines' kernels are compiled once, with this crate, and not again in every crate that
+    /// uses them.
+    ///
+    /// # Errors
+    /// Those of [`Engines::build`].
+    fn build_boxed(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+    ) -> Result<Box<dyn Compiled<Self>>, CompileError>;
+}
+
+/// Takes the engine behind a pointer.
+struct Boxed;
+
+impl<F: Family> EngineVisitor<F> for Boxed {
+    type Output = Box<dyn Compiled<F>>;
+
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
+        Box::new(engine)
+    }
 }
 
 mod named {
@@ -220,6 +245,13 @@ impl Engines for Ipv4 {
     fn has(_: EngineKind) -> bool {
         true
     }
+
+    fn build_boxed(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+    ) -> Result<Box<dyn Compiled<Self>>, CompileError> {
+        Self::build(spec, rib, Boxed)
+    }
 }
 
 impl named::Named for Ipv4 {
@@ -239,6 +271,13 @@ impl named::Named for Ipv4 {
 impl Engines for Ipv6 {
     fn has(kind: EngineKind) -> bool {
         !matches!(kind, EngineKind::Sail)
+    }
+
+    fn build_boxed(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+    ) -> Result<Box<dyn Compiled<Self>>, CompileError> {
+        Self::build(spec, rib, Boxed)
     }
 }
 

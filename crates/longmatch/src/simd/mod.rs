@@ -139,6 +139,19 @@ impl Simd {
         #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
         work.run()
     }
+
+    /// [`Simd::run`] of something that has no use for vector instructions: every level from
+    /// [`Level::Scalar`] on runs it with that one's, so it is compiled twice, not four times.
+    #[inline]
+    pub(crate) fn run_scalar<W: Work>(self, work: W) -> W::Output {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        if self.level != Level::Portable {
+            // SAFETY: `detect` has found the instructions of this level, and the others have them
+            // too.
+            return unsafe { run_scalar(work) };
+        }
+        work.run()
+    }
 }
 
 /// Something to be compiled once for each level; see [`Simd::run`].

@@ -46,11 +46,11 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
     }
     // The kernel takes a code from the low end of what it reads with the bytes behind it.
     match out.len() < Plain::COUNT || cfg!(target_endian = "big") {
-        true => simd.run(Few { folio, keys, out }),
-        false if F::WIDTH == 32 => {
-            simd.run(Groups::<_, F, C, 2> { lanes: Plain, folio, keys, out })
+        true => simd.run_scalar(Few { folio, keys, out }),
+        false if const { F::WIDTH == 32 } => {
+            simd.run_scalar(Groups::<_, F, C, 2> { lanes: Plain, folio, keys, out });
         }
-        false => simd.run(Groups::<_, F, C, 1> { lanes: Plain, folio, keys, out }),
+        false => simd.run_scalar(Groups::<_, F, C, 1> { lanes: Plain, folio, keys, out }),
     }
 }
 
@@ -87,9 +87,10 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Work for Groups<'_, L, F, C, 
     #[inline(always)]
     fn run(self) {
         match self.keys.form() {
-            Form::Host => self.in_form::<{ kernel::HOST }>(),
-            Form::Halves => self.in_form::<{ kernel::HALVES }>(),
             Form::Network => self.in_form::<{ kernel::NETWORK }>(),
+            // IPv4 addresses have no halves, so no kernel is compiled for them.
+            Form::Halves if const { F::WIDTH > 32 } => self.in_form::<{ kernel::HALVES }>(),
+            Form::Host | Form::Halves => self.in_form::<{ kernel::HOST }>(),
         }
     }
 }
@@ -104,13 +105,18 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Groups<'_, L, F, C, V> {
             to: out.as_mut_ptr().cast::<u32>(),
             left: out.len(),
         };
-        while batch.group::<V>() {}
-        if V > 4 {
+        if const { V > 1 } {
+            while batch.group::<V>() {}
+        }
+        if const { V > 4 } {
             batch.group::<4>();
         }
-        while batch.group::<2>() {}
-        batch.group::<1>();
-        batch.last();
+        if const { V > 2 } {
+            batch.group::<2>();
+        }
+        while batch.left > 0 {
+            batch.vector();
+        }
     }
 }
 
@@ -141,16 +147,17 @@ impl<L: Lanes, F: Family, C: Code, const FORM: u8> Batch<'_, L, F, C, FORM> {
         true
     }
 
-    /// The last addresses, fewer than a vector has lanes: together with some before them, which are
-    /// answered a second time.
+    /// Answers one vector of addresses. If fewer are left, some before them are answered a second
+    /// time.
     #[inline(always)]
-    fn last(self) {
-        if self.left > 0 {
-            let again = L::COUNT - self.left;
-            let from = self.from.wrapping_sub(again * Self::BYTES);
-            // SAFETY: the batch has at least as many addresses as a vector has lanes, and these are
-            // its last ones.
-            unsafe { self.kernel.group::<1>(from, self.to.wrapping_sub(again)) };
-        }
+    fn vector(&mut self) {
+        let again = L::COUNT - self.left.min(L::COUNT);
+        let from = self.from.wrapping_sub(again * Self::BYTES);
+        // SAFETY: the batch has at least as many addresses as a vector has lanes, and these begin
+        // as many before its end, or before that.
+        unsafe { self.kernel.group::<1>(from, self.to.wrapping_sub(again)) };
+        self.from = self.from.wrapping_add(L::COUNT * Self::BYTES);
+        self.to = self.to.wrapping_add(L::COUNT);
+        self.left = self.left.saturating_sub(L::COUNT);
     }
 }
