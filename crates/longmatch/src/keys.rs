@@ -80,6 +80,7 @@ impl<'a, F: Family> Keys<'a, F> {
     const BYTES: usize = F::WIDTH as usize / 8;
 
     /// Integers of the family.
+    #[inline]
     pub fn host(addrs: &'a [F::Bits]) -> Self {
         Self { addrs: Addrs::Host(addrs) }
     }
@@ -92,6 +93,7 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// Number of addresses.
+    #[inline]
     pub fn len(self) -> usize {
         match self.addrs {
             Addrs::Host(addrs) => addrs.len(),
@@ -109,6 +111,7 @@ impl<'a, F: Family> Keys<'a, F> {
     ///
     /// # Panics
     /// When there are fewer.
+    #[inline]
     pub fn get(self, i: usize) -> F::Bits {
         match self.addrs {
             Addrs::Host(addrs) => addrs[i],
@@ -137,6 +140,7 @@ impl<'a, F: Family> Keys<'a, F> {
     }
 
     /// How the addresses lie in memory.
+    #[inline]
     pub fn form(self) -> Form {
         match self.addrs {
             Addrs::Host(_) => Form::Host,
@@ -156,6 +160,7 @@ impl<'a, F: Family> Keys<'a, F> {
     /// Where the first address begins, for kernels that read a form in place: the others follow
     /// without gaps, so that `len` times 4 or 16 bytes can be read. Aligned as the form's integers
     /// are, and not at all in network order.
+    #[inline]
     pub fn as_ptr(self) -> *const u8 {
         match self.addrs {
             Addrs::Host(addrs) => addrs.as_ptr().cast(),

@@ -30,34 +30,38 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
     keys: Keys<'_, F>,
     out: &mut [Option<NextHopId>],
 ) {
+    // As words, not as `keys`: that would be copied a vector at a time right after it was written
+    // word by word, which the CPU can only do when all before it has retired, so no two calls would
+    // overlap. (Batches of 16 lost half of their rate.)
+    let (form, from) = (keys.form(), keys.as_ptr());
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     {
         use crate::simd::lanes::{Avx2, Avx512};
         if let Some(lanes) = Avx512::new(simd)
             && out.len() >= Avx512::COUNT
         {
-            return lanes.run(Groups::<_, F, C, 6> { lanes, folio, keys, out });
+            return lanes.run(Groups::<_, F, C, 6> { lanes, folio, form, from, out });
         }
         if let Some(lanes) = Avx2::new(simd)
             && out.len() >= Avx2::COUNT
         {
-            return lanes.run(Groups::<_, F, C, 6> { lanes, folio, keys, out });
+            return lanes.run(Groups::<_, F, C, 6> { lanes, folio, form, from, out });
         }
     }
     // The kernel takes a code from the low end of what it reads with the bytes behind it.
     match out.len() < Plain::COUNT || cfg!(target_endian = "big") {
-        true => simd.run_scalar(Few { folio, keys, out }),
+        true => simd.run_scalar(Few { folio, keys: &keys, out }),
         false if const { F::WIDTH == 32 } => {
-            simd.run_scalar(Groups::<_, F, C, 2> { lanes: Plain, folio, keys, out });
+            simd.run_scalar(Groups::<_, F, C, 2> { lanes: Plain, folio, form, from, out });
         }
-        false => simd.run_scalar(Groups::<_, F, C, 1> { lanes: Plain, folio, keys, out }),
+        false => simd.run_scalar(Groups::<_, F, C, 1> { lanes: Plain, folio, form, from, out }),
     }
 }
 
 /// Fewer addresses than the narrowest vector has lanes, one after the other.
 struct Few<'a, F: Family, C: Code> {
     folio: &'a Folio<F, C>,
-    keys: Keys<'a, F>,
+    keys: &'a Keys<'a, F>,
     out: &'a mut [Option<NextHopId>],
 }
 
@@ -73,11 +77,12 @@ impl<F: Family, C: Code> Work for Few<'_, F, C> {
 }
 
 /// A batch of at least as many addresses as a vector has lanes, to be looked up in groups of `V`
-/// vectors.
+/// vectors: as many can be read at `from` as there is room for in `out`.
 struct Groups<'a, L, F: Family, C: Code, const V: usize> {
     lanes: L,
     folio: &'a Folio<F, C>,
-    keys: Keys<'a, F>,
+    form: Form,
+    from: *const u8,
     out: &'a mut [Option<NextHopId>],
 }
 
@@ -86,7 +91,7 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Work for Groups<'_, L, F, C, 
 
     #[inline(always)]
     fn run(self) {
-        match self.keys.form() {
+        match self.form {
             Form::Network => self.in_form::<{ kernel::NETWORK }>(),
             // IPv4 addresses have no halves, so no kernel is compiled for them.
             Form::Halves if const { F::WIDTH > 32 } => self.in_form::<{ kernel::HALVES }>(),
@@ -98,10 +103,10 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Work for Groups<'_, L, F, C, 
 impl<L: Lanes, F: Family, C: Code, const V: usize> Groups<'_, L, F, C, V> {
     #[inline(always)]
     fn in_form<const FORM: u8>(self) {
-        let Self { lanes, folio, keys, out } = self;
+        let Self { lanes, folio, from, out, .. } = self;
         let mut batch = Batch {
             kernel: Kernel::<L, F, C, FORM>::new(lanes, folio),
-            from: keys.as_ptr(),
+            from,
             to: out.as_mut_ptr().cast::<u32>(),
             left: out.len(),
         };
