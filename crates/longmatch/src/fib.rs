@@ -118,7 +118,7 @@ impl<F: Family> Fib<F> {
     }
 
     /// The bytes from which each of a lookup's reads reads that wait for each other; empty where
-    /// the engine does not say. See [`Engine::reads`].
+    /// the engine does not say. See [`Engine::reads`](crate::engine::Engine::reads).
     pub fn reads(&self) -> Vec<usize> {
         self.engine.reads()
     }
