@@ -5,6 +5,8 @@ use core::alloc::Layout;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::{Acquire, Release};
 
 /// Bytes in a cache line.
 pub(crate) const LINE: usize = 64;
@@ -31,7 +33,7 @@ pub(crate) struct Buffer {
 
 // SAFETY: a buffer owns its words like a box.
 unsafe impl Send for Buffer {}
-// SAFETY: as above; without `&mut` they are only read.
+// SAFETY: as above; without `&mut` they are only read, or published as atomics.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
@@ -69,16 +71,81 @@ impl Buffer {
         self.huge
     }
 
+    /// Number of words.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Where the words begin. Of words that are published meanwhile there must be no slice, so
+    /// readers go by this, and by [`Buffer::load`].
+    #[inline(always)]
+    pub fn as_ptr(&self) -> *const u32 {
+        self.words.as_ptr()
+    }
+
+    /// Word `i`, which may be published meanwhile. What was written before it was published can be
+    /// read after this.
+    ///
+    /// # Safety
+    /// There is such a word.
+    #[inline(always)]
+    pub unsafe fn load(&self, i: usize) -> u32 {
+        debug_assert!(i < self.len);
+        // SAFETY: inside of the allocation, as the caller promises.
+        let word = unsafe { self.words.add(i) };
+        // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
+        unsafe { AtomicU32::from_ptr(word.as_ptr()) }.load(Acquire)
+    }
+
+    /// Replaces word `i` under readers. What was written before can be read by who reads it. Only
+    /// the one writer of a table calls it.
+    ///
+    /// # Panics
+    /// When there is no such word.
+    pub fn publish(&self, i: usize, word: u32) {
+        assert!(i < self.len, "word {i} of {}", self.len);
+        // SAFETY: inside of the allocation.
+        let at = unsafe { self.words.add(i) };
+        // SAFETY: aligned and initialised; readers of published words go by `load`.
+        unsafe { AtomicU32::from_ptr(at.as_ptr()) }.store(word, Release);
+    }
+
+    /// Writes bytes where no reader reads yet: after `publish`ing what leads to them they can be
+    /// read.
+    ///
+    /// # Safety
+    /// No one reads them meanwhile, and there is no slice of the words.
+    ///
+    /// # Panics
+    /// When they do not lie inside.
+    pub unsafe fn write_unseen(&self, at: usize, bytes: &[u8]) {
+        let end = at.checked_add(bytes.len());
+        assert!(end.is_some_and(|end| end <= 4 * self.len), "bytes at {at} of {}", 4 * self.len);
+        // SAFETY: inside of the allocation.
+        let to = unsafe { self.words.cast::<u8>().add(at) };
+        // SAFETY: as above; the caller promises that they are the writer's alone.
+        unsafe { to.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
+    }
+
     /// The words as the bytes that they lie in memory as.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: words are initialised bytes without gaps, and bytes need no alignment.
-        unsafe { core::slice::from_raw_parts(self.as_ptr().cast(), size_of_val::<[u32]>(self)) }
+        unsafe { core::slice::from_raw_parts(self.as_ptr().cast(), 4 * self.len) }
     }
 
     /// The bytes of those of the smallest pages that hold a word other than 0.
     pub fn touched_bytes(&self) -> usize {
-        let used = |page: &&[u32]| page.iter().any(|word| *word != 0);
-        self.chunks(PAGE / 4).filter(used).map(size_of_val).sum()
+        let mut touched = 0;
+        for start in (0..self.len).step_by(PAGE / 4) {
+            let mut page = start..self.len.min(start + PAGE / 4);
+            let bytes = 4 * page.len();
+            // SAFETY: words of the buffer.
+            if page.any(|i| unsafe { self.load(i) } != 0) {
+                touched += bytes;
+            }
+        }
+        touched
     }
 }
 
@@ -134,6 +201,24 @@ impl fmt::Debug for Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_published() {
+        let buffer = Buffer::zeroed(40).unwrap();
+        // SAFETY: nobody else has the buffer.
+        unsafe { buffer.write_unseen(5, &[1; 7]) };
+        buffer.publish(39, 8);
+        // SAFETY: words of the buffer.
+        let words = [0, 1, 2, 3, 39].map(|i| unsafe { buffer.load(i) });
+        assert_eq!(words, [0, 0x0101_0100, 0x0101_0101, 0, 8]);
+        assert_eq!(buffer.touched_bytes(), 160);
+    }
+
+    #[test]
+    #[should_panic(expected = "word 40 of 40")]
+    fn words_outside_are_not_published() {
+        Buffer::zeroed(40).unwrap().publish(40, 1);
+    }
 
     #[test]
     fn buffers_are_zero_and_aligned() {

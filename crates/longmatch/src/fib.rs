@@ -1,7 +1,7 @@
 //! A compiled table of one family behind one type, whichever engine it is.
 
-use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -35,7 +35,7 @@ use crate::simd::Simd;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Fib<F: Family> {
-    engine: Box<dyn Compiled<F>>,
+    engine: Arc<dyn Compiled<F>>,
 }
 
 impl<F: Engines> Fib<F> {
@@ -45,11 +45,16 @@ impl<F: Engines> Fib<F> {
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
     /// of it.
     pub fn compile(rib: &Rib<F>, engine: impl Into<EngineSpec>) -> Result<Self, CompileError> {
-        Ok(Self { engine: F::build_boxed(&engine.into(), rib)? })
+        Ok(Self { engine: F::build_shared(&engine.into(), rib)? })
     }
 }
 
 impl<F: Family> Fib<F> {
+    /// An engine that someone else holds too.
+    pub(crate) fn shared(engine: Arc<dyn Compiled<F>>) -> Self {
+        Self { engine }
+    }
+
     /// The next hop of the longest prefix that covers the address.
     pub fn lookup(&self, addr: F::Addr) -> Option<NextHopId> {
         self.engine.lookup_one(F::bits(addr))

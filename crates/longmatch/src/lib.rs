@@ -51,6 +51,7 @@ pub mod engine;
 mod error;
 mod fib;
 mod keys;
+pub mod live;
 mod memory;
 mod next_hop;
 mod prefix;

@@ -27,6 +27,7 @@ use core::fmt::Debug;
 use crate::addr::Family;
 use crate::error::{CompileError, Corrupt, UpdateError};
 use crate::keys::{self, Keys};
+use crate::live::LiveEngine;
 use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
@@ -164,6 +165,12 @@ pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
     /// of which none waits.
     fn reads(&self) -> Vec<usize> {
         Vec::new()
+    }
+
+    /// The engine to be changed under readers by [`crate::live`]. One that cannot be patched is
+    /// compiled again for each commit.
+    fn live(self) -> LiveEngine<F> {
+        LiveEngine::recompiled(self)
     }
 
     /// What the engine's authors report of a compiled structure, in lines of text; empty where

@@ -1,7 +1,7 @@
 //! The table of engines: their names, and how each is built for a family.
 
-use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
@@ -11,6 +11,7 @@ use super::{
 };
 use crate::addr::{Family, Ipv4, Ipv6};
 use crate::error::{CompileError, OptionError, UnknownEngine};
+use crate::live::LiveEngine;
 use crate::rib::Rib;
 
 /// The engines there are, and the choice among them.
@@ -185,20 +186,37 @@ pub trait Engines: named::Named {
     ///
     /// # Errors
     /// Those of [`Engines::build`].
-    fn build_boxed(
+    fn build_shared(
         spec: &EngineSpec,
         rib: &Rib<Self>,
-    ) -> Result<Box<dyn Compiled<Self>>, CompileError>;
+    ) -> Result<Arc<dyn Compiled<Self>>, CompileError>;
+
+    /// The same, to be changed under readers.
+    ///
+    /// # Errors
+    /// Those of [`Engines::build`].
+    fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError>;
 }
 
 /// Takes the engine behind a pointer.
-struct Boxed;
+struct Share;
 
-impl<F: Family> EngineVisitor<F> for Boxed {
-    type Output = Box<dyn Compiled<F>>;
+impl<F: Family> EngineVisitor<F> for Share {
+    type Output = Arc<dyn Compiled<F>>;
 
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
-        Box::new(engine)
+        Arc::new(engine)
+    }
+}
+
+/// Takes the engine to be changed under readers.
+struct GoLive;
+
+impl<F: Family> EngineVisitor<F> for GoLive {
+    type Output = LiveEngine<F>;
+
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
+        engine.live()
     }
 }
 
@@ -246,11 +264,15 @@ impl Engines for Ipv4 {
         true
     }
 
-    fn build_boxed(
+    fn build_shared(
         spec: &EngineSpec,
         rib: &Rib<Self>,
-    ) -> Result<Box<dyn Compiled<Self>>, CompileError> {
-        Self::build(spec, rib, Boxed)
+    ) -> Result<Arc<dyn Compiled<Self>>, CompileError> {
+        Self::build(spec, rib, Share)
+    }
+
+    fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError> {
+        Self::build(spec, rib, GoLive)
     }
 }
 
@@ -273,11 +295,15 @@ impl Engines for Ipv6 {
         !matches!(kind, EngineKind::Sail)
     }
 
-    fn build_boxed(
+    fn build_shared(
         spec: &EngineSpec,
         rib: &Rib<Self>,
-    ) -> Result<Box<dyn Compiled<Self>>, CompileError> {
-        Self::build(spec, rib, Boxed)
+    ) -> Result<Arc<dyn Compiled<Self>>, CompileError> {
+        Self::build(spec, rib, Share)
+    }
+
+    fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError> {
+        Self::build(spec, rib, GoLive)
     }
 }
 

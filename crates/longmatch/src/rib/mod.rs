@@ -152,6 +152,13 @@ impl<F: Family> Rib<F> {
         Ranges::new(self.iter())
     }
 
+    /// The ranges of the addresses of a prefix, cut off at its ends. O(depth + routes in the
+    /// prefix).
+    pub(crate) fn ranges_in(&self, prefix: Prefix<F>) -> Ranges<F, Iter<'_, F>> {
+        let cover = self.covering(prefix).take_while(|route| route.prefix != prefix).last();
+        Ranges::within(prefix, cover, self.subtree(prefix))
+    }
+
     /// The whole table as a block to expand into leaf-pushed slots.
     pub fn root_block(&self) -> Block<'_, F> {
         Block::root(&self.trie)

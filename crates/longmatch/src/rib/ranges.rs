@@ -9,6 +9,7 @@ use core::iter::FusedIterator;
 
 use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
 use crate::route::Route;
 
 /// Addresses from `first` to `last`, both included, that share their longest match.
@@ -40,13 +41,23 @@ pub struct Ranges<F: Family, I> {
     open: Vec<Route<F>>,
     /// Where the next range begins; `None` after the last.
     at: Option<F::Bits>,
+    /// Where the last range ends.
+    end: F::Bits,
 }
 
 impl<F: Family, I: Iterator<Item = Route<F>>> Ranges<F, I> {
     /// Ranges of routes that come sorted by prefix, each prefix once.
     pub fn new(mut routes: I) -> Self {
         let ahead = routes.next();
-        Self { routes, ahead, open: Vec::new(), at: Some(F::Bits::ZERO) }
+        Self { routes, ahead, open: Vec::new(), at: Some(F::Bits::ZERO), end: F::Bits::MAX }
+    }
+
+    /// The ranges of a prefix, of which the first and the last may go on outside, from the routes
+    /// that it covers and the longest route that covers it from outside.
+    pub(super) fn within(prefix: Prefix<F>, cover: Option<Route<F>>, mut routes: I) -> Self {
+        let ahead = routes.next();
+        let open = cover.into_iter().collect();
+        Self { routes, ahead, open, at: Some(prefix.first()), end: prefix.last() }
     }
 
     /// The same with neighbouring ranges of equal next hop joined.
@@ -72,14 +83,14 @@ impl<F: Family, I: Iterator<Item = Route<F>>> Iterator for Ranges<F, I> {
         let first = self.at?;
         self.open_at(first);
         let route = self.open.last().copied();
-        let mut last = route.map_or(F::Bits::MAX, |route| route.prefix.last());
+        let mut last = route.map_or(self.end, |route| route.prefix.last().min(self.end));
         if let Some(before) = self.ahead.and_then(|ahead| ahead.prefix.first().predecessor()) {
             last = last.min(before);
         }
         while self.open.last().is_some_and(|route| route.prefix.last() == last) {
             self.open.pop();
         }
-        self.at = last.successor();
+        self.at = if last == self.end { None } else { last.successor() };
         Some(Range { first, last, route })
     }
 }

@@ -13,22 +13,27 @@ use hashbrown::{HashMap, HashSet};
 use super::NAME;
 use super::layout::{Code, Entry, Folio, Level, MAX_WIDTH, PLACE_UNIT};
 use super::root::Form;
-use super::store::{Kind, Page};
+use super::store::{Account, Kind, Page};
 use crate::addr::{Bits, Family};
 use crate::buffer::LINE;
 use crate::engine::expected::Expected;
 use crate::error::Corrupt;
 use crate::rib::Rib;
 
-pub(super) fn check<F: Family, C: Code>(folio: &Folio<F, C>, rib: &Rib<F>) -> Result<(), Corrupt> {
+pub(super) fn check<F: Family, C: Code>(
+    folio: &Folio<F, C>,
+    account: &Account,
+    rib: &Rib<F>,
+) -> Result<(), Corrupt> {
     root_form(folio)?;
     levels_join(folio)?;
     codes_agree(folio)?;
-    pieces_tile(folio)?;
-    contents_differ(folio)?;
-    let pages = folio.store.pages();
+    pieces_tile(folio, account)?;
+    contents_differ(folio, account)?;
+    let pages = &account.pages[..];
     let mut walk = Walk {
         folio,
+        pages,
         bytes: folio.pages.bytes(),
         expected: Expected::new(NAME, rib),
         page_at: (0..).zip(pages).map(|(at, page)| (page.start, at)).collect(),
@@ -127,14 +132,14 @@ fn codes_agree<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
 }
 
 /// Pages and unused pieces lie side by side from the beginning to the padding, each where it may.
-fn pieces_tile<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
+fn pieces_tile<F: Family, C: Code>(folio: &Folio<F, C>, account: &Account) -> Result<(), Corrupt> {
     let unit = PLACE_UNIT << C::LOG2;
-    let pages = folio.store.pages();
+    let Account { pages, unused } = account;
     if let Some(page) = pages.iter().find(|page| !is_sound(page, unit)) {
         return corrupt(format!("{page:?} with places in units of {unit} bytes"));
     }
     let pages = pages.iter().map(|page| (page.start, page.bytes()));
-    let mut pieces: Vec<(u32, usize)> = pages.chain(folio.store.unused()).collect();
+    let mut pieces: Vec<(u32, usize)> = pages.chain(unused.iter().copied()).collect();
     pieces.sort_unstable();
     let mut end = 0;
     for (start, bytes) in pieces {
@@ -163,8 +168,11 @@ fn is_sound(page: &Page, unit: usize) -> bool {
 }
 
 /// No two pages of a kind have the same bytes.
-fn contents_differ<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
-    let (bytes, pages) = (folio.pages.bytes(), folio.store.pages());
+fn contents_differ<F: Family, C: Code>(
+    folio: &Folio<F, C>,
+    account: &Account,
+) -> Result<(), Corrupt> {
+    let (bytes, pages) = (folio.pages.bytes(), &account.pages);
     let mut contents = HashSet::with_capacity(pages.len());
     for page in pages {
         let branch = match page.kind {
@@ -202,6 +210,8 @@ fn run_end<T: PartialEq>(items: &[T], unit: usize, from: usize) -> usize {
 
 struct Walk<'a, F: Family, C: Code> {
     folio: &'a Folio<F, C>,
+    /// The account's pages.
+    pages: &'a [Page],
     /// The array of pages.
     bytes: &'a [u8],
     /// The RIB's ranges, read in step with the walk.
@@ -319,7 +329,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         let Some(at) = at.map(|at| *at as usize) else {
             return corrupt(format!("{}: {entry:x?} leads to no page", F::addr(first)));
         };
-        let page = self.folio.store.pages()[at];
+        let page = self.pages[at];
         self.met[at] += u32::from(counted);
         if (page.kind, page.bytes()) != (kind, bytes) || self.met[at] > page.references {
             let (met, addr) = (self.met[at], F::addr(first));

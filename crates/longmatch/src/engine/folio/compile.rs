@@ -1,7 +1,6 @@
 //! RIB to Folio: a survey of the table, a plan of its cuts, then the pages from the survey's sorted
 //! starts, each page below before the one that leads to it.
 
-use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -10,7 +9,7 @@ use core::ops::Range;
 use super::layout::{Code, Entry, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT};
 use super::plan::{Plan, RootForm, Wishes};
 use super::root::{Form, Regions, Root};
-use super::store::{Full, Kind, Store};
+use super::store::{Full, Kind, Lines, Store};
 use super::survey::{Start, Survey};
 use super::{Config, NAME};
 use crate::addr::{Bits, Family};
@@ -41,6 +40,21 @@ impl Codes {
         } else {
             codes.mostly_themselves(&counts, C::PATCHES);
         }
+        codes
+    }
+
+    /// The codes of a compiled Folio.
+    pub fn of<F: Family, C: Code>(folio: &Folio<F, C>) -> Self {
+        let mut codes = Self { book: [0; 256], code_of: Vec::new(), patches: Vec::new() };
+        if C::LOG2 > 0 {
+            return codes;
+        }
+        for code in (0..=u8::MAX).rev() {
+            let raw = usize::from(folio.book.value(code));
+            codes.code_of.resize(codes.code_of.len().max(raw + 1), NONE);
+            codes.set(code.into(), raw);
+        }
+        codes.patches = folio.patches.clone();
         codes
     }
 
@@ -98,21 +112,14 @@ pub(super) fn compile<F: Family, C: Code>(
     let plan = Plan::new(survey, &wishes, 1 << C::LOG2);
     let plan = plan.ok_or_else(|| config.impossible::<F>())?;
     let codes = Codes::new::<F::Bits, C>(survey);
-    let mut builder = Builder::<F::Bits, C> {
-        levels: plan.levels.clone(),
-        codes: &codes,
-        store: Store::default(),
-        scratch: Vec::new(),
-        levels_used: 0,
-        children: Vec::new(),
-        code: PhantomData,
-    };
+    let mut store = Store::default();
+    let mut builder = Builder::<F::Bits, C, _>::new(&plan.levels, &codes, &mut store);
     let root = builder.root(survey, &plan).map_err(|Full| CompileError::TooMany {
         engine: NAME,
         what: "codes in pages",
         limit: u64::from(PLACE) + PLACE_UNIT as u64,
     })?;
-    let Builder { levels, mut store, levels_used, .. } = builder;
+    let closed = builder.levels_used <= plan.usual_levels;
     let bytes = store.take_bytes();
     // One line more: a gather reads past the last code.
     let words = bytes.len() / 4 + 16;
@@ -123,13 +130,14 @@ pub(super) fn compile<F: Family, C: Code>(
     let (book, patches) = (Book::new(codes.book), codes.patches);
     Ok(Folio {
         root,
-        levels,
+        levels: plan.levels,
         usual_levels: plan.usual_levels,
-        closed: levels_used <= plan.usual_levels,
+        closed,
         pages,
         book,
         patches,
         store,
+        live: None,
         family: PhantomData,
     })
 }
@@ -161,21 +169,40 @@ fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<Root> {
     Some(Root { entries, bits, form: Form::Span { first, sparse } })
 }
 
-struct Builder<'a, B, C> {
-    levels: Box<[Level]>,
+/// Makes pages, and the entries that lead to them.
+pub(super) struct Builder<'a, B, C, L> {
+    levels: &'a [Level],
     codes: &'a Codes,
-    store: Store,
+    store: &'a mut Store<L>,
     /// Pages under construction, by level; kept to be used again.
     scratch: Vec<Vec<u8>>,
     /// How many levels have pages.
-    levels_used: usize,
-    /// Positions in the store of the pages that slots of the branch pages under construction lead
-    /// to.
-    children: Vec<u32>,
+    pub levels_used: usize,
+    /// Positions in the store of the pages to which no entry leads that is in a page already.
+    pub children: Vec<u32>,
+    /// Pages of codes that were not there.
+    pub leaves: u64,
+    /// Branch pages that were not there.
+    pub branches: u64,
     code: PhantomData<(B, C)>,
 }
 
-impl<B: Bits, C: Code> Builder<'_, B, C> {
+impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
+    pub fn new(levels: &'a [Level], codes: &'a Codes, store: &'a mut Store<L>) -> Self {
+        let (scratch, children) = (Vec::new(), Vec::new());
+        Self {
+            levels,
+            codes,
+            store,
+            scratch,
+            levels_used: 0,
+            children,
+            leaves: 0,
+            branches: 0,
+            code: PhantomData,
+        }
+    }
+
     fn root(&mut self, survey: &Survey<B>, plan: &Plan) -> Result<Root, Full> {
         let bits = plan.root_bits;
         let number = |start: &Start<B>| start.at.extract(0, bits) as u32;
@@ -206,7 +233,7 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
 
     /// The entry for a block at depth `start` with some starts, one of which may be where the block
     /// begins. `raw` is the next hop before it, and then the one at its end.
-    fn block(
+    pub fn block(
         &mut self,
         level: usize,
         start: u8,
@@ -245,6 +272,11 @@ impl<B: Bits, C: Code> Builder<'_, B, C> {
             page.resize(PLACE_UNIT << C::LOG2, 0);
         }
         let stored = self.store.insert(kind, &page, 1 << C::LOG2)?;
+        let new = match kind {
+            Kind::Codes => &mut self.leaves,
+            Kind::Branch(_) => &mut self.branches,
+        };
+        *new += u64::from(!stored.known);
         let place = stored.start >> C::LOG2;
         self.scratch.push(page);
         for child in self.children.drain(own..) {

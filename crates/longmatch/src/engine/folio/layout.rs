@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::sync::atomic::AtomicUsize;
 
 use super::root::Root;
 use super::store::Store;
@@ -196,6 +197,14 @@ impl Level {
     }
 }
 
+/// How much there is in the store of a Folio that changes under readers.
+#[derive(Debug, Default)]
+pub(super) struct Extent {
+    pub pages: AtomicUsize,
+    /// Those of the array of pages that have been used.
+    pub bytes: AtomicUsize,
+}
+
 /// A compiled Folio with codes `C`.
 ///
 /// Invariants, on which the unchecked reads of the lookups rest:
@@ -213,7 +222,9 @@ impl Level {
 ///    slots is zero.
 /// 7. A page says something: half as many slots would not do for a page of codes, and the slots of
 ///    a branch page are not all the same answer.
-/// 8. Answers are `C::MAX` at most. Codes of 8 bits stand for different next hops; without a
+/// 8. In a Folio that changes under readers the root's entries are replaced by single stores, and
+///    pages are written before an entry leads to them and after no reader can come to them.
+/// 9. Answers are `C::MAX` at most. Codes of 8 bits stand for different next hops; without a
 ///    codebook each is its own next hop, but for those in `patches`.
 #[derive(Debug)]
 pub struct Folio<F: Family, C: Code> {
@@ -230,6 +241,9 @@ pub struct Folio<F: Family, C: Code> {
     pub(super) book: Book,
     /// Codes that are not the next hop itself, and their next hops, if `C` has no codebook.
     pub(super) patches: Vec<(u8, u16)>,
+    /// Nothing where a writer has it.
     pub(super) store: Store,
+    /// What a writer says of the store that it has.
+    pub(super) live: Option<Extent>,
     pub(super) family: PhantomData<(F, C)>,
 }

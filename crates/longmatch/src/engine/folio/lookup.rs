@@ -28,7 +28,7 @@ fn root<F: Family, C: Code>(folio: &Folio<F, C>, addr: F::Bits) -> Entry {
     let index = if F::WIDTH == 32 { word >> (32 - u32::from(root.bits)) } else { root.index(word) };
     debug_assert!(index <= root.last());
     // SAFETY: at most the last index; an IPv4 root has an entry for every block (invariant 1).
-    Entry(unsafe { *root.entries.get_unchecked(index as usize) })
+    Entry(unsafe { root.entries.load(index as usize) })
 }
 
 /// The slot of the page that an entry leads to, in units of a code.
@@ -60,6 +60,7 @@ fn code<F: Family, C: Code>(folio: &Folio<F, C>, entry: Entry, slot: usize) -> u
 fn branch<F: Family, C: Code>(folio: &Folio<F, C>, entry: Entry, slot: usize) -> Entry {
     let at = (entry.place() as usize + slot) >> C::SLOT_SHIFT;
     debug_assert!(at < folio.pages.len());
-    // SAFETY: a slot of a page (invariant 2), which begins at a multiple of four bytes.
-    Entry(unsafe { *folio.pages.get_unchecked(at) })
+    // SAFETY: a slot of a page (invariant 2), which begins at a multiple of four bytes, and is not
+    // written while it can be read (invariant 8).
+    Entry(unsafe { folio.pages.as_ptr().wrapping_add(at).read() })
 }

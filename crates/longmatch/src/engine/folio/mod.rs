@@ -12,6 +12,7 @@ mod store;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod update;
 
 pub use layout::{Byte, Code, Coded, Folio};
 pub use plan::RootForm;
@@ -19,6 +20,7 @@ pub use plan::RootForm;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::sync::atomic::Ordering::Relaxed;
 
 use self::root::Form;
 use self::store::{Kind, Page};
@@ -27,6 +29,7 @@ use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::Family;
 use crate::error::{CompileError, Corrupt, OptionError};
 use crate::keys::Keys;
+use crate::live::LiveEngine;
 use crate::memory::{MemoryPart, MemoryUsage};
 use crate::next_hop::NextHopId;
 use crate::rib::Rib;
@@ -85,13 +88,16 @@ impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {
         let root = &self.root.entries;
         let bytes = match self.root.form {
             Form::Span { sparse: true, .. } | Form::Regions(_) => root.touched_bytes(),
-            _ => size_of_val(&**root),
+            _ => 4 * root.len(),
         };
-        let pages = self.store.pages().len();
+        let (pages, page_bytes) = match &self.live {
+            Some(live) => (live.pages.load(Relaxed), live.bytes.load(Relaxed)),
+            None => (self.store.pages().count(), 4 * self.pages.len()),
+        };
         let name = if self.pages.is_huge() { "pages, in huge pages" } else { "pages" };
         [
             MemoryPart { name: "root entries", count: root.len(), bytes },
-            MemoryPart { name, count: pages, bytes: size_of_val(&*self.pages) },
+            MemoryPart { name, count: pages, bytes: page_bytes },
         ]
         .into()
     }
@@ -123,20 +129,32 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
     }
 
     /// The root, the branch pages of each level but the last that most addresses need, and the
-    /// pages of codes.
+    /// pages of codes. Not said of a table that changes under readers.
     fn reads(&self) -> Vec<usize> {
+        if self.live.is_some() {
+            return Vec::new();
+        }
         let root = self.memory_usage().part("root entries").map_or(0, |part| part.bytes);
         let kinds = (0..self.usual_levels - 1).map(|level| Kind::Branch(level as u8));
         let of_kind = |kind: Kind| {
-            let pages = self.store.pages().iter().filter(|page| page.kind == kind);
+            let pages = self.store.pages().filter(|page| page.kind == kind);
             pages.map(Page::bytes).sum()
         };
         let pages = kinds.chain([Kind::Codes]).map(of_kind);
         [root].into_iter().chain(pages).filter(|bytes| *bytes > 0).collect()
     }
 
+    fn live(self) -> LiveEngine<F> {
+        update::live(self)
+    }
+
+    /// One that changes under readers is checked by its writer.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        check::check(self, rib)
+        if self.live.is_some() {
+            let what = "only the writer can check a table that changes under readers".into();
+            return Err(Corrupt { engine: NAME, what });
+        }
+        check::check(self, &self.store.account(), rib)
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
-use super::layout::{MAX_CODES, PLACE_UNIT};
+use super::layout::{MAX_CODES, MAX_WIDTH, PLACE_UNIT};
 use crate::buffer::LINE;
 
 /// What a page is, beside its bytes. Pages of codes mean the same at every level; a branch page
@@ -32,19 +32,72 @@ impl Page {
     }
 }
 
+/// Where the bytes of pages are.
+pub(super) trait Lines {
+    /// All bytes of a page.
+    fn page(&self, page: &Page) -> &[u8];
+    /// Writes a page that no entry leads to yet.
+    fn write(&mut self, start: u32, page: &[u8]);
+    /// Room for so many bytes more: where it begins. `None` beyond the limit, in bytes altogether.
+    fn grow(&mut self, bytes: usize, limit: usize) -> Option<u32>;
+}
+
+impl Lines for Vec<u8> {
+    fn page(&self, page: &Page) -> &[u8] {
+        &self[page.start as usize..][..page.bytes()]
+    }
+
+    fn write(&mut self, start: u32, page: &[u8]) {
+        self[start as usize..][..page.len()].copy_from_slice(page);
+    }
+
+    fn grow(&mut self, bytes: usize, limit: usize) -> Option<u32> {
+        let start = u32::try_from(self.len()).ok()?;
+        let end = self.len() + bytes;
+        if end > limit || u32::try_from(end).is_err() {
+            return None;
+        }
+        self.resize(end, 0);
+        Some(start)
+    }
+}
+
+/// The logarithms of the sizes of pages are below.
+const SIZES: usize = 3 + MAX_WIDTH as usize;
+
 /// Pages under construction, and the account of them afterwards.
 ///
 /// Pages smaller than a cache line share one: a line is halved until it fits, and the halves wait
-/// in the list of their size.
+/// in the list of their size. So do pieces whose page is gone.
 #[derive(Debug, Default)]
-pub(super) struct Store {
+pub(super) struct Store<L = Vec<u8>> {
+    /// Those that no entry leads to are gone.
     pages: Vec<Page>,
+    /// Positions of pages that are gone.
+    vacant: Vec<u32>,
     /// Positions in `pages`, found by content.
     by_content: HashTable<u32>,
     /// Unused starts of pieces of `1 << i` bytes.
-    free: [Vec<u32>; LINE.ilog2() as usize],
+    free: [Vec<u32>; SIZES],
     /// The bytes of the pages, as many whole lines.
-    lines: Vec<u8>,
+    lines: L,
+}
+
+/// What lies where.
+#[derive(Debug)]
+pub(super) struct Account {
+    pub pages: Vec<Page>,
+    /// Starts and sizes of the pieces between pages.
+    pub unused: Vec<(u32, usize)>,
+}
+
+impl Account {
+    /// Where the last page or piece ends.
+    pub fn end(&self) -> usize {
+        let pages = self.pages.iter().map(|page| page.start as usize + page.bytes());
+        let unused = self.unused.iter().map(|(start, bytes)| *start as usize + bytes);
+        pages.chain(unused).max().unwrap_or(0)
+    }
 }
 
 /// A page that was inserted.
@@ -62,7 +115,7 @@ pub(super) struct Stored {
 #[derive(Debug)]
 pub(super) struct Full;
 
-impl Store {
+impl<L: Lines> Store<L> {
     /// The page with these bytes, a power of two of them, which is there already or is added. Counts
     /// one more entry that leads to it.
     ///
@@ -73,7 +126,7 @@ impl Store {
         let Self { pages, by_content, lines, .. } = self;
         let same = |at: &u32| {
             let page = &pages[*at as usize];
-            page.kind == kind && content(lines, page) == bytes
+            page.kind == kind && lines.page(page) == bytes
         };
         if let Some(at) = by_content.find(hash, same) {
             let page = &mut pages[*at as usize];
@@ -81,15 +134,19 @@ impl Store {
             return Ok(Stored { at: *at, start: page.start, known: true });
         }
         let log2_bytes = bytes.len().ilog2() as u8;
+        let vacant = self.vacant.last().copied();
+        let at = vacant.map_or_else(|| u32::try_from(self.pages.len()), Ok).map_err(|_| Full)?;
         let start = self.place(log2_bytes, MAX_CODES * code_bytes)?;
         let page = Page { start, log2_bytes, kind, references: 1 };
-        self.lines[start as usize..][..bytes.len()].copy_from_slice(bytes);
-        let at = u32::try_from(self.pages.len()).map_err(|_| Full)?;
-        self.pages.push(page);
+        self.lines.write(start, bytes);
+        match self.vacant.pop() {
+            Some(at) => self.pages[at as usize] = page,
+            None => self.pages.push(page),
+        }
         let Self { pages, by_content, lines, .. } = self;
         by_content.insert_unique(hash, at, |at| {
             let page = &pages[*at as usize];
-            self::hash(page.kind, content(lines, page))
+            self::hash(page.kind, lines.page(page))
         });
         Ok(Stored { at, start, known: false })
     }
@@ -101,33 +158,65 @@ impl Store {
         page.references -= 1;
     }
 
-    /// Room for a page of `1 << log2_bytes`.
-    fn place(&mut self, log2_bytes: u8, limit: usize) -> Result<u32, Full> {
-        if let Some(list) = self.free.get_mut(usize::from(log2_bytes)) {
-            if let Some(start) = list.pop() {
-                return Ok(start);
-            }
-            let start = self.place(log2_bytes + 1, limit)?;
-            self.free[usize::from(log2_bytes)].push(start + (1 << log2_bytes));
-            return Ok(start);
+    /// Counts one entry less that leads to a page. If it was the last one the page is gone: its
+    /// content is not found any more, and what it says stays where it is until the page, which is
+    /// returned, is freed.
+    pub fn release_for_good(&mut self, at: u32) -> Option<Page> {
+        let Self { pages, by_content, lines, .. } = self;
+        let page = &mut pages[at as usize];
+        page.references -= 1;
+        if page.references > 0 {
+            return None;
         }
-        let start = self.lines.len();
-        let end = start + (1 << log2_bytes);
-        if end > limit || u32::try_from(end).is_err() {
-            return Err(Full);
+        let gone = *page;
+        let found = by_content.find_entry(hash(gone.kind, lines.page(&gone)), |other| *other == at);
+        if let Ok(entry) = found {
+            entry.remove();
         }
-        self.lines.resize(end, 0);
-        Ok(start as u32)
+        self.vacant.push(at);
+        Some(gone)
     }
 
-    /// The bytes of all pages. The store gives them away and keeps the account.
-    pub fn take_bytes(&mut self) -> Vec<u8> {
-        core::mem::take(&mut self.lines)
+    /// The position of a page.
+    pub fn find(&self, page: &Page) -> Option<u32> {
+        let hash = hash(page.kind, self.lines.page(page));
+        let same = |at: &&u32| {
+            let other = &self.pages[**at as usize];
+            (other.start, other.kind) == (page.start, page.kind)
+        };
+        self.by_content.iter_hash(hash).find(same).copied()
+    }
+
+    /// What the page says.
+    pub fn content(&self, page: &Page) -> &[u8] {
+        self.lines.page(page)
+    }
+
+    /// The place of a page that is gone can be used again.
+    pub fn free(&mut self, page: &Page) {
+        self.free[usize::from(page.log2_bytes)].push(page.start);
+    }
+
+    /// Room for a page of `1 << log2_bytes`.
+    fn place(&mut self, log2_bytes: u8, limit: usize) -> Result<u32, Full> {
+        let size = usize::from(log2_bytes);
+        let larger = (size..SIZES).find_map(|larger| Some((larger, self.free[larger].pop()?)));
+        let (larger, start) = match larger {
+            Some(found) => found,
+            None => {
+                let fresh = size.max(LINE.ilog2() as usize);
+                (fresh, self.lines.grow(1 << fresh, limit).ok_or(Full)?)
+            }
+        };
+        for half in (size..larger).rev() {
+            self.free[half].push(start + (1 << half));
+        }
+        Ok(start)
     }
 
     /// The pages that there are, in no order.
-    pub fn pages(&self) -> &[Page] {
-        &self.pages
+    pub fn pages(&self) -> impl Iterator<Item = &Page> {
+        self.pages.iter().filter(|page| page.references > 0)
     }
 
     /// Starts and sizes of the unused pieces between pages.
@@ -136,15 +225,44 @@ impl Store {
         sized.flat_map(|(log2, list)| list.iter().map(move |start| (*start, 1 << log2)))
     }
 
-    /// The account, to be falsified.
-    #[cfg(test)]
-    pub fn account(&mut self) -> (&mut Vec<Page>, &mut [Vec<u32>]) {
-        (&mut self.pages, &mut self.free)
+    /// How many pages there are.
+    pub fn page_count(&self) -> usize {
+        self.pages.len() - self.vacant.len()
+    }
+
+    /// The bytes between pages.
+    pub fn unused_bytes(&self) -> usize {
+        self.free.iter().enumerate().map(|(log2, list)| list.len() << log2).sum()
+    }
+
+    /// The bytes of the pages.
+    pub fn lines(&self) -> &L {
+        &self.lines
+    }
+
+    /// The account as it is.
+    pub fn account(&self) -> Account {
+        Account { pages: self.pages().copied().collect(), unused: self.unused().collect() }
+    }
+
+    /// The account with the bytes elsewhere, where they begin and end as before.
+    pub fn moved<M>(self, lines: M) -> Store<M> {
+        let Self { pages, vacant, by_content, free, .. } = self;
+        Store { pages, vacant, by_content, free, lines }
     }
 }
 
-fn content<'l>(lines: &'l [u8], page: &Page) -> &'l [u8] {
-    &lines[page.start as usize..][..page.bytes()]
+impl Store {
+    /// The bytes of all pages. The store gives them away and keeps the account.
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.lines)
+    }
+
+    /// The account, to be falsified.
+    #[cfg(test)]
+    pub fn account_mut(&mut self) -> (&mut Vec<Page>, &mut [Vec<u32>]) {
+        (&mut self.pages, &mut self.free)
+    }
 }
 
 /// Mixes 8 bytes at a time. Pages with the same hash are compared, so it need only spread.
@@ -174,7 +292,7 @@ mod tests {
     use super::*;
 
     fn starts(store: &Store) -> Vec<u32> {
-        store.pages().iter().map(|page| page.start).collect()
+        store.pages().map(|page| page.start).collect()
     }
 
     #[test]
@@ -192,10 +310,10 @@ mod tests {
                 );
             }
         }
-        let references: Vec<u32> = store.pages().iter().map(|page| page.references).collect();
+        let references: Vec<u32> = store.pages().map(|page| page.references).collect();
         assert_eq!(references, [3, 1, 3, 1, 3, 1]);
         store.release(2);
-        assert_eq!(store.pages()[2].references, 2);
+        assert_eq!(store.pages[2].references, 2);
         assert_eq!(store.take_bytes(), [a, b, a, b, a, b].concat());
     }
 
@@ -224,7 +342,7 @@ mod tests {
     /// D5: the last place is usable; a refused page changes nothing.
     #[test]
     fn a_full_store_refuses() {
-        let mut store = Store::default();
+        let mut store = Store::<Vec<u8>>::default();
         assert_eq!(store.place(6, 128).unwrap(), 0);
         assert_eq!(store.place(5, 128).unwrap(), 64);
         for log2_bytes in [6, 7, 13] {

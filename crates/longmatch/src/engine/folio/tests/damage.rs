@@ -173,7 +173,7 @@ fn pages() {
         ),
         (
             |f| {
-                let end = f.store.pages().iter().map(|page| page.start as usize + page.bytes());
+                let end = f.store.pages().map(|page| page.start as usize + page.bytes());
                 let end = end.chain(f.store.unused().map(|(start, bytes)| start as usize + bytes));
                 f.pages = resized(&f.pages, end.max().unwrap() / 4);
             },
@@ -185,25 +185,25 @@ fn pages() {
 #[test]
 fn accounts() {
     all_broken::<Byte>(&[
-        (|f| f.store.account().0[0].references += 1, "is met 2 times"),
-        (|f| f.store.account().0[0].references -= 1, "time 2, leads"),
-        (|f| f.store.account().0[0].kind = Kind::Branch(0), "leads to"),
-        (|f| f.store.account().0[0].start += 4, "in units of"),
-        (|f| f.store.account().0[0].start += 16, "a piece begins"),
-        (|f| f.store.account().0[0].log2_bytes = 3, "in units of"),
-        (|f| f.store.account().0[0].log2_bytes = 40, "in units of"),
+        (|f| f.store.account_mut().0[0].references += 1, "is met 2 times"),
+        (|f| f.store.account_mut().0[0].references -= 1, "time 2, leads"),
+        (|f| f.store.account_mut().0[0].kind = Kind::Branch(0), "leads to"),
+        (|f| f.store.account_mut().0[0].start += 4, "in units of"),
+        (|f| f.store.account_mut().0[0].start += 16, "a piece begins"),
+        (|f| f.store.account_mut().0[0].log2_bytes = 3, "in units of"),
+        (|f| f.store.account_mut().0[0].log2_bytes = 40, "in units of"),
         (
             |f| {
-                f.store.account().0.remove(0);
+                f.store.account_mut().0.remove(0);
             },
             "a piece begins",
         ),
-        (|f| f.store.account().0.truncate(1), "leads to no page"),
-        (|f| f.store.account().1[4].push(0), "a piece begins"),
-        (|f| f.store.account().1[4].push(1 << 30), "a piece begins"),
+        (|f| f.store.account_mut().0.truncate(1), "leads to no page"),
+        (|f| f.store.account_mut().1[4].push(0), "a piece begins"),
+        (|f| f.store.account_mut().1[4].push(1 << 30), "a piece begins"),
         (
             |f| {
-                let unused = f.store.account().1;
+                let unused = f.store.account_mut().1;
                 let list = unused.iter_mut().find(|list| !list.is_empty());
                 list.expect("some piece is unused").clear();
             },
@@ -211,7 +211,7 @@ fn accounts() {
         ),
         (
             |f| {
-                let (pages, _) = f.store.account();
+                let (pages, _) = f.store.account_mut();
                 let branch = pages.iter_mut().find(|page| page.kind == Kind::Branch(0));
                 branch.expect("a branch page").kind = Kind::Branch(1);
             },
@@ -220,7 +220,7 @@ fn accounts() {
         (
             |f| {
                 // A page that no entry leads to, in a piece that is unused.
-                let (pages, unused) = f.store.account();
+                let (pages, unused) = f.store.account_mut();
                 let start = unused[4].pop().expect("a piece of 16 bytes");
                 pages.push(super::super::store::Page { start, references: 1, ..pages[0] });
             },

@@ -1,0 +1,332 @@
+//! A Folio that changes under readers.
+//!
+//! The blocks of the root that a change touches are built again from the RIB, with the builder that
+//! compiles a whole table, and each block's entry is replaced by one store. Pages are never changed:
+//! a new content is a new page, or an equal one that is there. A page to which no entry leads any
+//! more waits until no reader can be in it.
+//!
+//! The array of pages has room to grow in place. When that is used up, or the table no longer fits
+//! the plan that it was compiled by, it cannot be patched, and is compiled again.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::check;
+use super::compile::{Builder, Codes};
+use super::layout::{Code, Entry, Extent, Folio, Level, MAX_NEXT_HOP, PLACE_UNIT};
+use super::store::{Kind, Lines, Page, Store};
+use super::survey::Start;
+use crate::addr::{Bits, Family};
+use crate::buffer::Buffer;
+use crate::engine::Lookup;
+use crate::error::Corrupt;
+use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
+use crate::memory::MemoryUsage;
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+
+/// A change of more blocks than this is as much work as a fresh compile.
+const MOST_BLOCKS: u64 = 1 << 16;
+/// Room for pages, beside as much again as there are.
+const SPARE_BYTES: usize = 1 << 20;
+/// Bytes that may always lie unused, and beside them one of so many that are used.
+const UNUSED_BYTES: usize = 1 << 16;
+const UNUSED_PART: usize = 16;
+
+/// The array of pages of a Folio that changes under readers.
+struct Shelf<F: Family, C: Code> {
+    folio: Arc<Folio<F, C>>,
+    /// Bytes that have been used.
+    used: usize,
+}
+
+impl<F: Family, C: Code> Lines for Shelf<F, C> {
+    fn page(&self, page: &Page) -> &[u8] {
+        let (start, bytes) = (page.start as usize, page.bytes());
+        assert!(start + bytes <= self.used, "{page:?} of {} bytes", self.used);
+        let start = self.folio.pages.as_ptr().cast::<u8>().wrapping_add(start);
+        // SAFETY: inside of the buffer, which came initialised; a page is not written as long as it
+        // is one (invariant 8), which the caller's borrow of the store does not outlast.
+        unsafe { core::slice::from_raw_parts(start, bytes) }
+    }
+
+    fn write(&mut self, start: u32, page: &[u8]) {
+        // SAFETY: no entry leads there: the place is new, or no reader can reach the page that was
+        // there.
+        unsafe { self.folio.pages.write_unseen(start as usize, page) };
+    }
+
+    fn grow(&mut self, bytes: usize, limit: usize) -> Option<u32> {
+        let end = self.used + bytes;
+        // Gathers read a word from where a code is.
+        if end > limit || end + size_of::<u32>() > 4 * self.folio.pages.len() {
+            return None;
+        }
+        let start = u32::try_from(core::mem::replace(&mut self.used, end)).ok()?;
+        Some(start)
+    }
+}
+
+/// The write side.
+struct Patcher<F: Family, C: Code> {
+    store: Store<Shelf<F, C>>,
+    folio: Arc<Folio<F, C>>,
+    codes: Codes,
+    /// The stored blocks of the root.
+    stretches: Vec<(usize, Range<u32>)>,
+    limbo: Limbo<Page>,
+    starts: Vec<Start<F::Bits>>,
+    /// New entries, and the position of the page to which each leads.
+    prepared: Vec<Prepared>,
+}
+
+struct Prepared {
+    index: u32,
+    entry: Entry,
+    page: Option<u32>,
+}
+
+/// A Folio with room for its pages to grow, and who changes it.
+pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> {
+    let used = folio.store.account().end();
+    let bytes = used.saturating_mul(2).saturating_add(SPARE_BYTES);
+    let make = if folio.pages.is_huge() { Buffer::huge } else { Buffer::zeroed };
+    let Some(mut pages) = make(bytes / 4) else {
+        return LiveEngine::recompiled(folio);
+    };
+    pages[..used / 4].copy_from_slice(&folio.pages[..used / 4]);
+    folio.pages = pages;
+    let store = core::mem::take(&mut folio.store);
+    folio.live = Some(Extent::default());
+    let (codes, stretches) = (Codes::of(&folio), folio.root.stretches());
+    let folio = Arc::new(folio);
+    let mut patcher = Patcher {
+        store: store.moved(Shelf { folio: folio.clone(), used }),
+        folio: folio.clone(),
+        codes,
+        stretches,
+        limbo: Limbo::default(),
+        starts: Vec::new(),
+        prepared: Vec::new(),
+    };
+    patcher.state_extent();
+    LiveEngine::patched(folio, patcher)
+}
+
+impl<F: Family, C: Code> Patcher<F, C> {
+    /// Says how much there is.
+    fn state_extent(&mut self) {
+        if let Some(live) = &self.folio.live {
+            live.pages.store(self.store.page_count(), Relaxed);
+            live.bytes.store(self.store.lines().used, Relaxed);
+        }
+    }
+
+    /// Prepares the blocks of a prefix, which is no longer than a block's.
+    fn prepare(&mut self, rib: &Rib<F>, prefix: Prefix<F>) -> Result<Replaced, CannotPatch> {
+        let bits = self.folio.root.bits;
+        let first = prefix.bits().extract(0, bits) as u64;
+        let all = 1u64 << (bits - prefix.len());
+        let blocks = first..first + all;
+        let stored = |(_, numbers): &(usize, Range<u32>)| {
+            let end = blocks.end.min(numbers.end.into());
+            end.saturating_sub(blocks.start.max(numbers.start.into()))
+        };
+        let have: u64 = self.stretches.iter().map(stored).sum();
+        if all > MOST_BLOCKS || have < all {
+            return Err(CannotPatch);
+        }
+        let lowest = self.read(rib, prefix)?;
+        self.build(blocks, lowest)
+    }
+
+    /// Reads what the RIB says of a prefix: the next hop at its beginning, and where it changes.
+    fn read(&mut self, rib: &Rib<F>, prefix: Prefix<F>) -> Result<u32, CannotPatch> {
+        let mut ranges = rib
+            .ranges_in(prefix)
+            .coalesced()
+            .map(|range| Start { at: range.first, raw: NextHopId::to_raw(range.next_hop()) });
+        let lowest = ranges.next().map_or(0, |start| start.raw);
+        self.starts.clear();
+        self.starts.extend(ranges);
+        let greatest = self.starts.iter().map(|start| start.raw).fold(lowest, u32::max);
+        if greatest > C::MAX.min(MAX_NEXT_HOP) { Err(CannotPatch) } else { Ok(lowest) }
+    }
+
+    /// Builds some blocks, whose addresses begin with next hop `lowest`.
+    fn build(&mut self, blocks: Range<u64>, lowest: u32) -> Result<Replaced, CannotPatch> {
+        let folio = self.folio.clone();
+        let Self { store, codes, starts, prepared, .. } = self;
+        let root = &folio.root;
+        let bits = root.bits;
+        let number = |start: &Start<F::Bits>| start.at.extract(0, bits) as u64;
+        let index = |number: u64| root.index((number as u32) << (32 - bits));
+        let mut builder = Builder::<F::Bits, C, _>::new(&folio.levels, codes, store);
+        let mut raw = lowest;
+        let mut at = blocks.start;
+        let mut failed = false;
+        for block in starts.chunk_by(|a, b| number(a) == number(b)) {
+            let number = number(&block[0]);
+            let answers = (at..number).map(|number| answer(index(number), raw));
+            prepared.extend(answers);
+            let Ok(entry) = builder.block(0, bits, &mut raw, block) else {
+                failed = true;
+                break;
+            };
+            prepared.push(Prepared { index: index(number), entry, page: builder.children.pop() });
+            at = number + 1;
+        }
+        failed |= folio.closed && builder.levels_used > folio.usual_levels;
+        let replaced = Replaced { nodes: builder.branches, leaves: builder.leaves, entries: 0 };
+        // Of a failure in the middle: pages that no entry leads to yet.
+        let orphans = builder.children;
+        self.release_unseen(orphans);
+        if failed {
+            return Err(CannotPatch);
+        }
+        let answers = (at..blocks.end).map(|number| answer(index(number), raw));
+        self.prepared.extend(answers);
+        Ok(replaced)
+    }
+
+    /// Takes back what was prepared.
+    fn forget(&mut self) {
+        let pages = self.prepared.drain(..).filter_map(|prepared| prepared.page).collect();
+        self.release_unseen(pages);
+    }
+
+    /// Counts one entry less that leads to each of some pages that no reader has come to.
+    fn release_unseen(&mut self, pages: Vec<u32>) {
+        let mut gone = Vec::new();
+        for page in pages {
+            self.release(page, &mut gone);
+        }
+        gone.iter().for_each(|page| self.store.free(page));
+    }
+
+    /// Replaces the root's entries by those that were prepared; how many there were.
+    fn publish(&mut self) -> u64 {
+        let mut entries = 0;
+        let mut prepared = core::mem::take(&mut self.prepared);
+        let mut gone = Vec::new();
+        for Prepared { index, entry, page } in prepared.drain(..) {
+            // SAFETY: an index of the root.
+            let before = Entry(unsafe { self.folio.root.entries.load(index as usize) });
+            if before == entry {
+                // The same page again: one entry leads to it, not two.
+                page.into_iter().for_each(|page| self.store.release(page));
+                continue;
+            }
+            self.folio.root.entries.publish(index as usize, entry.0);
+            entries += 1;
+            if let Some(page) = self.page(0, before) {
+                self.release(page, &mut gone);
+            }
+        }
+        self.prepared = prepared;
+        gone.into_iter().for_each(|page| self.limbo.push(page, page.bytes()));
+        entries
+    }
+
+    /// The position of the page of a level that an entry leads to.
+    fn page(&self, level: usize, entry: Entry) -> Option<u32> {
+        if !entry.is_page() {
+            return None;
+        }
+        let page = extent::<C>(level, self.folio.levels[level], entry);
+        let at = self.store.find(&page);
+        debug_assert!(at.is_some(), "{entry:?} leads to no page");
+        at
+    }
+
+    /// Counts one entry less that leads to a page, and so on to the pages to which it leads, if that
+    /// was the last one. `gone` takes pages to which no entry leads any more.
+    fn release(&mut self, page: u32, gone: &mut Vec<Page>) {
+        let Some(page) = self.store.release_for_good(page) else { return };
+        if let Kind::Branch(level) = page.kind {
+            let level = usize::from(level) + 1;
+            let slots = self.store.content(&page).as_chunks::<4>().0;
+            let entries = slots.iter().map(|slot| Entry(u32::from_ne_bytes(*slot)));
+            let children: Vec<u32> = entries.filter_map(|entry| self.page(level, entry)).collect();
+            for child in children {
+                self.release(child, gone);
+            }
+        }
+        gone.push(page);
+    }
+}
+
+fn answer(index: u32, raw: u32) -> Prepared {
+    Prepared { index, entry: Entry::answer(raw), page: None }
+}
+
+/// Where the page of a level lies that an entry leads to.
+fn extent<C: Code>(level: usize, window: Level, entry: Entry) -> Page {
+    let width = u32::from(window.width);
+    let (kind, bytes) = match entry.is_branch() {
+        true => (Kind::Branch(level as u8), size_of::<u32>() << width),
+        false => (Kind::Codes, 1 << C::LOG2 << (width + C::SLOT_SHIFT - entry.drop())),
+    };
+    let bytes = bytes.max(PLACE_UNIT << C::LOG2);
+    Page { start: entry.place() << C::LOG2, log2_bytes: bytes.ilog2() as u8, kind, references: 0 }
+}
+
+impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
+    fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch> {
+        // Blocks are built whole, and each once.
+        let bits = self.folio.root.bits;
+        let block =
+            |prefix: &Prefix<F>| Prefix::from_bits_masked(prefix.bits(), prefix.len().min(bits));
+        let mut blocks: Vec<Prefix<F>> = changed.iter().map(block).collect();
+        blocks.sort_unstable();
+        blocks.dedup_by(|later, earlier| earlier.covers(*later));
+        let mut replaced = Replaced::default();
+        for prefix in blocks {
+            match self.prepare(rib, prefix) {
+                Ok(more) => {
+                    replaced.nodes += more.nodes;
+                    replaced.leaves += more.leaves;
+                }
+                Err(CannotPatch) => {
+                    self.forget();
+                    return Err(CannotPatch);
+                }
+            }
+        }
+        replaced.entries = self.publish();
+        self.state_extent();
+        Ok(replaced)
+    }
+
+    fn seal(&mut self, epoch: u64) {
+        self.limbo.seal(epoch);
+    }
+
+    fn reclaim(&mut self, oldest: u64) {
+        while let Some(page) = self.limbo.pop(oldest) {
+            self.store.free(&page);
+        }
+    }
+
+    fn retired_bytes(&self) -> usize {
+        self.limbo.bytes()
+    }
+
+    fn is_wasteful(&self) -> bool {
+        let used = self.store.lines().used;
+        self.store.unused_bytes() > UNUSED_BYTES + used / UNUSED_PART
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        self.folio.memory_usage()
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        let mut account = self.store.account();
+        account.unused.extend(self.limbo.iter().map(|page| (page.start, page.bytes())));
+        check::check(&self.folio, &account, rib)
+    }
+}

@@ -1,0 +1,390 @@
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use std::panic::AssertUnwindSafe;
+use std::thread;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::addr::{Bits, Ipv4, Ipv6};
+use crate::engine::Engines;
+use crate::error::UpdateError;
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+use crate::route::{Change, Outcome, Route};
+use crate::simd::Simd;
+
+fn hop(n: u32) -> NextHopId {
+    NextHopId::new(n).unwrap()
+}
+
+fn writer<F: Engines>(routes: &[(&str, u32)], engine: &str) -> Writer<F> {
+    let route = |(p, n): &(&str, u32)| Route { prefix: p.parse().unwrap(), next_hop: hop(*n) };
+    let engine: crate::EngineSpec = engine.parse().unwrap();
+    Writer::new(routes.iter().map(route).collect(), engine).unwrap()
+}
+
+fn announce<F: Engines>(prefix: &str, n: u32) -> Change<F> {
+    Change::Announce(Route { prefix: prefix.parse().unwrap(), next_hop: hop(n) })
+}
+
+fn withdraw<F: Engines>(prefix: &str) -> Change<F> {
+    Change::Withdraw(prefix.parse().unwrap())
+}
+
+/// Both ends of each of the RIB's ranges, and the answers.
+fn ends<F: Engines>(rib: &Rib<F>) -> (Vec<F::Bits>, Vec<Option<NextHopId>>) {
+    let ends = |first, last, hop| [(first, hop), (last, hop)];
+    rib.ranges().flat_map(|range| ends(range.first, range.last, range.next_hop())).unzip()
+}
+
+/// What readers see is what the routes say, one by one and in batches at every level.
+#[track_caller]
+fn agree<F: Engines>(writer: &Writer<F>) {
+    writer.check().unwrap();
+    let (keys, right) = ends(writer.rib());
+    let mut reader = writer.reader();
+    let guard = reader.pin();
+    for (key, right) in keys.iter().zip(&right) {
+        assert_eq!(guard.lookup(F::addr(*key)), *right, "{}", F::addr(*key));
+    }
+    for simd in Simd::available() {
+        let mut out = vec![None; keys.len()];
+        guard.lookup_batch_with(simd, &keys, &mut out);
+        assert!(out == right, "{}", simd.level());
+    }
+}
+
+/// The engines that are patched, in variants with codes of every kind and all roots; and two that
+/// are compiled again.
+const IPV4: [&str; 8] = [
+    "folio",
+    "folio:codes=8",
+    "folio:codes=book:cuts=12-20-32",
+    "folio:codes=16:s=16",
+    "folio:codes=32:cuts=14-22",
+    "folio:cuts=18-23-28",
+    "sail",
+    "poptrie",
+];
+const IPV6: [&str; 6] = [
+    "folio",
+    "folio:dense:codes=16",
+    "folio:sparse:codes=book",
+    "folio:regions:s=20",
+    "folio:codes=32:cuts=16-30-40",
+    "poptrie",
+];
+
+#[test]
+fn a_table_by_hand() {
+    for engine in IPV4 {
+        let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1), ("10.1.0.0/16", 2)], engine);
+        agree(&writer);
+        // Nothing to commit.
+        assert_eq!(writer.apply(announce("10.1.0.0/16", 2)), Ok(Outcome::Same));
+        assert_eq!(writer.apply(withdraw("10.2.0.0/16")), Ok(Outcome::Unknown));
+        assert_eq!(writer.commit(), Ok(Commit::default()));
+        // Seen when it is committed, not before.
+        let mut reader = writer.reader();
+        let addr = "10.1.2.3".parse().unwrap();
+        assert_eq!(writer.apply(announce("10.1.2.0/24", 3)), Ok(Outcome::New));
+        assert_eq!(reader.pin().lookup(addr), Some(hop(2)));
+        writer.commit().unwrap();
+        assert_eq!(reader.pin().lookup(addr), Some(hop(3)));
+        agree(&writer);
+        for (change, outcome) in [
+            // The middle of a chain of covers: specifics stay, the cover shows through.
+            (withdraw("10.1.0.0/16"), Outcome::Withdrawn(hop(2))),
+            // A cover after its specifics.
+            (announce("10.0.0.0/9", 4), Outcome::New),
+            (announce("0.0.0.0/0", 5), Outcome::New),
+            (announce("0.0.0.0/0", 6), Outcome::Replaced(hop(5))),
+            (announce("10.1.2.3/32", 7), Outcome::New),
+            (announce("255.255.255.255/32", 8), Outcome::New),
+            (announce("0.0.0.0/32", 9), Outcome::New),
+            (withdraw("10.1.2.3/32"), Outcome::Withdrawn(hop(7))),
+            (withdraw("0.0.0.0/0"), Outcome::Withdrawn(hop(6))),
+        ] {
+            assert_eq!(writer.apply(change), Ok(outcome), "{engine}: {change:?}");
+            writer.commit().unwrap();
+            agree(&writer);
+        }
+        assert_eq!(writer.reclaim(), 0);
+    }
+}
+
+/// A commit of several changes is one version: what changes twice is built once.
+#[test]
+fn changes_are_committed_together() {
+    for engine in IPV4 {
+        let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
+        for change in [
+            announce("10.64.0.0/10", 2),
+            announce("10.64.0.0/24", 3),
+            announce("10.64.0.128/25", 4),
+            withdraw("10.64.0.0/24"),
+            announce("10.0.0.0/8", 5),
+        ] {
+            writer.apply(change).unwrap();
+        }
+        writer.commit().unwrap();
+        agree(&writer);
+        for change in [withdraw("10.0.0.0/8"), withdraw("10.64.0.0/10"), announce("10.0.0.0/8", 5)]
+        {
+            writer.apply(change).unwrap();
+        }
+        writer.roll_back();
+        agree(&writer);
+        assert_eq!(writer.rib().len(), 3);
+        assert_eq!(writer.commit(), Ok(Commit::default()));
+    }
+}
+
+/// What fails leaves everything as it was.
+#[test]
+fn failed_commits_are_taken_back() {
+    let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio:codes=16");
+    writer.apply(announce("11.0.0.0/8", 2)).unwrap();
+    writer.apply(withdraw("10.0.0.0/8")).unwrap();
+    writer.apply(announce("10.0.0.0/24", 1 << 16)).unwrap();
+    assert!(matches!(writer.commit(), Err(UpdateError::Limit(_))));
+    assert_eq!(writer.rib().len(), 1);
+    agree(&writer);
+    // The default widens.
+    let mut writer = self::writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio");
+    for id in [255, 256, 65_535, 65_536, 1 << 30] {
+        writer.apply(announce("10.0.0.0/24", id)).unwrap();
+        writer.commit().unwrap();
+        agree(&writer);
+    }
+    // So does a full RIB.
+    let mut writer =
+        Writer::<Ipv4>::new(Rib::with_route_limit(1), crate::EngineKind::Folio).unwrap();
+    writer.apply(announce("10.0.0.0/8", 1)).unwrap();
+    assert!(matches!(writer.apply(announce("11.0.0.0/8", 1)), Err(UpdateError::Full(_))));
+    writer.commit().unwrap();
+    agree(&writer);
+}
+
+/// A reader that stalls: the writer goes on until the limit, is refused, and goes on when the
+/// reader does.
+#[test]
+fn stalled_readers_are_waited_for() {
+    for engine in ["folio", "sail"] {
+        let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
+        writer.set_retired_limit(100_000);
+        let mut reader = writer.reader();
+        let guard = reader.pin();
+        let addr = "10.1.2.3".parse().unwrap();
+        let mut committed = 0;
+        let refused = loop {
+            let length = 24 - committed % 8;
+            let change = announce(&alloc::format!("10.1.0.0/{length}"), 2 + committed);
+            writer.apply(change).unwrap();
+            let before = writer.rib().len();
+            match writer.commit() {
+                Ok(_) => committed += 1,
+                Err(error) => break (error, before),
+            }
+            assert!(committed < 100_000, "{engine}");
+        };
+        assert!(matches!(refused.0, UpdateError::Retired { limit: 100_000, .. }), "{refused:?}");
+        assert!(writer.retired_bytes() > 100_000 && writer.rib().len() <= refused.1);
+        assert!(guard.lookup(addr).is_some());
+        drop(guard);
+        agree(&writer);
+        writer.apply(announce("10.1.0.0/24", 1000)).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(writer.reclaim(), 0, "{engine}");
+        agree(&writer);
+    }
+}
+
+/// A whole new table.
+#[test]
+fn tables_are_replaced() {
+    for engine in IPV6 {
+        let mut writer = writer::<Ipv6>(&[("2001:db8::/32", 1)], engine);
+        let mut reader = writer.reader();
+        writer.apply(announce("2001:db9::/32", 2)).unwrap();
+        let rib = [("2a00::/12", 3), ("2a00:1::/48", 4)];
+        let rib = rib.map(|(p, n)| Route { prefix: p.parse().unwrap(), next_hop: hop(n) });
+        writer.replace(rib.into_iter().collect()).unwrap();
+        let answers = ["2001:db8::1", "2001:db9::1", "2a00::", "2a00:1::1"]
+            .map(|addr| reader.pin().lookup(addr.parse().unwrap()));
+        assert_eq!(answers, [None, None, Some(hop(3)), Some(hop(4))], "{engine}");
+        assert_eq!(writer.commit(), Ok(Commit::default()));
+        agree(&writer);
+        assert_eq!(writer.reclaim(), 0);
+    }
+}
+
+/// Readers that panic, leak their guard or outlive the writer do no harm.
+#[test]
+fn readers_end_in_every_way() {
+    let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio");
+    let addr = "10.1.2.3".parse().unwrap();
+    let mut outliving = writer.reader();
+    let mut panicking = writer.reader();
+    let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        let guard = panicking.pin();
+        assert_eq!(guard.lookup(addr), None, "this panic is meant");
+    }));
+    assert!(panicked.is_err());
+    let mut leaking = writer.reader();
+    core::mem::forget(leaking.pin());
+    writer.apply(announce("10.1.0.0/16", 2)).unwrap();
+    writer.commit().unwrap();
+    writer.apply(announce("10.1.0.0/16", 3)).unwrap();
+    writer.commit().unwrap();
+    assert!(writer.reclaim() > 0);
+    // The next guard takes the leaked one's place.
+    assert_eq!(leaking.pin().lookup(addr), Some(hop(3)));
+    assert_eq!(writer.reclaim(), 0);
+    core::mem::forget(leaking.stay());
+    drop(leaking);
+    assert_eq!(writer.reclaim(), 0);
+    drop(writer);
+    assert_eq!(outliving.pin().lookup(addr), Some(hop(3)));
+    let mut resident = outliving.stay();
+    resident.report();
+    assert_eq!(resident.table().lookup(addr), Some(hop(3)));
+}
+
+/// Drained of its routes a table has no page, and whatever it had can be used again.
+#[test]
+fn a_drained_table_has_nothing() {
+    let mut writer = writer::<Ipv4>(&[], "folio:cuts=16-24-32");
+    let mut prefixes = Vec::new();
+    for i in 0..600u32 {
+        let length = [17, 20, 24, 25, 30, 32][i as usize % 6];
+        let bits = 10 << 24 | i.wrapping_mul(0x9e37_79b9) >> 12;
+        prefixes.push(Prefix::<Ipv4>::from_bits_masked(bits, length));
+    }
+    for round in 0..4 {
+        for (i, prefix) in prefixes.iter().enumerate() {
+            let next_hop = hop(1 + (i as u32 * 7 + round) % 300);
+            writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
+            writer.commit().unwrap();
+        }
+        agree(&writer);
+        assert!(writer.memory_usage().part("pages").unwrap().count > 50);
+        for prefix in &prefixes {
+            writer.apply(Change::Withdraw(*prefix)).unwrap();
+            writer.commit().unwrap();
+        }
+        agree(&writer);
+        assert_eq!(writer.reclaim(), 0);
+        assert_eq!(writer.memory_usage().part("pages").unwrap().count, 0);
+    }
+}
+
+/// Readers in threads, each looking at what the writer changes, in both ways of reading.
+#[test]
+fn readers_see_only_versions() {
+    for engine in ["folio", "folio:codes=32", "poptrie:s=16"] {
+        let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
+        let readers: [_; 2] = core::array::from_fn(|_| writer.reader());
+        let [mut pinning, mut staying] = readers;
+        let keys: Vec<u32> = (0..64).map(|i| 0x0a01_0000 + i * 5).collect();
+        // Versions are numbered by their next hops, which only rise.
+        let rises = |seen: &mut u32, out: &[Option<NextHopId>]| {
+            for hop in out {
+                let hop = hop.expect("a route at every moment").get();
+                assert!(hop >= *seen, "{hop} after {seen}");
+            }
+            *seen = out.iter().map(|hop| hop.unwrap().get()).min().unwrap();
+        };
+        const LAST: u32 = 250;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut seen, mut out) = (1, [None; 64]);
+                while seen < LAST {
+                    let guard = pinning.pin();
+                    guard.lookup_batch(&keys, &mut out);
+                    rises(&mut seen, &out);
+                    guard.lookup_each(Simd::best(), &keys, &mut out);
+                    rises(&mut seen, &out);
+                }
+            });
+            scope.spawn(|| {
+                let (mut seen, mut out) = (1, [None; 64]);
+                let mut resident = staying.stay();
+                while seen < LAST {
+                    resident.table().lookup_batch(&keys, &mut out);
+                    rises(&mut seen, &out);
+                    resident.report();
+                }
+            });
+            for version in 2..=LAST {
+                // The whole of the keys, by one route or the other.
+                for prefix in [["10.1.0.0/16", "10.1.0.0/20"], ["10.1.0.0/23", "10.0.0.0/8"]] {
+                    for prefix in prefix {
+                        writer.apply(announce(prefix, version)).unwrap();
+                    }
+                }
+                writer.commit().unwrap();
+                thread::yield_now();
+            }
+        });
+        assert_eq!(writer.reclaim(), 0);
+        agree(&writer);
+    }
+}
+
+/// A change of a small world, as a choice of prefix and next hop; 0 withdraws.
+fn changes() -> impl Strategy<Value = Vec<Vec<(u8, u8, u16)>>> {
+    let change = (any::<u8>(), 0..=12u8, prop_oneof![Just(0), 1..4u16, 250..260u16]);
+    prop::collection::vec(prop::collection::vec(change, 1..4), 1..40)
+}
+
+/// Prefixes near each other, of lengths round the cuts.
+fn prefix<F: Engines>(place: u8, length: u8) -> Prefix<F> {
+    let lengths4 = [0, 4, 8, 12, 13, 16, 19, 20, 23, 24, 25, 30, 32];
+    let lengths6 = [0, 3, 12, 16, 20, 29, 30, 33, 40, 48, 64, 80, 128];
+    let (base, spread, lengths) = match F::WIDTH {
+        32 => (0x0a00_0000, u128::from(place) << 20 | u128::from(place) << 8 | 0xf0, lengths4),
+        _ => (0x2001 << 112, u128::from(place) << 96 | u128::from(place) << 70 | 0xf, lengths6),
+    };
+    Prefix::from_bits_masked(F::Bits::from_u128(base ^ spread), lengths[usize::from(length)])
+}
+
+fn follow<F: Engines>(engines: &[&str], commits: &[Vec<(u8, u8, u16)>]) {
+    for engine in engines {
+        let mut writer = writer::<F>(&[], engine);
+        let mut failures = String::new();
+        for commit in commits {
+            for (place, length, id) in commit {
+                let prefix = prefix::<F>(*place, *length);
+                let change = match NextHopId::new((*id).into()) {
+                    Some(next_hop) => Change::Announce(Route { prefix, next_hop }),
+                    None => Change::Withdraw(prefix),
+                };
+                writer.apply(change).unwrap();
+            }
+            if let Err(error) = writer.commit() {
+                failures += &alloc::format!("{error}; ");
+            }
+            agree(&writer);
+        }
+        assert_eq!(failures, "", "{engine}");
+        assert_eq!(writer.reclaim(), 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn ipv4_follows_its_routes(commits in changes()) {
+        follow::<Ipv4>(&IPV4, &commits);
+    }
+
+    #[test]
+    fn ipv6_follows_its_routes(commits in changes()) {
+        follow::<Ipv6>(&IPV6, &commits);
+    }
+}
