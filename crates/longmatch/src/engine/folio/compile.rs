@@ -91,7 +91,7 @@ impl Codes {
 
     /// The code, if there is one.
     #[inline]
-    fn code<C: Code>(&self, raw: u32) -> Option<u32> {
+    pub fn code<C: Code>(&self, raw: u32) -> Option<u32> {
         if C::LOG2 > 0 {
             return Some(raw);
         }
@@ -250,7 +250,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
     }
 
     /// The entry for what begins with next hop `raw` and changes at `starts`.
-    fn page(&mut self, level: usize, raw: u32, starts: &[Start<B>]) -> Result<Entry, Full> {
+    pub fn page(&mut self, level: usize, raw: u32, starts: &[Start<B>]) -> Result<Entry, Full> {
         let Some(depth) = starts.iter().map(Start::depth).max() else {
             return Ok(Entry::answer(raw));
         };
@@ -349,7 +349,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
     }
 }
 
-fn fill_codes<C: Code>(bytes: &mut [u8], code: u32) {
+pub(super) fn fill_codes<C: Code>(bytes: &mut [u8], code: u32) {
     match C::LOG2 {
         0 => bytes.fill(code as u8),
         1 => bytes.as_chunks_mut().0.fill((code as u16).to_ne_bytes()),

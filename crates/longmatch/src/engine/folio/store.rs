@@ -158,6 +158,16 @@ impl<L: Lines> Store<L> {
         page.references -= 1;
     }
 
+    /// Counts one entry more that leads to a page, by its position.
+    pub fn retain(&mut self, at: u32) {
+        self.pages[at as usize].references += 1;
+    }
+
+    /// A page, by its position.
+    pub fn page(&self, at: u32) -> &Page {
+        &self.pages[at as usize]
+    }
+
     /// Counts one entry less that leads to a page. If it was the last one the page is gone: its
     /// content is not found any more, and what it says stays where it is until the page, which is
     /// returned, is freed.

@@ -1,18 +1,24 @@
 //! A Folio that changes under readers.
 //!
-//! The blocks of the root that a change touches are built again from the RIB, with the builder that
-//! compiles a whole table, and each block's entry is replaced by one store. Pages are never changed:
-//! a new content is a new page, or an equal one that is there. A page to which no entry leads any
-//! more waits until no reader can be in it.
+//! Pages are never changed: a new content is a new page, or an equal one that is there, and what
+//! leads to it is replaced, up to an entry of the root, by one store. A page to which no entry leads
+//! any more waits until no reader can be in it.
+//!
+//! A commit of one change inside a block of the root replaces the pages on one path (`path.rs`). Of
+//! any other the blocks that it touches are built again from the RIB, with the builder that
+//! compiles a whole table.
 //!
 //! The array of pages has room to grow in place. When that is used up, or the table no longer fits
 //! the plan that it was compiled by, it cannot be patched, and is compiled again.
+
+mod path;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use core::sync::atomic::Ordering::Relaxed;
 
+use self::path::Step;
 use super::check;
 use super::compile::{Builder, Codes};
 use super::layout::{Code, Entry, Extent, Folio, Level, MAX_NEXT_HOP, PLACE_UNIT};
@@ -81,6 +87,12 @@ struct Patcher<F: Family, C: Code> {
     starts: Vec<Start<F::Bits>>,
     /// New entries, and the position of the page to which each leads.
     prepared: Vec<Prepared>,
+    /// The branch pages above what a single change replaces.
+    path: Vec<Step>,
+    /// A page under construction.
+    scratch: Vec<u8>,
+    /// What a single change has built.
+    built: Replaced,
 }
 
 struct Prepared {
@@ -111,6 +123,9 @@ pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> 
         limbo: Limbo::default(),
         starts: Vec::new(),
         prepared: Vec::new(),
+        path: Vec::new(),
+        scratch: Vec::new(),
+        built: Replaced::default(),
     };
     patcher.state_extent();
     LiveEngine::patched(folio, patcher)
@@ -227,8 +242,13 @@ impl<F: Family, C: Code> Patcher<F, C> {
             }
         }
         self.prepared = prepared;
-        gone.into_iter().for_each(|page| self.limbo.push(page, page.bytes()));
+        self.retire(gone);
         entries
+    }
+
+    /// Puts pages that readers may be in into limbo.
+    fn retire(&mut self, gone: Vec<Page>) {
+        gone.into_iter().for_each(|page| self.limbo.push(page, page.bytes()));
     }
 
     /// The position of the page of a level that an entry leads to.
@@ -245,18 +265,33 @@ impl<F: Family, C: Code> Patcher<F, C> {
     /// Counts one entry less that leads to a page, and so on to the pages to which it leads, if that
     /// was the last one. `gone` takes pages to which no entry leads any more.
     fn release(&mut self, page: u32, gone: &mut Vec<Page>) {
-        let Some(page) = self.store.release_for_good(page) else { return };
+        if let Some(page) = self.store.release_for_good(page) {
+            self.release_below(&page, gone);
+            gone.push(page);
+        }
+    }
+
+    /// Counts one entry less that leads to each page to which a page leads.
+    fn release_below(&mut self, page: &Page, gone: &mut Vec<Page>) {
         if let Kind::Branch(level) = page.kind {
             let level = usize::from(level) + 1;
-            let slots = self.store.content(&page).as_chunks::<4>().0;
-            let entries = slots.iter().map(|slot| Entry(u32::from_ne_bytes(*slot)));
+            let entries = slots(self.store.content(page));
             let children: Vec<u32> = entries.filter_map(|entry| self.page(level, entry)).collect();
             for child in children {
                 self.release(child, gone);
             }
         }
-        gone.push(page);
     }
+}
+
+/// The slots of a branch page.
+fn slots(page: &[u8]) -> impl Iterator<Item = Entry> {
+    page.as_chunks::<4>().0.iter().map(|slot| Entry(u32::from_ne_bytes(*slot)))
+}
+
+/// A slot of a branch page.
+fn slot(page: &[u8], slot: usize) -> Entry {
+    Entry(u32::from_ne_bytes(page.as_chunks::<4>().0[slot]))
 }
 
 fn answer(index: u32, raw: u32) -> Prepared {
@@ -276,8 +311,15 @@ fn extent<C: Code>(level: usize, window: Level, entry: Entry) -> Page {
 
 impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
     fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch> {
-        // Blocks are built whole, and each once.
         let bits = self.folio.root.bits;
+        if let [prefix] = changed
+            && prefix.len() > bits
+        {
+            let replaced = self.change_path(rib, *prefix)?;
+            self.state_extent();
+            return Ok(replaced);
+        }
+        // Blocks are built whole, and each once.
         let block =
             |prefix: &Prefix<F>| Prefix::from_bits_masked(prefix.bits(), prefix.len().min(bits));
         let mut blocks: Vec<Prefix<F>> = changed.iter().map(block).collect();

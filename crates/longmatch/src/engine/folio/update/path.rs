@@ -1,0 +1,394 @@
+//! One change in one block of the root: the page that the changed prefix lies in is replaced, and
+//! the branch pages above it by copies with one slot changed.
+//!
+//! A copy leads to the same pages as what it is a copy of, in all slots but one. Mostly nothing else
+//! leads to the original, which goes away: then the copy takes over its count of references, and
+//! those pages are not looked at.
+
+use alloc::vec::Vec;
+
+use super::super::compile::{Builder, fill_codes};
+use super::super::layout::{Code, Entry, Level, PLACE_UNIT};
+use super::super::store::{Kind, Page, Stored};
+use super::{Patcher, slot, slots};
+use crate::addr::{Bits, Family};
+use crate::live::{CannotPatch, Replaced};
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+
+/// A branch page that is replaced by a copy with one slot changed.
+pub(super) struct Step {
+    /// Its position.
+    old: u32,
+    /// The slot.
+    slot: usize,
+    /// What it is replaced by.
+    copy: Option<Copied>,
+}
+
+#[derive(Clone, Copy)]
+struct Copied {
+    at: u32,
+    /// Whether it was there already, with its own count of what it leads to.
+    known: bool,
+}
+
+/// An entry, and the position of the page that it leads to.
+#[derive(Clone, Copy)]
+struct New {
+    entry: Entry,
+    page: Option<u32>,
+}
+
+impl New {
+    fn answer(raw: u32) -> Self {
+        Self { entry: Entry::answer(raw), page: None }
+    }
+}
+
+/// What is at the lower end of a path.
+#[derive(Clone, Copy)]
+struct Bottom {
+    level: usize,
+    old: Entry,
+    new: New,
+}
+
+impl<F: Family, C: Code> Patcher<F, C> {
+    /// Replaces what a prefix longer than the root's blocks changes.
+    pub(super) fn change_path(
+        &mut self,
+        rib: &Rib<F>,
+        prefix: Prefix<F>,
+    ) -> Result<Replaced, CannotPatch> {
+        let index = self.folio.root.index((prefix.bits().half(0) >> 32) as u32);
+        if index >= self.folio.root.last() {
+            return Err(CannotPatch);
+        }
+        self.built = Replaced::default();
+        // SAFETY: an index of the root.
+        let root = Entry(unsafe { self.folio.root.entries.load(index as usize) });
+        let (level, old) = self.descend(root, prefix)?;
+        let new = self.bottom(rib, prefix, level, old)?;
+        let bottom = Bottom { level, old, new };
+        let (bottom, top) = self.copy_path(rib, prefix, bottom)?;
+        self.replace_path(index, root, top, bottom);
+        Ok(core::mem::take(&mut self.built))
+    }
+
+    /// Notes the branch pages of which one slot holds the prefix; the level and the entry below
+    /// them.
+    fn descend(&mut self, root: Entry, prefix: Prefix<F>) -> Result<(usize, Entry), CannotPatch> {
+        self.path.clear();
+        let (mut level, mut entry) = (0, root);
+        while entry.is_page() && entry.is_branch() {
+            let window = self.folio.levels[level];
+            if prefix.len() < window.end() {
+                break;
+            }
+            let old = self.page(level, entry).ok_or(CannotPatch)?;
+            let slot = prefix.bits().extract(window.start, window.width);
+            entry = self::slot(self.store.content(self.store.page(old)), slot);
+            self.path.push(Step { old, slot, copy: None });
+            level += 1;
+        }
+        Ok((level, entry))
+    }
+
+    /// What replaces the entry below the branch pages.
+    fn bottom(
+        &mut self,
+        rib: &Rib<F>,
+        prefix: Prefix<F>,
+        level: usize,
+        old: Entry,
+    ) -> Result<New, CannotPatch> {
+        let Some(window) = self.folio.levels.get(level).copied() else {
+            // A slot of the last level is one address.
+            return Ok(New::answer(self.read(rib, prefix)?));
+        };
+        if old.is_page() && !old.is_branch() {
+            let depth = window.end() + C::SLOT_SHIFT as u8 - old.drop() as u8;
+            if prefix.len() <= depth {
+                let lowest = self.read(rib, prefix)?;
+                if let Some(new) = self.change_codes(window, depth, old, prefix, lowest)? {
+                    return Ok(new);
+                }
+            }
+        }
+        self.rebuild(rib, prefix, level)
+    }
+
+    /// Builds the whole block of a level that the prefix lies in from the RIB.
+    fn rebuild(
+        &mut self,
+        rib: &Rib<F>,
+        prefix: Prefix<F>,
+        level: usize,
+    ) -> Result<New, CannotPatch> {
+        let start = self.folio.levels[level].start;
+        let lowest = self.read(rib, Prefix::from_bits_masked(prefix.bits(), start))?;
+        let folio = self.folio.clone();
+        let Self { store, codes, starts, .. } = self;
+        let mut builder = Builder::<F::Bits, C, _>::new(&folio.levels, codes, store);
+        let built = builder.page(level, lowest, starts);
+        let too_deep = folio.closed && builder.levels_used > folio.usual_levels;
+        self.built.nodes += builder.branches;
+        self.built.leaves += builder.leaves;
+        let mut pages = builder.children;
+        match built {
+            Ok(entry) if !too_deep => Ok(New { entry, page: pages.pop() }),
+            _ => {
+                self.release_unseen(pages);
+                Err(CannotPatch)
+            }
+        }
+    }
+
+    /// A page of codes with the slots of a prefix changed, as coarse as it can be. `None` where
+    /// codes of this grain cannot say it.
+    fn change_codes(
+        &mut self,
+        window: Level,
+        depth: u8,
+        old: Entry,
+        prefix: Prefix<F>,
+        lowest: u32,
+    ) -> Result<Option<New>, CannotPatch> {
+        let unit = 1usize << C::LOG2;
+        let width = depth - window.start;
+        let at = self.page(self.path.len(), old).ok_or(CannotPatch)?;
+        let mut page = core::mem::take(&mut self.scratch);
+        page.clear();
+        page.extend(&self.store.content(self.store.page(at))[..unit << width]);
+        let changed = self.write_slots(&mut page, window, depth, prefix, lowest);
+        let new = match changed {
+            true => self.insert_codes(window, &mut page),
+            false => Ok(None),
+        };
+        self.scratch = page;
+        new
+    }
+
+    /// Writes the slots of a prefix; whether all its next hops have codes, and none begins between
+    /// slots.
+    fn write_slots(
+        &self,
+        page: &mut [u8],
+        window: Level,
+        depth: u8,
+        prefix: Prefix<F>,
+        lowest: u32,
+    ) -> bool {
+        let unit = 1usize << C::LOG2;
+        let number = |at: F::Bits| at.extract(window.start, depth - window.start);
+        let mut raw = lowest;
+        let mut from = number(prefix.first());
+        let end = number(prefix.last()) + 1;
+        let ends = self.starts.iter().map(|start| (number(start.at), start));
+        for (to, start) in ends {
+            let Some(code) = self.codes.code::<C>(raw) else { return false };
+            if start.depth() > depth {
+                return false;
+            }
+            fill_codes::<C>(&mut page[from * unit..to * unit], code);
+            (raw, from) = (start.raw, to);
+        }
+        let Some(code) = self.codes.code::<C>(raw) else { return false };
+        fill_codes::<C>(&mut page[from * unit..end * unit], code);
+        true
+    }
+
+    /// Inserts a page of codes, made as coarse as it can be.
+    fn insert_codes(
+        &mut self,
+        window: Level,
+        page: &mut Vec<u8>,
+    ) -> Result<Option<New>, CannotPatch> {
+        let unit = 1usize << C::LOG2;
+        while page.len() > unit && halves(page, unit) {}
+        if page.len() == unit {
+            return Ok(Some(New::answer(self.next_hop(page))));
+        }
+        let width = (page.len() >> C::LOG2).ilog2();
+        let drop = u32::from(window.width) - width + C::SLOT_SHIFT;
+        let stored = self.insert(Kind::Codes, page).ok_or(CannotPatch)?;
+        let entry = Entry::page_of_codes(stored.start >> C::LOG2, drop as u8);
+        self.built.leaves += u64::from(!stored.known);
+        Ok(Some(New { entry, page: Some(stored.at) }))
+    }
+
+    fn insert(&mut self, kind: Kind, page: &mut Vec<u8>) -> Option<Stored> {
+        if page.len() < PLACE_UNIT << C::LOG2 {
+            page.resize(PLACE_UNIT << C::LOG2, 0);
+        }
+        self.store.insert(kind, page, 1 << C::LOG2).ok()
+    }
+
+    /// What a code stands for.
+    fn next_hop(&self, code: &[u8]) -> u32 {
+        match *code {
+            [code] => self.folio.book.value(code).into(),
+            [a, b] => u16::from_ne_bytes([a, b]).into(),
+            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
+            _ => unreachable!("codes have 1, 2 or 4 bytes"),
+        }
+    }
+
+    /// Copies the branch pages of the path, lowest first. Where one of them has nothing below it any
+    /// more the path ends there. Returns the bottom, and what the root's entry becomes.
+    fn copy_path(
+        &mut self,
+        rib: &Rib<F>,
+        prefix: Prefix<F>,
+        mut bottom: Bottom,
+    ) -> Result<(Bottom, New), CannotPatch> {
+        let mut new = bottom.new;
+        for level in (0..self.path.len()).rev() {
+            let mut page = core::mem::take(&mut self.scratch);
+            let step = &self.path[level];
+            let old = *self.store.page(step.old);
+            page.clear();
+            page.extend(self.store.content(&old));
+            page[4 * step.slot..][..4].copy_from_slice(&new.entry.0.to_ne_bytes());
+            let copied = if slots(&page).any(Entry::is_page) {
+                self.copy_branch(level, &mut page, new)
+            } else {
+                // Nothing below, so `new` has no page either.
+                self.path.truncate(level);
+                self.collapsed(rib, prefix, level, &page).map(|new| {
+                    let start = old.start >> C::LOG2;
+                    bottom = Bottom { level, old: Entry::branch_page(start), new };
+                    new
+                })
+            };
+            self.scratch = page;
+            match copied {
+                Ok(copied) => new = copied,
+                Err(CannotPatch) => {
+                    self.forget_path(level + 1, bottom);
+                    return Err(CannotPatch);
+                }
+            }
+        }
+        Ok((bottom, new))
+    }
+
+    /// Inserts the copy of a branch page.
+    fn copy_branch(
+        &mut self,
+        level: usize,
+        page: &mut Vec<u8>,
+        below: New,
+    ) -> Result<New, CannotPatch> {
+        let stored = self.insert(Kind::Branch(level as u8), page).ok_or(CannotPatch)?;
+        self.path[level].copy = Some(Copied { at: stored.at, known: stored.known });
+        if stored.known {
+            // It leads to what is below already.
+            below.page.into_iter().for_each(|page| self.store.release(page));
+        } else {
+            self.built.nodes += 1;
+        }
+        let entry = Entry::branch_page(stored.start >> C::LOG2);
+        Ok(New { entry, page: Some(stored.at) })
+    }
+
+    /// What replaces a branch page with nothing but answers in its slots.
+    fn collapsed(
+        &mut self,
+        rib: &Rib<F>,
+        prefix: Prefix<F>,
+        level: usize,
+        page: &[u8],
+    ) -> Result<New, CannotPatch> {
+        let first = slot(page, 0);
+        if slots(page).take(1 << self.folio.levels[level].width).all(|slot| slot == first) {
+            return Ok(New { entry: first, page: None });
+        }
+        self.rebuild(rib, prefix, level)
+    }
+
+    /// Takes back the copies from a level on, and what is below them.
+    fn forget_path(&mut self, from: usize, bottom: Bottom) {
+        let path = core::mem::take(&mut self.path);
+        let mut whole = true;
+        for copy in path.iter().skip(from).filter_map(|step| step.copy) {
+            if copy.known {
+                // It goes on leading to what is below.
+                self.store.release(copy.at);
+                whole = false;
+                break;
+            }
+            // What it leads to beside the path was never counted.
+            let page = self.store.release_for_good(copy.at);
+            page.into_iter().for_each(|page| self.store.free(&page));
+        }
+        self.path = path;
+        if whole {
+            self.release_unseen(bottom.new.page.into_iter().collect());
+        }
+    }
+
+    /// Stores the root's entry, and brings the counts of references up to date.
+    fn replace_path(&mut self, index: u32, before: Entry, top: New, bottom: Bottom) {
+        if before == top.entry {
+            // The same page again: one entry leads to it, not two.
+            top.page.into_iter().for_each(|page| self.store.release(page));
+            return;
+        }
+        self.folio.root.entries.publish(index as usize, top.entry.0);
+        self.built.entries += 1;
+        let mut gone = Vec::new();
+        self.leave_path(bottom, &mut gone);
+        self.retire(gone);
+    }
+
+    /// One entry less leads to the first page of the path, and so on down as long as that was the
+    /// last one. From where it was not, copies lead to what their originals go on leading to.
+    fn leave_path(&mut self, bottom: Bottom, gone: &mut Vec<Page>) {
+        let path = core::mem::take(&mut self.path);
+        let mut leaving = true;
+        for (level, step) in path.iter().enumerate() {
+            let heir = step.copy.filter(|copy| !copy.known);
+            if leaving && let Some(page) = self.store.release_for_good(step.old) {
+                gone.push(page);
+                if heir.is_none() {
+                    self.release_below(&page, gone);
+                    leaving = false;
+                    break;
+                }
+                continue;
+            }
+            leaving = false;
+            match heir {
+                Some(copy) => self.count_below(level, copy.at, step.slot),
+                None => break,
+            }
+        }
+        self.path = path;
+        if leaving && let Some(page) = self.page(bottom.level, bottom.old) {
+            self.release(page, gone);
+        }
+    }
+
+    /// Counts one entry more that leads to each page below a copy, but for the slot that differs.
+    fn count_below(&mut self, level: usize, copy: u32, but: usize) {
+        let entries = slots(self.store.content(self.store.page(copy))).enumerate();
+        let others = entries.filter(|(slot, _)| *slot != but);
+        let pages: Vec<u32> = others.filter_map(|(_, entry)| self.page(level + 1, entry)).collect();
+        pages.into_iter().for_each(|page| self.store.retain(page));
+    }
+}
+
+/// Halves a page of codes if each two neighbours are equal; whether they were.
+fn halves(page: &mut Vec<u8>, unit: usize) -> bool {
+    if page.chunks_exact(2 * unit).any(|pair| pair[..unit] != pair[unit..]) {
+        return false;
+    }
+    let half = page.len() / 2;
+    for at in (unit..half).step_by(unit) {
+        page.copy_within(2 * at..2 * at + unit, at);
+    }
+    page.truncate(half);
+    true
+}
