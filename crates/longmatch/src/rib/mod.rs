@@ -22,7 +22,7 @@ use crate::error::RibFull;
 use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
 use crate::route::{Change, Outcome, Route};
-use trie::{MAX_ROUTES, Node, ROOT, Trie};
+use trie::{MAX_ROUTES, NONE, Node, ROOT, Trie};
 
 /// The routes of one family, in order.
 ///
@@ -155,8 +155,21 @@ impl<F: Family> Rib<F> {
     /// The ranges of the addresses of a prefix, cut off at its ends. O(depth + routes in the
     /// prefix).
     pub(crate) fn ranges_in(&self, prefix: Prefix<F>) -> Ranges<F, Iter<'_, F>> {
-        let cover = self.covering(prefix).take_while(|route| route.prefix != prefix).last();
-        Ranges::within(prefix, cover, self.subtree(prefix))
+        let (above, below) = self.trie.find_around(prefix);
+        let cover = above.and_then(|above| self.trie.node(above).route());
+        Ranges::within(prefix, cover, Iter::new(&self.trie, below))
+    }
+
+    /// The next hop of all addresses of a prefix, if no route inside makes a difference between
+    /// them: `Some(None)` where they have none.
+    pub(crate) fn only_next_hop(&self, prefix: Prefix<F>) -> Option<Option<NextHopId>> {
+        let (above, below) = self.trie.find_around(prefix);
+        let own = match below.map(|below| self.trie.node(below)) {
+            Some(node) if node.len > prefix.len() || node.children != [NONE; 2] => return None,
+            Some(node) => node.next_hop,
+            None => None,
+        };
+        Some(own.or_else(|| self.trie.node(above?).next_hop))
     }
 
     /// The whole table as a block to expand into leaf-pushed slots.

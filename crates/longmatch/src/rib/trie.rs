@@ -192,15 +192,28 @@ impl<F: Family> Trie<F> {
 
     /// The highest node whose prefix `prefix` covers.
     pub fn find_below(&self, prefix: Prefix<F>) -> Option<Index> {
+        self.find_around(prefix).1
+    }
+
+    /// The node with the longest route that covers more than `prefix`, and the highest node whose
+    /// prefix `prefix` covers.
+    pub fn find_around(&self, prefix: Prefix<F>) -> (Option<Index>, Option<Index>) {
+        let mut above = None;
         let mut at = ROOT;
         loop {
             let node = self.node(at);
             if node.len >= prefix.len() {
-                return prefix.covers(node.prefix()).then_some(at);
+                return (above, prefix.covers(node.prefix()).then_some(at));
+            }
+            if node.next_hop.is_some() {
+                if !node.prefix().covers(prefix) {
+                    return (above, None);
+                }
+                above = Some(at);
             }
             at = node.child_towards(prefix.bits());
             if at == NONE {
-                return None;
+                return (above, None);
             }
         }
     }

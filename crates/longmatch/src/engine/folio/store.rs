@@ -24,6 +24,8 @@ pub(super) struct Page {
     pub kind: Kind,
     /// The entries that lead to it.
     pub references: u32,
+    /// Of its kind and content.
+    pub hash: u64,
 }
 
 impl Page {
@@ -137,17 +139,14 @@ impl<L: Lines> Store<L> {
         let vacant = self.vacant.last().copied();
         let at = vacant.map_or_else(|| u32::try_from(self.pages.len()), Ok).map_err(|_| Full)?;
         let start = self.place(log2_bytes, MAX_CODES * code_bytes)?;
-        let page = Page { start, log2_bytes, kind, references: 1 };
+        let page = Page { start, log2_bytes, kind, references: 1, hash };
         self.lines.write(start, bytes);
         match self.vacant.pop() {
             Some(at) => self.pages[at as usize] = page,
             None => self.pages.push(page),
         }
-        let Self { pages, by_content, lines, .. } = self;
-        by_content.insert_unique(hash, at, |at| {
-            let page = &pages[*at as usize];
-            self::hash(page.kind, lines.page(page))
-        });
+        let Self { pages, by_content, .. } = self;
+        by_content.insert_unique(hash, at, |at| pages[*at as usize].hash);
         Ok(Stored { at, start, known: false })
     }
 
@@ -172,14 +171,14 @@ impl<L: Lines> Store<L> {
     /// content is not found any more, and what it says stays where it is until the page, which is
     /// returned, is freed.
     pub fn release_for_good(&mut self, at: u32) -> Option<Page> {
-        let Self { pages, by_content, lines, .. } = self;
+        let Self { pages, by_content, .. } = self;
         let page = &mut pages[at as usize];
         page.references -= 1;
         if page.references > 0 {
             return None;
         }
         let gone = *page;
-        let found = by_content.find_entry(hash(gone.kind, lines.page(&gone)), |other| *other == at);
+        let found = by_content.find_entry(gone.hash, |other| *other == at);
         if let Ok(entry) = found {
             entry.remove();
         }
@@ -187,12 +186,13 @@ impl<L: Lines> Store<L> {
         Some(gone)
     }
 
-    /// The position of a page.
-    pub fn find(&self, page: &Page) -> Option<u32> {
-        let hash = hash(page.kind, self.lines.page(page));
+    /// The position of the page of a kind and size that begins somewhere.
+    pub fn find(&self, kind: Kind, start: u32, log2_bytes: u8) -> Option<u32> {
+        let page = Page { start, log2_bytes, kind, references: 0, hash: 0 };
+        let hash = hash(kind, self.lines.page(&page));
         let same = |at: &&u32| {
             let other = &self.pages[**at as usize];
-            (other.start, other.kind) == (page.start, page.kind)
+            (other.start, other.kind) == (start, kind)
         };
         self.by_content.iter_hash(hash).find(same).copied()
     }

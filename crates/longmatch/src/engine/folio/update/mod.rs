@@ -21,7 +21,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use self::path::Step;
 use super::check;
 use super::compile::{Builder, Codes};
-use super::layout::{Code, Entry, Extent, Folio, Level, MAX_NEXT_HOP, PLACE_UNIT};
+use super::layout::{Code, Entry, Extent, Folio, MAX_NEXT_HOP, PLACE_UNIT};
 use super::store::{Kind, Lines, Page, Store};
 use super::survey::Start;
 use crate::addr::{Bits, Family};
@@ -160,13 +160,19 @@ impl<F: Family, C: Code> Patcher<F, C> {
 
     /// Reads what the RIB says of a prefix: the next hop at its beginning, and where it changes.
     fn read(&mut self, rib: &Rib<F>, prefix: Prefix<F>) -> Result<u32, CannotPatch> {
-        let mut ranges = rib
-            .ranges_in(prefix)
-            .coalesced()
-            .map(|range| Start { at: range.first, raw: NextHopId::to_raw(range.next_hop()) });
-        let lowest = ranges.next().map_or(0, |start| start.raw);
         self.starts.clear();
-        self.starts.extend(ranges);
+        let lowest = match rib.only_next_hop(prefix) {
+            Some(only) => NextHopId::to_raw(only),
+            None => {
+                let mut ranges = rib.ranges_in(prefix).coalesced().map(|range| Start {
+                    at: range.first,
+                    raw: NextHopId::to_raw(range.next_hop()),
+                });
+                let lowest = ranges.next().map_or(0, |start| start.raw);
+                self.starts.extend(ranges);
+                lowest
+            }
+        };
         let greatest = self.starts.iter().map(|start| start.raw).fold(lowest, u32::max);
         if greatest > C::MAX.min(MAX_NEXT_HOP) { Err(CannotPatch) } else { Ok(lowest) }
     }
@@ -256,8 +262,13 @@ impl<F: Family, C: Code> Patcher<F, C> {
         if !entry.is_page() {
             return None;
         }
-        let page = extent::<C>(level, self.folio.levels[level], entry);
-        let at = self.store.find(&page);
+        let width = u32::from(self.folio.levels[level].width);
+        let (kind, bytes) = match entry.is_branch() {
+            true => (Kind::Branch(level as u8), size_of::<u32>() << width),
+            false => (Kind::Codes, 1 << C::LOG2 << (width + C::SLOT_SHIFT - entry.drop())),
+        };
+        let bytes = bytes.max(PLACE_UNIT << C::LOG2);
+        let at = self.store.find(kind, entry.place() << C::LOG2, bytes.ilog2() as u8);
         debug_assert!(at.is_some(), "{entry:?} leads to no page");
         at
     }
@@ -296,17 +307,6 @@ fn slot(page: &[u8], slot: usize) -> Entry {
 
 fn answer(index: u32, raw: u32) -> Prepared {
     Prepared { index, entry: Entry::answer(raw), page: None }
-}
-
-/// Where the page of a level lies that an entry leads to.
-fn extent<C: Code>(level: usize, window: Level, entry: Entry) -> Page {
-    let width = u32::from(window.width);
-    let (kind, bytes) = match entry.is_branch() {
-        true => (Kind::Branch(level as u8), size_of::<u32>() << width),
-        false => (Kind::Codes, 1 << C::LOG2 << (width + C::SLOT_SHIFT - entry.drop())),
-    };
-    let bytes = bytes.max(PLACE_UNIT << C::LOG2);
-    Page { start: entry.place() << C::LOG2, log2_bytes: bytes.ilog2() as u8, kind, references: 0 }
 }
 
 impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {

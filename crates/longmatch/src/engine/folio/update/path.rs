@@ -46,11 +46,11 @@ impl New {
     }
 }
 
-/// What is at the lower end of a path.
+/// What is at the lower end of a path: the position of the page that was there, if it was one, and
+/// what replaces it.
 #[derive(Clone, Copy)]
 struct Bottom {
-    level: usize,
-    old: Entry,
+    old: Option<u32>,
     new: New,
 }
 
@@ -68,9 +68,10 @@ impl<F: Family, C: Code> Patcher<F, C> {
         self.built = Replaced::default();
         // SAFETY: an index of the root.
         let root = Entry(unsafe { self.folio.root.entries.load(index as usize) });
-        let (level, old) = self.descend(root, prefix)?;
-        let new = self.bottom(rib, prefix, level, old)?;
-        let bottom = Bottom { level, old, new };
+        let (level, entry) = self.descend(root, prefix)?;
+        let old = self.page(level, entry);
+        let new = self.bottom(rib, prefix, level, entry, old)?;
+        let bottom = Bottom { old, new };
         let (bottom, top) = self.copy_path(rib, prefix, bottom)?;
         self.replace_path(index, root, top, bottom);
         Ok(core::mem::take(&mut self.built))
@@ -101,14 +102,17 @@ impl<F: Family, C: Code> Patcher<F, C> {
         rib: &Rib<F>,
         prefix: Prefix<F>,
         level: usize,
-        old: Entry,
+        entry: Entry,
+        old: Option<u32>,
     ) -> Result<New, CannotPatch> {
         let Some(window) = self.folio.levels.get(level).copied() else {
             // A slot of the last level is one address.
             return Ok(New::answer(self.read(rib, prefix)?));
         };
-        if old.is_page() && !old.is_branch() {
-            let depth = window.end() + C::SLOT_SHIFT as u8 - old.drop() as u8;
+        if let Some(old) = old
+            && !entry.is_branch()
+        {
+            let depth = window.end() + C::SLOT_SHIFT as u8 - entry.drop() as u8;
             if prefix.len() <= depth {
                 let lowest = self.read(rib, prefix)?;
                 if let Some(new) = self.change_codes(window, depth, old, prefix, lowest)? {
@@ -151,16 +155,15 @@ impl<F: Family, C: Code> Patcher<F, C> {
         &mut self,
         window: Level,
         depth: u8,
-        old: Entry,
+        old: u32,
         prefix: Prefix<F>,
         lowest: u32,
     ) -> Result<Option<New>, CannotPatch> {
         let unit = 1usize << C::LOG2;
         let width = depth - window.start;
-        let at = self.page(self.path.len(), old).ok_or(CannotPatch)?;
         let mut page = core::mem::take(&mut self.scratch);
         page.clear();
-        page.extend(&self.store.content(self.store.page(at))[..unit << width]);
+        page.extend(&self.store.content(self.store.page(old))[..unit << width]);
         let changed = self.write_slots(&mut page, window, depth, prefix, lowest);
         let new = match changed {
             true => self.insert_codes(window, &mut page),
@@ -247,19 +250,17 @@ impl<F: Family, C: Code> Patcher<F, C> {
         for level in (0..self.path.len()).rev() {
             let mut page = core::mem::take(&mut self.scratch);
             let step = &self.path[level];
-            let old = *self.store.page(step.old);
+            let old = step.old;
             page.clear();
-            page.extend(self.store.content(&old));
+            page.extend(self.store.content(self.store.page(old)));
             page[4 * step.slot..][..4].copy_from_slice(&new.entry.0.to_ne_bytes());
             let copied = if slots(&page).any(Entry::is_page) {
                 self.copy_branch(level, &mut page, new)
             } else {
                 // Nothing below, so `new` has no page either.
                 self.path.truncate(level);
-                self.collapsed(rib, prefix, level, &page).map(|new| {
-                    let start = old.start >> C::LOG2;
-                    bottom = Bottom { level, old: Entry::branch_page(start), new };
-                    new
+                self.collapsed(rib, prefix, level, &page).inspect(|new| {
+                    bottom = Bottom { old: Some(old), new: *new };
                 })
             };
             self.scratch = page;
@@ -366,8 +367,8 @@ impl<F: Family, C: Code> Patcher<F, C> {
             }
         }
         self.path = path;
-        if leaving && let Some(page) = self.page(bottom.level, bottom.old) {
-            self.release(page, gone);
+        if leaving && let Some(old) = bottom.old {
+            self.release(old, gone);
         }
     }
 
