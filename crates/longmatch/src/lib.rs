@@ -34,7 +34,8 @@
 //!
 //! For a handful of prefixes that change with every packet, scan them. For exact matches use a
 //! hash map. A compiled engine does not follow its RIB: after a change compile again (one million
-//! routes take some tens of milliseconds), or patch an engine that can be patched ([`Update`]).
+//! routes take some tens of milliseconds), patch an engine that can be patched ([`Update`]), or
+//! have it changed under its readers ([`live`]).
 //!
 //! # Features
 //!

@@ -7,7 +7,9 @@
 //! instructions or none at all is a [`LanesWork`].
 //!
 //! Gathers are loads of the machine outside the language's memory model: of several bytes at
-//! places that a plain load does not name. They read memory that no one writes meanwhile.
+//! places that a plain load does not name. In a table that changes under readers a gather may read
+//! a word that is being replaced by one store, and gets the old one or the new one, as it is aligned;
+//! and beside the code that it is for, bytes that are being written, which its caller masks off.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;
@@ -115,6 +117,17 @@ pub(crate) trait Lanes: Copy {
         lane: Self::V,
         other: Self::V,
     ) -> Self::V;
+
+    /// Words of an array that a writer may replace meanwhile. What was written before a word was
+    /// published can be read after it.
+    ///
+    /// # Safety
+    /// As [`Lanes::gather`], and they are aligned.
+    #[inline(always)]
+    unsafe fn gather_published(self, words: *const u32, lane: Self::V) -> Self::V {
+        // SAFETY: as the caller promises. Loads of x86 are not reordered with earlier ones.
+        unsafe { self.gather::<4>(words.cast(), lane) }
+    }
 
     /// As many `u32` as there are lanes.
     ///

@@ -165,10 +165,10 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
 
     #[inline(always)]
     fn root_entry(&self, index: L::V) -> L::V {
-        let entries = self.folio.root.entries.as_ptr().cast();
+        let entries = self.folio.root.entries.as_ptr();
         // SAFETY: at most the last index, which is below 2^31; an IPv4 root has an entry for every
         // block (invariant 1).
-        unsafe { self.lanes.gather::<4>(entries, index) }
+        unsafe { self.lanes.gather_published(entries, index) }
     }
 
     /// The indices of blocks by their numbers and the first words of addresses.
