@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::Outcome;
 use crate::cpu;
 use crate::report::Report;
-use crate::workspace::{longmatch, root};
+use crate::workspace::{cargo, longmatch, root};
 
 /// The tables, chosen so that each has something that the others lack: size, many next hops, long prefixes,
 /// a default route, IPv6.
@@ -22,10 +22,13 @@ const TABLES: [&str; 8] = [
     "ipv6-linx2017-truenh",
 ];
 
+/// Races of readers with a writer, and long churn: the tests that are ignored otherwise.
+const LIVE: &str = "test --release --package longmatch --test live -- --ignored --nocapture";
+
 /// Tables made of the first one, as the Poptrie paper makes them to see what grows too large.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 
-/// Verifies every engine on each table that is there, every address with the best SIMD level and every range with the
+/// Races tables that change with their readers, then verifies every engine on each table that is there, every address with the best SIMD level and every range with the
 /// others, and returns whether all agree. (`longmatch verify --simd all` sweeps with each level; that takes hours.)
 ///
 /// # Errors
@@ -44,6 +47,7 @@ pub fn run() -> Outcome {
     }
     cpu::print_levels();
     let mut report = Report::default();
+    report.command("tables change under readers, at length", &mut cargo(LIVE));
     for table in TABLES {
         let routes = file(&dir, table);
         let name = format!("all engines agree on {table}");

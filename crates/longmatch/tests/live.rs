@@ -1,0 +1,254 @@
+//! Tables that change under readers in threads: every answer must be one that was right at some
+//! moment of the call. The full forms are ignored by default and run by `cargo xtask prove`.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use longmatch::live::{Reader, Writer};
+use longmatch::simd::Simd;
+use longmatch::{Change, EngineSpec, Family, Ipv4, NextHopId, Prefix, Rib, Route};
+
+/// How much of a race is enough.
+#[derive(Clone, Copy)]
+struct Enough {
+    updates: u32,
+    lookups: u64,
+    /// Calls during which the version changed.
+    overlaps: u64,
+}
+
+/// What the threads tell each other.
+#[derive(Default)]
+struct Race {
+    /// The last version whose commit has begun, and the last whose commit has returned.
+    begun: AtomicU32,
+    done: AtomicU32,
+    lookups: AtomicU64,
+    overlaps: AtomicU64,
+    over: AtomicBool,
+}
+
+const KEYS: usize = 96;
+
+impl Race {
+    /// Asks for the same addresses again and again, in every way that there is, and holds each
+    /// answer against the versions that were current during the call.
+    fn read(&self, mut reader: Reader<Ipv4>, keys: &[u32; KEYS], version_of: impl Fn(u32) -> u32) {
+        let levels: Vec<Simd> = Simd::available().collect();
+        let mut out = [None; KEYS];
+        let mut last = [0; KEYS];
+        let mut turn = 0;
+        while !self.over.load(Relaxed) {
+            turn += 1;
+            let simd = levels[turn % levels.len()];
+            let count = [KEYS, 1, 7, 16, 33][turn % 5];
+            let (keys, out) = (&keys[..count], &mut out[..count]);
+            let before = self.done.load(Acquire);
+            match turn % 3 {
+                0 => reader.pin().lookup_batch_with(simd, keys, out),
+                1 => reader.pin().lookup_each(simd, keys, out),
+                _ => {
+                    let mut stay = reader.stay();
+                    stay.table().lookup_batch_with(simd, keys, out);
+                    stay.report();
+                    stay.table().lookup_batch_with(simd, keys, out);
+                }
+            }
+            let after = self.begun.load(Acquire);
+            for (hop, last) in out.iter().zip(&mut last) {
+                let id = hop.expect("there is a route at every moment").get();
+                let version = version_of(id);
+                assert!((before..=after).contains(&version), "{version} of {before} to {after}");
+                assert!(version >= *last, "{version} after {last}");
+                *last = version;
+            }
+            self.lookups.fetch_add(count as u64, Relaxed);
+            self.overlaps.fetch_add(u64::from(after > before), Relaxed);
+        }
+    }
+
+    /// Commits versions until it is enough.
+    fn write(&self, writer: &mut Writer<Ipv4>, prefixes: &[Prefix<Ipv4>], enough: Enough) {
+        let deadline = Instant::now() + Duration::from_secs(600);
+        for version in 1.. {
+            self.begun.store(version, Release);
+            for prefix in prefixes {
+                let next_hop = NextHopId::new(version + 1).unwrap();
+                writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
+            }
+            writer.commit().unwrap();
+            self.done.store(version, Release);
+            let read = self.lookups.load(Relaxed) >= enough.lookups
+                && self.overlaps.load(Relaxed) >= enough.overlaps;
+            if (version >= enough.updates && read) || Instant::now() > deadline {
+                break;
+            }
+        }
+        self.over.store(true, Relaxed);
+    }
+}
+
+/// Version `v` of the table says next hop `v + 1` for all keys.
+fn race(engine: &str, prefixes: &[&str], enough: Enough) {
+    let prefixes: Vec<Prefix<Ipv4>> = prefixes.iter().map(|p| p.parse().unwrap()).collect();
+    let first =
+        |prefix: &Prefix<Ipv4>| Route { prefix: *prefix, next_hop: NextHopId::new(1).unwrap() };
+    let mut rib: Rib<Ipv4> = prefixes.iter().map(first).collect();
+    // Something beside it, so that pages are of all sizes.
+    for i in 0..2000u32 {
+        let prefix = Prefix::from_bits_masked(0x0b00_0000 + i * 7777, 17 + (i % 12) as u8);
+        rib.insert(prefix, NextHopId::new(1 + i % 200).unwrap()).unwrap();
+    }
+    let spec: EngineSpec = engine.parse().unwrap();
+    let mut writer = Writer::new(rib, spec).unwrap();
+    // In every block that the prefixes cover.
+    let shortest = prefixes[0];
+    let step = (shortest.last() - shortest.first()) / KEYS as u32;
+    let keys: [u32; KEYS] = std::array::from_fn(|i| shortest.first() + step * i as u32);
+    let race = Race::default();
+    let readers: Vec<_> = (0..2).map(|_| writer.reader()).collect();
+    thread::scope(|scope| {
+        for reader in readers {
+            let (race, keys) = (&race, &keys);
+            scope.spawn(move || {
+                // Whoever fails ends the race.
+                let _over = OverOnPanic(&race.over);
+                race.read(reader, keys, |id| id - 1);
+            });
+        }
+        let _over = OverOnPanic(&race.over);
+        race.write(&mut writer, &prefixes, enough);
+    });
+    let (lookups, overlaps) = (race.lookups.into_inner(), race.overlaps.into_inner());
+    let updates = race.done.into_inner();
+    println!("{engine}: {lookups} lookups, {updates} versions, {overlaps} overlaps");
+    assert!(updates >= enough.updates && lookups >= enough.lookups, "too slow");
+    assert!(overlaps >= enough.overlaps, "readers and writer did not overlap");
+    assert_eq!(writer.reclaim(), 0);
+    writer.check().unwrap();
+}
+
+struct OverOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for OverOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Relaxed);
+        }
+    }
+}
+
+const QUICK: Enough = Enough { updates: 3000, lookups: 100_000, overlaps: 100 };
+const QUICK_SWAP: Enough = Enough { updates: 30, lookups: 20_000, overlaps: 10 };
+const FULL: Enough = Enough { updates: 1_000_000, lookups: 100_000_000, overlaps: 100_000 };
+
+/// One prefix inside a block of the root: one store shows it.
+#[test]
+fn a_path_of_pages_changes_under_readers() {
+    race("folio:codes=32:s=16", &["10.1.2.0/24"], QUICK);
+    race("folio:codes=32:cuts=8-12-16-24", &["10.1.2.0/25"], QUICK);
+}
+
+/// A prefix of many blocks, and several in a commit.
+#[test]
+fn blocks_change_under_readers() {
+    race("folio:codes=32:s=16", &["10.0.0.0/12"], QUICK);
+    race("folio", &["10.0.0.0/14", "10.1.0.0/20", "10.2.3.4/32"], QUICK);
+}
+
+#[test]
+fn tables_are_swapped_under_readers() {
+    race("poptrie:s=16", &["10.0.0.0/12"], QUICK_SWAP);
+    race("dir24_8", &["10.0.0.0/12"], Enough { updates: 3, ..QUICK_SWAP });
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_race() {
+    race("folio:codes=32:s=16", &["10.1.2.0/24"], FULL);
+    race("folio:codes=32:s=16", &["10.0.0.0/12"], FULL);
+}
+
+/// Random changes of a large table: pages are used again, and nothing is lost.
+fn churn(routes: u32, updates: u32) {
+    let mut state = 1u64;
+    let mut random = move |below: u32| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) % u64::from(below)) as u32
+    };
+    let prefix = |i: u32| {
+        let length = [24, 24, 24, 22, 20, 16, 28, 32][(i % 8) as usize];
+        Prefix::<Ipv4>::from_bits_masked(i.wrapping_mul(0x9e37_79b9), length)
+    };
+    let hop = |n: u32| NextHopId::new(1 + n).unwrap();
+    let rib: Rib<Ipv4> =
+        (0..routes).map(|i| Route { prefix: prefix(2 * i), next_hop: hop(random(200)) }).collect();
+    let mut writer = Writer::new(rib, "folio".parse::<EngineSpec>().unwrap()).unwrap();
+    let mut recompiled = 0;
+    for _ in 0..updates {
+        let prefix = prefix(random(2 * routes));
+        let change = match random(3) {
+            0 => Change::Withdraw(prefix),
+            _ => Change::Announce(Route { prefix, next_hop: hop(random(200)) }),
+        };
+        writer.apply(change).unwrap();
+        recompiled += u32::from(writer.commit().unwrap().recompiled);
+    }
+    writer.check().unwrap();
+    assert_eq!(writer.reclaim(), 0);
+    let live = writer.memory_usage().bytes();
+    let fresh = Writer::new(writer.rib().clone(), "folio".parse::<EngineSpec>().unwrap()).unwrap();
+    let fresh = fresh.memory_usage().bytes();
+    println!("{updates} updates: {live} bytes, fresh {fresh}, {recompiled} times compiled again");
+    assert!(live * 10 <= fresh * 11 + (10 << 16), "{live} bytes, a fresh table has {fresh}");
+}
+
+#[test]
+fn memory_stays_that_of_a_fresh_table() {
+    churn(20_000, 60_000);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_churn() {
+    churn(500_000, 10_000_000);
+}
+
+/// Readers come and go while the table changes.
+#[test]
+fn readers_come_and_go() {
+    let mut writer =
+        Writer::<Ipv4>::new(Rib::new(), "folio".parse::<EngineSpec>().unwrap()).unwrap();
+    let over = AtomicBool::new(false);
+    let readers = [writer.reader(), writer.reader()];
+    thread::scope(|scope| {
+        for first in readers {
+            let over = &over;
+            scope.spawn(move || {
+                while !over.load(Relaxed) {
+                    let mut reader = first.clone();
+                    let hop = reader.pin().lookup(Ipv4::addr(0x0a00_0001));
+                    assert!(hop.is_none_or(|hop| hop.get() <= 200));
+                }
+            });
+        }
+        for i in 0..5000u32 {
+            let prefix = Prefix::from_bits_masked(0x0a00_0000, 8 + (i % 25) as u8);
+            let change = match i % 3 {
+                0 => Change::Withdraw(prefix),
+                _ => Change::Announce(Route {
+                    prefix,
+                    next_hop: NextHopId::new(1 + i % 200).unwrap(),
+                }),
+            };
+            writer.apply(change).unwrap();
+            writer.commit().unwrap();
+        }
+        over.store(true, Relaxed);
+    });
+    assert_eq!(writer.reclaim(), 0);
+    writer.check().unwrap();
+}
