@@ -23,9 +23,12 @@
 //! Readers see the arrays that lookups read. A commit builds what is new aside, where no entry
 //! leads yet, and then replaces the entries that lead to what was there before, each with one
 //! store. An engine that cannot be changed so (today all but Folio) is compiled again, and the
-//! pointer to it is replaced. What the entries led to before is retired: it is used again when every
-//! reader that was reading then has ended or reported. Readers say so in words of their own, which
-//! only the writer looks at (`reclaim.rs` has the argument).
+//! pointer to it is replaced. So is a patched one after as many changes as it has routes, as it may
+//! be another table than its plan was made for.
+//!
+//! What the entries led to before is retired: it is used again when every reader that was reading
+//! then has ended or reported. Readers say so in words of their own, which only the writer looks
+//! at (`reclaim.rs` has the argument).
 //!
 //! A [`Reader`] is used in one of two ways. [`Reader::pin`] is for lookups now and then: it costs a
 //! fence. [`Reader::stay`] is for threads that do nothing else: they report between batches, with a
@@ -33,12 +36,14 @@
 //!
 //! # What is promised
 //!
+//! A call is what a reader does from pinning on, or from taking the table of a [`Resident`].
+//!
 //! 1. Every lookup, and every address of a batch, is answered by a version of the table that was
 //!    current at some moment of the call. A version is what a commit has made.
 //! 2. An answer is one that was stored, never a mixture.
 //! 3. Under one guard, a table that is compiled again for each commit stays the same version. In
 //!    one that is patched, an address is never answered by an older version than before.
-//! 4. A lookup that begins after [`Writer::commit`] has returned sees the commit.
+//! 4. A call that begins after [`Writer::commit`] has returned sees the commit.
 //! 5. Readers take no lock, try nothing twice and allocate nothing; they read as much as in a table
 //!    that does not change.
 //! 6. A commit that fails leaves routes and table as after the last one that did not.

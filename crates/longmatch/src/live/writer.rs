@@ -22,6 +22,9 @@ use crate::route::{Change, Outcome, Route};
 /// otherwise.
 const RETIRED_LIMIT: usize = 256 << 20;
 
+/// Changes after which a table is compiled again, beside as many as it has routes.
+const PATCHED_AT_LEAST: usize = 1 << 16;
+
 /// Changes a table under the eyes of its readers: see [`crate::live`].
 ///
 /// It owns the routes. [`Writer::apply`] changes them, [`Writer::commit`] makes what was changed
@@ -39,6 +42,8 @@ pub struct Writer<F: Engines> {
     tables: Limbo<Retired<F>>,
     /// Bytes of the current table.
     bytes: usize,
+    /// Changes by which it was patched.
+    patched: usize,
     retired_limit: usize,
 }
 
@@ -69,6 +74,7 @@ impl<F: Engines> Writer<F> {
             prefixes: Vec::new(),
             tables: Limbo::default(),
             bytes,
+            patched: 0,
             retired_limit: RETIRED_LIMIT,
         })
     }
@@ -146,8 +152,11 @@ impl<F: Engines> Writer<F> {
         self.prefixes.extend(self.changed.iter().map(|(prefix, _)| *prefix));
         let Ok(replaced) = patch.patch(&self.rib, &self.prefixes) else { return self.recompile() };
         patch.seal(self.shared.domain().advance());
-        if patch.is_wasteful() {
-            // The change is visible. A table that cannot be compiled stays as large as it is.
+        self.patched += self.prefixes.len();
+        // After as many changes as it has routes the table may be another than it was planned for.
+        if patch.is_wasteful() || self.patched > self.rib.len() + PATCHED_AT_LEAST {
+            // The change is visible. A table that cannot be compiled stays as it is.
+            self.patched = 0;
             let recompiled = self.recompile().is_ok();
             return Ok(Commit { replaced, recompiled });
         }
@@ -176,6 +185,7 @@ impl<F: Engines> Writer<F> {
         let before = self.shared.replace(Box::new(Fib::shared(engine)));
         // What the old one has in limbo is in the table that goes into limbo whole.
         self.patch = patch;
+        self.patched = 0;
         self.tables.push(before, core::mem::replace(&mut self.bytes, bytes) + limbo);
         self.tables.seal(self.shared.domain().advance());
         self.reclaim();
