@@ -348,7 +348,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         while at < codes.len() {
             let slot = at >> C::LOG2;
             fine |= slot % 2 == 1;
-            let raw = self.next_hop(&codes[at..at + unit]);
+            let raw = self.folio.next_hop(&codes[at..at + unit]);
             self.answer(block(first, slot, depth), Entry(raw))?;
             at = run_end(codes, unit, at);
         }
@@ -356,16 +356,6 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
             return corrupt(format!("{}: a page of codes finer than needed", F::addr(first)));
         }
         Ok(())
-    }
-
-    /// What a code stands for.
-    fn next_hop(&self, code: &[u8]) -> u32 {
-        match *code {
-            [code] => self.folio.book.value(code).into(),
-            [a, b] => u16::from_ne_bytes([a, b]).into(),
-            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
-            _ => unreachable!("codes have 1, 2 or 4 bytes"),
-        }
     }
 }
 

@@ -247,3 +247,15 @@ pub struct Folio<F: Family, C: Code> {
     pub(super) live: Option<Extent>,
     pub(super) family: PhantomData<(F, C)>,
 }
+
+impl<F: Family, C: Code> Folio<F, C> {
+    /// The raw next hop that a code stands for, by its bytes.
+    pub(super) fn next_hop(&self, code: &[u8]) -> u32 {
+        match *code {
+            [code] => self.book.value(code).into(),
+            [a, b] => u16::from_ne_bytes([a, b]).into(),
+            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
+            _ => unreachable!("codes have 1, 2 or 4 bytes"),
+        }
+    }
+}

@@ -211,7 +211,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         let unit = 1usize << C::LOG2;
         while page.len() > unit && halves(page, unit) {}
         if page.len() == unit {
-            return Ok(Some(New::answer(self.next_hop(page))));
+            return Ok(Some(New::answer(self.folio.next_hop(page))));
         }
         let width = (page.len() >> C::LOG2).ilog2();
         let drop = u32::from(window.width) - width + C::SLOT_SHIFT;
@@ -226,16 +226,6 @@ impl<F: Family, C: Code> Patcher<F, C> {
             page.resize(PLACE_UNIT << C::LOG2, 0);
         }
         self.store.insert(kind, page, 1 << C::LOG2).ok()
-    }
-
-    /// What a code stands for.
-    fn next_hop(&self, code: &[u8]) -> u32 {
-        match *code {
-            [code] => self.folio.book.value(code).into(),
-            [a, b] => u16::from_ne_bytes([a, b]).into(),
-            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
-            _ => unreachable!("codes have 1, 2 or 4 bytes"),
-        }
     }
 
     /// Copies the branch pages of the path, lowest first. Where one of them has nothing below it any
