@@ -60,6 +60,7 @@ mod limbo;
 mod patch;
 mod reader;
 mod reclaim;
+mod sync;
 #[cfg(test)]
 mod tests;
 mod writer;

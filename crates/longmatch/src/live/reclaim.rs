@@ -19,10 +19,10 @@
 //! needs no fence, as a slot with an old epoch only makes the writer wait.
 
 use alloc::boxed::Box;
-use alloc::sync::Arc;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, fence};
+
+use super::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, fence};
 
 /// In a slot: its reader is not reading.
 const AWAY: u64 = 0;
@@ -62,6 +62,12 @@ impl Domain {
         let first = unsafe { self.slots.load(Acquire).as_ref() };
         // SAFETY: as above; `next` was in the list before.
         core::iter::successors(first, |slot| unsafe { slot.next.as_ref() })
+    }
+
+    /// How many slots there are.
+    #[cfg(test)]
+    pub fn slot_count(&self) -> usize {
+        self.slots().count()
     }
 
     /// A free slot, or a new one.
@@ -115,7 +121,7 @@ impl Domain {
 
 impl Drop for Domain {
     fn drop(&mut self) {
-        let mut slot = *self.slots.get_mut();
+        let mut slot = self.slots.load(Acquire);
         while !slot.is_null() {
             // SAFETY: from a box, and no presence is left, as these keep the domain.
             let boxed = unsafe { Box::from_raw(slot) };
@@ -158,7 +164,8 @@ impl<S: HasDomain> Presence<S> {
     #[inline]
     pub fn enter(&self) {
         let epoch = self.shared.domain().epoch.load(Acquire);
-        self.slot().epoch.store(epoch, Relaxed);
+        // `Release`, so that whoever sees the reader here sees what it read before as ended.
+        self.slot().epoch.store(epoch, Release);
         fence(SeqCst);
     }
 
@@ -181,50 +188,5 @@ impl<S: HasDomain> Drop for Presence<S> {
     fn drop(&mut self) {
         self.leave();
         self.slot().taken.store(false, Release);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    impl HasDomain for Domain {
-        fn domain(&self) -> &Domain {
-            self
-        }
-    }
-
-    #[test]
-    fn epochs_wait_for_those_who_were_there() {
-        let domain = Arc::new(Domain::new());
-        let [a, b] = [(); 2].map(|()| Presence::new(domain.clone()));
-        let first = domain.advance();
-        assert_eq!(domain.oldest(), first + 1);
-        a.enter();
-        let second = domain.advance();
-        b.enter();
-        assert_eq!((second, domain.oldest()), (first + 1, second));
-        a.report();
-        assert_eq!(domain.oldest(), second + 1);
-        let third = domain.advance();
-        assert_eq!((third, domain.oldest()), (second + 1, third));
-        a.leave();
-        assert_eq!(domain.oldest(), third);
-        drop(b);
-        assert_eq!(domain.oldest(), third + 1);
-    }
-
-    /// A slot is used again, and a reader that is gone holds nothing.
-    #[test]
-    fn slots_are_used_again() {
-        let domain = Arc::new(Domain::new());
-        for _ in 0..3 {
-            let some: [_; 4] = core::array::from_fn(|_| Presence::new(domain.clone()));
-            some.iter().for_each(Presence::enter);
-            let epoch = domain.advance();
-            assert_eq!(domain.oldest(), epoch);
-            assert_eq!(domain.slots().count(), 4);
-        }
-        assert_eq!(domain.oldest(), domain.epoch.load(Relaxed));
     }
 }

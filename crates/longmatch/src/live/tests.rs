@@ -1,4 +1,5 @@
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use std::panic::AssertUnwindSafe;
@@ -6,6 +7,7 @@ use std::thread;
 
 use proptest::prelude::*;
 
+use super::reclaim::{Domain, HasDomain, Presence};
 use super::*;
 use crate::addr::{Bits, Ipv4, Ipv6};
 use crate::engine::Engines;
@@ -387,4 +389,44 @@ proptest! {
     fn ipv6_follows_its_routes(commits in changes()) {
         follow::<Ipv6>(&IPV6, &commits);
     }
+}
+
+impl HasDomain for Domain {
+    fn domain(&self) -> &Domain {
+        self
+    }
+}
+
+#[test]
+fn epochs_wait_for_those_who_were_there() {
+    let domain = Arc::new(Domain::new());
+    let [a, b] = [(); 2].map(|()| Presence::new(domain.clone()));
+    let first = domain.advance();
+    assert_eq!(domain.oldest(), first + 1);
+    a.enter();
+    let second = domain.advance();
+    b.enter();
+    assert_eq!((second, domain.oldest()), (first + 1, second));
+    a.report();
+    assert_eq!(domain.oldest(), second + 1);
+    let third = domain.advance();
+    assert_eq!((third, domain.oldest()), (second + 1, third));
+    a.leave();
+    assert_eq!(domain.oldest(), third);
+    drop(b);
+    assert_eq!(domain.oldest(), third + 1);
+}
+
+/// A slot is used again, and a reader that is gone holds nothing.
+#[test]
+fn slots_are_used_again() {
+    let domain = Arc::new(Domain::new());
+    for _ in 0..3 {
+        let some: [_; 4] = core::array::from_fn(|_| Presence::new(domain.clone()));
+        some.iter().for_each(Presence::enter);
+        let epoch = domain.advance();
+        assert_eq!((domain.oldest(), domain.slot_count()), (epoch, 4));
+    }
+    let epoch = domain.advance();
+    assert_eq!(domain.oldest(), epoch + 1);
 }
