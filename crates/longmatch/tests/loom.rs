@@ -120,6 +120,8 @@ fn who_reports_lets_go_of_the_place() {
 fn who_registers_has_a_slot() {
     model(|| {
         let table = Table::new();
+        // A free slot, which only one of the two gets.
+        drop(Presence::new(table.clone()));
         let shared = table.clone();
         let reading = thread::spawn(move || {
             let reader = Presence::new(shared);
