@@ -15,7 +15,7 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub routes: RoutesArgs,
 
-    /// Replay the updates in FILE, '-' for standard input; may be repeated
+    /// Replay updates from FILE, '-' for standard input; may be repeated
     ///
     /// Text ('A prefix next-hop', 'W prefix', 'bgpdump -m') or MRT (BGP4MP), plain or
     /// compressed with gzip, bzip2 or zstd; found out from the content. --peer, --lenient and
@@ -66,14 +66,14 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
     pub batch: usize,
 
-    /// Compare the table with its routes after every N updates, and not only at the end
+    /// Compare the table with its routes every N updates, not only at the end
     ///
     /// Both ends of every range of addresses are looked up, and the structure is checked;
     /// updates and readers wait meanwhile. With --batch, at the next commit.
     #[arg(long, value_name = "N", value_parser = count, verbatim_doc_comment)]
     pub verify_every: Option<usize>,
 
-    /// At the end, look up every IPv4 address, or inside of every IPv6 range too
+    /// At the end, look up every IPv4 address, or inside of IPv6 ranges too
     #[arg(long)]
     pub full: bool,
 

@@ -26,7 +26,7 @@ W 192.0.2.0/24
 const KINDS: [(&str, u64); 6] =
     [("updates", 10), ("new", 2), ("same", 3), ("changed", 2), ("withdrawn", 2), ("unknown", 1)];
 
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 38] = [
     "engine",
     "variant",
     "family",
@@ -57,6 +57,8 @@ const KEYS: [&str; 36] = [
     "simd",
     "reader_mlps_idle",
     "reader_mlps_churn",
+    "reader_p50_ns_idle",
+    "reader_p50_ns_churn",
     "reader_p9999_ns_idle",
     "reader_p9999_ns_churn",
     "checkpoints",

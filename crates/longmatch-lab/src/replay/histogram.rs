@@ -85,7 +85,7 @@ fn highest(bucket: usize) -> u64 {
         return bucket as u64;
     }
     let shift = (bucket >> PRECISION) - 1;
-    let leading = (HALF | bucket % HALF) as u64;
+    let leading = (HALF + bucket % HALF) as u64;
     leading << shift | ((1 << shift) - 1)
 }
 

@@ -294,8 +294,10 @@ impl<F: LabFamily> Run<'_, '_, F> {
             simd: Simd::best().level().name(),
             reader_mlps_idle: mlps(idle()),
             reader_mlps_churn: mlps(churn()),
-            reader_p9999_ns_idle: p9999(idle()),
-            reader_p9999_ns_churn: p9999(churn()),
+            reader_p50_ns_idle: batch_ns(idle(), 0.5),
+            reader_p50_ns_churn: batch_ns(churn(), 0.5),
+            reader_p9999_ns_idle: batch_ns(idle(), 0.9999),
+            reader_p9999_ns_churn: batch_ns(churn(), 0.9999),
             checkpoints: checks.checkpoints,
             checked: checks.seen.addresses,
             mismatches: checks.seen.mismatches,
@@ -318,9 +320,9 @@ fn mlps<'h>(times: impl Iterator<Item = &'h Histogram>) -> Option<f64> {
     (rate > 0.0).then_some(rate)
 }
 
-/// Nanoseconds of a batch.
-fn p9999<'h>(times: impl Iterator<Item = &'h Histogram>) -> Option<u64> {
+/// Nanoseconds that this share of all readers' batches did not exceed.
+fn batch_ns<'h>(times: impl Iterator<Item = &'h Histogram>, share: f64) -> Option<u64> {
     let mut all = Histogram::new();
     times.for_each(|times| all.add(times));
-    (all.count() > 0).then(|| all.quantile(0.9999))
+    (all.count() > 0).then(|| all.quantile(share))
 }

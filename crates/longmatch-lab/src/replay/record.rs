@@ -109,6 +109,11 @@ pub struct ReplayRecord {
     pub reader_mlps_idle: Option<f64>,
     /// The same while updates were replayed.
     pub reader_mlps_churn: Option<f64>,
+    /// Nanoseconds that half of the readers' *batches* did not exceed, while nothing changed. What
+    /// else runs on the CPUs is in the rates, and hardly in this.
+    pub reader_p50_ns_idle: Option<u64>,
+    /// The same while updates were replayed.
+    pub reader_p50_ns_churn: Option<u64>,
     /// Nanoseconds that 99.99 % of the readers' *batches* did not exceed, while nothing changed.
     pub reader_p9999_ns_idle: Option<u64>,
     /// The same while updates were replayed.

@@ -76,7 +76,9 @@ fn a_table_compiled_again_takes_what_a_fresh_one_does() {
     let record = run(&replay(&rib, &changes), "poptrie:s=16:batch=each");
     let after: Rib<Ipv4> = {
         let mut rib = rib.clone();
-        changes.iter().for_each(|change| drop(rib.apply(*change).unwrap()));
+        for change in &changes {
+            rib.apply(*change).unwrap();
+        }
         rib.iter().collect()
     };
     let bytes = |rib: &Rib<Ipv4>| {
@@ -108,8 +110,12 @@ fn readers_are_measured_in_both_phases() {
         assert!(record.is_right() && record.readers == 2);
         assert!(record.reader_mlps_idle.unwrap() > 0.0);
         assert!(record.reader_mlps_churn.unwrap() > 0.0);
-        assert!(record.reader_p9999_ns_idle.unwrap() > 0);
-        assert!(record.reader_p9999_ns_churn.unwrap() > 0);
+        for (median, slow) in [
+            (record.reader_p50_ns_idle, record.reader_p9999_ns_idle),
+            (record.reader_p50_ns_churn, record.reader_p9999_ns_churn),
+        ] {
+            assert!(median > Some(0) && slow >= median, "{record:?}");
+        }
     }
 }
 

@@ -84,6 +84,11 @@ impl Command<'_> {
         if machine.debug {
             warn("built with debug assertions: these times say nothing, build with --release");
         }
+        if self.args.readers() > 0 && self.args.readers() >= machine.cpus {
+            let (readers, cpus) = (self.args.readers() as u64, machine.cpus as u64);
+            let who = format!("{} and the writer share", plural(readers, "reader"));
+            warn(format_args!("{who} {}: their times say little", plural(cpus, "CPU")));
+        }
         if !self.args.json {
             writeln!(self.out, "{machine}\n{}", self.routes.describe())?;
             self.out.flush()?;
@@ -178,9 +183,8 @@ impl Command<'_> {
     fn source(&self, updates: u64) -> String {
         match self.args.from_empty {
             true => {
-                format!("{} in random order, seed {SEED}, into an empty table", {
-                    plural(updates, "route")
-                })
+                let routes = plural(updates, "route");
+                format!("{routes} in random order, seed {SEED}, into an empty table")
             }
             false => format!("{}: {}", self.updates.name, plural(updates, "update")),
         }

@@ -90,16 +90,20 @@ impl Command<'_> {
 
     fn readers(&mut self, records: &[ReplayRecord]) -> Result<(), CliError> {
         let readers = plural(records[0].readers as u64, "reader");
-        let about =
-            format!("{readers}: lookups, and nanoseconds of a batch of {READER_BATCH} (p99.99)");
+        let about = format!(
+            "{readers}: million lookups a second, and nanoseconds of a batch of {READER_BATCH}; \
+             idle without updates, churn with them"
+        );
         writeln!(self.out, "\n  {}", self.out.dim(about))?;
         let mut grid = Grid::new([
             ("engine", Align::Left),
             ("idle Mlps", Align::Right),
-            ("under updates", Align::Right),
+            ("churn Mlps", Align::Right),
             ("of idle", Align::Right),
-            ("idle ns", Align::Right),
-            ("under updates", Align::Right),
+            ("idle p50", Align::Right),
+            ("churn p50", Align::Right),
+            ("idle p99.99", Align::Right),
+            ("churn p99.99", Align::Right),
         ]);
         let mlps = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!("{rate:.1}"));
         let ns = |ns: Option<u64>| ns.map_or_else(String::new, thousands);
@@ -110,6 +114,8 @@ impl Command<'_> {
                 mlps(idle),
                 mlps(churn),
                 percent(churn.unwrap_or(0.0), idle.unwrap_or(0.0)),
+                ns(record.reader_p50_ns_idle),
+                ns(record.reader_p50_ns_churn),
                 ns(record.reader_p9999_ns_idle),
                 ns(record.reader_p9999_ns_churn),
             ]);

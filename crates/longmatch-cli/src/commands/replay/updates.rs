@@ -15,6 +15,7 @@ use crate::progress::Progress;
 /// The most updates that are read: all of them are kept in memory, so that reading them is not in
 /// the times. At 48 bytes for IPv6 that is 1.5 GiB.
 const LIMIT: usize = 1 << 25;
+const _: () = assert!(size_of::<Change<Ipv6>>() == 48);
 
 /// The updates of one run, in order.
 pub struct Updates {
