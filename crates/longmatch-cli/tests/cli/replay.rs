@@ -130,6 +130,13 @@ fn people_get_tables() {
     let rows = |start: &str| ended.stdout.lines().filter(|l| l.trim().starts_with(start)).count();
     assert_eq!((rows("folio"), rows("radix")), (2, 2), "{}", ended.stdout);
     assert!(!ended.stdout.contains("Mlps"), "no readers, no rates");
+
+    // Two of one name are told apart wherever they stand.
+    let engines = "poptrie:s=16,poptrie:s=18";
+    let ended = replay(&["-r", &routes, "-u", &updates, "-e", engines, "--readers", "1"]);
+    for variant in ["poptrie s=16", "poptrie s=18"] {
+        assert_eq!(ended.stdout.matches(variant).count(), 3, "{}", ended.stdout);
+    }
 }
 
 #[test]

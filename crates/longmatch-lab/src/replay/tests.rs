@@ -164,6 +164,22 @@ fn wrong_answers_are_found() {
 }
 
 #[test]
+fn a_record_of_a_wrong_table_is_not_right() {
+    let rib = table4();
+    let replay = replay(&rib, &[]);
+    let spec = EngineKind::Folio.into();
+    let mut writer = replay.writer(&spec).unwrap();
+    writer.apply(announce("10.0.0.0/9", 55)).unwrap();
+    let record = replay.run(writer, &spec, &mut |_| ()).unwrap();
+    assert!(record.mismatches > 0 && record.check != "ok" && !record.is_right());
+    assert_eq!(record.examples[0].expected, NextHopId::new(55));
+    let sound = ReplayRecord { check: "ok".into(), ..record.clone() };
+    assert!(!sound.is_right());
+    assert!(ReplayRecord { mismatches: 0, ..sound }.is_right());
+    assert!(!ReplayRecord { mismatches: 0, ..record }.is_right());
+}
+
+#[test]
 fn wrong_answers_inside_of_ranges_are_found() {
     let mut writer = Writer::new(table6(), EngineKind::Folio).unwrap();
     let mut checks = Checks::new();

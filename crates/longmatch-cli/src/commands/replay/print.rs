@@ -75,7 +75,7 @@ impl Command<'_> {
         ]);
         for record in records {
             grid.row([
-                record.engine.to_owned(),
+                short(record, records),
                 format!("{:.3}", record.entries_replaced),
                 format!("{:.3}", record.nodes_replaced),
                 format!("{:.3}", record.leaves_replaced),
@@ -110,7 +110,7 @@ impl Command<'_> {
         for record in records {
             let (idle, churn) = (record.reader_mlps_idle, record.reader_mlps_churn);
             grid.row([
-                record.engine.to_owned(),
+                short(record, records),
                 mlps(idle),
                 mlps(churn),
                 percent(churn.unwrap_or(0.0), idle.unwrap_or(0.0)),
@@ -135,6 +135,14 @@ impl Command<'_> {
             writeln!(self.out, "{}", self.out.red(line))?;
         }
         Ok(())
+    }
+}
+
+/// The engine, with its variant only where another one has the same name.
+fn short(record: &ReplayRecord, records: &[ReplayRecord]) -> String {
+    match records.iter().filter(|other| other.engine == record.engine).count() {
+        1 => record.engine.to_owned(),
+        _ => record.title(),
     }
 }
 
