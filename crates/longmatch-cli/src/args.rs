@@ -1,5 +1,6 @@
 //! The command line: every command, option and help text.
 
+mod replay;
 mod values;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use self::values::{count, level, seconds, simd_choice};
 use crate::error::CliError;
 use crate::help;
 
+pub use self::replay::ReplayArgs;
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
@@ -40,6 +42,9 @@ pub enum Command {
     /// Measure lookup rates, after checking the answers
     #[command(after_help = help::BENCH)]
     Bench(BenchArgs),
+    /// Replay changes of a table, and measure them and its readers
+    #[command(after_help = help::REPLAY)]
+    Replay(ReplayArgs),
     /// Print the licences of longmatch and of the embedded tables
     #[command(alias = "licenses", after_help = help::LICENCES)]
     Licences,

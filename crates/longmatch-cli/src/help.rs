@@ -55,6 +55,24 @@ Examples:
   longmatch bench -6 --keys network
   longmatch bench --json > rates.ndjson";
 
+/// After the help of `longmatch replay`.
+pub const REPLAY: &str = "\
+Each engine starts from the same routes and takes the updates one by one, as fast as it can. A
+time is that of applying an update and making it visible to readers. With --batch the updates
+before the last one of a batch are applied only, and the last one's time has the commit in it.
+Objects replaced are an average over all updates. 'fresh' is the memory of a table compiled from
+the routes at the end.
+
+Examples:
+  longmatch replay --routes rib.bz2 --updates updates.txt
+  longmatch replay -r rib.bz2 --peer AS64500 -u updates.0000.gz -u updates.0005.gz -4
+  longmatch replay -r rib.txt -u updates.txt --readers 1 --verify-every 200000 --full
+  longmatch replay -r rib.txt -u updates.txt --engine sail,spider --batch 1000
+  longmatch replay -4 --from-empty --engine folio
+  longmatch replay -r rib.txt -u updates.txt --json | jq '{engine, mean_us, mismatches}'
+
+Exit codes: 0 all answers right, 1 a wrong one, 2 bad usage or input.";
+
 /// After the help of `longmatch licences`.
 pub const LICENCES: &str = "\
 Examples:

@@ -175,7 +175,8 @@ impl Routes {
     }
 }
 
-fn options(args: &RoutesArgs) -> Options {
+/// How files are to be read.
+pub fn options(args: &RoutesArgs) -> Options {
     let mut options = Options::default();
     options.peer = args.peer;
     options.lenient = args.lenient;
@@ -184,7 +185,7 @@ fn options(args: &RoutesArgs) -> Options {
 }
 
 /// A path as it is called in headings and messages.
-fn display_name(path: &Path) -> String {
+pub fn display_name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
@@ -264,17 +265,18 @@ impl Loader {
 }
 
 impl Families {
-    fn keep(self, prefix: longmatch::IpPrefix) -> bool {
+    /// Whether routes for this prefix are worked on.
+    pub fn keep(self, prefix: IpPrefix) -> bool {
         match prefix.unmapped() {
-            longmatch::IpPrefix::V4(_) => self.ipv4,
-            longmatch::IpPrefix::V6(_) => self.ipv6,
+            IpPrefix::V4(_) => self.ipv4,
+            IpPrefix::V6(_) => self.ipv6,
         }
     }
 }
 
 /// Says on standard error what the user cannot see in the answers: whose routes they are, and what
 /// was left out.
-fn tell(name: &str, report: &Report, families: Families) {
+pub fn tell(name: &str, report: &Report, families: Families) {
     let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
     let ipv4 = peer(report.chosen.ipv4).filter(|_| families.ipv4);
     let ipv6 = peer(report.chosen.ipv6).filter(|_| families.ipv6);

@@ -5,6 +5,7 @@
 //! - [`Oracle`] knows the right answers; it comes from the ranges of the RIB.
 //! - [`Verifier`] compares an engine with them on every IPv4 address, and in every range of IPv6.
 //! - [`Race`] measures engines side by side, after it has checked their answers.
+//! - [`Replay`] measures how long a table takes to change, and what its readers notice.
 //! - [`Machine`] says where all this happened.
 //!
 //! A rate is printed only beside answers that were right, and never decides whether a test passes.
@@ -25,7 +26,9 @@ mod probes;
 mod race;
 mod random;
 mod record;
+mod replay;
 mod runner;
+mod seen;
 #[cfg(test)]
 mod testing;
 mod traffic;
@@ -45,6 +48,10 @@ pub use probes::{Coverage, Probes};
 pub use race::{Race, Setup};
 pub use random::{SplitMix64, Xorshift};
 pub use record::{KeySource, LIMIT, Record};
+pub use replay::{
+    Kinds, READER_BATCH, Replay, ReplayError, ReplayRecord, ReplayStep, in_random_order,
+    reader_keys,
+};
 pub use traffic::{Destinations, REPEATS, Traffic, UnknownTraffic, ZIPF_DESTINATIONS};
 pub use verdict::{Agreement, Mismatch, Verdict};
 pub use verify::{OnStep, Step, Verifier};

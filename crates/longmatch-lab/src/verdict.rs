@@ -6,9 +6,6 @@ use longmatch::{Corrupt, NextHopId};
 use crate::kernel::Kernel;
 use crate::probes::Coverage;
 
-/// How many wrong answers are kept to be shown.
-pub(crate) const EXAMPLES: usize = 5;
-
 /// What is known of an engine afterwards.
 #[derive(Clone, Debug)]
 pub struct Verdict {

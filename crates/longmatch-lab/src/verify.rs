@@ -5,12 +5,13 @@ use core::ops::Range;
 use std::time::Instant;
 
 use longmatch::simd::Simd;
-use longmatch::{CompileError, Engine, EngineSpec, EngineVisitor, Family, NextHopId, Rib};
+use longmatch::{CompileError, Engine, EngineSpec, EngineVisitor, NextHopId, Rib};
 
 use crate::family::LabFamily;
 use crate::kernel::Kernel;
 use crate::probes::Probes;
-use crate::verdict::{Agreement, EXAMPLES, Mismatch, Verdict};
+use crate::seen::Seen;
+use crate::verdict::{Agreement, Verdict};
 
 /// What to verify with.
 pub struct Verifier<'r, F: LabFamily> {
@@ -147,45 +148,29 @@ struct Job<'a, F: LabFamily, E> {
     on_step: OnStep<'a>,
 }
 
-/// What one thread has seen.
-struct Seen<F: Family> {
-    addresses: u64,
-    mismatches: u64,
-    /// At most [`EXAMPLES`]: address, expected, got.
-    wrong: Vec<(F::Bits, Option<NextHopId>, Option<NextHopId>)>,
-}
-
 impl<F: LabFamily, E: Engine<F>> Job<'_, F, E> {
     fn run(&self, parts: Range<usize>, threads: usize) -> Agreement {
         let start = Instant::now();
-        let seen: Vec<Seen<F>> = std::thread::scope(|scope| {
+        let seen: Seen<F> = std::thread::scope(|scope| {
             // Neighbouring parts go to different threads: they take about the same time.
             let work = |i| self.thread(parts.clone().skip(i).step_by(threads));
             let all: Vec<_> = (0..threads).map(|i| scope.spawn(move || work(i))).collect();
             all.into_iter().map(|thread| thread.join().expect("no panic")).collect()
         });
-        let mut wrong: Vec<_> = seen.iter().flat_map(|seen| seen.wrong.iter().copied()).collect();
-        wrong.sort_unstable_by_key(|(addr, ..)| *addr);
-        wrong.truncate(EXAMPLES);
-        let examples = wrong.into_iter().map(|(addr, expected, got)| Mismatch {
-            address: F::addr(addr).to_string(),
-            expected,
-            got,
-        });
         Agreement {
             kernel: self.round.kernel,
             level: self.round.simd.level(),
             coverage: self.round.probes.coverage(),
-            addresses: seen.iter().map(|seen| seen.addresses).sum(),
-            mismatches: seen.iter().map(|seen| seen.mismatches).sum(),
-            examples: examples.collect(),
+            addresses: seen.addresses,
+            mismatches: seen.mismatches,
+            examples: seen.examples(),
             seconds: start.elapsed().as_secs_f64(),
         }
     }
 
     /// Looks up the addresses of some parts.
     fn thread(&self, parts: impl Iterator<Item = usize>) -> Seen<F> {
-        let mut seen = Seen { addresses: 0, mismatches: 0, wrong: Vec::new() };
+        let mut seen = Seen::new();
         let Round { simd, kernel, probes } = self.round;
         let mut got = Vec::new();
         for part in parts {
@@ -194,33 +179,11 @@ impl<F: LabFamily, E: Engine<F>> Job<'_, F, E> {
                 got.clear();
                 got.resize(addrs.len(), NextHopId::new(u32::MAX));
                 kernel.answer(self.engine, simd, addrs, &mut got);
-                if got != expected {
-                    seen.note(addrs, expected, &got);
-                }
+                seen.compare(addrs, expected, &got);
             });
-            seen.addresses += addresses;
             (self.on_step)(Step { addresses, total: self.total });
         }
         seen
-    }
-}
-
-impl<F: Family> Seen<F> {
-    #[cold]
-    fn note(
-        &mut self,
-        addrs: &[F::Bits],
-        expected: &[Option<NextHopId>],
-        got: &[Option<NextHopId>],
-    ) {
-        for ((addr, expected), got) in addrs.iter().zip(expected).zip(got) {
-            if expected != got {
-                self.mismatches += 1;
-                if self.wrong.len() < EXAMPLES {
-                    self.wrong.push((*addr, *expected, *got));
-                }
-            }
-        }
     }
 }
 
@@ -228,9 +191,11 @@ impl<F: Family> Seen<F> {
 mod tests {
     use super::*;
     use crate::probes::Coverage;
+    use crate::seen::EXAMPLES;
     use crate::testing::{Wrong, table4, table6};
+    use crate::verdict::Mismatch;
     use longmatch::{
-        EngineKind, Engines, Ipv4, Ipv6, engine::linear::Linear, engine::radix::Radix,
+        EngineKind, Engines, Family, Ipv4, Ipv6, engine::linear::Linear, engine::radix::Radix,
     };
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod demo;
 pub mod licences;
 pub mod lookup;
+pub mod replay;
 pub mod stat;
 pub mod verify;
 
@@ -21,6 +22,7 @@ pub fn run(command: Option<Command>) -> Outcome {
         Some(Command::Stat(args)) => stat::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Licences) => licences::run(),
     }
 }

@@ -3,5 +3,6 @@
 mod common;
 mod lookup;
 mod measure;
+mod replay;
 mod stat;
 mod usage;

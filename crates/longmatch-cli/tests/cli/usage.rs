@@ -2,7 +2,7 @@
 
 use crate::common::{Dir, longmatch, run};
 
-const COMMANDS: [&str; 4] = ["lookup", "stat", "verify", "bench"];
+const COMMANDS: [&str; 5] = ["lookup", "stat", "verify", "bench", "replay"];
 
 #[test]
 fn help_shows_examples() {
@@ -57,7 +57,8 @@ fn bad_usage_ends_with_2_and_says_what_to_do() {
 fn a_missing_file_is_named() {
     let dir = Dir::new();
     let missing = dir.path("missing.txt");
-    for command in [&["lookup", "10.0.0.1"][..], &["stat"], &["verify"], &["bench"]] {
+    let from_empty = &["replay", "--from-empty"][..];
+    for command in [&["lookup", "10.0.0.1"][..], &["stat"], &["verify"], &["bench"], from_empty] {
         let ended = run(&[command, &["--routes", &missing]].concat());
         assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{command:?}: {ended:?}");
         assert!(ended.stderr.starts_with("longmatch: ") && ended.stderr.contains("missing.txt"));

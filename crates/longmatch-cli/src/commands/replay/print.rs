@@ -1,0 +1,185 @@
+//! What `longmatch replay` shows to people.
+
+use std::io::Write;
+
+use longmatch_lab::{Kinds, READER_BATCH, ReplayRecord};
+
+use super::Command;
+use crate::error::CliError;
+use crate::input::Served;
+use crate::output::{Align, Grid, bytes, percent, plural, thousands};
+
+impl Command<'_> {
+    /// Prints all records, of which there is at least one.
+    pub(super) fn print<F: Served>(&mut self, records: &[ReplayRecord]) -> Result<(), CliError> {
+        let Some(first) = records.first() else { return Ok(()) };
+        let source = self.source(first.updates);
+        let out = &mut self.out;
+        writeln!(out, "\n{}  {}", out.bold(F::LABEL), out.dim(source))?;
+        writeln!(out, "  {}", out.dim(kinds(first)))?;
+        self.times(records)?;
+        self.tables(records)?;
+        if first.readers > 0 {
+            self.readers(records)?;
+        }
+        records.iter().try_for_each(|record| self.wrong(record))
+    }
+
+    fn times(&mut self, records: &[ReplayRecord]) -> Result<(), CliError> {
+        let each = match self.args.batch {
+            1 => "apply and commit".to_owned(),
+            n => format!("apply; the last of {} commits", thousands(n as u64)),
+        };
+        let about = format!("microseconds an update: {each}");
+        writeln!(self.out, "\n  {}", self.out.dim(about))?;
+        let mut grid = Grid::new([
+            ("engine", Align::Left),
+            ("mean", Align::Right),
+            ("if it changes", Align::Right),
+            ("p50", Align::Right),
+            ("p99", Align::Right),
+            ("p99.9", Align::Right),
+            ("max", Align::Right),
+            ("wrong", Align::Right),
+            ("structure", Align::Left),
+        ]);
+        for record in records {
+            let wrong = thousands(record.mismatches);
+            let out = &self.out;
+            grid.row([
+                record.title(),
+                us(record.mean_us),
+                record.mean_effective_us.map_or_else(String::new, us),
+                us(record.p50_us),
+                us(record.p99_us),
+                us(record.p999_us),
+                us(record.max_us),
+                if record.mismatches == 0 { out.green(wrong) } else { out.red(wrong) },
+                if record.check == "ok" { out.green("sound") } else { out.red("BROKEN") },
+            ]);
+        }
+        grid.print(&mut self.out)
+    }
+
+    fn tables(&mut self, records: &[ReplayRecord]) -> Result<(), CliError> {
+        writeln!(self.out, "\n  {}", self.out.dim("replaced an update, and memory"))?;
+        let mut grid = Grid::new([
+            ("engine", Align::Left),
+            ("entries", Align::Right),
+            ("nodes", Align::Right),
+            ("leaves", Align::Right),
+            ("recompiled", Align::Right),
+            ("before", Align::Right),
+            ("after", Align::Right),
+            ("fresh", Align::Right),
+        ]);
+        for record in records {
+            grid.row([
+                short(record, records),
+                format!("{:.3}", record.entries_replaced),
+                format!("{:.3}", record.nodes_replaced),
+                format!("{:.3}", record.leaves_replaced),
+                thousands(record.recompiled),
+                bytes(record.bytes_before as u64),
+                bytes(record.bytes_after as u64),
+                bytes(record.bytes_fresh as u64),
+            ]);
+        }
+        grid.print(&mut self.out)
+    }
+
+    fn readers(&mut self, records: &[ReplayRecord]) -> Result<(), CliError> {
+        let readers = plural(records[0].readers as u64, "reader");
+        let about = format!(
+            "{readers}: million lookups a second, and nanoseconds of a batch of {READER_BATCH}; \
+             idle without updates, churn with them"
+        );
+        writeln!(self.out, "\n  {}", self.out.dim(about))?;
+        let mut grid = Grid::new([
+            ("engine", Align::Left),
+            ("idle Mlps", Align::Right),
+            ("churn Mlps", Align::Right),
+            ("of idle", Align::Right),
+            ("idle p50", Align::Right),
+            ("churn p50", Align::Right),
+            ("idle p99.99", Align::Right),
+            ("churn p99.99", Align::Right),
+        ]);
+        let mlps = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!("{rate:.1}"));
+        let ns = |ns: Option<u64>| ns.map_or_else(String::new, thousands);
+        for record in records {
+            let (idle, churn) = (record.reader_mlps_idle, record.reader_mlps_churn);
+            grid.row([
+                short(record, records),
+                mlps(idle),
+                mlps(churn),
+                percent(churn.unwrap_or(0.0), idle.unwrap_or(0.0)),
+                ns(record.reader_p50_ns_idle),
+                ns(record.reader_p50_ns_churn),
+                ns(record.reader_p9999_ns_idle),
+                ns(record.reader_p9999_ns_churn),
+            ]);
+        }
+        grid.print(&mut self.out)
+    }
+
+    /// Tells what is wrong, if anything is.
+    fn wrong(&mut self, record: &ReplayRecord) -> Result<(), CliError> {
+        let engine = record.title();
+        if record.check != "ok" {
+            writeln!(self.out, "  {}", self.out.red(format!("{engine}: {}", record.check)))?;
+        }
+        for it in &record.examples {
+            let (got, expected) = (self.next_hop(it.got), self.next_hop(it.expected));
+            let line = format!("  {engine}: {} gave {got}, expected {expected}", it.address);
+            writeln!(self.out, "{}", self.out.red(line))?;
+        }
+        Ok(())
+    }
+}
+
+/// The engine, with its variant only where another one has the same name.
+fn short(record: &ReplayRecord, records: &[ReplayRecord]) -> String {
+    match records.iter().filter(|other| other.engine == record.engine).count() {
+        1 => record.engine.to_owned(),
+        _ => record.title(),
+    }
+}
+
+/// What the updates did: the same with every engine.
+fn kinds(record: &ReplayRecord) -> String {
+    let Kinds { new, same, changed, withdrawn, unknown } = record.kinds;
+    let [new, same, changed] = [new, same, changed].map(thousands);
+    let [withdrawn, unknown] = [withdrawn, unknown].map(thousands);
+    let after = plural(record.routes_after as u64, "route");
+    let checked = plural(record.checked, "answer");
+    format!(
+        "{new} new, {same} same, {changed} changed, {withdrawn} withdrawn, {unknown} unknown; \
+         {after} then; {checked} checked at {}",
+        plural(record.checkpoints, "checkpoint")
+    )
+}
+
+/// Microseconds with as many digits as there is something to see.
+fn us(us: f64) -> String {
+    match us {
+        us if us >= 1000.0 => thousands(us.round() as u64),
+        us if us >= 100.0 => format!("{us:.0}"),
+        us if us >= 10.0 => format!("{us:.1}"),
+        us => format!("{us:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn microseconds_are_short() {
+        let all = [(0.046, "0.05"), (9.994, "9.99"), (12.34, "12.3"), (480.4, "480")];
+        for (value, text) in all {
+            assert_eq!(us(value), text);
+        }
+        assert_eq!(us(52_345.6), "52,346");
+    }
+}

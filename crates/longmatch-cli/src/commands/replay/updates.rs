@@ -1,0 +1,212 @@
+//! The updates to replay: from files, or made of a table's own routes.
+
+use std::io;
+use std::path::Path;
+
+use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefix, Route};
+use longmatch_feed::{Event, FeedError, Options, Report, SinkError};
+
+use crate::args::ReplayArgs;
+use crate::error::CliError;
+use crate::input::{Families, Routes, display_name, is_stdin, options, tell};
+use crate::output::{plural, thousands, warn};
+use crate::progress::Progress;
+
+/// The most updates that are read: all of them are kept in memory, so that reading them is not in
+/// the times. At 48 bytes for IPv6 that is 1.5 GiB.
+const LIMIT: usize = 1 << 25;
+const _: () = assert!(size_of::<Change<Ipv6>>() == 48);
+
+/// The updates of one run, in order.
+pub struct Updates {
+    pub ipv4: Vec<Change<Ipv4>>,
+    pub ipv6: Vec<Change<Ipv6>>,
+    /// The words of the next hops of routes and updates, numbered together.
+    pub next_hops: NextHops<Box<str>>,
+    /// Where they came from, for headings.
+    pub name: String,
+    families: Families,
+    /// Updates of the family that is not worked on.
+    left_out: u64,
+    limit: usize,
+}
+
+impl Updates {
+    fn new(routes: &Routes, families: Families) -> Self {
+        Self {
+            ipv4: Vec::new(),
+            ipv6: Vec::new(),
+            next_hops: routes.table.values().clone(),
+            name: String::new(),
+            families,
+            left_out: 0,
+            limit: LIMIT,
+        }
+    }
+
+    /// No updates, but the words of the routes' next hops.
+    pub fn none(routes: &Routes) -> Self {
+        Self::new(routes, Families::default())
+    }
+
+    /// Reads all files, in order.
+    ///
+    /// # Errors
+    /// When one cannot be read, is damaged (unless `--lenient`) or lacks the peer; when there are
+    /// no updates, more than the limit, or some of each family.
+    pub fn load(args: &ReplayArgs, routes: &Routes, families: Families) -> Result<Self, CliError> {
+        let mut updates = Self::new(routes, families);
+        let options = options(&args.routes);
+        for path in &args.updates {
+            updates.file(path, &options)?;
+        }
+        let names: Vec<_> = args.updates.iter().map(|path| display_name(path)).collect();
+        updates.name = names.join(" + ");
+        updates.of_one_family()
+    }
+
+    /// Times of two families are two things.
+    fn of_one_family(self) -> Result<Self, CliError> {
+        let Self { ipv4, ipv6, name, left_out, families, .. } = &self;
+        let left_out = plural(*left_out, "update");
+        match (ipv4.len(), ipv6.len()) {
+            (0, 0) if self.left_out > 0 => {
+                let other = if families.ipv4 { "-6" } else { "-4" };
+                let problem = format!("{left_out}, all of the other address family: use {other}");
+                Err(CliError::input(name, problem))
+            }
+            (0, 0) => Err(CliError::input(
+                name,
+                "no updates: expected lines like 'A 192.0.2.0/24 next-hop' and 'W 192.0.2.0/24', \
+                 or MRT BGP4MP messages",
+            )),
+            (0, _) | (_, 0) => {
+                if self.left_out > 0 {
+                    warn(format_args!("{name}: {left_out} of the other address family left out"));
+                }
+                Ok(self)
+            }
+            (four, six) => {
+                let (four, six) = (thousands(four as u64), thousands(six as u64));
+                let problem = format!("{four} updates are IPv4 and {six} IPv6: use -4 or -6");
+                Err(CliError::input(name, problem))
+            }
+        }
+    }
+
+    fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
+        let name = display_name(path);
+        let report = self.input(&name, |sink| {
+            if is_stdin(path) {
+                let stdin = io::stdin().lock();
+                longmatch_feed::load_reader(stdin, Some(&name), options, sink)
+            } else {
+                longmatch_feed::load_path(path, options, sink)
+            }
+        })?;
+        tell(&name, &report, self.families);
+        Ok(())
+    }
+
+    fn input(
+        &mut self,
+        name: &str,
+        load: impl FnOnce(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError>,
+    ) -> Result<Report, CliError> {
+        let mut progress = Progress::new(format!("loading {name}"), None, "updates");
+        let mut seen = 0u64;
+        let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
+            seen += 1;
+            if seen.is_multiple_of(4096) {
+                progress.set(seen);
+            }
+            self.take(event)
+        };
+        Ok(load(&mut sink)?)
+    }
+
+    fn take(&mut self, event: Event<'_>) -> Result<(), SinkError> {
+        let (Event::Announce(prefix, _) | Event::Withdraw(prefix)) = event;
+        if !self.families.keep(prefix) {
+            self.left_out += 1;
+            return Ok(());
+        }
+        if self.ipv4.len() + self.ipv6.len() >= self.limit {
+            let limit = thousands(self.limit as u64);
+            return Err(format!("at most {limit} updates are replayed: use fewer files").into());
+        }
+        let next_hop = match event {
+            Event::Announce(_, next_hop) => Some(self.next_hops.acquire_borrowed(next_hop)?),
+            Event::Withdraw(_) => None,
+        };
+        // As in a table, so that both mean the same prefix.
+        match prefix.unmapped() {
+            IpPrefix::V4(prefix) => self.ipv4.push(change(prefix, next_hop)),
+            IpPrefix::V6(prefix) => self.ipv6.push(change(prefix, next_hop)),
+        }
+        Ok(())
+    }
+}
+
+fn change<F: Family>(prefix: Prefix<F>, next_hop: Option<NextHopId>) -> Change<F> {
+    match next_hop {
+        Some(next_hop) => Change::Announce(Route { prefix, next_hop }),
+        None => Change::Withdraw(prefix),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longmatch::Table;
+
+    fn read(text: &str, families: Families, limit: usize) -> Result<Updates, CliError> {
+        let mut table = Table::<Box<str>>::new();
+        table.insert_borrowed("10.0.0.0/8".parse().unwrap(), "first").unwrap();
+        let routes = Routes { table, name: String::new() };
+        let mut updates = Updates { limit, name: "u".into(), ..Updates::new(&routes, families) };
+        updates.input("u", |sink| {
+            longmatch_feed::load_bytes(text.as_bytes(), Some("u"), &Options::default(), sink)
+        })?;
+        updates.of_one_family()
+    }
+
+    #[test]
+    fn next_hops_are_numbered_with_those_of_the_routes() {
+        let text = "A 10.1.0.0/16 new\n# x\nW 10.0.0.0/8\nA 10.2.0.0/16 first\n";
+        let updates = read(text, Families::BOTH, LIMIT).unwrap();
+        let hop = |n| NextHopId::new(n);
+        let wanted = [
+            change("10.1.0.0/16".parse().unwrap(), hop(2)),
+            change("10.0.0.0/8".parse().unwrap(), None),
+            change("10.2.0.0/16".parse().unwrap(), hop(1)),
+        ];
+        assert_eq!(updates.ipv4, wanted);
+        assert_eq!(updates.next_hops.find("new"), hop(2));
+        assert!(updates.ipv6.is_empty());
+    }
+
+    #[test]
+    fn mapped_prefixes_are_ipv4() {
+        let updates = read("A ::ffff:10.0.0.0/104 a\n", Families::BOTH, LIMIT).unwrap();
+        assert_eq!(updates.ipv4, [change("10.0.0.0/8".parse().unwrap(), NextHopId::new(2))]);
+    }
+
+    #[test]
+    fn one_family_and_not_too_many() {
+        let error = |text, families, limit| read(text, families, limit).err().unwrap().to_string();
+        let both = "W 10.0.0.0/8\nW 2001:db8::/32\nW ::/0\n";
+        let (ipv4, ipv6) =
+            (Families { ipv4: true, ipv6: false }, Families { ipv4: false, ipv6: true });
+        assert_eq!(
+            error(both, Families::BOTH, 9),
+            "u: 1 updates are IPv4 and 2 IPv6: use -4 or -6"
+        );
+        assert_eq!(read(both, ipv4, 9).unwrap().ipv4.len(), 1);
+        assert_eq!(read(both, ipv6, 2).unwrap().ipv6.len(), 2);
+        assert!(error("W 10.0.0.0/8\n", ipv6, 9).ends_with("address family: use -4"));
+        assert!(error("", ipv6, 9).starts_with("u: no updates: expected lines like"));
+        let error = error("W 10.0.0.0/8\nW 10.0.0.0/8\n", ipv4, 1);
+        assert!(error.starts_with("u: line 2: ") && error.contains("at most 1 updates"), "{error}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Compares a table that has changed with its routes, through a reader.
+
+use longmatch::NextHopId;
+use longmatch::live::{Reader, Writer};
+
+use crate::family::LabFamily;
+use crate::probes::Probes;
+use crate::replay::record::OK;
+use crate::seen::Seen;
+
+/// Addresses that are looked up in one call.
+const CHUNK: usize = 1024;
+
+/// What all comparisons so far have shown.
+pub(crate) struct Checks<F: LabFamily> {
+    pub seen: Seen<F>,
+    pub checkpoints: u64,
+    /// What the first structure says that was not sound.
+    broken: Option<String>,
+}
+
+impl<F: LabFamily> Checks<F> {
+    /// Nothing was compared yet.
+    pub fn new() -> Self {
+        Self { seen: Seen::new(), checkpoints: 0, broken: None }
+    }
+
+    /// `ok`, or the first broken invariant.
+    pub fn structure(&self) -> String {
+        self.broken.clone().unwrap_or_else(|| OK.to_owned())
+    }
+
+    /// Checks the structure, and looks up both ends of every range of the routes. Every change is
+    /// committed.
+    pub fn checkpoint(&mut self, writer: &Writer<F>) {
+        self.checkpoints += 1;
+        if let Err(corrupt) = writer.check() {
+            self.broken.get_or_insert_with(|| corrupt.to_string());
+        }
+        let mut ends = Ends::new(writer.reader(), &mut self.seen);
+        for range in writer.rib().ranges() {
+            ends.push(range.first, range.next_hop());
+            if range.first != range.last {
+                ends.push(range.last, range.next_hop());
+            }
+        }
+        ends.flush();
+    }
+
+    /// Looks up every IPv4 address, or addresses at the ends of and inside every IPv6 range, with
+    /// as many threads as there are CPUs.
+    pub fn everything(&mut self, writer: &Writer<F>) {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let probes = &Probes::new(writer.rib());
+        self.seen.add(in_parts(probes, 0..probes.parts(), threads, || writer.reader()));
+    }
+}
+
+/// Looks up some parts of the probes with some threads.
+fn in_parts<F: LabFamily>(
+    probes: &Probes<F>,
+    parts: std::ops::Range<usize>,
+    threads: usize,
+    reader: impl Fn() -> Reader<F>,
+) -> Seen<F> {
+    let work = |mut reader: Reader<F>, parts: std::iter::StepBy<_>| {
+        let (mut seen, mut got) = (Seen::new(), Vec::new());
+        for part in parts {
+            let table = reader.pin();
+            probes.visit(part, |addrs, expected| {
+                unwritten(&mut got, addrs.len());
+                table.lookup_batch(addrs, &mut got);
+                seen.compare(addrs, expected, &got);
+            });
+        }
+        seen
+    };
+    std::thread::scope(|scope| {
+        let start = |i| {
+            let (reader, parts) = (reader(), parts.clone().skip(i).step_by(threads));
+            scope.spawn(move || work(reader, parts))
+        };
+        let all: Vec<_> = (0..threads).map(start).collect();
+        all.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+/// Makes room for answers. What a table leaves unwritten must not look right by chance.
+fn unwritten(got: &mut Vec<Option<NextHopId>>, len: usize) {
+    got.clear();
+    got.resize(len, NextHopId::new(u32::MAX));
+}
+
+/// Addresses with their right answers, looked up when there are enough of them.
+struct Ends<'s, F: LabFamily> {
+    reader: Reader<F>,
+    seen: &'s mut Seen<F>,
+    addrs: Vec<F::Bits>,
+    expected: Vec<Option<NextHopId>>,
+    got: Vec<Option<NextHopId>>,
+}
+
+impl<'s, F: LabFamily> Ends<'s, F> {
+    fn new(reader: Reader<F>, seen: &'s mut Seen<F>) -> Self {
+        Self { reader, seen, addrs: Vec::new(), expected: Vec::new(), got: Vec::new() }
+    }
+
+    fn push(&mut self, addr: F::Bits, answer: Option<NextHopId>) {
+        self.addrs.push(addr);
+        self.expected.push(answer);
+        if self.addrs.len() == CHUNK {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        unwritten(&mut self.got, self.addrs.len());
+        self.reader.pin().lookup_batch(&self.addrs, &mut self.got);
+        self.seen.compare(&self.addrs, &self.expected, &self.got);
+        self.addrs.clear();
+        self.expected.clear();
+    }
+}
