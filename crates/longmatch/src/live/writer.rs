@@ -153,8 +153,11 @@ impl<F: Engines> Writer<F> {
         let Ok(replaced) = patch.patch(&self.rib, &self.prefixes) else { return self.recompile() };
         patch.seal(self.shared.domain().advance());
         self.patched += self.prefixes.len();
-        // After as many changes as it has routes the table may be another than it was planned for.
-        if patch.is_wasteful() || self.patched > self.rib.len() + PATCHED_AT_LEAST {
+        // A reader that stalls for a moment leaves much unused, which the next changes will use: only
+        // what stays unused is a waste. After as many changes as it has routes the table may be
+        // another than it was planned for.
+        let wasteful = self.patched > self.rib.len() / 8 && patch.is_wasteful();
+        if wasteful || self.patched > self.rib.len() + PATCHED_AT_LEAST {
             // The change is visible. A table that cannot be compiled stays as it is.
             self.patched = 0;
             let recompiled = self.recompile().is_ok();
