@@ -94,8 +94,8 @@ impl Buffer {
         debug_assert!(i < self.len);
         // SAFETY: inside of the allocation, as the caller promises.
         let word = unsafe { self.words.add(i) };
-        // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
-        unsafe { AtomicU32::from_ptr(word.as_ptr()) }.load(Acquire)
+        // SAFETY: a word of a buffer.
+        unsafe { load(word.as_ptr()) }
     }
 
     /// Replaces word `i` under readers. What was written before can be read by who reads it. Only
@@ -147,6 +147,16 @@ impl Buffer {
         }
         touched
     }
+}
+
+/// [`Buffer::load`] by the word's address, for loops that keep the array's.
+///
+/// # Safety
+/// It is the address of a word of a buffer.
+#[inline(always)]
+pub(crate) unsafe fn load(word: *const u32) -> u32 {
+    // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
+    unsafe { AtomicU32::from_ptr(word.cast_mut()) }.load(Acquire)
 }
 
 /// Asks the system for huge pages; whether there is such a system and it agrees.

@@ -59,25 +59,33 @@ fn agree<F: Engines>(writer: &Writer<F>) {
     }
 }
 
-/// The engines that are patched, in variants with codes of every kind and all roots; and two that
-/// are compiled again.
-const IPV4: [&str; 8] = [
+/// The engines that are patched, in variants with codes, nodes and leaves of every kind and all
+/// roots; and one that is compiled again.
+const IPV4: [&str; 12] = [
     "folio",
     "folio:codes=8",
     "folio:codes=book:cuts=12-20-32",
     "folio:codes=16:s=16",
     "folio:codes=32:cuts=14-22",
     "folio:cuts=18-23-28",
-    "sail",
     "poptrie",
+    "poptrie:s=16:unaggregated",
+    "poptrie:s=0",
+    "poptrie:s=13:basic",
+    "poptrie:s=0:basic:unaggregated:leaf=32",
+    "sail",
 ];
-const IPV6: [&str; 6] = [
+const IPV6: [&str; 10] = [
     "folio",
     "folio:dense:codes=16",
     "folio:sparse:codes=book",
     "folio:regions:s=20",
     "folio:codes=32:cuts=16-30-40",
     "poptrie",
+    "poptrie:s=16:leaf=32",
+    "poptrie:s=0:unaggregated",
+    "poptrie:s=7:basic",
+    "spider",
 ];
 
 #[test]
@@ -175,7 +183,7 @@ fn failed_commits_are_taken_back() {
 /// reader does.
 #[test]
 fn stalled_readers_are_waited_for() {
-    for engine in ["folio", "sail"] {
+    for engine in ["folio", "poptrie:s=16", "sail"] {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
         writer.set_retired_limit(100_000);
         let mut reader = writer.reader();
@@ -287,7 +295,7 @@ fn a_drained_table_has_nothing() {
 /// Readers in threads, each looking at what the writer changes, in both ways of reading.
 #[test]
 fn readers_see_only_versions() {
-    for engine in ["folio", "folio:codes=32", "poptrie:s=16"] {
+    for engine in ["folio", "folio:codes=32", "poptrie:s=16", "poptrie:s=0", "spider"] {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
         let readers: [_; 2] = core::array::from_fn(|_| writer.reader());
         let [mut pinning, mut staying] = readers;

@@ -8,6 +8,7 @@
 use super::trie::{Index, NONE, ROOT, Trie};
 use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
 
 /// All addresses that share their first `depth` bits, seen from the routes inside.
 #[derive(Clone, Copy)]
@@ -51,8 +52,55 @@ impl<'r, F: Family> Block<'r, F> {
     /// When the width is greater than 31.
     pub fn for_each_slots<V: FnMut(Slots<'r, F>)>(&self, width: u8, visit: V) {
         assert!(width < 32, "a block of 2^{width} slots is too wide");
-        let mut walk = Walk { trie: self.trie, depth: self.depth, width, visit };
+        let covered_from = u8::MAX;
+        let mut walk = Walk { trie: self.trie, depth: self.depth, width, covered_from, visit };
         walk.region(self.top, 0, 1 << width, self.inherited);
+    }
+
+    /// As [`Block::for_each_slots`], of the slots that a prefix covers, or the one that it lies in,
+    /// without those that a route longer than the prefix covers: whether the prefix has a route
+    /// makes no difference to these.
+    ///
+    /// # Panics
+    /// When the width is greater than 31.
+    pub(crate) fn for_each_slots_of<V>(&self, prefix: Prefix<F>, width: u8, visit: V)
+    where
+        V: FnMut(Slots<'r, F>),
+    {
+        assert!(width < 32, "a block of 2^{width} slots is too wide");
+        let covered_from = prefix.len() + 1;
+        let mut walk = Walk { trie: self.trie, depth: self.depth, width, covered_from, visit };
+        if prefix.len() <= self.depth {
+            return walk.region(self.top, 0, 1 << width, self.inherited);
+        }
+        let end = self.depth + width;
+        let region = Prefix::from_bits_masked(prefix.bits(), prefix.len().min(end));
+        let first = Bits::extract(region.bits(), self.depth, width);
+        let count = 1 << (end - region.len());
+        match self.top_of(region) {
+            (Some(top), inherited) => walk.region(top, first, count, inherited),
+            (None, inherited) => walk.run(first, first + count, inherited),
+        }
+    }
+
+    /// The highest node in a prefix that is longer than the block's depth, and the next hop of the
+    /// longest route that covers the prefix from outside.
+    fn top_of(&self, region: Prefix<F>) -> (Option<Index>, Option<NextHopId>) {
+        let (mut top, mut inherited) = (self.top, self.inherited);
+        loop {
+            let node = self.trie.node(top);
+            if node.len >= region.len() {
+                return (region.covers(node.prefix()).then_some(top), inherited);
+            }
+            if !node.prefix().covers(region) {
+                return (None, inherited);
+            }
+            inherited = node.next_hop.or(inherited);
+            top = node.children[region.bits().bit(node.len)];
+            if top == NONE {
+                return (None, inherited);
+            }
+        }
     }
 }
 
@@ -60,6 +108,8 @@ struct Walk<'r, F: Family, V> {
     trie: &'r Trie<F>,
     depth: u8,
     width: u8,
+    /// Slots that a route of this length or a greater one covers are left out.
+    covered_from: u8,
     visit: V,
 }
 
@@ -71,7 +121,9 @@ impl<'r, F: Family, V: FnMut(Slots<'r, F>)> Walk<'r, F, V> {
         let beyond = node.len - self.depth;
         let end = first + count;
         self.run(first, slot, inherited);
-        if beyond >= self.width {
+        if node.len >= self.covered_from && node.next_hop.is_some() && beyond <= self.width {
+            self.run(slot + (1 << (self.width - beyond)), end, inherited);
+        } else if beyond >= self.width {
             let own = if beyond == self.width { node.next_hop.or(inherited) } else { inherited };
             let deeper = beyond > self.width || node.children != [NONE; 2];
             let below = deeper.then_some(Block {

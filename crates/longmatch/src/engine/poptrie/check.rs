@@ -5,44 +5,52 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::NAME;
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
+use super::runs::{self, Run};
 use crate::addr::{Bits, Family};
 use crate::engine::expected::Expected;
 use crate::error::Corrupt;
 use crate::rib::Rib;
 
+/// The runs that belong to no node.
+#[derive(Default)]
+pub(super) struct Unused {
+    pub nodes: Vec<Run>,
+    pub leaves: Vec<Run>,
+}
+
 pub(super) fn check<F: Family, N: Node, L: Leaf>(
     poptrie: &Poptrie<F, N, L>,
+    unused: Unused,
     rib: &Rib<F>,
 ) -> Result<(), Corrupt> {
     let Poptrie { direct, nodes, leaves, s, .. } = poptrie;
-    if direct.len() != if *s == 0 { 0 } else { 1 << s } {
+    if direct.len() != 1 << s {
         return corrupt(format!("{} direct entries for s = {s}", direct.len()));
     }
     let expected = Expected::new(NAME, rib);
-    let mut walk = Walk { poptrie, expected, nodes: 0, leaves: 0 };
-    if *s == 0 {
-        walk.node(0, F::Bits::ZERO, 0)?;
-    }
+    let mut walk = Walk { poptrie, expected, met: 0, runs: unused };
     for (i, entry) in direct.iter().enumerate() {
-        let first = F::Bits::from_u128((i as u128) << (F::WIDTH - s));
+        let shift = (F::WIDTH - s) % F::WIDTH;
+        let first = F::Bits::from_u128((i as u128) << shift);
         if entry & DIRECT_LEAF == 0 {
+            walk.runs.nodes.push(Run { start: *entry, count: 1 });
             walk.node(*entry, first, *s)?;
+        } else if *s == 0 {
+            return corrupt("the root is no node".into());
         } else {
             walk.expected.meet(first, entry & !DIRECT_LEAF)?;
         }
     }
     walk.expected.end()?;
-    if (walk.nodes, walk.leaves) != (nodes.len(), leaves.len()) {
-        return corrupt(format!(
-            "{} of {} nodes and {} of {} leaves are reached",
-            walk.nodes,
-            nodes.len(),
-            walk.leaves,
-            leaves.len()
-        ));
+    let Unused { nodes: node_runs, leaves: leaf_runs } = walk.runs;
+    for (what, runs, end) in [("node", node_runs, nodes.len()), ("leaf", leaf_runs, leaves.len())] {
+        if let Err(item) = runs::tile(runs, end) {
+            return corrupt(format!("{what} {item} of {end} is lost, or is in two places"));
+        }
     }
     Ok(())
 }
@@ -51,12 +59,13 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
 }
 
-struct Walk<'a, F: Family, N, L> {
+struct Walk<'a, F: Family, N: Node, L: Leaf> {
     poptrie: &'a Poptrie<F, N, L>,
     expected: Expected<'a, F>,
-    /// Objects met so far.
-    nodes: usize,
-    leaves: usize,
+    /// Nodes met so far.
+    met: usize,
+    /// The runs met so far, and those that are not used.
+    runs: Unused,
 }
 
 impl<F: Family, N: Node, L: Leaf> Walk<'_, F, N, L> {
@@ -87,9 +96,11 @@ impl<F: Family, N: Node, L: Leaf> Walk<'_, F, N, L> {
             return corrupt(format!("node {index} of {}", nodes.len()));
         };
         let (vector, stored) = (node.vector(), node.stored_leaves());
-        self.nodes += 1;
-        self.leaves += stored.count_ones() as usize;
-        if self.nodes > nodes.len() {
+        self.met += 1;
+        let children = Run { start: node.base1(), count: vector.count_ones() };
+        self.runs.nodes.push(children);
+        self.runs.leaves.push(Run { start: node.base0(), count: stored.count_ones() });
+        if self.met > nodes.len() {
             return corrupt(format!("node {index} is reached twice"));
         }
         if vector & stored != 0 {
@@ -98,8 +109,11 @@ impl<F: Family, N: Node, L: Leaf> Walk<'_, F, N, L> {
         if !vector != 0 && (!vector).trailing_zeros() != stored.trailing_zeros() {
             return corrupt(format!("node {index}: its first leaf is not stored"));
         }
+        if children.end() > nodes.len() as u64 && vector != 0 {
+            return corrupt(format!("node {index}: children up to {}", children.end()));
+        }
         let leaves_end = node.base0() as usize + stored.count_ones() as usize;
-        if leaves_end > leaves.len() {
+        if stored != 0 && leaves_end > leaves.len() {
             return corrupt(format!("node {index}: leaves up to {leaves_end} of {}", leaves.len()));
         }
         if vector != 0 && depth + K >= F::WIDTH {

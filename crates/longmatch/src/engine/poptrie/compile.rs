@@ -21,31 +21,36 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
         let option = alloc::format!("s={s}");
         return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
     }
-    let limit = if s > 0 { MAX_DIRECT_NEXT_HOP.min(L::MAX) } else { L::MAX };
+    let limit = max_next_hop::<L>(s);
     let id = rib.max_next_hop();
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
-    let mut compiler =
-        Compiler { nodes: Vec::new(), leaves: Vec::new(), built: Vec::new(), aggregate };
+    let arrays = Arrays { nodes: Vec::new(), leaves: Vec::new() };
+    let mut compiler = Compiler { place: arrays, built: Vec::new(), aggregate };
     let direct = if s == 0 {
-        compiler.root(rib.root_block());
-        Vec::new()
+        alloc::vec![compiler.root(rib.root_block())]
     } else {
         compiler.direct(rib.root_block(), s)
     };
-    let Compiler { nodes, leaves, .. } = compiler;
+    let Arrays { nodes, leaves } = compiler.place;
     within("internal nodes", nodes.len(), DIRECT_LEAF.into())?;
     within("leaves", leaves.len(), u32::MAX.into())?;
     Ok(Poptrie {
-        direct: direct.into(),
-        nodes: nodes.into(),
-        leaves: leaves.into(),
+        direct: (*direct).into(),
+        nodes: (*nodes).into(),
+        leaves: (*leaves).into(),
         s,
         aggregate,
         batch,
+        live: false,
         family: PhantomData,
     })
+}
+
+/// The greatest raw next hop that fits.
+pub(super) fn max_next_hop<L: Leaf>(s: u8) -> u32 {
+    if s > 0 { MAX_DIRECT_NEXT_HOP.min(L::MAX) } else { L::MAX }
 }
 
 fn within(what: &'static str, count: usize, limit: u64) -> Result<(), CompileError> {
@@ -56,44 +61,81 @@ fn within(what: &'static str, count: usize, limit: u64) -> Result<(), CompileErr
     }
 }
 
-struct Compiler<N, L> {
+/// Where nodes and leaves find their places.
+pub(super) trait Place<N, L> {
+    /// Places some nodes side by side; the index of the first.
+    fn nodes(&mut self, nodes: &[N]) -> u32;
+
+    /// Places some leaves side by side; the index of the first.
+    fn leaves(&mut self, leaves: &[L]) -> u32;
+}
+
+/// The arrays of a table that does not change.
+struct Arrays<N, L> {
     nodes: Vec<N>,
     leaves: Vec<L>,
+}
+
+impl<N: Node, L: Leaf> Place<N, L> for Arrays<N, L> {
+    fn nodes(&mut self, nodes: &[N]) -> u32 {
+        self.nodes.extend(nodes);
+        (self.nodes.len() - nodes.len()) as u32
+    }
+
+    fn leaves(&mut self, leaves: &[L]) -> u32 {
+        self.leaves.extend(leaves);
+        (self.leaves.len() - leaves.len()) as u32
+    }
+}
+
+pub(super) struct Compiler<N, P> {
+    pub place: P,
     /// Nodes whose place is not known yet: a node's children can be placed, side by side, only
     /// when all of them are complete. A stack, as the blocks nest.
-    built: Vec<N>,
-    aggregate: bool,
+    pub built: Vec<N>,
+    pub aggregate: bool,
 }
 
 /// What a block became.
-enum Built<N> {
+pub(super) enum Built<N> {
     /// All its addresses have this raw next hop.
     Leaf(u32),
     Node(N),
 }
 
-impl<N: Node, L: Leaf> Compiler<N, L> {
-    /// The trie without direct pointing: the root has its place first, and is a node even where one
-    /// leaf would do.
-    fn root<F: Family>(&mut self, block: Block<'_, F>) {
-        self.nodes.push(N::new(0, 0, 0, 0));
-        self.nodes[0] = match self.block(block) {
+impl<N: Node, P> Compiler<N, P> {
+    /// The trie without direct pointing; the index of its root, which is a node even where one leaf
+    /// would do.
+    fn root<F: Family, L: Leaf>(&mut self, block: Block<'_, F>) -> u32
+    where
+        P: Place<N, L>,
+    {
+        let root = match self.block(block) {
             Built::Node(node) => node,
-            Built::Leaf(raw) => self.node(0, &[raw; SLOTS], 0),
+            Built::Leaf(raw) => self.uniform(raw),
         };
+        self.place.nodes(&[root])
+    }
+
+    /// A node whose slots are all the same leaf.
+    pub fn uniform<L: Leaf>(&mut self, raw: u32) -> N
+    where
+        P: Place<N, L>,
+    {
+        self.node(0, &[raw; SLOTS], self.built.len())
     }
 
     /// The direct index over the first `s` bits (section 3.4).
-    fn direct<F: Family>(&mut self, block: Block<'_, F>, s: u8) -> Vec<u32> {
+    fn direct<F: Family, L: Leaf>(&mut self, block: Block<'_, F>, s: u8) -> Vec<u32>
+    where
+        P: Place<N, L>,
+    {
         let mut direct = Vec::with_capacity(1 << s);
         block.for_each_slots(s, |slots| {
             let entry = match slots.below.map(|below| self.block(below)) {
                 None => DIRECT_LEAF | NextHopId::to_raw(slots.next_hop),
                 Some(Built::Leaf(raw)) => DIRECT_LEAF | raw,
-                Some(Built::Node(node)) => {
-                    self.nodes.push(node);
-                    (self.nodes.len() - 1) as u32
-                }
+                Some(Built::Node(node)) => self.place.nodes(&[node]),
             };
             direct.resize(direct.len() + slots.count, entry);
         });
@@ -101,7 +143,10 @@ impl<N: Node, L: Leaf> Compiler<N, L> {
     }
 
     /// A block that some route longer than its depth lies in.
-    fn block<F: Family>(&mut self, block: Block<'_, F>) -> Built<N> {
+    pub fn block<F: Family, L: Leaf>(&mut self, block: Block<'_, F>) -> Built<N>
+    where
+        P: Place<N, L>,
+    {
         let mut vector = 0u64;
         let mut raw = [0u32; SLOTS];
         let first_child = self.built.len();
@@ -122,23 +167,45 @@ impl<N: Node, L: Leaf> Compiler<N, L> {
         Built::Node(self.node(vector, &raw, first_child))
     }
 
-    /// Places a node's children, which are `built` from `first_child` on, and its leaves. The slots
-    /// of children count for nothing among the leaves, so that leaves on either side of a child
-    /// can be one ("hole punching", section 3.3).
-    fn node(&mut self, vector: u64, raw: &[u32; SLOTS], first_child: usize) -> N {
-        let base1 = self.nodes.len() as u32;
-        self.nodes.extend(self.built.drain(first_child..));
-        let base0 = self.leaves.len() as u32;
-        let mut leafvec = 0u64;
+    /// Places a node's children, which are `built` from `first_child` on, and its leaves.
+    fn node<L: Leaf>(&mut self, vector: u64, raw: &[u32; SLOTS], first_child: usize) -> N
+    where
+        P: Place<N, L>,
+    {
+        let base1 = self.place.nodes(&self.built[first_child..]);
+        self.built.truncate(first_child);
+        let leaves = Leaves::<L>::of::<N>(vector, raw);
+        let base0 = self.place.leaves(leaves.stored());
+        N::new(vector, leaves.leafvec, base0, base1)
+    }
+}
+
+/// The leaves that are stored for a node.
+pub(super) struct Leaves<L> {
+    pub leafvec: u64,
+    leaves: [L; SLOTS],
+    count: usize,
+}
+
+impl<L: Leaf> Leaves<L> {
+    /// Those of a node with some raw next hops. The slots of children count for nothing among the
+    /// leaves, so that leaves on either side of a child can be one ("hole punching", section 3.3).
+    pub fn of<N: Node>(vector: u64, raw: &[u32; SLOTS]) -> Self {
+        let mut leaves = Self { leafvec: 0, leaves: [L::from_raw(0); SLOTS], count: 0 };
         let mut last = None;
         for (slot, leaf) in raw.iter().enumerate() {
             if vector >> slot & 1 == 1 || (N::LEAFVEC && last == Some(leaf)) {
                 continue;
             }
-            leafvec |= 1 << slot;
+            leaves.leafvec |= 1 << slot;
             last = Some(leaf);
-            self.leaves.push(L::from_raw(*leaf));
+            leaves.leaves[leaves.count] = L::from_raw(*leaf);
+            leaves.count += 1;
         }
-        N::new(vector, leafvec, base0, base1)
+        leaves
+    }
+
+    pub fn stored(&self) -> &[L] {
+        &self.leaves[..self.count]
     }
 }

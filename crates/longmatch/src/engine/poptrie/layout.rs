@@ -1,9 +1,11 @@
 //! The arrays of a Poptrie and the bits in them (paper, sections 3.1, 3.3 and 3.4).
 
-use alloc::boxed::Box;
 use core::marker::PhantomData;
+use core::mem::offset_of;
 
 use super::Batch;
+use super::array::Array;
+use crate::buffer;
 use crate::next_hop::NextHopId;
 
 /// Bits of the address that a node consumes: `k` in the paper. 6 makes a node's 64 slots fit the
@@ -32,9 +34,13 @@ pub(super) const MAX_DIRECT_NEXT_HOP: u32 = DIRECT_LEAF - 1;
 
 /// An internal node. Slot `n` of a node belongs to the addresses whose next 6 bits are `n`.
 /// Sealed: [`LeafvecNode`] and [`BasicNode`].
-pub trait Node: sealed::Sealed + Copy + Send + Sync + 'static {
+pub trait Node: sealed::Plain + Copy + Send + Sync + 'static {
     /// Whether equal neighbouring leaves are stored once.
     const LEAFVEC: bool;
+    /// Bytes before `base0`.
+    const BASE0: usize;
+    /// Bytes before `base1`.
+    const BASE1: usize;
 
     /// Puts a node together; without the leafvec extension that word is not kept.
     fn new(vector: u64, leafvec: u64, base0: u32, base1: u32) -> Self;
@@ -51,19 +57,97 @@ pub trait Node: sealed::Sealed + Copy + Send + Sync + 'static {
     /// Where this node's children begin in the node array.
     fn base1(&self) -> u32;
 
-    /// The index of the child in slot `n`, which is an internal node (Algorithm 1, lines 6 to 8).
-    #[inline(always)]
+    /// The index of the child in slot `n`, which is an internal node.
     fn child(&self, n: u64) -> u32 {
-        let below = self.vector() & ((1 << n) - 1);
-        self.base1().wrapping_add(below.count_ones())
+        child(self.vector(), self.base1(), n)
     }
 
-    /// The index of the leaf of slot `n`, which is not an internal node (Algorithm 1, lines 13 and
-    /// 14; Algorithm 2).
-    #[inline(always)]
+    /// The index of the leaf of slot `n`, which is not an internal node.
     fn leaf(&self, n: u64) -> u32 {
-        let up_to = self.stored_leaves() & (2u64 << n).wrapping_sub(1);
-        self.base0().wrapping_add(up_to.count_ones()).wrapping_sub(1)
+        leaf(self.stored_leaves(), self.base0(), n)
+    }
+}
+
+/// The index of the child in slot `n` (Algorithm 1, lines 6 to 8).
+#[inline(always)]
+fn child(vector: u64, base1: u32, n: u64) -> u32 {
+    let below = vector & ((1 << n) - 1);
+    base1.wrapping_add(below.count_ones())
+}
+
+/// The index of the leaf of slot `n` (Algorithm 1, lines 13 and 14; Algorithm 2).
+#[inline(always)]
+fn leaf(stored_leaves: u64, base0: u32, n: u64) -> u32 {
+    let up_to = stored_leaves & (2u64 << n).wrapping_sub(1);
+    base0.wrapping_add(up_to.count_ones()).wrapping_sub(1)
+}
+
+/// A node where it lies, of which the bases may be replaced meanwhile: each is loaded when it is
+/// asked for. The vectors of a node that readers can come to stay as they are.
+#[derive(Clone, Copy)]
+pub(super) struct NodeAt<'a, N: Node> {
+    at: *const N,
+    array: PhantomData<&'a Array<N>>,
+}
+
+impl<N: Node> NodeAt<'_, N> {
+    /// The node at an address.
+    ///
+    /// # Safety
+    /// A node lies there, in an array that is borrowed as long as this.
+    #[inline(always)]
+    pub unsafe fn new(at: *const N) -> Self {
+        Self { at, array: PhantomData }
+    }
+
+    /// Where it lies.
+    #[inline(always)]
+    pub fn as_ptr(self) -> *const N {
+        self.at
+    }
+
+    /// [`Node::vector`].
+    #[inline(always)]
+    pub fn vector(self) -> u64 {
+        // SAFETY: the first 64 bits of a node, which are not replaced.
+        unsafe { self.at.cast::<u64>().read() }
+    }
+
+    /// [`Node::stored_leaves`].
+    #[inline(always)]
+    pub fn stored_leaves(self) -> u64 {
+        if !N::LEAFVEC {
+            return !self.vector();
+        }
+        let leafvec = self.at.cast::<u64>().wrapping_add(1);
+        // SAFETY: the next 64 bits of such a node, which are not replaced.
+        unsafe { leafvec.read() }
+    }
+
+    /// [`Node::base0`].
+    #[inline(always)]
+    pub fn base0(self) -> u32 {
+        // SAFETY: a word of the node, and so of the array's buffer.
+        unsafe { buffer::load(self.at.wrapping_byte_add(N::BASE0).cast()) }
+    }
+
+    /// [`Node::base1`].
+    #[inline(always)]
+    pub fn base1(self) -> u32 {
+        // SAFETY: as above.
+        unsafe { buffer::load(self.at.wrapping_byte_add(N::BASE1).cast()) }
+    }
+
+    /// [`Node::child`].
+    #[inline(always)]
+    pub fn child(self, n: u64) -> u32 {
+        child(self.vector(), self.base1(), n)
+    }
+
+    /// [`Node::leaf`].
+    #[inline(always)]
+    pub fn leaf(self, n: u64) -> u32 {
+        leaf(self.stored_leaves(), self.base0(), n)
     }
 }
 
@@ -110,6 +194,8 @@ const _: () = assert!(size_of::<LeafvecNode>() == 24 && size_of::<BasicNode>() =
 
 impl Node for LeafvecNode {
     const LEAFVEC: bool = true;
+    const BASE0: usize = offset_of!(Self, base0);
+    const BASE1: usize = offset_of!(Self, base1);
 
     fn new(vector: u64, leafvec: u64, base0: u32, base1: u32) -> Self {
         Self { vector, leafvec, base0, base1 }
@@ -138,6 +224,8 @@ impl Node for LeafvecNode {
 
 impl Node for BasicNode {
     const LEAFVEC: bool = false;
+    const BASE0: usize = offset_of!(Self, base0);
+    const BASE1: usize = offset_of!(Self, base1);
 
     fn new(vector: u64, _: u64, base0: u32, base1: u32) -> Self {
         Self { vector, base0, base1 }
@@ -166,7 +254,7 @@ impl Node for BasicNode {
 
 /// A leaf: a next hop, 0 = no route. Sealed: `u16` as in the paper, and `u32` for tables with more
 /// next hops (section 5, "Structural scalability").
-pub trait Leaf: sealed::Sealed + Copy + Eq + Send + Sync + 'static {
+pub trait Leaf: sealed::Plain + Copy + Eq + Send + Sync + 'static {
     /// The greatest next hop that fits.
     const MAX: u32;
 
@@ -210,33 +298,45 @@ impl Leaf for u32 {
     }
 }
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::LeafvecNode {}
-    impl Sealed for super::BasicNode {}
-    impl Sealed for u16 {}
-    impl Sealed for u32 {}
+pub(super) mod sealed {
+    /// What arrays consist of.
+    ///
+    /// # Safety
+    /// Any bits are a value, and none of them are gaps. It needs no more than 8 bytes of alignment.
+    pub unsafe trait Plain: Copy + Eq + core::fmt::Debug {}
+    // SAFETY: integers.
+    unsafe impl Plain for u16 {}
+    // SAFETY: as above.
+    unsafe impl Plain for u32 {}
+    // SAFETY: integers of 8, 8, 4 and 4 bytes, which are the 24 of the whole.
+    unsafe impl Plain for super::LeafvecNode {}
+    // SAFETY: integers of 8, 4 and 4 bytes, which are the 16 of the whole.
+    unsafe impl Plain for super::BasicNode {}
 }
 
 /// A compiled Poptrie: nodes `N`, leaves `L`.
 ///
 /// Invariants, on which the unchecked reads of the lookups rest:
-/// 1. `direct` has `2^s` entries, or none when `s` is 0; an entry without its top bit is the index
-///    of a node.
-/// 2. When `s` is 0, node 0 is the root.
-/// 3. For every node, [`Node::child`] of each slot whose vector bit is set is the index of a node,
-///    and [`Node::leaf`] of each other slot the index of a leaf.
+/// 1. `direct` has `2^s` entries; one without its top bit is the index of a node.
+/// 2. When `s` is 0, its one entry is the index of the root, which is a node.
+/// 3. For every node, [`Node::child`] of each slot whose vector bit is set is the index of a
+///    node, and [`Node::leaf`] of each other slot the index of a leaf.
 /// 4. No path is longer than the address: a node at depth `d` has children only if
 ///    `d + 6 < width`.
-/// 5. Every node but the direct ones and the root is the child of exactly one node, and every leaf
-///    belongs to exactly one node.
+/// 5. Every node but the direct ones is the child of exactly one node, and every leaf belongs to
+///    exactly one node. In a table that changes, what remains is free, or in limbo.
+/// 6. In a table that changes, what readers can come to is not written, but for direct entries,
+///    `base0` and `base1`, each of which is replaced with one store; and what they have led to is
+///    not used again as long as a reader can be in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Poptrie<F, N = LeafvecNode, L = u16> {
-    pub(super) direct: Box<[u32]>,
-    pub(super) nodes: Box<[N]>,
-    pub(super) leaves: Box<[L]>,
+pub struct Poptrie<F, N: Node = LeafvecNode, L: Leaf = u16> {
+    pub(super) direct: Array<u32>,
+    pub(super) nodes: Array<N>,
+    pub(super) leaves: Array<L>,
     pub(super) s: u8,
     pub(super) aggregate: bool,
     pub(super) batch: Batch,
+    /// Whether it changes under readers.
+    pub(super) live: bool,
     pub(super) family: PhantomData<F>,
 }

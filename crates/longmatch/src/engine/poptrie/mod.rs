@@ -5,22 +5,30 @@
 //! |---|---|
 //! | lookup | at most 1 + (width - s) / 6 node reads, and one leaf |
 //! | compile | O(routes + 2^s + 64 x nodes) |
+//! | update | the nodes on the way to a change and those below it, or a range of direct entries |
 //! | memory | 4 x 2^s bytes, 24 (or 16) bytes a node, 2 (or 4) bytes a leaf |
 
+mod array;
 mod batch;
 mod check;
 mod compile;
 mod layout;
 mod lookup;
+mod runs;
+mod update;
 
 pub use layout::{BasicNode, Leaf, LeafvecNode, MAX_DIRECT_BITS, Node, Poptrie};
 
 use alloc::format;
 use alloc::string::String;
 
+use self::array::Array;
+use self::check::Unused;
+use self::layout::sealed::Plain;
 use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::Family;
 use crate::error::{CompileError, Corrupt, OptionError};
+use crate::live::LiveEngine;
 use crate::memory::{MemoryPart, MemoryUsage};
 use crate::next_hop::NextHopId;
 use crate::rib::Rib;
@@ -83,12 +91,17 @@ impl<F: Family, N: Node, L: Leaf> Lookup<F> for Poptrie<F, N, L> {
 
     fn memory_usage(&self) -> MemoryUsage {
         [
-            MemoryPart::of_slice("direct entries", &self.direct),
-            MemoryPart::of_slice("internal nodes", &self.nodes),
-            MemoryPart::of_slice("leaves", &self.leaves),
+            part("direct entries", &self.direct),
+            part("internal nodes", &self.nodes),
+            part("leaves", &self.leaves),
         ]
         .into()
     }
+}
+
+/// Without a slice, as the array may be one that changes.
+fn part<T: Plain>(name: &'static str, array: &Array<T>) -> MemoryPart {
+    MemoryPart { name, count: array.len(), bytes: array.len() * size_of::<T>() }
 }
 
 impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
@@ -112,8 +125,17 @@ impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
         format!("s={}{basic}{aggregate}{leaf}{batch}", self.s)
     }
 
+    fn live(self) -> LiveEngine<F> {
+        update::live(self)
+    }
+
+    /// One that changes under readers is checked by its writer.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        check::check(self, rib)
+        if self.live {
+            let what = "only the writer can check a table that changes under readers".into();
+            return Err(Corrupt { engine: NAME, what });
+        }
+        check::check(self, Unused::default(), rib)
     }
 }
 

@@ -2,8 +2,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::layout::{BasicNode, DIRECT_LEAF, LeafvecNode};
+use super::update::Patcher;
 use super::*;
-use crate::addr::{Ipv4, Ipv6};
+use crate::addr::{Bits, Ipv4, Ipv6};
+use crate::live::{CannotPatch, Patch, Replaced};
 use crate::prefix::Prefix;
 use crate::route::Route;
 use crate::simd::Simd;
@@ -177,4 +179,177 @@ fn levels_agree() {
             assert!(out == expected, "{} at {}", engine.variant(), simd.level());
         }
     });
+}
+
+/// A table that changes, and its routes.
+struct Changing<F: Family, N: Node, L: Leaf> {
+    patcher: Patcher<F, N, L>,
+    rib: Rib<F>,
+    epoch: u64,
+}
+
+impl<F: Family, N: Node, L: Leaf> Changing<F, N, L> {
+    fn new(rib: Rib<F>, config: Config, room: usize) -> Self {
+        let poptrie = Poptrie::<F, N, L>::compile(&rib, &config).unwrap();
+        let nodes = Array::with_room(&poptrie.nodes, poptrie.nodes.len() + room).unwrap();
+        let leaves = Array::with_room(&poptrie.leaves, poptrie.leaves.len() + room).unwrap();
+        Self { patcher: Patcher::new(Poptrie { nodes, leaves, ..poptrie }), rib, epoch: 1 }
+    }
+
+    /// Changes some routes in one patch, 0 withdraws; and verifies everything.
+    fn set(&mut self, routes: &[(Prefix<F>, u32)]) -> Result<Replaced, CannotPatch> {
+        let mut changed = Vec::new();
+        for (prefix, raw) in routes {
+            match NextHopId::new(*raw) {
+                Some(next_hop) => drop(self.rib.insert(*prefix, next_hop)),
+                None => drop(self.rib.remove(*prefix)),
+            }
+            changed.push(*prefix);
+        }
+        let replaced = self.patcher.patch(&self.rib, &changed)?;
+        // In limbo, and then free.
+        self.patcher.check(&self.rib).unwrap();
+        self.patcher.seal(self.epoch);
+        self.epoch += 1;
+        self.patcher.reclaim(self.epoch);
+        assert_eq!(self.patcher.retired_bytes(), 0);
+        self.patcher.check(&self.rib).unwrap();
+        Ok(replaced)
+    }
+
+    /// Nodes and leaves in use.
+    fn used(&self) -> [usize; 2] {
+        let Poptrie { nodes, leaves, .. } = &*self.patcher.poptrie;
+        let [free_nodes, free_leaves] = self.patcher.free_items();
+        [nodes.len() - free_nodes, leaves.len() - free_leaves]
+    }
+}
+
+fn net(text: &str) -> Prefix<Ipv4> {
+    text.parse().unwrap()
+}
+
+fn example() -> Changing<Ipv4, LeafvecNode, u16> {
+    let rib = rib4(&[("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.0/24", 3)]);
+    Changing::new(rib, Config { s: 16, ..Config::default() }, 1000)
+}
+
+/// What the README says of changes to its example: what is replaced, and that it is one word.
+#[test]
+fn one_word_is_replaced() {
+    let mut table = example();
+    let state = |table: &Changing<Ipv4, LeafvecNode, u16>| {
+        let top = table.patcher.poptrie.direct[0x0a00];
+        let node = table.patcher.poptrie.nodes[top as usize];
+        (top, node.base0(), node.base1())
+    };
+    let replaced = |entries, nodes, leaves| Ok(Replaced { entries, nodes, leaves });
+    let before = state(&table);
+    // The vectors of the upper node stay: its base0.
+    assert_eq!(table.set(&[(net("10.0.64.0/20"), 4)]), replaced(0, 0, 3));
+    let after = state(&table);
+    assert!(after.0 == before.0 && after.1 != before.1 && after.2 == before.2);
+    // Those of the lower node stay: its base0, and nothing above.
+    assert_eq!(table.set(&[(net("10.0.80.0/24"), 5)]), replaced(0, 0, 2));
+    assert_eq!(state(&table), after);
+    // The lower node's leafvec changes: the upper node's base1.
+    assert_eq!(table.set(&[(net("10.0.80.64/26"), 6)]), replaced(0, 1, 4));
+    let then = state(&table);
+    assert!(then.0 == after.0 && then.1 == after.1 && then.2 != after.2);
+    // The upper node's leafvec changes: the direct entry. The lower node stays where it is.
+    assert_eq!(table.set(&[(net("10.0.84.0/22"), 7)]), replaced(1, 1, 4));
+    assert!(state(&table).0 != then.0 && state(&table).2 == then.2);
+    // A route above s, of which one entry of two is covered by longer ones.
+    assert_eq!(table.set(&[(net("10.1.0.0/16"), 8)]), replaced(1, 0, 0));
+    assert_eq!(table.set(&[(net("10.0.0.0/15"), 9)]), replaced(0, 0, 8));
+    // The same again.
+    assert_eq!(table.set(&[(net("10.0.0.0/15"), 9)]), replaced(0, 0, 0));
+}
+
+/// Nodes whose only content is one leaf become that leaf, up to the direct entry.
+#[test]
+fn nodes_collapse_upwards() {
+    let mut table = example();
+    assert_eq!(table.used(), [2, 5]);
+    table.set(&[(net("10.0.80.0/24"), 1)]).unwrap();
+    assert_eq!(table.used(), [1, 3]);
+    table.set(&[(net("10.0.64.0/20"), 1)]).unwrap();
+    assert_eq!(table.patcher.poptrie.direct[0x0a00], DIRECT_LEAF | 1);
+    assert_eq!(table.used(), [0, 0]);
+    // Both nodes go at once.
+    let mut table = example();
+    let changes = [(net("10.0.80.0/24"), 0), (net("10.0.64.0/20"), 0)];
+    let replaced = table.set(&changes).unwrap();
+    assert_eq!((replaced.entries, table.used()), (1, [0, 0]));
+}
+
+/// A change for which there is no room leaves nothing behind.
+#[test]
+fn no_room_is_no_change() {
+    let rib = rib4(&[("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.0/24", 3)]);
+    let mut table: Changing<Ipv4, LeafvecNode, u16> =
+        Changing::new(rib.clone(), Config { s: 16, ..Config::default() }, 4);
+    for changes in [
+        // The first has room for itself alone.
+        &[(net("10.0.80.64/26"), 6), (net("10.0.84.0/22"), 7)][..],
+        &[(net("10.0.64.0/20"), 4), (net("10.0.72.0/24"), 5)],
+        &[(net("0.0.0.0/0"), 4), (net("10.0.72.0/24"), 65_536)],
+        &[(net("10.0.72.0/24"), 65_536)],
+    ] {
+        assert_eq!(table.set(changes), Err(CannotPatch));
+        table.rib = rib.clone();
+        table.patcher.check(&rib).unwrap();
+        assert_eq!(table.used(), [2, 5]);
+    }
+    table.set(&[(net("10.0.80.64/26"), 6)]).unwrap();
+    // More direct entries than are replaced one by one.
+    let mut table: Changing<Ipv4, LeafvecNode, u16> = Changing::new(rib, Config::default(), 99);
+    assert_eq!(table.set(&[(net("0.0.0.0/1"), 5)]), Err(CannotPatch));
+    table.rib.remove(net("0.0.0.0/1"));
+    table.set(&[(net("0.0.0.0/2"), 5)]).unwrap();
+}
+
+/// After each of many changes the table is what a compiled one is, but for where things lie; and
+/// drained it has nothing.
+#[test]
+fn accounts_are_exact() {
+    fn follow<F: Family, N: Node, L: Leaf>(s: u8, aggregate: bool, base: u128) {
+        let config = Config { s, aggregate, ..Config::default() };
+        let mut table: Changing<F, N, L> = Changing::new(Rib::new(), config, 1 << 20);
+        let empty = table.used();
+        let mut seed = u64::from(s) + 1;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (seed >> 33) % below
+        };
+        for _ in 0..if F::WIDTH == 32 { 400 } else { 100 } {
+            let changes: Vec<_> = (0..1 + random(3))
+                .map(|_| {
+                    let len = F::WIDTH - random(u64::from(F::WIDTH - s.max(8)) + 4) as u8;
+                    let bits = u128::from(random(64)) << (F::WIDTH - 20)
+                        | u128::from(random(1 << 12)) << (F::WIDTH - 32)
+                        | base;
+                    let raw = random(6).saturating_sub(1) as u32;
+                    (Prefix::from_bits_masked(F::Bits::from_u128(bits), len), raw)
+                })
+                .collect();
+            table.set(&changes).unwrap();
+            let fresh = Poptrie::<F, N, L>::compile(&table.rib, &config).unwrap();
+            assert_eq!(table.used(), [fresh.nodes.len(), fresh.leaves.len()], "s = {s}");
+        }
+        assert!(table.used()[0] > empty[0] + 10);
+        let prefixes: Vec<_> = table.rib.iter().map(|route| (route.prefix, 0)).collect();
+        for withdrawn in prefixes.chunks(3) {
+            table.set(withdrawn).unwrap();
+        }
+        assert_eq!(table.used(), empty, "s = {s}");
+    }
+    for aggregate in [false, true] {
+        for s in [0, 12, 13] {
+            follow::<Ipv4, LeafvecNode, u16>(s, aggregate, 0x0a00_0000);
+        }
+        follow::<Ipv4, BasicNode, u32>(0, aggregate, 0x0a00_0000);
+        follow::<Ipv6, LeafvecNode, u32>(0, aggregate, 0x2001 << 112 | 0xffff << 64);
+        follow::<Ipv6, BasicNode, u16>(12, aggregate, 0x2001 << 112 | 0xffff << 64);
+    }
 }

@@ -12,7 +12,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie};
+use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, NodeAt, Poptrie};
 use super::super::lookup::{self, CHUNKS_PER_WINDOW};
 use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
@@ -118,7 +118,7 @@ fn group<F: Family, N: Node, L: Leaf, const ROOM: usize>(
     let mut level = 0;
     while lanes.count > 0 {
         for node in &lanes.node[..lanes.count] {
-            prefetch(&poptrie.nodes, *node as usize);
+            poptrie.nodes.prefetch(*node as usize);
         }
         if F::WIDTH > 64 && level > 0 && level % CHUNKS_PER_WINDOW == 0 {
             let keys = keys.as_flattened();
@@ -130,7 +130,7 @@ fn group<F: Family, N: Node, L: Leaf, const ROOM: usize>(
         let found_before = found.count;
         descend(poptrie, lanes, found);
         for leaf in &found.leaf[found_before..found.count] {
-            prefetch(&poptrie.leaves, *leaf as usize);
+            poptrie.leaves.prefetch(*leaf as usize);
         }
         level += 1;
     }
@@ -152,25 +152,19 @@ fn begin<F: Family, N: Node, L: Leaf, const ROOM: usize>(
 ) {
     // All gathers first: none waits for what is done with another's entries. Any 32 bits are an
     // `Option<NextHopId>`, so the entries can stand where the answers will.
-    if poptrie.s != 0 {
-        for (keys, out) in keys.iter().zip(&mut *out) {
-            // The addresses of the next group: 5-10 % on IPv6, and 80 % where few have a route.
-            for line in (0..DIRECT_LANES).step_by(64 / size_of::<F::Bits>()) {
-                prefetch(keys, GROUP + line);
-            }
-            store(out, direct(poptrie, keys));
+    for (keys, out) in keys.iter().zip(&mut *out) {
+        // The addresses of the next group: 5-10 % on IPv6, and 80 % where few have a route.
+        for line in (0..DIRECT_LANES).step_by(64 / size_of::<F::Bits>()) {
+            prefetch(keys, GROUP + line);
         }
+        store(out, direct(poptrie, keys));
     }
     let mut position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let mut count = 0;
     for (keys, out) in keys.iter().zip(out) {
-        let mut node = _mm512_setzero_si512();
-        let mut going_on: __mmask16 = !0;
-        if poptrie.s != 0 {
-            node = load(out);
-            going_on = !_mm512_movepi32_mask(node);
-            store(out, _mm512_and_si512(node, _mm512_set1_epi32(!DIRECT_LEAF as i32)));
-        }
+        let node = load(out);
+        let going_on = !_mm512_movepi32_mask(node);
+        store(out, _mm512_and_si512(node, _mm512_set1_epi32(!DIRECT_LEAF as i32)));
         store_at(&mut lanes.node, count, _mm512_maskz_compress_epi32(going_on, node));
         store_at(&mut lanes.position, count, _mm512_maskz_compress_epi32(going_on, position));
         for (half, window) in windows::<F>(keys, poptrie.s).into_iter().enumerate() {
@@ -190,7 +184,7 @@ fn begin<F: Family, N: Node, L: Leaf, const ROOM: usize>(
 /// which of the two it is. The node's index is counted with the slot's own bit, as in the paper.
 #[inline]
 #[target_feature(enable = "popcnt,avx512f,avx512dq,avx512vl,avx512vpopcntdq")]
-fn descend<F, N: Node, L, const ROOM: usize>(
+fn descend<F, N: Node, L: Leaf, const ROOM: usize>(
     poptrie: &Poptrie<F, N, L>,
     lanes: &mut Lanes<ROOM>,
     found: &mut Found<ROOM>,
@@ -247,7 +241,7 @@ struct Nodes {
 /// The nodes at 8 indices: each is loaded, two into a vector, and the words of all are sorted.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-fn load_nodes<F, N: Node, L>(poptrie: &Poptrie<F, N, L>, index: &[u32; LANES]) -> Nodes {
+fn load_nodes<F, N: Node, L: Leaf>(poptrie: &Poptrie<F, N, L>, index: &[u32; LANES]) -> Nodes {
     // Nodes 0 and 4, words `vector`, `leafvec`, bases and nothing of each; the same of 1 and 5 ...
     let [a, b, c, d] = core::array::from_fn(|i| {
         let low = _mm512_castsi256_si512(words(lookup::node(poptrie, index[i])));
@@ -272,17 +266,18 @@ fn load_nodes<F, N: Node, L>(poptrie: &Poptrie<F, N, L>, index: &[u32; LANES]) -
 /// The words of a node, and zeros.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
-fn words<N: Node>(node: &N) -> __m256i {
+fn words<N: Node>(node: NodeAt<'_, N>) -> __m256i {
     const { assert!(size_of::<N>().is_multiple_of(8) && size_of::<N>() <= 32) };
     let mask = (1 << (size_of::<N>() / 8)) - 1;
-    // SAFETY: only the words of the node are read.
-    unsafe { _mm256_maskz_loadu_epi64(mask, core::ptr::from_ref(node).cast()) }
+    // SAFETY: only the words of the node are read. Of a word that is replaced meanwhile the old
+    // value is loaded or the new one, as it is aligned.
+    unsafe { _mm256_maskz_loadu_epi64(mask, node.as_ptr().cast()) }
 }
 
-/// The entries of the direct index of 16 addresses; `s` is not 0.
+/// The entries of the direct index of 16 addresses.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn direct<F: Family, N, L>(poptrie: &Poptrie<F, N, L>, keys: &Keys<F>) -> __m512i {
+fn direct<F: Family, N: Node, L: Leaf>(poptrie: &Poptrie<F, N, L>, keys: &Keys<F>) -> __m512i {
     let top = if F::WIDTH == 32 {
         quarter::<F>(keys, 0)
     } else {
@@ -293,7 +288,7 @@ fn direct<F: Family, N, L>(poptrie: &Poptrie<F, N, L>, keys: &Keys<F>) -> __m512
         _mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high))
     };
     let index = _mm512_srl_epi32(top, _mm_cvtsi32_si128(32 - i32::from(poptrie.s)));
-    // SAFETY: an index of `s` bits (invariant 1).
+    // SAFETY: an index of `s` bits (invariant 1): a shift by 32 leaves 0.
     unsafe { _mm512_i32gather_epi32::<4>(index, poptrie.direct.as_ptr().cast()) }
 }
 

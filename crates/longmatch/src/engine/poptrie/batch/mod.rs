@@ -45,7 +45,7 @@ fn best<F: Family, N: Node, L: Leaf>(
     simd.run(InFlight { poptrie, addrs, out });
 }
 
-struct InFlight<'a, F: Family, N, L> {
+struct InFlight<'a, F: Family, N: Node, L: Leaf> {
     poptrie: &'a Poptrie<F, N, L>,
     addrs: &'a [F::Bits],
     out: &'a mut [Option<NextHopId>],

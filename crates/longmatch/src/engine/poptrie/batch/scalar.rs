@@ -13,7 +13,7 @@ use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie};
 use super::super::lookup::{self, CHUNKS_PER_WINDOW};
 use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
-use crate::simd::prefetch;
+use crate::simd::prefetch_bytes;
 
 /// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
 /// that they are in range.
@@ -54,11 +54,7 @@ fn group<F: Family, N: Node, L: Leaf>(
 ) {
     let mut lanes =
         Lanes { position: [0; GROUP], node: [0; GROUP], window: [0; GROUP], count: GROUP };
-    if poptrie.s == 0 {
-        lanes.position = core::array::from_fn(|i| i as u8);
-    } else {
-        direct(poptrie, keys, out, &mut lanes);
-    }
+    direct(poptrie, keys, out, &mut lanes);
     let (below, below_count) = (lanes.position, lanes.count);
     let mut leaf = [0; GROUP];
     let mut level = 0;
@@ -95,7 +91,7 @@ fn direct<F: Family, N: Node, L: Leaf>(
         lanes.count += (dindex[i] >> 31 ^ 1) as usize;
     }
     for node in &lanes.node[..lanes.count] {
-        prefetch(&poptrie.nodes, *node as usize);
+        poptrie.nodes.prefetch(*node as usize);
     }
 }
 
@@ -107,19 +103,22 @@ fn descend<F: Family, N: Node, L: Leaf>(
     leaf: &mut [u32; GROUP],
     next_bits: impl Fn(u64, usize) -> u64,
 ) {
+    let nodes = lookup::Nodes::of(poptrie);
+    let leaves = poptrie.leaves.as_ptr();
     let mut going_on = [0u8; GROUP];
     let mut count = 0;
     for j in 0..lanes.count {
         let j = j % GROUP;
         let i = usize::from(lanes.position[j]) % GROUP;
         let window = next_bits(lanes.window[j], i);
-        let node = lookup::node(poptrie, lanes.node[j]);
+        // SAFETY: a lane's node is one that the direct index or a parent names.
+        let node = unsafe { nodes.at(lanes.node[j]) };
         let v = window >> (64 - K);
         let internal = (node.vector() >> v & 1) as u32;
         // Leaf 0, which exists where a node exists, for an address that goes on. Not an `if`: the
         // compiler would make a branch of it.
         leaf[i] = node.leaf(v) & internal.wrapping_sub(1);
-        prefetch(&poptrie.leaves, leaf[i] as usize);
+        prefetch_bytes(leaves.wrapping_add(leaf[i] as usize).cast());
         going_on[count % GROUP] = j as u8;
         count += internal as usize;
     }
@@ -127,8 +126,9 @@ fn descend<F: Family, N: Node, L: Leaf>(
     for to in 0..count {
         let from = usize::from(going_on[to % GROUP]) % GROUP;
         let window = next_bits(lanes.window[from], usize::from(lanes.position[from]) % GROUP);
-        let child = lookup::node(poptrie, lanes.node[from]).child(window >> (64 - K));
-        prefetch(&poptrie.nodes, child as usize);
+        // SAFETY: as above.
+        let child = unsafe { nodes.at(lanes.node[from]) }.child(window >> (64 - K));
+        nodes.prefetch(child);
         lanes.position[to % GROUP] = lanes.position[from];
         lanes.node[to % GROUP] = child;
         lanes.window[to % GROUP] = window << K;

@@ -1,0 +1,166 @@
+//! An array of a Poptrie: items at the front of memory that stays where it is, with room to grow.
+//!
+//! A writer changes a table under its readers in two ways: it writes items where no reader comes
+//! yet, and replaces a word of 32 bits with one store. So lookups have no slice of an array: they
+//! go by its address, and load the words that may be replaced as such. Who compiles a table or
+//! checks it has slices; the writer has none while it writes.
+
+use core::ops::{Deref, DerefMut};
+use core::slice;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::layout::sealed::Plain;
+use crate::buffer::Buffer;
+use crate::simd::prefetch_bytes;
+
+/// Items, and room for more.
+pub struct Array<T: Plain> {
+    words: Buffer,
+    /// Items that there is room for.
+    room: usize,
+    /// Items that have been used. An atomic as readers ask for it, to say how large the table is.
+    len: AtomicUsize,
+    item: core::marker::PhantomData<T>,
+}
+
+impl<T: Plain> Array<T> {
+    /// These items, and room for `room` in all; `None` when there is not as much memory.
+    pub fn with_room(items: &[T], room: usize) -> Option<Self> {
+        let room = room.max(items.len());
+        let words = Buffer::zeroed(room.checked_mul(size_of::<T>())?.div_ceil(size_of::<u32>()))?;
+        let item = core::marker::PhantomData;
+        let mut array = Self { words, room, len: AtomicUsize::new(items.len()), item };
+        array.copy_from_slice(items);
+        Some(array)
+    }
+
+    /// Number of items that have been used.
+    pub fn len(&self) -> usize {
+        self.len.load(Relaxed)
+    }
+
+    /// Where the items begin.
+    #[inline(always)]
+    pub fn as_ptr(&self) -> *const T {
+        self.words.as_ptr().cast()
+    }
+
+    /// A copy of item `i`, of which no word is replaced meanwhile.
+    ///
+    /// # Safety
+    /// There is such an item.
+    #[inline(always)]
+    pub unsafe fn read(&self, i: usize) -> T {
+        debug_assert!(i < self.room);
+        // SAFETY: inside of the buffer, as the caller promises.
+        let item = unsafe { self.as_ptr().add(i) };
+        // SAFETY: as above; any bits are an item.
+        unsafe { item.read() }
+    }
+
+    /// The word `offset` bytes into item `i`, which may be replaced meanwhile.
+    ///
+    /// # Safety
+    /// There is such an item.
+    #[inline(always)]
+    pub unsafe fn load(&self, i: usize, offset: usize) -> u32 {
+        debug_assert!(i < self.room);
+        // SAFETY: a word of the buffer, as the caller promises.
+        unsafe { self.words.load(Self::word(i, offset)) }
+    }
+
+    /// Replaces the word `offset` bytes into item `i` under readers. Only the one writer calls it,
+    /// without a slice of the array.
+    ///
+    /// # Panics
+    /// When there is no such word.
+    pub fn publish(&self, i: usize, offset: usize, word: u32) {
+        self.words.publish(Self::word(i, offset), word);
+    }
+
+    /// Writes items from `at` on. Only the one writer calls it.
+    ///
+    /// # Safety
+    /// No reader comes there meanwhile, and there is no slice of the array.
+    ///
+    /// # Panics
+    /// When there is no room for them.
+    pub unsafe fn write_unseen(&self, at: usize, items: &[T]) {
+        // SAFETY: items are bytes without gaps, and bytes need no alignment.
+        let bytes =
+            unsafe { slice::from_raw_parts(items.as_ptr().cast::<u8>(), size_of_val(items)) };
+        // SAFETY: as the caller promises.
+        unsafe { self.words.write_unseen(at * size_of::<T>(), bytes) };
+    }
+
+    /// Uses `count` more items, which readers do not come to yet; where they begin. `None` when
+    /// there is no room.
+    pub fn extend(&self, count: usize) -> Option<u32> {
+        let start = self.len();
+        let end = start + count;
+        if end > self.room {
+            return None;
+        }
+        self.len.store(end, Relaxed);
+        u32::try_from(start).ok()
+    }
+
+    /// Asks for the cache line of an item, which need not exist.
+    #[inline(always)]
+    pub fn prefetch(&self, i: usize) {
+        prefetch_bytes(self.as_ptr().wrapping_add(i).cast());
+    }
+
+    #[inline(always)]
+    fn word(i: usize, offset: usize) -> usize {
+        (i * size_of::<T>() + offset) / size_of::<u32>()
+    }
+}
+
+impl<T: Plain> Deref for Array<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: that many items lie in the buffer, and any bits are an item.
+        unsafe { slice::from_raw_parts(self.as_ptr(), self.len()) }
+    }
+}
+
+impl<T: Plain> DerefMut for Array<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        let len = self.len();
+        // SAFETY: as in `deref`, and owned.
+        unsafe { slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), len) }
+    }
+}
+
+impl<T: Plain> From<&[T]> for Array<T> {
+    /// Exactly these items.
+    ///
+    /// # Panics
+    /// When there is no memory for them.
+    fn from(items: &[T]) -> Self {
+        Self::with_room(items, items.len()).expect("memory for what lies in memory already")
+    }
+}
+
+impl<T: Plain> Clone for Array<T> {
+    fn clone(&self) -> Self {
+        Self::from(&**self)
+    }
+}
+
+impl<T: Plain> PartialEq for Array<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Plain> Eq for Array<T> {}
+
+impl<T: Plain> core::fmt::Debug for Array<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,519 @@
+//! A Poptrie that changes under readers (paper, section 3.5).
+//!
+//! A change affects the slots whose addresses its prefix covers and no longer route does. From the
+//! direct entry down, only nodes with such slots are looked at. What a slot leads to is built again
+//! from the RIB; then, bottom up, each node on the way is put together from what its slots held
+//! before and what has changed. What is equal stays where it is.
+//!
+//! A node whose vector and leafvec stay as they are is changed where it lies: `base0` is replaced to
+//! lead to other leaves, `base1` to other children, and nothing above it changes. Any other node is
+//! written anew, in a new run with its brothers, to which its parent's `base1` leads in turn, up to
+//! the direct entry. So the root of a change is replaced by one store. All stores come last, when
+//! everything has its place: a change for which there is none has left no trace then.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::mem::take;
+
+use super::array::Array;
+use super::check::{self, Unused};
+use super::compile::{Built, Compiler, Leaves, Place, max_next_hop};
+use super::layout::sealed::Plain;
+use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
+use super::lookup;
+use super::runs::{FreeRuns, Run};
+use crate::addr::Family;
+use crate::engine::Lookup;
+use crate::error::Corrupt;
+use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
+use crate::memory::MemoryUsage;
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+use crate::rib::{Block, Rib, Slots};
+
+/// A change of more direct entries than 2 to the power of this is as much work as a fresh compile.
+const MOST_ENTRIES: u8 = 16;
+/// Room for nodes, and for leaves, beside as many again as there are.
+const SPARE_BYTES: usize = 1 << 20;
+/// Bytes that may always lie unused, and beside them one of so many that are used.
+const UNUSED_BYTES: usize = 1 << 16;
+const UNUSED_PART: usize = 16;
+
+/// A Poptrie with room for its arrays to grow, and who changes it.
+pub(super) fn live<F: Family, N: Node, L: Leaf>(poptrie: Poptrie<F, N, L>) -> LiveEngine<F> {
+    let nodes = with_room(&poptrie.nodes, DIRECT_LEAF as usize);
+    let leaves = with_room(&poptrie.leaves, u32::MAX as usize);
+    let (Some(nodes), Some(leaves)) = (nodes, leaves) else {
+        return LiveEngine::recompiled(poptrie);
+    };
+    let patcher = Patcher::new(Poptrie { nodes, leaves, ..poptrie });
+    LiveEngine::patched(patcher.poptrie.clone(), patcher)
+}
+
+fn with_room<T: Plain>(array: &Array<T>, limit: usize) -> Option<Array<T>> {
+    let room = array.len().saturating_mul(2).saturating_add(SPARE_BYTES / size_of::<T>());
+    Array::with_room(array, room.min(limit))
+}
+
+/// What lies in a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Items {
+    Nodes(Run),
+    Leaves(Run),
+}
+
+/// Places for what is built: runs of the arrays into which no reader can come yet.
+struct Room<F: Family, N: Node, L: Leaf> {
+    poptrie: Arc<Poptrie<F, N, L>>,
+    free_nodes: FreeRuns,
+    free_leaves: FreeRuns,
+    /// What was given a place in this patch.
+    taken: Vec<Items>,
+    /// There was no room for something. What has been built since means nothing.
+    failed: bool,
+    written: Replaced,
+}
+
+impl<F: Family, N: Node, L: Leaf> Room<F, N, L> {
+    fn free(&mut self, items: Items) {
+        match items {
+            Items::Nodes(run) => self.free_nodes.free(run),
+            Items::Leaves(run) => self.free_leaves.free(run),
+        }
+    }
+}
+
+impl<F: Family, N: Node, L: Leaf> Place<N, L> for Room<F, N, L> {
+    fn nodes(&mut self, nodes: &[N]) -> u32 {
+        if nodes.is_empty() {
+            return 0;
+        }
+        let array = &self.poptrie.nodes;
+        let Some(start) = self.free_nodes.take(array, nodes.len()) else {
+            self.failed = true;
+            return 0;
+        };
+        // SAFETY: nothing that readers come to leads into a run that was free (invariant 6).
+        unsafe { array.write_unseen(start as usize, nodes) };
+        self.taken.push(Items::Nodes(Run { start, count: nodes.len() as u32 }));
+        self.written.nodes += nodes.len() as u64;
+        start
+    }
+
+    fn leaves(&mut self, leaves: &[L]) -> u32 {
+        if leaves.is_empty() {
+            return 0;
+        }
+        let array = &self.poptrie.leaves;
+        let Some(start) = self.free_leaves.take(array, leaves.len()) else {
+            self.failed = true;
+            return 0;
+        };
+        // SAFETY: as for nodes.
+        unsafe { array.write_unseen(start as usize, leaves) };
+        self.taken.push(Items::Leaves(Run { start, count: leaves.len() as u32 }));
+        self.written.leaves += leaves.len() as u64;
+        start
+    }
+}
+
+/// A word that is replaced under readers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Word {
+    Direct(u32),
+    /// Of the node of an index.
+    Base0(u32),
+    Base1(u32),
+}
+
+/// What a slot or a direct entry holds.
+#[derive(Clone, Copy)]
+enum Content {
+    /// A raw next hop.
+    Leaf(u32),
+    /// The index of a node.
+    Node(u32),
+}
+
+/// What becomes of a slot or a direct entry.
+#[derive(Clone, Copy)]
+enum Change<N> {
+    /// It stays as it is.
+    Nothing,
+    Leaf(u32),
+    Node(N),
+}
+
+impl<N> From<Built<N>> for Change<N> {
+    fn from(built: Built<N>) -> Self {
+        match built {
+            Built::Leaf(raw) => Self::Leaf(raw),
+            Built::Node(node) => Self::Node(node),
+        }
+    }
+}
+
+/// The write side.
+pub(super) struct Patcher<F: Family, N: Node, L: Leaf> {
+    pub(super) poptrie: Arc<Poptrie<F, N, L>>,
+    compiler: Compiler<N, Room<F, N, L>>,
+    /// What becomes of the slots of the nodes that are being looked at. A stack, as they nest.
+    changes: Vec<(u8, Change<N>)>,
+    /// The words that are to be replaced when all is built.
+    pending: BTreeMap<Word, u32>,
+    /// What is not needed any more when they are.
+    retired: Vec<Items>,
+    limbo: Limbo<Items>,
+}
+
+impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
+    /// Of a table that can grow as far as its arrays have room.
+    pub(super) fn new(poptrie: Poptrie<F, N, L>) -> Self {
+        let poptrie = Arc::new(Poptrie { live: true, ..poptrie });
+        let place = Room {
+            poptrie: poptrie.clone(),
+            free_nodes: FreeRuns::new(),
+            free_leaves: FreeRuns::new(),
+            taken: Vec::new(),
+            failed: false,
+            written: Replaced::default(),
+        };
+        Self {
+            compiler: Compiler { place, built: Vec::new(), aggregate: poptrie.aggregate },
+            poptrie,
+            changes: Vec::new(),
+            pending: BTreeMap::new(),
+            retired: Vec::new(),
+            limbo: Limbo::default(),
+        }
+    }
+
+    /// The word that is to be there, if it is to be replaced.
+    fn word(&self, word: Word, now: impl FnOnce() -> u32) -> u32 {
+        match self.pending.is_empty() {
+            true => now(),
+            false => self.pending.get(&word).copied().unwrap_or_else(now),
+        }
+    }
+
+    /// A node as it is to be.
+    fn node(&self, index: u32) -> N {
+        let node = lookup::node(&self.poptrie, index);
+        let base0 = self.word(Word::Base0(index), || node.base0());
+        let base1 = self.word(Word::Base1(index), || node.base1());
+        N::new(node.vector(), node.stored_leaves(), base0, base1)
+    }
+
+    fn entry(&self, index: u32) -> Content {
+        // SAFETY: the walk over the root's slots yields numbers of `s` bits (invariant 1).
+        let now = || unsafe { self.poptrie.direct.load(index as usize, 0) };
+        let entry = self.word(Word::Direct(index), now);
+        match entry & DIRECT_LEAF {
+            0 => Content::Node(entry),
+            _ => Content::Leaf(entry & !DIRECT_LEAF),
+        }
+    }
+
+    /// The direct entries of some slots of the root block.
+    fn entries(&mut self, prefix: Prefix<F>, slots: Slots<'_, F>) {
+        for index in slots.first..slots.first + slots.count {
+            let index = index as u32;
+            let before = self.entry(index);
+            let entry = match self.change(prefix, &slots, before) {
+                Change::Nothing => continue,
+                Change::Leaf(raw) if self.poptrie.s > 0 => DIRECT_LEAF | raw,
+                Change::Leaf(raw) => {
+                    let root = self.compiler.uniform(raw);
+                    self.compiler.place.nodes(&[root])
+                }
+                Change::Node(node) => self.compiler.place.nodes(&[node]),
+            };
+            if let Content::Node(start) = before {
+                self.retired.push(Items::Nodes(Run { start, count: 1 }));
+            }
+            self.pending.insert(Word::Direct(index), entry);
+        }
+    }
+
+    /// What becomes of a slot, of which the RIB says `slots`.
+    fn change(&mut self, prefix: Prefix<F>, slots: &Slots<'_, F>, before: Content) -> Change<N> {
+        let change = match (slots.below, before) {
+            (Some(below), Content::Node(index)) => return self.update(prefix, below, index),
+            (Some(below), Content::Leaf(_)) => self.compiler.block(below).into(),
+            (None, _) => Change::Leaf(NextHopId::to_raw(slots.next_hop)),
+        };
+        match (change, before) {
+            (Change::Leaf(after), Content::Leaf(before)) if before == after => Change::Nothing,
+            (_, Content::Leaf(_)) => change,
+            (_, Content::Node(index)) => {
+                self.retire_below(index);
+                change
+            }
+        }
+    }
+
+    /// What becomes of a node, whose block is given.
+    fn update(&mut self, prefix: Prefix<F>, block: Block<'_, F>, index: u32) -> Change<N> {
+        let node = self.node(index);
+        let first_change = self.changes.len();
+        block.for_each_slots_of(prefix, K, |slots| {
+            for slot in slots.first..slots.first + slots.count {
+                let before = self.content(&node, slot);
+                match self.change(prefix, &slots, before) {
+                    Change::Nothing => {}
+                    change => self.changes.push((slot as u8, change)),
+                }
+            }
+        });
+        if self.changes.len() == first_change {
+            return Change::Nothing;
+        }
+        let change = self.changed_node(index, &node, first_change);
+        self.changes.truncate(first_change);
+        change
+    }
+
+    fn content(&self, node: &N, slot: usize) -> Content {
+        match node.vector() >> slot & 1 {
+            0 => Content::Leaf(lookup::leaf(&self.poptrie, node.leaf(slot as u64)).to_raw()),
+            _ => Content::Node(node.child(slot as u64)),
+        }
+    }
+
+    /// What becomes of a node with the `changes` from `first_change` on.
+    fn changed_node(&mut self, index: u32, node: &N, first_change: usize) -> Change<N> {
+        let mut raw = self.raw_leaves(node);
+        let mut vector = node.vector();
+        let mut children_change = false;
+        for (slot, change) in &self.changes[first_change..] {
+            let bit = 1 << slot;
+            children_change |= vector & bit != 0;
+            match change {
+                Change::Leaf(leaf) => {
+                    raw[usize::from(*slot)] = *leaf;
+                    vector &= !bit;
+                }
+                _ => {
+                    vector |= bit;
+                    children_change = true;
+                }
+            }
+        }
+        if self.poptrie.aggregate && vector == 0 && raw == [raw[0]; SLOTS] {
+            self.retire(node);
+            return Change::Leaf(raw[0]);
+        }
+        let leaves = Leaves::<L>::of::<N>(vector, &raw);
+        let base0 = self.changed_leaves(node, leaves.stored());
+        let base1 = match children_change {
+            true => self.changed_children(node, vector, first_change),
+            false => node.base1(),
+        };
+        let after = N::new(vector, leaves.leafvec, base0, base1);
+        if (vector, after.stored_leaves()) != (node.vector(), node.stored_leaves()) {
+            return Change::Node(after);
+        }
+        if base0 != node.base0() {
+            self.pending.insert(Word::Base0(index), base0);
+        }
+        if base1 != node.base1() {
+            self.pending.insert(Word::Base1(index), base1);
+        }
+        Change::Nothing
+    }
+
+    /// The raw next hops of a node's slots that are leaves.
+    fn raw_leaves(&self, node: &N) -> [u32; SLOTS] {
+        let mut raw = [0; SLOTS];
+        let mut stored = node.stored_leaves();
+        let mut at = node.base0();
+        while stored != 0 {
+            // The leaf's slot, and those after it up to the next leaf.
+            let slot = stored.trailing_zeros() as usize;
+            stored &= stored - 1;
+            let end = stored.trailing_zeros() as usize;
+            raw[slot..end].fill(lookup::leaf(&self.poptrie, at).to_raw());
+            at += 1;
+        }
+        raw
+    }
+
+    /// Where a node's leaves lie that are to be `after`.
+    fn changed_leaves(&mut self, node: &N, after: &[L]) -> u32 {
+        let run = leaves_of(node);
+        let mut before = (run.start..).take(run.count as usize);
+        let same = |leaf: &L| before.next().is_some_and(|at| *leaf == self.leaf(at));
+        if run.count as usize == after.len() && after.iter().all(same) {
+            return run.start;
+        }
+        if run.count > 0 {
+            self.retired.push(Items::Leaves(run));
+        }
+        self.compiler.place.leaves(after)
+    }
+
+    fn leaf(&self, index: u32) -> L {
+        lookup::leaf(&self.poptrie, index)
+    }
+
+    /// Places the children that a node is to have: those that changed, and the others as they are.
+    fn changed_children(&mut self, node: &N, vector: u64, first_change: usize) -> u32 {
+        let first_child = self.compiler.built.len();
+        let mut at = first_change;
+        for slot in (0..SLOTS as u8).filter(|slot| vector >> slot & 1 == 1) {
+            while self.changes.get(at).is_some_and(|(changed, _)| *changed < slot) {
+                at += 1;
+            }
+            let child = match self.changes.get(at) {
+                Some((changed, Change::Node(child))) if *changed == slot => *child,
+                _ => self.node(node.child(slot.into())),
+            };
+            self.compiler.built.push(child);
+        }
+        let run = children_of(node);
+        if run.count > 0 {
+            self.retired.push(Items::Nodes(run));
+        }
+        let Compiler { place, built, .. } = &mut self.compiler;
+        let base1 = place.nodes(&built[first_child..]);
+        built.truncate(first_child);
+        base1
+    }
+
+    /// What a node leads to is not needed any more.
+    fn retire(&mut self, node: &N) {
+        let (leaves, children) = (leaves_of(node), children_of(node));
+        if leaves.count > 0 {
+            self.retired.push(Items::Leaves(leaves));
+        }
+        if children.count > 0 {
+            self.retired.push(Items::Nodes(children));
+        }
+    }
+
+    /// The same, all the way down.
+    fn retire_below(&mut self, index: u32) {
+        let node = self.node(index);
+        let children = children_of(&node);
+        for child in (children.start..).take(children.count as usize) {
+            self.retire_below(child);
+        }
+        self.retire(&node);
+    }
+
+    /// Replaces the words that are to be replaced; how many direct entries there were.
+    fn publish(&mut self) -> u64 {
+        let mut entries = 0;
+        for (word, value) in take(&mut self.pending) {
+            match word {
+                Word::Direct(index) => {
+                    self.poptrie.direct.publish(index as usize, 0, value);
+                    entries += 1;
+                }
+                Word::Base0(index) => {
+                    self.poptrie.nodes.publish(index as usize, N::BASE0, value);
+                }
+                Word::Base1(index) => {
+                    self.poptrie.nodes.publish(index as usize, N::BASE1, value);
+                }
+            }
+        }
+        for items in self.retired.drain(..) {
+            let bytes = match items {
+                Items::Nodes(run) => run.count as usize * size_of::<N>(),
+                Items::Leaves(run) => run.count as usize * size_of::<L>(),
+            };
+            self.limbo.push(items, bytes);
+        }
+        entries
+    }
+
+    /// Nodes and leaves that are free.
+    #[cfg(test)]
+    pub(super) fn free_items(&self) -> [usize; 2] {
+        let Room { free_nodes, free_leaves, .. } = &self.compiler.place;
+        [free_nodes.items(), free_leaves.items()]
+    }
+
+    /// Forgets what was prepared.
+    fn forget(&mut self) {
+        self.pending.clear();
+        self.retired.clear();
+        for items in take(&mut self.compiler.place.taken) {
+            self.compiler.place.free(items);
+        }
+    }
+}
+
+fn leaves_of<N: Node>(node: &N) -> Run {
+    Run { start: node.base0(), count: node.stored_leaves().count_ones() }
+}
+
+fn children_of<N: Node>(node: &N) -> Run {
+    Run { start: node.base1(), count: node.vector().count_ones() }
+}
+
+impl<F: Family, N: Node, L: Leaf> Patch<F> for Patcher<F, N, L> {
+    fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch> {
+        let s = self.poptrie.s;
+        let limit = max_next_hop::<L>(s);
+        let too_much = |prefix: &Prefix<F>| {
+            s.saturating_sub(prefix.len()) > MOST_ENTRIES
+                || NextHopId::to_raw(rib.get(*prefix)) > limit
+        };
+        if changed.iter().any(too_much) {
+            return Err(CannotPatch);
+        }
+        (self.compiler.place.failed, self.compiler.place.written) = (false, Replaced::default());
+        for prefix in changed {
+            let root = rib.root_block();
+            root.for_each_slots_of(*prefix, s, |slots| self.entries(*prefix, slots));
+            if self.compiler.place.failed {
+                self.forget();
+                return Err(CannotPatch);
+            }
+        }
+        let entries = self.publish();
+        self.compiler.place.taken.clear();
+        Ok(Replaced { entries, ..self.compiler.place.written })
+    }
+
+    fn seal(&mut self, epoch: u64) {
+        self.limbo.seal(epoch);
+    }
+
+    fn reclaim(&mut self, oldest: u64) {
+        while let Some(items) = self.limbo.pop(oldest) {
+            self.compiler.place.free(items);
+        }
+    }
+
+    fn retired_bytes(&self) -> usize {
+        self.limbo.bytes()
+    }
+
+    fn is_wasteful(&self) -> bool {
+        let Room { free_nodes, free_leaves, poptrie, .. } = &self.compiler.place;
+        let unused = free_nodes.items() * size_of::<N>() + free_leaves.items() * size_of::<L>();
+        let used = poptrie.nodes.len() * size_of::<N>() + poptrie.leaves.len() * size_of::<L>();
+        unused > UNUSED_BYTES + used / UNUSED_PART
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        self.poptrie.memory_usage()
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        let Room { free_nodes, free_leaves, .. } = &self.compiler.place;
+        let mut unused =
+            Unused { nodes: free_nodes.iter().collect(), leaves: free_leaves.iter().collect() };
+        for items in self.limbo.iter() {
+            match items {
+                Items::Nodes(run) => unused.nodes.push(*run),
+                Items::Leaves(run) => unused.leaves.push(*run),
+            }
+        }
+        check::check(&self.poptrie, unused, rib)
+    }
+}
