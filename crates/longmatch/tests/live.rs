@@ -179,9 +179,17 @@ fn blocks_change_under_readers() {
     race("folio", &["10.0.0.0/14", "10.1.0.0/20", "10.2.3.4/32"], &["12.1.0.0/20"], QUICK);
 }
 
+/// Nodes and leaves, with direct pointing and without.
+#[test]
+fn a_poptrie_changes_under_readers() {
+    race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    race("poptrie:s=0", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.2.0/24"], QUICK);
+    race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
+}
+
 #[test]
 fn tables_are_swapped_under_readers() {
-    race("poptrie:s=16", &["10.0.0.0/12"], &[], QUICK_SWAP);
+    race("spider", &["10.0.0.0/12"], &[], QUICK_SWAP);
     race("dir24_8", &["10.0.0.0/12"], &[], Enough { updates: 3, ..QUICK_SWAP });
 }
 
@@ -190,10 +198,13 @@ fn tables_are_swapped_under_readers() {
 fn full_race() {
     race("folio:codes=32:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("folio:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
+    race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
+    race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
 }
 
 /// Random changes of a large table: pages are used again, and nothing is lost.
-fn churn(routes: u32, updates: u32) {
+fn churn(engine: &str, routes: u32, updates: u32) {
+    let spec: EngineSpec = engine.parse().unwrap();
     let mut state = 1u64;
     let mut random = move |below: u32| {
         state =
@@ -207,7 +218,7 @@ fn churn(routes: u32, updates: u32) {
     let hop = |n: u32| NextHopId::new(1 + n).unwrap();
     let rib: Rib<Ipv4> =
         (0..routes).map(|i| Route { prefix: prefix(2 * i), next_hop: hop(random(200)) }).collect();
-    let mut writer = Writer::new(rib, "folio".parse::<EngineSpec>().unwrap()).unwrap();
+    let mut writer = Writer::new(rib, spec.clone()).unwrap();
     let mut recompiled = 0;
     for _ in 0..updates {
         let prefix = prefix(random(2 * routes));
@@ -221,21 +232,25 @@ fn churn(routes: u32, updates: u32) {
     writer.check().unwrap();
     assert_eq!(writer.reclaim(), 0);
     let live = writer.memory_usage().bytes();
-    let fresh = Writer::new(writer.rib().clone(), "folio".parse::<EngineSpec>().unwrap()).unwrap();
+    let fresh = Writer::new(writer.rib().clone(), spec).unwrap();
     let fresh = fresh.memory_usage().bytes();
-    println!("{updates} updates: {live} bytes, fresh {fresh}, {recompiled} times compiled again");
+    println!(
+        "{engine}, {updates} updates: {live} bytes, fresh {fresh}, {recompiled} times compiled again"
+    );
     assert!(live * 10 <= fresh * 11 + (10 << 16), "{live} bytes, a fresh table has {fresh}");
 }
 
 #[test]
 fn memory_stays_that_of_a_fresh_table() {
-    churn(20_000, 60_000);
+    churn("folio", 20_000, 60_000);
+    churn("poptrie", 20_000, 60_000);
 }
 
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
 fn full_churn() {
-    churn(500_000, 10_000_000);
+    churn("folio", 500_000, 10_000_000);
+    churn("poptrie", 500_000, 10_000_000);
 }
 
 /// Readers come and go while the table changes.
