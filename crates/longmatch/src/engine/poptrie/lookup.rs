@@ -53,8 +53,7 @@ pub(super) fn descend<F: Family, N: Node, L: Leaf>(
 /// The entry of the direct index for an address: without direct pointing the only one, the root.
 #[inline(always)]
 pub(super) fn direct<F: Family, N: Node, L: Leaf>(poptrie: &Poptrie<F, N, L>, key: F::Bits) -> u32 {
-    // Two shifts, as one by all 64 bits would be none.
-    let index = (key.window(0) >> 1 >> (63 - poptrie.s)) as usize;
+    let index = key.extract(0, poptrie.s);
     // SAFETY: a number of `s` bits, and the index has 2^s entries (invariant 1).
     unsafe { poptrie.direct.load(index, 0) }
 }

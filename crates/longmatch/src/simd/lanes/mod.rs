@@ -118,14 +118,13 @@ pub(crate) trait Lanes: Copy {
         other: Self::V,
     ) -> Self::V;
 
-    /// Words of an array that a writer may replace meanwhile. What was written before a word was
-    /// published can be read after it.
+    /// Words of a [`Buffer`](crate::buffer::Buffer) that a writer may replace meanwhile.
     ///
     /// # Safety
-    /// As [`Lanes::gather`], and they are aligned.
+    /// As [`Lanes::gather`].
     #[inline(always)]
     unsafe fn gather_published(self, words: *const u32, lane: Self::V) -> Self::V {
-        // SAFETY: as the caller promises. Loads of x86 are not reordered with earlier ones.
+        // SAFETY: as the caller promises.
         unsafe { self.gather::<4>(words.cast(), lane) }
     }
 

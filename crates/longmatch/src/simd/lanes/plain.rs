@@ -1,10 +1,8 @@
 //! Eight lanes without vector instructions, for every CPU: a loop over them is branch-free, and its
 //! loads do not wait for each other. The compiler uses what vectors it is allowed for the rest.
 
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::Acquire;
-
 use super::{Book, Lanes};
+use crate::buffer::load;
 
 /// No instructions but those of the architecture.
 #[derive(Clone, Copy)]
@@ -141,8 +139,8 @@ impl Lanes for Plain {
     unsafe fn gather_published(self, words: *const u32, lane: V) -> V {
         each(lane, lane, |lane, _| {
             let at = words.wrapping_add(lane as usize);
-            // SAFETY: as the caller promises; what is replaced meanwhile is replaced as an atomic.
-            unsafe { AtomicU32::from_ptr(at.cast_mut()) }.load(Acquire)
+            // SAFETY: as the caller promises.
+            unsafe { load(at) }
         })
     }
 
