@@ -55,6 +55,12 @@ impl<F: Family> Fib<F> {
         Self { engine }
     }
 
+    /// Tells when the engine is gone.
+    #[cfg(test)]
+    pub(crate) fn watch(&self) -> alloc::sync::Weak<dyn Compiled<F>> {
+        Arc::downgrade(&self.engine)
+    }
+
     /// The next hop of the longest prefix that covers the address.
     pub fn lookup(&self, addr: F::Addr) -> Option<NextHopId> {
         self.engine.lookup_one(F::bits(addr))

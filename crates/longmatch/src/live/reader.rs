@@ -4,9 +4,11 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
+use core::ptr;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
+use super::limbo::Limbo;
 use super::reclaim::{Domain, HasDomain, Presence};
 use crate::addr::Family;
 use crate::fib::Fib;
@@ -16,11 +18,23 @@ pub(super) struct Shared<F: Family> {
     /// The current table, from a box.
     current: AtomicPtr<Fib<F>>,
     domain: Domain,
+    /// Tables in which readers were when the writer ended, from a box.
+    left: AtomicPtr<Limbo<Retired<F>>>,
 }
 
 impl<F: Family> Shared<F> {
     pub fn new(fib: Box<Fib<F>>) -> Arc<Self> {
-        Arc::new(Self { current: AtomicPtr::new(Box::into_raw(fib)), domain: Domain::new() })
+        Arc::new(Self {
+            current: AtomicPtr::new(Box::into_raw(fib)),
+            domain: Domain::new(),
+            left: AtomicPtr::new(ptr::null_mut()),
+        })
+    }
+
+    /// Keeps tables that readers may be in until the last reader has ended. The writer calls it
+    /// once, at its end.
+    pub fn leave(&self, tables: Limbo<Retired<F>>) {
+        self.left.store(Box::into_raw(Box::new(tables)), Release);
     }
 
     /// Makes a table the current one; the one before, which readers may still be in. Only the
@@ -39,6 +53,11 @@ impl<F: Family> HasDomain for Shared<F> {
 impl<F: Family> Drop for Shared<F> {
     fn drop(&mut self) {
         drop(Retired(*self.current.get_mut()));
+        let left = *self.left.get_mut();
+        if !left.is_null() {
+            // SAFETY: from a box, which only the writer has stored, and once.
+            drop(unsafe { Box::from_raw(left) });
+        }
     }
 }
 

@@ -264,6 +264,25 @@ fn readers_end_in_every_way() {
     assert_eq!(resident.table().lookup(addr), Some(hop(3)));
 }
 
+/// A table that was replaced stays as long as a reader is in it, even after the writer.
+#[test]
+fn a_retired_table_outlives_the_writer() {
+    for engine in ["sail", "folio"] {
+        let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
+        let mut reader = writer.reader();
+        let guard = reader.pin();
+        let old = guard.watch();
+        writer.replace(Rib::new()).unwrap();
+        drop(writer);
+        assert!(old.upgrade().is_some(), "{engine}");
+        assert_eq!(guard.lookup("10.1.2.3".parse().unwrap()), Some(hop(1)));
+        drop(guard);
+        assert_eq!(reader.pin().lookup("10.1.2.3".parse().unwrap()), None);
+        drop(reader);
+        assert!(old.upgrade().is_none(), "{engine}");
+    }
+}
+
 /// Drained of its routes a table has no page, and whatever it had can be used again.
 #[test]
 fn a_drained_table_has_nothing() {

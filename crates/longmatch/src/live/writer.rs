@@ -246,6 +246,15 @@ impl<F: Engines> Writer<F> {
     }
 }
 
+impl<F: Engines> Drop for Writer<F> {
+    /// Readers go on with the table as it is.
+    fn drop(&mut self) {
+        if self.reclaim() > 0 {
+            self.shared.leave(core::mem::take(&mut self.tables));
+        }
+    }
+}
+
 impl<F: Engines> fmt::Debug for Writer<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Writer");
