@@ -197,6 +197,19 @@ struct Loader {
     refused: u64,
 }
 
+/// Loads a file, or standard input where that is meant.
+pub fn load(
+    path: &Path,
+    options: &Options,
+    sink: &mut dyn longmatch_feed::Sink,
+) -> Result<Report, FeedError> {
+    if is_stdin(path) {
+        longmatch_feed::load_reader(io::stdin().lock(), Some(&display_name(path)), options, sink)
+    } else {
+        longmatch_feed::load_path(path, options, sink)
+    }
+}
+
 impl Loader {
     /// Loads the embedded tables that are needed.
     fn embedded(&mut self, args: &RoutesArgs) -> Result<(), CliError> {
@@ -217,14 +230,7 @@ impl Loader {
 
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
-        let report = self.input(&name, None, |sink| {
-            if is_stdin(path) {
-                let stdin = io::stdin().lock();
-                longmatch_feed::load_reader(stdin, Some(&name), options, sink)
-            } else {
-                longmatch_feed::load_path(path, options, sink)
-            }
-        })?;
+        let report = self.input(&name, None, |sink| load(path, options, sink))?;
         tell(&name, &report, self.families);
         let kept = report.announced - self.refused.min(report.announced);
         if self.refused > 0 && kept == 0 {

@@ -50,8 +50,8 @@ pub(crate) trait Patch<F: Family>: Send {
     /// Bytes in limbo.
     fn retired_bytes(&self) -> usize;
 
-    /// Whether a fresh compile would take notably less memory.
-    fn is_wasteful(&self) -> bool;
+    /// The bytes of its arrays that have been used, and those of them that can be used again now.
+    fn used_and_unused(&self) -> (usize, usize);
 
     /// The bytes that lookups read, and what lies unused between them.
     fn memory_usage(&self) -> MemoryUsage;

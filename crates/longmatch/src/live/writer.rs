@@ -25,6 +25,11 @@ const RETIRED_LIMIT: usize = 256 << 20;
 /// Changes after which a table is compiled again, beside as many as it has routes.
 const PATCHED_AT_LEAST: usize = 1 << 16;
 
+/// Bytes of a patched table that may always lie unused, and beside them one of so many that have
+/// been used.
+const UNUSED_BYTES: usize = 1 << 16;
+const UNUSED_PART: usize = 16;
+
 /// Changes a table under the eyes of its readers: see [`crate::live`].
 ///
 /// It owns the routes. [`Writer::apply`] changes them, [`Writer::commit`] makes what was changed
@@ -156,7 +161,10 @@ impl<F: Engines> Writer<F> {
         // A reader that stalls for a moment leaves much unused, which the next changes will use: only
         // what stays unused is a waste. After as many changes as it has routes the table may be
         // another than it was planned for.
-        let wasteful = self.patched > self.rib.len() / 8 && patch.is_wasteful();
+        let wasteful = self.patched > self.rib.len() / 8 && {
+            let (used, unused) = patch.used_and_unused();
+            unused > UNUSED_BYTES + used / UNUSED_PART
+        };
         if wasteful || self.patched > self.rib.len() + PATCHED_AT_LEAST {
             // The change is visible. A table that cannot be compiled stays as it is.
             self.patched = 0;

@@ -1,6 +1,5 @@
 //! The updates to replay: from files, or made of a table's own routes.
 
-use std::io;
 use std::path::Path;
 
 use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefix, Route};
@@ -8,7 +7,7 @@ use longmatch_feed::{Event, FeedError, Options, Report, SinkError};
 
 use crate::args::ReplayArgs;
 use crate::error::CliError;
-use crate::input::{Families, Routes, display_name, is_stdin, options, tell};
+use crate::input::{Families, Routes, display_name, load, options, tell};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
 
@@ -96,14 +95,7 @@ impl Updates {
 
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
-        let report = self.input(&name, |sink| {
-            if is_stdin(path) {
-                let stdin = io::stdin().lock();
-                longmatch_feed::load_reader(stdin, Some(&name), options, sink)
-            } else {
-                longmatch_feed::load_path(path, options, sink)
-            }
-        })?;
+        let report = self.input(&name, |sink| load(path, options, sink))?;
         tell(&name, &report, self.families);
         Ok(())
     }

@@ -36,9 +36,6 @@ use crate::rib::{Block, Rib, Slots};
 const MOST_ENTRIES: u8 = 16;
 /// Room for nodes, and for leaves, beside as many again as there are.
 const SPARE_BYTES: usize = 1 << 20;
-/// Bytes that may always lie unused, and beside them one of so many that are used.
-const UNUSED_BYTES: usize = 1 << 16;
-const UNUSED_PART: usize = 16;
 
 /// A Poptrie with room for its arrays to grow, and who changes it.
 pub(super) fn live<F: Family, N: Node, L: Leaf>(poptrie: Poptrie<F, N, L>) -> LiveEngine<F> {
@@ -493,11 +490,11 @@ impl<F: Family, N: Node, L: Leaf> Patch<F> for Patcher<F, N, L> {
         self.limbo.bytes()
     }
 
-    fn is_wasteful(&self) -> bool {
+    fn used_and_unused(&self) -> (usize, usize) {
         let Room { free_nodes, free_leaves, poptrie, .. } = &self.compiler.place;
         let unused = free_nodes.items() * size_of::<N>() + free_leaves.items() * size_of::<L>();
         let used = poptrie.nodes.len() * size_of::<N>() + poptrie.leaves.len() * size_of::<L>();
-        unused > UNUSED_BYTES + used / UNUSED_PART
+        (used, unused)
     }
 
     fn memory_usage(&self) -> MemoryUsage {

@@ -38,9 +38,6 @@ use crate::rib::Rib;
 const MOST_BLOCKS: u64 = 1 << 16;
 /// Room for pages, beside as much again as there are.
 const SPARE_BYTES: usize = 1 << 20;
-/// Bytes that may always lie unused, and beside them one of so many that are used.
-const UNUSED_BYTES: usize = 1 << 16;
-const UNUSED_PART: usize = 16;
 
 /// The array of pages of a Folio that changes under readers.
 struct Shelf<F: Family, C: Code> {
@@ -357,9 +354,8 @@ impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
         self.limbo.bytes()
     }
 
-    fn is_wasteful(&self) -> bool {
-        let used = self.store.lines().used;
-        self.store.unused_bytes() > UNUSED_BYTES + used / UNUSED_PART
+    fn used_and_unused(&self) -> (usize, usize) {
+        (self.store.lines().used, self.store.unused_bytes())
     }
 
     fn memory_usage(&self) -> MemoryUsage {
