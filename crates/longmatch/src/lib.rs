@@ -47,6 +47,7 @@
 extern crate alloc;
 
 mod addr;
+mod array;
 mod buffer;
 pub mod engine;
 mod error;

@@ -60,6 +60,7 @@ mod limbo;
 mod patch;
 mod reader;
 mod reclaim;
+pub(crate) mod runs;
 mod sync;
 #[cfg(test)]
 mod tests;

@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 
 use super::NAME;
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
-use super::runs::{self, Run};
 use crate::addr::{Bits, Family};
 use crate::engine::expected::Expected;
 use crate::error::Corrupt;
+use crate::live::runs::{self, Run};
 use crate::rib::Rib;
 
 /// The runs that belong to no node.

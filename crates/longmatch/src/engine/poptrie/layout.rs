@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::mem::offset_of;
 
 use super::Batch;
-use super::array::Array;
+use crate::array::{Array, Plain};
 use crate::buffer;
 use crate::next_hop::NextHopId;
 
@@ -34,7 +34,7 @@ pub(super) const MAX_DIRECT_NEXT_HOP: u32 = DIRECT_LEAF - 1;
 
 /// An internal node. Slot `n` of a node belongs to the addresses whose next 6 bits are `n`.
 /// Sealed: [`LeafvecNode`] and [`BasicNode`].
-pub trait Node: sealed::Plain + Copy + Send + Sync + 'static {
+pub trait Node: Plain + Copy + Send + Sync + 'static {
     /// Whether equal neighbouring leaves are stored once.
     const LEAFVEC: bool;
     /// Bytes before `base0`.
@@ -254,7 +254,7 @@ impl Node for BasicNode {
 
 /// A leaf: a next hop, 0 = no route. Sealed: `u16` as in the paper, and `u32` for tables with more
 /// next hops (section 5, "Structural scalability").
-pub trait Leaf: sealed::Plain + Copy + Eq + Send + Sync + 'static {
+pub trait Leaf: Plain + Copy + Eq + Send + Sync + 'static {
     /// The greatest next hop that fits.
     const MAX: u32;
 
@@ -298,21 +298,10 @@ impl Leaf for u32 {
     }
 }
 
-pub(super) mod sealed {
-    /// What arrays consist of.
-    ///
-    /// # Safety
-    /// Any bits are a value, and none of them are gaps. It needs no more than 8 bytes of alignment.
-    pub unsafe trait Plain: Copy + Eq + core::fmt::Debug {}
-    // SAFETY: integers.
-    unsafe impl Plain for u16 {}
-    // SAFETY: as above.
-    unsafe impl Plain for u32 {}
-    // SAFETY: integers of 8, 8, 4 and 4 bytes, which are the 24 of the whole.
-    unsafe impl Plain for super::LeafvecNode {}
-    // SAFETY: integers of 8, 4 and 4 bytes, which are the 16 of the whole.
-    unsafe impl Plain for super::BasicNode {}
-}
+// SAFETY: integers of 8, 8, 4 and 4 bytes, which are the 24 of the whole.
+unsafe impl Plain for LeafvecNode {}
+// SAFETY: integers of 8, 4 and 4 bytes, which are the 16 of the whole.
+unsafe impl Plain for BasicNode {}
 
 /// A compiled Poptrie: nodes `N`, leaves `L`.
 ///

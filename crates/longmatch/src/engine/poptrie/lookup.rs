@@ -2,9 +2,9 @@
 
 use core::marker::PhantomData;
 
-use super::array::Array;
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, NodeAt, Poptrie};
 use crate::addr::{Bits, Family};
+use crate::array::Array;
 use crate::next_hop::NextHopId;
 use crate::simd::prefetch_bytes;
 

@@ -8,13 +8,11 @@
 //! | update | the nodes on the way to a change and those below it, or a range of direct entries |
 //! | memory | 4 x 2^s bytes, 24 (or 16) bytes a node, 2 (or 4) bytes a leaf |
 
-mod array;
 mod batch;
 mod check;
 mod compile;
 mod layout;
 mod lookup;
-mod runs;
 mod update;
 
 pub use layout::{BasicNode, Leaf, LeafvecNode, MAX_DIRECT_BITS, Node, Poptrie};
@@ -22,11 +20,11 @@ pub use layout::{BasicNode, Leaf, LeafvecNode, MAX_DIRECT_BITS, Node, Poptrie};
 use alloc::format;
 use alloc::string::String;
 
-use self::array::Array;
 use self::check::Unused;
-use self::layout::sealed::Plain;
 use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::Family;
+use crate::array::Array;
+use crate::array::Plain;
 use crate::error::{CompileError, Corrupt, OptionError};
 use crate::live::LiveEngine;
 use crate::memory::{MemoryPart, MemoryUsage};

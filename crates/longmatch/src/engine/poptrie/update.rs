@@ -16,16 +16,16 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
 
-use super::array::Array;
 use super::check::{self, Unused};
 use super::compile::{Built, Compiler, Leaves, Place, max_next_hop};
-use super::layout::sealed::Plain;
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
 use super::lookup;
-use super::runs::{FreeRuns, Run};
 use crate::addr::Family;
+use crate::array::Array;
+use crate::array::Plain;
 use crate::engine::Lookup;
 use crate::error::Corrupt;
+use crate::live::runs::{FreeRuns, Run};
 use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
 use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
@@ -170,8 +170,8 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         let poptrie = Arc::new(Poptrie { live: true, ..poptrie });
         let place = Room {
             poptrie: poptrie.clone(),
-            free_nodes: FreeRuns::new(),
-            free_leaves: FreeRuns::new(),
+            free_nodes: FreeRuns::new(SLOTS),
+            free_leaves: FreeRuns::new(SLOTS),
             taken: Vec::new(),
             failed: false,
             written: Replaced::default(),

@@ -1,4 +1,4 @@
-//! An array of a Poptrie: items at the front of memory that stays where it is, with room to grow.
+//! An array of items at the front of memory that stays where it is, with room to grow.
 //!
 //! A writer changes a table under its readers in two ways: it writes items where no reader comes
 //! yet, and replaces a word of 32 bits with one store. So lookups have no slice of an array: they
@@ -10,9 +10,18 @@ use core::slice;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::layout::sealed::Plain;
 use crate::buffer::Buffer;
 use crate::simd::prefetch_bytes;
+
+/// What arrays consist of.
+///
+/// # Safety
+/// Any bits are a value, and none of them are gaps. It needs no more than 8 bytes of alignment.
+pub unsafe trait Plain: Copy + Eq + core::fmt::Debug {}
+// SAFETY: integers.
+unsafe impl Plain for u16 {}
+// SAFETY: as above.
+unsafe impl Plain for u32 {}
 
 /// Items, and room for more.
 pub struct Array<T: Plain> {
