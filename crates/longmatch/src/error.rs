@@ -217,10 +217,7 @@ impl From<OptionError> for CompileError {
     }
 }
 
-/// Why an engine could not be patched; it answers exactly as before.
-///
-/// The RIB holds the change already: take it back there, or compile anew, where a variant with
-/// wider entries may hold the table.
+/// Why a table was not changed; it answers exactly as before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum UpdateError {
@@ -236,6 +233,8 @@ pub enum UpdateError {
         /// More than this is refused.
         limit: usize,
     },
+    /// Every id of a value is in use.
+    Values(NextHopsFull),
 }
 
 impl fmt::Display for UpdateError {
@@ -243,6 +242,7 @@ impl fmt::Display for UpdateError {
         match self {
             Self::Limit(error) => write!(f, "the change was not made: {error}"),
             Self::Full(error) => write!(f, "the change was not made: {error}"),
+            Self::Values(error) => write!(f, "the change was not made: {error}"),
             Self::Retired { bytes, limit } => write!(
                 f,
                 "the change was not made: readers keep {bytes} bytes that were taken out of the \
@@ -254,6 +254,12 @@ impl fmt::Display for UpdateError {
 }
 
 impl core::error::Error for UpdateError {}
+
+impl From<NextHopsFull> for UpdateError {
+    fn from(error: NextHopsFull) -> Self {
+        Self::Values(error)
+    }
+}
 
 impl From<RibFull> for UpdateError {
     fn from(error: RibFull) -> Self {

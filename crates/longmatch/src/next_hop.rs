@@ -174,16 +174,49 @@ impl<T> NextHops<T> {
     /// hold one of them. O(retired).
     pub fn reclaim(&mut self) {
         while let Some(id) = self.retired.pop() {
-            let slot = &mut self.entries[id.index()];
-            // A value may have been acquired again, or stand in the list twice for that reason.
-            let Some(entry) = slot.take_if(|entry| entry.references == 0) else { continue };
-            if let Some(hash) = entry.hash
-                && let Ok(found) = self.by_value.find_entry(hash, |other| *other == id)
-            {
-                found.remove();
-            }
-            self.free.push(id);
+            // It may stand in the list twice, having been acquired again in between.
+            drop(self.free(id));
         }
+    }
+
+    /// Ids whose count has been zero since the last call: retired, unless they were acquired again.
+    /// The caller frees them.
+    pub(crate) fn drain_retired(&mut self) -> impl Iterator<Item = NextHopId> {
+        self.retired.drain(..)
+    }
+
+    /// Frees an id for reuse, if nothing refers to it; the value that it had.
+    pub(crate) fn free(&mut self, id: NextHopId) -> Option<T> {
+        let slot = &mut self.entries[id.index()];
+        let entry = slot.take_if(|entry| entry.references == 0)?;
+        if let Some(hash) = entry.hash
+            && let Ok(found) = self.by_value.find_entry(hash, |other| *other == id)
+        {
+            found.remove();
+        }
+        self.free.push(id);
+        Some(entry.value)
+    }
+
+    /// Every id that something refers to, its value, and whether equal values share it.
+    pub(crate) fn into_values(self) -> impl Iterator<Item = (NextHopId, T, bool)> {
+        let ids = (1..=u32::MAX).filter_map(NextHopId::new);
+        let held = |entry: &Entry<T>| entry.references > 0;
+        ids.zip(self.entries).filter_map(move |(id, entry)| {
+            let entry = entry.filter(held)?;
+            Some((id, entry.value, entry.hash.is_some()))
+        })
+    }
+
+    /// Other values for the same ids. Each must hash and compare like the one it stands for.
+    pub(crate) fn map<U>(self, mut other: impl FnMut(NextHopId, T) -> U) -> NextHops<U> {
+        let Self { entries, free, retired, by_value, hasher, limit } = self;
+        let ids = (1..=u32::MAX).filter_map(NextHopId::new);
+        let entries = ids.zip(entries).map(|(id, entry)| {
+            let Entry { value, references, hash } = entry?;
+            Some(Entry { value: other(id, value), references, hash })
+        });
+        NextHops { entries: entries.collect(), free, retired, by_value, hasher, limit }
     }
 
     /// One more reference to an id that is held already.

@@ -11,6 +11,7 @@ use crate::engine::EngineSpec;
 use crate::error::{CompileError, InsertError, NextHopsFull};
 use crate::fib::Fib;
 use crate::keys::Keys;
+use crate::live::TableWriter;
 use crate::next_hop::{NextHopId, NextHops};
 use crate::prefix::{IpPrefix, Prefix};
 use crate::rib::Rib;
@@ -195,6 +196,19 @@ impl<T> Table<T> {
         let ipv4 = Fib::compile(&self.ipv4, spec.clone())?;
         let ipv6 = Fib::compile(&self.ipv6, spec)?;
         Ok(FrozenTable { table: self, ipv4, ipv6 })
+    }
+
+    /// Compiles both families to be changed while readers look up; see [`crate::live`].
+    ///
+    /// # Errors
+    /// When the engine cannot hold the table, or has no such option.
+    pub fn live(self, engine: impl Into<EngineSpec>) -> Result<TableWriter<T>, CompileError> {
+        let Self { ipv4, ipv6, values, keep_mapped } = self;
+        TableWriter::new(ipv4, ipv6, values, keep_mapped, engine.into())
+    }
+
+    pub(crate) fn into_parts(self) -> (Rib<Ipv4>, Rib<Ipv6>, NextHops<T>) {
+        (self.ipv4, self.ipv6, self.values)
     }
 
     fn insert_with(
@@ -424,7 +438,7 @@ impl<T> FrozenTable<T> {
 }
 
 /// Converts addresses to integers a block at a time, so that nothing is allocated.
-fn in_blocks<F: Family>(fib: &Fib<F>, addrs: &[F::Addr], out: &mut [Option<NextHopId>]) {
+pub(crate) fn in_blocks<F: Family>(fib: &Fib<F>, addrs: &[F::Addr], out: &mut [Option<NextHopId>]) {
     const BLOCK: usize = 256;
     let out = crate::engine::answers_for(addrs, out);
     let mut bits = [F::Bits::default(); BLOCK];

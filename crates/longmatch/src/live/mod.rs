@@ -53,21 +53,37 @@
 //!    this: a reader that is leaked while it holds a guard, or holds one for ever, keeps what is
 //!    retired from being used again.
 //!
+//! An engine that is compiled again takes its time. `Batcher` (with the feature `std`) commits in a
+//! thread of its own, a batch at a time, no sooner than an interval after the one before; what
+//! arrives meanwhile is in the next one.
+//!
+//! For users with values, [`Table::live`](crate::Table::live) makes a [`TableWriter`]: both families,
+//! and values of any type, which a reader's guard keeps alive. The id of a value that no route has
+//! any more is another value's only after every reader of that time has ended or reported, and the
+//! value is dropped, by the writer, after another such time. So a [`TableView`] never finds another
+//! value than that of the route, and no id, from wherever it is, leads to one that is gone.
+//!
 //! Retired memory has a limit ([`Writer::set_retired_limit`]). Until it is reached the writer
 //! neither waits for readers nor fails because of them; then commits are refused.
 
+#[cfg(feature = "std")]
+mod batcher;
 mod limbo;
 mod patch;
 mod reader;
 mod reclaim;
 pub(crate) mod runs;
 mod sync;
+mod table;
 #[cfg(test)]
 mod tests;
 mod writer;
 
+#[cfg(feature = "std")]
+pub use batcher::Batcher;
 pub(crate) use limbo::Limbo;
 pub(crate) use patch::{CannotPatch, Patch};
 pub use patch::{LiveEngine, Replaced};
 pub use reader::{Guard, Reader, Resident};
+pub use table::{Refused, TableGuard, TableReader, TableResident, TableView, TableWriter};
 pub use writer::{Commit, Writer};

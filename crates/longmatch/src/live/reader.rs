@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
+use core::marker::PhantomData;
 use core::ops::Deref;
 use core::ptr;
 use core::sync::atomic::AtomicPtr;
@@ -17,30 +18,34 @@ use crate::fib::Fib;
 pub(super) struct Shared<F: Family> {
     /// The current table, from a box.
     current: AtomicPtr<Fib<F>>,
-    domain: Domain,
-    /// Tables in which readers were when the writer ended, from a box.
-    left: AtomicPtr<Limbo<Retired<F>>>,
+    /// That of all tables that are read together.
+    domain: Arc<Domain>,
+    /// Tables in which readers were when the writer ended.
+    pub left: Left<Limbo<Retired<F>>>,
 }
 
 impl<F: Family> Shared<F> {
-    pub fn new(fib: Box<Fib<F>>) -> Arc<Self> {
-        Arc::new(Self {
-            current: AtomicPtr::new(Box::into_raw(fib)),
-            domain: Domain::new(),
-            left: AtomicPtr::new(ptr::null_mut()),
-        })
-    }
-
-    /// Keeps tables that readers may be in until the last reader has ended. The writer calls it
-    /// once, at its end.
-    pub fn leave(&self, tables: Limbo<Retired<F>>) {
-        self.left.store(Box::into_raw(Box::new(tables)), Release);
+    pub fn new(fib: Box<Fib<F>>, domain: Arc<Domain>) -> Arc<Self> {
+        let current = AtomicPtr::new(Box::into_raw(fib));
+        Arc::new(Self { current, domain, left: Left::default() })
     }
 
     /// Makes a table the current one; the one before, which readers may still be in. Only the
     /// writer calls it.
     pub fn replace(&self, fib: Box<Fib<F>>) -> Retired<F> {
         Retired(self.current.swap(Box::into_raw(fib), Release))
+    }
+
+    /// The current table.
+    ///
+    /// # Safety
+    /// The caller is a reader who has entered the domain, and who has nothing of the table any more
+    /// when it leaves or reports.
+    #[inline]
+    pub unsafe fn current(&self) -> &Fib<F> {
+        // SAFETY: it was current after the reader entered or last reported, so it is not dropped
+        // before the reader leaves or reports again.
+        unsafe { &*self.current.load(Acquire) }
     }
 }
 
@@ -53,7 +58,31 @@ impl<F: Family> HasDomain for Shared<F> {
 impl<F: Family> Drop for Shared<F> {
     fn drop(&mut self) {
         drop(Retired(*self.current.get_mut()));
-        let left = *self.left.get_mut();
+    }
+}
+
+/// What a writer leaves to its readers when it ends, as they may be in it.
+pub(super) struct Left<T>(AtomicPtr<T>, PhantomData<T>);
+
+// SAFETY: only who owns it reaches the thing again.
+unsafe impl<T: Send> Sync for Left<T> {}
+
+impl<T> Default for Left<T> {
+    fn default() -> Self {
+        Self(AtomicPtr::new(ptr::null_mut()), PhantomData)
+    }
+}
+
+impl<T> Left<T> {
+    /// Keeps something until the last reader has ended. The writer calls it once, at its end.
+    pub fn leave(&self, thing: T) {
+        self.0.store(Box::into_raw(Box::new(thing)), Release);
+    }
+}
+
+impl<T> Drop for Left<T> {
+    fn drop(&mut self) {
+        let left = *self.0.get_mut();
         if !left.is_null() {
             // SAFETY: from a box, which only the writer has stored, and once.
             drop(unsafe { Box::from_raw(left) });
@@ -92,7 +121,9 @@ impl<F: Family> Reader<F> {
     #[inline]
     pub fn pin(&mut self) -> Guard<'_, F> {
         self.presence.enter();
-        Guard { presence: &self.presence, fib: current(&self.presence) }
+        // SAFETY: entered; the guard leaves when it is dropped.
+        let fib = unsafe { self.presence.shared().current() };
+        Guard { presence: &self.presence, fib }
     }
 
     /// For a thread that does little else than look up: it stays with the table, and says between
@@ -113,16 +144,6 @@ impl<F: Family> fmt::Debug for Reader<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Reader")
     }
-}
-
-/// The current table, of a reader that has entered. Callers bind the result to what ends before the
-/// reader leaves or reports.
-#[inline]
-fn current<F: Family>(presence: &Presence<Shared<F>>) -> &Fib<F> {
-    let fib: *const Fib<F> = presence.shared().current.load(Acquire);
-    // SAFETY: it was current after the reader entered or last reported, so it is not dropped before
-    // the reader leaves or reports again.
-    unsafe { &*fib }
 }
 
 /// A table that stays: see [`Reader::pin`].
@@ -166,7 +187,8 @@ impl<F: Family> Resident<'_, F> {
     /// The current table.
     #[inline]
     pub fn table(&self) -> &Fib<F> {
-        current(self.presence)
+        // SAFETY: entered; whoever has the result cannot report or drop this.
+        unsafe { self.presence.shared().current() }
     }
 
     /// Says that nothing of the table is held. To be called between batches; a load and a store.

@@ -8,9 +8,9 @@ use core::fmt;
 use super::limbo::Limbo;
 use super::patch::{LiveEngine, Patch, Replaced};
 use super::reader::{Reader, Retired, Shared};
-use super::reclaim::HasDomain;
+use super::reclaim::{Domain, HasDomain};
 use crate::engine::{EngineSpec, Engines};
-use crate::error::{CompileError, Corrupt, UpdateError};
+use crate::error::{CompileError, Corrupt, RibFull, UpdateError};
 use crate::fib::Fib;
 use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
@@ -20,7 +20,7 @@ use crate::route::{Change, Outcome, Route};
 
 /// Retired bytes with which a commit is refused, unless [`Writer::set_retired_limit`] says
 /// otherwise.
-const RETIRED_LIMIT: usize = 256 << 20;
+pub(super) const RETIRED_LIMIT: usize = 256 << 20;
 
 /// Changes after which a table is compiled again, beside as many as it has routes.
 const PATCHED_AT_LEAST: usize = 1 << 16;
@@ -67,13 +67,21 @@ impl<F: Engines> Writer<F> {
     /// # Errors
     /// Those of [`Fib::compile`].
     pub fn new(rib: Rib<F>, engine: impl Into<EngineSpec>) -> Result<Self, CompileError> {
-        let spec = engine.into();
+        Self::in_domain(rib, engine.into(), Arc::new(Domain::new()))
+    }
+
+    /// A table whose readers read others at the same time.
+    pub(super) fn in_domain(
+        rib: Rib<F>,
+        spec: EngineSpec,
+        domain: Arc<Domain>,
+    ) -> Result<Self, CompileError> {
         let LiveEngine { engine, patch } = F::build_live(&spec, &rib)?;
         let bytes = engine.memory_usage().bytes();
         Ok(Self {
             rib,
             spec,
-            shared: Shared::new(Box::new(Fib::shared(engine))),
+            shared: Shared::new(Box::new(Fib::shared(engine)), domain),
             patch,
             changed: Vec::new(),
             prefixes: Vec::new(),
@@ -88,6 +96,10 @@ impl<F: Engines> Writer<F> {
     /// 256 MiB unless it is set.
     pub fn set_retired_limit(&mut self, bytes: usize) {
         self.retired_limit = bytes;
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared<F>> {
+        &self.shared
     }
 
     /// Another reader.
@@ -106,6 +118,11 @@ impl<F: Engines> Writer<F> {
     /// # Errors
     /// When the routes are as many as their limit allows. Nothing has changed then.
     pub fn apply(&mut self, change: Change<F>) -> Result<Outcome, UpdateError> {
+        Ok(self.change(change)?)
+    }
+
+    /// The same, with the one error that there can be.
+    pub(super) fn change(&mut self, change: Change<F>) -> Result<Outcome, RibFull> {
         let outcome = self.rib.apply(change)?;
         let prefix = match change {
             Change::Announce(Route { prefix, .. }) | Change::Withdraw(prefix) => prefix,
@@ -208,12 +225,25 @@ impl<F: Engines> Writer<F> {
     /// # Errors
     /// Those of [`Writer::commit`]; the routes are as after the last commit then.
     pub fn replace(&mut self, rib: Rib<F>) -> Result<(), UpdateError> {
+        let live = self.build(&rib)?;
+        self.install(rib, live);
+        Ok(())
+    }
+
+    /// Takes back all changes since the last commit, and compiles another table aside.
+    ///
+    /// # Errors
+    /// Those of [`Writer::commit`].
+    pub(super) fn build(&mut self, rib: &Rib<F>) -> Result<LiveEngine<F>, UpdateError> {
         self.roll_back();
         self.room_for_retired()?;
-        let live = F::build_live(&self.spec, &rib)?;
+        Ok(F::build_live(&self.spec, rib)?)
+    }
+
+    /// Makes a table that was built aside the current one.
+    pub(super) fn install(&mut self, rib: Rib<F>, live: LiveEngine<F>) {
         self.publish(live);
         self.rib = rib;
-        Ok(())
     }
 
     /// Uses again, or gives back, what no reader can reach any more; the bytes that are left. Each
@@ -258,7 +288,7 @@ impl<F: Engines> Drop for Writer<F> {
     /// Readers go on with the table as it is.
     fn drop(&mut self) {
         if self.reclaim() > 0 {
-            self.shared.leave(core::mem::take(&mut self.tables));
+            self.shared.left.leave(core::mem::take(&mut self.tables));
         }
     }
 }

@@ -1,0 +1,496 @@
+//! Commits in a thread of its own: for engines that are compiled again, which takes long, and for
+//! whoever hands over changes and must not wait for that.
+
+use std::boxed::Box;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::writer::Writer;
+use crate::engine::Engines;
+use crate::error::UpdateError;
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+use crate::route::{Change, Route};
+
+/// Prefixes whose changes wait for a commit. Whoever has a change of one more waits too.
+const MOST_PENDING: usize = 1 << 20;
+
+/// Commits the changes of a [`Writer`] in batches, in a thread of its own.
+///
+/// A batch is what was handed over since the last one began, and begins no sooner than an interval
+/// after it: batches of the Spider paper (section on updates), for SAIL, Spider and every other
+/// engine that is compiled again and swapped. What is handed over while a batch is built is in the
+/// next one; nothing is lost. Of several changes of one prefix only the last matters, and only that
+/// is kept.
+///
+/// A batch that is refused is kept, and tried again together with what comes next. Readers are those
+/// of the writer: get them before, or from another reader.
+///
+/// ```
+/// use core::time::Duration;
+/// use longmatch::live::{Batcher, Writer};
+/// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
+/// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?;
+/// let mut reader = writer.reader();
+/// let batcher = Batcher::new(writer, Duration::from_millis(10));
+///
+/// let next_hop = NextHopId::new(5).unwrap();
+/// batcher.apply(Change::Announce(Route { prefix: "192.0.2.0/24".parse()?, next_hop }))?;
+/// batcher.flush()?;
+/// assert_eq!(reader.pin().lookup("192.0.2.1".parse()?), Some(next_hop));
+/// let writer = batcher.end();
+/// assert_eq!(writer.rib().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Batcher<F: Engines> {
+    queue: Arc<Queue<F>>,
+    thread: Option<JoinHandle<Writer<F>>>,
+}
+
+/// What is handed over to the thread.
+struct Queue<F: Engines> {
+    state: Mutex<State<F>>,
+    /// Something was handed over, or is wanted at once.
+    wanted: Condvar,
+    /// A batch was begun, or ended.
+    moved: Condvar,
+}
+
+struct State<F: Engines> {
+    batch: Batch<F>,
+    /// Batches that were begun, and that have ended, refused or not.
+    begun: u64,
+    ended: u64,
+    /// Something was handed over since the last one began.
+    fresh: bool,
+    /// Why the last batch was refused.
+    refused: Option<UpdateError>,
+    /// Somebody waits for the next batch, whatever the interval.
+    hurry: bool,
+    ending: bool,
+    /// The thread is gone.
+    gone: bool,
+}
+
+/// What is to be committed together.
+struct Batch<F: Engines> {
+    /// A table in the place of the one before.
+    table: Option<Box<Rib<F>>>,
+    /// The last change of each prefix: its next hop, or none.
+    changes: BTreeMap<Prefix<F>, Option<NextHopId>>,
+}
+
+impl<F: Engines> Default for Batch<F> {
+    fn default() -> Self {
+        Self { table: None, changes: BTreeMap::new() }
+    }
+}
+
+impl<F: Engines> Batch<F> {
+    fn is_empty(&self) -> bool {
+        self.table.is_none() && self.changes.is_empty()
+    }
+
+    /// Puts one that was refused before what was handed over since.
+    fn come_after(&mut self, refused: Self) {
+        if self.table.is_some() {
+            return;
+        }
+        self.table = refused.table;
+        for (prefix, change) in refused.changes {
+            self.changes.entry(prefix).or_insert(change);
+        }
+    }
+
+    /// The changes, those that make room first.
+    fn in_order(&self) -> impl Iterator<Item = Change<F>> {
+        let change = |(prefix, next_hop): (&Prefix<F>, &Option<NextHopId>)| match *next_hop {
+            Some(next_hop) => Change::Announce(Route { prefix: *prefix, next_hop }),
+            None => Change::Withdraw(*prefix),
+        };
+        let withdrawn = self.changes.iter().filter(|(_, next_hop)| next_hop.is_none());
+        let announced = self.changes.iter().filter(|(_, next_hop)| next_hop.is_some());
+        withdrawn.chain(announced).map(change)
+    }
+
+    /// Commits all of it. On an error the routes of a new table may have some of the changes.
+    fn commit(&mut self, writer: &mut Writer<F>) -> Result<(), UpdateError> {
+        let Some(mut rib) = self.table.take() else {
+            for change in self.in_order() {
+                if let Err(error) = writer.apply(change) {
+                    writer.roll_back();
+                    return Err(error);
+                }
+            }
+            return writer.commit().map(drop);
+        };
+        let built = self.in_order().try_for_each(|change| rib.apply(change).map(drop));
+        match built.map_err(UpdateError::from).and_then(|()| writer.build(&rib)) {
+            Ok(live) => {
+                writer.install(*rib, live);
+                Ok(())
+            }
+            Err(error) => {
+                self.table = Some(rib);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl<F: Engines> Queue<F> {
+    fn lock(&self) -> MutexGuard<'_, State<F>> {
+        // Nobody panics while the state is between two states.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a batch, and takes it. `None` when there is none and none will come.
+    fn take(&self, not_before: Instant) -> Option<Batch<F>> {
+        let mut state = self.lock();
+        loop {
+            // What was refused is tried again when something has changed: the batch, or, where
+            // readers were the reason, the readers.
+            let again = matches!(state.refused, None | Some(UpdateError::Retired { .. }));
+            let wanted = !state.batch.is_empty() && (again || state.fresh);
+            if state.ending && !wanted {
+                return None;
+            }
+            let wait = not_before.saturating_duration_since(Instant::now());
+            if state.hurry || (wanted && (wait.is_zero() || state.ending)) {
+                (state.hurry, state.fresh) = (false, false);
+                state.begun += 1;
+                self.moved.notify_all();
+                return Some(core::mem::take(&mut state.batch));
+            }
+            state = if wanted {
+                self.wanted.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0
+            } else {
+                self.wanted.wait(state).unwrap_or_else(PoisonError::into_inner)
+            };
+        }
+    }
+
+    /// The thread: batch after batch.
+    fn run(&self, mut writer: Writer<F>, interval: Duration) -> Writer<F> {
+        let _gone = Gone(self);
+        let mut not_before = Instant::now();
+        while let Some(mut batch) = self.take(not_before) {
+            not_before = Instant::now() + interval;
+            let result = batch.commit(&mut writer);
+            let mut state = self.lock();
+            let failed = result.is_err();
+            state.refused = result.err();
+            state.ended += 1;
+            if failed {
+                state.batch.come_after(batch);
+                // One more attempt is all that an ending batcher makes.
+                if state.ending {
+                    self.moved.notify_all();
+                    break;
+                }
+                not_before = not_before.max(Instant::now() + AFTER_REFUSAL);
+            }
+            self.moved.notify_all();
+        }
+        writer
+    }
+}
+
+/// At least so long after a batch was refused the next one begins, unless somebody waits for it.
+const AFTER_REFUSAL: Duration = Duration::from_millis(10);
+
+/// Says that the thread is gone, however it ends.
+struct Gone<'a, F: Engines>(&'a Queue<F>);
+
+impl<F: Engines> Drop for Gone<'_, F> {
+    fn drop(&mut self) {
+        self.0.lock().gone = true;
+        self.0.moved.notify_all();
+    }
+}
+
+impl<F: Engines> Batcher<F> {
+    /// Starts the thread. `interval` is the least time between the beginnings of two batches.
+    ///
+    /// # Panics
+    /// When the system gives no thread.
+    pub fn new(writer: Writer<F>, interval: Duration) -> Self {
+        let state = State {
+            batch: Batch::default(),
+            begun: 0,
+            ended: 0,
+            fresh: false,
+            refused: None,
+            hurry: false,
+            ending: false,
+            gone: false,
+        };
+        let queue =
+            Queue { state: Mutex::new(state), wanted: Condvar::new(), moved: Condvar::new() };
+        let queue = Arc::new(queue);
+        let shared = queue.clone();
+        let thread = thread::Builder::new()
+            .name("longmatch batcher".into())
+            .spawn(move || shared.run(writer, interval))
+            .expect("a thread");
+        Self { queue, thread: Some(thread) }
+    }
+
+    /// Hands over a change. Waits only when the changes of 2^20 prefixes wait for their batch.
+    ///
+    /// # Errors
+    /// When so many wait, and the last batch was refused: why it was. The change is not taken then.
+    ///
+    /// # Panics
+    /// When the thread has panicked.
+    pub fn apply(&self, change: Change<F>) -> Result<(), UpdateError> {
+        let (prefix, next_hop) = match change {
+            Change::Announce(Route { prefix, next_hop }) => (prefix, Some(next_hop)),
+            Change::Withdraw(prefix) => (prefix, None),
+        };
+        let mut state = self.queue.lock();
+        while state.batch.changes.len() >= MOST_PENDING
+            && !state.batch.changes.contains_key(&prefix)
+        {
+            if let Some(refused) = &state.refused {
+                return Err(refused.clone());
+            }
+            state = self.wait(state);
+        }
+        state.batch.changes.insert(prefix, next_hop);
+        state.fresh = true;
+        self.queue.wanted.notify_one();
+        Ok(())
+    }
+
+    /// Hands over a whole table, in the place of all routes and of the changes that wait. Changes
+    /// that are handed over later are changes of this table.
+    pub fn replace(&self, rib: Rib<F>) {
+        let mut state = self.queue.lock();
+        let before = core::mem::take(&mut state.batch);
+        state.batch.table = Some(Box::new(rib));
+        state.fresh = true;
+        self.queue.wanted.notify_one();
+        drop(state);
+        // Outside of the lock, as a table may take a while.
+        drop(before);
+    }
+
+    /// Waits until all that was handed over before has been in a batch, which begins at once.
+    ///
+    /// # Errors
+    /// When that batch, or a later one, was refused: why. It is kept, and tried again.
+    ///
+    /// # Panics
+    /// When the thread has panicked.
+    pub fn flush(&self) -> Result<(), UpdateError> {
+        let mut state = self.queue.lock();
+        if state.batch.is_empty() && state.begun == state.ended {
+            return Ok(());
+        }
+        let next = state.begun + 1;
+        state.hurry = true;
+        self.queue.wanted.notify_one();
+        while state.ended < next {
+            state = self.wait(state);
+        }
+        state.refused.clone().map_or(Ok(()), Err)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State<F>>) -> MutexGuard<'s, State<F>> {
+        assert!(!state.gone, "the thread that commits has panicked");
+        self.queue.moved.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Commits what waits, and ends the thread; the writer. What was refused last is not in its
+    /// routes: to know, [`Batcher::flush`] first.
+    ///
+    /// # Panics
+    /// When the thread has panicked.
+    pub fn end(mut self) -> Writer<F> {
+        self.stop().expect("the thread runs until it is stopped")
+    }
+
+    /// The writer, unless it is gone.
+    fn stop(&mut self) -> Option<Writer<F>> {
+        let thread = self.thread.take()?;
+        self.queue.lock().ending = true;
+        self.queue.wanted.notify_one();
+        match thread.join() {
+            Ok(writer) => Some(writer),
+            Err(panic) if !thread::panicking() => std::panic::resume_unwind(panic),
+            Err(_) => None,
+        }
+    }
+}
+
+impl<F: Engines> Drop for Batcher<F> {
+    /// Commits what waits, and ends the thread.
+    fn drop(&mut self) {
+        drop(self.stop());
+    }
+}
+
+impl<F: Engines> fmt::Debug for Batcher<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.queue.lock();
+        let waiting = state.batch.changes.len();
+        let mut debug = f.debug_struct("Batcher");
+        debug.field("waiting", &waiting).field("refused", &state.refused).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::Ipv4;
+    use crate::engine::EngineSpec;
+    use std::string::{String, ToString};
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn hop(id: u32) -> NextHopId {
+        NextHopId::new(id).unwrap()
+    }
+
+    fn announce(prefix: &str, id: u32) -> Change<Ipv4> {
+        let prefix = prefix.parse().unwrap();
+        Change::Announce(Route { prefix, next_hop: hop(id) })
+    }
+
+    fn batcher(engine: &str, interval: Duration) -> (Batcher<Ipv4>, crate::live::Reader<Ipv4>) {
+        let spec: EngineSpec = engine.parse().unwrap();
+        let mut writer = Writer::<Ipv4>::new(Rib::new(), spec).unwrap();
+        writer.set_retired_limit(1 << 12);
+        let reader = writer.reader();
+        (Batcher::new(writer, interval), reader)
+    }
+
+    /// Handed over by two threads while batches are built; the last change of a prefix counts.
+    #[test]
+    fn nothing_is_lost_during_a_rebuild() {
+        let (batcher, mut reader) = batcher("spider", Duration::ZERO);
+        const EACH: u32 = 20_000;
+        let prefix = |i: u32| Prefix::<Ipv4>::from_bits_masked(i % 5000 << 12, 24);
+        thread::scope(|scope| {
+            for half in 0..2 {
+                let batcher = &batcher;
+                scope.spawn(move || {
+                    for i in (half..EACH).step_by(2) {
+                        let change = match i % 7 {
+                            0 if i < EACH - 5000 => Change::Withdraw(prefix(i)),
+                            _ => {
+                                Change::Announce(Route { prefix: prefix(i), next_hop: hop(i + 1) })
+                            }
+                        };
+                        batcher.apply(change).unwrap();
+                        if i % 4096 == half {
+                            batcher.flush().unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        batcher.flush().unwrap();
+        let last = |i: u32| Some(hop(EACH - 5000 + i + 1));
+        let guard = reader.pin();
+        assert!((0..5000).all(|i| guard.lookup(prefix(i).addr()) == last(i)));
+        drop(guard);
+        let mut writer = batcher.end();
+        assert_eq!(writer.rib().len(), 5000);
+        assert_eq!(writer.reclaim(), 0);
+        writer.check().unwrap();
+    }
+
+    #[test]
+    fn batches_begin_after_the_interval_or_when_wanted() {
+        for engine in ["spider", "folio"] {
+            let (batcher, mut reader) = batcher(engine, HOUR);
+            let addr = "10.0.0.1".parse().unwrap();
+            batcher.flush().unwrap();
+            batcher.apply(announce("10.0.0.0/8", 1)).unwrap();
+            batcher.flush().unwrap();
+            assert_eq!(reader.pin().lookup(addr), Some(hop(1)));
+            batcher.apply(announce("10.0.0.0/8", 2)).unwrap();
+            batcher.apply(announce("10.0.0.0/8", 3)).unwrap();
+            thread::sleep(Duration::from_millis(20));
+            assert_eq!(reader.pin().lookup(addr), Some(hop(1)), "the interval has not passed");
+            batcher.flush().unwrap();
+            assert_eq!(reader.pin().lookup(addr), Some(hop(3)));
+            // The end does not wait for the interval either, and loses nothing.
+            batcher.apply(announce("10.0.0.0/8", 4)).unwrap();
+            let mut writer = batcher.end();
+            assert_eq!(reader.pin().lookup(addr), Some(hop(4)));
+            assert_eq!(writer.reclaim(), 0);
+        }
+        let (batcher, mut reader) = batcher("spider", HOUR);
+        batcher.apply(announce("10.0.0.0/8", 1)).unwrap();
+        drop(batcher);
+        assert_eq!(reader.pin().lookup("10.0.0.1".parse().unwrap()), Some(hop(1)));
+    }
+
+    /// What is refused is kept until the reason is gone.
+    #[test]
+    fn refused_batches_are_kept() {
+        let (batcher, mut reader) = batcher("folio:codes=16", Duration::ZERO);
+        let addr = "10.0.0.1".parse().unwrap();
+        batcher.apply(announce("10.0.0.0/8", 1)).unwrap();
+        batcher.flush().unwrap();
+        batcher.apply(announce("11.0.0.0/24", 1 << 16)).unwrap();
+        assert!(matches!(batcher.flush(), Err(UpdateError::Limit(_))));
+        batcher.apply(announce("10.0.0.0/8", 2)).unwrap();
+        assert!(matches!(batcher.flush(), Err(UpdateError::Limit(_))));
+        assert_eq!(reader.pin().lookup(addr), Some(hop(1)));
+        batcher.apply(Change::Withdraw("11.0.0.0/24".parse().unwrap())).unwrap();
+        batcher.flush().unwrap();
+        assert_eq!(reader.pin().lookup(addr), Some(hop(2)));
+        // A reader that stalls.
+        let guard = reader.pin();
+        let mut refused = String::new();
+        for i in 3..2000 {
+            batcher.apply(announce("10.0.0.0/26", i)).unwrap();
+            if let Err(error) = batcher.flush() {
+                refused = error.to_string();
+                break;
+            }
+        }
+        assert!(refused.contains("readers keep"), "{refused}");
+        drop(guard);
+        batcher.flush().unwrap();
+        let mut writer = batcher.end();
+        let last = writer.rib().get("10.0.0.0/26".parse().unwrap());
+        assert_eq!(reader.pin().lookup(addr), last);
+        assert_eq!(writer.reclaim(), 0);
+        writer.check().unwrap();
+    }
+
+    #[test]
+    fn changes_of_a_new_table_are_not_lost() {
+        let (batcher, mut reader) = batcher("folio:codes=16", HOUR);
+        batcher.apply(announce("10.0.0.0/8", 1)).unwrap();
+        batcher.flush().unwrap();
+        // Of the table before: replaced with it.
+        batcher.apply(announce("10.1.0.0/16", 2)).unwrap();
+        let route = |prefix: &str, id| Route { prefix: prefix.parse().unwrap(), next_hop: hop(id) };
+        batcher.replace([route("11.0.0.0/8", 3), route("12.0.0.0/8", 4)].into_iter().collect());
+        batcher.apply(announce("11.1.0.0/16", 1 << 16)).unwrap();
+        batcher.apply(Change::Withdraw("12.0.0.0/8".parse().unwrap())).unwrap();
+        assert!(matches!(batcher.flush(), Err(UpdateError::Limit(_))));
+        let answers = |reader: &mut crate::live::Reader<Ipv4>| {
+            let guard = reader.pin();
+            ["10.1.0.0", "11.0.0.0", "11.1.0.0", "12.0.0.0"]
+                .map(|addr| NextHopId::to_raw(guard.lookup(addr.parse().unwrap())))
+        };
+        assert_eq!(answers(&mut reader), [1, 0, 0, 0]);
+        batcher.apply(announce("11.1.0.0/16", 5)).unwrap();
+        batcher.flush().unwrap();
+        assert_eq!(answers(&mut reader), [0, 3, 5, 0]);
+        let writer = batcher.end();
+        assert_eq!(writer.rib().len(), 2);
+        writer.check().unwrap();
+    }
+}

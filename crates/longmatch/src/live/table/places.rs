@@ -1,0 +1,130 @@
+//! Where readers find the values of ids: places that stay where they are, while a writer fills and
+//! empties them.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::marker::PhantomData;
+use core::ptr;
+use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+
+use crate::next_hop::NextHopId;
+
+/// Ids have 32 bits. Block `i` has the places of those whose highest bit is `i`.
+const BLOCKS: usize = 32;
+
+/// The place of an id: its value, or null.
+type Place<T> = AtomicPtr<T>;
+
+/// A place for each id, and in it a share of the value.
+pub(super) struct Places<T> {
+    /// The first place of each block, or null. A block is made when an id of it is needed first,
+    /// and stays.
+    blocks: [AtomicPtr<Place<T>>; BLOCKS],
+    values: PhantomData<Arc<T>>,
+}
+
+/// The block of an id, and the place in it.
+fn find(id: NextHopId) -> (usize, usize) {
+    let block = id.get().ilog2();
+    (block as usize, (id.get() - (1 << block)) as usize)
+}
+
+impl<T> Places<T> {
+    pub fn new() -> Self {
+        let blocks = core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut()));
+        Self { blocks, values: PhantomData }
+    }
+
+    fn place(&self, id: NextHopId) -> Option<&Place<T>> {
+        let (block, at) = find(id);
+        let first = self.blocks[block].load(Acquire);
+        // SAFETY: a block has a place for each id of its highest bit, and stays.
+        (!first.is_null()).then(|| unsafe { &*first.add(at) })
+    }
+
+    /// The value of an id, if it has one now.
+    ///
+    /// # Safety
+    /// The caller is a reader who has entered the domain whose writer drops what [`Places::set`]
+    /// has returned, and who leaves or reports only when it does not use the value any more.
+    #[inline]
+    pub unsafe fn get(&self, id: NextHopId) -> Option<&T> {
+        let value = self.place(id)?.load(Acquire);
+        // SAFETY: it was there after the reader entered or last reported, so the writer still holds
+        // it until the reader leaves or reports.
+        unsafe { value.as_ref() }
+    }
+
+    /// Whether there is a value in the place of an id.
+    pub fn is_taken(&self, id: NextHopId) -> bool {
+        self.place(id).is_some_and(|place| !place.load(Acquire).is_null())
+    }
+
+    /// Puts another value, or none, in the place of an id; the value that was there, which readers
+    /// may still use. Only the writer calls it.
+    pub fn set(&self, id: NextHopId, value: Option<Arc<T>>) -> Option<Arc<T>> {
+        let (block, at) = find(id);
+        let mut first = self.blocks[block].load(Acquire);
+        if first.is_null() {
+            let empty = || Place::new(ptr::null_mut());
+            let places: Box<[Place<T>]> = (0..1usize << block).map(|_| empty()).collect();
+            first = Box::into_raw(places).cast();
+            self.blocks[block].store(first, Release);
+        }
+        let value = value.map_or(ptr::null(), Arc::into_raw).cast_mut();
+        // SAFETY: a place of the block.
+        let before = unsafe { &*first.add(at) }.swap(value, AcqRel);
+        // SAFETY: what lies in a place came from an `Arc`, whose share it was.
+        (!before.is_null()).then(|| unsafe { Arc::from_raw(before) })
+    }
+}
+
+impl<T> Drop for Places<T> {
+    fn drop(&mut self) {
+        for (block, first) in self.blocks.iter_mut().enumerate() {
+            let first = *first.get_mut();
+            if first.is_null() {
+                continue;
+            }
+            let places = ptr::slice_from_raw_parts_mut(first, 1 << block);
+            // SAFETY: a boxed slice of this length.
+            let mut places = unsafe { Box::from_raw(places) };
+            for place in &mut places {
+                let value = *place.get_mut();
+                if !value.is_null() {
+                    // SAFETY: the share of the place.
+                    drop(unsafe { Arc::from_raw(value) });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_has_a_place() {
+        let places = Places::new();
+        let ids = [1, 2, 3, 4, 7, 8, 1000].map(|id| NextHopId::new(id).unwrap());
+        let values = ids.map(|id| Arc::new(id.get()));
+        for (id, value) in ids.into_iter().zip(&values) {
+            assert_eq!(places.set(id, Some(value.clone())), None);
+        }
+        for (id, value) in ids.into_iter().zip(&values) {
+            // SAFETY: nobody drops what is in the places.
+            assert_eq!(unsafe { places.get(id) }, Some(&**value));
+        }
+        assert_eq!(places.set(ids[0], None), Some(values[0].clone()));
+        assert_eq!(places.set(ids[1], Some(Arc::new(9))), Some(values[1].clone()));
+        let others = [1, 5, 9, u32::MAX].map(|id| NextHopId::new(id).unwrap());
+        // SAFETY: as above.
+        assert!(others.iter().all(|id| unsafe { places.get(*id) }.is_none()));
+        assert!(values[..2].iter().all(|value| Arc::strong_count(value) == 1));
+        assert!(values[2..].iter().all(|value| Arc::strong_count(value) == 2));
+        drop(places);
+        assert!(values.iter().all(|value| Arc::strong_count(value) == 1));
+    }
+}

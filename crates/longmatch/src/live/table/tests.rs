@@ -1,0 +1,350 @@
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use core::net::IpAddr;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+use super::*;
+use crate::engine::EngineKind;
+
+fn ip(text: &str) -> IpAddr {
+    text.parse().unwrap()
+}
+
+fn p(text: &str) -> IpPrefix {
+    text.parse().unwrap()
+}
+
+/// A value that counts how many of it there are.
+#[derive(Debug)]
+struct Counted {
+    name: String,
+    alive: Arc<AtomicUsize>,
+}
+
+impl PartialEq for Counted {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Counted {}
+
+impl Hash for Counted {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.name.clear();
+        self.alive.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A writer of an empty table, and what makes values for it.
+struct Counter {
+    alive: Arc<AtomicUsize>,
+}
+
+impl Counter {
+    fn new() -> (Self, TableWriter<Counted>) {
+        let writer = Table::new().live(EngineKind::Folio).unwrap();
+        (Self { alive: Arc::default() }, writer)
+    }
+
+    fn value(&self, name: &str) -> Counted {
+        self.alive.fetch_add(1, Relaxed);
+        Counted { name: name.to_string(), alive: self.alive.clone() }
+    }
+
+    fn alive(&self) -> usize {
+        self.alive.load(Relaxed)
+    }
+}
+
+#[test]
+fn values_of_both_families() {
+    for engine in ["folio", "poptrie", "spider"] {
+        let mut table = Table::new();
+        table.insert(p("10.0.0.0/8"), "office").unwrap();
+        table.insert(p("2001:db8::/32"), "office").unwrap();
+        table.insert(p("192.0.2.0/24"), "gone").unwrap();
+        table.remove(p("192.0.2.0/24"));
+        let mut writer = table.live(engine.parse::<EngineSpec>().unwrap()).unwrap();
+        let mut reader = writer.reader();
+        assert_eq!(writer.insert(p("10.9.0.0/16"), "lab"), Ok(None));
+        assert_eq!(writer.insert(p("2001:db8:9::/48"), "lab"), Ok(None));
+        assert_eq!(writer.insert(p("::ffff:10.0.0.0/104"), "floor"), Ok(Some(&"office")));
+        assert_eq!(writer.get(p("10.0.0.0/8")), Some(&"floor"));
+        assert_eq!(reader.pin().get(ip("10.9.1.1")), Some(&"office"));
+        writer.commit().unwrap();
+        let guard = reader.pin();
+        for (addr, value) in [
+            ("10.9.1.1", Some("lab")),
+            ("::ffff:10.9.1.1", Some("lab")),
+            ("10.1.1.1", Some("floor")),
+            ("192.0.2.1", None),
+            ("2001:db8::1", Some("office")),
+            ("2001:db8:9::1", Some("lab")),
+            ("2001:db9::", None),
+        ] {
+            assert_eq!(guard.get(ip(addr)).copied(), value, "{engine}: {addr}");
+        }
+        let mut out = [None; 2];
+        guard.lookup_ipv4(&["10.9.0.1", "10.0.0.1"].map(|a| a.parse().unwrap()), &mut out);
+        assert_eq!(out.map(|id| *guard.value(id.unwrap()).unwrap()), ["lab", "floor"]);
+        guard.lookup_keys_ipv6(&[0x2001_0db8_u128 << 96, 0], &mut out);
+        assert_eq!(
+            out.map(|id| id.and_then(|id| guard.value(id).copied())),
+            [Some("office"), None]
+        );
+        drop(guard);
+        // Taken back, nothing has changed.
+        assert_eq!(writer.remove(p("10.9.0.0/16")), Some(&"lab"));
+        assert_eq!(writer.remove(p("10.9.0.0/16")), None);
+        writer.insert(p("10.9.0.0/16"), "attic").unwrap();
+        writer.roll_back();
+        writer.commit().unwrap();
+        assert_eq!(reader.pin().get(ip("10.9.1.1")), Some(&"lab"));
+        assert_eq!(writer.reclaim(), 0);
+        writer.check().unwrap();
+        assert_eq!(writer.values.len(), 3, "{engine}");
+    }
+}
+
+#[test]
+fn mapped_addresses_are_kept_where_that_was_said() {
+    let mut table = Table::new().keep_mapped();
+    table.insert(p("::/0"), 6).unwrap();
+    table.insert(p("0.0.0.0/0"), 4).unwrap();
+    let writer = table.live(EngineKind::Folio).unwrap();
+    assert_eq!(writer.reader().pin().get(ip("::ffff:10.0.0.1")), Some(&6));
+    assert_eq!(writer.reader().pin().get(ip("10.0.0.1")), Some(&4));
+}
+
+/// A value stays as long as somebody may be at it, and its id is not another's before.
+#[test]
+fn ids_are_used_again_after_a_grace_period() {
+    let (counter, mut writer) = Counter::new();
+    writer.insert(p("10.0.0.0/8"), counter.value("a")).unwrap();
+    writer.commit().unwrap();
+    let mut reader = writer.reader();
+    let guard = reader.pin();
+    let id = guard.ipv4().lookup("10.1.1.1".parse().unwrap()).unwrap();
+    for (i, name) in ["b", "c", "d"].into_iter().enumerate() {
+        writer.insert(p("10.0.0.0/8"), counter.value(name)).unwrap();
+        writer.commit().unwrap();
+        writer.insert(p("11.0.0.0/8"), counter.value(name)).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(guard.value(id).unwrap().name, "a");
+        assert!(writer.reclaim() > 0);
+        assert_eq!(counter.alive(), i + 2, "equal values are one, and all are kept");
+    }
+    let mut other = writer.reader();
+    assert_eq!(other.pin().get(ip("10.1.1.1")).unwrap().name, "d");
+    // An id from before: as long as it has not been used again, its value.
+    assert_eq!(other.pin().value(id).unwrap().name, "a");
+    drop(guard);
+    assert_eq!(writer.reclaim(), 0);
+    assert_eq!(counter.alive(), 1);
+    assert_eq!(other.pin().value(id), None);
+    writer.insert(p("12.0.0.0/8"), counter.value("e")).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(writer.ipv4().max_next_hop(), 4, "no fifth id was needed");
+    drop((writer, other));
+    assert_eq!(reader.pin().get(ip("10.1.1.1")).unwrap().name, "d");
+    drop(reader);
+    assert_eq!(counter.alive(), 0);
+}
+
+/// An id that is lost, had again, and lost again: the last time counts.
+#[test]
+fn a_revived_id_waits_for_its_last_readers() {
+    let (counter, mut writer) = Counter::new();
+    let mut readers = [writer.reader(), writer.reader()];
+    let [first, second] = &mut readers;
+    let set = |writer: &mut TableWriter<Counted>, name: &str| {
+        writer.insert(p("10.0.0.0/8"), counter.value(name)).unwrap();
+        writer.commit().unwrap();
+    };
+    set(&mut writer, "a");
+    let early = first.pin();
+    set(&mut writer, "b");
+    set(&mut writer, "a");
+    let late = second.pin();
+    set(&mut writer, "b");
+    drop(early);
+    writer.reclaim();
+    // `late` was there when 10/8 was "a" the second time.
+    let id = NextHopId::new(1).unwrap();
+    assert_eq!(late.value(id).unwrap().name, "a");
+    set(&mut writer, "c");
+    assert_eq!(late.value(id).unwrap().name, "a");
+    drop(late);
+    assert_eq!(writer.reclaim(), 0);
+    assert_eq!(counter.alive(), 1);
+}
+
+/// Whoever has an id from elsewhere finds a value that is there, whatever the writer does.
+#[test]
+fn a_value_in_use_outlives_its_place_and_the_writer() {
+    let (counter, mut writer) = Counter::new();
+    let mut readers = [writer.reader(), writer.reader()];
+    let [first, second] = &mut readers;
+    writer.insert(p("10.0.0.0/8"), counter.value("a")).unwrap();
+    writer.commit().unwrap();
+    let before = first.pin();
+    writer.remove(p("10.0.0.0/8"));
+    writer.commit().unwrap();
+    // Not by the table, which has no route any more.
+    let after = second.pin();
+    assert_eq!(after.get(ip("10.0.0.1")), None);
+    let value = after.value(NextHopId::new(1).unwrap()).unwrap();
+    drop(before);
+    assert!(writer.reclaim() > 0);
+    // The place is empty, the value is there.
+    assert_eq!(after.value(NextHopId::new(1).unwrap()), None);
+    assert_eq!((value.name.as_str(), counter.alive()), ("a", 1));
+    drop(writer);
+    assert_eq!((value.name.as_str(), counter.alive()), ("a", 1));
+    drop(after);
+    drop(readers);
+    assert_eq!(counter.alive(), 0);
+}
+
+/// What is refused is taken back, its values too.
+#[test]
+fn refused_commits_are_taken_back() {
+    let (counter, mut writer) = Counter::new();
+    writer.insert(p("10.0.0.0/8"), counter.value("a")).unwrap();
+    writer.insert(p("2001:db8::/32"), counter.value("a")).unwrap();
+    writer.commit().unwrap();
+    writer.set_retired_limit(100);
+    let mut reader = writer.reader();
+    let guard = reader.pin();
+    let mut committed = 0;
+    let refused = loop {
+        let name = alloc::format!("{committed}");
+        writer.insert(p("10.0.0.0/24"), counter.value(&name)).unwrap();
+        match writer.commit() {
+            Ok(()) => committed += 1,
+            Err(refused) => break refused,
+        }
+        assert!(committed < 100);
+    };
+    let limit = UpdateError::Retired { bytes: 0, limit: 100 }.to_string();
+    assert!(refused.to_string().contains(&limit[limit.len() - 30..]), "{refused}");
+    let last = alloc::format!("{}", committed - 1);
+    assert_eq!(writer.get(p("10.0.0.0/24")).unwrap().name, last);
+    assert_eq!(guard.get(ip("10.0.0.1")).unwrap().name, "a");
+    drop(guard);
+    assert_eq!(writer.reclaim(), 0);
+    assert_eq!(counter.alive(), 2);
+    writer.check().unwrap();
+    // Limits of the table: routes, and values.
+    let mut writer = Table::with_limits(1, 2).live(EngineKind::Folio).unwrap();
+    writer.insert(p("10.0.0.0/8"), 1).unwrap();
+    assert!(matches!(writer.insert(p("11.0.0.0/8"), 2), Err(InsertError::Routes(_))));
+    writer.insert(p("10.0.0.0/8"), 2).unwrap();
+    assert!(matches!(writer.insert(p("10.0.0.0/8"), 3), Err(InsertError::NextHops(_))));
+    writer.commit().unwrap();
+    assert_eq!(writer.reader().pin().get(ip("10.0.0.1")), Some(&2));
+    assert_eq!(writer.reclaim(), 0);
+    writer.insert(p("10.0.0.0/8"), 3).unwrap();
+}
+
+#[test]
+fn tables_are_replaced_with_their_values() {
+    let (counter, mut writer) = Counter::new();
+    for (prefix, name) in [("10.0.0.0/8", "a"), ("11.0.0.0/8", "b"), ("2001:db8::/32", "c")] {
+        writer.insert(p(prefix), counter.value(name)).unwrap();
+    }
+    writer.commit().unwrap();
+    writer.insert(p("12.0.0.0/8"), counter.value("never committed")).unwrap();
+    let mut reader = writer.reader();
+    let guard = reader.pin();
+    let mut table = Table::new();
+    for (prefix, name) in [("11.0.0.0/8", "c"), ("13.0.0.0/8", "d"), ("2001:db8::/32", "b")] {
+        table.insert(p(prefix), counter.value(name)).unwrap();
+    }
+    table.insert_distinct(p("14.0.0.0/8"), counter.value("d")).unwrap();
+    writer.replace(table).unwrap();
+    writer.check().unwrap();
+    assert_eq!(guard.get(ip("10.0.0.1")).unwrap().name, "a");
+    drop(guard);
+    let guard = reader.pin();
+    for (addr, name) in
+        [("11.0.0.1", "c"), ("13.0.0.1", "d"), ("14.0.0.1", "d"), ("2001:db8::", "b")]
+    {
+        assert_eq!(guard.get(ip(addr)).unwrap().name, name);
+    }
+    assert_eq!(guard.get(ip("10.0.0.1")), None);
+    drop(guard);
+    assert_eq!(writer.reclaim(), 0);
+    assert_eq!(counter.alive(), 4);
+    // As many values as there may be: refused, and nothing has changed.
+    let mut writer = Table::with_limits(9, 2).live(EngineKind::Folio).unwrap();
+    writer.insert(p("10.0.0.0/8"), 1).unwrap();
+    writer.commit().unwrap();
+    let mut table = Table::new();
+    for i in 0..3u8 {
+        table.insert(IpPrefix::masked(IpAddr::from([i, 0, 0, 0]), 8).unwrap(), 7 + i).unwrap();
+    }
+    assert!(matches!(writer.replace(table), Err(UpdateError::Values(_))));
+    assert_eq!(writer.reclaim(), 0);
+    assert_eq!((writer.values.len(), writer.ipv4().len()), (1, 1));
+    writer.check().unwrap();
+}
+
+/// Readers in threads look at values that come and go.
+#[test]
+fn readers_find_the_values_of_their_moment() {
+    let mut writer = Table::new().live(EngineKind::Folio).unwrap();
+    let value = |version: usize| alloc::format!("version {version} of a value on the heap");
+    writer.insert(p("10.0.0.0/8"), value(0)).unwrap();
+    writer.commit().unwrap();
+    const LAST: usize = 3000;
+    let done = AtomicUsize::new(0);
+    let readers: [_; 2] = core::array::from_fn(|_| writer.reader());
+    thread::scope(|scope| {
+        for (i, mut reader) in readers.into_iter().enumerate() {
+            let done = &done;
+            let version = |text: &str| -> usize {
+                assert!(text.ends_with("of a value on the heap"), "{text}");
+                text.split(' ').nth(1).unwrap().parse().unwrap()
+            };
+            scope.spawn(move || {
+                let mut seen = 0;
+                while seen < LAST {
+                    let before = done.load(Relaxed);
+                    let now = match i {
+                        0 => version(reader.pin().get(ip("10.0.0.1")).unwrap()),
+                        _ => {
+                            let mut resident = reader.stay();
+                            let now = version(resident.table().get(ip("10.0.0.1")).unwrap());
+                            resident.report();
+                            now.max(version(resident.table().get(ip("10.0.0.1")).unwrap()))
+                        }
+                    };
+                    assert!(now >= seen.max(before), "{now} after {seen}, of {before}");
+                    seen = now;
+                }
+            });
+        }
+        for version in 1..=LAST {
+            writer.insert(p("10.0.0.0/8"), value(version)).unwrap();
+            // Takes the place of what was there a while ago.
+            writer.insert(p("11.0.0.0/8"), value(version + 1_000_000)).unwrap();
+            writer.commit().unwrap();
+            done.store(version, Relaxed);
+            if version % 64 == 0 {
+                thread::yield_now();
+            }
+        }
+    });
+    assert_eq!(writer.reclaim(), 0);
+    assert_eq!(writer.values.len(), 2);
+}
