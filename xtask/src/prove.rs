@@ -25,11 +25,20 @@ const TABLES: [&str; 8] = [
 /// Races of readers with a writer, and long churn: the tests that are ignored otherwise.
 const LIVE: &str = "test --release --package longmatch --test live -- --ignored --nocapture";
 
+/// Real days of updates: the routes, the updates, and how many of them lie between two of eight comparisons of every
+/// address (for IPv6, of addresses inside of every range).
+const DAYS: [(&str, &str, &str); 2] =
+    [("ipv4-full", "ipv4-updates", "154825"), ("ipv6-full", "ipv6-updates", "137582")];
+
+/// The engines that are patched under readers.
+const PATCHED: &str = "folio,poptrie,dxr,dir24_8,tree_bitmap";
+
 /// Tables made of the first one, as the Poptrie paper makes them to see what grows too large.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 
-/// Races tables that change with their readers, then verifies every engine on each table that is there, every address with the best SIMD level and every range with the
-/// others, and returns whether all agree. (`longmatch verify --simd all` sweeps with each level; that takes hours.)
+/// Races tables that change with their readers and replays real days of updates, then verifies every engine on each
+/// table that is there, every address with the best SIMD level and every range with the others, and returns whether all
+/// agree. (`longmatch verify --simd all` sweeps with each level; that takes hours.)
 ///
 /// # Errors
 /// When there is no data directory, or it holds none of the tables: then nothing would be proven.
@@ -48,6 +57,17 @@ pub fn run() -> Outcome {
     cpu::print_levels();
     let mut report = Report::default();
     report.command("tables change under readers, at length", &mut cargo(LIVE));
+    for (table, updates, every) in DAYS {
+        let name = format!("engines that are patched follow {updates} over {table}");
+        let (routes, updates) = (file(&dir, table), file(&dir, updates));
+        if let Some(absent) = [&routes, &updates].into_iter().find(|path| !path.is_file()) {
+            report.skip(&name, &format!("absent: {}", absent.display()));
+            continue;
+        }
+        let mut replay = longmatch("replay --full --readers 1 --engine");
+        replay.args([PATCHED, "--verify-every", every, "--routes"]).arg(&routes);
+        report.command(&name, replay.arg("--updates").arg(&updates));
+    }
     for table in TABLES {
         let routes = file(&dir, table);
         let name = format!("all engines agree on {table}");

@@ -49,8 +49,8 @@ pub use race::{Race, Setup};
 pub use random::{SplitMix64, Xorshift};
 pub use record::{KeySource, LIMIT, Record};
 pub use replay::{
-    Kinds, READER_BATCH, Replay, ReplayError, ReplayRecord, ReplayStep, in_random_order,
-    reader_keys,
+    ENTERING_BATCH, Kinds, READER_BATCH, Replay, ReplayError, ReplayRecord, ReplayStep,
+    in_random_order, reader_keys,
 };
 pub use traffic::{Destinations, REPEATS, Traffic, UnknownTraffic, ZIPF_DESTINATIONS};
 pub use verdict::{Agreement, Mismatch, Verdict};

@@ -58,7 +58,7 @@ pub struct ReplayArgs {
     ///
     /// Each looks up batches of 256 random routed addresses, for a second while nothing
     /// changes and then under the updates: their rates, and the time that 99.99 % of their
-    /// batches did not exceed.
+    /// batches did not exceed; and what a guard or a report costs a lookup in batches of 32.
     #[arg(long, value_name = "N", value_parser = count, verbatim_doc_comment)]
     readers: Option<usize>,
 
@@ -69,11 +69,12 @@ pub struct ReplayArgs {
     /// Compare the table with its routes every N updates, not only at the end
     ///
     /// Both ends of every range of addresses are looked up, and the structure is checked;
-    /// updates and readers wait meanwhile. With --batch, at the next commit.
+    /// updates and readers wait meanwhile. With --batch, at the next commit. With --full,
+    /// everything is looked up each time.
     #[arg(long, value_name = "N", value_parser = count, verbatim_doc_comment)]
     pub verify_every: Option<usize>,
 
-    /// At the end, look up every IPv4 address, or inside of IPv6 ranges too
+    /// Compare every IPv4 address with the routes, or inside of IPv6 ranges too
     #[arg(long)]
     pub full: bool,
 

@@ -26,7 +26,7 @@ W 192.0.2.0/24
 const KINDS: [(&str, u64); 6] =
     [("updates", 10), ("new", 2), ("same", 3), ("changed", 2), ("withdrawn", 2), ("unknown", 1)];
 
-const KEYS: [&str; 38] = [
+const KEYS: [&str; 40] = [
     "engine",
     "variant",
     "family",
@@ -61,6 +61,8 @@ const KEYS: [&str; 38] = [
     "reader_p50_ns_churn",
     "reader_p9999_ns_idle",
     "reader_p9999_ns_churn",
+    "guard_ns",
+    "report_ns",
     "checkpoints",
     "checked",
     "mismatches",

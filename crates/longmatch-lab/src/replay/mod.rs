@@ -2,6 +2,7 @@
 //! and what readers notice.
 
 mod checks;
+mod entering;
 mod histogram;
 mod readers;
 mod record;
@@ -20,9 +21,11 @@ use crate::family::LabFamily;
 use crate::random::Xorshift;
 use crate::traffic::Traffic;
 use checks::Checks;
+use entering::Entering;
 use histogram::Histogram;
 use readers::{Crew, Latencies, Phase, Signal};
 
+pub use entering::ENTERING_BATCH;
 pub use readers::READER_BATCH;
 pub use record::{Kinds, ReplayRecord};
 
@@ -51,8 +54,8 @@ pub struct Replay<'a, F: LabFamily> {
     /// Compares the table with its routes at the first commit after so many updates, again and
     /// again; and in any case at the end.
     pub verify_every: Option<usize>,
-    /// Whether the comparison at the end is of every IPv4 address, or of addresses inside of every
-    /// IPv6 range too.
+    /// Whether all comparisons are of every IPv4 address, or of addresses inside of every IPv6
+    /// range too.
     pub full: bool,
 }
 
@@ -134,16 +137,23 @@ impl<F: LabFamily> Replay<'_, F> {
             let readers = (0..self.readers).map(|_| writer.reader()).collect();
             let crew = Crew::start(scope, &signal, readers, self.keys);
             let mut run = Run { replay: self, writer, tally: Tally::new(), checks: Checks::new() };
+            let mut entering = None;
+            let mut idle = |writer: &Writer<F>| {
+                if self.readers > 0 {
+                    entering = Some(Entering::measure(writer.reader(), self.keys));
+                    crew.idle(self.idle);
+                }
+            };
             if !self.idle_after {
-                crew.idle(self.idle);
+                idle(&run.writer);
             }
             run.changes(&crew, on_step)?;
             if self.idle_after {
-                crew.idle(self.idle);
+                idle(&run.writer);
             }
             let latencies = crew.end();
             run.end();
-            run.record(spec, bytes_before, &latencies)
+            run.record(spec, bytes_before, entering, &latencies)
         })
     }
 }
@@ -202,7 +212,7 @@ impl<F: LabFamily> Run<'_, '_, F> {
             }
             if verify_every.is_some_and(|every| unchecked >= every) && done < total {
                 crew.turn_to(Phase::Rest);
-                self.checks.checkpoint(&self.writer);
+                self.compare();
                 unchecked = 0;
                 crew.turn_to(Phase::Churn);
             }
@@ -246,6 +256,10 @@ impl<F: LabFamily> Run<'_, '_, F> {
     /// The last comparison.
     fn end(&mut self) {
         self.writer.reclaim();
+        self.compare();
+    }
+
+    fn compare(&mut self) {
         self.checks.checkpoint(&self.writer);
         if self.replay.full {
             self.checks.everything(&self.writer);
@@ -256,6 +270,7 @@ impl<F: LabFamily> Run<'_, '_, F> {
         self,
         spec: &EngineSpec,
         bytes_before: usize,
+        entering: Option<Entering>,
         readers: &[Latencies],
     ) -> Result<ReplayRecord, ReplayError> {
         let Self { replay, writer, tally, checks } = self;
@@ -298,6 +313,8 @@ impl<F: LabFamily> Run<'_, '_, F> {
             reader_p50_ns_churn: batch_ns(churn(), 0.5),
             reader_p9999_ns_idle: batch_ns(idle(), 0.9999),
             reader_p9999_ns_churn: batch_ns(churn(), 0.9999),
+            guard_ns: entering.map(|it| it.guard_ns),
+            report_ns: entering.map(|it| it.report_ns),
             checkpoints: checks.checkpoints,
             checked: checks.seen.addresses,
             mismatches: checks.seen.mismatches,

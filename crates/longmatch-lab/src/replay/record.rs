@@ -118,6 +118,10 @@ pub struct ReplayRecord {
     pub reader_p9999_ns_idle: Option<u64>,
     /// The same while updates were replayed.
     pub reader_p9999_ns_churn: Option<u64>,
+    /// Nanoseconds a lookup that a guard for each batch of 32 costs, beside one for all of them.
+    pub guard_ns: Option<f64>,
+    /// Nanoseconds a lookup that a report after each batch of 32 costs.
+    pub report_ns: Option<f64>,
     /// How often the table was compared with its routes.
     pub checkpoints: u64,
     /// Lookups with which it was.

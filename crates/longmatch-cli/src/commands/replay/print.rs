@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use longmatch_lab::{Kinds, READER_BATCH, ReplayRecord};
+use longmatch_lab::{ENTERING_BATCH, Kinds, READER_BATCH, ReplayRecord};
 
 use super::Command;
 use crate::error::CliError;
@@ -90,11 +90,14 @@ impl Command<'_> {
 
     fn readers(&mut self, records: &[ReplayRecord]) -> Result<(), CliError> {
         let readers = plural(records[0].readers as u64, "reader");
-        let about = format!(
+        let rates = format!(
             "{readers}: million lookups a second, and nanoseconds of a batch of {READER_BATCH}; \
              idle without updates, churn with them"
         );
-        writeln!(self.out, "\n  {}", self.out.dim(about))?;
+        let entering = format!(
+            "guard and report: nanoseconds that each costs a lookup in batches of {ENTERING_BATCH}"
+        );
+        writeln!(self.out, "\n  {}\n  {}", self.out.dim(rates), self.out.dim(entering))?;
         let mut grid = Grid::new([
             ("engine", Align::Left),
             ("idle Mlps", Align::Right),
@@ -104,8 +107,11 @@ impl Command<'_> {
             ("churn p50", Align::Right),
             ("idle p99.99", Align::Right),
             ("churn p99.99", Align::Right),
+            ("guard", Align::Right),
+            ("report", Align::Right),
         ]);
         let mlps = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!("{rate:.1}"));
+        let cost = |ns: Option<f64>| ns.map_or_else(String::new, |ns| format!("{ns:.2}"));
         let ns = |ns: Option<u64>| ns.map_or_else(String::new, thousands);
         for record in records {
             let (idle, churn) = (record.reader_mlps_idle, record.reader_mlps_churn);
@@ -118,6 +124,8 @@ impl Command<'_> {
                 ns(record.reader_p50_ns_churn),
                 ns(record.reader_p9999_ns_idle),
                 ns(record.reader_p9999_ns_churn),
+                cost(record.guard_ns),
+                cost(record.report_ns),
             ]);
         }
         grid.print(&mut self.out)
