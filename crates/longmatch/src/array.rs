@@ -5,6 +5,7 @@
 //! go by its address, and load the words that may be replaced as such. Who compiles a table or
 //! checks it has slices; the writer has none while it writes.
 
+use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 use core::slice;
 use core::sync::atomic::AtomicUsize;
@@ -28,8 +29,10 @@ pub struct Array<T: Plain> {
     words: Buffer,
     /// Items that there is room for.
     room: usize,
-    /// Items that have been used. An atomic as readers ask for it, to say how large the table is.
-    len: AtomicUsize,
+    /// Items that have been used. An atomic as readers ask for it, to say how large the table is; in
+    /// a box, as a compiler takes nothing to stay as it is in a table with an atomic inside, and
+    /// looks up where the arrays are after each answer.
+    len: Box<AtomicUsize>,
     item: core::marker::PhantomData<T>,
 }
 
@@ -39,7 +42,7 @@ impl<T: Plain> Array<T> {
         let room = room.max(items.len());
         let words = Buffer::zeroed(room.checked_mul(size_of::<T>())?.div_ceil(size_of::<u32>()))?;
         let item = core::marker::PhantomData;
-        let mut array = Self { words, room, len: AtomicUsize::new(items.len()), item };
+        let mut array = Self { words, room, len: Box::new(AtomicUsize::new(items.len())), item };
         array.copy_from_slice(items);
         Some(array)
     }

@@ -19,6 +19,15 @@ use crate::table::in_blocks;
 /// Looks up addresses of both families, and the values of their routes, while a
 /// [`TableWriter`](super::TableWriter) changes them. Each thread that reads has its own; a clone is
 /// another.
+///
+/// A reader can be sent to another thread if its values can be shared with one:
+///
+/// ```compile_fail,E0277
+/// # use longmatch::{EngineKind, Table};
+/// let table = Table::<std::rc::Rc<u8>>::new();
+/// let mut reader = table.live(EngineKind::Folio).unwrap().reader();
+/// std::thread::spawn(move || drop(reader.pin()));
+/// ```
 pub struct TableReader<T> {
     presence: Presence<SharedTable<T>>,
 }
