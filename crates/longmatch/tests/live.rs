@@ -187,10 +187,17 @@ fn a_poptrie_changes_under_readers() {
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
 }
 
+/// Entries of both tables, and groups that come, stay and go.
+#[test]
+fn dir24_8_changes_under_readers() {
+    race("dir24_8", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.2.0/24", "12.1.3.4/32"], QUICK);
+    race("dir24_8:entry=32", &["10.0.0.0/15", "10.0.7.0/25"], &["12.1.0.0/20"], QUICK);
+}
+
 #[test]
 fn tables_are_swapped_under_readers() {
     race("spider", &["10.0.0.0/12"], &[], QUICK_SWAP);
-    race("dir24_8", &["10.0.0.0/12"], &[], Enough { updates: 3, ..QUICK_SWAP });
+    race("sail", &["10.0.0.0/12"], &[], Enough { updates: 3, ..QUICK_SWAP });
 }
 
 #[test]
@@ -200,6 +207,7 @@ fn full_race() {
     race("folio:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
+    race("dir24_8:entry=32", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
 }
 
 /// Random changes of a large table: pages are used again, and nothing is lost.
@@ -244,6 +252,7 @@ fn churn(engine: &str, routes: u32, updates: u32) {
 fn memory_stays_that_of_a_fresh_table() {
     churn("folio", 20_000, 60_000);
     churn("poptrie", 20_000, 60_000);
+    churn("dir24_8", 20_000, 60_000);
 }
 
 #[test]
@@ -251,6 +260,7 @@ fn memory_stays_that_of_a_fresh_table() {
 fn full_churn() {
     churn("folio", 500_000, 10_000_000);
     churn("poptrie", 500_000, 10_000_000);
+    churn("dir24_8", 500_000, 10_000_000);
 }
 
 /// Readers come and go while the table changes.

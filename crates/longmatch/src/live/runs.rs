@@ -65,10 +65,10 @@ impl FreeRuns {
         }
         let few = self.freed <= FREED_RUNS + array.len() / FREED_PART;
         if few && let Some(start) = array.extend(count) {
-            return Some(start);
+            return u32::try_from(start).ok();
         }
         self.join();
-        self.take_free(count).or_else(|| array.extend(count))
+        self.take_free(count).or_else(|| u32::try_from(array.extend(count)?).ok())
     }
 
     /// Takes the shortest free run that is long enough, or its front.
