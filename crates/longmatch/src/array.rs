@@ -117,6 +117,19 @@ impl<T: Plain> Array<T> {
         unsafe { item.read() }
     }
 
+    /// Item `i`, which is not written as long as it is looked at.
+    ///
+    /// # Safety
+    /// There is such an item, and no word of it is replaced.
+    #[inline(always)]
+    pub unsafe fn item(&self, i: usize) -> &T {
+        debug_assert!(i < self.room);
+        // SAFETY: inside of the buffer, as the caller promises.
+        let item = unsafe { self.as_ptr().add(i) };
+        // SAFETY: as above; any bits are an item.
+        unsafe { &*item }
+    }
+
     /// The word `offset` bytes into item `i`, which may be replaced meanwhile.
     ///
     /// # Safety

@@ -186,6 +186,41 @@ pub(crate) unsafe fn load_half(half: *const u16) -> u16 {
     unsafe { AtomicU16::from_ptr(half.cast_mut()) }.load(Relaxed)
 }
 
+/// A word by itself that is published: where a structure begins that a writer makes anew.
+#[derive(Debug)]
+pub(crate) struct Word(AtomicU32);
+
+impl Word {
+    pub fn new(word: u32) -> Self {
+        Self(AtomicU32::new(word))
+    }
+
+    /// As [`load`].
+    #[inline(always)]
+    pub fn load(&self) -> u32 {
+        self.0.load(Relaxed)
+    }
+
+    /// As [`Buffer::publish`].
+    pub fn publish(&self, word: u32) {
+        self.0.store(word, Release);
+    }
+}
+
+impl Clone for Word {
+    fn clone(&self) -> Self {
+        Self::new(self.load())
+    }
+}
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Self) -> bool {
+        self.load() == other.load()
+    }
+}
+
+impl Eq for Word {}
+
 /// Asks the system for huge pages; whether there is such a system and it agrees.
 #[cfg(all(target_os = "linux", feature = "std", not(miri)))]
 fn advise_huge(start: NonNull<u32>, bytes: usize) -> bool {
