@@ -1,7 +1,7 @@
 //! An array of items at the front of memory that stays where it is, with room to grow.
 //!
 //! A writer changes a table under its readers in two ways: it writes items where no reader comes
-//! yet, and replaces a word of 32 bits with one store. So lookups have no slice of an array: they
+//! yet, and replaces a word of 32 bits, or half of one, with one store. So lookups have no slice of an array: they
 //! go by its address, and load the words that may be replaced as such. Who compiles a table or
 //! checks it has slices; the writer has none while it writes.
 
@@ -11,7 +11,7 @@ use core::slice;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::buffer::Buffer;
+use crate::buffer::{self, Buffer};
 use crate::simd::prefetch_bytes;
 
 /// What arrays consist of.
@@ -23,6 +23,42 @@ pub unsafe trait Plain: Copy + Eq + core::fmt::Debug {}
 unsafe impl Plain for u16 {}
 // SAFETY: as above.
 unsafe impl Plain for u32 {}
+
+/// Items that one store replaces.
+pub trait Single: Plain {
+    /// An item that may be replaced meanwhile.
+    ///
+    /// # Safety
+    /// It is the address of an item of an array.
+    unsafe fn load(at: *const Self) -> Self;
+
+    /// [`Array::publish_item`].
+    fn publish(array: &Array<Self>, i: usize, item: Self);
+}
+
+impl Single for u16 {
+    #[inline(always)]
+    unsafe fn load(at: *const Self) -> Self {
+        // SAFETY: half of a word of the array's buffer, as the caller promises.
+        unsafe { buffer::load_half(at) }
+    }
+
+    fn publish(array: &Array<Self>, i: usize, item: Self) {
+        array.words.publish_half(i, item);
+    }
+}
+
+impl Single for u32 {
+    #[inline(always)]
+    unsafe fn load(at: *const Self) -> Self {
+        // SAFETY: a word of the array's buffer, as the caller promises.
+        unsafe { buffer::load(at) }
+    }
+
+    fn publish(array: &Array<Self>, i: usize, item: Self) {
+        array.words.publish(i, item);
+    }
+}
 
 /// Items, and room for more.
 pub struct Array<T: Plain> {
@@ -47,6 +83,19 @@ impl<T: Plain> Array<T> {
         Some(array)
     }
 
+    /// Items without a bit set; `None` when there is not as much memory. What is not written takes
+    /// none of it.
+    pub fn zeroed(len: usize) -> Option<Self> {
+        let array = Self::with_room(&[], len)?;
+        array.extend(len)?;
+        Some(array)
+    }
+
+    /// Items that there is room for.
+    pub fn room(&self) -> usize {
+        self.room
+    }
+
     /// Number of items that have been used.
     pub fn len(&self) -> usize {
         self.len.load(Relaxed)
@@ -69,6 +118,19 @@ impl<T: Plain> Array<T> {
         let item = unsafe { self.as_ptr().add(i) };
         // SAFETY: as above; any bits are an item.
         unsafe { item.read() }
+    }
+
+    /// Item `i`, which is not written as long as it is looked at.
+    ///
+    /// # Safety
+    /// There is such an item, and no word of it is replaced.
+    #[inline(always)]
+    pub unsafe fn item(&self, i: usize) -> &T {
+        debug_assert!(i < self.room);
+        // SAFETY: inside of the buffer, as the caller promises.
+        let item = unsafe { self.as_ptr().add(i) };
+        // SAFETY: as above; any bits are an item.
+        unsafe { &*item }
     }
 
     /// The word `offset` bytes into item `i`, which may be replaced meanwhile.
@@ -108,14 +170,14 @@ impl<T: Plain> Array<T> {
 
     /// Uses `count` more items, which readers do not come to yet; where they begin. `None` when
     /// there is no room.
-    pub fn extend(&self, count: usize) -> Option<u32> {
+    pub fn extend(&self, count: usize) -> Option<usize> {
         let start = self.len();
         let end = start + count;
         if end > self.room {
             return None;
         }
         self.len.store(end, Relaxed);
-        u32::try_from(start).ok()
+        Some(start)
     }
 
     /// Asks for the cache line of an item, which need not exist.
@@ -127,6 +189,30 @@ impl<T: Plain> Array<T> {
     #[inline(always)]
     fn word(i: usize, offset: usize) -> usize {
         (i * size_of::<T>() + offset) / size_of::<u32>()
+    }
+}
+
+impl<T: Single> Array<T> {
+    /// Item `i`, which may be replaced meanwhile.
+    ///
+    /// # Safety
+    /// There is such an item.
+    #[inline(always)]
+    pub unsafe fn load_item(&self, i: usize) -> T {
+        debug_assert!(i < self.room);
+        // SAFETY: inside of the buffer, as the caller promises.
+        let at = unsafe { self.as_ptr().add(i) };
+        // SAFETY: an item of the array.
+        unsafe { T::load(at) }
+    }
+
+    /// Replaces item `i` under readers. Only the one writer calls it, without a slice of the array.
+    ///
+    /// # Panics
+    /// When there is no such item.
+    pub fn publish_item(&self, i: usize, item: T) {
+        assert!(i < self.room, "item {i} of {}", self.room);
+        T::publish(self, i, item);
     }
 }
 

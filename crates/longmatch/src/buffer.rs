@@ -5,8 +5,8 @@ use core::alloc::Layout;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Relaxed, Release};
+use core::sync::atomic::{AtomicU16, AtomicU32};
 
 /// Bytes in a cache line.
 pub(crate) const LINE: usize = 64;
@@ -111,6 +111,18 @@ impl Buffer {
         unsafe { AtomicU32::from_ptr(at.as_ptr()) }.store(word, Release);
     }
 
+    /// The same of half `i` of the words, in the order in which they lie in memory.
+    ///
+    /// # Panics
+    /// When there is no such half.
+    pub fn publish_half(&self, i: usize, half: u16) {
+        assert!(i < 2 * self.len, "half {i} of {}", 2 * self.len);
+        // SAFETY: inside of the allocation.
+        let at = unsafe { self.words.cast::<u16>().add(i) };
+        // SAFETY: aligned and initialised; readers of published halves go by `load_half`.
+        unsafe { AtomicU16::from_ptr(at.as_ptr()) }.store(half, Release);
+    }
+
     /// Writes bytes where no reader reads yet: after `publish`ing what leads to them they can be
     /// read.
     ///
@@ -163,6 +175,51 @@ pub(crate) unsafe fn load(word: *const u32) -> u32 {
     // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
     unsafe { AtomicU32::from_ptr(word.cast_mut()) }.load(Relaxed)
 }
+
+/// [`load`] for half of a word.
+///
+/// # Safety
+/// It is the address of half of a word of a buffer.
+#[inline(always)]
+pub(crate) unsafe fn load_half(half: *const u16) -> u16 {
+    // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
+    unsafe { AtomicU16::from_ptr(half.cast_mut()) }.load(Relaxed)
+}
+
+/// A word by itself that is published: where a structure begins that a writer makes anew.
+#[derive(Debug)]
+pub(crate) struct Word(AtomicU32);
+
+impl Word {
+    pub fn new(word: u32) -> Self {
+        Self(AtomicU32::new(word))
+    }
+
+    /// As [`load`].
+    #[inline(always)]
+    pub fn load(&self) -> u32 {
+        self.0.load(Relaxed)
+    }
+
+    /// As [`Buffer::publish`].
+    pub fn publish(&self, word: u32) {
+        self.0.store(word, Release);
+    }
+}
+
+impl Clone for Word {
+    fn clone(&self) -> Self {
+        Self::new(self.load())
+    }
+}
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Self) -> bool {
+        self.load() == other.load()
+    }
+}
+
+impl Eq for Word {}
 
 /// Asks the system for huge pages; whether there is such a system and it agrees.
 #[cfg(all(target_os = "linux", feature = "std", not(miri)))]
@@ -226,6 +283,13 @@ mod tests {
         // SAFETY: words of the buffer.
         let words = [0, 1, 2, 3, 39].map(|i| unsafe { buffer.load(i) });
         assert_eq!(words, [0, 0x0101_0100, 0x0101_0101, 0, 8]);
+        buffer.publish_half(77, 0x0203);
+        let halves = [76, 77].map(|i| {
+            let half = buffer.as_ptr().cast::<u16>().wrapping_add(i);
+            // SAFETY: half of a word of the buffer.
+            unsafe { load_half(half) }
+        });
+        assert_eq!(halves, [0, 0x0203]);
         assert_eq!(buffer.touched_bytes(), 160);
     }
 
@@ -233,6 +297,12 @@ mod tests {
     #[should_panic(expected = "word 40 of 40")]
     fn words_outside_are_not_published() {
         Buffer::zeroed(40).unwrap().publish(40, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "half 80 of 80")]
+    fn halves_outside_are_not_published() {
+        Buffer::zeroed(40).unwrap().publish_half(80, 1);
     }
 
     #[test]

@@ -34,8 +34,7 @@
 //!
 //! For a handful of prefixes that change with every packet, scan them. For exact matches use a
 //! hash map. A compiled engine does not follow its RIB: after a change compile again (one million
-//! routes take some tens of milliseconds), patch an engine that can be patched ([`Update`]), or
-//! have it changed under its readers ([`live`]).
+//! routes take some tens of milliseconds), or have it changed under its readers ([`live`]).
 //!
 //! # Features
 //!
@@ -63,7 +62,7 @@ pub mod simd;
 mod table;
 
 pub use addr::{Bits, Family, Ipv4, Ipv6};
-pub use engine::{Engine, EngineKind, EngineSpec, EngineVisitor, Engines, Lookup, Update};
+pub use engine::{Engine, EngineKind, EngineSpec, EngineVisitor, Engines, Lookup};
 pub use error::{
     CompileError, Corrupt, InsertError, NextHopsFull, OptionError, ParsePrefixError, PrefixError,
     RibFull, UnknownEngine, Unsupported, UpdateError,

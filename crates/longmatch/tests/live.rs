@@ -31,13 +31,17 @@ struct Race {
 }
 
 const KEYS: usize = 96;
-/// Next hops from here on are for addresses that no reader asks for.
-const ELSEWHERE: u32 = 1 << 24;
+/// Versions that have next hops of their own. After as many the first ones come again.
+const VERSIONS: u32 = 1 << 24;
+/// The same where a next hop is to fit 15 bits.
+const FEW_VERSIONS: u32 = 32_000;
+/// As many next hops beyond those of the versions are for addresses that no reader asks for.
+const ELSEWHERE: u32 = 700;
 
 impl Race {
     /// Asks for the same addresses again and again, in every way that there is, and holds each
     /// answer against the versions that were current during the call.
-    fn read(&self, mut reader: Reader<Ipv4>, keys: &[u32; KEYS], version_of: impl Fn(u32) -> u32) {
+    fn read(&self, mut reader: Reader<Ipv4>, keys: &[u32; KEYS], versions: u32) {
         let levels: Vec<Simd> = Simd::available().collect();
         let mut out = [None; KEYS];
         let mut last = [0; KEYS];
@@ -61,7 +65,9 @@ impl Race {
             let after = self.begun.load(Acquire);
             for (hop, last) in out.iter().zip(&mut last) {
                 let id = hop.expect("there is a route at every moment").get();
-                let version = version_of(id);
+                // The first from `before` on that has this next hop.
+                let version = before + (id - 1 + versions - before % versions) % versions;
+                assert!(id <= versions, "the next hop {id} is for elsewhere");
                 assert!((before..=after).contains(&version), "{version} of {before} to {after}");
                 assert!(version >= *last, "{version} after {last}");
                 *last = version;
@@ -77,20 +83,22 @@ impl Race {
         writer: &mut Writer<Ipv4>,
         prefixes: &[Prefix<Ipv4>],
         elsewhere: &[Prefix<Ipv4>],
+        versions: u32,
         enough: Enough,
     ) {
         let deadline = Instant::now() + Duration::from_secs(600);
         for version in 1.. {
             self.begun.store(version, Release);
             for prefix in prefixes {
-                let next_hop = NextHopId::new(version + 1).unwrap();
+                let next_hop = NextHopId::new(1 + version % versions).unwrap();
                 writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
             }
             writer.commit().unwrap();
             self.done.store(version, Release);
             // What this version took out is soon used for something else, which no key may see.
             for prefix in elsewhere {
-                let next_hop = NextHopId::new(ELSEWHERE + version).unwrap();
+                let other = versions + 1 + version % ELSEWHERE;
+                let next_hop = NextHopId::new(other).unwrap();
                 writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
                 writer.commit().unwrap();
             }
@@ -107,6 +115,15 @@ impl Race {
 /// Version `v` of the table says next hop `v + 1` for all keys, which lie in the first prefix. The
 /// routes `elsewhere` change between the versions.
 fn race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
+    race_of(VERSIONS, engine, prefixes, elsewhere, enough);
+}
+
+/// The same with next hops of 15 bits.
+fn narrow_race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
+    race_of(FEW_VERSIONS, engine, prefixes, elsewhere, enough);
+}
+
+fn race_of(versions: u32, engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
     let [prefixes, elsewhere]: [Vec<Prefix<Ipv4>>; 2] =
         [prefixes, elsewhere].map(|list| list.iter().map(|p| p.parse().unwrap()).collect());
     let first =
@@ -131,11 +148,11 @@ fn race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
             scope.spawn(move || {
                 // Whoever fails ends the race.
                 let _over = OverOnPanic(&race.over);
-                race.read(reader, keys, |id| id - 1);
+                race.read(reader, keys, versions);
             });
         }
         let _over = OverOnPanic(&race.over);
-        race.write(&mut writer, &prefixes, &elsewhere, enough);
+        race.write(&mut writer, &prefixes, &elsewhere, versions, enough);
     });
     let (lookups, overlaps) = (race.lookups.into_inner(), race.overlaps.into_inner());
     let updates = race.done.into_inner();
@@ -187,10 +204,26 @@ fn a_poptrie_changes_under_readers() {
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
 }
 
+/// Entries of both tables, of both widths.
+#[test]
+fn dir24_8_changes_under_readers() {
+    let elsewhere = ["12.1.2.0/24", "12.1.3.4/32"];
+    narrow_race("dir24_8:entry=16", &["10.1.2.0/23", "10.1.3.64/26"], &elsewhere, QUICK);
+    race("dir24_8:entry=32", &["10.0.0.0/15", "10.0.7.0/25"], &elsewhere, QUICK);
+}
+
+/// Another root for each version, of both strides.
+#[test]
+fn a_tree_bitmap_changes_under_readers() {
+    let elsewhere = ["12.1.2.0/24", "10.200.0.0/32"];
+    race("tree_bitmap", &["10.1.2.0/24"], &elsewhere, QUICK);
+    narrow_race("tree_bitmap:stride=4", &["10.0.0.0/12", "10.2.0.0/17"], &elsewhere, QUICK);
+}
+
 #[test]
 fn tables_are_swapped_under_readers() {
     race("spider", &["10.0.0.0/12"], &[], QUICK_SWAP);
-    race("dir24_8", &["10.0.0.0/12"], &[], Enough { updates: 3, ..QUICK_SWAP });
+    race("sail", &["10.0.0.0/12"], &[], Enough { updates: 3, ..QUICK_SWAP });
 }
 
 #[test]
@@ -200,6 +233,10 @@ fn full_race() {
     race("folio:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
+    narrow_race("dir24_8:entry=16", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
+    race("dir24_8:entry=32", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
+    race("tree_bitmap", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
+    narrow_race("tree_bitmap:stride=4", &["10.0.0.0/12"], &["12.1.3.4/32"], FULL);
 }
 
 /// Random changes of a large table: pages are used again, and nothing is lost.
@@ -244,6 +281,9 @@ fn churn(engine: &str, routes: u32, updates: u32) {
 fn memory_stays_that_of_a_fresh_table() {
     churn("folio", 20_000, 60_000);
     churn("poptrie", 20_000, 60_000);
+    churn("dir24_8", 20_000, 60_000);
+    churn("tree_bitmap", 20_000, 60_000);
+    churn("tree_bitmap:stride=4", 20_000, 60_000);
 }
 
 #[test]
@@ -251,6 +291,8 @@ fn memory_stays_that_of_a_fresh_table() {
 fn full_churn() {
     churn("folio", 500_000, 10_000_000);
     churn("poptrie", 500_000, 10_000_000);
+    churn("dir24_8", 500_000, 10_000_000);
+    churn("tree_bitmap", 500_000, 10_000_000);
 }
 
 /// Readers come and go while the table changes.

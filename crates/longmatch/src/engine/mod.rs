@@ -25,12 +25,11 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use crate::addr::Family;
-use crate::error::{CompileError, Corrupt, UpdateError};
+use crate::error::{CompileError, Corrupt};
 use crate::keys::{self, Keys};
 use crate::live::LiveEngine;
 use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::{Simd, Work};
 
@@ -178,19 +177,6 @@ pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
     fn statistics(&self, _rib: &Rib<F>) -> Vec<String> {
         Vec::new()
     }
-}
-
-/// An engine that can be patched when routes change, instead of being compiled again.
-pub trait Update<F: Family>: Engine<F> {
-    /// Brings the engine up to date with a RIB of which only the routes of the `changed` prefixes
-    /// may have been added, replaced or removed since this engine last agreed with it. Afterwards
-    /// it gives the answers that a fresh compile would give. A prefix may be listed more than once,
-    /// or without having changed.
-    ///
-    /// # Errors
-    /// When the table now exceeds a limit of the structure. The engine is exactly as before then,
-    /// whichever of the changed prefixes it could have held.
-    fn apply(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<(), UpdateError>;
 }
 
 /// The object-safe part of [`Engine`]; every engine has it.

@@ -65,10 +65,22 @@ impl FreeRuns {
         }
         let few = self.freed <= FREED_RUNS + array.len() / FREED_PART;
         if few && let Some(start) = array.extend(count) {
-            return Some(start);
+            return u32::try_from(start).ok();
         }
         self.join();
-        self.take_free(count).or_else(|| array.extend(count))
+        self.take_free(count).or_else(|| u32::try_from(array.extend(count)?).ok())
+    }
+
+    /// Takes a run and writes items into it. `None` when there is no room.
+    ///
+    /// # Panics
+    /// As [`FreeRuns::take`].
+    pub fn place<T: Plain>(&mut self, array: &Array<T>, items: &[T]) -> Option<Run> {
+        let start = self.take(array, items.len())?;
+        // SAFETY: into what was free or has not been used no reader comes, and who writes has no
+        // slice of the array.
+        unsafe { array.write_unseen(start as usize, items) };
+        Some(Run { start, count: items.len() as u32 })
     }
 
     /// Takes the shortest free run that is long enough, or its front.

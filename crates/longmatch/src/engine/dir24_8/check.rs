@@ -16,27 +16,30 @@ use crate::error::Corrupt;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
+/// `unused` are the groups that no entry names.
 pub(super) fn check<F: Family, E: Entry>(
     tables: &Dir24_8<F, E>,
+    unused: Vec<u32>,
     rib: &Rib<F>,
 ) -> Result<(), Corrupt> {
-    let Dir24_8 { tbl24, tbl8, free, .. } = tables;
-    let groups = tbl8.len() / GROUP_SLOTS;
+    let Dir24_8 { tbl24, tbl8, .. } = tables;
+    let groups = tables.groups();
     if tbl24.len() != FIRST_SLOTS || tbl8.len() % GROUP_SLOTS != 0 || groups > E::MAX_GROUPS {
         return corrupt(format!("{} tbl24 and {} tbl8 entries", tbl24.len(), tbl8.len()));
     }
     let met = alloc::vec![false; groups];
-    let mut walk = Walk { tables, rib, expected: Expected::new(NAME, rib), met };
-    for group in free {
-        walk.meet_group(*group)?;
+    let mut walk = Walk { tbl24, tbl8, rib, expected: Expected::new(NAME, rib), met };
+    let used = groups.saturating_sub(unused.len());
+    for group in unused {
+        walk.meet_group(group)?;
     }
     walk.level(Level::FIRST, F::Bits::ZERO)?;
     walk.expected.end()?;
     if let Some(group) = walk.met.iter().position(|met| !met) {
-        return corrupt(format!("tbl8 group {group} is neither in use nor free"));
+        return corrupt(format!("tbl8 group {group} is lost"));
     }
-    let (used, needed) = (tables.groups_in_use(), groups_needed(rib));
-    if used != needed || (used == 0 && groups > 0) {
+    let needed = groups_needed(rib);
+    if used != needed {
         return corrupt(format!("{used} tbl8 groups of {groups} in use, the RIB needs {needed}"));
     }
     Ok(())
@@ -47,11 +50,12 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 }
 
 struct Walk<'a, F: Family, E> {
-    tables: &'a Dir24_8<F, E>,
+    tbl24: &'a [E],
+    tbl8: &'a [E],
     rib: &'a Rib<F>,
     /// The RIB's ranges, read in step with the walk.
     expected: Expected<'a, F>,
-    /// Which groups have been met, in an entry or in the free list.
+    /// Which groups have been met, in an entry or among those that are not used.
     met: Vec<bool>,
 }
 
@@ -59,7 +63,11 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
     /// Walks a table whose addresses begin at `start`, and what is below it. Recursion is as deep
     /// as the groups: 14 levels at most.
     fn level(&mut self, level: Level, start: F::Bits) -> Result<(), Corrupt> {
-        for (slot, entry) in self.tables.slots(level).iter().enumerate() {
+        let entries = match level.group {
+            None => self.tbl24,
+            Some(group) => &self.tbl8[group as usize * GROUP_SLOTS..][..GROUP_SLOTS],
+        };
+        for (slot, entry) in entries.iter().enumerate() {
             let first = start | F::Bits::from_u128((slot as u128) << (F::WIDTH - level.end()));
             if !entry.is_group() {
                 self.expected.meet(first, entry.value())?;
@@ -82,7 +90,7 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
         let groups = self.met.len();
         match self.met.get_mut(group as usize) {
             None => corrupt(format!("tbl8 group {group} of {groups}")),
-            Some(true) => corrupt(format!("tbl8 group {group} is met twice")),
+            Some(true) => corrupt(format!("tbl8 group {group} is in two places")),
             Some(met) => {
                 *met = true;
                 Ok(())

@@ -1,9 +1,9 @@
 //! The two arrays of DIR-24-8 and the bits of their entries.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::marker::PhantomData;
+
+use crate::array::{Array, Single};
 
 /// Bits of the address that the first table consumes.
 pub(super) const FIRST_BITS: u8 = 24;
@@ -27,7 +27,7 @@ pub(super) const GROUP_SLOTS: usize = 1 << GROUP_BITS;
 ///
 /// So 15 bits hold 32,767 next hops and 32,768 groups, 31 bits 2^31 - 1 and 2^31. An array of zeros
 /// is a table without routes.
-pub trait Entry: sealed::Sealed + Copy + Eq + Debug + Default + Send + Sync + 'static {
+pub trait Entry: sealed::Sealed + Single + Debug + Default + Send + Sync + 'static {
     /// Bits of an entry.
     const BITS: u32;
     /// The greatest next hop that fits beside the top bit.
@@ -105,20 +105,29 @@ mod sealed {
 ///    ... 120 for IPv6; so the entries of the deepest groups answer.
 ///
 /// Invariants of the accounting:
-/// 4. A group is named by exactly one entry, or it stands exactly once in `free`.
+/// 4. A group is named by exactly one entry. In a table that changes, what remains is free, or in
+///    limbo.
 /// 5. A block of addresses has a group exactly where the RIB has a route inside it that is longer.
 ///    The number of groups therefore depends on the RIB alone, not on the way to it.
-/// 6. Without any group in use, `tbl8` and `free` are empty.
+/// 6. In a table that changes, the entries that readers can come to are replaced with one store
+///    each, and a group that an entry has named is not used again as long as a reader can be in it.
 ///
 /// The vector kernels load 32 bits at a time. Where entries have 16, they load an aligned pair of
 /// entries and pick one, which never reaches past the end as both arrays have even lengths.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dir24_8<F, E = u16> {
-    pub(super) tbl24: Box<[E]>,
-    pub(super) tbl8: Vec<E>,
-    /// Groups that can be used again, the next one last.
-    pub(super) free: Vec<u32>,
+pub struct Dir24_8<F, E: Entry = u16> {
+    pub(super) tbl24: Array<E>,
+    pub(super) tbl8: Array<E>,
+    /// Whether it changes under readers.
+    pub(super) live: bool,
     pub(super) family: PhantomData<F>,
+}
+
+/// Where an entry lies.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Place {
+    First(usize),
+    Below(usize),
 }
 
 /// One of the tables, and which bits of the address index it.
@@ -147,27 +156,19 @@ impl Level {
     pub fn below(self, group: u32) -> Self {
         Self { group: Some(group), depth: self.end() }
     }
+
+    /// Where an entry of this table lies.
+    pub fn place(self, slot: usize) -> Place {
+        match self.group {
+            None => Place::First(slot),
+            Some(group) => Place::Below(group as usize * GROUP_SLOTS + slot),
+        }
+    }
 }
 
 impl<F, E: Entry> Dir24_8<F, E> {
-    /// The entries of a table.
-    pub(super) fn slots(&self, level: Level) -> &[E] {
-        match level.group {
-            None => &self.tbl24,
-            Some(group) => &self.tbl8[group as usize * GROUP_SLOTS..][..GROUP_SLOTS],
-        }
-    }
-
-    /// The entries of a table, to be changed.
-    pub(super) fn slots_mut(&mut self, level: Level) -> &mut [E] {
-        match level.group {
-            None => &mut self.tbl24,
-            Some(group) => &mut self.tbl8[group as usize * GROUP_SLOTS..][..GROUP_SLOTS],
-        }
-    }
-
-    /// How many groups entries name.
-    pub(super) fn groups_in_use(&self) -> usize {
-        self.tbl8.len() / GROUP_SLOTS - self.free.len()
+    /// How many groups have been used.
+    pub(super) fn groups(&self) -> usize {
+        self.tbl8.len() / GROUP_SLOTS
     }
 }

@@ -20,9 +20,8 @@ pub(super) fn lookup<F: Family, E: Entry>(
 #[inline(always)]
 pub(super) fn first<F: Family, E: Entry>(tables: &Dir24_8<F, E>, key: F::Bits) -> E {
     let index = key.extract(0, FIRST_BITS);
-    debug_assert!(index < tables.tbl24.len());
     // SAFETY: `extract` yields 24 bits, and the table has 2^24 entries (invariant 1).
-    unsafe { *tables.tbl24.get_unchecked(index) }
+    unsafe { tables.tbl24.load_item(index) }
 }
 
 /// The entry that answers, from a first one that names a group.
@@ -47,7 +46,7 @@ pub(super) fn below<F: Family, E: Entry>(tables: &Dir24_8<F, E>, mut entry: E, k
 #[inline(always)]
 fn grouped<F, E: Entry>(tables: &Dir24_8<F, E>, entry: E, slot: usize) -> E {
     let index = entry.value() as usize * GROUP_SLOTS + slot;
-    debug_assert!(slot < GROUP_SLOTS && index < tables.tbl8.len());
+    debug_assert!(slot < GROUP_SLOTS);
     // SAFETY: the entry names a group inside `tbl8` (invariant 2), and a slot has 8 bits.
-    unsafe { *tables.tbl8.get_unchecked(index) }
+    unsafe { tables.tbl8.load_item(index) }
 }

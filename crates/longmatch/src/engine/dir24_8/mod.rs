@@ -20,12 +20,13 @@ pub use layout::{Dir24_8, Entry};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Engine, EngineVisitor, Lookup, Update};
+use self::layout::{FIRST_SLOTS, GROUP_SLOTS};
+use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::Family;
-use crate::error::{CompileError, Corrupt, OptionError, UpdateError};
+use crate::error::{CompileError, Corrupt, OptionError};
+use crate::live::LiveEngine;
 use crate::memory::{MemoryPart, MemoryUsage};
 use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::Simd;
 
@@ -42,11 +43,11 @@ impl<F: Family, E: Entry> Lookup<F> for Dir24_8<F, E> {
     }
 
     fn memory_usage(&self) -> MemoryUsage {
-        let groups = |name, count| MemoryPart { name, count, bytes: count * size_of::<[E; 256]>() };
+        // Without a slice, as the arrays may be ones that change.
+        let part = |name, count, size| MemoryPart { name, count, bytes: count * size };
         [
-            MemoryPart::of_slice("tbl24 entries", &self.tbl24),
-            groups("tbl8 groups", self.groups_in_use()),
-            groups("free tbl8 groups", self.free.len()),
+            part("tbl24 entries", FIRST_SLOTS, size_of::<E>()),
+            part("tbl8 groups", self.groups(), GROUP_SLOTS * size_of::<E>()),
         ]
         .into()
     }
@@ -68,17 +69,20 @@ impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
     /// Few IPv4 addresses go on to `tbl8`. How many groups an IPv6 address goes through depends on
     /// the address.
     fn reads(&self) -> Vec<usize> {
-        if F::WIDTH == 32 { alloc::vec![size_of_val(&*self.tbl24)] } else { Vec::new() }
+        if F::WIDTH == 32 { alloc::vec![FIRST_SLOTS * size_of::<E>()] } else { Vec::new() }
     }
 
+    fn live(self) -> LiveEngine<F> {
+        update::live(self)
+    }
+
+    /// One that changes under readers is checked by its writer.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        check::check(self, rib)
-    }
-}
-
-impl<F: Family, E: Entry> Update<F> for Dir24_8<F, E> {
-    fn apply(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<(), UpdateError> {
-        update::apply(self, rib, changed)
+        if self.live {
+            let what = "only the writer can check a table that changes under readers".into();
+            return Err(Corrupt { engine: NAME, what });
+        }
+        check::check(self, Vec::new(), rib)
     }
 }
 

@@ -1,128 +1,241 @@
-//! Changed prefixes to patched tables: first groups that nobody needs any more are freed, then the
-//! entries of each changed prefix are written anew.
+//! Tables that change under readers.
+//!
+//! Each address has its answer in one entry, so one store changes it. A change affects the slots
+//! whose addresses its prefix covers and no longer route does. What their entries are to be is put
+//! together from the RIB: an entry of a group that stays is replaced where it lies; a group that is
+//! needed now is built aside, with all groups below it, and shown by the entry that names it; a
+//! group that is not needed any more gives way to its answer. All stores come last, when every group
+//! has its place: a change for which there is none has left no trace then.
 
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::compile::{group_depths, groups_fit, next_hop_fits};
-use super::layout::{Dir24_8, Entry, Level};
-use crate::addr::{Bits, Family};
-use crate::error::UpdateError;
+use super::check;
+use super::compile::{self, next_group};
+use super::layout::{Dir24_8, Entry, FIRST_BITS, GROUP_SLOTS, Level, Place};
+use crate::addr::Family;
+use crate::array::Array;
+use crate::engine::Lookup;
+use crate::error::Corrupt;
+use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
+use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
-use crate::rib::{Range, Ranges, Rib};
-use crate::route::Route;
+use crate::rib::{Block, Rib, Slots};
 
-pub(super) fn apply<F: Family, E: Entry>(
-    tables: &mut Dir24_8<F, E>,
-    rib: &Rib<F>,
-    changed: &[Prefix<F>],
-) -> Result<(), UpdateError> {
-    for next_hop in changed.iter().filter_map(|prefix| rib.get(*prefix)) {
-        next_hop_fits::<E>(next_hop.get())?;
-    }
-    let (dead, born) = group_changes(tables, rib, changed);
-    groups_fit::<E>(tables.groups_in_use() - dead.len() + born)?;
-    // Nothing can fail from here on. Groups are freed before others are made, so that all of them
-    // can be in use before and after.
-    for block in dead {
-        tables.free_group(rib, block);
-    }
-    for prefix in changed {
-        tables.refresh(rib, *prefix);
-    }
-    if tables.groups_in_use() == 0 {
-        (tables.tbl8, tables.free) = (Vec::new(), Vec::new());
-    }
-    Ok(())
-}
+/// A change of more entries of `tbl24` than 2 to the power of this is as much work as a fresh
+/// compile.
+const MOST_ENTRIES: u8 = 16;
+/// Room for groups, beside as many again as there are.
+const SPARE_BYTES: usize = 1 << 20;
 
-/// The blocks whose group is not needed any more, the deepest first, and how many groups are
-/// needed more. Only blocks on the way to a changed prefix can be either (invariant 5).
-fn group_changes<F: Family, E: Entry>(
-    tables: &Dir24_8<F, E>,
-    rib: &Rib<F>,
-    changed: &[Prefix<F>],
-) -> (Vec<Prefix<F>>, usize) {
-    let block = |prefix: Prefix<F>, depth| Prefix::from_bits_masked(prefix.bits(), depth);
-    let on_the_way = |p: &Prefix<F>| {
-        let p = *p;
-        group_depths(p.len()).map(move |depth| block(p, depth))
+/// Tables with room for more groups, and who changes them.
+pub(super) fn live<F: Family, E: Entry>(tables: Dir24_8<F, E>) -> LiveEngine<F> {
+    let spare = SPARE_BYTES / (GROUP_SLOTS * size_of::<E>());
+    let groups = tables.groups().saturating_mul(2).saturating_add(spare).min(E::MAX_GROUPS);
+    let room = groups.saturating_mul(GROUP_SLOTS);
+    let Some(tbl8) = Array::with_room(&tables.tbl8, room) else {
+        return LiveEngine::recompiled(tables);
     };
-    let mut blocks: Vec<_> = changed.iter().flat_map(on_the_way).collect();
-    blocks.sort_unstable_by_key(|block| (u8::MAX - block.len(), *block));
-    blocks.dedup();
-    let mut born = 0;
-    blocks.retain(|block| {
-        let has = tables
-            .entry_of(*block)
-            .is_some_and(|(level, slot)| tables.slots(level)[slot].is_group());
-        let needs = has_longer(rib, *block);
-        born += usize::from(needs && !has);
-        has && !needs
-    });
-    (blocks, born)
+    let patcher = Patcher::new(Dir24_8 { tbl8, ..tables });
+    LiveEngine::patched(patcher.tables.clone(), patcher)
 }
 
-/// Whether a route lies in the block that is longer than the block.
-fn has_longer<F: Family>(rib: &Rib<F>, block: Prefix<F>) -> bool {
-    rib.subtree(block).any(|route| route.prefix != block)
+/// The write side.
+pub(super) struct Patcher<F: Family, E: Entry> {
+    pub(super) tables: Arc<Dir24_8<F, E>>,
+    /// What entries are to be, in the order in which they are replaced.
+    stores: Vec<(Place, E)>,
+    /// Those of them that name a group, or have named one.
+    renamed: BTreeMap<Place, E>,
+    /// Groups into which no reader can come.
+    free: Vec<u32>,
+    /// Groups that were taken in this patch.
+    taken: Vec<u32>,
+    /// Groups that are not needed any more after it.
+    retired: Vec<u32>,
+    limbo: Limbo<u32>,
 }
 
-/// The next hop of addresses in the block that no route longer than the block covers.
-fn answer_of<F: Family>(rib: &Rib<F>, block: Prefix<F>) -> Option<NextHopId> {
-    rib.covering(block).last().map(|route| route.next_hop)
-}
-
-impl<F: Family, E: Entry> Dir24_8<F, E> {
-    /// The entry for a block at whose depth a group may stand: its table and slot, if that table
-    /// exists.
-    fn entry_of(&self, block: Prefix<F>) -> Option<(Level, usize)> {
-        let mut level = Level::FIRST;
-        loop {
-            let slot = block.bits().extract(level.depth, level.bits());
-            if level.end() == block.len() {
-                return Some((level, slot));
-            }
-            let entry = self.slots(level)[slot];
-            if !entry.is_group() {
-                return None;
-            }
-            level = level.below(entry.value());
+impl<F: Family, E: Entry> Patcher<F, E> {
+    /// Of tables that can grow as far as `tbl8` has room.
+    pub(super) fn new(tables: Dir24_8<F, E>) -> Self {
+        Self {
+            tables: Arc::new(Dir24_8 { live: true, ..tables }),
+            stores: Vec::new(),
+            renamed: BTreeMap::new(),
+            free: Vec::new(),
+            taken: Vec::new(),
+            retired: Vec::new(),
+            limbo: Limbo::default(),
         }
     }
 
-    /// Puts the block's answer in the place of its group, which leads to no other group any more.
-    fn free_group(&mut self, rib: &Rib<F>, block: Prefix<F>) {
-        let Some((level, slot)) = self.entry_of(block) else { return };
-        let answer = E::answer(NextHopId::to_raw(answer_of(rib, block)));
-        let entry = core::mem::replace(&mut self.slots_mut(level)[slot], answer);
-        debug_assert!(entry.is_group());
-        self.free.push(entry.value());
+    /// An entry as it is to be. One that answers before and after is as it was: who asks for it a
+    /// second time wants the same of it again.
+    fn entry(&self, place: Place) -> E {
+        if !self.renamed.is_empty()
+            && let Some(entry) = self.renamed.get(&place)
+        {
+            return *entry;
+        }
+        let (array, i) = match place {
+            Place::First(i) => (&self.tables.tbl24, i),
+            Place::Below(i) => (&self.tables.tbl8, i),
+        };
+        // SAFETY: a number of 24 bits, or an entry of a group that another entry names (invariants 1
+        // and 2).
+        unsafe { array.load_item(i) }
     }
 
-    /// Writes everything inside a prefix anew.
-    fn refresh(&mut self, rib: &Rib<F>, prefix: Prefix<F>) {
-        let mut level = Level::FIRST;
-        let mut region = prefix;
-        while level.end() < prefix.len() {
-            let block = Prefix::from_bits_masked(prefix.bits(), level.end());
-            if !has_longer(rib, block) {
-                region = block;
-                break;
+    /// Brings the entries of a table up to date, of which the RIB says `block`.
+    fn level(
+        &mut self,
+        prefix: Prefix<F>,
+        block: Block<'_, F>,
+        level: Level,
+    ) -> Result<(), CannotPatch> {
+        let mut result = Ok(());
+        block.for_each_slots_of(prefix, level.bits(), |slots| {
+            if result.is_ok() {
+                result = self.slots(prefix, &slots, level);
             }
-            let slot = prefix.bits().extract(level.depth, level.bits());
-            level = level.below(self.group_at(level, slot));
-        }
-        // The region as if it were a table of its own: what covers it from outside covers all of
-        // it.
-        let cover = answer_of(rib, region).map(|next_hop| Route { prefix: region, next_hop });
-        let inside = rib.subtree(region).filter(|route| route.prefix != region);
-        for range in Ranges::new(cover.into_iter().chain(inside)) {
-            let first = range.first.max(region.first());
-            let last = range.last.min(region.last());
-            if first <= last {
-                self.fill(level, &Range { first, last, ..range });
+        });
+        result
+    }
+
+    fn slots(
+        &mut self,
+        prefix: Prefix<F>,
+        slots: &Slots<'_, F>,
+        level: Level,
+    ) -> Result<(), CannotPatch> {
+        for slot in slots.first..slots.first + slots.count {
+            let place = level.place(slot);
+            let before = self.entry(place);
+            match (slots.below, before.is_group()) {
+                (Some(below), true) => self.level(prefix, below, level.below(before.value()))?,
+                (None, false) => {
+                    let after = E::answer(NextHopId::to_raw(slots.next_hop));
+                    if after != before {
+                        self.stores.push((place, after));
+                    }
+                }
+                _ => {
+                    let after = self.new_entry(slots)?;
+                    self.retire(before);
+                    self.renamed.insert(place, after);
+                    self.stores.push((place, after));
+                }
             }
         }
+        Ok(())
+    }
+
+    /// The entry of a slot that has had none of this kind.
+    fn new_entry(&mut self, slots: &Slots<'_, F>) -> Result<E, CannotPatch> {
+        let Self { tables, free, taken, .. } = self;
+        let mut take = || {
+            let group = free.pop().or_else(|| next_group(&tables.tbl8))?;
+            taken.push(group);
+            Some(group)
+        };
+        compile::entry(&tables.tbl8, slots, &mut take).ok_or(CannotPatch)
+    }
+
+    /// The group that an entry names, if it does, is not needed any more, nor is what lies below it.
+    fn retire(&mut self, entry: E) {
+        if !entry.is_group() {
+            return;
+        }
+        self.retired.push(entry.value());
+        let first = entry.value() as usize * GROUP_SLOTS;
+        for i in first..first + GROUP_SLOTS {
+            self.retire(self.entry(Place::Below(i)));
+        }
+    }
+
+    fn publish(&mut self) -> Replaced {
+        let groups = self.taken.len() as u64;
+        let mut replaced = Replaced { nodes: groups, ..Replaced::default() };
+        for (place, entry) in self.stores.drain(..) {
+            match place {
+                Place::First(i) => {
+                    self.tables.tbl24.publish_item(i, entry);
+                    replaced.entries += 1;
+                }
+                Place::Below(i) => {
+                    self.tables.tbl8.publish_item(i, entry);
+                    replaced.leaves += 1;
+                }
+            }
+        }
+        self.renamed.clear();
+        self.taken.clear();
+        for group in self.retired.drain(..) {
+            self.limbo.push(group, GROUP_SLOTS * size_of::<E>());
+        }
+        replaced
+    }
+
+    /// Forgets what was prepared.
+    fn forget(&mut self) {
+        self.stores.clear();
+        self.renamed.clear();
+        self.retired.clear();
+        self.free.append(&mut self.taken);
+    }
+
+    /// How many groups entries name.
+    #[cfg(test)]
+    pub(super) fn groups_in_use(&self) -> usize {
+        self.tables.groups() - self.free.len() - self.limbo.iter().count()
+    }
+}
+
+impl<F: Family, E: Entry> Patch<F> for Patcher<F, E> {
+    fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch> {
+        let too_much = |prefix: &Prefix<F>| {
+            FIRST_BITS.saturating_sub(prefix.len()) > MOST_ENTRIES
+                || NextHopId::to_raw(rib.get(*prefix)) > E::MAX_NEXT_HOP
+        };
+        if changed.iter().any(too_much) {
+            return Err(CannotPatch);
+        }
+        for prefix in changed {
+            if self.level(*prefix, rib.root_block(), Level::FIRST).is_err() {
+                self.forget();
+                return Err(CannotPatch);
+            }
+        }
+        Ok(self.publish())
+    }
+
+    fn seal(&mut self, epoch: u64) {
+        self.limbo.seal(epoch);
+    }
+
+    fn reclaim(&mut self, oldest: u64) {
+        while let Some(group) = self.limbo.pop(oldest) {
+            self.free.push(group);
+        }
+    }
+
+    fn retired_bytes(&self) -> usize {
+        self.limbo.bytes()
+    }
+
+    fn used_and_unused(&self) -> (usize, usize) {
+        (self.memory_usage().bytes(), self.free.len() * GROUP_SLOTS * size_of::<E>())
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        self.tables.memory_usage()
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        let unused = self.free.iter().chain(self.limbo.iter()).copied().collect();
+        check::check(&self.tables, unused, rib)
     }
 }

@@ -10,43 +10,54 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::NAME;
-use super::blocks::Blocks;
-use super::layout::{NO_RESULT, Node, NodeResult, ROOT, TreeBitmap, internal_bit};
+use super::layout::{NO_RESULT, Node, NodeResult, TreeBitmap, internal_bit};
 use crate::addr::{Bits, Family};
 use crate::engine::expected::Expected;
 use crate::error::Corrupt;
+use crate::live::runs::{self, Run};
 use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::route::Route;
 
+/// The runs that belong to no node.
+#[derive(Default)]
+pub(super) struct Unused {
+    pub nodes: Vec<Run>,
+    pub results: Vec<Run>,
+}
+
 pub(super) fn check<F: Family, N: Node, R: NodeResult>(
     tree: &TreeBitmap<F, N, R>,
+    unused: Unused,
     rib: &Rib<F>,
 ) -> Result<(), Corrupt> {
     let mut walk = Walk {
-        tree,
+        nodes: &tree.nodes,
+        results: &tree.results,
         expected: Expected::new(NAME, rib),
-        nodes: Marks::new("node", &tree.nodes),
-        results: Marks::new("result", &tree.results),
+        met: 0,
+        runs: unused,
         routes: Vec::with_capacity(rib.len()),
     };
-    walk.nodes.block(ROOT, 1)?;
-    walk.results.block(NO_RESULT, 1)?;
-    if tree.results.items[NO_RESULT as usize] != R::default() {
+    if walk.results.get(NO_RESULT as usize) != Some(&R::default()) {
         return corrupt("result 0 is a route".into());
     }
-    walk.nodes.free_blocks(&tree.nodes)?;
-    walk.results.free_blocks(&tree.results)?;
-    walk.node(ROOT, F::Bits::ZERO, 0, 0)?;
+    let root = Run { start: tree.root.load(), count: 1 };
+    within("root", root, walk.nodes.len())?;
+    walk.runs.nodes.push(root);
+    walk.runs.results.push(Run { start: NO_RESULT, count: 1 });
+    walk.node(root.start, F::Bits::ZERO, 0, 0)?;
     walk.expected.end()?;
-    walk.nodes.complete()?;
-    walk.results.complete()?;
-    if rib.is_empty() && (tree.nodes.items.len(), tree.results.items.len()) != (1, 1) {
-        return corrupt("without routes, memory is not given back".into());
+    let Walk { nodes, results, runs, mut routes, .. } = walk;
+    let all = [("node", runs.nodes, nodes.len()), ("result", runs.results, results.len())];
+    for (what, runs, end) in all {
+        if let Err(item) = runs::tile(runs, end) {
+            return corrupt(format!("{what} {item} of {end} is lost, or is in two places"));
+        }
     }
-    walk.routes.sort_unstable();
-    if walk.routes.iter().copied().eq(rib.iter()) {
+    routes.sort_unstable();
+    if routes.into_iter().eq(rib.iter()) {
         Ok(())
     } else {
         corrupt("the prefixes are not the RIB's routes".into())
@@ -57,52 +68,24 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
 }
 
-/// Which items of an array have been met.
-struct Marks {
-    what: &'static str,
-    met: Vec<bool>,
-}
-
-impl Marks {
-    fn new<T>(what: &'static str, blocks: &Blocks<T>) -> Self {
-        Self { what, met: alloc::vec![false; blocks.items.len()] }
+/// # Errors
+/// When a run goes past the end of its array.
+fn within(what: &str, run: Run, items: usize) -> Result<(), Corrupt> {
+    if run.count > 0 && run.end() > items as u64 {
+        return corrupt(format!("{what} {} to {} of {items}", run.start, run.end()));
     }
-
-    /// A block is met, of which every item must be there and not have been met before.
-    fn block(&mut self, at: u32, count: usize) -> Result<(), Corrupt> {
-        let (what, items, at) = (self.what, self.met.len(), at as usize);
-        let Some(block) = self.met.get_mut(at..).and_then(|rest| rest.get_mut(..count)) else {
-            return corrupt(format!("{what}s {at} to {} of {items}", at + count));
-        };
-        for (i, met) in block.iter_mut().enumerate() {
-            if core::mem::replace(met, true) {
-                return corrupt(format!("{what} {} is met twice", at + i));
-            }
-        }
-        Ok(())
-    }
-
-    fn free_blocks<T>(&mut self, blocks: &Blocks<T>) -> Result<(), Corrupt> {
-        for (count, free) in (1..).zip(&blocks.free) {
-            free.iter().try_for_each(|at| self.block(*at, count))?;
-        }
-        Ok(())
-    }
-
-    fn complete(&self) -> Result<(), Corrupt> {
-        match self.met.iter().position(|met| !met) {
-            None => Ok(()),
-            Some(lost) => corrupt(format!("{} {lost} is neither in use nor free", self.what)),
-        }
-    }
+    Ok(())
 }
 
 struct Walk<'a, F: Family, N, R> {
-    tree: &'a TreeBitmap<F, N, R>,
+    nodes: &'a [N],
+    results: &'a [R],
     /// The RIB's ranges, read in step with the walk.
     expected: Expected<'a, F>,
-    nodes: Marks,
-    results: Marks,
+    /// Nodes met so far.
+    met: usize,
+    /// The runs met so far, and those that are not used.
+    runs: Unused,
     /// The prefixes met so far.
     routes: Vec<Route<F>>,
 }
@@ -137,13 +120,17 @@ impl<F: Family, N: Node, R: NodeResult> Walk<'_, F, N, R> {
     }
 
     fn raw_result(&self, index: u32) -> u32 {
-        self.tree.results.items[index as usize].to_raw()
+        self.results[index as usize].to_raw()
     }
 
     /// The node, after everything about it that the lookups rely on has been verified, and marked.
     fn sound_node(&mut self, index: u32, depth: u8) -> Result<N, Corrupt> {
-        // The block that the node is in has been met, so it exists.
-        let node = self.tree.nodes.items[index as usize];
+        // The run that the node is in is inside of the array.
+        let node = self.nodes[index as usize];
+        self.met += 1;
+        if self.met > self.nodes.len() {
+            return corrupt(format!("node {index} is reached twice"));
+        }
         let bitmaps = node.bitmaps();
         if depth > 0 && bitmaps.internal == 0 && bitmaps.external == 0 {
             return corrupt(format!("node {index} is empty"));
@@ -156,10 +143,15 @@ impl<F: Family, N: Node, R: NodeResult> Walk<'_, F, N, R> {
         if !node.is_end() && depth + N::STRIDE >= F::WIDTH {
             return corrupt(format!("node {index} at depth {depth} may have children"));
         }
-        self.nodes.block(node.children(), bitmaps.children())?;
-        self.results.block(node.results(), bitmaps.results())?;
-        let children = &self.tree.nodes.items[node.children() as usize..][..bitmaps.children()];
-        if !node.is_end() && children.iter().all(|child| child.bitmaps().is_trivial()) {
+        let children = Run { start: node.children(), count: bitmaps.children() as u32 };
+        let results = Run { start: node.results(), count: bitmaps.results() as u32 };
+        within("children", children, self.nodes.len())?;
+        within("results", results, self.results.len())?;
+        self.runs.nodes.push(children);
+        self.runs.results.push(results);
+        let children = (children.start..).take(bitmaps.children());
+        let mut children = children.map(|child| self.nodes[child as usize]);
+        if !node.is_end() && children.all(|child| child.bitmaps().is_trivial()) {
             return corrupt(format!("node {index} should be an end node"));
         }
         Ok(node)

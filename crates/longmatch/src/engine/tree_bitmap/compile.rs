@@ -4,32 +4,37 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::NAME;
-use super::blocks::Blocks;
-use super::layout::{Bitmaps, Node, NodeResult, ROOT, TreeBitmap, internal_bit};
+use super::layout::{Bitmaps, Node, NodeResult, TreeBitmap, internal_bit};
 use crate::addr::{Bits, Family};
+use crate::buffer::Word;
 use crate::error::CompileError;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::route::Route;
 
+/// Items that a `u32` can index.
+const MAX_ITEMS: u64 = 1 << 32;
+/// The root of a tree that has just been compiled.
+const ROOT: u32 = 0;
+
 pub(super) fn compile<F: Family, N: Node, R: NodeResult>(
     rib: &Rib<F>,
 ) -> Result<TreeBitmap<F, N, R>, CompileError> {
-    next_hop_fits::<R>(rib.max_next_hop())?;
-    let mut tree = TreeBitmap { nodes: Blocks::new(), results: Blocks::new(), family: PhantomData };
+    let (id, limit) = (rib.max_next_hop(), R::MAX);
+    if id > limit {
+        return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
+    }
     // The root, and the result of what no prefix matches (invariant 1).
-    tree.nodes.take(1, N::EMPTY);
-    tree.results.take(1, R::default());
+    let mut arrays = Arrays { nodes: alloc::vec![N::EMPTY], results: alloc::vec![R::default()] };
     let routes: Vec<Route<F>> = rib.iter().collect();
-    tree.build(ROOT, 0, &routes)?;
-    tree.nodes.items.shrink_to_fit();
-    tree.results.items.shrink_to_fit();
-    Ok(tree)
-}
-
-pub(super) fn next_hop_fits<R: NodeResult>(id: u32) -> Result<(), CompileError> {
-    let limit = R::MAX;
-    if id > limit { Err(CompileError::NextHopTooLarge { engine: NAME, id, limit }) } else { Ok(()) }
+    arrays.build(ROOT, 0, &routes)?;
+    Ok(TreeBitmap {
+        nodes: (*arrays.nodes).into(),
+        results: (*arrays.results).into(),
+        root: Word::new(ROOT),
+        live: false,
+        family: PhantomData,
+    })
 }
 
 /// The bits of a prefix from a depth on: how many, and the first `STRIDE` of them at most.
@@ -39,22 +44,37 @@ pub(super) fn rest_of<F: Family, N: Node>(prefix: Prefix<F>, depth: u8) -> (u8, 
     (len, prefix.bits().extract(depth, len.min(N::STRIDE)) as u64)
 }
 
-impl<F: Family, N: Node, R: NodeResult> TreeBitmap<F, N, R> {
-    /// Whether this many nodes and results more can be indexed.
-    pub(super) fn has_room_for(&self, nodes: u64, results: u64) -> Result<(), CompileError> {
-        let error = |what, limit| Err(CompileError::TooMany { engine: NAME, what, limit });
-        if !self.nodes.has_room_for(nodes) {
-            return error("nodes", self.nodes.limit);
-        }
-        if !self.results.has_room_for(results) {
-            return error("results", self.results.limit);
-        }
-        Ok(())
-    }
+/// The arrays as they grow.
+struct Arrays<N, R> {
+    nodes: Vec<N>,
+    results: Vec<R>,
+}
 
+/// Adds some items, which are to be replaced; where they begin.
+fn take<T: Copy>(
+    items: &mut Vec<T>,
+    count: usize,
+    blank: T,
+    what: &'static str,
+) -> Result<u32, CompileError> {
+    let at = items.len();
+    if (at + count) as u64 > MAX_ITEMS {
+        return Err(CompileError::TooMany { engine: NAME, what, limit: MAX_ITEMS });
+    }
+    items.resize(at + count, blank);
+    // Where there are none, any place will do.
+    Ok(if count == 0 { 0 } else { at as u32 })
+}
+
+impl<N: Node, R: NodeResult> Arrays<N, R> {
     /// Builds a node from the routes inside it, and what is below it. Recursion is as deep as the
     /// trie: 32 levels at most.
-    fn build(&mut self, at: u32, depth: u8, routes: &[Route<F>]) -> Result<(), CompileError> {
+    fn build<F: Family>(
+        &mut self,
+        at: u32,
+        depth: u8,
+        routes: &[Route<F>],
+    ) -> Result<(), CompileError> {
         let below = depth + N::STRIDE;
         let end = routes.iter().all(|route| route.prefix.len() <= below);
         let is_in_child = |route: &Route<F>| !end && route.prefix.len() >= below;
@@ -73,15 +93,13 @@ impl<F: Family, N: Node, R: NodeResult> TreeBitmap<F, N, R> {
                 raw[internal_bit(len, value) as usize] = route.next_hop.get();
             }
         }
-        self.has_room_for(bitmaps.children() as u64, bitmaps.results() as u64)?;
-        let children = self.nodes.take(bitmaps.children(), N::EMPTY);
-        let results = self.results.take(bitmaps.results(), R::default());
+        let children = take(&mut self.nodes, bitmaps.children(), N::EMPTY, "nodes")?;
+        let results = take(&mut self.results, bitmaps.results(), R::default(), "results")?;
         let stored = raw.iter().filter(|raw| **raw != 0).map(|raw| R::from_raw(*raw));
-        for (slot, result) in self.results.block(results, bitmaps.results()).iter_mut().zip(stored)
-        {
-            *slot = result;
+        for (result, stored) in self.results[results as usize..].iter_mut().zip(stored) {
+            *result = stored;
         }
-        self.nodes.items[at as usize] = N::new(bitmaps, children, results);
+        self.nodes[at as usize] = N::new(bitmaps, children, results);
         // Routes come in order: those of a child come together, prefixes of this node between them.
         let same_child =
             |a: &Route<F>, b: &Route<F>| is_in_child(a) && is_in_child(b) && value(a) == value(b);

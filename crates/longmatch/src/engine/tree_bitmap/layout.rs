@@ -1,9 +1,9 @@
 //! The nodes of a Tree Bitmap and the bits in them (paper, section 3).
 
-use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use super::blocks::Blocks;
+use crate::array::{Array, Plain};
+use crate::buffer::Word;
 use crate::next_hop::NextHopId;
 
 /// The bit of the internal bitmap for the prefix of `len` bits, within the node, that have this
@@ -23,7 +23,7 @@ pub(super) const fn internal_bit(len: u8, value: u64) -> u32 {
 /// There are two kinds. An ordinary node has children, and holds the prefixes of 0 to `STRIDE` - 1
 /// bits. An *end node* has none; its external bitmap serves for more prefixes, those of `STRIDE`
 /// bits.
-pub trait Node: sealed::Sealed + Copy + Debug + Eq + Send + Sync + 'static {
+pub trait Node: sealed::Sealed + Plain + Send + Sync + 'static {
     /// Bits of the address that a node consumes: `k` in the paper.
     const STRIDE: u8;
     /// An end node without prefixes.
@@ -126,16 +126,6 @@ impl Bitmaps {
         before as usize
     }
 
-    /// The bits with the prefix's one changed.
-    pub(super) fn toggled(mut self, stride: u8, len: u8, value: u64) -> Self {
-        if len == stride {
-            self.external ^= 1 << value;
-        } else {
-            self.internal ^= 1 << internal_bit(len, value);
-        }
-        self
-    }
-
     /// Whether nothing is held, or only the prefix of no bits.
     pub(super) fn is_trivial(self) -> bool {
         self.end && self.external == 0 && self.internal <= 1
@@ -233,8 +223,13 @@ macro_rules! impl_node {
 impl_node!(Node16, u16, 4);
 impl_node!(Node64, u64, 6);
 
+// SAFETY: integers of 2, 2, 4 and 4 bytes, which are the 12 of the whole.
+unsafe impl Plain for Node16 {}
+// SAFETY: integers of 8, 8, 4 and 4 bytes, which are the 24 of the whole.
+unsafe impl Plain for Node64 {}
+
 /// A result: the next hop of a route, 0 = no route. Sealed: `u16` and `u32`.
-pub trait NodeResult: sealed::Sealed + Copy + Debug + Default + Eq + Send + Sync + 'static {
+pub trait NodeResult: sealed::Sealed + Plain + Default + Send + Sync + 'static {
     /// The greatest next hop that fits.
     const MAX: u32;
 
@@ -281,15 +276,13 @@ mod sealed {
     impl Sealed for u32 {}
 }
 
-/// The root in the node array.
-pub(super) const ROOT: u32 = 0;
 /// In the result array, the result of an address that no prefix matches.
 pub(super) const NO_RESULT: u32 = 0;
 
 /// A Tree Bitmap: nodes `N`, results `R`.
 ///
 /// Invariants, on which the unchecked reads of the lookups rest:
-/// 1. Node 0 is the root; result 0 is 0, no route.
+/// 1. `root` is the index of the root, which is a node; result 0 is 0, no route.
 /// 2. For every ordinary node, [`Node::child`] of each set bit of its external bitmap is the index
 ///    of a node; for every end node, [`Node::end_result`] of each is the index of a result. For
 ///    every node, [`Node::result`] of each set bit of its internal bitmap is the index of a result.
@@ -299,15 +292,19 @@ pub(super) const NO_RESULT: u32 = 0;
 ///
 /// Invariants of the accounting:
 /// 4. Every node but the root is the child of exactly one node, every result but the first belongs
-///    to exactly one node, and what belongs to none stands in exactly one free block.
+///    to exactly one node. In a tree that changes, what remains is free, or in limbo.
 /// 5. Every node but the root has a child or a result, and a node is an end node exactly where no
 ///    prefix inside it is longer than `d + STRIDE`. The nodes therefore depend on the RIB alone,
 ///    not on the way to it.
 /// 6. The prefixes that the nodes hold are the RIB's routes, with their next hops.
-/// 7. Without routes there is nothing but the root and result 0, and no free block.
+/// 7. In a tree that changes, `root` is replaced with one store, and nothing else that readers can
+///    come to is written; what it has led to is not used again as long as a reader can be in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TreeBitmap<F, N = Node64, R = u16> {
-    pub(super) nodes: Blocks<N>,
-    pub(super) results: Blocks<R>,
+pub struct TreeBitmap<F, N: Node = Node64, R: NodeResult = u16> {
+    pub(super) nodes: Array<N>,
+    pub(super) results: Array<R>,
+    pub(super) root: Word,
+    /// Whether it changes under readers.
+    pub(super) live: bool,
     pub(super) family: PhantomData<F>,
 }

@@ -1,7 +1,7 @@
 //! One address: down the children, remembering where the longest match so far has its result
 //! (paper, section 3).
 
-use super::layout::{NO_RESULT, Node, NodeResult, ROOT, TreeBitmap, internal_bit};
+use super::layout::{NO_RESULT, Node, NodeResult, TreeBitmap, internal_bit};
 use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
 
@@ -10,7 +10,7 @@ pub(super) fn lookup<F: Family, N: Node, R: NodeResult>(
     tree: &TreeBitmap<F, N, R>,
     key: F::Bits,
 ) -> Option<NextHopId> {
-    let (mut index, mut longest_match, mut offset) = (ROOT, NO_RESULT, 0);
+    let (mut index, mut longest_match, mut offset) = (tree.root.load(), NO_RESULT, 0);
     loop {
         // The next bits are always at the top of `window`: one shift a level.
         let mut window = key.window(offset);
@@ -50,17 +50,15 @@ fn tree_function<N: Node>(node: &N, v: u64) -> Option<u32> {
 
 /// The root or a node that a parent names.
 #[inline(always)]
-pub(super) fn node<F, N: Node, R>(tree: &TreeBitmap<F, N, R>, index: u32) -> &N {
-    debug_assert!((index as usize) < tree.nodes.items.len());
-    // SAFETY: the index is the root's, or comes from `Node::child` of a set bit of an
-    // ordinary node (invariants 1 and 2).
-    unsafe { tree.nodes.items.get_unchecked(index as usize) }
+pub(super) fn node<F, N: Node, R: NodeResult>(tree: &TreeBitmap<F, N, R>, index: u32) -> &N {
+    // SAFETY: the index is the root's, or comes from `Node::child` of a set bit of an ordinary node
+    // (invariants 1 and 2); nodes that readers come to are not written (invariant 7).
+    unsafe { tree.nodes.item(index as usize) }
 }
 
 /// A result that [`Node::result`] or [`Node::end_result`] names for a set bit, or that of no match.
 #[inline(always)]
-pub(super) fn result<F, N, R: NodeResult>(tree: &TreeBitmap<F, N, R>, index: u32) -> R {
-    debug_assert!((index as usize) < tree.results.items.len());
-    // SAFETY: invariants 1 and 2.
-    unsafe { *tree.results.items.get_unchecked(index as usize) }
+pub(super) fn result<F, N: Node, R: NodeResult>(tree: &TreeBitmap<F, N, R>, index: u32) -> R {
+    // SAFETY: invariants 1 and 2; results that readers come to are not written (invariant 7).
+    unsafe { tree.results.read(index as usize) }
 }

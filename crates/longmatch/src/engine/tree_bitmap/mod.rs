@@ -6,11 +6,10 @@
 //! |---|---|
 //! | lookup | O(width / stride) nodes, in each O(stride) for the longest prefix; one result at the end |
 //! | compile | O(routes x width / stride) |
-//! | update | O(width / stride) nodes, and one block of children and one of results copied |
+//! | update | the nodes on the way to a change and those beside them are copied |
 //! | memory | 12 bytes (stride 4) or 24 (stride 6) a node, 2 (or 4) bytes a route |
 
 mod batch;
-mod blocks;
 mod check;
 mod compile;
 mod layout;
@@ -21,12 +20,13 @@ pub use layout::{Bitmaps, Node, Node16, Node64, NodeResult, TreeBitmap};
 
 use alloc::string::String;
 
-use super::{Engine, EngineVisitor, Lookup, Update};
+use self::check::Unused;
+use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::Family;
-use crate::error::{CompileError, Corrupt, OptionError, UpdateError};
+use crate::error::{CompileError, Corrupt, OptionError};
+use crate::live::LiveEngine;
 use crate::memory::{MemoryPart, MemoryUsage};
 use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::simd::Simd;
 
@@ -43,12 +43,11 @@ impl<F: Family, N: Node, R: NodeResult> Lookup<F> for TreeBitmap<F, N, R> {
     }
 
     fn memory_usage(&self) -> MemoryUsage {
+        // Without a slice, as the arrays may be ones that change.
         let part = |name, count, size| MemoryPart { name, count, bytes: count * size };
         [
-            part("nodes", self.nodes.in_use(), size_of::<N>()),
-            part("results", self.results.in_use(), size_of::<R>()),
-            part("free nodes", self.nodes.free(), size_of::<N>()),
-            part("free results", self.results.free(), size_of::<R>()),
+            part("nodes", self.nodes.len(), size_of::<N>()),
+            part("results", self.results.len(), size_of::<R>()),
         ]
         .into()
     }
@@ -68,14 +67,17 @@ impl<F: Family, N: Node, R: NodeResult> Engine<F> for TreeBitmap<F, N, R> {
         alloc::format!("stride={}{result}", N::STRIDE)
     }
 
-    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        check::check(self, rib)
+    fn live(self) -> LiveEngine<F> {
+        update::live(self)
     }
-}
 
-impl<F: Family, N: Node, R: NodeResult> Update<F> for TreeBitmap<F, N, R> {
-    fn apply(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<(), UpdateError> {
-        update::apply(self, rib, changed)
+    /// One that changes under readers is checked by its writer.
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        if self.live {
+            let what = "only the writer can check a tree that changes under readers".into();
+            return Err(Corrupt { engine: NAME, what });
+        }
+        check::check(self, Unused::default(), rib)
     }
 }
 

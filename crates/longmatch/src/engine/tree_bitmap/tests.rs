@@ -2,8 +2,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::layout::internal_bit;
+use super::update::Patcher;
 use super::*;
 use crate::addr::{Bits, Ipv4, Ipv6};
+use crate::array::Array;
+use crate::live::runs::Run;
+use crate::live::{CannotPatch, Patch, Replaced};
+use crate::prefix::Prefix;
 use crate::route::Route;
 
 fn hop(n: u32) -> NextHopId {
@@ -18,33 +23,55 @@ fn rib<F: Family>(routes: &[(&str, u32)]) -> Rib<F> {
     routes.iter().map(|(p, n)| Route { prefix: prefix(p), next_hop: hop(*n) }).collect()
 }
 
-/// A RIB and its tree, changed together; checked after each step.
-struct Pair<F: Family, N, R> {
+/// A RIB and a tree that changes with it; the accounts are exact after each change.
+struct Changing<F: Family, N: Node, R: NodeResult> {
     rib: Rib<F>,
-    tree: TreeBitmap<F, N, R>,
+    patcher: Patcher<F, N, R>,
+    epoch: u64,
 }
 
-impl<F: Family, N: Node, R: NodeResult> Pair<F, N, R> {
-    fn new(rib: Rib<F>) -> Self {
-        let tree = TreeBitmap::compile(&rib, &()).unwrap();
-        Self { rib, tree }
+impl<F: Family, N: Node, R: NodeResult> Changing<F, N, R> {
+    /// With room for so many nodes and results more.
+    fn new(rib: Rib<F>, room: usize) -> Self {
+        let tree = TreeBitmap::<F, N, R>::compile(&rib, &()).unwrap();
+        let nodes = Array::with_room(&tree.nodes, tree.nodes.len() + room).unwrap();
+        let results = Array::with_room(&tree.results, tree.results.len() + room).unwrap();
+        Self { rib, patcher: Patcher::new(TreeBitmap { nodes, results, ..tree }), epoch: 1 }
     }
 
-    fn change(&mut self, prefix: Prefix<F>, raw: u32) {
-        match NextHopId::new(raw) {
-            Some(next_hop) => self.rib.insert(prefix, next_hop).map(|_| ()).unwrap(),
-            None => self.rib.remove(prefix).map_or((), |_| ()),
+    /// Announces some routes in one commit; a next hop of 0 withdraws. What was taken out is in
+    /// limbo, and then free.
+    fn set(&mut self, routes: &[(Prefix<F>, u32)]) -> Result<Replaced, CannotPatch> {
+        let mut changed = Vec::new();
+        for (prefix, raw) in routes {
+            match NextHopId::new(*raw) {
+                Some(next_hop) => drop(self.rib.insert(*prefix, next_hop)),
+                None => drop(self.rib.remove(*prefix)),
+            }
+            changed.push(*prefix);
         }
-        self.tree.apply(&self.rib, &[prefix]).unwrap();
+        let replaced = self.patcher.patch(&self.rib, &changed)?;
+        self.patcher.check(&self.rib).unwrap();
+        self.patcher.seal(self.epoch);
+        self.epoch += 1;
+        self.patcher.reclaim(self.epoch);
+        assert_eq!(self.patcher.retired_bytes(), 0);
+        self.patcher.check(&self.rib).unwrap();
+        Ok(replaced)
     }
 
-    fn step(&mut self, text: &str, raw: u32) {
-        self.change(prefix(text), raw);
-        self.tree.check(&self.rib).unwrap_or_else(|corrupt| panic!("{text} {raw}: {corrupt}"));
+    fn step(&mut self, text: &str, raw: u32) -> Replaced {
+        self.set(&[(prefix(text), raw)]).unwrap()
     }
 
     fn answer(&self, text: &str) -> u32 {
-        NextHopId::to_raw(self.tree.lookup(prefix::<F>(text).first()))
+        NextHopId::to_raw(self.patcher.tree.lookup(prefix::<F>(text).first()))
+    }
+
+    /// As many nodes and results as a compiled tree has.
+    fn is_like_a_fresh_one(&self) {
+        let fresh = TreeBitmap::<F, N, R>::compile(&self.rib, &()).unwrap();
+        assert_eq!(self.patcher.in_use(), [fresh.nodes.len(), fresh.results.len()]);
     }
 }
 
@@ -61,14 +88,14 @@ const EXAMPLE: [(&str, u32); 5] = [
 fn the_readme_example() {
     let rib = rib::<Ipv4>(&EXAMPLE);
     let tree = TreeBitmap::<Ipv4, Node16, u16>::compile(&rib, &()).unwrap();
-    let nodes = &tree.nodes.items;
+    let nodes = &tree.nodes;
     assert_eq!((internal_bit(3, 0b101), internal_bit(2, 0b01)), (12, 4));
     let root = Bitmaps { internal: 1 | 1 << 12, external: 1 << 8 | 1 << 10, end: false };
     assert_eq!(nodes[0], Node16::new(root, 1, 1));
     assert_eq!(nodes[1], Node16::new(Bitmaps { internal: 1, external: 0, end: true }, 0, 3));
     let end = Bitmaps { internal: 1 << 4, external: 1 << 7, end: true };
     assert_eq!(nodes[2], Node16::new(end, 0, 4));
-    assert_eq!(tree.results.items, [0, 1, 2, 4, 3, 5]);
+    assert_eq!(tree.results[..], [0, 1, 2, 4, 3, 5]);
     for (addr, raw) in [(0xa7, 5), (0xa5, 3), (0xa1, 2), (0x81, 4), (0xc0, 1)] {
         assert_eq!(tree.lookup(addr << 24), NextHopId::new(raw), "{addr:#x}");
     }
@@ -127,83 +154,140 @@ fn limits_are_errors() {
     }
 }
 
-/// A refused change leaves no trace, whichever limit refuses it.
+/// What the README says of changes to its example: what is copied, and what both trees share.
 #[test]
-fn a_refused_change_leaves_no_trace() {
-    let mut pair = Pair::<Ipv4, Node64, u16>::new(rib(&[("10.0.0.0/8", 1)]));
-    let mut refused = |routes: &[(&str, u32)], limit: u64| {
-        pair.tree.nodes.limit = limit;
-        let before = pair.tree.clone();
-        let mut rib = pair.rib.clone();
-        rib.remove(prefix("10.0.0.0/8"));
-        let mut changed = alloc::vec![prefix("10.0.0.0/8")];
-        for (text, raw) in routes {
-            rib.insert(prefix(text), hop(*raw)).unwrap();
-            changed.push(prefix(text));
-        }
-        assert!(pair.tree.apply(&rib, &changed).is_err());
-        assert!(pair.tree == before);
+fn the_way_to_a_change_is_copied() {
+    let mut table = Changing::<Ipv4, Node16, u16>::new(rib(&EXAMPLE), 100);
+    let replaced = |nodes, leaves| Replaced { entries: 0, nodes, leaves };
+    let nodes = |table: &Changing<Ipv4, Node16, u16>| {
+        let tree = &table.patcher.tree;
+        let root = tree.nodes[tree.root.load() as usize];
+        let at = root.children() as usize;
+        (root, tree.nodes[at], tree.nodes[at + 1])
     };
-    refused(&[("11.0.0.0/8", 1), ("12.0.0.0/8", 70_000)], 1 << 32);
-    refused(&[("11.0.0.0/32", 1)], 3);
-    pair.tree.check(&pair.rib).unwrap();
+    let before = nodes(&table);
+    // The results of the second child, it and its brother, and the root.
+    assert_eq!(table.step("164.0.0.0/6", 6), replaced(3, 2));
+    let after = nodes(&table);
+    assert!(before.1 == after.1 && before.2.results() != after.2.results());
+    assert!(before.0.children() != after.0.children() && before.0.results() == after.0.results());
+    // A prefix of the root: no child.
+    assert_eq!(table.step("0.0.0.0/0", 7), replaced(1, 2));
+    assert_eq!(nodes(&table).0.children(), after.0.children());
+    // A child more: an end node of one prefix, beside its brothers.
+    assert_eq!(table.step("16.0.0.0/6", 8), replaced(4, 1));
+    // The same again.
+    assert_eq!(table.step("16.0.0.0/6", 8), replaced(0, 0));
+    // All of a commit in one new tree.
+    let changes = [("16.0.0.0/6", 0), ("167.0.0.0/8", 9), ("160.0.0.0/3", 0), ("0.0.0.0/0", 1)];
+    assert_eq!(table.set(&changes.map(|(p, n)| (prefix(p), n))), Ok(replaced(3, 1 + 2)));
+    table.is_like_a_fresh_one();
+}
+
+/// A tree that was replaced answers as it did before, as long as readers may be in it.
+#[test]
+fn a_tree_before_a_change_stays() {
+    let mut table = Changing::<Ipv4, Node64, u16>::new(rib(&EXAMPLE), 1000);
+    let tree = table.patcher.tree.clone();
+    let (before, addr) = (tree.root.load(), 0xa7 << 24);
+    let cover = prefix("160.0.0.0/3");
+    assert_eq!(table.rib.insert(cover, hop(9)), Ok(Some(hop(2))));
+    table.patcher.patch(&table.rib, &[cover]).unwrap();
+    for withdrawn in ["167.0.0.0/8", "164.0.0.0/6"].map(prefix) {
+        assert!(table.rib.remove(withdrawn).is_some());
+        table.patcher.patch(&table.rib, &[withdrawn]).unwrap();
+    }
+    assert_eq!(tree.lookup(addr), Some(hop(9)));
+    let after = tree.root.load();
+    tree.root.publish(before);
+    assert_eq!(tree.lookup(addr), Some(hop(5)));
+    tree.root.publish(after);
+    table.patcher.check(&table.rib).unwrap();
+}
+
+/// A change for which there is no room, or that results do not hold, leaves nothing behind.
+#[test]
+fn no_room_is_no_change() {
+    let rib = rib::<Ipv4>(&[("10.0.0.0/8", 1), ("10.0.0.0/24", 2)]);
+    let mut table = Changing::<Ipv4, Node64, u16>::new(rib.clone(), 5);
+    let before = (table.patcher.in_use(), table.patcher.tree.root.load());
+    for changes in [
+        &[("11.0.0.0/8", 1), ("12.0.0.0/8", 65_536)][..],
+        // Nodes: of the way down there is room, but not for the root. Results: of all.
+        &[("10.0.0.0/25", 3), ("11.0.0.0/24", 4)],
+        &[("10.0.0.0/32", 3), ("10.0.0.0/24", 0), ("10.128.0.0/32", 5)],
+        &[("10.0.0.0/19", 3), ("10.0.0.0/20", 3), ("10.0.0.0/21", 3), ("10.0.0.0/22", 3)],
+    ] {
+        let changes: Vec<_> = changes.iter().map(|(p, n)| (prefix(p), *n)).collect();
+        assert_eq!(table.set(&changes), Err(CannotPatch), "{changes:?}");
+        table.rib = rib.clone();
+        table.patcher.check(&rib).unwrap();
+        assert_eq!((table.patcher.in_use(), table.patcher.tree.root.load()), before);
+    }
+    table.step("10.0.0.0/24", 0);
+    table.step("10.0.0.0/9", 3);
 }
 
 /// D11, D12, V1: the default route first, last and withdrawn; covers over specifics.
 #[test]
 fn covers_spare_their_specifics() {
-    let mut pair = Pair::<Ipv4, Node16, u16>::new(Rib::new());
-    pair.step("0.0.0.0/0", 1);
-    pair.step("10.0.0.255/32", 2);
-    pair.step("10.0.0.0/8", 3);
-    assert_eq!((pair.answer("10.0.0.255/32"), pair.answer("10.0.0.254/32")), (2, 3));
-    pair.step("0.0.0.0/0", 0);
-    pair.step("10.0.0.0/16", 4);
-    pair.step("0.0.0.0/0", 5);
-    assert_eq!((pair.answer("10.0.0.255/32"), pair.answer("10.0.0.254/32")), (2, 4));
-    assert_eq!((pair.answer("10.1.0.0/32"), pair.answer("9.0.0.0/32")), (3, 5));
+    let mut table = Changing::<Ipv4, Node16, u16>::new(Rib::new(), 100);
+    table.step("0.0.0.0/0", 1);
+    table.step("10.0.0.255/32", 2);
+    table.step("10.0.0.0/8", 3);
+    assert_eq!((table.answer("10.0.0.255/32"), table.answer("10.0.0.254/32")), (2, 3));
+    table.step("0.0.0.0/0", 0);
+    table.step("10.0.0.0/16", 4);
+    table.step("0.0.0.0/0", 5);
+    assert_eq!((table.answer("10.0.0.255/32"), table.answer("10.0.0.254/32")), (2, 4));
+    assert_eq!((table.answer("10.1.0.0/32"), table.answer("9.0.0.0/32")), (3, 5));
 }
 
 /// F1, R3, R1: withdrawal in a chain of covers, of all but one, of host routes at both ends.
 #[test]
 fn withdrawals_show_the_right_cover() {
-    let mut pair = Pair::<Ipv4, Node64, u16>::new(rib(&[
+    let routes = [
         ("10.0.0.0/22", 1),
         ("10.0.0.0/23", 2),
         ("10.0.0.0/24", 3),
         ("0.0.0.0/32", 5),
         ("255.255.255.255/32", 6),
-    ]));
-    pair.step("10.0.0.0/23", 0);
-    assert_eq!((pair.answer("10.0.1.0/32"), pair.answer("10.0.0.0/32")), (1, 3));
-    pair.step("10.0.0.0/23", 0);
-    pair.step("0.0.0.0/32", 0);
-    pair.step("255.255.255.255/32", 0);
-    pair.step("10.0.0.0/24", 0);
-    assert_eq!(pair.answer("10.0.0.0/32"), 1);
-    pair.step("10.0.0.0/22", 0);
-    pair.step("10.9.0.0/22", 0);
+    ];
+    let mut table = Changing::<Ipv4, Node64, u16>::new(rib(&routes), 100);
+    table.step("10.0.0.0/23", 0);
+    assert_eq!((table.answer("10.0.1.0/32"), table.answer("10.0.0.0/32")), (1, 3));
+    table.step("10.0.0.0/23", 0);
+    table.step("0.0.0.0/32", 0);
+    table.step("255.255.255.255/32", 0);
+    table.step("10.0.0.0/24", 0);
+    assert_eq!(table.answer("10.0.0.0/32"), 1);
+    table.step("10.0.0.0/22", 0);
+    table.step("10.9.0.0/22", 0);
 }
 
-/// D1, D3, R2: adding and deleting for ever takes no more memory; what is drained is given back.
+/// D1, D3, R2: adding and deleting for ever takes no more memory; of a drained tree all can be used
+/// again.
 #[test]
-fn blocks_are_reused() {
-    let mut pair = Pair::<Ipv6, Node16, u32>::new(rib(&[("2001:db8::/32", 1)]));
+fn runs_are_used_again() {
+    let mut table = Changing::<Ipv6, Node16, u32>::new(rib(&[("2001:db8::/32", 1)]), 1 << 16);
     let mut sizes = Vec::new();
     for round in 0..40u32 {
         for i in 0..60u32 {
             let bits = 0x2001_0db8 << 96 | u128::from(i.wrapping_mul(0x9e37_79b9)) << 40;
-            pair.change(Prefix::from_bits_masked(bits, 40 + (i % 89) as u8), 1 + round % 2);
+            let prefix = Prefix::from_bits_masked(bits, 40 + (i % 89) as u8);
+            table.set(&[(prefix, 1 + round % 2)]).unwrap();
         }
-        let prefixes: Vec<_> = pair.rib.iter().map(|route| route.prefix).skip(1).collect();
-        prefixes.iter().for_each(|prefix| pair.change(*prefix, 0));
-        sizes.push((pair.tree.nodes.items.len(), pair.tree.results.items.len()));
-        assert_eq!((pair.tree.nodes.in_use(), pair.tree.results.in_use()), (8, 2));
+        let prefixes: Vec<_> = table.rib.iter().map(|route| route.prefix).skip(1).collect();
+        for prefix in prefixes {
+            table.set(&[(prefix, 0)]).unwrap();
+        }
+        let tree = &table.patcher.tree;
+        sizes.push((tree.nodes.len(), tree.results.len()));
+        assert_eq!(table.patcher.in_use(), [8, 2]);
     }
-    assert_eq!(sizes[1], sizes[39], "memory grows: {sizes:?}");
-    pair.tree.check(&pair.rib).unwrap();
-    pair.step("2001:db8::/32", 0);
-    assert_eq!(pair.tree.nodes.items.capacity(), 1);
+    assert!(sizes[4] == sizes[39], "memory grows: {sizes:?}");
+    table.step("2001:db8::/32", 0);
+    assert_eq!(table.patcher.in_use(), [1, 1]);
 }
 
 /// Random announcements and withdrawals that nest and meet, at both ends and round the strides.
@@ -213,34 +297,24 @@ fn random_changes<F: Family, N: Node, R: NodeResult>(steps: u32) {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 33) % below
     };
-    let mut pair = Pair::<F, N, R>::new(Rib::new());
+    let mut table = Changing::<F, N, R>::new(Rib::new(), 1 << 16);
     for step in 0..steps {
-        let mut changed = Vec::new();
+        let mut changes = Vec::new();
         for _ in 0..1 + random(4) * random(4) {
             let high = u128::from(random(4)) << (F::WIDTH - 2);
             let low = u128::from(random(4)) << (F::WIDTH - 24) | u128::from(random(8));
             let ends = [0, 1, 23, 24, 30, 31, 32, 127, 128, random(129)];
             let len = (ends[random(10) as usize] as u8).min(F::WIDTH);
             let prefix = Prefix::from_bits_masked(F::Bits::from_u128(high | low), len);
-            if random(2) == 0 || step > steps - steps / 8 {
-                pair.rib.remove(prefix);
-            } else {
-                pair.rib.insert(prefix, hop(1 + random(5) as u32)).unwrap();
-            }
-            changed.push(prefix);
+            let withdrawn = random(2) == 0 || step > steps - steps / 8;
+            changes.push((prefix, if withdrawn { 0 } else { 1 + random(5) as u32 }));
         }
-        pair.tree.apply(&pair.rib, &changed).unwrap();
-        pair.tree.check(&pair.rib).unwrap_or_else(|corrupt| panic!("step {step}: {corrupt}"));
-        let fresh = TreeBitmap::<F, N, R>::compile(&pair.rib, &()).unwrap();
-        assert_eq!(fresh.nodes.in_use(), pair.tree.nodes.in_use(), "step {step}");
-        assert_eq!(fresh.results.in_use(), pair.tree.results.in_use(), "step {step}");
+        table.set(&changes).unwrap();
+        table.is_like_a_fresh_one();
     }
-    let all: Vec<Prefix<F>> = pair.rib.iter().map(|route| route.prefix).collect();
-    for prefix in &all {
-        pair.rib.remove(*prefix);
-    }
-    pair.tree.apply(&pair.rib, &all).unwrap();
-    pair.tree.check(&pair.rib).unwrap();
+    let all: Vec<_> = table.rib.iter().map(|route| (route.prefix, 0)).collect();
+    table.set(&all).unwrap();
+    assert_eq!(table.patcher.in_use(), [1, 1]);
 }
 
 #[test]
@@ -261,42 +335,53 @@ fn check_finds_damage() {
     let rib = rib::<Ipv4>(&EXAMPLE);
     let good = Tree::compile(&rib, &()).unwrap();
     good.check(&rib).unwrap();
-    let damage: [fn(&mut Tree); 14] = [
-        |t| t.results.items[2] = 9,
-        |t| t.results.items[0] = 1,
-        |t| t.results.items[3] = 0,
-        |t| t.results.items.truncate(5),
-        |t| t.nodes.items.truncate(2),
-        |t| t.nodes.items.clear(),
-        |t| t.nodes.items[0] = node(1 | 1 << 12, 1 << 8 | 1 << 10, false, 2, 1),
-        |t| t.nodes.items[0] = node(1 | 1 << 12, 1 << 8 | 1 << 10, false, 0, 1),
-        |t| t.nodes.items[0] = node(1 | 1 << 12, 1 << 8 | 1 << 10, true, 0, 1),
-        |t| t.nodes.items[1] = node(1, 0, true, 0, u32::MAX),
-        |t| t.nodes.items[1] = node(0, 0, true, 0, 3),
-        |t| t.nodes.items[2] = node(1 << 4, 1 << 7, false, 1, 4),
-        |t| t.nodes.items.push(Node16::EMPTY),
-        |t| t.nodes.give_back(2, 1),
+    fn end<T: crate::array::Plain>(array: &Array<T>, len: usize) -> Array<T> {
+        array[..len].into()
+    }
+    let damage: [fn(&mut Tree); 15] = [
+        |t| t.results[2] = 9,
+        |t| t.results[0] = 1,
+        |t| t.results[3] = 0,
+        |t| t.results = end(&t.results, 5),
+        |t| t.results = end(&t.results, 0),
+        |t| t.nodes = end(&t.nodes, 2),
+        |t| t.nodes = end(&t.nodes, 0),
+        |t| t.root.publish(3),
+        |t| t.nodes[0] = node(1 | 1 << 12, 1 << 8 | 1 << 10, false, 2, 1),
+        |t| t.nodes[0] = node(1 | 1 << 12, 1 << 8 | 1 << 10, false, 0, 1),
+        |t| t.nodes[0] = node(1 | 1 << 12, 1 << 8 | 1 << 10, true, 0, 1),
+        |t| t.nodes[1] = node(1, 0, true, 0, u32::MAX),
+        |t| t.nodes[1] = node(0, 0, true, 0, 3),
+        |t| t.nodes[2] = node(1 << 4, 1 << 7, false, 1, 4),
+        |t| t.nodes = [&t.nodes[..], &[Node16::EMPTY]].concat().as_slice().into(),
     ];
     for (i, damage) in damage.into_iter().enumerate() {
         let mut bad = good.clone();
         damage(&mut bad);
         assert!(bad.check(&rib).is_err(), "damage {i}");
     }
+    let unused = Unused { nodes: alloc::vec![Run { start: 2, count: 1 }], results: Vec::new() };
+    assert!(check::check(&good, unused, &rib).is_err(), "free and in use");
     assert!(good.check(&Rib::new()).is_err(), "another RIB");
 }
 
 /// An end node comes and goes with the longest prefix inside it, on one level and on several.
 #[test]
 fn end_nodes_change_their_kind() {
-    let mut pair = Pair::<Ipv4, Node16, u16>::new(rib(&[("16.0.0.0/4", 1), ("32.0.0.0/4", 2)]));
-    let before = pair.tree.clone();
-    assert_eq!(pair.tree.nodes.in_use(), 1, "the root is an end node");
+    let routes = [("16.0.0.0/4", 1), ("32.0.0.0/4", 2)];
+    let mut table = Changing::<Ipv4, Node16, u16>::new(rib(&routes), 200);
+    let root = |table: &Changing<Ipv4, Node16, u16>| {
+        let tree = &table.patcher.tree;
+        tree.nodes[tree.root.load() as usize].bitmaps()
+    };
+    let before = root(&table);
+    assert_eq!(table.patcher.in_use(), [1, 3], "the root is an end node");
     for long in ["16.0.0.0/5", "48.0.0.0/32", "32.0.0.0/8", "16.128.0.0/9"] {
-        pair.step(long, 3);
-        assert!(pair.tree.nodes.in_use() > 2, "the root has children");
-        pair.step(long, 0);
-        assert_eq!(pair.tree.nodes.in_use(), 1, "{long}");
-        assert_eq!(pair.tree.nodes.items[0].bitmaps(), before.nodes.items[0].bitmaps());
+        table.step(long, 3);
+        assert!(table.patcher.in_use()[0] > 2, "the root has children");
+        table.step(long, 0);
+        assert_eq!(table.patcher.in_use(), [1, 3], "{long}");
+        assert_eq!(root(&table), before);
     }
 }
 

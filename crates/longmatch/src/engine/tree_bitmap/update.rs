@@ -1,181 +1,490 @@
-//! Changed prefixes to patched nodes. A prefix belongs to one node: adding or deleting it copies
-//! that node's results, and where a node comes or goes, the children of its parent. An end node
-//! that a longer prefix comes into becomes an ordinary one, and the other way round.
+//! A Tree Bitmap that changes under readers.
+//!
+//! A lookup carries the longest match so far down with it, so what it answers comes from several
+//! nodes. Were nodes changed where they lie, it could take one before a change and another one after
+//! a later change, and answer as no version did. So a tree that readers see is never written: a
+//! commit makes another one, which shares with it what does not change, and shows it by one store of
+//! the root's index.
+//!
+//! Of each node on the way to a changed prefix the brothers, which lie beside it, are copied too; of
+//! a node whose own prefixes change, the results. All prefixes of a commit go down together, so each
+//! node is put together once, when what is below it has its place.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem::take;
 
-use super::compile::{next_hop_fits, rest_of};
-use super::layout::{Bitmaps, Node, NodeResult, ROOT, TreeBitmap};
+use super::check::{self, Unused};
+use super::compile::rest_of;
+use super::layout::{Bitmaps, Node, NodeResult, TreeBitmap, internal_bit};
+use super::lookup;
 use crate::addr::Family;
-use crate::error::UpdateError;
+use crate::array::{Array, Plain};
+use crate::engine::Lookup;
+use crate::error::Corrupt;
+use crate::live::runs::{FreeRuns, Run};
+use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
+use crate::memory::MemoryUsage;
+use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
-pub(super) fn apply<F: Family, N: Node, R: NodeResult>(
-    tree: &mut TreeBitmap<F, N, R>,
-    rib: &Rib<F>,
-    changed: &[Prefix<F>],
-) -> Result<(), UpdateError> {
-    for next_hop in changed.iter().filter_map(|prefix| rib.get(*prefix)) {
-        next_hop_fits::<R>(next_hop.get())?;
-    }
-    // More than a change can take from the ends of the arrays: one node that changes its kind, a
-    // child grown by one, a child and a result for each level.
-    let most = (4 << N::STRIDE) + 2 * u64::from(F::WIDTH / N::STRIDE);
-    let most = most * changed.len() as u64;
-    tree.has_room_for(most, most)?;
-    // Nothing can fail from here on.
-    for prefix in changed {
-        match rib.get(*prefix) {
-            Some(next_hop) => tree.set(*prefix, R::from_raw(next_hop.get())),
-            None => tree.unset(*prefix),
-        }
-    }
-    if tree.nodes.in_use() == 1 && tree.results.in_use() == 1 {
-        tree.nodes.keep_first();
-        tree.results.keep_first();
-    }
-    Ok(())
+/// Room for nodes, and for results, beside as many again as there are.
+const SPARE_BYTES: usize = 1 << 20;
+/// Prefixes of 0 to `STRIDE` bits, of the greatest stride: so many results has a node at most.
+const MOST_RESULTS: usize = 128;
+
+/// A tree with room for its arrays to grow, and who changes it.
+pub(super) fn live<F: Family, N: Node, R: NodeResult>(tree: TreeBitmap<F, N, R>) -> LiveEngine<F> {
+    let (Some(nodes), Some(results)) = (with_room(&tree.nodes), with_room(&tree.results)) else {
+        return LiveEngine::recompiled(tree);
+    };
+    let patcher = Patcher::new(TreeBitmap { nodes, results, ..tree });
+    LiveEngine::patched(patcher.tree.clone(), patcher)
 }
 
-impl<F: Family, N: Node, R: NodeResult> TreeBitmap<F, N, R> {
-    fn node(&self, at: u32) -> N {
-        self.nodes.items[at as usize]
-    }
+fn with_room<T: Plain>(array: &Array<T>) -> Option<Array<T>> {
+    let room = array.len().saturating_mul(2).saturating_add(SPARE_BYTES / size_of::<T>());
+    Array::with_room(array, room.min(u32::MAX as usize))
+}
 
-    /// Adds a prefix or replaces its result.
-    fn set(&mut self, prefix: Prefix<F>, result: R) {
-        let (mut at, mut depth) = (ROOT, 0);
-        loop {
-            let (len, value) = rest_of::<F, N>(prefix, depth);
-            if len > N::STRIDE && self.node(at).is_end() {
-                self.split(at);
-            }
-            let node = self.node(at);
-            if len < N::STRIDE || node.is_end() {
-                return self.set_result(at, len, value, result);
-            }
-            if node.external() >> value & 1 == 0 {
-                self.add_child(at, value);
-            }
-            at = self.node(at).child(value);
-            depth += N::STRIDE;
+/// What lies in a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Items {
+    Nodes(Run),
+    Results(Run),
+}
+
+/// The prefixes at or below the place of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Inside<N> {
+    Nothing,
+    /// The prefix that ends there, of this raw next hop, alone. An end node above holds it itself.
+    Short(u32),
+    Node(N),
+}
+
+impl<N> Inside<N> {
+    fn short(raw: u32) -> Self {
+        if raw == 0 { Self::Nothing } else { Self::Short(raw) }
+    }
+}
+
+/// The raw next hops of a node's prefixes, by [`internal_bit`], 0 for those that it does not hold.
+/// Those of `STRIDE` bits, which an end node holds, come last.
+type Raw = [u32; MOST_RESULTS];
+
+/// Where the prefixes of `STRIDE` bits begin in [`Raw`].
+const fn longest<N: Node>() -> usize {
+    (1 << N::STRIDE) - 1
+}
+
+/// The write side.
+pub(super) struct Patcher<F: Family, N: Node, R: NodeResult> {
+    pub(super) tree: Arc<TreeBitmap<F, N, R>>,
+    free_nodes: FreeRuns,
+    free_results: FreeRuns,
+    /// What lies inside of the children that change, of the nodes that are being put together, by
+    /// the bits that lead to each. A stack, as nodes nest.
+    inside: Vec<(u64, Inside<N>)>,
+    /// Children whose brothers are not complete yet. A stack too.
+    children: Vec<N>,
+    /// The prefixes of a patch, in order; kept to be used again.
+    changed: Vec<Prefix<F>>,
+    /// What was given a place in this patch.
+    taken: Vec<Items>,
+    /// What is not needed any more after it.
+    retired: Vec<Items>,
+    limbo: Limbo<Items>,
+    written: Replaced,
+}
+
+impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
+    /// Of a tree that can grow as far as its arrays have room.
+    pub(super) fn new(tree: TreeBitmap<F, N, R>) -> Self {
+        Self {
+            tree: Arc::new(TreeBitmap { live: true, ..tree }),
+            free_nodes: FreeRuns::new(1 << N::STRIDE),
+            free_results: FreeRuns::new(MOST_RESULTS),
+            inside: Vec::new(),
+            children: Vec::new(),
+            changed: Vec::new(),
+            taken: Vec::new(),
+            retired: Vec::new(),
+            limbo: Limbo::default(),
+            written: Replaced::default(),
         }
     }
 
-    /// Adds a prefix to the node that holds it, or replaces its result there.
-    fn set_result(&mut self, at: u32, len: u8, value: u64, result: R) {
-        let node = self.node(at);
-        let bitmaps = node.bitmaps();
-        let position = bitmaps.results_before(N::STRIDE, len, value);
-        if bitmaps.holds(N::STRIDE, len, value) {
-            self.results.items[node.results() as usize + position] = result;
-            return;
-        }
-        let results = self.results.insert(node.results(), bitmaps.results(), position, result);
-        let bitmaps = bitmaps.toggled(N::STRIDE, len, value);
-        self.nodes.items[at as usize] = N::new(bitmaps, node.children(), results);
-    }
-
-    /// Deletes a prefix, if it is there, and nodes that are not needed then.
-    fn unset(&mut self, prefix: Prefix<F>) {
-        let mut path = Vec::new();
-        let (mut at, mut depth) = (ROOT, 0);
-        let (len, value) = loop {
-            let (len, value) = rest_of::<F, N>(prefix, depth);
-            let node = self.node(at);
-            if len < N::STRIDE || (node.is_end() && len == N::STRIDE) {
-                break (len, value);
+    /// What comes to lie at a place at this depth, whose `changed` prefixes are given in order.
+    /// `None` where nothing changes.
+    fn update(
+        &mut self,
+        rib: &Rib<F>,
+        before: Inside<N>,
+        depth: u8,
+        changed: &[Prefix<F>],
+    ) -> Result<Option<Inside<N>>, CannotPatch> {
+        let next_hop = |prefix| NextHopId::to_raw(rib.get(prefix));
+        let (node, mut raw) = match before {
+            Inside::Node(node) => (Some(node), self.unpacked(&node)),
+            _ if changed.last().is_some_and(|prefix| prefix.len() == depth) => {
+                let after = Inside::short(next_hop(changed[0]));
+                return Ok((after != before).then_some(after));
             }
-            if node.is_end() || node.external() >> value & 1 == 0 {
-                return;
-            }
-            path.push((at, value));
-            at = node.child(value);
-            depth += N::STRIDE;
+            Inside::Short(own) => (None, core::array::from_fn(|i| if i == 0 { own } else { 0 })),
+            Inside::Nothing => (None, [0; MOST_RESULTS]),
         };
-        let node = self.node(at);
-        let bitmaps = node.bitmaps();
-        if !bitmaps.holds(N::STRIDE, len, value) {
-            return;
-        }
-        let position = bitmaps.results_before(N::STRIDE, len, value);
-        let results = self.results.remove(node.results(), bitmaps.results(), position);
-        let bitmaps = bitmaps.toggled(N::STRIDE, len, value);
-        self.nodes.items[at as usize] = N::new(bitmaps, node.children(), results);
-        self.tidy(at, path);
-    }
-
-    /// After a deletion in a node: on the way up, removes nodes that are empty, and makes end nodes
-    /// of those that have no prefix longer than an end node holds any more.
-    fn tidy(&mut self, mut at: u32, mut path: Vec<(u32, u64)>) {
-        while self.node(at).bitmaps().is_trivial()
-            && let Some((parent, value)) = path.pop()
+        let first = self.inside.len();
+        let mut changes = false;
+        let is_in_child = |prefix: &Prefix<F>| prefix.len() - depth >= N::STRIDE;
+        let value = |prefix: &Prefix<F>| rest_of::<F, N>(*prefix, depth).1;
+        for prefixes in
+            changed.chunk_by(|a, b| is_in_child(a) && is_in_child(b) && value(a) == value(b))
         {
-            if self.node(at).internal() == 0 {
-                self.remove_child(parent, value);
+            let (len, value) = rest_of::<F, N>(prefixes[0], depth);
+            if len < N::STRIDE {
+                let own = &mut raw[internal_bit(len, value) as usize];
+                let after = next_hop(prefixes[0]);
+                changes |= core::mem::replace(own, after) != after;
+                continue;
             }
-            let node = self.node(parent);
-            let children = self.nodes.block(node.children(), node.bitmaps().children());
-            if children.iter().all(|child| child.bitmaps().is_trivial()) {
-                self.merge(parent);
+            let before = self.inside_of(node.as_ref(), &raw, value);
+            if let Some(after) = self.update(rib, before, depth + N::STRIDE, prefixes)? {
+                self.inside.push((value, after));
             }
-            at = parent;
+        }
+        if !changes && self.inside.len() == first {
+            return Ok(None);
+        }
+        let after = if self.is_end(node.as_ref(), first) {
+            self.end_node(node.as_ref(), &mut raw, first)
+        } else {
+            self.ordinary_node(node.as_ref(), &mut raw, first)
+        };
+        self.inside.truncate(first);
+        after.map(Some)
+    }
+
+    fn node(&self, index: u32) -> N {
+        *lookup::node(&self.tree, index)
+    }
+
+    fn raw_result(&self, index: u32) -> u32 {
+        lookup::result(&self.tree, index).to_raw()
+    }
+
+    fn unpacked(&self, node: &N) -> Raw {
+        let mut raw = [0; MOST_RESULTS];
+        let mut at = node.results();
+        for bit in bits(node.internal()) {
+            raw[bit as usize] = self.raw_result(at);
+            at += 1;
+        }
+        for v in bits(if node.is_end() { node.external() } else { 0 }) {
+            raw[longest::<N>() + v as usize] = self.raw_result(at);
+            at += 1;
+        }
+        raw
+    }
+
+    /// What lies inside of the child for the next bits `v` so far.
+    fn inside_of(&self, node: Option<&N>, raw: &Raw, v: u64) -> Inside<N> {
+        match ordinary(node) {
+            None => Inside::short(raw[longest::<N>() + v as usize]),
+            Some(node) if node.external() >> v & 1 == 1 => Inside::Node(self.node(node.child(v))),
+            Some(_) => Inside::Nothing,
         }
     }
 
-    /// Gives an ordinary node an empty child.
-    fn add_child(&mut self, at: u32, value: u64) {
-        let node = self.node(at);
-        let (bitmaps, position) = (node.bitmaps(), node.external_before(value) as usize);
-        let children = self.nodes.insert(node.children(), bitmaps.children(), position, N::EMPTY);
-        let bitmaps = bitmaps.toggled(N::STRIDE, N::STRIDE, value);
-        self.nodes.items[at as usize] = N::new(bitmaps, children, node.results());
+    /// The children of an ordinary node that stay as they are, and the bits that lead to each.
+    fn kept(&self, node: Option<&N>, first: usize) -> impl Iterator<Item = (u64, N)> {
+        let external = ordinary(node).map_or(0, N::external);
+        let change = self.inside[first..].iter().fold(0, |bits, (v, _)| bits | 1 << v);
+        let node = node.copied();
+        bits(external & !change).filter_map(move |v| Some((v, self.node(node?.child(v)))))
     }
 
-    /// Takes an empty child from an ordinary node.
-    fn remove_child(&mut self, at: u32, value: u64) {
-        let node = self.node(at);
-        let (bitmaps, position) = (node.bitmaps(), node.external_before(value) as usize);
-        let children = self.nodes.remove(node.children(), bitmaps.children(), position);
-        let bitmaps = bitmaps.toggled(N::STRIDE, N::STRIDE, value);
-        self.nodes.items[at as usize] = N::new(bitmaps, children, node.results());
+    /// Whether no prefix inside is longer than an end node holds.
+    fn is_end(&self, node: Option<&N>, first: usize) -> bool {
+        let is_node = |(_, inside): &(u64, Inside<N>)| matches!(inside, Inside::Node(_));
+        !self.inside[first..].iter().any(is_node)
+            && self.kept(node, first).all(|(_, child)| child.bitmaps().is_trivial())
     }
 
-    /// Makes an ordinary node of an end node: its longest prefixes move to children of their own.
-    fn split(&mut self, at: u32) {
-        let node = self.node(at);
-        let old = node.bitmaps();
-        let new = Bitmaps { end: false, ..old };
-        let mut moved: Vec<R> = self.results.block(node.results(), old.results()).into();
-        self.results.give_back(node.results(), old.results());
-        let children = self.nodes.take(new.children(), N::EMPTY);
-        let only_the_shortest = Bitmaps { internal: 1, external: 0, end: true };
-        for (child, result) in (children..).zip(moved.drain(new.results()..)) {
-            let results = self.results.take(1, result);
-            self.results.items[results as usize] = result;
-            self.nodes.items[child as usize] = N::new(only_the_shortest, 0, results);
+    /// Puts an end node together. The prefixes that were in nodes of their own move into it.
+    fn end_node(
+        &mut self,
+        node: Option<&N>,
+        raw: &mut Raw,
+        first: usize,
+    ) -> Result<Inside<N>, CannotPatch> {
+        let at = longest::<N>();
+        let kept: Vec<(u64, N)> = self.kept(node, first).collect();
+        for (v, child) in kept {
+            raw[at + v as usize] = self.raw_result(child.results());
+            self.retire_results(&child);
         }
-        let results = self.results.take(moved.len(), R::default());
-        self.results.block(results, moved.len()).copy_from_slice(&moved);
-        self.nodes.items[at as usize] = N::new(new, children, results);
+        for (v, inside) in &self.inside[first..] {
+            raw[at + *v as usize] = if let Inside::Short(raw) = inside { *raw } else { 0 };
+        }
+        self.retire_children(node);
+        let external = held(&raw[at..]);
+        let bitmaps = Bitmaps { internal: held(&raw[..at]), external, end: true };
+        if bitmaps.is_trivial() {
+            node.inspect(|node| self.retire_results(node));
+            return Ok(Inside::short(raw[0]));
+        }
+        Ok(Inside::Node(N::new(bitmaps, 0, self.changed_results(node, raw)?)))
     }
 
-    /// Makes an end node of an ordinary one, whose children hold one prefix each, of no bits.
-    fn merge(&mut self, at: u32) {
-        let node = self.node(at);
-        let old = node.bitmaps();
-        let new = Bitmaps { end: true, ..old };
-        let mut moved: Vec<R> = self.results.block(node.results(), old.results()).into();
-        self.results.give_back(node.results(), old.results());
-        for i in 0..old.children() {
-            let results = self.nodes.items[node.children() as usize + i].results();
-            moved.push(self.results.items[results as usize]);
-            self.results.give_back(results, 1);
+    /// Puts an ordinary node together. The longest prefixes of an end node move to nodes of their
+    /// own.
+    fn ordinary_node(
+        &mut self,
+        node: Option<&N>,
+        raw: &mut Raw,
+        first: usize,
+    ) -> Result<Inside<N>, CannotPatch> {
+        let (own, longest) = raw.split_at_mut(longest::<N>());
+        let (mut external, mut children) = match ordinary(node) {
+            Some(node) => (node.external(), node.children()),
+            None => (held(longest), 0),
+        };
+        for (v, inside) in &self.inside[first..] {
+            external = external & !(1 << v) | u64::from(*inside != Inside::Nothing) << v;
         }
-        self.nodes.give_back(node.children(), old.children());
-        let results = self.results.take(moved.len(), R::default());
-        self.results.block(results, moved.len()).copy_from_slice(&moved);
-        self.nodes.items[at as usize] = N::new(new, 0, results);
+        if self.inside.len() > first || ordinary(node).is_none() {
+            children = self.changed_children(node, longest, external, first)?;
+        }
+        longest.fill(0);
+        let bitmaps = Bitmaps { internal: held(own), external, end: false };
+        Ok(Inside::Node(N::new(bitmaps, children, self.changed_results(node, raw)?)))
+    }
+
+    /// Places the children of an ordinary node: those that change, and the others as they are.
+    fn changed_children(
+        &mut self,
+        node: Option<&N>,
+        longest: &[u32],
+        external: u64,
+        first: usize,
+    ) -> Result<u32, CannotPatch> {
+        let first_child = self.children.len();
+        let mut at = first;
+        for v in bits(external) {
+            while self.inside.get(at).is_some_and(|(changed, _)| *changed < v) {
+                at += 1;
+            }
+            let child = match self.inside.get(at) {
+                Some((changed, Inside::Node(child))) if *changed == v => *child,
+                Some((changed, Inside::Short(raw))) if *changed == v => self.short_node(*raw)?,
+                _ => match ordinary(node) {
+                    Some(node) => self.node(node.child(v)),
+                    None => self.short_node(longest[v as usize])?,
+                },
+            };
+            self.children.push(child);
+        }
+        self.retire_children(node);
+        let Self { tree, free_nodes, children, .. } = self;
+        let brothers = &children[first_child..];
+        let run = free_nodes.place(&tree.nodes, brothers).ok_or(CannotPatch)?;
+        children.truncate(first_child);
+        self.taken.push(Items::Nodes(run));
+        self.written.nodes += u64::from(run.count);
+        Ok(run.start)
+    }
+
+    /// A node that holds only the prefix of no bits.
+    fn short_node(&mut self, raw: u32) -> Result<N, CannotPatch> {
+        let results = self.place_results(&[R::from_raw(raw)])?;
+        Ok(N::new(Bitmaps { internal: 1, external: 0, end: true }, 0, results))
+    }
+
+    /// Where a node's results lie that are to be those of `raw`.
+    fn changed_results(&mut self, node: Option<&N>, raw: &Raw) -> Result<u32, CannotPatch> {
+        let mut stored = [R::default(); MOST_RESULTS];
+        let mut count = 0;
+        for raw in raw.iter().filter(|raw| **raw != 0) {
+            stored[count] = R::from_raw(*raw);
+            count += 1;
+        }
+        let stored = &stored[..count];
+        if let Some(node) = node {
+            let run = results_of(node);
+            let mut before = (run.start..).take(run.count as usize);
+            let same = |result: &R| {
+                before.next().is_some_and(|at| *result == lookup::result(&self.tree, at))
+            };
+            if run.count as usize == count && stored.iter().all(same) {
+                return Ok(run.start);
+            }
+            self.retire_results(node);
+        }
+        self.place_results(stored)
+    }
+
+    fn place_results(&mut self, results: &[R]) -> Result<u32, CannotPatch> {
+        if results.is_empty() {
+            return Ok(0);
+        }
+        let run = self.free_results.place(&self.tree.results, results).ok_or(CannotPatch)?;
+        self.taken.push(Items::Results(run));
+        self.written.leaves += u64::from(run.count);
+        Ok(run.start)
+    }
+
+    fn retire_results(&mut self, node: &N) {
+        self.retired.push(Items::Results(results_of(node)));
+    }
+
+    fn retire_children(&mut self, node: Option<&N>) {
+        if let Some(node) = ordinary(node) {
+            let count = node.external().count_ones();
+            self.retired.push(Items::Nodes(Run { start: node.children(), count }));
+        }
+    }
+
+    /// Shows another root.
+    fn publish(&mut self, inside: Inside<N>) -> Result<(), CannotPatch> {
+        let root = match inside {
+            Inside::Nothing => N::EMPTY,
+            Inside::Short(raw) => self.short_node(raw)?,
+            Inside::Node(root) => root,
+        };
+        let run = self.free_nodes.place(&self.tree.nodes, &[root]).ok_or(CannotPatch)?;
+        self.written.nodes += 1;
+        let before = self.tree.root.load();
+        // Nothing fails from here on.
+        self.tree.root.publish(run.start);
+        self.retired.push(Items::Nodes(Run { start: before, count: 1 }));
+        for items in self.retired.drain(..) {
+            let (run, size) = match items {
+                Items::Nodes(run) => (run, size_of::<N>()),
+                Items::Results(run) => (run, size_of::<R>()),
+            };
+            if run.count > 0 {
+                self.limbo.push(items, run.count as usize * size);
+            }
+        }
+        self.taken.clear();
+        Ok(())
+    }
+
+    fn free(&mut self, items: Items) {
+        match items {
+            Items::Nodes(run) => self.free_nodes.free(run),
+            Items::Results(run) => self.free_results.free(run),
+        }
+    }
+
+    /// Forgets what was prepared.
+    fn forget(&mut self) {
+        self.inside.clear();
+        self.children.clear();
+        self.retired.clear();
+        for items in take(&mut self.taken) {
+            self.free(items);
+        }
+    }
+
+    /// Nodes and results in use.
+    #[cfg(test)]
+    pub(super) fn in_use(&self) -> [usize; 2] {
+        let mut unused = [self.free_nodes.items(), self.free_results.items()];
+        for items in self.limbo.iter() {
+            match items {
+                Items::Nodes(run) => unused[0] += run.count as usize,
+                Items::Results(run) => unused[1] += run.count as usize,
+            }
+        }
+        [self.tree.nodes.len() - unused[0], self.tree.results.len() - unused[1]]
+    }
+}
+
+/// The node, if it is an ordinary one.
+fn ordinary<N: Node>(node: Option<&N>) -> Option<&N> {
+    node.filter(|node| !node.is_end())
+}
+
+fn results_of<N: Node>(node: &N) -> Run {
+    Run { start: node.results(), count: node.bitmaps().results() as u32 }
+}
+
+/// The numbers of the bits that are set, in order.
+fn bits(mut bits: u64) -> impl Iterator<Item = u64> {
+    core::iter::from_fn(move || {
+        let bit = (bits != 0).then(|| bits.trailing_zeros().into());
+        bits &= bits.wrapping_sub(1);
+        bit
+    })
+}
+
+/// Which of some raw next hops are there.
+fn held(raw: &[u32]) -> u64 {
+    raw.iter().take(64).rev().fold(0, |bits, raw| bits << 1 | u64::from(*raw != 0))
+}
+
+impl<F: Family, N: Node, R: NodeResult> Patch<F> for Patcher<F, N, R> {
+    fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch> {
+        let too_great = |prefix: &Prefix<F>| NextHopId::to_raw(rib.get(*prefix)) > R::MAX;
+        if changed.iter().any(too_great) {
+            return Err(CannotPatch);
+        }
+        self.written = Replaced::default();
+        let mut prefixes = take(&mut self.changed);
+        prefixes.clear();
+        prefixes.extend(changed);
+        prefixes.sort_unstable();
+        prefixes.dedup();
+        let root = Inside::Node(self.node(self.tree.root.load()));
+        let patched = match self.update(rib, root, 0, &prefixes) {
+            Ok(Some(root)) => self.publish(root),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        self.changed = prefixes;
+        if patched.is_err() {
+            self.forget();
+        }
+        patched.map(|()| self.written)
+    }
+
+    fn seal(&mut self, epoch: u64) {
+        self.limbo.seal(epoch);
+    }
+
+    fn reclaim(&mut self, oldest: u64) {
+        while let Some(items) = self.limbo.pop(oldest) {
+            self.free(items);
+        }
+    }
+
+    fn retired_bytes(&self) -> usize {
+        self.limbo.bytes()
+    }
+
+    fn used_and_unused(&self) -> (usize, usize) {
+        let (nodes, results) = (self.free_nodes.items(), self.free_results.items());
+        (self.memory_usage().bytes(), nodes * size_of::<N>() + results * size_of::<R>())
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        self.tree.memory_usage()
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        let mut unused = Unused {
+            nodes: self.free_nodes.iter().collect(),
+            results: self.free_results.iter().collect(),
+        };
+        for items in self.limbo.iter() {
+            match items {
+                Items::Nodes(run) => unused.nodes.push(*run),
+                Items::Results(run) => unused.results.push(*run),
+            }
+        }
+        check::check(&self.tree, unused, rib)
     }
 }

@@ -10,6 +10,7 @@ use super::super::layout::{Dir24_8, Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS};
 use super::super::lookup;
 use super::ask_for;
 use crate::addr::Family;
+use crate::array::Array;
 use crate::next_hop::NextHopId;
 use crate::simd::lanes::Lanes;
 
@@ -112,14 +113,15 @@ unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
     }
 }
 
-/// The entries at the indices of the lanes in the set; `other` in the other lanes.
+/// The entries at the indices of the lanes in the set; `other` in the other lanes. Entries may be
+/// replaced meanwhile, as in [`Lanes::gather_published`].
 ///
 /// # Safety
 /// The indices of the lanes in the set are in range.
 #[inline(always)]
 unsafe fn gather<L: Lanes, E: Entry>(
     l: L,
-    table: &[E],
+    table: &Array<E>,
     index: L::V,
     lanes: L::M,
     other: L::V,

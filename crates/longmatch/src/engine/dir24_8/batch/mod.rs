@@ -19,7 +19,7 @@ use super::layout::{Dir24_8, Entry, FIRST_BITS};
 use crate::addr::{Bits, Family};
 use crate::next_hop::NextHopId;
 use crate::simd::lanes::{Lanes, LanesWork};
-use crate::simd::{Simd, Work, prefetch};
+use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which is as long.
 pub(super) fn lookup_batch<F: Family, E: Entry>(
@@ -33,7 +33,7 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
     }
 }
 
-struct Addresses<'a, F: Family, E> {
+struct Addresses<'a, F: Family, E: Entry> {
     tables: &'a Dir24_8<F, E>,
     addrs: &'a [F::Bits],
     out: &'a mut [Option<NextHopId>],
@@ -44,7 +44,7 @@ impl<F: Family, E: Entry> LanesWork for Addresses<'_, F, E> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        if i32::try_from(self.tables.tbl8.len()).is_ok() {
+        if i32::try_from(self.tables.tbl8.room()).is_ok() {
             // SAFETY: the indices into `tbl8` fit the signed 32 bits of a gather.
             unsafe { gather::lookup_batch(l, self.tables, self.addrs, self.out) };
         } else {
@@ -66,6 +66,6 @@ impl<F: Family, E: Entry> Work for Addresses<'_, F, E> {
 #[inline(always)]
 fn ask_for<F: Family, E: Entry>(tables: &Dir24_8<F, E>, later: &[F::Bits]) {
     for key in later {
-        prefetch(&tables.tbl24, key.extract(0, FIRST_BITS));
+        tables.tbl24.prefetch(key.extract(0, FIRST_BITS));
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn lookup_batch<F: Family, N: Node, R: NodeResult>(
     simd.run(InFlight { tree, addrs, out });
 }
 
-struct InFlight<'a, F: Family, N, R> {
+struct InFlight<'a, F: Family, N: Node, R: NodeResult> {
     tree: &'a TreeBitmap<F, N, R>,
     addrs: &'a [F::Bits],
     out: &'a mut [Option<NextHopId>],
