@@ -16,14 +16,17 @@ use crate::simd::prefetch_bytes;
 /// What arrays consist of.
 ///
 /// # Safety
-/// Any bits are a value, and none of them are gaps. It needs no more than 8 bytes of alignment.
+/// Any bits are a value, and none of them are gaps. It needs no more alignment than a cache line has.
 pub unsafe trait Plain: Copy + Eq + core::fmt::Debug {}
 // SAFETY: integers.
 unsafe impl Plain for u16 {}
 // SAFETY: as above.
 unsafe impl Plain for u32 {}
+// SAFETY: as above.
+unsafe impl Plain for u128 {}
 
-/// Items, and room for more.
+/// Items, and room for more. Behind the room lies a word that is 0: a gather of 32 bits at the last
+/// item, which may have fewer, does not leave the memory.
 pub struct Array<T: Plain> {
     words: Buffer,
     /// Items that there is room for.
@@ -37,7 +40,8 @@ impl<T: Plain> Array<T> {
     /// These items, and room for `room` in all; `None` when there is not as much memory.
     pub fn with_room(items: &[T], room: usize) -> Option<Self> {
         let room = room.max(items.len());
-        let words = Buffer::zeroed(room.checked_mul(size_of::<T>())?.div_ceil(size_of::<u32>()))?;
+        let words = room.checked_mul(size_of::<T>())?.div_ceil(size_of::<u32>());
+        let words = Buffer::zeroed(words.checked_add(1)?)?;
         let item = core::marker::PhantomData;
         let mut array = Self { words, room, len: AtomicUsize::new(items.len()), item };
         array.copy_from_slice(items);
@@ -86,6 +90,28 @@ impl<T: Plain> Array<T> {
     /// When there is no such word.
     pub fn publish(&self, i: usize, offset: usize, word: u32) {
         self.words.publish(Self::word(i, offset), word);
+    }
+
+    /// Item `i` of 16 bits, which may be replaced meanwhile.
+    ///
+    /// # Safety
+    /// There is such an item.
+    #[inline(always)]
+    pub unsafe fn load_half(&self, i: usize) -> u16 {
+        const { assert!(size_of::<T>() == size_of::<u16>()) };
+        debug_assert!(i < self.room);
+        // SAFETY: half a word of the buffer, as the caller promises.
+        unsafe { self.words.load_half(i) }
+    }
+
+    /// Replaces item `i` of 16 bits under readers. Only the one writer calls it, without a slice of
+    /// the array.
+    ///
+    /// # Panics
+    /// When there is no such item.
+    pub fn publish_half(&self, i: usize, half: u16) {
+        const { assert!(size_of::<T>() == size_of::<u16>()) };
+        self.words.publish_half(i, half);
     }
 
     /// Writes items from `at` on. Only the one writer calls it.

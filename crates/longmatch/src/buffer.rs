@@ -5,8 +5,8 @@ use core::alloc::Layout;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Relaxed, Release};
+use core::sync::atomic::{AtomicU16, AtomicU32};
 
 /// Bytes in a cache line.
 pub(crate) const LINE: usize = 64;
@@ -109,6 +109,32 @@ impl Buffer {
         let at = unsafe { self.words.add(i) };
         // SAFETY: aligned and initialised; readers of published words go by `load`.
         unsafe { AtomicU32::from_ptr(at.as_ptr()) }.store(word, Release);
+    }
+
+    /// Half word `i`, in the order of memory; as [`Buffer::load`]. A half word that is published is
+    /// read and published as one always.
+    ///
+    /// # Safety
+    /// There is such a half word.
+    #[inline(always)]
+    pub unsafe fn load_half(&self, i: usize) -> u16 {
+        debug_assert!(i < 2 * self.len);
+        // SAFETY: inside of the allocation, as the caller promises.
+        let half = unsafe { self.words.cast::<u16>().add(i) };
+        // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
+        unsafe { AtomicU16::from_ptr(half.as_ptr()) }.load(Relaxed)
+    }
+
+    /// Replaces half word `i` under readers, as [`Buffer::publish`].
+    ///
+    /// # Panics
+    /// When there is no such half word.
+    pub fn publish_half(&self, i: usize, half: u16) {
+        assert!(i < 2 * self.len, "half word {i} of {}", 2 * self.len);
+        // SAFETY: inside of the allocation.
+        let at = unsafe { self.words.cast::<u16>().add(i) };
+        // SAFETY: aligned and initialised; readers of published half words go by `load_half`.
+        unsafe { AtomicU16::from_ptr(at.as_ptr()) }.store(half, Release);
     }
 
     /// Writes bytes where no reader reads yet: after `publish`ing what leads to them they can be
@@ -227,6 +253,10 @@ mod tests {
         let words = [0, 1, 2, 3, 39].map(|i| unsafe { buffer.load(i) });
         assert_eq!(words, [0, 0x0101_0100, 0x0101_0101, 0, 8]);
         assert_eq!(buffer.touched_bytes(), 160);
+        buffer.publish_half(78, 9);
+        // SAFETY: half words of the buffer.
+        let halves = [77, 78].map(|i| unsafe { buffer.load_half(i) });
+        assert_eq!(halves, [0, 9]);
     }
 
     #[test]

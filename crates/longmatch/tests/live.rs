@@ -187,6 +187,16 @@ fn a_poptrie_changes_under_readers() {
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
 }
 
+/// Short chunks and long ones, chunks that are shared, and blocks of a second level.
+#[test]
+fn a_dxr_changes_under_readers() {
+    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    race("dxr:d=16:wide", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], QUICK);
+    race("dxr:d=18", &["10.0.0.0/12", "10.3.3.0/25"], &["12.1.0.0/20"], QUICK);
+    race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    race("dxr:d=8:x=10:batch=gather", &["10.0.0.0/11"], &["12.1.0.0/25"], QUICK);
+}
+
 #[test]
 fn tables_are_swapped_under_readers() {
     race("spider", &["10.0.0.0/12"], &[], QUICK_SWAP);
@@ -200,6 +210,8 @@ fn full_race() {
     race("folio:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
+    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
+    race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], FULL);
 }
 
 /// Random changes of a large table: pages are used again, and nothing is lost.
@@ -244,6 +256,8 @@ fn churn(engine: &str, routes: u32, updates: u32) {
 fn memory_stays_that_of_a_fresh_table() {
     churn("folio", 20_000, 60_000);
     churn("poptrie", 20_000, 60_000);
+    churn("dxr", 20_000, 60_000);
+    churn("dxr:d=15:x=5:wide", 20_000, 60_000);
 }
 
 #[test]
@@ -251,6 +265,8 @@ fn memory_stays_that_of_a_fresh_table() {
 fn full_churn() {
     churn("folio", 500_000, 10_000_000);
     churn("poptrie", 500_000, 10_000_000);
+    churn("dxr", 500_000, 10_000_000);
+    churn("dxr:d=15:x=5", 500_000, 10_000_000);
 }
 
 /// Readers come and go while the table changes.

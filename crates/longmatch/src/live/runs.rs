@@ -100,11 +100,21 @@ impl FreeRuns {
         self.some[(count - 1) / 64] |= 1 << ((count - 1) % 64);
     }
 
-    /// Has a run to be used again, into which no reader can come any more.
+    /// Has a run to be used again, into which no reader can come any more. It may be longer than the
+    /// longest that can be taken.
     pub fn free(&mut self, run: Run) {
-        self.put(run.start, run.count as usize);
+        self.put_all(run.start, run.count as usize);
         self.items += run.count as usize;
         self.freed += 1;
+    }
+
+    fn put_all(&mut self, mut start: u32, mut count: usize) {
+        while count > 0 {
+            let some = count.min(self.by_count.len());
+            self.put(start, some);
+            start += some as u32;
+            count -= some;
+        }
     }
 
     /// Makes one run of neighbours. O(n log n) for `n` free runs.
@@ -115,14 +125,8 @@ impl FreeRuns {
         self.some.fill(0);
         self.freed = 0;
         for neighbours in runs.chunk_by(|a, b| a.end() == b.start.into()) {
-            let mut start = neighbours[0].start;
-            let mut left: usize = neighbours.iter().map(|run| run.count as usize).sum();
-            while left > 0 {
-                let count = left.min(self.by_count.len());
-                self.put(start, count);
-                start += count as u32;
-                left -= count;
-            }
+            let count = neighbours.iter().map(|run| run.count as usize).sum();
+            self.put_all(neighbours[0].start, count);
         }
     }
 
@@ -175,5 +179,9 @@ mod tests {
         runs.extend([(1, 64), (65, 65), (130, 299)].map(|(start, count)| Run { start, count }));
         assert_eq!(tile(runs.clone(), 600), Ok(()));
         assert_eq!(tile(runs, 601), Err(600));
+        // Longer than the longest that can be taken.
+        free.free(Run { start: 1, count: 428 });
+        assert_eq!(free.items(), 600);
+        assert_eq!(tile(free.iter().collect(), 600), Ok(()));
     }
 }

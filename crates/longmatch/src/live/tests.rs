@@ -61,7 +61,7 @@ fn agree<F: Engines>(writer: &Writer<F>) {
 
 /// The engines that are patched, in variants with codes, nodes and leaves of every kind and all
 /// roots; and one that is compiled again.
-const IPV4: [&str; 12] = [
+const IPV4: [&str; 18] = [
     "folio",
     "folio:codes=8",
     "folio:codes=book:cuts=12-20-32",
@@ -73,9 +73,15 @@ const IPV4: [&str; 12] = [
     "poptrie:s=0",
     "poptrie:s=13:basic",
     "poptrie:s=0:basic:unaggregated:leaf=32",
+    "dxr",
+    "dxr:d=16:wide",
+    "dxr:d=20:hops=k",
+    "dxr:d=15:x=5",
+    "dxr:d=10:x=6:wide:batch=line",
+    "dxr:d=16:batch=gather",
     "sail",
 ];
-const IPV6: [&str; 10] = [
+const IPV6: [&str; 15] = [
     "folio",
     "folio:dense:codes=16",
     "folio:sparse:codes=book",
@@ -85,6 +91,11 @@ const IPV6: [&str; 10] = [
     "poptrie:s=16:leaf=32",
     "poptrie:s=0:unaggregated",
     "poptrie:s=7:basic",
+    "dxr",
+    "dxr:d=16:xl",
+    "dxr:d=20:hops=k",
+    "dxr:d=12:x=4:xl",
+    "dxr:d=16:x=2:batch=flight",
     "spider",
 ];
 
@@ -183,7 +194,7 @@ fn failed_commits_are_taken_back() {
 /// reader does.
 #[test]
 fn stalled_readers_are_waited_for() {
-    for engine in ["folio", "poptrie:s=16", "sail"] {
+    for engine in ["folio", "poptrie:s=16", "dxr", "dxr:d=15:x=5", "sail"] {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
         writer.set_retired_limit(100_000);
         let mut reader = writer.reader();
@@ -314,7 +325,15 @@ fn a_drained_table_has_nothing() {
 /// Readers in threads, each looking at what the writer changes, in both ways of reading.
 #[test]
 fn readers_see_only_versions() {
-    for engine in ["folio", "folio:codes=32", "poptrie:s=16", "poptrie:s=0", "spider"] {
+    for engine in [
+        "folio",
+        "folio:codes=32",
+        "poptrie:s=16",
+        "poptrie:s=0",
+        "dxr",
+        "dxr:d=12:x=4:wide",
+        "spider",
+    ] {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
         let readers: [_; 2] = core::array::from_fn(|_| writer.reader());
         let [mut pinning, mut staying] = readers;

@@ -7,11 +7,12 @@ use core::marker::PhantomData;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::direct::Direct;
-use super::layout::{Dxr, Format, HOP_BITS, MAX_K, MIN_K, PADDING, Word};
+use super::layout::{Dxr, Format, HOP_BITS, MAX_K, MIN_K, Word};
 use super::{Config, EXPECTED, NAME};
 use crate::addr::{Bits, Family};
 use crate::error::{CompileError, OptionError};
 use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 pub(super) fn compile<E: Format, T: Direct>(
@@ -25,7 +26,7 @@ pub(super) fn compile<E: Format, T: Direct>(
         return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
     }
     let hop_bits = if hops_k { k } else { HOP_BITS };
-    let (id, limit) = (rib.max_next_hop(), (1 << E::BASE_BITS.min(hop_bits.into())) - 1);
+    let (id, limit) = (rib.max_next_hop(), max_next_hop::<E>(hop_bits));
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
@@ -36,10 +37,14 @@ pub(super) fn compile<E: Format, T: Direct>(
         entries.resize(entries.len() + count, entry);
         Ok::<(), CompileError>(())
     })?;
-    compiler.ranges.resize(compiler.ranges.len() + PADDING, E::Word::ZERO);
-    let ranges = compiler.ranges.into();
+    let ranges = (*compiler.ranges).into();
     let direct = T::build(entries, d, x)?;
-    Ok(Dxr { direct, ranges, k, hop_bits, batch, format: PhantomData })
+    Ok(Dxr { direct, ranges, k, hop_bits, batch, live: false, format: PhantomData })
+}
+
+/// The greatest next hop that both a direct entry and a range have room for.
+pub(super) fn max_next_hop<E: Format>(hop_bits: u8) -> u32 {
+    (1 << E::BASE_BITS.min(hop_bits.into())) - 1
 }
 
 /// A range inside a chunk.
@@ -83,21 +88,37 @@ pub(super) fn for_each_chunk<F: Family, X>(
     Ok(())
 }
 
+/// Puts the fragments of one chunk into `fragments`: those of its addresses, which begin with the
+/// `k` bits `index`. O(depth of the trie + routes in the chunk).
+pub(super) fn fragments_of<F: Family>(
+    rib: &Rib<F>,
+    k: u8,
+    index: usize,
+    fragments: &mut Vec<Fragment<F::Bits>>,
+) {
+    let inside = !F::Bits::mask(k);
+    let first = F::Bits::from_u128((index as u128) << (F::WIDTH - k));
+    let ranges = rib.ranges_in(Prefix::from_bits_masked(first, k)).coalesced();
+    fragments.clear();
+    fragments.extend(ranges.map(|range| {
+        let hop = NextHopId::to_raw(range.next_hop());
+        Fragment { start: range.first & inside, hop }
+    }));
+}
+
 struct Compiler<E: Format> {
     ranges: Vec<E::Word>,
     /// The direct entries of the physical chunks, to find equal ones.
     physical: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    hop_bits: u8,
-    /// The words of the chunk at hand.
-    words: Vec<E::Word>,
+    encoder: Encoder<E>,
 }
 
 impl<E: Format> Compiler<E> {
     fn new(hop_bits: u8) -> Self {
         let hasher = DefaultHashBuilder::default();
-        let (ranges, words) = (Vec::new(), Vec::new());
-        Self { ranges, physical: HashTable::new(), hasher, hop_bits, words }
+        let encoder = Encoder::new(hop_bits);
+        Self { ranges: Vec::new(), physical: HashTable::new(), hasher, encoder }
     }
 
     /// The direct entry of a chunk, which is added to the range table unless it is there already.
@@ -105,20 +126,11 @@ impl<E: Format> Compiler<E> {
         if let [only] = fragments {
             return Ok(E::entry(only.hop, false, 0));
         }
-        let short = E::SHORT && fragments.iter().all(fits_short);
-        let field = self.encode(fragments, short)?;
-        let Self { ranges, physical, hasher, words, .. } = self;
-        let len = words.len();
-        let like = E::entry(0, short, field);
-        let chunk_at = |ranges: &[E::Word], entry: u32, len: usize| {
-            hasher.hash_one(&ranges[E::base(entry) as usize..][..len])
-        };
+        let like = self.encoder.encode(fragments)?;
+        let Self { ranges, physical, hasher, encoder: Encoder { words, .. } } = self;
+        let chunk_at = |ranges: &[E::Word], entry: u32| hasher.hash_one(chunk::<E>(ranges, entry));
         let hash = hasher.hash_one(&words[..]);
-        let same = |entry: &u32| {
-            let base = E::base(*entry) as usize;
-            entry ^ E::entry(base as u32, false, 0) == like
-                && ranges[base..].get(..len).is_some_and(|chunk| chunk == words)
-        };
+        let same = |entry: &u32| is_chunk::<E>(ranges, *entry, like, words);
         if let Some(entry) = physical.find(hash, same) {
             return Ok(*entry);
         }
@@ -128,19 +140,30 @@ impl<E: Format> Compiler<E> {
             return Err(CompileError::TooMany { engine: NAME, what, limit: 1 << E::BASE_BITS });
         }
         ranges.extend_from_slice(words);
-        let entry = E::entry(base, short, field);
-        physical.insert_unique(hash, entry, |entry| {
-            chunk_at(ranges, *entry, chunk_words::<E>(ranges, *entry))
-        });
+        let entry = like | E::entry(base, false, 0);
+        physical.insert_unique(hash, entry, |entry| chunk_at(ranges, *entry));
         Ok(entry)
     }
+}
 
-    /// Puts the chunk into `words`; its size field.
-    fn encode(
-        &mut self,
-        fragments: &[Fragment<E::Word>],
-        short: bool,
-    ) -> Result<u32, CompileError> {
+/// Fragments to the words of a chunk.
+pub(super) struct Encoder<E: Format> {
+    pub hop_bits: u8,
+    /// The words of the chunk at hand.
+    pub words: Vec<E::Word>,
+}
+
+impl<E: Format> Encoder<E> {
+    pub fn new(hop_bits: u8) -> Self {
+        Self { hop_bits, words: Vec::new() }
+    }
+
+    /// Puts a chunk of two fragments or more into `words`; its direct entry if its base were 0.
+    ///
+    /// # Errors
+    /// When the chunk has too many ranges.
+    pub fn encode(&mut self, fragments: &[Fragment<E::Word>]) -> Result<u32, CompileError> {
+        let short = E::SHORT && fragments.iter().all(fits_short);
         let Self { words, hop_bits, .. } = self;
         let size = fragments.len();
         words.clear();
@@ -158,9 +181,9 @@ impl<E: Format> Compiler<E> {
             words.extend(fragments.iter().map(|f| E::Word::pack(f.start, f.hop, *hop_bits)));
         }
         if size <= E::MAX_SIZE {
-            Ok(size as u32 - 1)
+            Ok(E::entry(0, short, size as u32 - 1))
         } else if E::XL {
-            Ok(E::XL_MARK)
+            Ok(E::entry(0, short, E::XL_MARK))
         } else {
             let what = "ranges in one chunk";
             Err(CompileError::TooMany { engine: NAME, what, limit: E::MAX_SIZE as u64 })
@@ -179,6 +202,24 @@ pub(super) fn chunk_words<E: Format>(ranges: &[E::Word], entry: u32) -> usize {
     } else {
         field as usize + 1
     }
+}
+
+/// A physical chunk.
+pub(super) fn chunk<E: Format>(ranges: &[E::Word], entry: u32) -> &[E::Word] {
+    &ranges[E::base(entry) as usize..][..chunk_words::<E>(ranges, entry)]
+}
+
+/// Whether the physical chunk of an entry has these words, and otherwise the entry is `like` but for
+/// its base.
+pub(super) fn is_chunk<E: Format>(
+    ranges: &[E::Word],
+    entry: u32,
+    like: u32,
+    words: &[E::Word],
+) -> bool {
+    let base = E::base(entry);
+    entry == like | E::entry(base, false, 0)
+        && ranges[base as usize..].get(..words.len()).is_some_and(|chunk| chunk == words)
 }
 
 /// The short format: the 8 lowest bits of the start are zero, the next hop fits 8 bits.

@@ -2,7 +2,6 @@
 //!
 //! Nothing here depends on the direct table's form; that is `direct.rs`.
 
-use alloc::boxed::Box;
 use core::hash::Hash;
 use core::marker::PhantomData;
 
@@ -10,6 +9,7 @@ use super::Batch;
 use super::batch::Kernels;
 use super::direct::{Direct, Single};
 use crate::addr::{Bits, Family, Ipv4, Ipv6};
+use crate::array::{Array, Plain};
 
 /// The fewest bits that the direct table resolves. The other 16 at most (of IPv4) are what a
 /// range's start has room for; the same bound for IPv6, where they are 112.
@@ -19,10 +19,6 @@ pub const MAX_K: u8 = 22;
 
 /// Bits of a next hop in a long range entry, unless the option `hops=k` is given.
 pub(super) const HOP_BITS: u8 = 16;
-
-/// Words after the last chunk that belong to none: a kernel that gathers 32 bits at the address of
-/// a 16-bit entry reads the two bytes after it.
-pub(super) const PADDING: usize = 1;
 
 /// How the entries of the direct table and the ranges are laid out. Sealed: [`Original`], [`Wide`],
 /// [`Long`] and [`Xl`].
@@ -187,7 +183,7 @@ impl Format for Xl {
 }
 
 /// A word of the range table: an address, as an integer. Sealed: `u32` and `u128`.
-pub trait Word: Bits {
+pub trait Word: Bits + Plain {
     /// A long entry.
     fn pack(start: Self, hop: u32, hop_bits: u8) -> Self;
 
@@ -270,25 +266,31 @@ impl Word for u128 {
     }
 }
 
-/// A compiled DXR: entries and ranges in the format `E`, the direct table in one level or two.
+/// A DXR: entries and ranges in the format `E`, the direct table in one level or two.
 ///
 /// Invariants, on which the unchecked reads of the lookups rest:
 /// 1. `k` is from [`MIN_K`] to [`MAX_K`]; `hop_bits` is 16 or `k`.
 /// 2. The direct table has an entry for each of the `2^k` chunks (its own invariants are in
 ///    `direct.rs`).
-/// 3. The words of each chunk lie in the range table, before its last `PADDING` words, which are
-///    zero.
+/// 3. The words of each chunk lie in the range table. Behind the last word more bytes can be read:
+///    a kernel that gathers 32 bits at a range of 16 bits reads the two bytes after it.
 /// 4. A chunk has two ranges at least. The first starts at 0, each other after the one before, and
 ///    with another next hop.
-/// 5. Physical chunks follow each other without gaps and no two are equal.
+/// 5. Physical chunks follow each other and no two are equal. There are gaps only in a table that
+///    changes under readers: what was used and is not any more, or not yet.
 /// 6. Half a word that fills up a short chunk is zero.
+/// 7. While readers are there, entries of the direct table are replaced by one store, and words of
+///    the range table are written only where no entry leads that a reader may have read
+///    (`update/`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dxr<E: Format, T: Direct = Single> {
     pub(super) direct: T,
-    pub(super) ranges: Box<[E::Word]>,
+    pub(super) ranges: Array<E::Word>,
     pub(super) k: u8,
     pub(super) hop_bits: u8,
     pub(super) batch: Batch,
+    /// Whether it changes under readers.
+    pub(super) live: bool,
     pub(super) format: PhantomData<E>,
 }
 
