@@ -41,7 +41,7 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub families: FamilyArgs,
 
-    /// Engines, separated by commas [default: folio,poptrie]
+    /// Engines, separated by commas [default: folio,poptrie,dxr]
     ///
     /// 'all', 'name' or 'name:option:option'. One that cannot be patched is compiled again
     /// for each commit: use --batch with it.
@@ -83,9 +83,9 @@ pub struct ReplayArgs {
 }
 
 impl ReplayArgs {
-    /// The engines: unless some are named, the two that tables which change are made for.
+    /// The engines: unless some are named, those that are patched.
     pub fn engines(&self) -> EngineArgs {
-        let usual = [EngineKind::Folio, EngineKind::Poptrie];
+        let usual = [EngineKind::Folio, EngineKind::Poptrie, EngineKind::Dxr];
         let usual = || usual.map(|kind| EngineChoice::Spec(kind.into())).into();
         let engines = if self.engines.is_empty() { usual() } else { self.engines.clone() };
         EngineArgs { engines }

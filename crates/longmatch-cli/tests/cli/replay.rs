@@ -89,8 +89,8 @@ fn json_has_counts_times_and_readers() {
     let (routes, updates) = (dir.file("routes.txt", ROUTES), dir.file("updates.txt", UPDATES));
     let ended = replay(&["-r", &routes, "-u", &updates, "--json", "--readers", "1"]);
     let lines = lines(&ended);
-    assert_eq!(lines.len(), 2, "folio and poptrie unless others are named");
-    for (line, engine) in lines.iter().zip(["folio", "poptrie"]) {
+    assert_eq!(lines.len(), 3, "those that are patched unless others are named");
+    for (line, engine) in lines.iter().zip(["folio", "poptrie", "dxr"]) {
         assert!(KEYS.iter().all(|key| !line[key].is_null()), "{line}");
         assert_eq!((&line["engine"], &line["family"]), (&engine.into(), &"ipv4".into()));
         has(line, &KINDS);

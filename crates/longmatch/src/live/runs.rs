@@ -10,10 +10,11 @@ use core::mem::take;
 
 use crate::array::{Array, Plain};
 
-/// Neighbours are put together when this many runs, or one in so many of the array's items, have
-/// become free since that was done last.
-const FREED_RUNS: usize = 256;
-const FREED_PART: usize = 128;
+/// Neighbours are put together when so many runs, or runs of so many items in all, have become free
+/// since that was done last: this many, and one in so many of the array's items beside.
+const FREED: usize = 256;
+const FREED_RUNS_PART: usize = 128;
+const FREED_ITEMS_PART: usize = 16;
 
 /// Items of an array that lie side by side.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -39,13 +40,21 @@ pub(crate) struct FreeRuns {
     items: usize,
     /// Runs that became free since neighbours were put together.
     freed: usize,
+    /// Items in these.
+    freed_items: usize,
 }
 
 impl FreeRuns {
     /// For runs of `longest` items at most.
     pub fn new(longest: usize) -> Self {
         let some = alloc::vec![0; longest.div_ceil(64)];
-        Self { by_count: alloc::vec![Vec::new(); longest], some, items: 0, freed: 0 }
+        Self {
+            by_count: alloc::vec![Vec::new(); longest],
+            some,
+            items: 0,
+            freed: 0,
+            freed_items: 0,
+        }
     }
 
     /// Items that are free.
@@ -63,7 +72,8 @@ impl FreeRuns {
         if let Some(start) = self.take_free(count) {
             return Some(start);
         }
-        let few = self.freed <= FREED_RUNS + array.len() / FREED_PART;
+        let few = self.freed <= FREED + array.len() / FREED_RUNS_PART
+            && self.freed_items <= FREED + array.len() / FREED_ITEMS_PART;
         if few && let Some(start) = array.extend(count) {
             return Some(start);
         }
@@ -106,6 +116,7 @@ impl FreeRuns {
         self.put_all(run.start, run.count as usize);
         self.items += run.count as usize;
         self.freed += 1;
+        self.freed_items += run.count as usize;
     }
 
     fn put_all(&mut self, mut start: u32, mut count: usize) {
@@ -123,7 +134,7 @@ impl FreeRuns {
         runs.sort_unstable();
         self.by_count.iter_mut().for_each(Vec::clear);
         self.some.fill(0);
-        self.freed = 0;
+        (self.freed, self.freed_items) = (0, 0);
         for neighbours in runs.chunk_by(|a, b| a.end() == b.start.into()) {
             let count = neighbours.iter().map(|run| run.count as usize).sum();
             self.put_all(neighbours[0].start, count);

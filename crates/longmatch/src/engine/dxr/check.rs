@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::NAME;
-use super::compile::chunk_words;
+use super::chunk::chunk_words;
 use super::direct::Direct;
 use super::layout::{Chunk, Dxr, Format, HOP_BITS, MAX_K, MIN_K, Word};
 use super::lookup;

@@ -6,13 +6,13 @@ use core::marker::PhantomData;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::chunk::{Encoder, Fragment, chunk, is_chunk};
 use super::direct::Direct;
-use super::layout::{Dxr, Format, HOP_BITS, MAX_K, MIN_K, Word};
+use super::layout::{Dxr, Format, HOP_BITS, MAX_K, MIN_K};
 use super::{Config, EXPECTED, NAME};
 use crate::addr::{Bits, Family};
 use crate::error::{CompileError, OptionError};
 use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 pub(super) fn compile<E: Format, T: Direct>(
@@ -47,15 +47,6 @@ pub(super) fn max_next_hop<E: Format>(hop_bits: u8) -> u32 {
     (1 << E::BASE_BITS.min(hop_bits.into())) - 1
 }
 
-/// A range inside a chunk.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Fragment<B> {
-    /// The first address, without the bits that the chunk's addresses share.
-    pub start: B,
-    /// The raw next hop, 0 = no route.
-    pub hop: u32,
-}
-
 /// Calls `visit` with the `2^k` chunks in order: a number of neighbouring chunks, and the fragments
 /// of each of them. The number is 1 unless there is one fragment only.
 pub(super) fn for_each_chunk<F: Family, X>(
@@ -88,24 +79,6 @@ pub(super) fn for_each_chunk<F: Family, X>(
     Ok(())
 }
 
-/// Puts the fragments of one chunk into `fragments`: those of its addresses, which begin with the
-/// `k` bits `index`. O(depth of the trie + routes in the chunk).
-pub(super) fn fragments_of<F: Family>(
-    rib: &Rib<F>,
-    k: u8,
-    index: usize,
-    fragments: &mut Vec<Fragment<F::Bits>>,
-) {
-    let inside = !F::Bits::mask(k);
-    let first = F::Bits::from_u128((index as u128) << (F::WIDTH - k));
-    let ranges = rib.ranges_in(Prefix::from_bits_masked(first, k)).coalesced();
-    fragments.clear();
-    fragments.extend(ranges.map(|range| {
-        let hop = NextHopId::to_raw(range.next_hop());
-        Fragment { start: range.first & inside, hop }
-    }));
-}
-
 struct Compiler<E: Format> {
     ranges: Vec<E::Word>,
     /// The direct entries of the physical chunks, to find equal ones.
@@ -126,10 +99,12 @@ impl<E: Format> Compiler<E> {
         if let [only] = fragments {
             return Ok(E::entry(only.hop, false, 0));
         }
-        let like = self.encoder.encode(fragments)?;
-        let Self { ranges, physical, hasher, encoder: Encoder { words, .. } } = self;
+        self.encoder.set(fragments);
+        let like = self.encoder.finish()?;
+        let Self { ranges, physical, hasher, encoder } = self;
+        let words = encoder.words();
         let chunk_at = |ranges: &[E::Word], entry: u32| hasher.hash_one(chunk::<E>(ranges, entry));
-        let hash = hasher.hash_one(&words[..]);
+        let hash = hasher.hash_one(words);
         let same = |entry: &u32| is_chunk::<E>(ranges, *entry, like, words);
         if let Some(entry) = physical.find(hash, same) {
             return Ok(*entry);
@@ -144,85 +119,4 @@ impl<E: Format> Compiler<E> {
         physical.insert_unique(hash, entry, |entry| chunk_at(ranges, *entry));
         Ok(entry)
     }
-}
-
-/// Fragments to the words of a chunk.
-pub(super) struct Encoder<E: Format> {
-    pub hop_bits: u8,
-    /// The words of the chunk at hand.
-    pub words: Vec<E::Word>,
-}
-
-impl<E: Format> Encoder<E> {
-    pub fn new(hop_bits: u8) -> Self {
-        Self { hop_bits, words: Vec::new() }
-    }
-
-    /// Puts a chunk of two fragments or more into `words`; its direct entry if its base were 0.
-    ///
-    /// # Errors
-    /// When the chunk has too many ranges.
-    pub fn encode(&mut self, fragments: &[Fragment<E::Word>]) -> Result<u32, CompileError> {
-        let short = E::SHORT && fragments.iter().all(fits_short);
-        let Self { words, hop_bits, .. } = self;
-        let size = fragments.len();
-        words.clear();
-        if short {
-            let half = |f: &Fragment<E::Word>| f.start.to_u128() as u16 | f.hop as u16;
-            words.extend(
-                fragments
-                    .chunks(2)
-                    .map(|pair| E::Word::of_halves([half(&pair[0]), pair.get(1).map_or(0, half)])),
-            );
-        } else {
-            if E::XL && size > E::MAX_SIZE {
-                words.push(E::Word::from_u128(size as u128));
-            }
-            words.extend(fragments.iter().map(|f| E::Word::pack(f.start, f.hop, *hop_bits)));
-        }
-        if size <= E::MAX_SIZE {
-            Ok(E::entry(0, short, size as u32 - 1))
-        } else if E::XL {
-            Ok(E::entry(0, short, E::XL_MARK))
-        } else {
-            let what = "ranges in one chunk";
-            Err(CompileError::TooMany { engine: NAME, what, limit: E::MAX_SIZE as u64 })
-        }
-    }
-}
-
-/// The words of a physical chunk.
-pub(super) fn chunk_words<E: Format>(ranges: &[E::Word], entry: u32) -> usize {
-    let field = E::size_field(entry);
-    if E::is_short(entry) {
-        (field as usize + 1).div_ceil(2)
-    } else if E::XL && field == E::XL_MARK {
-        let size = ranges[E::base(entry) as usize].to_u128();
-        usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1)
-    } else {
-        field as usize + 1
-    }
-}
-
-/// A physical chunk.
-pub(super) fn chunk<E: Format>(ranges: &[E::Word], entry: u32) -> &[E::Word] {
-    &ranges[E::base(entry) as usize..][..chunk_words::<E>(ranges, entry)]
-}
-
-/// Whether the physical chunk of an entry has these words, and otherwise the entry is `like` but for
-/// its base.
-pub(super) fn is_chunk<E: Format>(
-    ranges: &[E::Word],
-    entry: u32,
-    like: u32,
-    words: &[E::Word],
-) -> bool {
-    let base = E::base(entry);
-    entry == like | E::entry(base, false, 0)
-        && ranges[base as usize..].get(..words.len()).is_some_and(|chunk| chunk == words)
-}
-
-/// The short format: the 8 lowest bits of the start are zero, the next hop fits 8 bits.
-fn fits_short<B: Bits>(fragment: &Fragment<B>) -> bool {
-    fragment.start.to_u128() & 0xff == 0 && fragment.hop < 256
 }

@@ -190,6 +190,13 @@ pub trait Word: Bits + Plain {
     /// The next hop of a long entry.
     fn hop(self, hop_bits: u8) -> u32;
 
+    /// Whether a long entry can be a short one: the 8 lowest bits of its start are zero, and its next
+    /// hop fits 8 bits.
+    fn fits_short(self, hop_bits: u8) -> bool;
+
+    /// The short entry of a long one.
+    fn to_short(self, hop_bits: u8) -> u16;
+
     /// For an address: the greatest long entry whose start is not after it. Entries up to this one
     /// begin at or before the address.
     fn probe(self, k: u8, hop_bits: u8) -> Self;
@@ -224,6 +231,14 @@ impl Word for u32 {
         ((self << k) >> k) as u16 | 0xff
     }
 
+    fn fits_short(self, hop_bits: u8) -> bool {
+        self >> hop_bits & 0xff == 0 && self.hop(hop_bits) < 256
+    }
+
+    fn to_short(self, hop_bits: u8) -> u16 {
+        (self >> hop_bits) as u16 | self.hop(hop_bits) as u16
+    }
+
     fn of_halves([first, second]: [u16; 2]) -> Self {
         let ([a, b], [c, d]) = (first.to_ne_bytes(), second.to_ne_bytes());
         Self::from_ne_bytes([a, b, c, d])
@@ -254,6 +269,14 @@ impl Word for u128 {
     #[inline(always)]
     fn short_probe(self, _: u8) -> u16 {
         0
+    }
+
+    fn fits_short(self, _: u8) -> bool {
+        false
+    }
+
+    fn to_short(self, _: u8) -> u16 {
+        unreachable!("IPv6 has no short format")
     }
 
     fn of_halves(_: [u16; 2]) -> Self {

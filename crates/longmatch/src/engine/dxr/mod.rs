@@ -10,6 +10,7 @@
 
 mod batch;
 mod check;
+mod chunk;
 mod compile;
 mod direct;
 mod layout;

@@ -29,6 +29,16 @@ impl Shared {
         self.hasher.hash_one(contents)
     }
 
+    /// The same of things in any order, so that some can be added and taken away.
+    pub fn sum<T: Hash>(&self, contents: &[T]) -> u64 {
+        contents.iter().fold(0, |sum, item| sum.wrapping_add(self.hasher.hash_one(item)))
+    }
+
+    /// The hash by which a thing is known.
+    pub fn hash_of(&self, thing: u32) -> Option<u64> {
+        self.things.get(&thing).map(|known| known.hash)
+    }
+
     /// The thing of this hash that `is` the one.
     pub fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> Option<u32> {
         self.by_content.find(hash, |thing| is(*thing)).copied()
