@@ -17,12 +17,14 @@ use crate::simd::prefetch_bytes;
 /// What arrays consist of.
 ///
 /// # Safety
-/// Any bits are a value, and none of them are gaps. It needs no more than 8 bytes of alignment.
+/// Any bits are a value, and none of them are gaps. It needs no more alignment than a cache line has.
 pub unsafe trait Plain: Copy + Eq + core::fmt::Debug {}
 // SAFETY: integers.
 unsafe impl Plain for u16 {}
 // SAFETY: as above.
 unsafe impl Plain for u32 {}
+// SAFETY: as above.
+unsafe impl Plain for u128 {}
 
 /// Items that one store replaces.
 pub trait Single: Plain {
@@ -60,7 +62,8 @@ impl Single for u32 {
     }
 }
 
-/// Items, and room for more.
+/// Items, and room for more. Behind the room lies a word that is 0: a gather of 32 bits at the last
+/// item, which may have fewer, does not leave the memory.
 pub struct Array<T: Plain> {
     words: Buffer,
     /// Items that there is room for.
@@ -76,7 +79,8 @@ impl<T: Plain> Array<T> {
     /// These items, and room for `room` in all; `None` when there is not as much memory.
     pub fn with_room(items: &[T], room: usize) -> Option<Self> {
         let room = room.max(items.len());
-        let words = Buffer::zeroed(room.checked_mul(size_of::<T>())?.div_ceil(size_of::<u32>()))?;
+        let words = room.checked_mul(size_of::<T>())?.div_ceil(size_of::<u32>());
+        let words = Buffer::zeroed(words.checked_add(1)?)?;
         let item = core::marker::PhantomData;
         let mut array = Self { words, room, len: Box::new(AtomicUsize::new(items.len())), item };
         array.copy_from_slice(items);

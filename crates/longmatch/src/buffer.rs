@@ -111,15 +111,15 @@ impl Buffer {
         unsafe { AtomicU32::from_ptr(at.as_ptr()) }.store(word, Release);
     }
 
-    /// The same of half `i` of the words, in the order in which they lie in memory.
+    /// Replaces half word `i` under readers, as [`Buffer::publish`].
     ///
     /// # Panics
-    /// When there is no such half.
+    /// When there is no such half word.
     pub fn publish_half(&self, i: usize, half: u16) {
-        assert!(i < 2 * self.len, "half {i} of {}", 2 * self.len);
+        assert!(i < 2 * self.len, "half word {i} of {}", 2 * self.len);
         // SAFETY: inside of the allocation.
         let at = unsafe { self.words.cast::<u16>().add(i) };
-        // SAFETY: aligned and initialised; readers of published halves go by `load_half`.
+        // SAFETY: aligned and initialised; readers of published half words go by `load_half`.
         unsafe { AtomicU16::from_ptr(at.as_ptr()) }.store(half, Release);
     }
 

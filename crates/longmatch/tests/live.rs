@@ -220,6 +220,16 @@ fn a_tree_bitmap_changes_under_readers() {
     narrow_race("tree_bitmap:stride=4", &["10.0.0.0/12", "10.2.0.0/17"], &elsewhere, QUICK);
 }
 
+/// Short chunks and long ones, chunks that are shared, and blocks of a second level.
+#[test]
+fn a_dxr_changes_under_readers() {
+    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    race("dxr:d=16:wide", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], QUICK);
+    race("dxr:d=18", &["10.0.0.0/12", "10.3.3.0/25"], &["12.1.0.0/20"], QUICK);
+    race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    race("dxr:d=8:x=10:batch=gather", &["10.0.0.0/11"], &["12.1.0.0/25"], QUICK);
+}
+
 #[test]
 fn tables_are_swapped_under_readers() {
     race("spider", &["10.0.0.0/12"], &[], QUICK_SWAP);
@@ -237,6 +247,8 @@ fn full_race() {
     race("dir24_8:entry=32", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
     race("tree_bitmap", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
     narrow_race("tree_bitmap:stride=4", &["10.0.0.0/12"], &["12.1.3.4/32"], FULL);
+    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
+    race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], FULL);
 }
 
 /// Random changes of a large table: pages are used again, and nothing is lost.
@@ -284,6 +296,8 @@ fn memory_stays_that_of_a_fresh_table() {
     churn("dir24_8", 20_000, 60_000);
     churn("tree_bitmap", 20_000, 60_000);
     churn("tree_bitmap:stride=4", 20_000, 60_000);
+    churn("dxr", 20_000, 60_000);
+    churn("dxr:d=15:x=5:wide", 20_000, 60_000);
 }
 
 #[test]
@@ -293,6 +307,8 @@ fn full_churn() {
     churn("poptrie", 500_000, 10_000_000);
     churn("dir24_8", 500_000, 10_000_000);
     churn("tree_bitmap", 500_000, 10_000_000);
+    churn("dxr", 500_000, 10_000_000);
+    churn("dxr:d=15:x=5", 500_000, 10_000_000);
 }
 
 /// Readers come and go while the table changes.

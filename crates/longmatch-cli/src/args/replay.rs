@@ -41,7 +41,7 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub families: FamilyArgs,
 
-    /// Engines, separated by commas [default: folio,poptrie,dir24_8,tree_bitmap]
+    /// Engines, separated by commas [default: folio,poptrie,dxr,dir24_8,tree_bitmap]
     ///
     /// 'all', 'name' or 'name:option:option'. One that cannot be patched is compiled again
     /// for each commit: use --batch with it.
@@ -86,8 +86,8 @@ pub struct ReplayArgs {
 impl ReplayArgs {
     /// The engines: unless some are named, those that are patched.
     pub fn engines(&self) -> EngineArgs {
-        use EngineKind::{Dir24_8, Folio, Poptrie, TreeBitmap};
-        let usual = [Folio, Poptrie, Dir24_8, TreeBitmap];
+        use EngineKind::{Dir24_8, Dxr, Folio, Poptrie, TreeBitmap};
+        let usual = [Folio, Poptrie, Dxr, Dir24_8, TreeBitmap];
         let usual = || usual.map(|kind| EngineChoice::Spec(kind.into())).into();
         let engines = if self.engines.is_empty() { usual() } else { self.engines.clone() };
         EngineArgs { engines }

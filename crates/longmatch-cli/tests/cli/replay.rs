@@ -91,7 +91,7 @@ fn json_has_counts_times_and_readers() {
     let (routes, updates) = (dir.file("routes.txt", ROUTES), dir.file("updates.txt", UPDATES));
     let ended = replay(&["-r", &routes, "-u", &updates, "--json", "--readers", "1"]);
     let lines = lines(&ended);
-    let patched = ["folio", "poptrie", "dir24_8", "tree_bitmap"];
+    let patched = ["folio", "poptrie", "dxr", "dir24_8", "tree_bitmap"];
     assert_eq!(lines.len(), patched.len(), "those that are patched unless others are named");
     for (line, engine) in lines.iter().zip(patched) {
         assert!(KEYS.iter().all(|key| !line[key].is_null()), "{line}");

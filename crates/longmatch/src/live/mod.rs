@@ -22,7 +22,7 @@
 //! The [`Writer`] owns the routes and the write side of the engine: its allocator and its accounts.
 //! Readers see the arrays that lookups read. A commit builds what is new aside, where no entry
 //! leads yet, and then replaces the entries that lead to what was there before, each with one
-//! store. Folio, Poptrie, DIR-24-8 and Tree Bitmap are patched so. Any other engine is compiled again,
+//! store. Folio, Poptrie, DXR, DIR-24-8 and Tree Bitmap are patched so. Any other engine is compiled again,
 //! and the pointer to it is replaced. So is a patched one after as many changes as it has routes, as
 //! it may be another table than its plan was made for.
 //!

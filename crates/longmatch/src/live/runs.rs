@@ -10,10 +10,11 @@ use core::mem::take;
 
 use crate::array::{Array, Plain};
 
-/// Neighbours are put together when this many runs, or one in so many of the array's items, have
-/// become free since that was done last.
-const FREED_RUNS: usize = 256;
-const FREED_PART: usize = 128;
+/// Neighbours are put together when so many runs, or runs of so many items in all, have become free
+/// since that was done last: this many, and one in so many of the array's items beside.
+const FREED: usize = 256;
+const FREED_RUNS_PART: usize = 128;
+const FREED_ITEMS_PART: usize = 16;
 
 /// Items of an array that lie side by side.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -39,13 +40,21 @@ pub(crate) struct FreeRuns {
     items: usize,
     /// Runs that became free since neighbours were put together.
     freed: usize,
+    /// Items in these.
+    freed_items: usize,
 }
 
 impl FreeRuns {
     /// For runs of `longest` items at most.
     pub fn new(longest: usize) -> Self {
         let some = alloc::vec![0; longest.div_ceil(64)];
-        Self { by_count: alloc::vec![Vec::new(); longest], some, items: 0, freed: 0 }
+        Self {
+            by_count: alloc::vec![Vec::new(); longest],
+            some,
+            items: 0,
+            freed: 0,
+            freed_items: 0,
+        }
     }
 
     /// Items that are free.
@@ -63,7 +72,8 @@ impl FreeRuns {
         if let Some(start) = self.take_free(count) {
             return Some(start);
         }
-        let few = self.freed <= FREED_RUNS + array.len() / FREED_PART;
+        let few = self.freed <= FREED + array.len() / FREED_RUNS_PART
+            && self.freed_items <= FREED + array.len() / FREED_ITEMS_PART;
         if few && let Some(start) = array.extend(count) {
             return u32::try_from(start).ok();
         }
@@ -112,11 +122,22 @@ impl FreeRuns {
         self.some[(count - 1) / 64] |= 1 << ((count - 1) % 64);
     }
 
-    /// Has a run to be used again, into which no reader can come any more.
+    /// Has a run to be used again, into which no reader can come any more. It may be longer than the
+    /// longest that can be taken.
     pub fn free(&mut self, run: Run) {
-        self.put(run.start, run.count as usize);
+        self.put_all(run.start, run.count as usize);
         self.items += run.count as usize;
         self.freed += 1;
+        self.freed_items += run.count as usize;
+    }
+
+    fn put_all(&mut self, mut start: u32, mut count: usize) {
+        while count > 0 {
+            let some = count.min(self.by_count.len());
+            self.put(start, some);
+            start += some as u32;
+            count -= some;
+        }
     }
 
     /// Makes one run of neighbours. O(n log n) for `n` free runs.
@@ -125,16 +146,10 @@ impl FreeRuns {
         runs.sort_unstable();
         self.by_count.iter_mut().for_each(Vec::clear);
         self.some.fill(0);
-        self.freed = 0;
+        (self.freed, self.freed_items) = (0, 0);
         for neighbours in runs.chunk_by(|a, b| a.end() == b.start.into()) {
-            let mut start = neighbours[0].start;
-            let mut left: usize = neighbours.iter().map(|run| run.count as usize).sum();
-            while left > 0 {
-                let count = left.min(self.by_count.len());
-                self.put(start, count);
-                start += count as u32;
-                left -= count;
-            }
+            let count = neighbours.iter().map(|run| run.count as usize).sum();
+            self.put_all(neighbours[0].start, count);
         }
     }
 
@@ -187,5 +202,9 @@ mod tests {
         runs.extend([(1, 64), (65, 65), (130, 299)].map(|(start, count)| Run { start, count }));
         assert_eq!(tile(runs.clone(), 600), Ok(()));
         assert_eq!(tile(runs, 601), Err(600));
+        // Longer than the longest that can be taken.
+        free.free(Run { start: 1, count: 428 });
+        assert_eq!(free.items(), 600);
+        assert_eq!(tile(free.iter().collect(), 600), Ok(()));
     }
 }

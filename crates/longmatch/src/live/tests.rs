@@ -61,7 +61,7 @@ fn agree<F: Engines>(writer: &Writer<F>) {
 
 /// The engines that are patched, in variants with codes, nodes, leaves and entries of every kind and
 /// all roots; and one that is compiled again.
-const IPV4: [&str; 18] = [
+const IPV4: [&str; 24] = [
     "folio",
     "folio:codes=8",
     "folio:codes=book:cuts=12-20-32",
@@ -79,9 +79,15 @@ const IPV4: [&str; 18] = [
     "tree_bitmap:stride=4:result=32",
     "dir24_8",
     "dir24_8:entry=32",
+    "dxr",
+    "dxr:d=16:wide",
+    "dxr:d=20:hops=k",
+    "dxr:d=15:x=5",
+    "dxr:d=10:x=6:wide:batch=line",
+    "dxr:d=16:batch=gather",
     "sail",
 ];
-const IPV6: [&str; 16] = [
+const IPV6: [&str; 21] = [
     "folio",
     "folio:dense:codes=16",
     "folio:sparse:codes=book",
@@ -97,6 +103,11 @@ const IPV6: [&str; 16] = [
     "tree_bitmap:stride=4:result=32",
     "dir24_8:entry=16",
     "dir24_8:entry=32",
+    "dxr",
+    "dxr:d=16:xl",
+    "dxr:d=20:hops=k",
+    "dxr:d=12:x=4:xl",
+    "dxr:d=16:x=2:batch=flight",
     "spider",
 ];
 
@@ -200,7 +211,8 @@ fn failed_commits_are_taken_back() {
 /// reader does.
 #[test]
 fn stalled_readers_are_waited_for() {
-    for engine in ["folio", "poptrie:s=16", "tree_bitmap", "dir24_8", "sail"] {
+    for engine in ["folio", "poptrie:s=16", "dxr", "dxr:d=15:x=5", "tree_bitmap", "dir24_8", "sail"]
+    {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
         writer.set_retired_limit(100_000);
         let mut reader = writer.reader();
@@ -339,6 +351,8 @@ fn readers_see_only_versions() {
         "tree_bitmap",
         "tree_bitmap:stride=4",
         "dir24_8",
+        "dxr",
+        "dxr:d=12:x=4:wide",
         "spider",
     ] {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);

@@ -7,27 +7,39 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::NAME;
-use super::compile::chunk_words;
+use super::chunk::chunk_words;
 use super::direct::Direct;
-use super::layout::{Chunk, Dxr, Format, HOP_BITS, MAX_K, MIN_K, PADDING, Word};
+use super::layout::{Chunk, Dxr, Format, HOP_BITS, MAX_K, MIN_K, Word};
 use super::lookup;
 use crate::addr::{Bits, Family};
 use crate::engine::expected::Expected;
 use crate::error::Corrupt;
+use crate::live::runs::{self, Run};
 use crate::rib::Rib;
+
+/// What belongs to no chunk and is no block that is used.
+#[derive(Default)]
+pub(super) struct Unused {
+    /// Words of the range table.
+    pub words: Vec<Run>,
+    /// Blocks of the second level.
+    pub blocks: Vec<u32>,
+}
 
 pub(super) fn check<E: Format, T: Direct>(
     dxr: &Dxr<E, T>,
+    unused: Unused,
     rib: &Rib<E::Family>,
 ) -> Result<(), Corrupt> {
     let Dxr { direct, k, hop_bits, .. } = dxr;
     if !(MIN_K..=MAX_K).contains(k) || (*hop_bits != HOP_BITS && hop_bits != k) {
         return corrupt(format!("K = {k} and next hops of {hop_bits} bits"));
     }
-    direct.check(*k).or_else(corrupt)?;
-    physical_chunks(dxr)?;
+    direct.check(*k, &unused.blocks).or_else(corrupt)?;
+    physical_chunks(dxr, unused.words)?;
     let mut expected = Expected::new(NAME, rib);
     for (i, entry) in dxr.entries().enumerate() {
         let first = E::Word::from_u128((i as u128) << (E::Family::WIDTH - k));
@@ -43,18 +55,17 @@ pub(super) fn check<E: Format, T: Direct>(
     expected.end()
 }
 
-fn corrupt<T>(what: String) -> Result<T, Corrupt> {
+pub(super) fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
 }
 
-/// Chunks lie side by side from the first word to the padding, and no two are equal.
-fn physical_chunks<E: Format, T: Direct>(dxr: &Dxr<E, T>) -> Result<(), Corrupt> {
-    let Some(end) = dxr.ranges.len().checked_sub(PADDING) else {
-        return corrupt("the range table has no padding".into());
-    };
-    if dxr.ranges[end..] != [E::Word::ZERO; PADDING] {
-        return corrupt("the range table's padding is not zero".into());
-    }
+/// Chunks and unused runs lie side by side from the first word to the last, and no two chunks are
+/// equal.
+fn physical_chunks<E: Format, T: Direct>(
+    dxr: &Dxr<E, T>,
+    mut words_of: Vec<Run>,
+) -> Result<(), Corrupt> {
+    let end = dxr.ranges.len();
     let mut chunks: BTreeMap<usize, u32> = BTreeMap::new();
     for entry in dxr.entries().filter(|entry| E::size_field(*entry) != 0) {
         let base = E::base(entry) as usize;
@@ -62,24 +73,24 @@ fn physical_chunks<E: Format, T: Direct>(dxr: &Dxr<E, T>) -> Result<(), Corrupt>
             return corrupt(format!("two entries differ about the chunk at {base}"));
         }
     }
-    let mut at = 0;
     let mut distinct = BTreeSet::new();
     for (base, entry) in chunks {
         // The first word is read for the size, where it stands in front.
-        if base != at || base >= end {
-            return corrupt(format!("a chunk at {base}, not at {at} of {end}"));
+        if base >= end {
+            return corrupt(format!("a chunk at {base} of {end}"));
         }
         let words = chunk_words::<E>(&dxr.ranges, entry);
         if words > end - base {
             return corrupt(format!("the chunk at {base} has {words} words of {}", end - base));
         }
-        at += words;
+        words_of.push(Run { start: base as u32, count: words as u32 });
         let format = entry ^ E::entry(E::base(entry), false, 0);
-        if !distinct.insert((format, &dxr.ranges[base..at])) {
+        if !distinct.insert((format, &dxr.ranges[base..][..words])) {
             return corrupt(format!("the chunk at {base} is stored twice"));
         }
     }
-    if at == end { Ok(()) } else { corrupt(format!("chunks up to {at} of {end} words")) }
+    runs::tile(words_of, end)
+        .or_else(|word| corrupt(format!("word {word} of {end} is lost, or is in two places")))
 }
 
 /// Holds the ranges of a chunk, whose addresses begin at `first`, against the RIB's. What lies

@@ -6,8 +6,9 @@ use core::marker::PhantomData;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::chunk::{Encoder, Fragment, chunk, is_chunk};
 use super::direct::Direct;
-use super::layout::{Dxr, Format, HOP_BITS, MAX_K, MIN_K, PADDING, Word};
+use super::layout::{Dxr, Format, HOP_BITS, MAX_K, MIN_K};
 use super::{Config, EXPECTED, NAME};
 use crate::addr::{Bits, Family};
 use crate::error::{CompileError, OptionError};
@@ -25,7 +26,7 @@ pub(super) fn compile<E: Format, T: Direct>(
         return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
     }
     let hop_bits = if hops_k { k } else { HOP_BITS };
-    let (id, limit) = (rib.max_next_hop(), (1 << E::BASE_BITS.min(hop_bits.into())) - 1);
+    let (id, limit) = (rib.max_next_hop(), max_next_hop::<E>(hop_bits));
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
@@ -36,19 +37,14 @@ pub(super) fn compile<E: Format, T: Direct>(
         entries.resize(entries.len() + count, entry);
         Ok::<(), CompileError>(())
     })?;
-    compiler.ranges.resize(compiler.ranges.len() + PADDING, E::Word::ZERO);
-    let ranges = compiler.ranges.into();
+    let ranges = (*compiler.ranges).into();
     let direct = T::build(entries, d, x)?;
-    Ok(Dxr { direct, ranges, k, hop_bits, batch, format: PhantomData })
+    Ok(Dxr { direct, ranges, k, hop_bits, batch, live: false, format: PhantomData })
 }
 
-/// A range inside a chunk.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Fragment<B> {
-    /// The first address, without the bits that the chunk's addresses share.
-    pub start: B,
-    /// The raw next hop, 0 = no route.
-    pub hop: u32,
+/// The greatest next hop that both a direct entry and a range have room for.
+pub(super) fn max_next_hop<E: Format>(hop_bits: u8) -> u32 {
+    (1 << E::BASE_BITS.min(hop_bits.into())) - 1
 }
 
 /// Calls `visit` with the `2^k` chunks in order: a number of neighbouring chunks, and the fragments
@@ -88,16 +84,14 @@ struct Compiler<E: Format> {
     /// The direct entries of the physical chunks, to find equal ones.
     physical: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    hop_bits: u8,
-    /// The words of the chunk at hand.
-    words: Vec<E::Word>,
+    encoder: Encoder<E>,
 }
 
 impl<E: Format> Compiler<E> {
     fn new(hop_bits: u8) -> Self {
         let hasher = DefaultHashBuilder::default();
-        let (ranges, words) = (Vec::new(), Vec::new());
-        Self { ranges, physical: HashTable::new(), hasher, hop_bits, words }
+        let encoder = Encoder::new(hop_bits);
+        Self { ranges: Vec::new(), physical: HashTable::new(), hasher, encoder }
     }
 
     /// The direct entry of a chunk, which is added to the range table unless it is there already.
@@ -105,20 +99,13 @@ impl<E: Format> Compiler<E> {
         if let [only] = fragments {
             return Ok(E::entry(only.hop, false, 0));
         }
-        let short = E::SHORT && fragments.iter().all(fits_short);
-        let field = self.encode(fragments, short)?;
-        let Self { ranges, physical, hasher, words, .. } = self;
-        let len = words.len();
-        let like = E::entry(0, short, field);
-        let chunk_at = |ranges: &[E::Word], entry: u32, len: usize| {
-            hasher.hash_one(&ranges[E::base(entry) as usize..][..len])
-        };
-        let hash = hasher.hash_one(&words[..]);
-        let same = |entry: &u32| {
-            let base = E::base(*entry) as usize;
-            entry ^ E::entry(base as u32, false, 0) == like
-                && ranges[base..].get(..len).is_some_and(|chunk| chunk == words)
-        };
+        self.encoder.set(fragments);
+        let like = self.encoder.finish()?;
+        let Self { ranges, physical, hasher, encoder } = self;
+        let words = encoder.words();
+        let chunk_at = |ranges: &[E::Word], entry: u32| hasher.hash_one(chunk::<E>(ranges, entry));
+        let hash = hasher.hash_one(words);
+        let same = |entry: &u32| is_chunk::<E>(ranges, *entry, like, words);
         if let Some(entry) = physical.find(hash, same) {
             return Ok(*entry);
         }
@@ -128,60 +115,8 @@ impl<E: Format> Compiler<E> {
             return Err(CompileError::TooMany { engine: NAME, what, limit: 1 << E::BASE_BITS });
         }
         ranges.extend_from_slice(words);
-        let entry = E::entry(base, short, field);
-        physical.insert_unique(hash, entry, |entry| {
-            chunk_at(ranges, *entry, chunk_words::<E>(ranges, *entry))
-        });
+        let entry = like | E::entry(base, false, 0);
+        physical.insert_unique(hash, entry, |entry| chunk_at(ranges, *entry));
         Ok(entry)
     }
-
-    /// Puts the chunk into `words`; its size field.
-    fn encode(
-        &mut self,
-        fragments: &[Fragment<E::Word>],
-        short: bool,
-    ) -> Result<u32, CompileError> {
-        let Self { words, hop_bits, .. } = self;
-        let size = fragments.len();
-        words.clear();
-        if short {
-            let half = |f: &Fragment<E::Word>| f.start.to_u128() as u16 | f.hop as u16;
-            words.extend(
-                fragments
-                    .chunks(2)
-                    .map(|pair| E::Word::of_halves([half(&pair[0]), pair.get(1).map_or(0, half)])),
-            );
-        } else {
-            if E::XL && size > E::MAX_SIZE {
-                words.push(E::Word::from_u128(size as u128));
-            }
-            words.extend(fragments.iter().map(|f| E::Word::pack(f.start, f.hop, *hop_bits)));
-        }
-        if size <= E::MAX_SIZE {
-            Ok(size as u32 - 1)
-        } else if E::XL {
-            Ok(E::XL_MARK)
-        } else {
-            let what = "ranges in one chunk";
-            Err(CompileError::TooMany { engine: NAME, what, limit: E::MAX_SIZE as u64 })
-        }
-    }
-}
-
-/// The words of a physical chunk.
-pub(super) fn chunk_words<E: Format>(ranges: &[E::Word], entry: u32) -> usize {
-    let field = E::size_field(entry);
-    if E::is_short(entry) {
-        (field as usize + 1).div_ceil(2)
-    } else if E::XL && field == E::XL_MARK {
-        let size = ranges[E::base(entry) as usize].to_u128();
-        usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1)
-    } else {
-        field as usize + 1
-    }
-}
-
-/// The short format: the 8 lowest bits of the start are zero, the next hop fits 8 bits.
-fn fits_short<B: Bits>(fragment: &Fragment<B>) -> bool {
-    fragment.start.to_u128() & 0xff == 0 && fragment.hop < 256
 }

@@ -1,6 +1,6 @@
 //! The direct table: `2^K` entries, one a chunk, in one level (2012) or in two (2017).
 
-use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,13 +9,18 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::layout::{MAX_K, MIN_K};
 use super::{EXPECTED, NAME};
+use crate::array::{Array, Plain};
 use crate::error::{CompileError, OptionError};
 use crate::memory::MemoryPart;
-use crate::simd::prefetch;
 
 /// The greatest number of bits that the first of two levels takes: its entries have 16 bits, and at
 /// worst each refers to a block of its own.
 pub const MAX_SPLIT_D: u8 = 16;
+
+/// Blocks that elements of the first level can name.
+const MOST_BLOCKS: usize = 1 << 16;
+/// Room for blocks beside as many again as there are.
+const SPARE_BLOCKS: usize = 16;
 
 /// A direct table. Sealed: [`Single`] and [`Split`].
 pub trait Direct: Sealed + Clone + PartialEq + Send + Sync + 'static {
@@ -34,11 +39,12 @@ pub trait Direct: Sealed + Clone + PartialEq + Send + Sync + 'static {
     /// Asks for the cache line where the way to the entry of chunk `index` begins.
     fn prefetch(&self, index: usize);
 
-    /// Checks the table's own invariants for `2^k` chunks.
+    /// Checks the table's own invariants for `2^k` chunks; of two levels, with blocks that are not
+    /// used.
     ///
     /// # Errors
     /// The first that is broken.
-    fn check(&self, k: u8) -> Result<(), String>;
+    fn check(&self, k: u8, unused: &[u32]) -> Result<(), String>;
 
     /// The bits of the second level, 0 if there is none.
     fn x(&self) -> u8;
@@ -47,24 +53,40 @@ pub trait Direct: Sealed + Clone + PartialEq + Send + Sync + 'static {
     fn memory(&self) -> Vec<MemoryPart>;
 
     /// Where gathers find the entries.
-    fn tables(&self) -> Tables<'_>;
+    fn tables(&self) -> Tables;
+
+    /// Which form it is.
+    fn levels(&self) -> Levels<'_>;
+
+    /// The same with room for more blocks of the second level, if there is one; `None` when there is
+    /// not as much memory.
+    fn with_room(&self) -> Option<Self>;
 }
 
-/// The arrays of a direct table, for kernels.
+/// The arrays of a direct table, for kernels: addresses, as elements may be replaced meanwhile.
 #[derive(Clone, Copy)]
-pub struct Tables<'a> {
-    /// First level of two; empty if there is one only.
-    pub first: &'a [u16],
+pub struct Tables {
+    /// First level of two, if there are two.
+    pub first: *const u16,
     /// The entries.
-    pub entries: &'a [u32],
+    pub entries: *const u32,
     /// Bits of the second level.
     pub x: u8,
+}
+
+/// A direct table by its form.
+#[derive(Clone, Copy)]
+pub enum Levels<'a> {
+    /// One level.
+    Single(&'a Single),
+    /// Two levels.
+    Split(&'a Split),
 }
 
 /// One level: an array of `2^K` entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Single {
-    pub(super) entries: Box<[u32]>,
+    pub(super) entries: Array<u32>,
 }
 
 /// Two levels, `DdXxR` in the paper of 2017: `K = d + x`.
@@ -76,11 +98,13 @@ pub struct Single {
 /// ```
 ///
 /// Invariants: `first` has `2^d + 1` elements and each is the index of a block in `entries`; every
-/// block has a reference; no two are equal.
+/// block has a reference, but for those that are unused in a table that changes under readers; no
+/// two are equal. Under readers, elements of `first` are replaced by one store, and blocks are
+/// written only where no element leads that a reader may have read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    pub(super) first: Box<[u16]>,
-    pub(super) entries: Box<[u32]>,
+    pub(super) first: Array<u16>,
+    pub(super) entries: Array<u32>,
     pub(super) x: u8,
 }
 
@@ -94,22 +118,21 @@ impl Direct for Single {
         if x != 0 || !(MIN_K..=MAX_K).contains(&d) {
             return Err(no_such(d, x));
         }
-        Ok(Self { entries: entries.into() })
+        Ok(Self { entries: (*entries).into() })
     }
 
     #[inline(always)]
     unsafe fn entry(&self, index: usize) -> u32 {
-        debug_assert!(index < self.entries.len());
         // SAFETY: there are 2^K entries (invariant 2), and the caller has an index of K bits.
-        unsafe { *self.entries.get_unchecked(index) }
+        unsafe { self.entries.load(index, 0) }
     }
 
     #[inline(always)]
     fn prefetch(&self, index: usize) {
-        prefetch(&self.entries, index);
+        self.entries.prefetch(index);
     }
 
-    fn check(&self, k: u8) -> Result<(), String> {
+    fn check(&self, k: u8, _: &[u32]) -> Result<(), String> {
         if self.entries.len() == 1 << k {
             Ok(())
         } else {
@@ -123,12 +146,20 @@ impl Direct for Single {
     }
 
     fn memory(&self) -> Vec<MemoryPart> {
-        [MemoryPart::of_slice("direct entries", &self.entries)].into()
+        [part("direct entries", &self.entries)].into()
     }
 
     #[inline(always)]
-    fn tables(&self) -> Tables<'_> {
-        Tables { first: &[], entries: &self.entries, x: 0 }
+    fn tables(&self) -> Tables {
+        Tables { first: core::ptr::null(), entries: self.entries.as_ptr(), x: 0 }
+    }
+
+    fn levels(&self) -> Levels<'_> {
+        Levels::Single(self)
+    }
+
+    fn with_room(&self) -> Option<Self> {
+        Some(Self { entries: Array::with_room(&self.entries, 0)? })
     }
 }
 
@@ -158,27 +189,25 @@ impl Direct for Split {
             first.push(index);
         }
         first.push(0);
-        Ok(Self { first: first.into(), entries: kept.into(), x })
+        Ok(Self { first: (*first).into(), entries: (*kept).into(), x })
     }
 
     #[inline(always)]
     unsafe fn entry(&self, index: usize) -> u32 {
-        let d = index >> self.x;
-        debug_assert!(d + 1 < self.first.len());
         // SAFETY: `first` has 2^d elements and one, and `index` K bits, of which d remain.
-        let block = usize::from(unsafe { *self.first.get_unchecked(d) });
+        let block = usize::from(unsafe { self.first.load_item(index >> self.x) });
         let i = block << self.x | index & ((1 << self.x) - 1);
-        debug_assert!(i < self.entries.len());
-        // SAFETY: `first` refers to blocks in `entries`, and a block has 2^x entries.
-        unsafe { *self.entries.get_unchecked(i) }
+        // SAFETY: `first` refers to blocks in `entries`, and a block has 2^x entries. Blocks that
+        // readers come to are not written.
+        unsafe { self.entries.read(i) }
     }
 
     #[inline(always)]
     fn prefetch(&self, index: usize) {
-        prefetch(&self.first, index >> self.x);
+        self.first.prefetch(index >> self.x);
     }
 
-    fn check(&self, k: u8) -> Result<(), String> {
+    fn check(&self, k: u8, unused: &[u32]) -> Result<(), String> {
         let Self { first, entries, x } = self;
         if *x == 0 || *x >= k || k - x > MAX_SPLIT_D {
             return Err(format!("x = {x} for K = {k}"));
@@ -190,17 +219,24 @@ impl Direct for Split {
         if blocks.iter().any(|block| block.len() != 1 << x) {
             return Err("the last block is cut off".into());
         }
-        let used: alloc::collections::BTreeSet<u16> = first.iter().copied().collect();
-        if used.last().is_some_and(|last| usize::from(*last) >= blocks.len()) {
-            return Err(format!("block {:?} of {}", used.last(), blocks.len()));
+        let elements = &first[..first.len() - 1];
+        let used: BTreeSet<u32> = elements.iter().map(|block| (*block).into()).collect();
+        let either = used.union(&unused.iter().copied().collect()).count();
+        let last = used.iter().chain(unused).max();
+        if last.is_some_and(|last| *last as usize >= blocks.len()) {
+            return Err(format!("block {last:?} of {}", blocks.len()));
         }
-        let distinct: alloc::collections::BTreeSet<&[u32]> = blocks.iter().copied().collect();
-        if used.len() != blocks.len() || distinct.len() != blocks.len() {
+        let distinct: BTreeSet<&[u32]> = used.iter().map(|block| blocks[*block as usize]).collect();
+        if used.len() != distinct.len()
+            || either != blocks.len()
+            || used.len() + unused.len() != either
+        {
             return Err(format!(
-                "{} blocks: {} used, {} distinct",
+                "{} blocks: {} used, {} distinct, {} unused",
                 blocks.len(),
                 used.len(),
-                distinct.len()
+                distinct.len(),
+                unused.len()
             ));
         }
         Ok(())
@@ -213,16 +249,32 @@ impl Direct for Split {
 
     fn memory(&self) -> Vec<MemoryPart> {
         [
-            MemoryPart::of_slice("direct entries of the first level", &self.first),
-            MemoryPart::of_slice("direct entries of the second level", &self.entries),
+            part("direct entries of the first level", &self.first),
+            part("direct entries of the second level", &self.entries),
         ]
         .into()
     }
 
     #[inline(always)]
-    fn tables(&self) -> Tables<'_> {
-        Tables { first: &self.first, entries: &self.entries, x: self.x }
+    fn tables(&self) -> Tables {
+        Tables { first: self.first.as_ptr(), entries: self.entries.as_ptr(), x: self.x }
     }
+
+    fn levels(&self) -> Levels<'_> {
+        Levels::Split(self)
+    }
+
+    fn with_room(&self) -> Option<Self> {
+        let Self { first, entries, x } = self;
+        let room = 2 * entries.len() + (SPARE_BLOCKS << x);
+        let entries = Array::with_room(entries, room.min(MOST_BLOCKS << x))?;
+        Some(Self { first: Array::with_room(first, 0)?, entries, x: *x })
+    }
+}
+
+/// Without a slice, as the array may be one that changes.
+pub(super) fn part<T: Plain>(name: &'static str, array: &Array<T>) -> MemoryPart {
+    MemoryPart { name, count: array.len(), bytes: array.len() * size_of::<T>() }
 }
 
 mod sealed {

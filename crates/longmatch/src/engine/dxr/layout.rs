@@ -2,7 +2,6 @@
 //!
 //! Nothing here depends on the direct table's form; that is `direct.rs`.
 
-use alloc::boxed::Box;
 use core::hash::Hash;
 use core::marker::PhantomData;
 
@@ -10,6 +9,7 @@ use super::Batch;
 use super::batch::Kernels;
 use super::direct::{Direct, Single};
 use crate::addr::{Bits, Family, Ipv4, Ipv6};
+use crate::array::{Array, Plain};
 
 /// The fewest bits that the direct table resolves. The other 16 at most (of IPv4) are what a
 /// range's start has room for; the same bound for IPv6, where they are 112.
@@ -19,10 +19,6 @@ pub const MAX_K: u8 = 22;
 
 /// Bits of a next hop in a long range entry, unless the option `hops=k` is given.
 pub(super) const HOP_BITS: u8 = 16;
-
-/// Words after the last chunk that belong to none: a kernel that gathers 32 bits at the address of
-/// a 16-bit entry reads the two bytes after it.
-pub(super) const PADDING: usize = 1;
 
 /// How the entries of the direct table and the ranges are laid out. Sealed: [`Original`], [`Wide`],
 /// [`Long`] and [`Xl`].
@@ -187,12 +183,19 @@ impl Format for Xl {
 }
 
 /// A word of the range table: an address, as an integer. Sealed: `u32` and `u128`.
-pub trait Word: Bits {
+pub trait Word: Bits + Plain {
     /// A long entry.
     fn pack(start: Self, hop: u32, hop_bits: u8) -> Self;
 
     /// The next hop of a long entry.
     fn hop(self, hop_bits: u8) -> u32;
+
+    /// Whether a long entry can be a short one: the 8 lowest bits of its start are zero, and its next
+    /// hop fits 8 bits.
+    fn fits_short(self, hop_bits: u8) -> bool;
+
+    /// The short entry of a long one.
+    fn to_short(self, hop_bits: u8) -> u16;
 
     /// For an address: the greatest long entry whose start is not after it. Entries up to this one
     /// begin at or before the address.
@@ -228,6 +231,14 @@ impl Word for u32 {
         ((self << k) >> k) as u16 | 0xff
     }
 
+    fn fits_short(self, hop_bits: u8) -> bool {
+        self >> hop_bits & 0xff == 0 && self.hop(hop_bits) < 256
+    }
+
+    fn to_short(self, hop_bits: u8) -> u16 {
+        (self >> hop_bits) as u16 | self.hop(hop_bits) as u16
+    }
+
     fn of_halves([first, second]: [u16; 2]) -> Self {
         let ([a, b], [c, d]) = (first.to_ne_bytes(), second.to_ne_bytes());
         Self::from_ne_bytes([a, b, c, d])
@@ -260,6 +271,14 @@ impl Word for u128 {
         0
     }
 
+    fn fits_short(self, _: u8) -> bool {
+        false
+    }
+
+    fn to_short(self, _: u8) -> u16 {
+        unreachable!("IPv6 has no short format")
+    }
+
     fn of_halves(_: [u16; 2]) -> Self {
         unreachable!("IPv6 has no short format")
     }
@@ -270,25 +289,31 @@ impl Word for u128 {
     }
 }
 
-/// A compiled DXR: entries and ranges in the format `E`, the direct table in one level or two.
+/// A DXR: entries and ranges in the format `E`, the direct table in one level or two.
 ///
 /// Invariants, on which the unchecked reads of the lookups rest:
 /// 1. `k` is from [`MIN_K`] to [`MAX_K`]; `hop_bits` is 16 or `k`.
 /// 2. The direct table has an entry for each of the `2^k` chunks (its own invariants are in
 ///    `direct.rs`).
-/// 3. The words of each chunk lie in the range table, before its last `PADDING` words, which are
-///    zero.
+/// 3. The words of each chunk lie in the range table. Behind the last word more bytes can be read:
+///    a kernel that gathers 32 bits at a range of 16 bits reads the two bytes after it.
 /// 4. A chunk has two ranges at least. The first starts at 0, each other after the one before, and
 ///    with another next hop.
-/// 5. Physical chunks follow each other without gaps and no two are equal.
+/// 5. Physical chunks follow each other and no two are equal. There are gaps only in a table that
+///    changes under readers: what was used and is not any more, or not yet.
 /// 6. Half a word that fills up a short chunk is zero.
+/// 7. While readers are there, entries of the direct table are replaced by one store, and words of
+///    the range table are written only where no entry leads that a reader may have read
+///    (`update/`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dxr<E: Format, T: Direct = Single> {
     pub(super) direct: T,
-    pub(super) ranges: Box<[E::Word]>,
+    pub(super) ranges: Array<E::Word>,
     pub(super) k: u8,
     pub(super) hop_bits: u8,
     pub(super) batch: Batch,
+    /// Whether it changes under readers.
+    pub(super) live: bool,
     pub(super) format: PhantomData<E>,
 }
 

@@ -5,17 +5,20 @@
 //! |---|---|
 //! | lookup | one direct entry (two in two levels), then log2(ranges of the chunk) range entries |
 //! | compile | O(routes + 2^K) |
+//! | update | the chunks that the prefix covers, or the one that it lies in, each built again |
 //! | memory | 4 x 2^K bytes (less in two levels), 2 or 4 bytes a range, 16 for IPv6 |
 
 mod batch;
 mod check;
+mod chunk;
 mod compile;
 mod direct;
 mod layout;
 mod lookup;
 mod statistics;
+mod update;
 
-pub use direct::{Direct, MAX_SPLIT_D, Single, Split, Tables};
+pub use direct::{Direct, Levels, MAX_SPLIT_D, Single, Split, Tables};
 pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Word, Xl};
 pub use statistics::{ChunkLengths, Counts, Statistics, chunk_lengths};
 
@@ -26,7 +29,8 @@ use alloc::vec::Vec;
 use super::{Engine, EngineVisitor, Lookup};
 use crate::addr::{Ipv4, Ipv6};
 use crate::error::{CompileError, Corrupt, OptionError};
-use crate::memory::{MemoryPart, MemoryUsage};
+use crate::live::LiveEngine;
+use crate::memory::MemoryUsage;
 use crate::next_hop::NextHopId;
 use crate::rib::Rib;
 use crate::simd::Simd;
@@ -96,7 +100,7 @@ impl<E: Format, T: Direct> Lookup<E::Family> for Dxr<E, T> {
 
     fn memory_usage(&self) -> MemoryUsage {
         let mut parts = self.direct.memory();
-        parts.push(MemoryPart::of_slice("words of the range table", &self.ranges));
+        parts.push(direct::part("words of the range table", &self.ranges));
         MemoryUsage { parts }
     }
 }
@@ -122,8 +126,18 @@ impl<E: Format, T: Direct> Engine<E::Family> for Dxr<E, T> {
         format!("d={}{split}{}{hops}{batch}", self.k - x, E::OPTION)
     }
 
+    fn live(self) -> LiveEngine<E::Family> {
+        update::live(self)
+    }
+
+    /// One that changes under readers is checked by its writer.
     fn check(&self, rib: &Rib<E::Family>) -> Result<(), Corrupt> {
-        check::check(self, rib)
+        if self.live {
+            return check::corrupt(
+                "only the writer can check a table that changes under readers".into(),
+            );
+        }
+        check::check(self, check::Unused::default(), rib)
     }
 
     fn statistics(&self, rib: &Rib<E::Family>) -> Vec<String> {

@@ -9,7 +9,7 @@ use core::fmt;
 
 use super::compile::for_each_chunk;
 use super::direct::Direct;
-use super::layout::{Dxr, Format, MAX_K, MIN_K, PADDING};
+use super::layout::{Dxr, Format, MAX_K, MIN_K};
 use super::lookup;
 use crate::addr::Family;
 use crate::rib::Rib;
@@ -58,7 +58,7 @@ pub struct Statistics {
     pub k: u8,
     /// Bytes of the direct table, both levels if there are two.
     pub direct_bytes: usize,
-    /// Bytes of the range table, without its padding.
+    /// Bytes of the range table.
     pub range_bytes: usize,
     /// Chunks that the direct table resolves, of `2^k`.
     pub resolved: usize,
@@ -81,7 +81,7 @@ impl<E: Format, T: Direct> Dxr<E, T> {
         let mut statistics = Statistics {
             k: self.k,
             direct_bytes: self.direct.memory().iter().map(|part| part.bytes).sum(),
-            range_bytes: size_of_val(&self.ranges[PADDING..]),
+            range_bytes: self.ranges.len() * size_of::<E::Word>(),
             resolved: 1 << self.k,
             longest: 1,
             ..Statistics::default()

@@ -76,13 +76,14 @@ fn entries<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, keys: __m256i) -> 
         let d = shift_right(index, x.into());
         // SAFETY: d is below 2^d, and `first` has one element more, which the last of the gathered
         // 32 bits may reach into.
-        let block = unsafe { _mm256_i32gather_epi32::<2>(first.as_ptr().cast(), d) };
+        let block = unsafe { _mm256_i32gather_epi32::<2>(first.cast(), d) };
         let block = _mm256_and_si256(block, splat(0xffff));
         let inside = _mm256_and_si256(index, splat((1 << x) - 1));
         index = _mm256_or_si256(shift_left(block, x.into()), inside);
     }
-    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names.
-    unsafe { _mm256_i32gather_epi32::<4>(entries.as_ptr().cast(), index) }
+    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names. One that
+    // is being replaced is the old one or the new one (see `simd/lanes`).
+    unsafe { _mm256_i32gather_epi32::<4>(entries.cast(), index) }
 }
 
 /// The searches of one vector. Masks are all ones or zero in a lane.
@@ -144,7 +145,7 @@ fn ranges<E: Format<Word = u32>, T: Direct>(
     let at = _mm256_add_epi32(s.first, _mm256_sllv_epi32(index, s.long));
     let zero = _mm256_setzero_si256();
     // SAFETY: active lanes have a range of their chunk (invariant 3); the two bytes after a short
-    // one are in the table, which ends with a word of padding. The others are not read.
+    // one can be read too. The others are not read.
     unsafe { _mm256_mask_i32gather_epi32::<2>(zero, dxr.ranges.as_ptr().cast(), at, s.active) }
 }
 

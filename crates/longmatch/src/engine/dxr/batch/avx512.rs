@@ -138,13 +138,14 @@ fn entries<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, keys: __m512i) -> 
         let d = shift_right(index, x.into());
         // SAFETY: d is below 2^d, and `first` has one element more, which the last of the gathered
         // 32 bits may reach into.
-        let block = unsafe { _mm512_i32gather_epi32::<2>(d, first.as_ptr().cast()) };
+        let block = unsafe { _mm512_i32gather_epi32::<2>(d, first.cast()) };
         let block = _mm512_and_si512(block, splat(0xffff));
         let inside = _mm512_and_si512(index, splat((1 << x) - 1));
         index = _mm512_or_si512(shift_left(block, x.into()), inside);
     }
-    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names.
-    unsafe { _mm512_i32gather_epi32::<4>(index, entries.as_ptr().cast()) }
+    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names. One that
+    // is being replaced is the old one or the new one (see `simd/lanes`).
+    unsafe { _mm512_i32gather_epi32::<4>(index, entries.cast()) }
 }
 
 /// The searches of one vector.
@@ -200,7 +201,7 @@ fn ranges<E: Format<Word = u32>, T: Direct>(
     let at = _mm512_add_epi32(s.first, _mm512_sllv_epi32(index, s.long));
     let zero = _mm512_setzero_si512();
     // SAFETY: active lanes have a range of their chunk (invariant 3); the two bytes after a short
-    // one are in the table, which ends with a word of padding. The others are not read.
+    // one can be read too. The others are not read.
     unsafe { _mm512_mask_i32gather_epi32::<2>(zero, s.active, at, dxr.ranges.as_ptr().cast()) }
 }
 

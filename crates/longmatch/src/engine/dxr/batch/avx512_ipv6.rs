@@ -120,13 +120,14 @@ fn entries<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> __m
         let d = _mm512_srl_epi64(index, count(x.into()));
         // SAFETY: d is below 2^d, and `first` has one element more, which the last of the gathered
         // 32 bits may reach into.
-        let block = unsafe { _mm512_i64gather_epi32::<2>(d, first.as_ptr().cast()) };
+        let block = unsafe { _mm512_i64gather_epi32::<2>(d, first.cast()) };
         let block = _mm512_and_si512(_mm512_cvtepu32_epi64(block), splat(0xffff));
         let inside = _mm512_and_si512(index, splat((1 << x) - 1));
         index = _mm512_or_si512(_mm512_sll_epi64(block, count(x.into())), inside);
     }
-    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names.
-    _mm512_cvtepu32_epi64(unsafe { _mm512_i64gather_epi32::<4>(index, entries.as_ptr().cast()) })
+    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names. One that
+    // is being replaced is the old one or the new one (see `simd/lanes`).
+    _mm512_cvtepu32_epi64(unsafe { _mm512_i64gather_epi32::<4>(index, entries.cast()) })
 }
 
 /// The direct table, and where the searches begin.

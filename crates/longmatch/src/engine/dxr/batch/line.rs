@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 
 use super::super::direct::Direct;
 use super::super::layout::{Dxr, Format, Word};
-use super::super::lookup::at;
+use super::super::lookup::Ranges;
 use super::avx512::{GROUP, splat};
 
 /// Short and long ranges in a vector.
@@ -30,7 +30,7 @@ impl Iterator for Ones {
 /// Halves until `size` is at most `limit`.
 #[inline(always)]
 fn narrow<R: Copy + Ord>(
-    ranges: &[R],
+    ranges: Ranges<'_, R>,
     mut first: usize,
     mut size: usize,
     probe: R,
@@ -38,7 +38,7 @@ fn narrow<R: Copy + Ord>(
 ) -> (usize, usize) {
     while size > limit {
         let half = size / 2;
-        let after = probe < at(ranges, first + half);
+        let after = probe < ranges.at(first + half);
         first = core::hint::select_unpredictable(after, first, first + half);
         size -= half;
     }
@@ -54,17 +54,17 @@ pub(super) fn short<E: Format<Word = u32>, T: Direct>(
     key: u32,
     entry: u32,
 ) -> u32 {
-    let halves = u32::halves(&dxr.ranges);
+    let halves = Ranges::short(dxr);
     let (base, size) = (E::base(entry) as usize, E::size_field(entry) as usize + 1);
     let probe = key.short_probe(dxr.k);
     let (first, size) = narrow(halves, 2 * base, size, probe, SHORT);
     let lanes = _bzhi_u32(u32::MAX, size as u32);
-    let ranges = halves.as_ptr().wrapping_add(first).cast();
+    let ranges = halves.from(first).cast();
     // SAFETY: `size` ranges of a chunk (invariant 3); the other lanes are not read.
     let ranges = unsafe { _mm512_maskz_loadu_epi16(lanes, ranges) };
     let reached = _mm512_mask_cmple_epu16_mask(lanes, ranges, _mm512_set1_epi16(probe as i16));
     // The first range begins before every address of the chunk, so one at least is reached.
-    (at(halves, first + reached.count_ones() as usize - 1) & 0xff).into()
+    (halves.at(first + reached.count_ones() as usize - 1) & 0xff).into()
 }
 
 /// The next hop in a chunk in long format.
@@ -74,11 +74,12 @@ pub(super) fn short<E: Format<Word = u32>, T: Direct>(
 pub(super) fn long<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, key: u32, entry: u32) -> u32 {
     let (base, size) = (E::base(entry) as usize, E::size_field(entry) as usize + 1);
     let probe = key.probe(dxr.k, dxr.hop_bits);
-    let (first, size) = narrow(&dxr.ranges, base, size, probe, LONG);
+    let words = Ranges::long(dxr);
+    let (first, size) = narrow(words, base, size, probe, LONG);
     let lanes = _bzhi_u32(u32::MAX, size as u32) as u16;
-    let ranges = dxr.ranges.as_ptr().wrapping_add(first).cast();
+    let ranges = words.from(first).cast();
     // SAFETY: as above.
     let ranges = unsafe { _mm512_maskz_loadu_epi32(lanes, ranges) };
     let reached = _mm512_mask_cmple_epu32_mask(lanes, ranges, splat(probe));
-    at(&dxr.ranges, first + reached.count_ones() as usize - 1).hop(dxr.hop_bits)
+    words.at(first + reached.count_ones() as usize - 1).hop(dxr.hop_bits)
 }

@@ -4,9 +4,8 @@
 
 use super::super::direct::Direct;
 use super::super::layout::{Chunk, Dxr, Format, Word};
-use super::super::lookup::{self, at};
+use super::super::lookup::{self, Ranges};
 use crate::next_hop::NextHopId;
-use crate::simd::prefetch;
 
 /// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
 /// that they are in range.
@@ -63,13 +62,13 @@ impl<R: Copy + Ord + Default> Searches<R> {
 
     /// All searches to their end: `lower` is the range then.
     #[inline(always)]
-    fn run(&mut self, ranges: &[R]) {
+    fn run(&mut self, ranges: Ranges<'_, R>) {
         for _ in 0..u32::BITS - self.sizes.leading_zeros() {
             for j in 0..self.count {
                 let j = j % GROUP;
                 let half = self.size[j] / 2;
                 let middle = self.lower[j] + half;
-                let after = self.probe[j] < at(ranges, middle as usize);
+                let after = self.probe[j] < ranges.at(middle as usize);
                 self.lower[j] = core::hint::select_unpredictable(after, self.lower[j], middle);
                 self.size[j] -= half;
             }
@@ -86,7 +85,7 @@ fn group<E: Format, T: Direct>(
     let entries = keys.map(|key| lookup::direct(dxr, key));
     let mut long = Searches::<E::Word>::new();
     let mut short = Searches::<u16>::new();
-    let halves = E::Word::halves(&dxr.ranges);
+    let (words, halves) = (Ranges::long(dxr), Ranges::short(dxr));
     for i in 0..GROUP {
         let (key, entry) = (keys[i], entries[i]);
         out[i] = NextHopId::new(E::base(entry));
@@ -110,20 +109,20 @@ fn group<E: Format, T: Direct>(
         }
     }
     for j in 0..short.count {
-        prefetch(halves, (short.lower[j % GROUP] + short.size[j % GROUP] / 2) as usize);
+        halves.prefetch((short.lower[j % GROUP] + short.size[j % GROUP] / 2) as usize);
     }
     for j in 0..long.count {
-        prefetch(&dxr.ranges, (long.lower[j % GROUP] + long.size[j % GROUP] / 2) as usize);
+        words.prefetch((long.lower[j % GROUP] + long.size[j % GROUP] / 2) as usize);
     }
     short.run(halves);
-    long.run(&dxr.ranges);
+    long.run(words);
     for j in 0..short.count {
-        let range = at(halves, short.lower[j % GROUP] as usize);
+        let range = halves.at(short.lower[j % GROUP] as usize);
         out[usize::from(short.position[j % GROUP]) % GROUP] =
             NextHopId::new(u32::from(range & 0xff));
     }
     for j in 0..long.count {
-        let range = at(&dxr.ranges, long.lower[j % GROUP] as usize);
+        let range = words.at(long.lower[j % GROUP] as usize);
         out[usize::from(long.position[j % GROUP]) % GROUP] =
             NextHopId::new(range.hop(dxr.hop_bits));
     }

@@ -1,0 +1,241 @@
+//! Changes under readers, seen from the writer's side.
+
+use super::super::update::Patcher;
+use super::*;
+use crate::array::Array;
+use crate::live::{CannotPatch, Patch, Replaced};
+
+/// A table that changes, and its routes.
+struct Changing<E: Format, T: Direct> {
+    patcher: Patcher<E, T>,
+    rib: Rib<E::Family>,
+    config: Config,
+    epoch: u64,
+}
+
+impl<E: Format, T: Direct> Changing<E, T> {
+    /// With room for `room` words more.
+    fn new(rib: Rib<E::Family>, config: Config, room: usize) -> Self {
+        let dxr = Dxr::<E, T>::compile(&rib, &config).unwrap();
+        let ranges = Array::with_room(&dxr.ranges, dxr.ranges.len() + room).unwrap();
+        let direct = dxr.direct.with_room().unwrap();
+        Self { patcher: Patcher::new(Dxr { ranges, direct, ..dxr }), rib, config, epoch: 1 }
+    }
+
+    /// Changes some routes in one patch, 0 withdraws; and verifies everything.
+    fn set(&mut self, routes: &[(Prefix<E::Family>, u32)]) -> Result<Replaced, CannotPatch> {
+        let mut changed = Vec::new();
+        for (prefix, raw) in routes {
+            match NextHopId::new(*raw) {
+                Some(next_hop) => drop(self.rib.insert(*prefix, next_hop)),
+                None => drop(self.rib.remove(*prefix)),
+            }
+            changed.push(*prefix);
+        }
+        let replaced = self.patcher.patch(&self.rib, &changed)?;
+        // In limbo, and then free.
+        self.patcher.check(&self.rib).unwrap();
+        self.patcher.seal(self.epoch);
+        self.epoch += 1;
+        self.patcher.reclaim(self.epoch);
+        assert_eq!(self.patcher.retired_bytes(), 0);
+        self.patcher.check(&self.rib).unwrap();
+        Ok(replaced)
+    }
+
+    /// Words and entries of the second level that are in use.
+    fn used(&self) -> [usize; 2] {
+        let [free_words, free_blocks] = self.patcher.unused();
+        let [words, entries] = items(&self.patcher.dxr);
+        [words - free_words, entries - (free_blocks << self.config.x)]
+    }
+}
+
+/// Words and entries of the second level.
+fn items<E: Format, T: Direct>(dxr: &Dxr<E, T>) -> [usize; 2] {
+    let entries = match dxr.direct.levels() {
+        Levels::Single(_) => 0,
+        Levels::Split(split) => split.entries.len(),
+    };
+    [dxr.ranges.len(), entries]
+}
+
+fn net(text: &str) -> Prefix<Ipv4> {
+    text.parse().unwrap()
+}
+
+fn replaced(entries: u64, nodes: u64, leaves: u64) -> Result<Replaced, CannotPatch> {
+    Ok(Replaced { entries, nodes, leaves })
+}
+
+/// What the README says of changes to its example.
+#[test]
+fn only_what_a_change_affects_is_replaced() {
+    let mut table = Changing::<Original, Single>::new(example(), config(16), 1000);
+    assert_eq!(table.used(), [6, 0]);
+    // 10.1 had its chunk with 10.0, and has it again.
+    assert_eq!(table.set(&[(net("10.1.64.0/20"), 4)]), replaced(1, 0, 3));
+    assert_eq!(table.used(), [8, 0]);
+    assert_eq!(table.set(&[(net("10.1.64.0/20"), 2)]), replaced(1, 0, 0));
+    assert_eq!(table.used(), [6, 0]);
+    // A long chunk becomes a next hop.
+    assert_eq!(table.set(&[(net("10.3.0.128/25"), 0)]), replaced(1, 0, 0));
+    assert_eq!(table.used(), [3, 0]);
+    // The chunks of a /8, of which two are equal.
+    assert_eq!(table.set(&[(net("10.0.0.0/8"), 9)]), replaced(256, 0, 5));
+    assert_eq!(table.set(&[(net("10.0.0.0/8"), 9)]), replaced(0, 0, 0));
+    // Not those that a longer route covers.
+    assert_eq!(table.set(&[(net("0.0.0.0/0"), 5)]), replaced(65_536 - 256, 0, 0));
+    // A change in a commit that takes back another.
+    let back = [(net("10.2.0.0/24"), 9), (net("10.2.0.0/24"), 3)];
+    assert_eq!(table.set(&back), replaced(0, 0, 0));
+    // Two chunks become equal in one commit, of which one was stored before.
+    let equal = [(net("10.2.0.0/24"), 0), (net("10.2.64.0/20"), 2)];
+    assert_eq!(table.set(&equal), replaced(1, 0, 0));
+    assert_eq!(table.used(), [2, 0]);
+}
+
+/// In two levels a block is built for all changes of its entries, and found again.
+#[test]
+fn blocks_are_shared() {
+    let two_levels = Config { x: 4, ..config(12) };
+    let mut table = Changing::<Original, Split>::new(example(), two_levels, 1000);
+    let [words, entries] = table.used();
+    let several = [(net("10.17.64.0/20"), 2), (net("10.18.0.0/24"), 3), (net("10.16.64.0/20"), 2)];
+    assert_eq!(table.set(&several), replaced(1, 1, 0));
+    assert_eq!(table.used(), [words, entries + 16]);
+    // With this it is the block of 10.0 to 10.15.
+    assert_eq!(table.set(&[(net("10.19.0.128/25"), 3)]), replaced(1, 0, 0));
+    assert_eq!(table.used(), [words, entries]);
+    // A store for each block.
+    assert_eq!(table.set(&[(net("10.0.0.0/8"), 9)]), replaced(16, 2, 3 + 2 + 3));
+    assert_eq!(table.used(), [words, entries]);
+}
+
+/// A change for which there is no room leaves nothing behind.
+#[test]
+fn no_room_is_no_change() {
+    let mut table = Changing::<Original, Single>::new(example(), config(16), 3);
+    for changes in [
+        // The first has room for itself alone.
+        &[(net("10.1.64.0/20"), 4), (net("10.2.0.0/24"), 4), (net("10.3.0.128/25"), 4)][..],
+        &[(net("10.1.64.0/20"), 4), (net("10.1.64.0/20"), 65_536)],
+        &[(net("10.0.72.0/24"), 65_536)],
+    ] {
+        assert_eq!(table.set(changes), Err(CannotPatch));
+        table.rib = example();
+        table.patcher.check(&table.rib).unwrap();
+        assert_eq!(table.used(), [6, 0]);
+    }
+    assert_eq!(table.set(&[(net("10.1.64.0/20"), 4)]), replaced(1, 0, 3));
+    // More chunks than are replaced one by one.
+    let mut table = Changing::<Wide, Split>::new(example(), Config { x: 9, ..config(9) }, 99);
+    let used = table.used();
+    assert_eq!(table.set(&[(net("0.0.0.0/1"), 5)]), Err(CannotPatch));
+    table.rib.remove(net("0.0.0.0/1"));
+    assert_eq!(table.used(), used);
+    table.set(&[(net("0.0.0.0/2"), 5)]).unwrap();
+}
+
+/// No more blocks than there is room for.
+#[test]
+fn no_block_is_no_change() {
+    let mut table = Changing::<Wide, Split>::new(Rib::new(), Config { x: 2, ..config(14) }, 99);
+    let place = |i: u32| Prefix::from_bits_masked(i << 18, 16);
+    let too_many: Vec<_> = (0..40).map(|i| (place(i), 1 + i)).collect();
+    assert_eq!(table.set(&too_many), Err(CannotPatch));
+    (table.rib, table.epoch) = (Rib::new(), 9);
+    table.patcher.check(&table.rib).unwrap();
+    assert_eq!(table.used(), [0, 4]);
+    table.set(&too_many[..10]).unwrap();
+    assert_eq!(table.used(), [0, 44]);
+}
+
+/// A chunk begins where the base reaches; beyond it there is room in vain.
+#[test]
+fn the_base_has_an_end() {
+    let mut table = Changing::<Original, Single>::new(example(), config(16), 1 << 20);
+    let ranges = &table.patcher.dxr.ranges;
+    ranges.extend((1 << 19) - ranges.len() - 1).unwrap();
+    let changed = net("10.3.0.128/25");
+    table.rib.insert(changed, hop(4)).unwrap();
+    assert_eq!(table.patcher.patch(&table.rib, &[changed]), replaced(1, 0, 3));
+    assert_eq!(table.patcher.dxr.ranges.len(), (1 << 19) + 2);
+    table.rib.insert(changed, hop(5)).unwrap();
+    assert_eq!(table.patcher.patch(&table.rib, &[changed]), Err(CannotPatch));
+    assert_eq!(table.patcher.dxr.lookup(0x0a03_0080), Some(hop(4)));
+    assert_eq!(table.patcher.unused(), [3, 0], "what was beyond");
+}
+
+/// Chunks with their size in front change; too long ones are not built, but are used again.
+#[test]
+fn long_chunks_change() {
+    let place = |i: u128| Prefix::<Ipv6>::from_bits_masked(1 + 2 * i, 128);
+    let rib = |count| (0..count).map(|i| Route { prefix: place(i), next_hop: hop(7) }).collect();
+    let mut table = Changing::<Xl, Single>::new(rib(5000), config(16), 1 << 20);
+    assert_eq!(table.used(), [10_002, 0]);
+    assert_eq!(table.set(&[(place(3), 8)]), replaced(1, 0, 10_001));
+    assert_eq!(table.set(&[(place(5000), 8)]), replaced(1, 0, 10_003));
+    assert_eq!(table.used(), [10_004, 0]);
+    let fewer: Vec<_> = (4000..5001).map(|i| (place(i), 0)).collect();
+    assert_eq!(table.set(&fewer), replaced(1, 0, 8001));
+    assert_eq!(table.used(), [8001, 0]);
+    let mut table = Changing::<Xl, Single>::new(rib(20_000), config(16), 1 << 20);
+    assert_eq!(table.set(&[(place(3), 8)]), Err(CannotPatch));
+    table.rib = rib(20_000);
+    table.patcher.check(&table.rib).unwrap();
+    let fewer: Vec<_> = (100..20_000).map(|i| (place(i), 0)).collect();
+    assert_eq!(table.set(&fewer), replaced(1, 0, 201));
+    assert_eq!(table.used(), [201, 0]);
+    let many: Vec<_> = (0..10_000).map(|i| (place(i), 9)).collect();
+    assert_eq!(table.set(&many), replaced(1, 0, 20_001));
+    assert_eq!(items(&table.patcher.dxr), [40_002 + 201, 0], "in what was used before");
+}
+
+/// After each of many changes the table is what a compiled one is, but for where things lie; and
+/// drained it has nothing.
+#[test]
+fn accounts_are_exact() {
+    fn follow<E: Format, T: Direct>(d: u8, x: u8, hops_k: bool, base: u128) {
+        let config = Config { x, hops_k, ..config(d) };
+        let width = E::Family::WIDTH;
+        let mut table = Changing::<E, T>::new(Rib::new(), config, 1 << 18);
+        let empty = table.used();
+        let mut seed = u64::from(d) + 1;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (seed >> 33) % below
+        };
+        for _ in 0..100 {
+            let changes: Vec<_> = (0..1 + random(3))
+                .map(|_| {
+                    let len = width - random(u64::from(width - d.max(8)) + 4) as u8;
+                    let bits = u128::from(random(64)) << (width - 20)
+                        | u128::from(random(1 << 12)) << (width - 32)
+                        | base;
+                    let hops = [0, 1, 2, 3, 255, 256];
+                    let raw = hops[random(6) as usize];
+                    (Prefix::from_bits_masked(Bits::from_u128(bits), len), raw)
+                })
+                .collect();
+            table.set(&changes).unwrap();
+            let fresh = Dxr::<E, T>::compile(&table.rib, &config).unwrap();
+            assert_eq!(table.used(), items(&fresh), "d = {d}, x = {x}");
+        }
+        assert!(table.used()[0] > empty[0] + 10);
+        let prefixes: Vec<_> = table.rib.iter().map(|route| (route.prefix, 0)).collect();
+        for withdrawn in prefixes.chunks(3) {
+            table.set(withdrawn).unwrap();
+        }
+        assert_eq!(table.used(), empty, "d = {d}, x = {x}");
+    }
+    use crate::addr::Bits;
+    follow::<Original, Single>(16, 0, false, 0x0a00_0000);
+    follow::<Original, Split>(12, 4, true, 0x0a00_0000);
+    follow::<Wide, Single>(17, 0, true, 0x0a00_0000);
+    follow::<Wide, Split>(4, 12, false, 0x0a00_0000);
+    follow::<Long, Single>(16, 0, false, 0x2001 << 112 | 0xffff << 64);
+    follow::<Long, Split>(14, 2, true, 0x2001 << 112 | 0xffff << 64);
+    follow::<Xl, Single>(17, 0, true, 0x2001 << 112 | 0xffff << 64);
+    follow::<Xl, Split>(8, 9, false, 0x2001 << 112 | 0xffff << 64);
+}

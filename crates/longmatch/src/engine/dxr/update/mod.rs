@@ -1,0 +1,428 @@
+//! A DXR that changes under readers, as the authors' implementation does it (SoftCOM 2017): the
+//! chunks that a change affects are built again, and no others.
+//!
+//! Each chunk that the prefix covers is built from the RIB, but for those that a longer route covers.
+//! Of the one that it lies in, what lies beside the prefix is copied, which for a chunk of thousands
+//! of ranges is a tenth of the work, unless several prefixes change at once. A chunk that is stored already is shared. Otherwise it is
+//! written into a run of words of the range table that no reader can come to. What leads there is
+//! replaced by one store: the direct entry, or in two levels the element of the first one, which
+//! leads to another block then (`blocks.rs`). All stores come last, when everything has its place: a
+//! change for which there is none has left no trace then. A chunk that nothing refers to any more
+//! goes into limbo.
+
+mod blocks;
+mod shared;
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::mem::take;
+
+use self::blocks::Blocks;
+use self::shared::Shared;
+use super::check::{self, Unused};
+use super::chunk::{Encoder, Fragment, chunk_words, fragments_of, is_chunk};
+use super::compile::max_next_hop;
+use super::direct::{Direct, Levels};
+use super::layout::{Dxr, Format};
+use crate::addr::{Bits, Family};
+use crate::array::Array;
+use crate::engine::Lookup;
+use crate::error::Corrupt;
+use crate::live::runs::{FreeRuns, Run};
+use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
+use crate::memory::MemoryUsage;
+use crate::next_hop::NextHopId;
+use crate::prefix::Prefix;
+use crate::rib::{Rib, Slots};
+
+/// A change of more chunks than 2 to the power of this is as much work as a fresh compile.
+const MOST_CHUNKS: u8 = 16;
+/// Room for ranges, beside as many again as there are.
+const SPARE_BYTES: usize = 1 << 20;
+/// Words of the longest chunk of any size that is built here; a compiled table may have longer ones.
+const LONGEST_XL: usize = 1 << 15;
+
+/// A DXR with room for its arrays to grow, and who changes it.
+pub(super) fn live<E: Format, T: Direct>(dxr: Dxr<E, T>) -> LiveEngine<E::Family> {
+    let room = dxr.ranges.len() * 2 + SPARE_BYTES / size_of::<E::Word>();
+    let limit = (1 << E::BASE_BITS) + longest_chunk::<E>();
+    let ranges = Array::with_room(&dxr.ranges, room.min(limit));
+    let (Some(ranges), Some(direct)) = (ranges, dxr.direct.with_room()) else {
+        return LiveEngine::recompiled(dxr);
+    };
+    let patcher = Patcher::new(Dxr { ranges, direct, ..dxr });
+    LiveEngine::patched(patcher.dxr.clone(), patcher)
+}
+
+/// The words of the longest chunk that is built here.
+const fn longest_chunk<E: Format>() -> usize {
+    if E::XL { LONGEST_XL } else { E::MAX_SIZE }
+}
+
+/// What is not used any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Items {
+    /// The words of a chunk.
+    Words(Run),
+    /// A block of the second level.
+    Block(u32),
+}
+
+/// The write side.
+pub(super) struct Patcher<E: Format, T: Direct> {
+    pub(super) dxr: Arc<Dxr<E, T>>,
+    /// The physical chunks, by their direct entries. References are those of the entries of the
+    /// direct table; of two levels, of the blocks that are used.
+    chunks: Shared,
+    free: FreeRuns,
+    /// The second level, if there is one.
+    blocks: Option<Blocks>,
+    /// The entries that are to be replaced when all is built, by their chunks.
+    pending: BTreeMap<usize, u32>,
+    /// The chunks that were given a place in this patch.
+    added: Vec<u32>,
+    written: Replaced,
+    limbo: Limbo<Items>,
+    encoder: Encoder<E>,
+    /// Of the chunk at hand.
+    fragments: Vec<Fragment<E::Word>>,
+}
+
+impl<E: Format, T: Direct> Patcher<E, T> {
+    /// Of a table that can grow as far as its arrays have room.
+    pub(super) fn new(dxr: Dxr<E, T>) -> Self {
+        let blocks = match dxr.direct.levels() {
+            Levels::Single(_) => None,
+            Levels::Split(split) => Some(Blocks::new(split)),
+        };
+        let encoder = Encoder::new(dxr.hop_bits);
+        let mut patcher = Self {
+            dxr: Arc::new(Dxr { live: true, ..dxr }),
+            chunks: Shared::default(),
+            free: FreeRuns::new(longest_chunk::<E>()),
+            blocks,
+            pending: BTreeMap::new(),
+            added: Vec::new(),
+            written: Replaced::default(),
+            limbo: Limbo::default(),
+            encoder,
+            fragments: Vec::new(),
+        };
+        let Self { dxr, chunks, encoder, .. } = &mut patcher;
+        for_each_entry(dxr, |entry| {
+            if !chunks.refer(entry) {
+                encoder.load(&dxr.ranges, entry);
+                chunks.insert(entry, chunks.sum(encoder.ranges()));
+                chunks.refer(entry);
+            }
+        });
+        patcher
+    }
+
+    /// Builds what the changed prefixes affect.
+    fn build(
+        &mut self,
+        rib: &Rib<E::Family>,
+        changed: &[Prefix<E::Family>],
+    ) -> Result<(), CannotPatch> {
+        if let [prefix] = changed
+            && prefix.len() > self.dxr.k
+        {
+            self.splice(rib, *prefix)?;
+        } else {
+            self.chunks_of(rib, changed)?;
+        }
+        match (&mut self.blocks, self.dxr.direct.levels()) {
+            (Some(blocks), Levels::Split(split)) => blocks.stage(split, &self.pending),
+            _ => Ok(()),
+        }
+    }
+
+    /// Builds all chunks that prefixes affect.
+    fn chunks_of(
+        &mut self,
+        rib: &Rib<E::Family>,
+        changed: &[Prefix<E::Family>],
+    ) -> Result<(), CannotPatch> {
+        for prefix in changed {
+            let mut built = Ok(());
+            rib.root_block().for_each_slots_of(*prefix, self.dxr.k, |slots| {
+                if built.is_ok() {
+                    built = self.slots(rib, &slots);
+                }
+            });
+            built?;
+        }
+        Ok(())
+    }
+
+    /// Builds some chunks, which are slots of the root block.
+    fn slots(
+        &mut self,
+        rib: &Rib<E::Family>,
+        slots: &Slots<'_, E::Family>,
+    ) -> Result<(), CannotPatch> {
+        for index in slots.first..slots.first + slots.count {
+            if self.pending.contains_key(&index) {
+                continue;
+            }
+            let after = match slots.below {
+                None => E::entry(NextHopId::to_raw(slots.next_hop), false, 0),
+                Some(_) => self.chunk(rib, index)?,
+            };
+            // SAFETY: slots of the root block are numbers of K bits (invariant 2).
+            if after != unsafe { self.dxr.direct.entry(index) } {
+                self.pending.insert(index, after);
+            }
+        }
+        Ok(())
+    }
+
+    /// The direct entry of a chunk, all of it from the RIB.
+    fn chunk(&mut self, rib: &Rib<E::Family>, index: usize) -> Result<u32, CannotPatch> {
+        let k = self.dxr.k;
+        let bits = E::Word::from_u128((index as u128) << (E::Family::WIDTH - k));
+        fragments_of(rib, Prefix::from_bits_masked(bits, k), k, &mut self.fragments);
+        self.encoder.set(&self.fragments);
+        let hash = self.chunks.sum(self.encoder.ranges());
+        self.stored(hash)
+    }
+
+    /// Builds the chunk in which a prefix lies that is longer than `K` bits: the rest of the chunk
+    /// is as before. It is the only prefix that has changed.
+    fn splice(
+        &mut self,
+        rib: &Rib<E::Family>,
+        prefix: Prefix<E::Family>,
+    ) -> Result<(), CannotPatch> {
+        let Self { dxr, chunks, encoder, fragments, .. } = self;
+        let index = prefix.bits().extract(0, dxr.k);
+        // SAFETY: a number of K bits (invariant 2).
+        let before = unsafe { dxr.direct.entry(index) };
+        fragments_of(rib, prefix, dxr.k, fragments);
+        encoder.load(&dxr.ranges, before);
+        let hash = chunks.hash_of(before).unwrap_or_else(|| chunks.sum(encoder.ranges()));
+        let end = !E::Word::mask(dxr.k);
+        let places = [prefix.first() & end, prefix.last() & end, end];
+        let mut after = None;
+        encoder.splice(places, fragments, |gone, come| {
+            if gone != come {
+                after = Some(hash.wrapping_sub(chunks.sum(gone)).wrapping_add(chunks.sum(come)));
+            }
+        });
+        if let Some(hash) = after {
+            let entry = self.stored(hash)?;
+            self.pending.insert(index, entry);
+        }
+        Ok(())
+    }
+
+    /// The direct entry of the chunk at hand, which is stored unless there is one like it.
+    fn stored(&mut self, hash: u64) -> Result<u32, CannotPatch> {
+        if let Some(hop) = self.encoder.only_hop() {
+            return Ok(E::entry(hop, false, 0));
+        }
+        let like = self.encoder.finish().or(Err(CannotPatch))?;
+        let (ranges, words) = (&self.dxr.ranges, self.encoder.words());
+        let same = |entry| is_chunk::<E>(ranges, entry, like, words);
+        if let Some(entry) = self.chunks.find(hash, same) {
+            return Ok(entry);
+        }
+        let entry = like | E::entry(self.place()?, false, 0);
+        self.chunks.insert(entry, hash);
+        self.added.push(entry);
+        self.written.leaves += self.encoder.ranges().len() as u64;
+        Ok(entry)
+    }
+
+    /// Writes the chunk at hand; where.
+    fn place(&mut self) -> Result<u32, CannotPatch> {
+        let (ranges, words) = (&self.dxr.ranges, self.encoder.words());
+        if words.len() > longest_chunk::<E>() {
+            return Err(CannotPatch);
+        }
+        let start = self.free.take(ranges, words.len()).ok_or(CannotPatch)?;
+        if start >> E::BASE_BITS != 0 {
+            self.free.free(Run { start, count: words.len() as u32 });
+            return Err(CannotPatch);
+        }
+        // SAFETY: no entry that readers may have read leads into a run that was free (invariant 7).
+        unsafe { ranges.write_unseen(start as usize, words) };
+        Ok(start)
+    }
+
+    /// Replaces what is to be replaced.
+    fn publish(&mut self) -> Replaced {
+        let dxr = self.dxr.clone();
+        self.added.clear();
+        match (dxr.direct.levels(), &mut self.blocks) {
+            (Levels::Split(split), Some(blocks)) => {
+                let published = blocks.publish(split);
+                self.pending.clear();
+                self.written.entries = published.elements;
+                self.written.nodes = published.added.len() as u64;
+                for block in published.added {
+                    self.refer(blocks::entries(split, block));
+                }
+                for block in published.retired {
+                    self.release(blocks::entries(split, block));
+                    self.limbo.push(Items::Block(block), size_of::<u32>() << split.x);
+                }
+            }
+            (Levels::Single(single), _) => {
+                let pending = take(&mut self.pending);
+                self.written.entries = pending.len() as u64;
+                let mut before = Vec::with_capacity(pending.len());
+                for (index, entry) in pending {
+                    before.push(single.entries[index]);
+                    self.refer(&[entry]);
+                    single.entries.publish(index, 0, entry);
+                }
+                self.release(&before);
+            }
+            (Levels::Split(_), None) => unreachable!("two levels have blocks"),
+        }
+        self.written
+    }
+
+    /// Some direct entries more.
+    fn refer(&mut self, entries: &[u32]) {
+        for entry in entries.iter().filter(|entry| E::size_field(**entry) != 0) {
+            let known = self.chunks.refer(*entry);
+            debug_assert!(known, "{entry:x} leads to no chunk");
+        }
+    }
+
+    /// Some direct entries less.
+    fn release(&mut self, entries: &[u32]) {
+        for entry in entries.iter().filter(|entry| E::size_field(**entry) != 0) {
+            if self.chunks.release(*entry) {
+                let run = run_of(&self.dxr, *entry);
+                let bytes = run.count as usize * size_of::<E::Word>();
+                self.limbo.push(Items::Words(run), bytes);
+            }
+        }
+    }
+
+    /// Forgets what was prepared.
+    fn forget(&mut self) {
+        self.pending.clear();
+        if let Some(blocks) = &mut self.blocks {
+            blocks.forget();
+        }
+        for entry in take(&mut self.added) {
+            self.chunks.remove(entry);
+            self.free.free(run_of(&self.dxr, entry));
+        }
+    }
+
+    /// Words and blocks that can be used again.
+    pub(super) fn unused(&self) -> [usize; 2] {
+        let blocks = self.blocks.as_ref().map_or(0, |blocks| blocks.unused().len());
+        [self.free.items(), blocks]
+    }
+}
+
+/// The words of a chunk.
+fn run_of<E: Format, T: Direct>(dxr: &Dxr<E, T>, entry: u32) -> Run {
+    let count = chunk_words::<E>(&dxr.ranges, entry) as u32;
+    Run { start: E::base(entry), count }
+}
+
+/// Calls `visit` with every direct entry that leads to a chunk; of two levels, with those of each
+/// block that is used.
+fn for_each_entry<E: Format, T: Direct>(dxr: &Dxr<E, T>, mut visit: impl FnMut(u32)) {
+    let mut all = |entries: &[u32]| {
+        let chunks = entries.iter().filter(|entry| E::size_field(**entry) != 0);
+        chunks.for_each(|entry| visit(*entry));
+    };
+    match dxr.direct.levels() {
+        Levels::Single(single) => all(&single.entries),
+        Levels::Split(split) => {
+            Blocks::used(split).for_each(|block| all(blocks::entries(split, block)));
+        }
+    }
+}
+
+impl<E: Format, T: Direct> Patch<E::Family> for Patcher<E, T> {
+    fn patch(
+        &mut self,
+        rib: &Rib<E::Family>,
+        changed: &[Prefix<E::Family>],
+    ) -> Result<Replaced, CannotPatch> {
+        let limit = max_next_hop::<E>(self.dxr.hop_bits);
+        let too_much = |prefix: &Prefix<E::Family>| {
+            self.dxr.k.saturating_sub(prefix.len()) > MOST_CHUNKS
+                || NextHopId::to_raw(rib.get(*prefix)) > limit
+        };
+        if changed.iter().any(too_much) {
+            return Err(CannotPatch);
+        }
+        self.written = Replaced::default();
+        if self.build(rib, changed).is_err() {
+            self.forget();
+            return Err(CannotPatch);
+        }
+        Ok(self.publish())
+    }
+
+    fn seal(&mut self, epoch: u64) {
+        self.limbo.seal(epoch);
+    }
+
+    fn reclaim(&mut self, oldest: u64) {
+        while let Some(items) = self.limbo.pop(oldest) {
+            match (items, &mut self.blocks) {
+                (Items::Words(run), _) => self.free.free(run),
+                (Items::Block(block), Some(blocks)) => blocks.free(block),
+                (Items::Block(_), None) => unreachable!("one level has no blocks"),
+            }
+        }
+    }
+
+    fn retired_bytes(&self) -> usize {
+        self.limbo.bytes()
+    }
+
+    fn used_and_unused(&self) -> (usize, usize) {
+        let (blocks, x) = match self.dxr.direct.levels() {
+            Levels::Single(_) => (0, 0),
+            Levels::Split(split) => (split.entries.len() >> split.x, split.x),
+        };
+        let bytes = |words, blocks| words * size_of::<E::Word>() + (blocks * size_of::<u32>() << x);
+        let [free_words, free_blocks] = self.unused();
+        (bytes(self.dxr.ranges.len(), blocks), bytes(free_words, free_blocks))
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        self.dxr.memory_usage()
+    }
+
+    fn check(&self, rib: &Rib<E::Family>) -> Result<(), Corrupt> {
+        let mut unused = Unused { words: self.free.iter().collect(), blocks: Vec::new() };
+        unused.blocks.extend(self.blocks.iter().flat_map(Blocks::unused));
+        for items in self.limbo.iter() {
+            match items {
+                Items::Words(run) => unused.words.push(*run),
+                Items::Block(block) => unused.blocks.push(*block),
+            }
+        }
+        check::check(&self.dxr, unused, rib)?;
+        let mut references = BTreeMap::new();
+        for_each_entry(&self.dxr, |entry| *references.entry(entry).or_default() += 1);
+        let hash = |entry| {
+            let mut encoder = Encoder::<E>::new(self.dxr.hop_bits);
+            encoder.load(&self.dxr.ranges, entry);
+            self.chunks.sum(encoder.ranges())
+        };
+        let blocks_agree = match (&self.blocks, self.dxr.direct.levels()) {
+            (Some(blocks), Levels::Split(split)) => blocks.agree(split),
+            _ => true,
+        };
+        if !self.chunks.agrees(&references, hash) || !blocks_agree {
+            return check::corrupt("the accounts of what refers to what are wrong".into());
+        }
+        Ok(())
+    }
+}
