@@ -243,8 +243,18 @@ fn full_race() {
     race("folio:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_race_of_dir24_8() {
     narrow_race("dir24_8:entry=16", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
     race("dir24_8:entry=32", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_race_of_a_tree_bitmap() {
     race("tree_bitmap", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
     narrow_race("tree_bitmap:stride=4", &["10.0.0.0/12"], &["12.1.3.4/32"], FULL);
     race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
@@ -305,7 +315,17 @@ fn memory_stays_that_of_a_fresh_table() {
 fn full_churn() {
     churn("folio", 500_000, 10_000_000);
     churn("poptrie", 500_000, 10_000_000);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_churn_of_dir24_8() {
     churn("dir24_8", 500_000, 10_000_000);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_churn_of_a_tree_bitmap() {
     churn("tree_bitmap", 500_000, 10_000_000);
     churn("dxr", 500_000, 10_000_000);
     churn("dxr:d=15:x=5", 500_000, 10_000_000);

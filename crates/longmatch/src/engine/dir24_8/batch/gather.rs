@@ -7,7 +7,7 @@
 //! ahead were as good as 192, 512 were 10 % slower.
 
 use super::super::layout::{Dir24_8, Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS};
-use super::super::lookup;
+use super::super::lookup::Entries;
 use super::ask_for;
 use crate::addr::Family;
 use crate::array::Array;
@@ -56,8 +56,9 @@ unsafe fn in_groups<L: Lanes, F: Family, E: Entry, const N: usize>(
         unsafe { group::<L, F, E, 1>(l, tables, &addrs[at..], &mut out[at..]) };
         at += L::COUNT;
     }
+    let entries = Entries::of(tables);
     for (key, out) in addrs[at..].iter().zip(&mut out[at..]) {
-        *out = lookup::lookup(tables, *key);
+        *out = entries.lookup(*key);
     }
 }
 

@@ -5,7 +5,7 @@
 //! keys, 384 are 10 % slower.
 
 use super::super::layout::{Dir24_8, Entry};
-use super::super::lookup;
+use super::super::lookup::Entries;
 use super::ask_for;
 use crate::addr::Family;
 use crate::next_hop::NextHopId;
@@ -21,6 +21,7 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
+    let entries = Entries::of(tables);
     let (groups, rest) = addrs.as_chunks::<GROUP>();
     let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
     for (i, (keys, out)) in groups.iter().zip(out_groups).enumerate() {
@@ -28,10 +29,10 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
             ask_for(tables, later);
         }
         for (key, out) in keys.iter().zip(out) {
-            *out = lookup::lookup(tables, *key);
+            *out = entries.lookup(*key);
         }
     }
     for (key, out) in rest.iter().zip(out_rest) {
-        *out = lookup::lookup(tables, *key);
+        *out = entries.lookup(*key);
     }
 }
