@@ -390,7 +390,8 @@ impl<E: Format, T: Direct> Patch<E::Family> for Patcher<E, T> {
             Levels::Single(_) => (0, 0),
             Levels::Split(split) => (split.entries.len() >> split.x, split.x),
         };
-        let bytes = |words, blocks| words * size_of::<E::Word>() + (blocks * size_of::<u32>() << x);
+        let bytes =
+            |words, blocks| words * size_of::<E::Word>() + ((blocks * size_of::<u32>()) << x);
         let [free_words, free_blocks] = self.unused();
         (bytes(self.dxr.ranges.len(), blocks), bytes(free_words, free_blocks))
     }
