@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "half 80 of 80")]
+    #[should_panic(expected = "half word 80 of 80")]
     fn halves_outside_are_not_published() {
         Buffer::zeroed(40).unwrap().publish_half(80, 1);
     }

@@ -17,6 +17,8 @@ struct Enough {
     lookups: u64,
     /// Calls during which the version changed.
     overlaps: u64,
+    /// Versions that are told apart by their next hops, which begin again after so many.
+    ids: u32,
 }
 
 /// What the threads tell each other.
@@ -31,17 +33,13 @@ struct Race {
 }
 
 const KEYS: usize = 96;
-/// Versions that have next hops of their own. After as many the first ones come again.
-const VERSIONS: u32 = 1 << 24;
-/// The same where a next hop is to fit 15 bits.
-const FEW_VERSIONS: u32 = 32_000;
-/// As many next hops beyond those of the versions are for addresses that no reader asks for.
-const ELSEWHERE: u32 = 700;
+/// As many, and as many again for other addresses, fit 15 bits.
+const IDS_OF_15_BITS: u32 = 16_000;
 
 impl Race {
     /// Asks for the same addresses again and again, in every way that there is, and holds each
     /// answer against the versions that were current during the call.
-    fn read(&self, mut reader: Reader<Ipv4>, keys: &[u32; KEYS], versions: u32) {
+    fn read(&self, mut reader: Reader<Ipv4>, keys: &[u32; KEYS], ids: u32) {
         let levels: Vec<Simd> = Simd::available().collect();
         let mut out = [None; KEYS];
         let mut last = [0; KEYS];
@@ -65,10 +63,14 @@ impl Race {
             let after = self.begun.load(Acquire);
             for (hop, last) in out.iter().zip(&mut last) {
                 let id = hop.expect("there is a route at every moment").get();
-                // The first from `before` on that has this next hop.
-                let version = before + (id - 1 + versions - before % versions) % versions;
-                assert!(id <= versions, "the next hop {id} is for elsewhere");
-                assert!((before..=after).contains(&version), "{version} of {before} to {after}");
+                assert!(id <= ids, "{id} is a next hop of other addresses");
+                if after - before >= ids {
+                    continue;
+                }
+                // The last version up to `after` that has this next hop.
+                let version = after.checked_sub((after + ids - (id - 1)) % ids);
+                let version = version.expect("a version");
+                assert!(version >= before, "{version} of {before} to {after}");
                 assert!(version >= *last, "{version} after {last}");
                 *last = version;
             }
@@ -83,22 +85,20 @@ impl Race {
         writer: &mut Writer<Ipv4>,
         prefixes: &[Prefix<Ipv4>],
         elsewhere: &[Prefix<Ipv4>],
-        versions: u32,
         enough: Enough,
     ) {
         let deadline = Instant::now() + Duration::from_secs(600);
         for version in 1.. {
             self.begun.store(version, Release);
             for prefix in prefixes {
-                let next_hop = NextHopId::new(1 + version % versions).unwrap();
+                let next_hop = NextHopId::new(1 + version % enough.ids).unwrap();
                 writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
             }
             writer.commit().unwrap();
             self.done.store(version, Release);
             // What this version took out is soon used for something else, which no key may see.
             for prefix in elsewhere {
-                let other = versions + 1 + version % ELSEWHERE;
-                let next_hop = NextHopId::new(other).unwrap();
+                let next_hop = NextHopId::new(1 + enough.ids + version % enough.ids).unwrap();
                 writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
                 writer.commit().unwrap();
             }
@@ -112,18 +112,9 @@ impl Race {
     }
 }
 
-/// Version `v` of the table says next hop `v + 1` for all keys, which lie in the first prefix. The
-/// routes `elsewhere` change between the versions.
+/// Version `v` of the table says next hop `1 + v % ids` for all keys, which lie in the first prefix.
+/// The routes `elsewhere` change between the versions, and have next hops above those.
 fn race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
-    race_of(VERSIONS, engine, prefixes, elsewhere, enough);
-}
-
-/// The same with next hops of 15 bits.
-fn narrow_race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
-    race_of(FEW_VERSIONS, engine, prefixes, elsewhere, enough);
-}
-
-fn race_of(versions: u32, engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
     let [prefixes, elsewhere]: [Vec<Prefix<Ipv4>>; 2] =
         [prefixes, elsewhere].map(|list| list.iter().map(|p| p.parse().unwrap()).collect());
     let first =
@@ -148,11 +139,11 @@ fn race_of(versions: u32, engine: &str, prefixes: &[&str], elsewhere: &[&str], e
             scope.spawn(move || {
                 // Whoever fails ends the race.
                 let _over = OverOnPanic(&race.over);
-                race.read(reader, keys, versions);
+                race.read(reader, keys, enough.ids);
             });
         }
         let _over = OverOnPanic(&race.over);
-        race.write(&mut writer, &prefixes, &elsewhere, versions, enough);
+        race.write(&mut writer, &prefixes, &elsewhere, enough);
     });
     let (lookups, overlaps) = (race.lookups.into_inner(), race.overlaps.into_inner());
     let updates = race.done.into_inner();
@@ -173,9 +164,12 @@ impl Drop for OverOnPanic<'_> {
     }
 }
 
-const QUICK: Enough = Enough { updates: 3000, lookups: 100_000, overlaps: 100 };
-const QUICK_SWAP: Enough = Enough { updates: 30, lookups: 20_000, overlaps: 10 };
-const FULL: Enough = Enough { updates: 1_000_000, lookups: 100_000_000, overlaps: 100_000 };
+/// Next hops that every engine holds.
+const IDS: u32 = 30_000;
+const QUICK: Enough = Enough { updates: 3000, lookups: 100_000, overlaps: 100, ids: IDS };
+const QUICK_SWAP: Enough = Enough { updates: 30, lookups: 20_000, overlaps: 10, ids: IDS };
+const FULL: Enough =
+    Enough { updates: 1_000_000, lookups: 100_000_000, overlaps: 100_000, ids: IDS };
 
 /// One prefix inside a block of the root: one store shows it.
 #[test]
@@ -208,7 +202,12 @@ fn a_poptrie_changes_under_readers() {
 #[test]
 fn dir24_8_changes_under_readers() {
     let elsewhere = ["12.1.2.0/24", "12.1.3.4/32"];
-    narrow_race("dir24_8:entry=16", &["10.1.2.0/23", "10.1.3.64/26"], &elsewhere, QUICK);
+    race(
+        "dir24_8:entry=16",
+        &["10.1.2.0/23", "10.1.3.64/26"],
+        &elsewhere,
+        Enough { ids: IDS_OF_15_BITS, ..QUICK },
+    );
     race("dir24_8:entry=32", &["10.0.0.0/15", "10.0.7.0/25"], &elsewhere, QUICK);
 }
 
@@ -217,13 +216,19 @@ fn dir24_8_changes_under_readers() {
 fn a_tree_bitmap_changes_under_readers() {
     let elsewhere = ["12.1.2.0/24", "10.200.0.0/32"];
     race("tree_bitmap", &["10.1.2.0/24"], &elsewhere, QUICK);
-    narrow_race("tree_bitmap:stride=4", &["10.0.0.0/12", "10.2.0.0/17"], &elsewhere, QUICK);
+    race(
+        "tree_bitmap:stride=4",
+        &["10.0.0.0/12", "10.2.0.0/17"],
+        &elsewhere,
+        Enough { ids: IDS_OF_15_BITS, ..QUICK },
+    );
 }
 
 /// Short chunks and long ones, chunks that are shared, and blocks of a second level.
 #[test]
 fn a_dxr_changes_under_readers() {
-    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    // Next hops of 8 bits, as short chunks have.
+    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], Enough { ids: 120, ..QUICK });
     race("dxr:d=16:wide", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], QUICK);
     race("dxr:d=18", &["10.0.0.0/12", "10.3.3.0/25"], &["12.1.0.0/20"], QUICK);
     race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
@@ -248,7 +253,12 @@ fn full_race() {
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
 fn full_race_of_dir24_8() {
-    narrow_race("dir24_8:entry=16", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
+    race(
+        "dir24_8:entry=16",
+        &["10.1.2.0/23", "10.1.3.64/26"],
+        &["12.1.3.4/32"],
+        Enough { ids: IDS_OF_15_BITS, ..FULL },
+    );
     race("dir24_8:entry=32", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
 }
 
@@ -256,7 +266,12 @@ fn full_race_of_dir24_8() {
 #[ignore = "minutes; run by `cargo xtask prove`"]
 fn full_race_of_a_tree_bitmap() {
     race("tree_bitmap", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
-    narrow_race("tree_bitmap:stride=4", &["10.0.0.0/12"], &["12.1.3.4/32"], FULL);
+    race(
+        "tree_bitmap:stride=4",
+        &["10.0.0.0/12"],
+        &["12.1.3.4/32"],
+        Enough { ids: IDS_OF_15_BITS, ..FULL },
+    );
     race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], FULL);
 }

@@ -3,7 +3,7 @@
 //!
 //! Each chunk that the prefix covers is built from the RIB, but for those that a longer route covers.
 //! Of the one that it lies in, what lies beside the prefix is copied, which for a chunk of thousands
-//! of ranges is a tenth of the work, unless several prefixes change at once. A chunk that is stored already is shared. Otherwise it is
+//! of ranges is a fraction of the work, unless several prefixes change at once. A chunk that is stored already is shared. Otherwise it is
 //! written into a run of words of the range table that no reader can come to. What leads there is
 //! replaced by one store: the direct entry, or in two levels the element of the first one, which
 //! leads to another block then (`blocks.rs`). All stores come last, when everything has its place: a
@@ -390,7 +390,8 @@ impl<E: Format, T: Direct> Patch<E::Family> for Patcher<E, T> {
             Levels::Single(_) => (0, 0),
             Levels::Split(split) => (split.entries.len() >> split.x, split.x),
         };
-        let bytes = |words, blocks| words * size_of::<E::Word>() + (blocks * size_of::<u32>() << x);
+        let bytes =
+            |words, blocks| words * size_of::<E::Word>() + ((blocks * size_of::<u32>()) << x);
         let [free_words, free_blocks] = self.unused();
         (bytes(self.dxr.ranges.len(), blocks), bytes(free_words, free_blocks))
     }
