@@ -22,14 +22,16 @@ const TABLES: [&str; 8] = [
     "ipv6-linx2017-truenh",
 ];
 
-/// Races of readers with a writer, and long churn: the tests that are ignored otherwise.
-const LIVE: &str = "test --release --package longmatch --test live -- --ignored --nocapture";
+/// Races of readers with a writer, long churn, and many schedules of the models: the tests that are ignored otherwise.
+const LIVE: &str =
+    "test --release --package longmatch --test live --test shuttle -- --ignored --nocapture";
 
 /// Tables made of the first one, as the Poptrie paper makes them to see what grows too large.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 
-/// Races tables that change with their readers, then verifies every engine on each table that is there, every address with the best SIMD level and every range with the
-/// others, and returns whether all agree. (`longmatch verify --simd all` sweeps with each level; that takes hours.)
+/// Races tables that change with their readers, then verifies every engine on each table that is there, every address
+/// with the best SIMD level and every range with the others, and returns whether all agree. (`longmatch verify --simd
+/// all` sweeps with each level; that takes hours.)
 ///
 /// # Errors
 /// When there is no data directory, or it holds none of the tables: then nothing would be proven.

@@ -6,7 +6,8 @@ use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Relaxed, Release};
+
+use crate::live::word;
 
 /// Bytes in a cache line.
 pub(crate) const LINE: usize = 64;
@@ -85,7 +86,7 @@ impl Buffer {
     }
 
     /// Word `i`, which may be published meanwhile. What was written before it was published can be
-    /// read where it leads: see [`load`].
+    /// read where it leads: see [`word::load`].
     ///
     /// # Safety
     /// There is such a word.
@@ -108,7 +109,7 @@ impl Buffer {
         // SAFETY: inside of the allocation.
         let at = unsafe { self.words.add(i) };
         // SAFETY: aligned and initialised; readers of published words go by `load`.
-        unsafe { AtomicU32::from_ptr(at.as_ptr()) }.store(word, Release);
+        word::publish(unsafe { AtomicU32::from_ptr(at.as_ptr()) }, word);
     }
 
     /// Writes bytes where no reader reads yet: after `publish`ing what leads to them they can be
@@ -151,17 +152,12 @@ impl Buffer {
 
 /// [`Buffer::load`] by the word's address, for loops that keep the array's.
 ///
-/// Not `Acquire`: what the word leads to is read at an address that is made from it, and neither a
-/// compiler nor a processor of today reads there before it has the word. `Acquire` is the same
-/// instruction on x86, but makes the compiler look up where the arrays are after each word, which
-/// cost Poptrie 10-15 % of its rate one by one.
-///
 /// # Safety
 /// It is the address of a word of a buffer.
 #[inline(always)]
 pub(crate) unsafe fn load(word: *const u32) -> u32 {
     // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
-    unsafe { AtomicU32::from_ptr(word.cast_mut()) }.load(Relaxed)
+    word::load(unsafe { AtomicU32::from_ptr(word.cast_mut()) })
 }
 
 /// Asks the system for huge pages; whether there is such a system and it agrees.

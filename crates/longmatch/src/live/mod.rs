@@ -60,9 +60,11 @@ mod limbo;
 mod patch;
 mod reader;
 mod reclaim;
+mod shared;
 mod sync;
 #[cfg(test)]
 mod tests;
+pub(crate) mod word;
 mod writer;
 
 pub(crate) use limbo::Limbo;
