@@ -82,16 +82,14 @@ impl Race {
         let deadline = Instant::now() + Duration::from_secs(600);
         for version in 1.. {
             self.begun.store(version, Release);
-            for prefix in prefixes {
-                let next_hop = NextHopId::new(version + 1).unwrap();
-                writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
+            for change in changes(prefixes, version, version + 1) {
+                writer.apply(change).unwrap();
             }
             writer.commit().unwrap();
             self.done.store(version, Release);
             // What this version took out is soon used for something else, which no key may see.
-            for prefix in elsewhere {
-                let next_hop = NextHopId::new(ELSEWHERE + version).unwrap();
-                writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
+            for change in changes(elsewhere, version, ELSEWHERE + version) {
+                writer.apply(change).unwrap();
                 writer.commit().unwrap();
             }
             let read = self.lookups.load(Relaxed) >= enough.lookups
@@ -102,6 +100,22 @@ impl Race {
         }
         self.over.store(true, Relaxed);
     }
+}
+
+/// The changes of a version: the first prefix gets another next hop, and so do the others, which
+/// lie in it, or they are withdrawn, each second time, so that the table has another shape.
+fn changes(
+    prefixes: &[Prefix<Ipv4>],
+    version: u32,
+    next_hop: u32,
+) -> impl Iterator<Item = Change<Ipv4>> {
+    let next_hop = NextHopId::new(next_hop).unwrap();
+    prefixes.iter().enumerate().map(move |(i, prefix)| {
+        if i > 0 && version.is_multiple_of(2) {
+            return Change::Withdraw(*prefix);
+        }
+        Change::Announce(Route { prefix: *prefix, next_hop })
+    })
 }
 
 /// Version `v` of the table says next hop `v + 1` for all keys, which lie in the first prefix. The
@@ -183,6 +197,13 @@ fn blocks_change_under_readers() {
 #[test]
 fn a_poptrie_changes_under_readers() {
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    // A direct entry that is a leaf and a node in turn.
+    race(
+        "poptrie:s=16",
+        &["10.1.0.0/16", "10.1.64.0/18", "10.1.64.0/26"],
+        &["12.1.0.0/16", "12.1.64.0/18", "12.1.64.0/26"],
+        QUICK,
+    );
     race("poptrie:s=0", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.2.0/24"], QUICK);
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
 }
