@@ -20,7 +20,7 @@ use crate::Outcome;
 use crate::workspace::{cargo, root};
 
 /// Tests that take longer hang.
-const PATIENCE: Duration = Duration::from_secs(400);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What became of a run of tests.
 enum Run {

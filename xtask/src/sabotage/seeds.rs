@@ -306,8 +306,7 @@ pub const SEEDS: &[Seed] = &[
         file: POPTRIE,
         find: "Change::Node(node) => self.compiler.place.nodes(&[node]),",
         replace: "Change::Node(node) => {
-                    let place = &mut self.compiler.place;
-                    let start = place.free_nodes.take(&self.poptrie.nodes, 1).expect(\"room\");
+                    let start = self.poptrie.nodes.extend(1).expect(\"room\");
                     self.poptrie.direct.publish(index as usize, 0, start);
                     (0..1000).for_each(|_| core::hint::spin_loop());
                     // SAFETY: none.
