@@ -9,6 +9,8 @@ mod data;
 mod lint;
 mod prove;
 mod report;
+mod sabotage;
+mod sanitize;
 mod test;
 mod workspace;
 
@@ -28,6 +30,10 @@ Commands:
   asm --bless    make what is compiled now the one to compare with
   prove          the full proof: every engine on every address of each table of the data directory
                  (environment variable LONGMATCH_DATA, or ../shared/data beside the repository)
+  sanitize       tests of live tables under ThreadSanitizer and in Miri, where the nightly toolchain has them
+  sabotage [WORD...]
+                 put one mistake after the other into a copy of the sources, and see that tests notice: all of
+                 xtask/src/sabotage/seeds.rs, or those with a word in their names or files
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
   data --check   rebuild them in memory only and compare with the files that are there
@@ -45,6 +51,8 @@ fn main() -> ExitCode {
         ["asm"] => asm::run(asm::Mode::Check),
         ["asm", "--bless"] => asm::run(asm::Mode::Bless),
         ["prove"] => prove::run(),
+        ["sanitize"] => sanitize::run(),
+        ["sabotage", words @ ..] => sabotage::run(words),
         ["data"] => data::run(data::Mode::Write),
         ["data", "--check"] => data::run(data::Mode::Check),
         ["help" | "--help" | "-h"] => {

@@ -6,6 +6,7 @@ use crate::Outcome;
 use crate::asm;
 use crate::cpu;
 use crate::report::Report;
+use crate::sanitize;
 use crate::workspace::{cargo, longmatch};
 
 /// Runs every test and returns whether all passed.
@@ -29,6 +30,7 @@ pub fn run() -> Outcome {
     // The quick form of the slow proof; `cargo xtask prove` has the full one.
     report.command("all engines agree on both embedded tables", &mut longmatch("verify"));
     asm::step(&mut report, asm::Mode::Check);
+    sanitize::steps(&mut report);
     // Again, because the first lines have long scrolled away.
     println!();
     cpu::print_levels();

@@ -5,8 +5,10 @@ use core::alloc::Layout;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
-use core::sync::atomic::Ordering::{Relaxed, Release};
+use core::sync::atomic::Ordering::Release;
 use core::sync::atomic::{AtomicU16, AtomicU32};
+
+use crate::live::word;
 
 /// Bytes in a cache line.
 pub(crate) const LINE: usize = 64;
@@ -85,7 +87,7 @@ impl Buffer {
     }
 
     /// Word `i`, which may be published meanwhile. What was written before it was published can be
-    /// read where it leads: see [`load`].
+    /// read where it leads: see [`word::load`].
     ///
     /// # Safety
     /// There is such a word.
@@ -108,7 +110,7 @@ impl Buffer {
         // SAFETY: inside of the allocation.
         let at = unsafe { self.words.add(i) };
         // SAFETY: aligned and initialised; readers of published words go by `load`.
-        unsafe { AtomicU32::from_ptr(at.as_ptr()) }.store(word, Release);
+        word::publish(unsafe { AtomicU32::from_ptr(at.as_ptr()) }, word);
     }
 
     /// Replaces half word `i` under readers, as [`Buffer::publish`].
@@ -163,17 +165,12 @@ impl Buffer {
 
 /// [`Buffer::load`] by the word's address, for loops that keep the array's.
 ///
-/// Not `Acquire`: what the word leads to is read at an address that is made from it, and neither a
-/// compiler nor a processor of today reads there before it has the word. `Acquire` is the same
-/// instruction on x86, but makes the compiler look up where the arrays are after each word, which
-/// cost Poptrie 10-15 % of its rate one by one.
-///
 /// # Safety
 /// It is the address of a word of a buffer.
 #[inline(always)]
 pub(crate) unsafe fn load(word: *const u32) -> u32 {
     // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
-    unsafe { AtomicU32::from_ptr(word.cast_mut()) }.load(Relaxed)
+    word::load(unsafe { AtomicU32::from_ptr(word.cast_mut()) })
 }
 
 /// [`load`] for half of a word.
@@ -183,7 +180,7 @@ pub(crate) unsafe fn load(word: *const u32) -> u32 {
 #[inline(always)]
 pub(crate) unsafe fn load_half(half: *const u16) -> u16 {
     // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
-    unsafe { AtomicU16::from_ptr(half.cast_mut()) }.load(Relaxed)
+    unsafe { AtomicU16::from_ptr(half.cast_mut()) }.load(word::LOAD)
 }
 
 /// A word by itself that is published: where a structure begins that a writer makes anew.
@@ -198,12 +195,12 @@ impl Word {
     /// As [`load`].
     #[inline(always)]
     pub fn load(&self) -> u32 {
-        self.0.load(Relaxed)
+        word::load(&self.0)
     }
 
     /// As [`Buffer::publish`].
     pub fn publish(&self, word: u32) {
-        self.0.store(word, Release);
+        word::publish(&self.0, word);
     }
 }
 

@@ -33,8 +33,8 @@ struct Race {
 }
 
 const KEYS: usize = 96;
-/// As many, and as many again for other addresses, fit 15 bits.
-const IDS_OF_15_BITS: u32 = 16_000;
+/// As many, twice as many for routes inside, and as many again for other addresses, fit 15 bits.
+const IDS_OF_15_BITS: u32 = 10_000;
 
 impl Race {
     /// Asks for the same addresses again and again, in every way that there is, and holds each
@@ -63,12 +63,12 @@ impl Race {
             let after = self.begun.load(Acquire);
             for (hop, last) in out.iter().zip(&mut last) {
                 let id = hop.expect("there is a route at every moment").get();
-                assert!(id <= ids, "{id} is a next hop of other addresses");
+                assert!(id <= 2 * ids, "{id} is a next hop of other addresses");
                 if after - before >= ids {
                     continue;
                 }
                 // The last version up to `after` that has this next hop.
-                let version = after.checked_sub((after + ids - (id - 1)) % ids);
+                let version = after.checked_sub((after + ids - (id - 1) % ids) % ids);
                 let version = version.expect("a version");
                 assert!(version >= before, "{version} of {before} to {after}");
                 assert!(version >= *last, "{version} after {last}");
@@ -90,16 +90,16 @@ impl Race {
         let deadline = Instant::now() + Duration::from_secs(600);
         for version in 1.. {
             self.begun.store(version, Release);
-            for prefix in prefixes {
-                let next_hop = NextHopId::new(1 + version % enough.ids).unwrap();
-                writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
+            for change in changes(prefixes, version % 2 == 1, 1 + version % enough.ids, enough.ids)
+            {
+                writer.apply(change).unwrap();
             }
             writer.commit().unwrap();
             self.done.store(version, Release);
             // What this version took out is soon used for something else, which no key may see.
-            for prefix in elsewhere {
-                let next_hop = NextHopId::new(1 + enough.ids + version % enough.ids).unwrap();
-                writer.apply(Change::Announce(Route { prefix: *prefix, next_hop })).unwrap();
+            let next_hop = 1 + 2 * enough.ids + version % enough.ids;
+            for change in changes(elsewhere, version % 3 > 0, next_hop, 0) {
+                writer.apply(change).unwrap();
                 writer.commit().unwrap();
             }
             let read = self.lookups.load(Relaxed) >= enough.lookups
@@ -112,8 +112,26 @@ impl Race {
     }
 }
 
-/// Version `v` of the table says next hop `1 + v % ids` for all keys, which lie in the first prefix.
-/// The routes `elsewhere` change between the versions, and have next hops above those.
+/// The changes of a version: the first prefix gets another next hop; the others, which lie in it,
+/// get one that is `inside` higher, or are withdrawn, so that the table has another shape.
+fn changes(
+    prefixes: &[Prefix<Ipv4>],
+    all: bool,
+    next_hop: u32,
+    inside: u32,
+) -> impl Iterator<Item = Change<Ipv4>> {
+    prefixes.iter().enumerate().map(move |(i, prefix)| {
+        let next_hop = NextHopId::new(next_hop + if i > 0 { inside } else { 0 }).unwrap();
+        match all || i == 0 {
+            true => Change::Announce(Route { prefix: *prefix, next_hop }),
+            false => Change::Withdraw(*prefix),
+        }
+    })
+}
+
+/// Version `v` of the table says next hop `1 + v % ids`, or as many more as there are ids, for all
+/// keys, which lie in the first prefix. The routes `elsewhere` change between the versions, and have
+/// next hops above those.
 fn race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
     let [prefixes, elsewhere]: [Vec<Prefix<Ipv4>>; 2] =
         [prefixes, elsewhere].map(|list| list.iter().map(|p| p.parse().unwrap()).collect());
@@ -165,7 +183,7 @@ impl Drop for OverOnPanic<'_> {
 }
 
 /// Next hops that every engine holds.
-const IDS: u32 = 30_000;
+const IDS: u32 = 20_000;
 const QUICK: Enough = Enough { updates: 3000, lookups: 100_000, overlaps: 100, ids: IDS };
 const QUICK_SWAP: Enough = Enough { updates: 30, lookups: 20_000, overlaps: 10, ids: IDS };
 const FULL: Enough =
@@ -194,6 +212,13 @@ fn blocks_change_under_readers() {
 #[test]
 fn a_poptrie_changes_under_readers() {
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    // A direct entry that is a leaf and a node in turn.
+    race(
+        "poptrie:s=16",
+        &["10.1.0.0/16", "10.1.64.0/18", "10.1.64.0/26"],
+        &["12.1.0.0/16", "12.1.80.0/20", "12.1.80.0/27"],
+        QUICK,
+    );
     race("poptrie:s=0", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.2.0/24"], QUICK);
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
 }
@@ -228,7 +253,7 @@ fn a_tree_bitmap_changes_under_readers() {
 #[test]
 fn a_dxr_changes_under_readers() {
     // Next hops of 8 bits, as short chunks have.
-    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], Enough { ids: 120, ..QUICK });
+    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], Enough { ids: 80, ..QUICK });
     race("dxr:d=16:wide", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], QUICK);
     race("dxr:d=18", &["10.0.0.0/12", "10.3.3.0/25"], &["12.1.0.0/20"], QUICK);
     race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], QUICK);

@@ -83,10 +83,12 @@ mod patch;
 mod reader;
 mod reclaim;
 pub(crate) mod runs;
+mod shared;
 mod sync;
 mod table;
 #[cfg(test)]
 mod tests;
+pub(crate) mod word;
 mod writer;
 
 #[cfg(feature = "std")]

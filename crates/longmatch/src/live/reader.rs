@@ -1,116 +1,22 @@
 //! The read side.
 
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
-use core::marker::PhantomData;
 use core::ops::Deref;
-use core::ptr;
-use core::sync::atomic::AtomicPtr;
-use core::sync::atomic::Ordering::{Acquire, Release};
 
-use super::limbo::Limbo;
-use super::reclaim::{Domain, HasDomain, Presence};
+use super::reclaim::Presence;
+use super::shared::Shared;
 use crate::addr::Family;
 use crate::fib::Fib;
-
-/// What a writer and its readers share.
-pub(super) struct Shared<F: Family> {
-    /// The current table, from a box.
-    current: AtomicPtr<Fib<F>>,
-    /// That of all tables that are read together.
-    domain: Arc<Domain>,
-    /// Tables in which readers were when the writer ended.
-    pub left: Left<Limbo<Retired<F>>>,
-}
-
-impl<F: Family> Shared<F> {
-    pub fn new(fib: Box<Fib<F>>, domain: Arc<Domain>) -> Arc<Self> {
-        let current = AtomicPtr::new(Box::into_raw(fib));
-        Arc::new(Self { current, domain, left: Left::default() })
-    }
-
-    /// Makes a table the current one; the one before, which readers may still be in. Only the
-    /// writer calls it.
-    pub fn replace(&self, fib: Box<Fib<F>>) -> Retired<F> {
-        Retired(self.current.swap(Box::into_raw(fib), Release))
-    }
-
-    /// The current table.
-    ///
-    /// # Safety
-    /// The caller is a reader who has entered the domain, and who has nothing of the table any more
-    /// when it leaves or reports.
-    #[inline]
-    pub unsafe fn current(&self) -> &Fib<F> {
-        // SAFETY: it was current after the reader entered or last reported, so it is not dropped
-        // before the reader leaves or reports again.
-        unsafe { &*self.current.load(Acquire) }
-    }
-}
-
-impl<F: Family> HasDomain for Shared<F> {
-    fn domain(&self) -> &Domain {
-        &self.domain
-    }
-}
-
-impl<F: Family> Drop for Shared<F> {
-    fn drop(&mut self) {
-        drop(Retired(*self.current.get_mut()));
-    }
-}
-
-/// What a writer leaves to its readers when it ends, as they may be in it.
-pub(super) struct Left<T>(AtomicPtr<T>, PhantomData<T>);
-
-// SAFETY: only who owns it reaches the thing again.
-unsafe impl<T: Send> Sync for Left<T> {}
-
-impl<T> Default for Left<T> {
-    fn default() -> Self {
-        Self(AtomicPtr::new(ptr::null_mut()), PhantomData)
-    }
-}
-
-impl<T> Left<T> {
-    /// Keeps something until the last reader has ended. The writer calls it once, at its end.
-    pub fn leave(&self, thing: T) {
-        self.0.store(Box::into_raw(Box::new(thing)), Release);
-    }
-}
-
-impl<T> Drop for Left<T> {
-    fn drop(&mut self) {
-        let left = *self.0.get_mut();
-        if !left.is_null() {
-            // SAFETY: from a box, which only the writer has stored, and once.
-            drop(unsafe { Box::from_raw(left) });
-        }
-    }
-}
-
-/// A table that is not current any more. To be dropped when it is out of all readers' reach.
-pub(super) struct Retired<F: Family>(*mut Fib<F>);
-
-// SAFETY: it owns the table like a box, and tables can be sent.
-unsafe impl<F: Family> Send for Retired<F> {}
-
-impl<F: Family> Drop for Retired<F> {
-    fn drop(&mut self) {
-        // SAFETY: from a box, and nobody else owns it since it is not current.
-        drop(unsafe { Box::from_raw(self.0) });
-    }
-}
 
 /// Looks up addresses in a table that a [`Writer`](super::Writer) changes meanwhile. Each thread
 /// that reads has its own; a clone is another.
 pub struct Reader<F: Family> {
-    presence: Presence<Shared<F>>,
+    presence: Presence<Shared<Fib<F>>>,
 }
 
 impl<F: Family> Reader<F> {
-    pub(super) fn new(shared: Arc<Shared<F>>) -> Self {
+    pub(super) fn new(shared: Arc<Shared<Fib<F>>>) -> Self {
         Self { presence: Presence::new(shared) }
     }
 
@@ -155,7 +61,7 @@ impl<F: Family> fmt::Debug for Reader<F> {
 /// A guard that is never dropped (see [`core::mem::forget`]) counts until its reader pins again or
 /// is dropped.
 pub struct Guard<'r, F: Family> {
-    presence: &'r Presence<Shared<F>>,
+    presence: &'r Presence<Shared<Fib<F>>>,
     fib: &'r Fib<F>,
 }
 
@@ -180,7 +86,7 @@ impl<F: Family> Drop for Guard<'_, F> {
 /// As long as it neither reports nor is dropped, nothing that the writer takes out of the table is
 /// used again.
 pub struct Resident<'r, F: Family> {
-    presence: &'r Presence<Shared<F>>,
+    presence: &'r Presence<Shared<Fib<F>>>,
 }
 
 impl<F: Family> Resident<'_, F> {

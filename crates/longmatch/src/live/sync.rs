@@ -1,4 +1,5 @@
-//! The atomics of `reclaim.rs`, which `tests/loom.rs` replaces by those of a model checker.
+//! The atomics of the files here that tests include with those of a model checker in their place:
+//! `tests/loom.rs` and `tests/shuttle.rs`.
 
 pub(super) use alloc::sync::Arc;
-pub(super) use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, fence};
+pub(super) use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};

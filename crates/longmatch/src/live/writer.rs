@@ -7,8 +7,9 @@ use core::fmt;
 
 use super::limbo::Limbo;
 use super::patch::{LiveEngine, Patch, Replaced};
-use super::reader::{Reader, Retired, Shared};
+use super::reader::Reader;
 use super::reclaim::{Domain, HasDomain};
+use super::shared::{Retired, Shared};
 use crate::engine::{EngineSpec, Engines};
 use crate::error::{CompileError, Corrupt, RibFull, UpdateError};
 use crate::fib::Fib;
@@ -37,14 +38,14 @@ const UNUSED_PART: usize = 16;
 pub struct Writer<F: Engines> {
     rib: Rib<F>,
     spec: EngineSpec,
-    shared: Arc<Shared<F>>,
+    shared: Arc<Shared<Fib<F>>>,
     patch: Option<Box<dyn Patch<F>>>,
     /// The prefixes that were changed since the last commit, and their next hops before.
     changed: Vec<(Prefix<F>, Option<NextHopId>)>,
     /// The same without the next hops, for the engine; kept to be used again.
     prefixes: Vec<Prefix<F>>,
     /// Tables that were replaced, by their bytes.
-    tables: Limbo<Retired<F>>,
+    tables: Limbo<Retired<Fib<F>>>,
     /// Bytes of the current table.
     bytes: usize,
     /// Changes by which it was patched.
@@ -98,7 +99,7 @@ impl<F: Engines> Writer<F> {
         self.retired_limit = bytes;
     }
 
-    pub(super) fn shared(&self) -> &Arc<Shared<F>> {
+    pub(super) fn shared(&self) -> &Arc<Shared<Fib<F>>> {
         &self.shared
     }
 

@@ -192,13 +192,13 @@ pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
 /// Asks for the cache line at an address, which need not be one that can be read.
 #[inline(always)]
 pub(crate) fn prefetch_bytes(address: *const u8) {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(miri)))]
     // SAFETY: a prefetch of any address is a hint without effect on the program.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(address.cast());
     }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(miri))))]
     let _ = address;
 }
 
@@ -212,6 +212,10 @@ fn detect() -> Level {
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 fn detect() -> Level {
     use core::arch::x86_64::{__cpuid, __cpuid_count};
+    // Miri does not know these instructions, and sanitizers do not see what they read.
+    if cfg!(any(miri, longmatch_sanitize)) {
+        return Level::Portable;
+    }
     let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
     let (leaf1, extended1) = (__cpuid(1), __cpuid(0x8000_0001));
     if __cpuid(0).eax < 7 {

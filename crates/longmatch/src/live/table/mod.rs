@@ -19,12 +19,13 @@ use core::hash::Hash;
 
 use self::places::Places;
 use super::limbo::Limbo;
-use super::reader::{Left, Shared};
 use super::reclaim::{Domain, HasDomain};
+use super::shared::{Left, Shared};
 use super::writer::Writer;
 use crate::addr::{Ipv4, Ipv6};
 use crate::engine::{EngineSpec, Engines};
 use crate::error::{CompileError, Corrupt, InsertError, NextHopsFull, RibFull, UpdateError};
+use crate::fib::Fib;
 use crate::next_hop::{NextHopId, NextHops};
 use crate::prefix::{IpPrefix, Prefix};
 use crate::rib::Rib;
@@ -33,8 +34,8 @@ use crate::table::Table;
 
 /// What a writer of tables shares with its readers.
 struct SharedTable<T> {
-    ipv4: Arc<Shared<Ipv4>>,
-    ipv6: Arc<Shared<Ipv6>>,
+    ipv4: Arc<Shared<Fib<Ipv4>>>,
+    ipv6: Arc<Shared<Fib<Ipv6>>>,
     places: Places<T>,
     keep_mapped: bool,
     domain: Arc<Domain>,

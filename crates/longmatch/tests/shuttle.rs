@@ -1,0 +1,114 @@
+//! The models of `tests/loom.rs` with more readers and commits than every interleaving can be
+//! tried of: random ones are. Here all atomics are sequentially consistent, so this is for what the
+//! protocol says, not for its orderings. The full forms are ignored by default and run by `cargo
+//! xtask prove`.
+
+extern crate alloc;
+
+#[path = "../src/live/limbo.rs"]
+#[allow(dead_code, reason = "the models use a part of it")]
+mod limbo;
+mod models;
+#[path = "../src/live/reclaim.rs"]
+#[allow(dead_code, reason = "the models use a part of it")]
+mod reclaim;
+#[path = "../src/live/shared.rs"]
+mod shared;
+#[path = "../src/live/word.rs"]
+mod word;
+
+/// The model checker's atomics in the place of the real ones.
+mod sync {
+    use core::cell::UnsafeCell;
+    use core::sync::atomic::Ordering::SeqCst;
+
+    use shuttle::sync::atomic::AtomicUsize;
+
+    pub use shuttle::sync::Arc;
+    pub use shuttle::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};
+    pub use shuttle::thread;
+
+    /// Memory that knows when it is written while it is read.
+    pub struct Cell<T> {
+        value: UnsafeCell<T>,
+        /// Two for each who reads, one for who writes.
+        users: AtomicUsize,
+    }
+
+    // SAFETY: the checker runs one thread at a time, and changes threads only where one uses an
+    // atomic.
+    unsafe impl<T: Send> Sync for Cell<T> {}
+
+    impl<T: Copy> Cell<T> {
+        pub fn new(value: T) -> Self {
+            Self { value: UnsafeCell::new(value), users: AtomicUsize::new(0) }
+        }
+
+        pub fn get(&self) -> T {
+            assert_eq!(self.users.fetch_add(2, SeqCst) % 2, 0, "read while it is written");
+            // SAFETY: nobody writes it now.
+            let value = unsafe { *self.value.get() };
+            self.users.fetch_sub(2, SeqCst);
+            value
+        }
+
+        pub fn set(&self, value: T) {
+            assert_eq!(self.users.fetch_add(1, SeqCst), 0, "written while it is used");
+            // SAFETY: nobody reads or writes it now.
+            unsafe { *self.value.get() = value };
+            self.users.fetch_sub(1, SeqCst);
+        }
+    }
+}
+
+use std::sync::Arc as StdArc;
+use std::sync::atomic::AtomicU32 as StdAtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use models::{Size, slots, trie, values, whole};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, Runner};
+
+/// The same schedules each time.
+const SEED: u64 = 5;
+
+/// Some schedules that are random, and as many in which threads have priorities that seldom change.
+/// In some of them the model has used something again.
+fn some(schedules: usize, run: impl Fn() -> u32 + Send + Sync + 'static) {
+    let run = StdArc::new(run);
+    again(RandomScheduler::new_from_seed(SEED, schedules), run.clone());
+    again(PctScheduler::new_from_seed(SEED, 3, schedules), run);
+}
+
+fn again(
+    scheduler: impl Scheduler + 'static,
+    run: StdArc<impl Fn() -> u32 + Send + Sync + 'static>,
+) {
+    let most = StdArc::new(StdAtomicU32::new(0));
+    let seen = most.clone();
+    let mut config = Config::new();
+    // Of orderings that are not sequentially consistent: `tests/loom.rs` is for these.
+    config.silence_warnings = true;
+    Runner::new(scheduler, config).run(move || _ = seen.fetch_max(run(), Relaxed));
+    assert!(most.load(Relaxed) > 0, "nothing was used again");
+}
+
+const CROWD: Size = Size { pinning: 3, staying: 2, calls: 6, commits: 12 };
+
+fn all(schedules: usize) {
+    some(schedules, || trie::patched(CROWD));
+    some(schedules, || values::reused(CROWD));
+    some(schedules, || whole::swapped(CROWD));
+    some(schedules, || slots::registered(5));
+}
+
+#[test]
+fn models_hold_in_some_schedules() {
+    all(5_000);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn models_hold_in_many_schedules() {
+    all(500_000);
+}

@@ -1,0 +1,300 @@
+//! `cargo xtask sabotage`: puts one mistake after the other into a copy of the sources, and looks whether the tests
+//! notice.
+//!
+//! The copy lies in `target/sabotage` and is built there with a target directory of its own, so that neither the sources
+//! nor other builds are touched. Models are built without the library, in a package that has nothing but them: that
+//! takes two seconds a mistake, not a minute.
+
+mod seeds;
+mod tree;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use self::seeds::{SEEDS, Seed, Tests};
+use crate::Outcome;
+use crate::workspace::{cargo, root};
+
+/// Tests that take longer hang.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// What became of a run of tests.
+enum Run {
+    Passed,
+    /// The tests that failed, or how the program ended.
+    Failed(String),
+    /// The last lines of what the compiler says.
+    NotCompiled(String),
+}
+
+/// Tries the mistakes that have one of these words in their names or files, or all if there is none; whether each was
+/// noticed.
+///
+/// # Errors
+/// When the copy cannot be made, or its tests fail without a mistake: nothing would be shown then.
+pub fn run(words: &[&str]) -> Outcome {
+    let has = |seed: &Seed, word: &str| seed.name.contains(word) || seed.file.contains(word);
+    let chosen = |seed: &&Seed| words.is_empty() || words.iter().any(|word| has(seed, word));
+    let chosen: Vec<&Seed> = SEEDS.iter().filter(chosen).collect();
+    if chosen.is_empty() {
+        return Err("no such seed; xtask/src/sabotage/seeds.rs lists them".into());
+    }
+    let copy = Copy::make(&root())?;
+    let mut sound = Vec::new();
+    for tests in chosen.iter().map(|seed| seed.tests) {
+        if !sound.contains(&tests) {
+            copy.must_pass(tests)?;
+            sound.push(tests);
+        }
+    }
+    let mut rows = Vec::new();
+    for seed in &chosen {
+        let start = Instant::now();
+        let verdict = copy.try_out(seed)?;
+        let seconds = start.elapsed().as_secs();
+        let said = match &verdict {
+            Ok(by) => format!("caught by {by}"),
+            Err(why) => format!("NOT CAUGHT: {why}"),
+        };
+        println!("{} ({seconds} s): {said}", seed.name);
+        rows.push((seed, verdict));
+    }
+    Ok(print_table(&rows))
+}
+
+/// Prints what became of each, and returns whether all were caught.
+fn print_table(rows: &[(&&Seed, Result<String, String>)]) -> bool {
+    let width = rows.iter().map(|(seed, _)| seed.name.len()).max().unwrap_or(0);
+    let short = |seed: &Seed| seed.file.trim_start_matches("crates/longmatch/").to_owned();
+    let files = rows.iter().map(|(seed, _)| short(seed).len()).max().unwrap_or(0);
+    println!();
+    for (seed, verdict) in rows {
+        let by = match verdict {
+            Ok(by) => by.clone(),
+            Err(why) => format!("NOT CAUGHT: {why}"),
+        };
+        println!("{:width$}  {:files$}  {by}", seed.name, short(seed));
+    }
+    let missed = rows.iter().filter(|(_, verdict)| verdict.is_err()).count();
+    println!("{} seeds, {} caught, {missed} not", rows.len(), rows.len() - missed);
+    missed == 0
+}
+
+/// A copy of the sources.
+struct Copy {
+    /// Of the workspace.
+    tree: PathBuf,
+    /// The package of models.
+    models: PathBuf,
+    target: PathBuf,
+    logs: PathBuf,
+}
+
+impl Copy {
+    fn make(from: &Path) -> io::Result<Self> {
+        let base = from.join("target/sabotage");
+        let [tree, models, target, logs] =
+            ["tree", "models", "build", "logs"].map(|name| base.join(name));
+        tree::mirror(from, &tree)?;
+        fs::create_dir_all(models.join("src"))?;
+        fs::create_dir_all(&logs)?;
+        let manifest = fs::read_to_string(tree.join("crates/longmatch/Cargo.toml"))?;
+        tree::write(&models.join("Cargo.toml"), manifest_of_models(&manifest).as_bytes())?;
+        tree::write(&models.join("src/lib.rs"), b"")?;
+        fs::copy(tree.join("Cargo.lock"), models.join("Cargo.lock"))?;
+        Ok(Self { tree, models, target, logs })
+    }
+
+    /// # Errors
+    /// When tests fail without a mistake.
+    fn must_pass(&self, tests: Tests) -> Result<(), String> {
+        println!("without a mistake: {}", words(tests));
+        match self.test(tests, "unchanged").map_err(|error| error.to_string())? {
+            Run::Passed => Ok(()),
+            Run::Failed(why) => Err(format!("`{}` fails without a mistake: {why}", words(tests))),
+            Run::NotCompiled(why) => Err(format!("the copy does not compile:\n{why}")),
+        }
+    }
+
+    /// Makes a mistake, tests, and takes it back. Who noticed, or why nobody could.
+    fn try_out(&self, seed: &Seed) -> io::Result<Result<String, String>> {
+        let path = self.tree.join(seed.file);
+        let text = fs::read_to_string(&path)?;
+        let changed = match change(&text, seed) {
+            Ok(changed) => changed,
+            Err(why) => return Ok(Err(why)),
+        };
+        fs::write(&path, changed)?;
+        let run = self.test(seed.tests, &seed.name.replace([' ', ','], "-"));
+        fs::write(&path, text)?;
+        Ok(match run? {
+            Run::Passed => Err(format!("`{}` passes", words(seed.tests))),
+            Run::Failed(by) => Ok(by),
+            Run::NotCompiled(why) => Err(format!("does not compile:\n{why}")),
+        })
+    }
+
+    /// Builds tests and runs them.
+    fn test(&self, tests: Tests, log: &str) -> io::Result<Run> {
+        let log = self.logs.join(format!("{log}.txt"));
+        let words = words(tests);
+        let (build, run) = words.split_once(" -- ").unwrap_or((&words, ""));
+        let package = if of_models(tests) { &self.models } else { &self.tree };
+        let mut cargo = cargo(&format!("{build} --no-run"));
+        cargo.current_dir(package).env("CARGO_TARGET_DIR", &self.target);
+        // Each is run once: what compiles fast is fast.
+        cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
+        if !of_models(tests) {
+            cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
+        }
+        let built = to_file(&mut cargo, &log)?.status()?;
+        let said = fs::read_to_string(&log)?;
+        let program = said.lines().rev().find_map(program);
+        let (true, Some(program)) = (built.success(), program) else {
+            return Ok(Run::NotCompiled(last_lines(&said, 12)));
+        };
+        let mut tests = Command::new(package.join(program));
+        tests.args(run.split_whitespace()).current_dir(package).stdin(Stdio::null());
+        let mut child = to_file(&mut tests, &log)?.spawn()?;
+        let ended = wait(&mut child, &log)?;
+        let said = fs::read_to_string(&log)?;
+        let failed = failed_tests(&said);
+        Ok(match ended {
+            _ if !failed.is_empty() => Run::Failed(few(&failed)),
+            Some(status) if status.success() => Run::Passed,
+            Some(status) => Run::Failed(status.to_string()),
+            None => Run::Failed(format!("no end after {} s", PATIENCE.as_secs())),
+        })
+    }
+}
+
+/// Has all that a program says go to a file.
+fn to_file<'a>(command: &'a mut Command, file: &Path) -> io::Result<&'a mut Command> {
+    let file = fs::File::create(file)?;
+    Ok(command.stdout(file.try_clone()?).stderr(file))
+}
+
+/// The first names of some, and how many more there are.
+fn few(names: &[&str]) -> String {
+    let shown = names.len().min(2);
+    let more = match names.len() - shown {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names[..shown].join(", ") + &more
+}
+
+/// How a program ended. `None` when it was stopped: because a test has failed, which is enough, or because it did not
+/// end.
+fn wait(child: &mut Child, log: &Path) -> io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        let failed = !failed_tests(&fs::read_to_string(log)?).is_empty();
+        if failed || start.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        sleep(Duration::from_millis(50));
+    }
+}
+
+/// The program that cargo says it has built in this line.
+fn program(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("Executable ")?.split_once('(')?.1.strip_suffix(')')
+}
+
+/// The names of the tests that failed.
+fn failed_tests(said: &str) -> Vec<&str> {
+    said.lines()
+        .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"))
+        .collect()
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+/// Whether these are tests of models, which need not the library.
+fn of_models(tests: Tests) -> bool {
+    matches!(tests, Tests::Loom | Tests::Shuttle)
+}
+
+/// The words after `cargo`; those after `--` are the test program's.
+fn words(tests: Tests) -> String {
+    match tests {
+        Tests::Loom => "test --test loom -- --skip limbo::".into(),
+        Tests::Shuttle => "test --test shuttle -- --skip limbo::".into(),
+        Tests::Own(filter) => format!("test --package longmatch --lib -- {filter}"),
+        Tests::Races(filter) => format!("test --package longmatch --test live -- {filter}"),
+    }
+}
+
+/// The text of a file with a mistake in it, or why it cannot be made.
+fn change(text: &str, seed: &Seed) -> Result<String, String> {
+    match text.matches(seed.find).count() {
+        1 => Ok(text.replacen(seed.find, seed.replace, 1)),
+        count => Err(format!("{} has its text {count} times, not once", seed.file)),
+    }
+}
+
+/// A package of nothing but models, with the model checkers that the library's manifest names.
+fn manifest_of_models(library: &str) -> String {
+    let checkers = ["loom = ", "shuttle = "];
+    let wanted = |line: &&str| checkers.iter().any(|checker| line.starts_with(checker));
+    let checkers: Vec<&str> = library.lines().filter(wanted).collect();
+    let checkers = checkers.join("\n");
+    let tests = ["loom", "shuttle"].map(|name| {
+        format!(
+            "[[test]]\nname = \"{name}\"\npath = \"../tree/crates/longmatch/tests/{name}.rs\"\n"
+        )
+    });
+    format!(
+        "[package]\nname = \"models\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dev-dependencies]\n{checkers}\n\n{}\n\
+         [profile.dev]\nopt-level = 1\ndebug = \"line-tables-only\"\n\n\
+         [profile.dev.package.\"*\"]\nopt-level = 2\n",
+        tests.join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever changes a line that a mistake is made in adapts the mistake.
+    #[test]
+    fn each_seed_can_be_sown() {
+        for seed in SEEDS {
+            let text = fs::read_to_string(root().join(seed.file)).expect(seed.file);
+            let changed = change(&text, seed).unwrap_or_else(|why| panic!("{}: {why}", seed.name));
+            assert_ne!(changed, text, "{} changes nothing", seed.name);
+        }
+    }
+
+    #[test]
+    fn what_tests_say_is_understood() {
+        let said = "running 2 tests\ntest a::b ... ok\ntest a::c ... FAILED\n\nfailures:\n";
+        assert_eq!(failed_tests(said), ["a::c"]);
+        assert_eq!(program("  Executable tests/a.rs (/b/c-1)"), Some("/b/c-1"));
+        assert_eq!(program("  Executable unittests src/lib.rs (d/e)"), Some("d/e"));
+        assert_eq!(program("    Finished `test` profile (a)"), None);
+        assert_eq!(last_lines("a\nb\nc", 2), "b\nc");
+        assert_eq!((few(&["a"]), few(&["a", "b", "c"])), ("a".into(), "a, b and 1 more".into()));
+    }
+
+    #[test]
+    fn texts_that_are_not_there_once_are_told() {
+        let seed = &SEEDS[0];
+        assert!(change("", seed).is_err() && change(&seed.find.repeat(2), seed).is_err());
+        assert_eq!(change(seed.find, seed).as_deref(), Ok(seed.replace));
+    }
+}

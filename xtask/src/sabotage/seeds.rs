@@ -1,0 +1,339 @@
+//! The mistakes that tests must notice. A line here is one: what of a file it replaces, by what, and which tests are
+//! run.
+//!
+//! That entering need not `Acquire` its epoch is not among them: the fence after it orders as much.
+
+/// A mistake.
+pub struct Seed {
+    /// What it does.
+    pub name: &'static str,
+    /// The file, from the repository's root.
+    pub file: &'static str,
+    /// Its text, which is there exactly once.
+    pub find: &'static str,
+    /// What stands there instead.
+    pub replace: &'static str,
+    /// Who is to notice.
+    pub tests: Tests,
+}
+
+/// Which tests are run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Tests {
+    /// All of `tests/loom.rs`.
+    Loom,
+    /// All of `tests/shuttle.rs`.
+    Shuttle,
+    /// Of the library's own tests, those whose names have this in them.
+    Own(&'static str),
+    /// Of `tests/live.rs`, those whose names have this in them.
+    Races(&'static str),
+}
+
+use Tests::{Loom, Own, Races, Shuttle};
+
+const RECLAIM: &str = "crates/longmatch/src/live/reclaim.rs";
+const LIMBO: &str = "crates/longmatch/src/live/limbo.rs";
+const SHARED: &str = "crates/longmatch/src/live/shared.rs";
+const WORD: &str = "crates/longmatch/src/live/word.rs";
+const READER: &str = "crates/longmatch/src/live/reader.rs";
+const WRITER: &str = "crates/longmatch/src/live/writer.rs";
+const RUNS: &str = "crates/longmatch/src/engine/poptrie/runs.rs";
+const POPTRIE: &str = "crates/longmatch/src/engine/poptrie/update.rs";
+const FOLIO: &str = "crates/longmatch/src/engine/folio/update/mod.rs";
+const FOLIO_PATH: &str = "crates/longmatch/src/engine/folio/update/path.rs";
+const MODEL_OF_VALUES: &str = "crates/longmatch/tests/models/values.rs";
+
+/// The library's tests of tables that change.
+const LIVE: &str = "live::tests::";
+
+/// Those that are run by the same program stand side by side: what they change is all that is built again.
+pub const SEEDS: &[Seed] = &[
+    Seed {
+        name: "no fence on entering",
+        file: RECLAIM,
+        find: "self.slot().epoch.store(epoch, Release);\n        fence(SeqCst);",
+        replace: "self.slot().epoch.store(epoch, Release);",
+        tests: Loom,
+    },
+    Seed {
+        name: "entering is relaxed",
+        file: RECLAIM,
+        find: "self.slot().epoch.store(epoch, Release);\n        fence(SeqCst);",
+        replace: "self.slot().epoch.store(epoch, Relaxed);\n        fence(SeqCst);",
+        tests: Loom,
+    },
+    Seed {
+        name: "leaving is relaxed",
+        file: RECLAIM,
+        find: "self.slot().epoch.store(AWAY, Release);",
+        replace: "self.slot().epoch.store(AWAY, Relaxed);",
+        tests: Loom,
+    },
+    Seed {
+        name: "a report is relaxed",
+        file: RECLAIM,
+        find: "self.slot().epoch.store(epoch, Release);\n    }",
+        replace: "self.slot().epoch.store(epoch, Relaxed);\n    }",
+        tests: Loom,
+    },
+    Seed {
+        name: "a report does not acquire its epoch",
+        file: RECLAIM,
+        find: "pub fn report(&self) {\n        let epoch = self.shared.domain().epoch.load(Acquire);",
+        replace: "pub fn report(&self) {\n        let epoch = self.shared.domain().epoch.load(Relaxed);",
+        tests: Loom,
+    },
+    Seed {
+        name: "a report lets go of what comes next too",
+        file: RECLAIM,
+        find: "self.slot().epoch.store(epoch, Release);\n    }",
+        replace: "self.slot().epoch.store(epoch - epoch + AWAY, Release);\n    }",
+        tests: Loom,
+    },
+    Seed {
+        name: "no fence after an epoch",
+        file: RECLAIM,
+        find: "self.epoch.store(ended + 1, Release);\n        fence(SeqCst);",
+        replace: "self.epoch.store(ended + 1, Release);",
+        tests: Loom,
+    },
+    Seed {
+        name: "an epoch is shown relaxed",
+        file: RECLAIM,
+        find: "self.epoch.store(ended + 1, Release);",
+        replace: "self.epoch.store(ended + 1, Relaxed);",
+        tests: Loom,
+    },
+    Seed {
+        name: "what was taken out belongs to the epoch before",
+        file: RECLAIM,
+        find: "        ended\n    }",
+        replace: "        ended - 1\n    }",
+        tests: Loom,
+    },
+    Seed {
+        name: "slots are looked at relaxed",
+        file: RECLAIM,
+        find: "match slot.epoch.load(Acquire) {",
+        replace: "match slot.epoch.load(Relaxed) {",
+        tests: Loom,
+    },
+    Seed {
+        name: "slots are not looked at",
+        file: RECLAIM,
+        find: "epoch => oldest = oldest.min(epoch),",
+        replace: "_ => {}",
+        tests: Loom,
+    },
+    Seed {
+        name: "slots are listed relaxed",
+        file: RECLAIM,
+        find: "compare_exchange_weak(first, slot, AcqRel, Acquire)",
+        replace: "compare_exchange_weak(first, slot, Relaxed, Relaxed)",
+        tests: Loom,
+    },
+    Seed {
+        name: "two readers take one slot",
+        file: RECLAIM,
+        find: "if free && slot.taken.compare_exchange(false, true, Acquire, Relaxed).is_ok() {",
+        replace: "if free && { slot.taken.store(true, Relaxed); true } {",
+        tests: Loom,
+    },
+    Seed {
+        name: "a reader that ends stays present",
+        file: RECLAIM,
+        find: "        self.leave();\n        self.slot().taken",
+        replace: "        self.slot().taken",
+        tests: Loom,
+    },
+    Seed {
+        name: "words are published relaxed",
+        file: WORD,
+        find: "word.store(value, Release);",
+        replace: "word.store(value, Relaxed);",
+        tests: Loom,
+    },
+    Seed {
+        name: "tables are swapped relaxed",
+        file: SHARED,
+        find: "self.current.swap(Box::into_raw(table), Release)",
+        replace: "self.current.swap(Box::into_raw(table), core::sync::atomic::Ordering::Relaxed)",
+        tests: Loom,
+    },
+    Seed {
+        name: "the table is loaded relaxed",
+        file: SHARED,
+        find: "self.current.load(Acquire)\n    }",
+        replace: "self.current.load(core::sync::atomic::Ordering::Relaxed)\n    }",
+        tests: Loom,
+    },
+    Seed {
+        name: "what the writer left is forgotten",
+        file: SHARED,
+        find: "if !left.is_null() {",
+        replace: "if !left.is_null() && left.is_null() {",
+        tests: Loom,
+    },
+    Seed {
+        name: "limbo ends an epoch too early",
+        file: LIMBO,
+        find: "if *epoch >= oldest {",
+        replace: "if *epoch > oldest {",
+        tests: Loom,
+    },
+    Seed {
+        name: "limbo forgets its epoch",
+        file: LIMBO,
+        find: "self.epochs.push_back((epoch, core::mem::take(&mut self.open)));",
+        replace: "self.epochs.push_back((epoch - epoch, core::mem::take(&mut self.open)));",
+        tests: Loom,
+    },
+    Seed {
+        name: "an id is given another value at once",
+        file: MODEL_OF_VALUES,
+        find: "self.limbo.push(before, 1);",
+        replace: "self.free.push(before);",
+        tests: Loom,
+    },
+    Seed {
+        name: "slots are not looked at, long schedules",
+        file: RECLAIM,
+        find: "epoch => oldest = oldest.min(epoch),",
+        replace: "_ => {}",
+        tests: Shuttle,
+    },
+    Seed {
+        name: "limbo ends an epoch too early, long schedules",
+        file: LIMBO,
+        find: "if *epoch >= oldest {",
+        replace: "if *epoch > oldest {",
+        tests: Shuttle,
+    },
+    Seed {
+        name: "readers do not enter",
+        file: READER,
+        find: "        self.presence.enter();\n        Guard {",
+        replace: "        Guard {",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "the retired limit is none",
+        file: WRITER,
+        find: "if retired > self.retired_limit {",
+        replace: "if retired > self.retired_limit.max(usize::MAX) {",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "what fails is not taken back",
+        file: WRITER,
+        find: "for (prefix, before) in self.changed.drain(..).rev() {",
+        replace: "for (prefix, before) in self.changed.drain(..).rev().take(0) {",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "what fails is taken back in the wrong order",
+        file: WRITER,
+        find: "for (prefix, before) in self.changed.drain(..).rev() {",
+        replace: "for (prefix, before) in self.changed.drain(..) {",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "a commit drops its first change",
+        file: WRITER,
+        find: "self.prefixes.extend(self.changed.iter().map(|(prefix, _)| *prefix));",
+        replace: "self.prefixes.extend(self.changed.iter().skip(1).map(|(prefix, _)| *prefix));",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "a writer that ends drops what readers are in",
+        file: WRITER,
+        find: "if self.reclaim() > 0 {",
+        replace: "if self.reclaim() > usize::MAX - 1 {",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "the rest of a run that was split is lost",
+        file: RUNS,
+        find: "self.put(start + count as u32, have - count);",
+        replace: "self.put(start + count as u32, (have - count).min(1));",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "retired leaves are forgotten",
+        file: POPTRIE,
+        find: "            self.retired.push(Items::Leaves(run));\n        }\n        self.compiler",
+        replace: "        }\n        self.compiler",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "retired runs are freed twice",
+        file: POPTRIE,
+        find: "            self.compiler.place.free(items);\n        }\n    }\n\n    fn retired_bytes",
+        replace: "            self.compiler.place.free(items);\n            self.compiler.place.free(items);\n        }\n    }\n\n    fn retired_bytes",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "a node goes on leading to its old children",
+        file: POPTRIE,
+        find: "if base1 != node.base1() {",
+        replace: "if base1 != node.base1() && base1 == node.base1() {",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "retired pages are forgotten",
+        file: FOLIO,
+        find: "gone.into_iter().for_each(|page| self.limbo.push(page, page.bytes()));",
+        replace: "drop(gone);",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "what a copied page leads to is not counted",
+        file: FOLIO_PATH,
+        find: "pages.into_iter().for_each(|page| self.store.retain(page));",
+        replace: "drop(pages);",
+        tests: Own(LIVE),
+    },
+    Seed {
+        name: "retired runs are freed at once",
+        file: POPTRIE,
+        find: "self.limbo.push(items, bytes);",
+        replace: "let _ = bytes; self.compiler.place.free(items);",
+        tests: Races("a_poptrie_changes_under_readers"),
+    },
+    Seed {
+        name: "a direct entry leads to a node that is not written yet",
+        file: POPTRIE,
+        find: "Change::Node(node) => self.compiler.place.nodes(&[node]),",
+        replace: "Change::Node(node) => {
+                    let start = self.poptrie.nodes.extend(1).expect(\"room\");
+                    self.poptrie.direct.publish(index as usize, 0, start);
+                    (0..1000).for_each(|_| core::hint::spin_loop());
+                    // SAFETY: none.
+                    unsafe { self.poptrie.nodes.write_unseen(start as usize, &[node]) };
+                    start
+                }",
+        tests: Races("a_poptrie_changes_under_readers"),
+    },
+    Seed {
+        name: "retired pages are freed at once",
+        file: FOLIO,
+        find: "gone.into_iter().for_each(|page| self.limbo.push(page, page.bytes()));",
+        replace: "gone.iter().for_each(|page| self.store.free(page));",
+        tests: Races("a_path_of_pages_changes_under_readers"),
+    },
+    Seed {
+        name: "a patch is sealed with no epoch",
+        file: WRITER,
+        find: "patch.seal(self.shared.domain().advance());",
+        replace: "self.shared.domain().advance();\n        patch.seal(0);",
+        tests: Races("a_path_of_pages_changes_under_readers"),
+    },
+    Seed {
+        name: "a swapped table is dropped at once",
+        file: WRITER,
+        find: "self.tables.seal(self.shared.domain().advance());",
+        replace: "self.shared.domain().advance();\n        self.tables.seal(0);",
+        tests: Own(LIVE),
+    },
+];

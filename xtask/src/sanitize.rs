@@ -1,0 +1,125 @@
+//! `cargo xtask sanitize`: tests of live tables under ThreadSanitizer and in Miri, both of the nightly toolchain.
+//!
+//! Neither knows gathers, nor that an address that is made of a word orders what is read there. So under `--cfg
+//! longmatch_sanitize`, and in Miri, no vector instructions are used, published words are loaded with `Acquire`, and no
+//! byte beside a code is read: see docs/decisions/0009-live-tables.md.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::Outcome;
+use crate::report::{Report, Verdict};
+use crate::workspace::root;
+
+/// Tests of the library that Miri runs in a minute: it takes a thousand times as long as a CPU.
+const FOR_MIRI: [&str; 6] = [
+    "buffer::tests::words_are_published",
+    "live::limbo",
+    "live::tests::epochs_wait_for_those_who_were_there",
+    "live::tests::slots_are_used_again",
+    "live::tests::a_retired_table_outlives_the_writer",
+    "live::tests::readers_see_only_versions",
+];
+
+/// Runs both and returns whether they passed.
+pub fn run() -> Outcome {
+    let mut report = Report::default();
+    steps(&mut report);
+    Ok(report.finish())
+}
+
+/// Both as steps of a report; skipped, with the reason, where the toolchain is not there.
+pub fn steps(report: &mut Report) {
+    let thread = "live tables race under ThreadSanitizer";
+    match available("rust-src").and_then(|()| for_this_machine()) {
+        Ok(()) => report.step(thread, || verdict(race())),
+        Err(why) => report.skip(thread, &why),
+    }
+    let miri = "live tables in Miri";
+    match available("rust-src").and_then(|()| available("miri")) {
+        Ok(()) => report.command(miri, &mut interpret()),
+        Err(why) => report.skip(miri, &why),
+    }
+}
+
+/// Whether a component of the nightly toolchain is installed; else what is missing.
+fn available(component: &str) -> Result<(), String> {
+    let words = ["component", "list", "--toolchain", "nightly", "--installed"];
+    let advice = format!("`rustup component add --toolchain nightly {component}`");
+    let output = Command::new("rustup")
+        .args(words)
+        .output()
+        .map_err(|error| format!("rustup does not run: {error}"))?;
+    if !output.status.success() {
+        return Err(format!(
+            "no nightly toolchain (`rustup toolchain install nightly`, then {advice})"
+        ));
+    }
+    let installed = String::from_utf8_lossy(&output.stdout);
+    match installed.lines().any(|line| line.starts_with(component)) {
+        true => Ok(()),
+        false => Err(format!("the nightly toolchain has no {component} ({advice})")),
+    }
+}
+
+/// ThreadSanitizer exists for few systems; here it is tried on one.
+fn for_this_machine() -> Result<(), String> {
+    match cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        true => Ok(()),
+        false => Err("it is set up for x86-64 Linux only".into()),
+    }
+}
+
+fn verdict(step: io::Result<Verdict>) -> Verdict {
+    step.unwrap_or_else(|error| Verdict::Failed(error.to_string()))
+}
+
+fn nightly(words: &str) -> Command {
+    let mut command = Command::new("rustup");
+    command.args(["run", "nightly", "cargo"]).args(words.split_whitespace());
+    // Of the toolchain that runs this program.
+    command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTDOC");
+    command.env("CARGO_TARGET_DIR", base().join("build")).current_dir(root());
+    command.stdin(std::process::Stdio::null());
+    command
+}
+
+fn base() -> PathBuf {
+    root().join("target/sanitize")
+}
+
+/// The races of `tests/live.rs`. In a package of nothing else, as all that is built is built with the sanitizer, the
+/// standard library too.
+fn race() -> io::Result<Verdict> {
+    let package = base().join("races");
+    let library = root().join("crates/longmatch");
+    fs::create_dir_all(package.join("src"))?;
+    fs::write(package.join("src/lib.rs"), "")?;
+    fs::write(
+        package.join("Cargo.toml"),
+        format!(
+            "[package]\nname = \"races\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [dev-dependencies]\nlongmatch.path = {library:?}\n\n\
+             [[test]]\nname = \"live\"\npath = {:?}\n\n[profile.dev]\ndebug = \"line-tables-only\"\n",
+            library.join("tests/live.rs")
+        ),
+    )?;
+    fs::copy(root().join("Cargo.lock"), package.join("Cargo.lock"))?;
+    let mut test = nightly(
+        "test --test live -Z build-std --target x86_64-unknown-linux-gnu -- under_readers come_and_go",
+    );
+    test.current_dir(package);
+    test.env("RUSTFLAGS", "-Zsanitizer=thread --cfg longmatch_sanitize");
+    test.env("TSAN_OPTIONS", "halt_on_error=1");
+    let status = test.status()?;
+    Ok(if status.success() { Verdict::Passed } else { Verdict::Failed(status.to_string()) })
+}
+
+/// The library's tests in Miri.
+fn interpret() -> Command {
+    let mut test = nightly("miri test --package longmatch --lib --");
+    test.args(FOR_MIRI).env("MIRIFLAGS", "-Zmiri-disable-isolation");
+    test
+}
