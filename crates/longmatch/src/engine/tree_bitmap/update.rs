@@ -29,22 +29,28 @@ use crate::next_hop::NextHopId;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
-/// Room for nodes, and for results, beside as many again as there are.
-const SPARE_BYTES: usize = 1 << 20;
+/// Room for nodes, and for results, beside as many again as there are. A change of a full table
+/// copies about 4 KiB of nodes and 60 bytes of results, which wait for readers: a writer at full
+/// speed fills 30 MiB while a reader is held up for as many milliseconds. What is not written takes
+/// no memory.
+const SPARE_NODE_BYTES: usize = 64 << 20;
+const SPARE_RESULT_BYTES: usize = 2 << 20;
 /// Prefixes of 0 to `STRIDE` bits, of the greatest stride: so many results has a node at most.
 const MOST_RESULTS: usize = 128;
 
 /// A tree with room for its arrays to grow, and who changes it.
 pub(super) fn live<F: Family, N: Node, R: NodeResult>(tree: TreeBitmap<F, N, R>) -> LiveEngine<F> {
-    let (Some(nodes), Some(results)) = (with_room(&tree.nodes), with_room(&tree.results)) else {
+    let nodes = with_room(&tree.nodes, SPARE_NODE_BYTES);
+    let results = with_room(&tree.results, SPARE_RESULT_BYTES);
+    let (Some(nodes), Some(results)) = (nodes, results) else {
         return LiveEngine::recompiled(tree);
     };
     let patcher = Patcher::new(TreeBitmap { nodes, results, ..tree });
     LiveEngine::patched(patcher.tree.clone(), patcher)
 }
 
-fn with_room<T: Plain>(array: &Array<T>) -> Option<Array<T>> {
-    let room = array.len().saturating_mul(2).saturating_add(SPARE_BYTES / size_of::<T>());
+fn with_room<T: Plain>(array: &Array<T>, spare: usize) -> Option<Array<T>> {
+    let room = array.len().saturating_mul(2).saturating_add(spare / size_of::<T>());
     Array::with_room(array, room.min(u32::MAX as usize))
 }
 
