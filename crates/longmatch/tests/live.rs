@@ -104,7 +104,8 @@ impl Race {
             }
             let read = self.lookups.load(Relaxed) >= enough.lookups
                 && self.overlaps.load(Relaxed) >= enough.overlaps;
-            if (version >= enough.updates && read) || Instant::now() > deadline {
+            let failed = self.over.load(Relaxed);
+            if (version >= enough.updates && read) || failed || Instant::now() > deadline {
                 break;
             }
         }
