@@ -38,14 +38,22 @@ const SHARED: &str = "crates/longmatch/src/live/shared.rs";
 const WORD: &str = "crates/longmatch/src/live/word.rs";
 const READER: &str = "crates/longmatch/src/live/reader.rs";
 const WRITER: &str = "crates/longmatch/src/live/writer.rs";
-const RUNS: &str = "crates/longmatch/src/engine/poptrie/runs.rs";
+const RUNS: &str = "crates/longmatch/src/live/runs.rs";
 const POPTRIE: &str = "crates/longmatch/src/engine/poptrie/update.rs";
 const FOLIO: &str = "crates/longmatch/src/engine/folio/update/mod.rs";
 const FOLIO_PATH: &str = "crates/longmatch/src/engine/folio/update/path.rs";
+const VALUES: &str = "crates/longmatch/src/live/table/mod.rs";
+const PLACES: &str = "crates/longmatch/src/live/table/places.rs";
+const BATCHER: &str = "crates/longmatch/src/live/batcher.rs";
+const DXR: &str = "crates/longmatch/src/engine/dxr/update/mod.rs";
+const TREE_BITMAP: &str = "crates/longmatch/src/engine/tree_bitmap/update.rs";
+const DIR24_8: &str = "crates/longmatch/src/engine/dir24_8/update.rs";
 const MODEL_OF_VALUES: &str = "crates/longmatch/tests/models/values.rs";
 
-/// The library's tests of tables that change.
+/// The library's tests of tables that change, of those with values, and of batches.
 const LIVE: &str = "live::tests::";
+const LIVE_VALUES: &str = "live::table::";
+const BATCHES: &str = "live::batcher::";
 
 /// Those that are run by the same program stand side by side: what they change is all that is built again.
 pub const SEEDS: &[Seed] = &[
@@ -164,8 +172,8 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "the table is loaded relaxed",
         file: SHARED,
-        find: "self.current.load(Acquire)\n    }",
-        replace: "self.current.load(core::sync::atomic::Ordering::Relaxed)\n    }",
+        find: "&*self.current.load(Acquire)",
+        replace: "&*self.current.load(core::sync::atomic::Ordering::Relaxed)",
         tests: Loom,
     },
     Seed {
@@ -213,8 +221,8 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "readers do not enter",
         file: READER,
-        find: "        self.presence.enter();\n        Guard {",
-        replace: "        Guard {",
+        find: "        self.presence.enter();\n        // SAFETY: entered; the guard",
+        replace: "        // SAFETY: entered; the guard",
         tests: Own(LIVE),
     },
     Seed {
@@ -295,6 +303,76 @@ pub const SEEDS: &[Seed] = &[
         tests: Own(LIVE),
     },
     Seed {
+        name: "an id is given another value while readers may have it",
+        file: VALUES,
+        find: "self.unused.pop(oldest)",
+        replace: "self.unused.pop(oldest + u64::MAX / 2)",
+        tests: Own(LIVE_VALUES),
+    },
+    Seed {
+        name: "an id is free when it was unused once, not the last time",
+        file: VALUES,
+        find: "if *times == 0 && self.values.free(id).is_some() {",
+        replace: "if self.values.free(id).is_some() {",
+        tests: Own(LIVE_VALUES),
+    },
+    Seed {
+        name: "a value is dropped as soon as its place is empty",
+        file: VALUES,
+        find: "while self.dropped.pop(oldest).is_some() {}",
+        replace: "while self.dropped.pop(oldest + u64::MAX / 2).is_some() {}",
+        tests: Own(LIVE_VALUES),
+    },
+    Seed {
+        name: "what a refused commit acquired is kept",
+        file: VALUES,
+        find: "Err(_) => (&mut self.gained, &mut self.lost),",
+        replace: "Err(_) => (&mut Vec::new(), &mut self.lost),",
+        tests: Own(LIVE_VALUES),
+    },
+    Seed {
+        name: "the values of a table that ends are not dropped",
+        file: PLACES,
+        find: "drop(unsafe { Arc::from_raw(value) });",
+        replace: "core::mem::forget(unsafe { Arc::from_raw(value) });",
+        tests: Own(LIVE_VALUES),
+    },
+    Seed {
+        name: "what is refused is not tried again",
+        file: BATCHER,
+        find: "state.batch.come_after(batch);",
+        replace: "drop(batch);",
+        tests: Own(BATCHES),
+    },
+    Seed {
+        name: "what is refused replaces what came since",
+        file: BATCHER,
+        find: "self.changes.entry(prefix).or_insert(change);",
+        replace: "self.changes.insert(prefix, change);",
+        tests: Own(BATCHES),
+    },
+    Seed {
+        name: "retired groups are used again at once",
+        file: DIR24_8,
+        find: "self.limbo.push(group, GROUP_SLOTS * size_of::<E>());",
+        replace: "self.free.push(group);",
+        tests: Races("dir24_8_changes_under_readers"),
+    },
+    Seed {
+        name: "limbo of a DXR does not wait",
+        file: DXR,
+        find: "self.limbo.pop(oldest)",
+        replace: "self.limbo.pop(oldest + u64::MAX / 2)",
+        tests: Races("a_dxr_changes_under_readers"),
+    },
+    Seed {
+        name: "limbo of a Tree Bitmap does not wait",
+        file: TREE_BITMAP,
+        find: "self.limbo.pop(oldest)",
+        replace: "self.limbo.pop(oldest + u64::MAX / 2)",
+        tests: Races("a_tree_bitmap_changes_under_readers"),
+    },
+    Seed {
         name: "retired runs are freed at once",
         file: POPTRIE,
         find: "self.limbo.push(items, bytes);",
@@ -306,7 +384,7 @@ pub const SEEDS: &[Seed] = &[
         file: POPTRIE,
         find: "Change::Node(node) => self.compiler.place.nodes(&[node]),",
         replace: "Change::Node(node) => {
-                    let start = self.poptrie.nodes.extend(1).expect(\"room\");
+                    let start = self.poptrie.nodes.extend(1).expect(\"room\") as u32;
                     self.poptrie.direct.publish(index as usize, 0, start);
                     (0..1000).for_each(|_| core::hint::spin_loop());
                     // SAFETY: none.
