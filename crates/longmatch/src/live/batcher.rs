@@ -375,7 +375,7 @@ mod tests {
     fn nothing_is_lost_during_a_rebuild() {
         let (batcher, mut reader) = batcher("spider", Duration::ZERO);
         const EACH: u32 = 20_000;
-        let prefix = |i: u32| Prefix::<Ipv4>::from_bits_masked(i % 5000 << 12, 24);
+        let prefix = |i: u32| Prefix::<Ipv4>::from_bits_masked((i % 5000) << 12, 24);
         thread::scope(|scope| {
             for half in 0..2 {
                 let batcher = &batcher;

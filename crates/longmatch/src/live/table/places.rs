@@ -39,8 +39,9 @@ impl<T> Places<T> {
     fn place(&self, id: NextHopId) -> Option<&Place<T>> {
         let (block, at) = find(id);
         let first = self.blocks[block].load(Acquire);
+        let place = first.wrapping_add(at);
         // SAFETY: a block has a place for each id of its highest bit, and stays.
-        (!first.is_null()).then(|| unsafe { &*first.add(at) })
+        (!first.is_null()).then(|| unsafe { &*place })
     }
 
     /// The value of an id, if it has one now.
@@ -73,8 +74,9 @@ impl<T> Places<T> {
             self.blocks[block].store(first, Release);
         }
         let value = value.map_or(ptr::null(), Arc::into_raw).cast_mut();
+        let place = first.wrapping_add(at);
         // SAFETY: a place of the block.
-        let before = unsafe { &*first.add(at) }.swap(value, AcqRel);
+        let before = unsafe { &*place }.swap(value, AcqRel);
         // SAFETY: what lies in a place came from an `Arc`, whose share it was.
         (!before.is_null()).then(|| unsafe { Arc::from_raw(before) })
     }

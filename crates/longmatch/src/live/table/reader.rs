@@ -128,7 +128,9 @@ impl<'r, T> TableView<'r, T> {
     #[inline]
     unsafe fn new(shared: &'r SharedTable<T>) -> Self {
         // SAFETY: as the caller promises.
-        let (ipv4, ipv6) = unsafe { (shared.ipv4.current(), shared.ipv6.current()) };
+        let ipv4 = unsafe { shared.ipv4.current() };
+        // SAFETY: as above.
+        let ipv6 = unsafe { shared.ipv6.current() };
         Self { shared, ipv4, ipv6 }
     }
 
