@@ -41,8 +41,9 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub families: FamilyArgs,
 
-    /// Engines, separated by commas [default: folio,poptrie,dxr,dir24_8,tree_bitmap]
+    /// Engines, separated by commas [default: those that are patched]
     ///
+    /// Those are folio, poptrie, dxr, dir24_8 and tree_bitmap.
     /// 'all', 'name' or 'name:option:option'. One that cannot be patched is compiled again
     /// for each commit: use --batch with it.
     #[arg(
