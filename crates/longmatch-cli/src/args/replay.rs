@@ -75,7 +75,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", value_parser = count, verbatim_doc_comment)]
     pub verify_every: Option<usize>,
 
-    /// Compare every IPv4 address with the routes, or inside of IPv6 ranges too
+    /// Compare every IPv4 address, or inside of IPv6 ranges too
     #[arg(long)]
     pub full: bool,
 
