@@ -298,6 +298,11 @@ fn full_race_of_a_tree_bitmap() {
         &["12.1.3.4/32"],
         Enough { ids: IDS_OF_15_BITS, ..FULL },
     );
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_race_of_dxr() {
     race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], FULL);
 }
@@ -366,10 +371,15 @@ fn full_churn_of_dir24_8() {
 
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
-fn full_churn_of_a_tree_bitmap() {
-    churn("tree_bitmap", 500_000, 10_000_000);
+fn full_churn_of_dxr() {
     churn("dxr", 500_000, 10_000_000);
     churn("dxr:d=15:x=5", 500_000, 10_000_000);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_churn_of_a_tree_bitmap() {
+    churn("tree_bitmap", 500_000, 10_000_000);
 }
 
 /// Readers come and go while the table changes.
