@@ -372,8 +372,9 @@ fn full_churn_of_dir24_8() {
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
 fn full_churn_of_dxr() {
-    churn("dxr", 500_000, 10_000_000);
-    churn("dxr:d=15:x=5", 500_000, 10_000_000);
+    // More of such routes exceed the 19 bits of a chunk's base.
+    churn("dxr", 100_000, 10_000_000);
+    churn("dxr:d=15:x=5", 100_000, 10_000_000);
 }
 
 #[test]
