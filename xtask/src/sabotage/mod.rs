@@ -159,6 +159,7 @@ impl Copy {
         };
         let mut tests = Command::new(package.join(program));
         tests.args(run.split_whitespace()).current_dir(package).stdin(Stdio::null());
+        tests.env("LONGMATCH_FEW_ENGINES", "1");
         let mut child = to_file(&mut tests, &log)?.spawn()?;
         let ended = wait(&mut child, &log)?;
         let said = fs::read_to_string(&log)?;
