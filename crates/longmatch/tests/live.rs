@@ -185,7 +185,11 @@ impl Drop for OverOnPanic<'_> {
 
 /// Next hops that every engine holds.
 const IDS: u32 = 20_000;
-const QUICK: Enough = Enough { updates: 3000, lookups: 100_000, overlaps: 100, ids: IDS };
+/// A tenth of it where everything is watched, and takes fifty times as long.
+const QUICK: Enough = match cfg!(longmatch_sanitize) {
+    true => Enough { updates: 300, lookups: 10_000, overlaps: 10, ids: IDS },
+    false => Enough { updates: 3000, lookups: 100_000, overlaps: 100, ids: IDS },
+};
 const QUICK_SWAP: Enough = Enough { updates: 30, lookups: 20_000, overlaps: 10, ids: IDS };
 const FULL: Enough =
     Enough { updates: 1_000_000, lookups: 100_000_000, overlaps: 100_000, ids: IDS };
