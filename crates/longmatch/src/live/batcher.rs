@@ -493,4 +493,23 @@ mod tests {
         assert_eq!(writer.rib().len(), 2);
         writer.check().unwrap();
     }
+
+    /// What was handed over while a batch was refused is later than that.
+    #[test]
+    fn refused_batches_come_first() {
+        let [a, b] = ["10.0.0.0/8", "11.0.0.0/8"].map(|p| p.parse::<Prefix<Ipv4>>().unwrap());
+        let batch = |changes: &[(Prefix<Ipv4>, u32)], table: Option<Rib<Ipv4>>| Batch {
+            table: table.map(Box::new),
+            changes: changes.iter().map(|(p, id)| (*p, NextHopId::new(*id))).collect(),
+        };
+        let refused = || batch(&[(a, 1), (b, 2)], Some(Rib::new()));
+        let mut since = batch(&[(a, 0)], None);
+        since.come_after(refused());
+        assert_eq!(since.changes, batch(&[(a, 0), (b, 2)], None).changes);
+        assert!(since.table.is_some());
+        // A new table is in the place of the one before, with all its changes.
+        let mut since = batch(&[(a, 3)], Some(Rib::new()));
+        since.come_after(refused());
+        assert_eq!(since.changes, batch(&[(a, 3)], None).changes);
+    }
 }
