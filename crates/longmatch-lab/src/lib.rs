@@ -27,6 +27,7 @@ mod race;
 mod random;
 mod record;
 mod replay;
+pub mod report;
 mod runner;
 mod seen;
 #[cfg(test)]

@@ -1,0 +1,8 @@
+//! The report: every table and figure of the papers, measured here.
+
+mod model;
+
+pub use model::{
+    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Condition, Figure, Finding,
+    Heat, Lines, Point, Row, Section, Series, Table,
+};
