@@ -4,6 +4,7 @@ use core::fmt;
 use core::hint::black_box;
 use core::marker::PhantomData;
 use core::str::FromStr;
+use std::time::{Duration, Instant};
 
 use longmatch::simd::{Simd, Work};
 use longmatch::{Bits, Engine, Family, Keys, NextHopId};
@@ -63,6 +64,18 @@ pub trait Pass<F: LabFamily>: Send + Sync {
     /// Keys that are generated are looked up one by one, and those in another form in batches,
     /// whatever the mode.
     fn pass(&self, mode: Mode, simd: Simd, batch: usize, walk: Walk<'_, F>) -> u32;
+
+    /// How long [`Pass::pass`] takes.
+    fn timed(&self, mode: Mode, simd: Simd, batch: usize, walk: Walk<'_, F>) -> Duration {
+        let start = Instant::now();
+        black_box(self.pass(mode, simd, batch, walk));
+        start.elapsed()
+    }
+
+    /// Whether the loop runs in the calling thread, and not in another process.
+    fn runs_here(&self) -> bool {
+        true
+    }
 }
 
 /// An engine in a [`crate::Race`], its type forgotten: one indirect call a pass, none a lookup.

@@ -14,6 +14,7 @@
 mod aligned;
 mod choice;
 mod contestant;
+mod depths;
 mod family;
 mod heat;
 mod held;
@@ -22,7 +23,9 @@ mod kernel;
 mod limit;
 mod machine;
 mod oracle;
+mod pin;
 mod probes;
+mod pulse;
 mod race;
 mod random;
 mod record;
@@ -30,6 +33,7 @@ mod replay;
 pub mod report;
 mod runner;
 mod seen;
+mod spread;
 #[cfg(test)]
 mod testing;
 mod traffic;
@@ -46,6 +50,7 @@ pub use kernel::Kernel;
 pub use machine::Machine;
 pub use oracle::{Oracle, Sweep};
 pub use probes::{Coverage, Probes};
+pub use pulse::gigahertz;
 pub use race::{Race, Setup};
 pub use random::{SplitMix64, Xorshift};
 pub use record::{KeySource, LIMIT, Record};
@@ -53,6 +58,7 @@ pub use replay::{
     ENTERING_BATCH, Kinds, READER_BATCH, Replay, ReplayError, ReplayRecord, ReplayStep,
     in_random_order, reader_keys,
 };
+pub use spread::Spread;
 pub use traffic::{Destinations, REPEATS, Traffic, UnknownTraffic, ZIPF_DESTINATIONS};
 pub use verdict::{Agreement, Mismatch, Verdict};
 pub use verify::{OnStep, Step, Verifier};

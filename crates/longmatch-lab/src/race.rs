@@ -14,8 +14,9 @@ use crate::heat::Heat;
 use crate::kernel::Kernel;
 use crate::limit::Limit;
 use crate::oracle::Oracle;
-use crate::record::{KeySource, LIMIT, Record, median_min_max};
-use crate::runner::Runner;
+use crate::record::{KeySource, LIMIT, Record};
+use crate::runner::{Passes, Runner};
+use crate::spread::Spread;
 use crate::traffic::Traffic;
 
 /// Compiling is timed once if it takes longer than this, three times otherwise.
@@ -39,6 +40,8 @@ pub struct Setup {
     /// Makes random keys just before each lookup. Only random traffic in mode one can; anything
     /// else uses its array, and the record says so.
     pub generate: bool,
+    /// Keeps each thread on a CPU of its own while it is measured.
+    pub pin: bool,
     /// In mode batch, also measures the limit of each engine that states its reads: as many that
     /// do not wait for each other, from as much memory.
     pub limit: bool,
@@ -49,8 +52,8 @@ impl Setup {
     /// instructions there are.
     pub fn new(mode: Mode) -> Self {
         let simd = Simd::best();
-        let (generate, limit) = (false, false);
-        Self { mode, batch: 256, threads: 1, simd, seconds: 1.0, passes: 5, generate, limit }
+        let (generate, pin, limit) = (false, false, false);
+        Self { mode, batch: 256, threads: 1, simd, seconds: 1.0, passes: 5, generate, pin, limit }
     }
 
     pub(crate) fn key_source(&self, traffic: &Traffic) -> KeySource {
@@ -139,8 +142,9 @@ impl<'r, F: LabFamily> Race<'r, F> {
     pub fn enter(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
         let mut entry = self.compiled(spec)?;
         if entry.build_ms <= SLOW_BUILD_MS {
-            let again = [self.compiled(spec)?.build_ms, self.compiled(spec)?.build_ms];
-            entry.build_ms = median_min_max(&[entry.build_ms, again[0], again[1]]).0;
+            let [first, again] = [self.compiled(spec)?.build_ms, self.compiled(spec)?.build_ms];
+            let median = Spread::of(&[entry.build_ms, first, again]).map(|spread| spread.median);
+            entry.build_ms = median.unwrap_or(entry.build_ms);
         }
         let title = entry.title();
         match self.entries.iter_mut().find(|known| known.title() == title) {
@@ -205,15 +209,16 @@ impl<'r, F: LabFamily> Race<'r, F> {
         let mut runners: Vec<_> =
             fit.map(|(it, _)| Runner::warmed_up(it.pass(), heat, setup)).collect();
         for pass in 0..setup.passes.max(1) {
-            for runner in &mut runners {
-                runner.pass(heat, setup, pass);
+            for i in 0..runners.len() {
+                let best = runners.iter().map(Runner::best_ghz).fold(0.0, f64::max);
+                runners[i].pass(heat, setup, pass, best);
             }
         }
-        let mut rates = runners.into_iter().map(Runner::rates);
+        let mut passes = runners.into_iter().map(Runner::end);
         let mut records = Vec::new();
         for (it, wrong) in starters.iter().zip(wrong) {
-            let rates = if wrong == 0 { rates.next().unwrap_or_default() } else { Vec::new() };
-            let record = self.record(it, heat, setup, wrong, &rates);
+            let own = if wrong == 0 { passes.next() } else { None }.unwrap_or_default();
+            let record = self.record(it, heat, setup, wrong, &own);
             if let (Some(_), Some(engine)) = (it.limit, records.last_mut()) {
                 compare(engine, &record);
             }
@@ -229,9 +234,10 @@ impl<'r, F: LabFamily> Race<'r, F> {
         heat: &Heat<F>,
         setup: &Setup,
         mismatches: u64,
-        rates: &[f64],
+        passes: &Passes,
     ) -> Record {
-        let measured = (!rates.is_empty()).then(|| median_min_max(rates));
+        let rates = Spread::of(&passes.rates);
+        let mlps = |of: fn(&Spread) -> f64| rates.as_ref().map(of);
         let engine = &starter.entry.engine;
         let (name, variant, bytes, build_ms) = match starter.limit {
             None => (engine.name(), engine.variant(), engine.bytes(), starter.entry.build_ms),
@@ -248,15 +254,22 @@ impl<'r, F: LabFamily> Race<'r, F> {
             batch: if setup.mode == Mode::Batch { setup.batch } else { 1 },
             threads: setup.threads,
             simd: setup.simd.level().name(),
-            mlps: measured.map(|(median, ..)| median),
-            mlps_min: measured.map(|(_, min, _)| min),
-            mlps_max: measured.map(|(.., max)| max),
-            ns_per_lookup: measured.map(|(median, ..)| setup.threads as f64 * 1e3 / median),
+            mlps: mlps(|it| it.median),
+            mlps_min: mlps(|it| it.min),
+            mlps_q1: mlps(|it| it.q1),
+            mlps_q3: mlps(|it| it.q3),
+            mlps_max: mlps(|it| it.max),
+            mlps_mean: mlps(|it| it.mean),
+            mlps_sd: mlps(|it| it.std_dev),
+            ns_per_lookup: rates.map(|it| setup.threads as f64 * 1e3 / it.median),
             bytes,
             build_ms,
             mismatches,
             keys: setup.key_source(heat.traffic()),
-            passes: rates.len(),
+            passes: passes.rates.len(),
+            repeated: passes.repeated,
+            disturbed: passes.disturbed,
+            ghz: Spread::of(&passes.ghz).map(|it| it.median),
             form: heat.form(setup.mode).name(),
             reads: engine.reads(),
             limit_ratio: None,

@@ -61,8 +61,16 @@ pub struct Record {
     pub mlps: Option<f64>,
     /// The slowest pass.
     pub mlps_min: Option<f64>,
+    /// A quarter of the passes was not faster.
+    pub mlps_q1: Option<f64>,
+    /// A quarter of the passes was not slower.
+    pub mlps_q3: Option<f64>,
     /// The fastest pass.
     pub mlps_max: Option<f64>,
+    /// The mean of the passes, which the Poptrie paper reports.
+    pub mlps_mean: Option<f64>,
+    /// Their standard deviation.
+    pub mlps_sd: Option<f64>,
     /// Nanoseconds a lookup took on its thread: the median of the passes.
     pub ns_per_lookup: Option<f64>,
     /// Bytes that lookups read.
@@ -75,6 +83,13 @@ pub struct Record {
     pub keys: KeySource,
     /// Passes that count.
     pub passes: usize,
+    /// Passes that were thrown away and repeated, as the CPU was slower than it can be, or ran
+    /// something else meanwhile.
+    pub repeated: usize,
+    /// Passes that count although that was so, as repeating them has not helped.
+    pub disturbed: usize,
+    /// The frequency of the CPU, in GHz: the median over the passes.
+    pub ghz: Option<f64>,
     /// How the keys lie in memory: `host`, `halves` or `network`.
     pub form: &'static str,
     /// Bytes that each of the dependent reads of a lookup reads from, as the engine states them;
@@ -102,18 +117,6 @@ impl Record {
     }
 }
 
-/// The middle value, the lowest and the highest.
-///
-/// # Panics
-/// When there is none.
-pub(crate) fn median_min_max(values: &[f64]) -> (f64, f64, f64) {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let (last, half) = (sorted.len() - 1, sorted.len() / 2);
-    let median = (sorted[half] + sorted[last - half]) / 2.0;
-    (median, sorted[0], sorted[last])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,13 +136,20 @@ mod tests {
             simd: "scalar",
             mlps: Some(2.5),
             mlps_min: None,
+            mlps_q1: None,
+            mlps_q3: None,
             mlps_max: None,
+            mlps_mean: None,
+            mlps_sd: None,
             ns_per_lookup: None,
             bytes: 3,
             build_ms: 0.5,
             mismatches: 0,
             keys: KeySource::Array,
             passes: 5,
+            repeated: 2,
+            disturbed: 1,
+            ghz: Some(4.5),
             form: "host",
             reads: vec![7, 8],
             limit_ratio: Some(1.5),
@@ -155,8 +165,10 @@ mod tests {
         let wanted = concat!(
             r#"{"engine":"radix","variant":"","family":"ipv4","routes":2,"next_hops":1,"#,
             r#""traffic":"random","mode":"one","batch":1,"threads":1,"simd":"scalar","#,
-            r#""mlps":2.5,"mlps_min":null,"mlps_max":null,"ns_per_lookup":null,"#,
+            r#""mlps":2.5,"mlps_min":null,"mlps_q1":null,"mlps_q3":null,"mlps_max":null,"#,
+            r#""mlps_mean":null,"mlps_sd":null,"ns_per_lookup":null,"#,
             r#""bytes":3,"build_ms":0.5,"mismatches":0,"keys":"array","passes":5,"#,
+            r#""repeated":2,"disturbed":1,"ghz":4.5,"#,
             r#""form":"host","reads":[7,8],"limit_ratio":1.5,"#,
             r#""auto":[{"spec":"auto:use=one","chosen":"radix","cycles":3.5,"bytes":4,"#,
             r#""of_best":0.75,"best":null}]}"#
@@ -164,12 +176,5 @@ mod tests {
         assert_eq!(record.to_json(), wanted);
         assert_eq!(record.title(), "radix");
         assert_eq!(KeySource::Xorshift.to_string(), "xorshift");
-    }
-
-    #[test]
-    fn medians() {
-        assert_eq!(median_min_max(&[3.0, 1.0, 2.0]), (2.0, 1.0, 3.0));
-        assert_eq!(median_min_max(&[4.0, 1.0, 2.0, 3.0]), (2.5, 1.0, 4.0));
-        assert_eq!(median_min_max(&[7.0]), (7.0, 7.0, 7.0));
     }
 }

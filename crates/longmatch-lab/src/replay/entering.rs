@@ -8,7 +8,7 @@ use longmatch::live::Reader;
 
 use crate::aligned::Aligned;
 use crate::family::LabFamily;
-use crate::record::median_min_max;
+use crate::spread::Spread;
 
 /// Addresses that are looked up between two reports, or under one guard.
 pub const ENTERING_BATCH: usize = 32;
@@ -44,7 +44,8 @@ impl Entering {
                 differences.push((way - once) / keys.len().max(1) as f64);
             }
         }
-        let [guard_ns, report_ns] = differences.map(|all| median_min_max(&all).0);
+        let median = |all: Vec<f64>| Spread::of(&all).map_or(0.0, |spread| spread.median);
+        let [guard_ns, report_ns] = differences.map(median);
         Self { guard_ns, report_ns }
     }
 }
