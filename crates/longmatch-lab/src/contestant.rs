@@ -7,7 +7,7 @@ use core::str::FromStr;
 use std::time::{Duration, Instant};
 
 use longmatch::simd::{Simd, Work};
-use longmatch::{Bits, Engine, Family, Keys, NextHopId};
+use longmatch::{Bits, Engine, Family, Keys, MemoryUsage, NextHopId};
 
 use crate::aligned::Aligned;
 use crate::family::LabFamily;
@@ -86,8 +86,8 @@ pub trait Contestant<F: LabFamily>: Pass<F> {
     /// [`Engine::variant`].
     fn variant(&self) -> String;
 
-    /// The bytes that lookups read.
-    fn bytes(&self) -> usize;
+    /// What lookups read, part by part.
+    fn memory(&self) -> MemoryUsage;
 
     /// [`Engine::reads`].
     fn reads(&self) -> Vec<usize>;
@@ -117,8 +117,8 @@ impl<F: LabFamily, E: Engine<F>> Contestant<F> for Concrete<E> {
         Engine::variant(&self.0)
     }
 
-    fn bytes(&self) -> usize {
-        self.0.memory_usage().bytes()
+    fn memory(&self) -> MemoryUsage {
+        self.0.memory_usage()
     }
 
     fn reads(&self) -> Vec<usize> {

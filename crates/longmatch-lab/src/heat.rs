@@ -33,9 +33,10 @@ impl<F: LabFamily> Heat<F> {
         seed: u64,
         keys: Vec<F::Bits>,
         oracle: &Oracle<F>,
+        checked: usize,
     ) -> Self {
         // Spread over the array: the start of a walk upwards is not like the rest of it.
-        let (place, taken) = (keys.len().div_ceil(PLACES), CHECKED / PLACES);
+        let (place, taken) = (keys.len().div_ceil(PLACES), checked.div_ceil(PLACES));
         let checked: Vec<_> = keys
             .chunks(place)
             .flat_map(|chunk| &chunk[..chunk.len().min(taken)])

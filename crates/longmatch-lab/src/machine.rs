@@ -83,7 +83,8 @@ fn target_features() -> Vec<&'static str> {
     all.into_iter().filter_map(|(name, enabled)| enabled.then_some(name)).collect()
 }
 
-fn now() -> String {
+/// The time, UTC, such as `2026-01-31 12:00 UTC`; `unknown date` if the clock is off.
+pub(crate) fn now() -> String {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
     elapsed.map_or_else(|_| "unknown date".to_owned(), |elapsed| date(elapsed.as_secs()))
 }

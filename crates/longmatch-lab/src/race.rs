@@ -10,7 +10,7 @@ use longmatch::{CompileError, Engine, EngineKind, EngineSpec, EngineVisitor, Nex
 use crate::choice::{self, Choice};
 use crate::contestant::{Concrete, Contestant, Mode, Pass};
 use crate::family::LabFamily;
-use crate::heat::Heat;
+use crate::heat::{CHECKED, Heat};
 use crate::kernel::Kernel;
 use crate::limit::Limit;
 use crate::oracle::Oracle;
@@ -171,7 +171,7 @@ impl<'r, F: LabFamily> Race<'r, F> {
 
     /// What `auto` chose, each time with the title of the engine and its bytes.
     pub fn choices(&self) -> impl Iterator<Item = (&Choice, String, usize)> {
-        let of = |entry: &Entry<F>| (entry.title(), entry.engine.bytes());
+        let of = |entry: &Entry<F>| (entry.title(), entry.engine.memory().bytes());
         self.entries.iter().flat_map(move |entry| {
             let (title, bytes) = of(entry);
             entry.choices.iter().map(move |choice| (choice, title.clone(), bytes))
@@ -184,14 +184,29 @@ impl<'r, F: LabFamily> Race<'r, F> {
         self.entries.push(Entry { engine, build_ms, choices: Vec::new(), named: true });
     }
 
-    /// Makes traffic ready. `None` when it has no keys of this family.
-    pub fn heat(&self, traffic: &Traffic, seed: u64) -> Option<Heat<F>> {
-        self.heat_of(traffic, seed, F::KEYS)
+    /// An engine, in the order in which they were entered.
+    ///
+    /// # Panics
+    /// When there are not as many.
+    pub(crate) fn engine(&self, place: usize) -> &dyn Contestant<F> {
+        &*self.entries[place].engine
     }
 
-    fn heat_of(&self, traffic: &Traffic, seed: u64, count: usize) -> Option<Heat<F>> {
-        let keys = traffic.keys(self.rib, count, seed);
-        (!keys.is_empty()).then(|| Heat::new(traffic, seed, keys, &self.oracle))
+    /// Makes traffic ready. `None` when it has no keys of this family.
+    pub fn heat(&self, traffic: &Traffic, seed: u64) -> Option<Heat<F>> {
+        self.heat_of(traffic, seed, F::KEYS, CHECKED)
+    }
+
+    /// With so many keys, of which so many are checked.
+    pub(crate) fn heat_of(
+        &self,
+        traffic: &Traffic,
+        seed: u64,
+        keys: usize,
+        checked: usize,
+    ) -> Option<Heat<F>> {
+        let keys = traffic.keys(self.rib, keys, seed);
+        (!keys.is_empty()).then(|| Heat::new(traffic, seed, keys, &self.oracle, checked))
     }
 
     /// Checks answers, then measures every engine that gave none wrong. The records are in the
@@ -240,7 +255,9 @@ impl<'r, F: LabFamily> Race<'r, F> {
         let mlps = |of: fn(&Spread) -> f64| rates.as_ref().map(of);
         let engine = &starter.entry.engine;
         let (name, variant, bytes, build_ms) = match starter.limit {
-            None => (engine.name(), engine.variant(), engine.bytes(), starter.entry.build_ms),
+            None => {
+                (engine.name(), engine.variant(), engine.memory().bytes(), starter.entry.build_ms)
+            }
             Some(limit) => (LIMIT, format!("of {}", starter.entry.title()), limit.bytes(), 0.0),
         };
         Record {
@@ -332,7 +349,6 @@ fn mismatches<F: LabFamily>(engine: &dyn Contestant<F>, heat: &Heat<F>, setup: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heat::CHECKED;
     use crate::testing::{Wrong, table4, table6};
     use longmatch::{EngineKind, Form, Ipv4, Ipv6, engine::radix::Radix};
 
@@ -347,7 +363,7 @@ mod tests {
         race.enter(&EngineKind::Radix.into()).unwrap();
         race.enter(&"poptrie:s=16".parse().unwrap()).unwrap();
         assert_eq!((race.len(), race.next_hops()), (2, 5));
-        let heat = race.heat_of(&Traffic::Routed, 1, 5000).unwrap();
+        let heat = race.heat_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
         assert_eq!((heat.checked(), heat.routed()), (5000, 1.0));
         for mode in Mode::ALL {
             let records = race.run(&heat, &Setup { threads: 2, batch: 100, ..quick(mode) });
@@ -377,7 +393,7 @@ mod tests {
         for spec in ["spider", "radix", "spider:lanes=16"] {
             race.enter(&spec.parse().unwrap()).unwrap();
         }
-        let heat = race.heat_of(&Traffic::Zipf, 1, 5000).unwrap();
+        let heat = race.heat_of(&Traffic::Zipf, 1, 5000, CHECKED).unwrap();
         let heat = heat.held_as(Form::Halves);
         let setup = Setup { limit: true, batch: 100, threads: 2, ..quick(Mode::Batch) };
         let records = race.run(&heat, &setup);
@@ -420,7 +436,7 @@ mod tests {
             titles.sort();
             titles.dedup();
             assert_eq!(titles.len(), race.len(), "no engine twice");
-            let heat = race.heat_of(&Traffic::Routed, 1, 5000).unwrap();
+            let heat = race.heat_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
             let records = race.run(&heat, &Setup { limit: true, ..quick(Mode::Batch) });
             let engines = records.iter().filter(|record| record.engine != LIMIT);
             let best = engines.filter_map(|record| record.mlps).fold(0.0, f64::max);
@@ -447,7 +463,7 @@ mod tests {
             (Traffic::Random, Mode::Batch, KeySource::Array),
             (Traffic::Zipf, Mode::One, KeySource::Array),
         ] {
-            let heat = race.heat_of(&traffic, 1, 5000).unwrap();
+            let heat = race.heat_of(&traffic, 1, 5000, CHECKED).unwrap();
             let records = race.run(&heat, &Setup { generate: true, ..quick(mode) });
             assert_eq!(records[0].keys, keys);
         }
@@ -464,7 +480,8 @@ mod tests {
             let radix = || Radix::<Ipv4>::compile(&rib, &()).unwrap();
             race.enter_engine(Wrong { engine: radix(), at: keys[1234], batch_only }, 1.0);
             race.enter_engine(radix(), 1.0);
-            let heat = race.heat_of(&Traffic::Random, 5, 3000).unwrap().held_as(Form::Network);
+            let heat =
+                race.heat_of(&Traffic::Random, 5, 3000, CHECKED).unwrap().held_as(Form::Network);
             for mode in Mode::ALL {
                 let records = race.run(&heat, &quick(mode));
                 assert!(records[0].mismatches >= wrong, "{records:?}");

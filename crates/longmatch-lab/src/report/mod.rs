@@ -1,8 +1,24 @@
 //! The report: every table and figure of the papers, measured here.
+//!
+//! An [`Experiment`] is what one table or figure of a paper asks. It is carried out at a desk,
+//! where it finds the [`Inputs`], measures with [`crate::Race`] like everything else, and notes
+//! every value as a [`Row`]. What it returns are [`Figure`]s, in the words of the [`model`]. A
+//! [`Report`] carries experiments out and keeps their sections in a folder.
 
+mod desk;
+mod experiment;
+mod experiments;
+mod inputs;
 mod model;
+mod run;
+mod show;
+mod store;
 
+pub use desk::SEED;
+pub use experiment::{Absence, Experiment};
+pub use inputs::{Effort, Inputs, Subject, UpdateStream};
 pub use model::{
     Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Condition, Figure, Finding,
     Heat, Lines, Point, Row, Section, Series, Table,
 };
+pub use run::{Findings, Report, ReportStep};

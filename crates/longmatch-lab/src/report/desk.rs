@@ -1,0 +1,288 @@
+//! Where an experiment is carried out: its inputs, what it notes, and how far it is.
+
+use longmatch::simd::Simd;
+use longmatch::{EngineSpec, Rib};
+
+use super::inputs::{Effort, Inputs, Named};
+use super::model::{Cell, Row};
+use crate::contestant::{Contestant, Mode};
+use crate::family::LabFamily;
+use crate::heat::Heat;
+use crate::race::{Race, Setup};
+use crate::record::{LIMIT, Record};
+use crate::traffic::Traffic;
+
+/// The seed of all traffic: two reports look up the same addresses.
+pub const SEED: u64 = 1;
+
+/// Where an experiment is carried out.
+pub(crate) struct Desk<'a> {
+    /// What it is about.
+    pub inputs: &'a Inputs,
+    /// How thorough it is.
+    pub effort: Effort,
+    /// Its name.
+    experiment: &'static str,
+    /// What was noted.
+    rows: Vec<Row>,
+    /// Seconds of estimated work that are done.
+    done: f64,
+    /// Is told them.
+    on_step: &'a mut dyn FnMut(f64),
+}
+
+/// An engine that takes part: as it is given to `--engine`, and what the paper calls it and says
+/// of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Entrant {
+    /// The engine with its options.
+    pub spec: String,
+    /// The paper's name for it; empty where it has none.
+    pub alias: &'static str,
+    /// The paper's value.
+    pub paper: Option<f64>,
+}
+
+impl Entrant {
+    /// An engine of which no paper gives a value here.
+    pub fn new(spec: impl Into<String>, alias: &'static str) -> Self {
+        Self { spec: spec.into(), alias, paper: None }
+    }
+
+    /// One with the paper's value.
+    pub fn with(spec: impl Into<String>, alias: &'static str, paper: f64) -> Self {
+        Self { spec: spec.into(), alias, paper: Some(paper) }
+    }
+}
+
+/// What became of an entrant.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    /// Who it is.
+    pub entrant: Entrant,
+    /// What was measured, or why the engine cannot hold the table.
+    pub result: Result<Record, String>,
+    /// What the machine can do at best for it, where that was asked for.
+    pub limit: Option<Record>,
+}
+
+impl Measured {
+    /// The median rate in million lookups a second; nothing when there is none.
+    pub fn rate(&self) -> Option<f64> {
+        self.result.as_ref().ok()?.mlps
+    }
+
+    /// The record, if the engine holds the table.
+    pub fn record(&self) -> Option<&Record> {
+        self.result.as_ref().ok()
+    }
+}
+
+/// Engines compiled from one table.
+pub(crate) struct Field<'r, F: LabFamily> {
+    /// The name of the table.
+    pub table: &'r str,
+    /// The engines that hold it.
+    pub race: Race<'r, F>,
+    /// All that were to take part: the number of the engine in the race, or why it is not there.
+    entrants: Vec<(Entrant, Result<usize, String>)>,
+}
+
+impl<'r, F: LabFamily> Field<'r, F> {
+    /// Compiles engines. One that cannot hold the table takes no part, which is shown.
+    ///
+    /// # Panics
+    /// When an entrant is written wrongly, or two are the same engine: the experiment is to be
+    /// corrected then.
+    pub fn new(table: Named<'r, F>, entrants: &[Entrant]) -> Self {
+        let mut race = Race::new(table.rib);
+        let enter = |entrant: &Entrant| {
+            let spec: EngineSpec = entrant.spec.parse().expect("the name of an engine");
+            let place = race.len();
+            let entered = race.enter(&spec).map(|()| place).map_err(|error| error.to_string());
+            assert!(entered.is_err() || race.len() > place, "{} is there twice", entrant.spec);
+            (entrant.clone(), entered)
+        };
+        let entrants = entrants.iter().map(enter).collect();
+        Self { table: table.name, race, entrants }
+    }
+
+    /// Every entrant with its engine; none where it cannot hold the table.
+    pub fn engines(&self) -> impl Iterator<Item = (&Entrant, Option<&dyn Contestant<F>>)> {
+        self.entrants.iter().map(|(entrant, place)| {
+            (entrant, place.as_ref().ok().map(|place| self.race.engine(*place)))
+        })
+    }
+}
+
+impl<'a> Desk<'a> {
+    /// For one experiment.
+    pub fn new(
+        inputs: &'a Inputs,
+        effort: Effort,
+        experiment: &'static str,
+        on_step: &'a mut dyn FnMut(f64),
+    ) -> Self {
+        Self { inputs, effort, experiment, rows: Vec::new(), done: 0.0, on_step }
+    }
+
+    /// What was noted.
+    pub fn into_rows(self) -> Vec<Row> {
+        self.rows
+    }
+
+    /// So many seconds of estimated work are done.
+    pub fn step(&mut self, seconds: f64) {
+        self.done += seconds;
+        (self.on_step)(self.done);
+    }
+
+    /// How to measure.
+    pub fn setup(&self, mode: Mode) -> Setup {
+        let Effort { seconds, passes, .. } = self.effort;
+        Setup { seconds, passes, pin: true, ..Setup::new(mode) }
+    }
+
+    /// How to measure as the Poptrie paper does: one address after the other, random ones made
+    /// just before.
+    pub fn just_in_time(&self) -> Setup {
+        Setup { generate: true, ..self.setup(Mode::One) }
+    }
+
+    /// Makes traffic ready. `None` when it has no keys of this family.
+    pub fn heat<F: LabFamily>(&self, race: &Race<'_, F>, traffic: &Traffic) -> Option<Heat<F>> {
+        race.heat_of(traffic, SEED, F::KEYS.min(self.effort.keys), self.effort.checked)
+    }
+
+    /// Measures all engines of a field, and notes their rates for a figure. `at` says what is
+    /// varied, if anything.
+    pub fn measure<F: LabFamily>(
+        &mut self,
+        figure: &str,
+        field: &Field<'_, F>,
+        heat: &Heat<F>,
+        setup: &Setup,
+        at: &str,
+    ) -> Vec<Measured> {
+        let mut records: Vec<Option<Record>> = Vec::new();
+        let mut limits: Vec<Option<Record>> = Vec::new();
+        for record in field.race.run(heat, setup) {
+            if record.engine == LIMIT {
+                *limits.last_mut().expect("a limit follows its engine") = Some(record);
+            } else {
+                records.push(Some(record));
+                limits.push(None);
+            }
+        }
+        let engines = records.len();
+        let all: Vec<_> = field
+            .entrants
+            .iter()
+            .map(|(entrant, place)| {
+                let limit = place.as_ref().ok().and_then(|place| limits[*place].take());
+                let result = place.clone().map(|place| records[place].take().expect("one each"));
+                Measured { entrant: entrant.clone(), result, limit }
+            })
+            .collect();
+        for measured in &all {
+            let row = self.rate_row(figure, field, heat, setup, at, measured);
+            self.note(row);
+        }
+        let passes = (setup.passes + 3) as f64 / (setup.passes + 1) as f64;
+        self.step(engines as f64 * (setup.seconds * passes * 1.15 + 0.03));
+        all
+    }
+
+    fn rate_row<F: LabFamily>(
+        &self,
+        figure: &str,
+        field: &Field<'_, F>,
+        heat: &Heat<F>,
+        setup: &Setup,
+        at: &str,
+        measured: &Measured,
+    ) -> Row {
+        let batch = if setup.mode == Mode::Batch { setup.batch as u64 } else { 1 };
+        let row = Row {
+            figure: figure.into(),
+            engine: measured.entrant.spec.clone(),
+            traffic: heat.traffic().name().into(),
+            keys: setup.key_source(heat.traffic()).name().into(),
+            mode: setup.mode.name().into(),
+            batch,
+            threads: setup.threads as u64,
+            simd: setup.simd.level().name().into(),
+            at: at.into(),
+            metric: "rate".into(),
+            unit: "Mlps".into(),
+            paper: measured.entrant.paper,
+            ..row_about(field.table, field.race.rib())
+        };
+        match &measured.result {
+            Err(why) => Row { refused: why.clone(), ..row },
+            Ok(record) if record.mismatches > 0 => {
+                Row { refused: format!("{} wrong answers", record.mismatches), ..row }
+            }
+            Ok(record) => Row {
+                value: record.mlps,
+                min: record.mlps_min,
+                q1: record.mlps_q1,
+                q3: record.mlps_q3,
+                max: record.mlps_max,
+                mean: record.mlps_mean,
+                std_dev: record.mlps_sd,
+                passes: record.passes as u64,
+                disturbed: record.repeated as u64,
+                ..row
+            },
+        }
+    }
+
+    /// Notes a value.
+    pub fn note(&mut self, row: Row) {
+        self.rows.push(Row { experiment: self.experiment.into(), ..row });
+    }
+
+    /// Notes something that was counted, for an engine or, where its name is empty, for a table.
+    pub fn count<F: LabFamily>(
+        &mut self,
+        figure: &str,
+        table: Named<'_, F>,
+        engine: &str,
+        (metric, unit): (&str, &str),
+        value: f64,
+        paper: Option<f64>,
+    ) {
+        self.note(Row {
+            figure: figure.into(),
+            engine: engine.into(),
+            metric: metric.into(),
+            unit: unit.into(),
+            value: Some(value),
+            paper,
+            ..row_about(table.name, table.rib)
+        });
+    }
+
+    /// The instructions that are used.
+    pub fn simd(&self) -> Simd {
+        Simd::best()
+    }
+}
+
+/// A row that says which table it is about, and nothing else.
+pub(crate) fn row_about<F: LabFamily>(table: &str, rib: &Rib<F>) -> Row {
+    let (table, family) = (table.to_owned(), F::NAME.to_owned());
+    Row { table, family, routes: rib.len() as u64, ..Row::default() }
+}
+
+/// A rate as a cell: the median with its quartiles, or why there is none.
+pub(crate) fn rate_cell(measured: &Measured) -> Cell {
+    match &measured.result {
+        Err(why) => Cell::Refused(why.clone()),
+        Ok(record) => match (record.mlps, record.mlps_q1, record.mlps_q3) {
+            (Some(mlps), Some(q1), Some(q3)) => Cell::Spread(mlps, [q1, q3], 1),
+            _ => Cell::Refused(format!("{} wrong answers", record.mismatches)),
+        },
+    }
+}

@@ -1,0 +1,15 @@
+//! H. Asai, Y. Ohara, Poptrie (SIGCOMM 2015), section 4: its tables and figures.
+
+mod datasets;
+mod extensions;
+mod heat_map;
+
+use crate::report::experiment::Experiment;
+
+/// In the order of the paper.
+pub(super) const ALL: &[Experiment] = &[datasets::TABLE_1, heat_map::FIGURE_7, extensions::TABLE_2];
+
+/// The CPU of the paper's figures.
+const PAPER_CPU: &str = "Intel Core i7-4770K, 3.9 GHz, 8 MiB of L3";
+/// The table of the paper's figures, unless they say another.
+const PAPER_TABLE: &str = "REAL-Tier1-A: 531,489 prefixes, 13 next hops";

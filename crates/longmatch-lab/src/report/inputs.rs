@@ -1,0 +1,140 @@
+//! What a report is about: tables, updates, a trace; and how thorough it is.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use longmatch::{Change, Ipv4, Ipv6, Rib};
+use serde::{Deserialize, Serialize};
+
+use crate::family::LabFamily;
+use crate::traffic::Destinations;
+
+/// A table under a name.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Such as `ipv4-full`: it stands in headings, anchors and records.
+    pub name: String,
+    /// Its IPv4 routes; may be none.
+    pub ipv4: Rib<Ipv4>,
+    /// Its IPv6 routes; may be none.
+    pub ipv6: Rib<Ipv6>,
+}
+
+/// Changes of the first table of a family.
+#[derive(Clone, Debug)]
+pub struct UpdateStream {
+    /// Such as `ipv4-updates`.
+    pub name: String,
+    /// Those of IPv4, in order, with the next-hop ids of the table.
+    pub ipv4: Vec<Change<Ipv4>>,
+    /// Those of IPv6.
+    pub ipv6: Vec<Change<Ipv6>>,
+}
+
+/// All that a report is about.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// The tables, the most important one first.
+    pub tables: Vec<Subject>,
+    /// Updates of the first table of each family, if there are any.
+    pub updates: Option<UpdateStream>,
+    /// Destinations of real packets, if there are any.
+    pub trace: Option<Arc<Destinations>>,
+}
+
+/// A family's part of a subject.
+pub(crate) struct Named<'a, F: LabFamily> {
+    pub name: &'a str,
+    pub rib: &'a Rib<F>,
+}
+
+// Not derived: no family can be copied, a reference to its routes can.
+impl<F: LabFamily> Clone for Named<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: LabFamily> Copy for Named<'_, F> {}
+
+impl Inputs {
+    /// The tables with routes of IPv4.
+    pub(crate) fn ipv4(&self) -> Vec<Named<'_, Ipv4>> {
+        let named = |it: &'_ Subject| !it.ipv4.is_empty();
+        let tables = self.tables.iter().filter(|it| named(it));
+        tables.map(|it| Named { name: &it.name, rib: &it.ipv4 }).collect()
+    }
+
+    /// The tables with routes of IPv6.
+    pub(crate) fn ipv6(&self) -> Vec<Named<'_, Ipv6>> {
+        let tables = self.tables.iter().filter(|it| !it.ipv6.is_empty());
+        tables.map(|it| Named { name: &it.name, rib: &it.ipv6 }).collect()
+    }
+
+    /// A number that other inputs hardly have. O(routes + updates + destinations).
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for table in &self.tables {
+            table.name.hash(&mut hasher);
+            table.ipv4.iter().for_each(|route| (route.prefix, route.next_hop).hash(&mut hasher));
+            table.ipv6.iter().for_each(|route| (route.prefix, route.next_hop).hash(&mut hasher));
+        }
+        if let Some(updates) = &self.updates {
+            updates.name.hash(&mut hasher);
+            format!("{:?}", (updates.ipv4.len(), updates.ipv4.last())).hash(&mut hasher);
+            format!("{:?}", (updates.ipv6.len(), updates.ipv6.last())).hash(&mut hasher);
+        }
+        if let Some(trace) = &self.trace {
+            (&trace.name, &trace.ipv4, &trace.ipv6).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+}
+
+/// How thorough a report is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Effort {
+    /// Whether larger series are measured too: more sizes, more variants, all tables.
+    pub full: bool,
+    /// Seconds for each figure, all passes together.
+    pub seconds: f64,
+    /// Passes that count.
+    pub passes: usize,
+    /// Addresses whose cycles are measured one by one.
+    pub cycles: usize,
+    /// Keys in an array of traffic, if fewer than usual.
+    pub keys: usize,
+    /// Answers of each engine that are checked before it is measured.
+    pub checked: usize,
+    /// Updates that are replayed at most.
+    pub updates: usize,
+}
+
+impl Effort {
+    /// Under three minutes with the embedded tables on two CPUs.
+    pub const QUICK: Self = Self {
+        full: false,
+        seconds: 0.12,
+        passes: 5,
+        cycles: 1 << 20,
+        keys: 1 << 22,
+        checked: 1 << 16,
+        updates: 100_000,
+    };
+
+    /// Under forty minutes with two full tables of IPv4 and one of IPv6 on two CPUs.
+    pub const FULL: Self = Self {
+        full: true,
+        seconds: 0.8,
+        passes: 10,
+        cycles: 1 << 24,
+        keys: usize::MAX,
+        checked: 1 << 20,
+        updates: usize::MAX,
+    };
+
+    /// `quick` or `full`.
+    pub fn name(&self) -> &'static str {
+        if self.full { "full" } else { "quick" }
+    }
+}
