@@ -1,6 +1,7 @@
 //! The command line: every command, option and help text.
 
 mod replay;
+mod report;
 mod values;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crate::error::CliError;
 use crate::help;
 
 pub use self::replay::ReplayArgs;
+pub use self::report::ReportArgs;
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
@@ -45,6 +47,9 @@ pub enum Command {
     /// Replay changes of a table, and measure them and its readers
     #[command(after_help = help::REPLAY)]
     Replay(ReplayArgs),
+    /// Reproduce the papers' tables and figures on this machine, as one page
+    #[command(after_help = help::REPORT)]
+    Report(ReportArgs),
     /// Print the licences of longmatch and of the embedded tables
     #[command(alias = "licenses", after_help = help::LICENCES)]
     Licences,

@@ -73,6 +73,21 @@ Examples:
 
 Exit codes: 0 all answers right, 1 a wrong one, 2 bad usage or input.";
 
+/// After the help of `longmatch report`.
+pub const REPORT: &str = "\
+Writes report.html, one page that needs nothing else; report.md, the same as text; and
+records.ndjson and records.csv, every value with what it depends on. What has ended is kept in
+the folder: a report that was interrupted goes on where it was when it is started again.
+
+Examples:
+  longmatch report
+  longmatch report --routes rib4.txt.zst --routes rib6.txt.zst --full --out results
+  longmatch report -r rib.mrt.bz2 --updates day.txt.zst --trace packets.pcap.gz --quick
+  longmatch report --list
+  longmatch report --only poptrie-table2 --only dxr-chunks
+
+Exit codes: 0 all answers right, 1 a wrong one, 2 bad usage or input.";
+
 /// After the help of `longmatch licences`.
 pub const LICENCES: &str = "\
 Examples:

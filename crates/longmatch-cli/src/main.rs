@@ -13,6 +13,7 @@ mod input;
 mod lines;
 mod output;
 mod progress;
+mod updates;
 
 use std::process::ExitCode;
 

@@ -31,6 +31,13 @@ impl Progress {
         Self { label: label.into(), total, unit, started, next, shown: false }
     }
 
+    /// What is going on now.
+    pub fn describe(&mut self, label: &str) {
+        if self.label != label {
+            self.label = label.to_owned();
+        }
+    }
+
     /// How much is done so far. It reads the clock: call it once for many small steps.
     pub fn set(&mut self, done: u64) {
         let now = Instant::now();

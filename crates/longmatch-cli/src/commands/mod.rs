@@ -5,6 +5,7 @@ pub mod demo;
 pub mod licences;
 pub mod lookup;
 pub mod replay;
+pub mod report;
 pub mod stat;
 pub mod verify;
 
@@ -23,6 +24,7 @@ pub fn run(command: Option<Command>) -> Outcome {
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Report(args)) => report::run(&args),
         Some(Command::Licences) => licences::run(),
     }
 }

@@ -2,7 +2,6 @@
 //! with its routes.
 
 mod print;
-mod updates;
 
 use std::io::Write;
 use std::time::Duration;
@@ -12,12 +11,12 @@ use longmatch_lab::{
     LabFamily, Machine, Replay, ReplayRecord, ReplayStep, in_random_order, reader_keys,
 };
 
-use self::updates::Updates;
 use crate::args::{EngineArgs, ReplayArgs, first_fit};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, Served, is_stdin};
 use crate::output::{Out, plural, warn};
 use crate::progress::Progress;
+use crate::updates::Updates;
 
 /// The seed of the random order and of the readers' addresses: two runs do the same.
 const SEED: u64 = 1;
@@ -41,7 +40,10 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let routes = Routes::load(&args.routes, families)?;
     let updates = match args.from_empty {
         true => Updates::none(&routes),
-        false => Updates::load(args, &routes, families)?,
+        false => {
+            let (paths, options) = (&args.updates, &args.routes);
+            Updates::load(paths, options, &routes, families)?.of_one_family()?
+        }
     };
     let six = match args.from_empty {
         true => from_empty_is_ipv6(&routes)?,

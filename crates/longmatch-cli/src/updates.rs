@@ -1,11 +1,11 @@
-//! The updates to replay: from files, or made of a table's own routes.
+//! Updates of a table, from files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefix, Route};
 use longmatch_feed::{Event, FeedError, Options, Report, SinkError};
 
-use crate::args::ReplayArgs;
+use crate::args::RoutesArgs;
 use crate::error::CliError;
 use crate::input::{Families, Routes, display_name, load, options, tell};
 use crate::output::{plural, thousands, warn};
@@ -48,39 +48,39 @@ impl Updates {
         Self::new(routes, Families::default())
     }
 
-    /// Reads all files, in order.
+    /// Reads all files, in order, with the options of the routes. Updates of both families are
+    /// kept, if both are worked on.
     ///
     /// # Errors
     /// When one cannot be read, is damaged (unless `--lenient`) or lacks the peer; when there are
-    /// no updates, more than the limit, or some of each family.
-    pub fn load(args: &ReplayArgs, routes: &Routes, families: Families) -> Result<Self, CliError> {
+    /// more updates than the limit.
+    pub fn load(
+        paths: &[PathBuf],
+        args: &RoutesArgs,
+        routes: &Routes,
+        families: Families,
+    ) -> Result<Self, CliError> {
         let mut updates = Self::new(routes, families);
-        let options = options(&args.routes);
-        for path in &args.updates {
+        let options = options(args);
+        for path in paths {
             updates.file(path, &options)?;
         }
-        let names: Vec<_> = args.updates.iter().map(|path| display_name(path)).collect();
+        let names: Vec<_> = paths.iter().map(|path| display_name(path)).collect();
         updates.name = names.join(" + ");
-        updates.of_one_family()
+        Ok(updates)
     }
 
-    /// Times of two families are two things.
-    fn of_one_family(self) -> Result<Self, CliError> {
-        let Self { ipv4, ipv6, name, left_out, families, .. } = &self;
-        let left_out = plural(*left_out, "update");
+    /// The same: times of two families are two things.
+    ///
+    /// # Errors
+    /// When there are none, or some of each family.
+    pub fn of_one_family(self) -> Result<Self, CliError> {
+        let Self { ipv4, ipv6, name, .. } = &self;
         match (ipv4.len(), ipv6.len()) {
-            (0, 0) if self.left_out > 0 => {
-                let other = if families.ipv4 { "-6" } else { "-4" };
-                let problem = format!("{left_out}, all of the other address family: use {other}");
-                Err(CliError::input(name, problem))
-            }
-            (0, 0) => Err(CliError::input(
-                name,
-                "no updates: expected lines like 'A 192.0.2.0/24 next-hop' and 'W 192.0.2.0/24', \
-                 or MRT BGP4MP messages",
-            )),
+            (0, 0) => Err(self.none_at_all()),
             (0, _) | (_, 0) => {
                 if self.left_out > 0 {
+                    let left_out = plural(self.left_out, "update");
                     warn(format_args!("{name}: {left_out} of the other address family left out"));
                 }
                 Ok(self)
@@ -91,6 +91,21 @@ impl Updates {
                 Err(CliError::input(name, problem))
             }
         }
+    }
+
+    /// What to say where there is no update.
+    pub fn none_at_all(&self) -> CliError {
+        if self.left_out > 0 {
+            let other = if self.families.ipv4 { "-6" } else { "-4" };
+            let left_out = plural(self.left_out, "update");
+            let problem = format!("{left_out}, all of the other address family: use {other}");
+            return CliError::input(&self.name, problem);
+        }
+        CliError::input(
+            &self.name,
+            "no updates: expected lines like 'A 192.0.2.0/24 next-hop' and 'W 192.0.2.0/24', \
+             or MRT BGP4MP messages",
+        )
     }
 
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {

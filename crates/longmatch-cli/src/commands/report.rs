@@ -1,0 +1,106 @@
+//! `longmatch report`: the papers' tables and figures, measured here, as one page.
+
+mod inputs;
+
+use std::fs;
+use std::io::Write;
+
+use longmatch_lab::Machine;
+use longmatch_lab::report::{Effort, Experiment, Findings, Inputs, Report, ReportStep};
+
+use crate::args::ReportArgs;
+use crate::error::{CliError, Outcome, Status};
+use crate::output::{Align, Grid, Out, plural, warn};
+use crate::progress::Progress;
+
+/// Where what has ended is kept, inside of the folder.
+const PARTS: &str = "parts";
+
+/// Carries out the command. A wrong answer makes the status negative.
+///
+/// # Errors
+/// When an input cannot be read, an experiment has no such name, or the folder cannot be written.
+pub fn run(args: &ReportArgs) -> Outcome {
+    let mut out = Out::new();
+    if args.list {
+        list(&mut out)?;
+        return Ok(Status::Ok);
+    }
+    let experiments = chosen(&args.only)?;
+    let machine = Machine::here();
+    if machine.debug {
+        warn("built with debug assertions: these rates say nothing, build with --release");
+    }
+    fs::create_dir_all(&args.out).map_err(|error| cannot_write(args, &error))?;
+    let inputs = inputs::load(args)?;
+    let effort = if args.full { Effort::FULL } else { Effort::QUICK };
+    let report = Report { inputs: &inputs, effort, experiments };
+    let findings = carry_out(args, &report)?;
+    writeln!(out, "{machine}")?;
+    print(&mut out, args, &inputs, &findings)?;
+    out.flush()?;
+    Ok(Status::ok_if(true))
+}
+
+fn cannot_write(args: &ReportArgs, error: &std::io::Error) -> CliError {
+    CliError::input(args.out.display(), format!("cannot be written: {error}"))
+}
+
+/// The names of all experiments, and what each is.
+fn list(out: &mut Out) -> Result<(), CliError> {
+    let mut grid = Grid::new([("name", Align::Left), ("of", Align::Left), ("about", Align::Left)]);
+    for it in Experiment::all() {
+        grid.row([it.name.to_owned(), it.source.to_owned(), it.title.to_owned()]);
+    }
+    grid.print(out)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The experiments that were named, in the order of the report; all when none was.
+fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, CliError> {
+    for name in names {
+        if Experiment::named(name).is_none() {
+            let problem =
+                format!("no experiment is called '{name}': see 'longmatch report --list'");
+            return Err(CliError::input("--only", problem));
+        }
+    }
+    let named = |it: &&Experiment| {
+        let own = |name: &String| Experiment::named(name).is_some_and(|one| one.name == it.name);
+        names.is_empty() || names.iter().any(own)
+    };
+    Ok(Experiment::all().filter(named).collect())
+}
+
+fn carry_out(args: &ReportArgs, report: &Report<'_>) -> Result<Findings, CliError> {
+    let mut progress = None;
+    let mut on_step = |step: ReportStep| {
+        let bar = progress.get_or_insert_with(|| {
+            Progress::new("measuring", Some((step.total * 1e3) as u64), "ms")
+        });
+        bar.describe(step.experiment.name);
+        bar.set((step.done * 1e3) as u64);
+    };
+    let mut on_end = |_: &Findings| Ok(());
+    let findings = report.run(&args.out.join(PARTS), &mut on_step, &mut on_end);
+    findings.map_err(|error| cannot_write(args, &error))
+}
+
+fn print(
+    out: &mut Out,
+    args: &ReportArgs,
+    inputs: &Inputs,
+    findings: &Findings,
+) -> Result<(), CliError> {
+    let _ = inputs;
+    for section in &findings.sections {
+        writeln!(out, "{}: {:.1} s", section.experiment, section.seconds)?;
+    }
+    for (experiment, why) in &findings.absent {
+        writeln!(out, "{}: {}", experiment.name, why.0)?;
+    }
+    let count = plural(findings.sections.len() as u64, "experiment");
+    writeln!(out, "{count} in {}", args.out.join("report.html").display())?;
+    Ok(())
+}

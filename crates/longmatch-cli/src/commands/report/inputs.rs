@@ -1,0 +1,113 @@
+//! What a report is about, from files: each table is one of its own.
+
+use std::path::Path;
+
+use longmatch_lab::report::{Inputs, Subject, UpdateStream};
+
+use crate::args::{ReportArgs, RoutesArgs};
+use crate::error::CliError;
+use crate::input::{Families, Routes, is_stdin};
+use crate::updates::Updates;
+
+/// The embedded tables' name.
+const EMBEDDED: &str = "embedded";
+/// Endings of file names that say how a file is written, and are no part of a table's name.
+const ENDINGS: [&str; 8] = ["zst", "gz", "bz2", "txt", "mrt", "csv", "pcap", "pcapng"];
+
+/// Loads everything that the command line asks for.
+///
+/// # Errors
+/// When something cannot be read, or there is nothing in it.
+pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
+    let inputs = args.routes.files.iter().chain(&args.updates).chain(&args.trace);
+    if inputs.filter(|path| is_stdin(path)).count() > 1 {
+        return Err(CliError::new("'-' was given twice: standard input is read once"));
+    }
+    let routes = tables(&args.routes)?;
+    let updates = match args.updates.is_empty() {
+        true => None,
+        false => Some(updates(args, &routes)?),
+    };
+    let tables = routes.into_iter().map(|(name, routes)| {
+        let (ipv4, ipv6) = (routes.table.ipv4().clone(), routes.table.ipv6().clone());
+        Subject { name, ipv4, ipv6 }
+    });
+    Ok(Inputs { tables: tables.collect(), updates, trace: None })
+}
+
+/// Each file as a table, with a name that no other one has.
+fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
+    let files: Vec<_> = match &args.files[..] {
+        [] => vec![(EMBEDDED.to_owned(), args.clone())],
+        files => {
+            let own = |path: &std::path::PathBuf| {
+                (name(path), RoutesArgs { files: vec![path.clone()], ..args.clone() })
+            };
+            files.iter().map(own).collect()
+        }
+    };
+    let mut all: Vec<(String, Routes)> = Vec::new();
+    for (name, args) in files {
+        let routes = Routes::load(&args, Families::BOTH)?;
+        if routes.table.is_empty() {
+            return Err(CliError::input(&routes.name, "no routes"));
+        }
+        let names = core::iter::once(name.clone()).chain((2..).map(|i| format!("{name}-{i}")));
+        let free = |name: &String| all.iter().all(|(other, _)| other != name);
+        let name = names.into_iter().find(free).unwrap_or(name);
+        all.push((name, routes));
+    }
+    Ok(all)
+}
+
+/// A file's name without folders and endings, of letters, digits, `-` and `_`: it becomes part of
+/// anchors and of file names.
+fn name(path: &Path) -> String {
+    let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+    let mut stem = &file[..];
+    while let Some((before, ending)) = stem.rsplit_once('.')
+        && ENDINGS.contains(&ending)
+    {
+        stem = before;
+    }
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let name: String = stem.chars().map(plain).collect();
+    match name.trim_matches('-') {
+        "" => "routes".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// The updates, each family's with the next hops of the first table that has routes of it.
+fn updates(args: &ReportArgs, tables: &[(String, Routes)]) -> Result<UpdateStream, CliError> {
+    let ipv4 = tables.iter().position(|(_, routes)| !routes.table.ipv4().is_empty());
+    let ipv6 = tables.iter().position(|(_, routes)| !routes.table.ipv6().is_empty());
+    let read = |table: usize, families| {
+        Updates::load(&args.updates, &args.routes, &tables[table].1, families)
+    };
+    let all: Vec<Updates> = match (ipv4, ipv6) {
+        (Some(four), Some(six)) if four == six => vec![read(four, Families::BOTH)?],
+        (Some(_), Some(_)) if args.updates.iter().any(|path| is_stdin(path)) => {
+            let advice = "is read once, and the tables of IPv4 and IPv6 number their next hops \
+                          apart: give --updates a file";
+            return Err(CliError::input("standard input", advice));
+        }
+        _ => {
+            let four = ipv4.map(|table| read(table, Families { ipv4: true, ipv6: false }));
+            let six = ipv6.map(|table| read(table, Families { ipv4: false, ipv6: true }));
+            four.into_iter().chain(six).collect::<Result<_, _>>()?
+        }
+    };
+    if let Some(first) = all.first()
+        && all.iter().all(|updates| updates.ipv4.is_empty() && updates.ipv6.is_empty())
+    {
+        return Err(first.none_at_all());
+    }
+    let names: Vec<_> = args.updates.iter().map(|path| name(path)).collect();
+    let mut stream = UpdateStream { name: names.join("+"), ipv4: Vec::new(), ipv6: Vec::new() };
+    for mut updates in all {
+        stream.ipv4.append(&mut updates.ipv4);
+        stream.ipv6.append(&mut updates.ipv6);
+    }
+    Ok(stream)
+}
