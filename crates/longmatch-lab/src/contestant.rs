@@ -13,6 +13,7 @@ use crate::aligned::Aligned;
 use crate::family::LabFamily;
 use crate::kernel::Kernel;
 use crate::random::Xorshift;
+use crate::ticks::ticks;
 use crate::walk::{Walk, batches, segments};
 
 /// How lookups are done in a measurement.
@@ -54,6 +55,15 @@ impl FromStr for Mode {
         let found = Self::ALL.into_iter().find(|mode| mode.name() == name);
         found.ok_or("expected one, batch or dependent")
     }
+}
+
+/// What is timed as one, where single times are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Iteration {
+    /// One lookup.
+    One,
+    /// One call for a batch of so many.
+    Batch(usize),
 }
 
 /// A loop that is timed.
@@ -101,6 +111,11 @@ pub trait Contestant<F: LabFamily>: Pass<F> {
         keys: &[F::Bits],
     ) -> Vec<Option<NextHopId>>;
 
+    /// Looks up as many random addresses as `out` has places, those of traffic random with that
+    /// seed, one or one batch at a time: the ticks of each time, see [`crate::ticks`]. More than
+    /// fit 16 bits become the most that do.
+    fn ticks(&self, simd: Simd, iteration: Iteration, seed: u64, out: &mut [u16]);
+
     /// The same with [`longmatch::Lookup::lookup_keys`], for keys in any form.
     fn answers_to(&self, simd: Simd, batch: usize, keys: Keys<'_, F>) -> Vec<Option<NextHopId>>;
 }
@@ -137,6 +152,25 @@ impl<F: LabFamily, E: Engine<F>> Contestant<F> for Concrete<E> {
             kernel.answer(&self.0, simd, keys, out);
         }
         all
+    }
+
+    fn ticks(&self, simd: Simd, iteration: Iteration, seed: u64, out: &mut [u16]) {
+        let (engine, family) = (&self.0, PhantomData::<F>);
+        match iteration {
+            Iteration::One => simd.run(Ticks { engine, seed, out, family }),
+            Iteration::Batch(batch) => {
+                let mut random = Xorshift::new(seed);
+                let (mut keys, mut answers) = (Aligned::new(batch), Aligned::new(batch));
+                for out in out {
+                    keys.iter_mut().for_each(|key| *key = F::random_address(&mut random));
+                    let took = ticks(&*keys, |keys| {
+                        engine.lookup_batch_with(simd, keys, &mut answers);
+                        black_box(&*answers);
+                    });
+                    *out = took.min(u16::MAX.into()) as u16;
+                }
+            }
+        }
     }
 
     fn answers_to(&self, simd: Simd, batch: usize, keys: Keys<'_, F>) -> Vec<Option<NextHopId>> {
@@ -243,6 +277,26 @@ impl<F: LabFamily, E: Engine<F>> Work for Generated<'_, F, E> {
             sum ^= NextHopId::to_raw(engine.lookup(F::random_address(&mut random)));
         }
         sum
+    }
+}
+
+struct Ticks<'a, F, E> {
+    engine: &'a E,
+    seed: u64,
+    out: &'a mut [u16],
+    family: PhantomData<F>,
+}
+
+impl<F: LabFamily, E: Engine<F>> Work for Ticks<'_, F, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut random = Xorshift::new(self.seed);
+        for out in self.out {
+            let took = ticks(F::random_address(&mut random), |key| self.engine.lookup(key));
+            *out = took.min(u16::MAX.into()) as u16;
+        }
     }
 }
 

@@ -38,20 +38,15 @@ pub(crate) struct Entrant {
     /// The engine with its options.
     pub spec: String,
     /// The paper's name for it; empty where it has none.
-    pub alias: &'static str,
+    pub alias: String,
     /// The paper's value.
     pub paper: Option<f64>,
 }
 
 impl Entrant {
     /// An engine of which no paper gives a value here.
-    pub fn new(spec: impl Into<String>, alias: &'static str) -> Self {
-        Self { spec: spec.into(), alias, paper: None }
-    }
-
-    /// One with the paper's value.
-    pub fn with(spec: impl Into<String>, alias: &'static str, paper: f64) -> Self {
-        Self { spec: spec.into(), alias, paper: Some(paper) }
+    pub fn new(spec: impl Into<String>, alias: impl Into<String>) -> Self {
+        Self { spec: spec.into(), alias: alias.into(), paper: None }
     }
 }
 
@@ -89,22 +84,51 @@ pub(crate) struct Field<'r, F: LabFamily> {
 }
 
 impl<'r, F: LabFamily> Field<'r, F> {
-    /// Compiles engines. One that cannot hold the table takes no part, which is shown.
+    /// Compiles engines. One that cannot hold the table takes no part, which is shown; where it has
+    /// a wider variant that can, that one takes part behind it.
     ///
     /// # Panics
     /// When an entrant is written wrongly, or two are the same engine: the experiment is to be
     /// corrected then.
     pub fn new(table: Named<'r, F>, entrants: &[Entrant]) -> Self {
-        let mut race = Race::new(table.rib);
-        let enter = |entrant: &Entrant| {
+        let mut it = Self { table: table.name, race: Race::new(table.rib), entrants: Vec::new() };
+        for entrant in entrants {
             let spec: EngineSpec = entrant.spec.parse().expect("the name of an engine");
-            let place = race.len();
-            let entered = race.enter(&spec).map(|()| place).map_err(|error| error.to_string());
-            assert!(entered.is_err() || race.len() > place, "{} is there twice", entrant.spec);
-            (entrant.clone(), entered)
-        };
-        let entrants = entrants.iter().map(enter).collect();
-        Self { table: table.name, race, entrants }
+            let Err(why) = it.enter(entrant, &spec) else { continue };
+            it.entrants.push((entrant.clone(), Err(why)));
+            let alias = match &entrant.alias[..] {
+                "" => String::new(),
+                alias => format!("{alias}, modified"),
+            };
+            for wider in spec.wider() {
+                let modified = Entrant::new(wider.to_string(), &alias[..]);
+                if it.enter(&modified, &wider).is_ok() {
+                    break;
+                }
+            }
+        }
+        it
+    }
+
+    fn enter(&mut self, entrant: &Entrant, spec: &EngineSpec) -> Result<(), String> {
+        let place = self.race.len();
+        self.race.enter(spec).map_err(|error| error.to_string())?;
+        assert!(self.race.len() > place, "{spec} is there twice");
+        self.entrants.push((entrant.clone(), Ok(place)));
+        Ok(())
+    }
+
+    /// From now on these are the paper's values of the engines.
+    pub fn set_papers(&mut self, papers: &[(&str, f64)]) {
+        for (entrant, _) in &mut self.entrants {
+            let own = papers.iter().find(|(spec, _)| *spec == entrant.spec);
+            entrant.paper = own.map(|(_, value)| *value);
+        }
+    }
+
+    /// The engines that take part.
+    pub fn len(&self) -> usize {
+        self.race.len()
     }
 
     /// Every entrant with its engine; none where it cannot hold the table.

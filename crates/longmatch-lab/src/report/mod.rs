@@ -5,6 +5,7 @@
 //! every value as a [`Row`]. What it returns are [`Figure`]s, in the words of the [`model`]. A
 //! [`Report`] carries experiments out and keeps their sections in a folder.
 
+mod compare;
 mod desk;
 mod experiment;
 mod experiments;

@@ -1,5 +1,6 @@
 //! The experiments, a room for each paper and one for our own.
 
+mod engines;
 mod poptrie;
 
 use super::experiment::Experiment;

@@ -1,13 +1,22 @@
 //! H. Asai, Y. Ohara, Poptrie (SIGCOMM 2015), section 4: its tables and figures.
 
+mod comparison;
 mod datasets;
 mod extensions;
 mod heat_map;
+mod threads;
 
 use crate::report::experiment::Experiment;
 
 /// In the order of the paper.
-pub(super) const ALL: &[Experiment] = &[datasets::TABLE_1, heat_map::FIGURE_7, extensions::TABLE_2];
+pub(super) const ALL: &[Experiment] = &[
+    datasets::TABLE_1,
+    heat_map::FIGURE_7,
+    extensions::TABLE_2,
+    threads::FIGURE_8,
+    comparison::TABLE_3,
+    comparison::LOCALITY,
+];
 
 /// The CPU of the paper's figures.
 const PAPER_CPU: &str = "Intel Core i7-4770K, 3.9 GHz, 8 MiB of L3";
