@@ -504,7 +504,7 @@ mod tests {
     fn checked_keys_are_spread_over_the_traffic() {
         let rib = table4();
         let race = Race::<Ipv4>::new(&rib);
-        let heat = race.heat_of(&Traffic::Sequential, 1, 1 << 21).unwrap();
+        let heat = race.heat_of(&Traffic::Sequential, 1, 1 << 21, CHECKED).unwrap();
         assert_eq!(heat.checked(), CHECKED);
         assert!(heat.cases().0.iter().any(|key| *key > 0xf000_0000));
     }

@@ -33,6 +33,8 @@ pub use record::{Kinds, ReplayRecord};
 const READER_KEYS: usize = 1 << 20;
 /// Updates between two steps, unless the table is compiled again.
 const STEP: u64 = 4096;
+/// How much later than asked for sleep may end.
+const LATE: Duration = Duration::from_micros(200);
 
 /// What is replayed, and how.
 #[derive(Clone, Debug)]
@@ -43,6 +45,9 @@ pub struct Replay<'a, F: LabFamily> {
     pub changes: &'a [Change<F>],
     /// Updates for each commit, at least 1. The last commit may have fewer.
     pub batch: usize,
+    /// The time from the beginning of a commit to that of the next, if they are not to come as fast
+    /// as they can.
+    pub pace: Option<Duration>,
     /// Threads that look up meanwhile.
     pub readers: usize,
     /// What they look up, over and over; at least one address if there are readers.
@@ -197,11 +202,16 @@ impl<F: LabFamily> Run<'_, '_, F> {
         crew: &Crew<'_>,
         on_step: &mut dyn FnMut(ReplayStep),
     ) -> Result<(), ReplayError> {
-        let Replay { changes, batch, verify_every, .. } = *self.replay;
+        let Replay { changes, batch, verify_every, pace, .. } = *self.replay;
         let total = changes.len() as u64;
         let (mut done, mut unchecked) = (0, 0);
         crew.turn_to(Phase::Churn);
+        let mut due = Instant::now();
         for batch in changes.chunks(batch.max(1)) {
+            if let Some(pace) = pace {
+                wait_until(due);
+                due += pace;
+            }
             let recompiled = self.tally.recompiled;
             self.batch(batch, done)?;
             let before = done;
@@ -321,6 +331,17 @@ impl<F: LabFamily> Run<'_, '_, F> {
             check: checks.structure(),
             examples: checks.seen.examples(),
         })
+    }
+}
+
+/// Waits, first asleep and then awake, as sleep ends late.
+fn wait_until(due: Instant) {
+    loop {
+        match due.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => return,
+            long if long > LATE => thread::sleep(long - LATE),
+            _ => std::hint::spin_loop(),
+        }
     }
 }
 

@@ -33,6 +33,7 @@ fn replay<'a, F: LabFamily>(rib: &'a Rib<F>, changes: &'a [Change<F>]) -> Replay
         rib,
         changes,
         batch: 1,
+        pace: None,
         readers: 0,
         keys: &[],
         idle: Duration::from_millis(5),

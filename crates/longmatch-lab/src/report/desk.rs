@@ -1,6 +1,5 @@
 //! Where an experiment is carried out: its inputs, what it notes, and how far it is.
 
-use longmatch::simd::Simd;
 use longmatch::{EngineSpec, Rib};
 
 use super::inputs::{Effort, Inputs, Named};
@@ -124,11 +123,6 @@ impl<'r, F: LabFamily> Field<'r, F> {
             let own = papers.iter().find(|(spec, _)| *spec == entrant.spec);
             entrant.paper = own.map(|(_, value)| *value);
         }
-    }
-
-    /// The engines that take part.
-    pub fn len(&self) -> usize {
-        self.race.len()
     }
 
     /// Every entrant with its engine; none where it cannot hold the table.
@@ -286,11 +280,6 @@ impl<'a> Desk<'a> {
             paper,
             ..row_about(table.name, table.rib)
         });
-    }
-
-    /// The instructions that are used.
-    pub fn simd(&self) -> Simd {
-        Simd::best()
     }
 }
 

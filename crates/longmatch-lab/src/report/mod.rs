@@ -7,6 +7,7 @@
 
 mod compare;
 mod desk;
+mod distribution;
 mod experiment;
 mod experiments;
 mod inputs;

@@ -117,6 +117,7 @@ impl Command<'_> {
             rib: empty.as_ref().unwrap_or(routes),
             changes: if args.from_empty { &inserted } else { changes },
             batch: args.batch,
+            pace: None,
             readers: args.readers(),
             keys: &keys,
             idle: IDLE,

@@ -1,10 +1,15 @@
 //! H. Asai, Y. Ohara, Poptrie (SIGCOMM 2015), section 4: its tables and figures.
 
 mod comparison;
+pub(super) mod cycles;
 mod datasets;
 mod extensions;
 mod heat_map;
+mod ipv6;
+mod synthetic;
 mod threads;
+mod trace;
+mod updates;
 
 use crate::report::experiment::Experiment;
 
@@ -16,6 +21,11 @@ pub(super) const ALL: &[Experiment] = &[
     threads::FIGURE_8,
     comparison::TABLE_3,
     comparison::LOCALITY,
+    cycles::FIGURE_10,
+    trace::FIGURE_12,
+    synthetic::TABLE_5,
+    updates::UPDATES,
+    ipv6::TABLE_6,
 ];
 
 /// The CPU of the paper's figures.
