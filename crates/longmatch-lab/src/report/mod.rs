@@ -15,6 +15,7 @@ mod model;
 mod run;
 mod show;
 mod store;
+mod surroundings;
 
 pub use desk::SEED;
 pub use experiment::{Absence, Experiment};
