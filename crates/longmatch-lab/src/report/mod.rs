@@ -16,6 +16,7 @@ mod run;
 mod show;
 mod store;
 mod surroundings;
+mod write;
 
 pub use desk::SEED;
 pub use experiment::{Absence, Experiment};
@@ -25,3 +26,4 @@ pub use model::{
     Heat, Lines, Point, Row, Section, Series, Table,
 };
 pub use run::{Findings, Report, ReportStep};
+pub use write::{Absent, Page, csv, ndjson};

@@ -1,0 +1,183 @@
+//! Text that stays text, wherever it is put, and how wide it is.
+
+/// Text for an element or an attribute, in HTML and in XML.
+///
+/// Line breaks become blanks. Characters that XML does not know become U+FFFD, and those that
+/// turn the direction of what follows are left out.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.extend(tame(c)),
+        }
+    }
+    out
+}
+
+/// The character, or what stands for it where it would do harm.
+fn tame(c: char) -> Option<char> {
+    match c {
+        '\t' | '\n' | '\r' => Some(' '),
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => None,
+        '\u{fffe}' | '\u{ffff}' => Some('\u{fffd}'),
+        c if c.is_control() => Some('\u{fffd}'),
+        c => Some(c),
+    }
+}
+
+/// Prose for an element: as [`escape`], and what stands between backticks is code.
+pub(super) fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escape(text);
+    }
+    let mut out = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        match at % 2 {
+            0 => out.push_str(&escape(part)),
+            _ => {
+                out.push_str("<code>");
+                out.push_str(&escape(part));
+                out.push_str("</code>");
+            }
+        }
+    }
+    out
+}
+
+/// What may follow a `#` in a link: letters, digits, `-` and `_`.
+pub(super) fn anchor(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let anchor: String = name.chars().map(|c| if fits(c) { c } else { '-' }).collect();
+    if anchor.is_empty() { "unnamed".into() } else { anchor }
+}
+
+/// Prose for Markdown, in one line that begins no list and no heading, and breaks no table. What
+/// stands between backticks stays code.
+pub(super) fn markdown(text: &str) -> String {
+    let line: String = text.chars().filter_map(tame).collect();
+    let line = line.trim();
+    let code = line.matches('`').count().is_multiple_of(2);
+    let (mut out, mut inside) = (String::with_capacity(line.len()), false);
+    let mut before = ' ';
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        let next = rest.peek().copied().unwrap_or(' ');
+        inside ^= code && c == '`';
+        let special = match c {
+            '|' => true,
+            _ if inside => false,
+            '`' => !code,
+            '\\' | '*' | '[' | ']' | '~' | '$' => true,
+            '_' => !(before.is_alphanumeric() && next.is_alphanumeric()),
+            '#' | '+' | '-' | '=' => out.is_empty(),
+            // `1. ` would begin a list.
+            '.' | ')' => next == ' ' && !out.is_empty() && digits(&out),
+            _ => false,
+        };
+        match c {
+            '<' if !inside => out.push_str("&lt;"),
+            '>' if !inside => out.push_str("&gt;"),
+            '&' if !inside && next.is_alphanumeric() | (next == '#') => out.push_str("&amp;"),
+            _ => {
+                if special {
+                    out.push('\\');
+                }
+                out.push(c);
+            }
+        }
+        before = c;
+    }
+    out
+}
+
+fn digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// How wide the text is at a size of the letters: a guess that is rather too wide, as nobody knows
+/// the fonts of a reader.
+pub(super) fn width(text: &str, size: f64) -> f64 {
+    let em = |c: char| match c {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.34,
+        ' ' | '(' | ')' | '[' | ']' | 't' | 'f' | 'r' | '/' | '-' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.96,
+        'A'..='Z' => 0.7,
+        '=' | '+' | '<' | '>' => 0.84,
+        _ if c.is_ascii() => 0.63,
+        '–' | '·' | '×' => 0.7,
+        _ => 1.0,
+    };
+    size * text.chars().map(em).sum::<f64>()
+}
+
+/// The text, or as much of its start as is that wide, with an ellipsis behind it.
+pub(super) fn shorten(text: &str, wide: f64, size: f64) -> String {
+    if width(text, size) <= wide {
+        return text.to_owned();
+    }
+    let room = wide - width("…", size);
+    let mut used = 0.0;
+    let fits = |c: &char| {
+        used += width(c.encode_utf8(&mut [0; 4]), size);
+        used <= room
+    };
+    let start: String = text.chars().take_while(fits).collect();
+    format!("{}…", start.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_gets_out_of_an_element_or_an_attribute() {
+        assert_eq!(escape(r#"<a b="c">&'"#), "&lt;a b=&quot;c&quot;&gt;&amp;&#39;");
+        assert_eq!(escape("a\nb\tc"), "a b c");
+        assert_eq!(
+            escape("a\0\u{1b}[1m\u{7f}\u{85}\u{ffff}"),
+            "a\u{fffd}\u{fffd}[1m\u{fffd}\u{fffd}\u{fffd}"
+        );
+        assert_eq!(escape("a\u{202e}b\u{2067}c"), "abc");
+        assert_eq!(escape("Größe 東京"), "Größe 東京");
+    }
+
+    #[test]
+    fn code_is_between_two_backticks() {
+        assert_eq!(prose("run `a <b>` & `c`"), "run <code>a &lt;b&gt;</code> &amp; <code>c</code>");
+        assert_eq!(prose("one ` alone"), "one ` alone");
+        assert_eq!(prose(""), "");
+    }
+
+    #[test]
+    fn anchors() {
+        assert_eq!(anchor("poptrie-table2"), "poptrie-table2");
+        assert_eq!(anchor("a b\"c<ä"), "a-b-c--");
+        assert_eq!(anchor(""), "unnamed");
+    }
+
+    #[test]
+    fn markdown_stays_one_line_of_words() {
+        assert_eq!(markdown("a | b\nc"), r"a \| b c");
+        assert_eq!(markdown("dir24_8 is *fast*"), r"dir24_8 is \*fast\*");
+        assert_eq!(markdown("_x_ [y](z)"), r"\_x\_ \[y\](z)");
+        assert_eq!(markdown("<b> & &lt; `a<b|c`"), r"&lt;b&gt; & &amp;lt; `a<b\|c`");
+        assert_eq!(markdown("# no heading"), r"\# no heading");
+        assert_eq!(markdown("1. no list"), r"1\. no list");
+        assert_eq!(markdown("at 1. the end"), "at 1. the end");
+        assert_eq!(markdown("one ` alone"), r"one \` alone");
+    }
+
+    #[test]
+    fn long_text_is_shortened() {
+        assert_eq!(shorten("poptrie s=18", 200.0, 12.0), "poptrie s=18");
+        let short = shorten(&"word ".repeat(50), 100.0, 12.0);
+        assert!(short.ends_with('…') && width(&short, 12.0) <= 100.0, "{short}");
+        assert_eq!(shorten("東京東京", 1.0, 12.0), "…");
+    }
+}
