@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write;
 
 use longmatch_lab::Machine;
-use longmatch_lab::report::{Effort, Experiment, Findings, Inputs, Report, ReportStep};
+use longmatch_lab::report::{Effort, Experiment, FILES, Findings, Report, ReportStep};
 
 use crate::args::ReportArgs;
 use crate::error::{CliError, Outcome, Status};
@@ -37,9 +37,9 @@ pub fn run(args: &ReportArgs) -> Outcome {
     let report = Report { inputs: &inputs, effort, experiments };
     let findings = carry_out(args, &report)?;
     writeln!(out, "{machine}")?;
-    print(&mut out, args, &inputs, &findings)?;
+    print(&mut out, args, &report, &findings)?;
     out.flush()?;
-    Ok(Status::ok_if(true))
+    Ok(Status::ok_if(findings.wrong() == 0))
 }
 
 fn cannot_write(args: &ReportArgs, error: &std::io::Error) -> CliError {
@@ -82,25 +82,45 @@ fn carry_out(args: &ReportArgs, report: &Report<'_>) -> Result<Findings, CliErro
         bar.describe(step.experiment.name);
         bar.set((step.done * 1e3) as u64);
     };
-    let mut on_end = |_: &Findings| Ok(());
+    let mut on_end = |findings: &Findings| report.write(findings, &args.out);
     let findings = report.run(&args.out.join(PARTS), &mut on_step, &mut on_end);
     findings.map_err(|error| cannot_write(args, &error))
 }
 
+/// What there is now: the summary of the page, what is not in it, and where it is.
 fn print(
     out: &mut Out,
     args: &ReportArgs,
-    inputs: &Inputs,
+    report: &Report<'_>,
     findings: &Findings,
 ) -> Result<(), CliError> {
-    let _ = inputs;
-    for section in &findings.sections {
-        writeln!(out, "{}: {:.1} s", section.experiment, section.seconds)?;
+    let page = report.page(findings);
+    for finding in &page.summary {
+        let mark = match finding.holds {
+            Some(true) => out.green("+"),
+            Some(false) => out.red("-"),
+            None => out.dim("."),
+        };
+        writeln!(out, "{mark} {}", finding.text)?;
     }
-    for (experiment, why) in &findings.absent {
-        writeln!(out, "{}: {}", experiment.name, why.0)?;
+    for it in &page.absent {
+        writeln!(out, "{} {} is not in it: {}", out.dim("."), it.experiment, it.why)?;
     }
-    let count = plural(findings.sections.len() as u64, "experiment");
-    writeln!(out, "{count} in {}", args.out.join("report.html").display())?;
+    if findings.wrong() > 0 {
+        let wrong = plural(findings.wrong() as u64, "measurement");
+        writeln!(out, "{}", out.red(format!("{wrong} failed because of wrong answers")))?;
+    }
+    let done = plural(findings.sections.len() as u64, "experiment");
+    let kept = match findings.kept {
+        0 => String::new(),
+        kept => format!(", {kept} of them from an earlier run"),
+    };
+    let [html, others @ ..] = FILES;
+    writeln!(
+        out,
+        "{done}{kept}: {} (beside it {})",
+        out.bold(args.out.join(html).display()),
+        others.join(", ")
+    )?;
     Ok(())
 }

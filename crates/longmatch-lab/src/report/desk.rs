@@ -14,6 +14,9 @@ use crate::traffic::Traffic;
 /// The seed of all traffic: two reports look up the same addresses.
 pub const SEED: u64 = 1;
 
+/// How the reason ends for which an engine that gave wrong answers has no value.
+pub(crate) const WRONG: &str = "wrong answers";
+
 /// Where an experiment is carried out.
 pub(crate) struct Desk<'a> {
     /// What it is about.
@@ -239,7 +242,7 @@ impl<'a> Desk<'a> {
         match &measured.result {
             Err(why) => Row { refused: why.clone(), ..row },
             Ok(record) if record.mismatches > 0 => {
-                Row { refused: format!("{} wrong answers", record.mismatches), ..row }
+                Row { refused: format!("{} {WRONG}", record.mismatches), ..row }
             }
             Ok(record) => Row {
                 value: record.mlps,
@@ -295,7 +298,7 @@ pub(crate) fn rate_cell(measured: &Measured) -> Cell {
         Err(why) => Cell::Refused(why.clone()),
         Ok(record) => match (record.mlps, record.mlps_q1, record.mlps_q3) {
             (Some(mlps), Some(q1), Some(q3)) => Cell::Spread(mlps, [q1, q3], 1),
-            _ => Cell::Refused(format!("{} wrong answers", record.mismatches)),
+            _ => Cell::Refused(format!("{} {WRONG}", record.mismatches)),
         },
     }
 }

@@ -12,6 +12,7 @@ mod experiment;
 mod experiments;
 mod inputs;
 mod model;
+mod page;
 mod run;
 mod show;
 mod store;
@@ -25,5 +26,6 @@ pub use model::{
     Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Condition, Figure, Finding,
     Heat, Lines, Point, Row, Section, Series, Table,
 };
+pub use page::FILES;
 pub use run::{Findings, Report, ReportStep};
 pub use write::{Absent, Page, csv, ndjson};

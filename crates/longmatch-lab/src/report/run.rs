@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use super::desk::Desk;
+use super::desk::{Desk, WRONG};
 use super::experiment::{Absence, Experiment};
 use super::inputs::{Effort, Inputs};
 use super::model::Section;
@@ -40,6 +40,14 @@ pub struct Findings {
     pub absent: Vec<(&'static Experiment, Absence)>,
     /// How many sections are from an earlier run.
     pub kept: usize,
+}
+
+impl Findings {
+    /// Values that are not there because answers were wrong.
+    pub fn wrong(&self) -> usize {
+        let rows = self.sections.iter().flat_map(|section| &section.records);
+        rows.filter(|row| row.refused.ends_with(WRONG)).count()
+    }
 }
 
 impl Report<'_> {

@@ -10,8 +10,18 @@ use crate::pulse::gigahertz;
 
 /// Flags of CPUs that lookups can make use of, where they are there.
 const FLAGS: [&str; 12] = [
-    "popcnt", "bmi1", "bmi2", "avx2", "avx512f", "avx512bw", "avx512vl", "avx512_vbmi",
-    "avx512vbmi", "avx512_vpopcntdq", "gfni", "rdtscp",
+    "popcnt",
+    "bmi1",
+    "bmi2",
+    "avx2",
+    "avx512f",
+    "avx512bw",
+    "avx512vl",
+    "avx512_vbmi",
+    "avx512vbmi",
+    "avx512_vpopcntdq",
+    "gfni",
+    "rdtscp",
 ];
 
 /// Looks around. Takes some milliseconds.
@@ -71,7 +81,10 @@ fn caches(folder: &Path) -> String {
             Some(cpus) if cpus.contains([',', '-']) => format!(" shared by CPUs {cpus}"),
             _ => String::new(),
         };
-        all.push(format!("L{level}{kind} {}{shared}", size.replace('K', " KiB").replace('M', " MiB")));
+        all.push(format!(
+            "L{level}{kind} {}{shared}",
+            size.replace('K', " KiB").replace('M', " MiB")
+        ));
     }
     if all.is_empty() { "unknown".into() } else { all.join(", ") }
 }

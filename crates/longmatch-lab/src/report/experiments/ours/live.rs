@@ -6,7 +6,7 @@ use longmatch::EngineSpec;
 
 use crate::family::LabFamily;
 use crate::replay::{Replay, ReplayRecord, reader_keys};
-use crate::report::desk::{Desk, SEED, row_about};
+use crate::report::desk::{Desk, SEED, WRONG, row_about};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::updates::{Stream, stream};
 use crate::report::inputs::{Effort, Inputs, Named};
@@ -164,7 +164,7 @@ fn replay<F: LabFamily>(
     let record = replay.run(writer, &spec, &mut |_| {}).map_err(|error| error.to_string())?;
     match record.is_right() {
         true => Ok(record),
-        false => Err(format!("{} wrong answers", record.mismatches)),
+        false => Err(format!("{} {WRONG}", record.mismatches)),
     }
 }
 

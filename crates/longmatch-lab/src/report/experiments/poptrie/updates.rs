@@ -5,7 +5,7 @@ use longmatch::{Change, EngineSpec, Rib};
 use crate::family::LabFamily;
 use crate::pin;
 use crate::replay::{Replay, ReplayRecord, in_random_order};
-use crate::report::desk::{Desk, SEED, row_about};
+use crate::report::desk::{Desk, SEED, WRONG, row_about};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::updates::{Stream, stream};
 use crate::report::inputs::Named;
@@ -137,7 +137,7 @@ fn replay<F: LabFamily>(
     let record = replay.run(writer, &spec, &mut |_| {}).map_err(|error| error.to_string());
     pin::free();
     match record {
-        Ok(record) if !record.is_right() => Err(format!("{} wrong answers", record.mismatches)),
+        Ok(record) if !record.is_right() => Err(format!("{} {WRONG}", record.mismatches)),
         record => record,
     }
 }
