@@ -299,7 +299,8 @@ pub struct BenchArgs {
     /// repeated    random, each one several times in a row
     /// routed      inside the routes, each route equally likely
     /// zipf        routed addresses, asked for with Zipf's law
-    /// FILE        one address a line, in that order
+    /// FILE        the destinations of a packet capture (pcap, pcapng), or one address a line;
+    ///             in their order; plain or compressed with gzip, bzip2 or zstd
     #[arg(
         short,
         long,

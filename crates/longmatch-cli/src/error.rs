@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use longmatch::{CompileError, Corrupt, Unsupported};
-use longmatch_feed::FeedError;
+use longmatch_feed::{FeedError, LineError};
 
 /// How a command that did its work ended. Scripts rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,4 +96,4 @@ macro_rules! from_displayed {
     )*};
 }
 
-from_displayed!(FeedError, CompileError, Corrupt, Unsupported);
+from_displayed!(FeedError, LineError, CompileError, Corrupt, Unsupported);

@@ -49,6 +49,7 @@ Examples:
   longmatch bench
   longmatch bench -4 --engine poptrie,poptrie:s=16 --traffic random,routed,zipf
   longmatch bench --routes rib.mrt.gz --traffic addresses.txt --mode batch --batch 64
+  longmatch bench -4 --traffic capture.pcap.gz,zipf
   longmatch bench -4 --engine poptrie --generate
   longmatch bench -4 --engine dir24_8,spider --mode batch --limit
   longmatch bench --engine all,auto

@@ -4,9 +4,9 @@
 //! or a difference, 2 bad usage or input.
 #![forbid(unsafe_code)]
 
-mod addresses;
 mod args;
 mod commands;
+mod destinations;
 mod error;
 mod help;
 mod input;

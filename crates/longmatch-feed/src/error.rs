@@ -7,6 +7,7 @@ use longmatch::ParsePrefixError;
 
 use crate::decompress::Codec;
 use crate::options::PeerSelector;
+use crate::trace::TraceError;
 
 /// What a [`crate::Sink`] may fail with.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
@@ -23,7 +24,7 @@ pub enum Place {
     Byte(u64),
 }
 
-/// Why routes could not be loaded, and where.
+/// Why an input could not be read, and where.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FeedError {
@@ -74,10 +75,14 @@ pub enum Problem {
     },
     /// The input is neither text nor MRT.
     UnknownFormat,
+    /// The input is neither a packet capture nor a list of addresses.
+    UnknownTrace,
     /// A line of text is wrong.
     Line(LineError),
     /// An MRT record is wrong.
     Mrt(MrtError),
+    /// A packet capture is wrong.
+    Trace(TraceError),
     /// The peer that was asked for is not in the input.
     NoSuchPeer {
         /// The peer that was asked for.
@@ -108,6 +113,13 @@ pub enum LineError {
         text: String,
         /// What is wrong with it.
         error: ParsePrefixError,
+    },
+    /// A line of a list of addresses is none.
+    Address {
+        /// The line, or its beginning and `...`.
+        text: String,
+        /// What to do about it.
+        advice: Option<&'static str>,
     },
     /// There is a prefix, but no next hop.
     MissingNextHop,
@@ -218,6 +230,10 @@ impl FeedError {
         Self::at(Place::Byte(offset), Problem::Mrt(error))
     }
 
+    pub(crate) fn trace(offset: u64, error: TraceError) -> Self {
+        Self::at(Place::Byte(offset), Problem::Trace(error))
+    }
+
     pub(crate) fn named(mut self, name: Option<&str>) -> Self {
         self.input = name.map(str::to_owned);
         self
@@ -227,6 +243,7 @@ impl FeedError {
     pub(crate) fn is_local(&self) -> bool {
         match &self.problem {
             Problem::Line(_) => true,
+            Problem::Trace(error) => error.is_local(),
             Problem::Mrt(error) => {
                 !matches!(error, MrtError::CutOff { .. } | MrtError::RecordTooLong { .. })
             }
@@ -236,14 +253,15 @@ impl FeedError {
 
     /// Whether this is damage of the input, after which a lenient load keeps what it has.
     pub(crate) fn is_damage(&self) -> bool {
-        matches!(
-            self.problem,
+        match &self.problem {
+            Problem::Trace(error) => error.is_damage(),
             Problem::Line(_)
-                | Problem::Mrt(_)
-                | Problem::Compressed { .. }
-                | Problem::Read(_)
-                | Problem::Bomb { .. }
-        )
+            | Problem::Mrt(_)
+            | Problem::Compressed { .. }
+            | Problem::Read(_)
+            | Problem::Bomb { .. } => true,
+            _ => false,
+        }
     }
 }
 
@@ -303,8 +321,12 @@ impl fmt::Display for Problem {
                 "neither text nor MRT: expected lines like '192.0.2.0/24 next-hop', \
                  bgpdump -m or ip route output, or an MRT file",
             ),
+            Self::UnknownTrace => f.write_str(
+                "neither a packet capture (pcap or pcapng) nor a list of addresses, one a line",
+            ),
             Self::Line(error) => error.fmt(f),
             Self::Mrt(error) => error.fmt(f),
+            Self::Trace(error) => error.fmt(f),
             Self::NoSuchPeer { selector, peers } => write!(
                 f,
                 "none of the {peers} peers is '{selector}': name one by its address, \
@@ -327,6 +349,10 @@ impl fmt::Display for LineError {
                     f.write_str("; leave out the zone id")?;
                 }
                 Ok(())
+            }
+            Self::Address { text, advice } => {
+                write!(f, "'{}' is not an IP address", text.escape_debug())?;
+                advice.map_or(Ok(()), |advice| write!(f, ": {advice}"))
             }
             Self::MissingNextHop => f.write_str("the prefix has no next hop"),
             Self::MissingPrefix => f.write_str("expected a prefix after the first word"),
@@ -390,6 +416,7 @@ impl std::error::Error for FeedError {
             Problem::Compressed { error, .. } => Some(error),
             Problem::Line(error) => Some(error),
             Problem::Mrt(error) => Some(error),
+            Problem::Trace(error) => Some(error),
             Problem::Sink(error) => Some(&**error),
             _ => None,
         }

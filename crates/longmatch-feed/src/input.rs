@@ -50,6 +50,18 @@ impl<'a> Input<'a> {
         self.offset += n as u64;
     }
 
+    /// Drops the next `n` bytes of the stream, in the window or behind it, and returns how many
+    /// there were.
+    pub(crate) fn skip(&mut self, n: usize) -> usize {
+        let mut left = n;
+        while left > 0 && self.fill(1) > 0 {
+            let step = left.min(self.window().len());
+            self.consume(step);
+            left -= step;
+        }
+        n - left
+    }
+
     /// Reads until the window has at least `min` bytes or the stream ends; returns its length.
     pub(crate) fn fill(&mut self, min: usize) -> usize {
         while self.end - self.start < min && !self.ended {
@@ -116,6 +128,7 @@ mod tests {
         assert_eq!(input.take_error().unwrap().to_string(), "no more");
         assert!(input.take_error().is_none());
         assert_eq!(input.received(), 5);
+        assert_eq!((input.skip(1), input.skip(9), input.offset()), (1, 2, 5));
     }
 
     #[test]

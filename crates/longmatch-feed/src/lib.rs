@@ -1,4 +1,5 @@
-//! Routes into a [`longmatch::Table`]: text, `ip route`, `bgpdump -m` and MRT files, plain or
+//! Routes into a [`longmatch::Table`]: text, `ip route`, `bgpdump -m` and MRT files; and
+//! destinations to look up in it: packet captures and lists of addresses. All of them plain or
 //! compressed with gzip, bzip2 or zstd.
 //!
 //! ```
@@ -18,6 +19,7 @@
 //! - [`load_path`], [`load_reader`] and [`load_bytes`] load one input each; several in a row add up,
 //!   later routes replacing earlier ones.
 //! - A [`Sink`] receives the routes: a table, or a closure.
+//! - [`destinations`] and [`destinations_from`] read one [`Trace`] each.
 //! - [`Options`] choose the peer, the leniency and the [`Limits`]; start from their default.
 //! - The [`Report`] says what was read, whose routes were taken, and what was left out.
 //!
@@ -28,6 +30,7 @@
 //! |---|---|
 //! | text | `prefix next-hop`; `A prefix next-hop` and `W prefix`; `ip route`, `ip -6 route`; `bgpdump -m`; `#` comments |
 //! | MRT | TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP(_ET), IPv4 and IPv6 unicast, with and without ADD-PATH |
+//! | trace | pcap, pcapng, or one address a line: see [`destinations`] |
 //!
 //! A next hop is any word. Prefixes are strict: no host bits, leading zeros or zone ids. An
 //! IPv4-mapped IPv6 prefix goes to the sink as it is written.
@@ -45,7 +48,8 @@
 //! Every input is either loaded or refused with an error that names the line or byte. In a lenient
 //! load a damaged line or record is left out and the next one read; where a file is cut off, what
 //! came before is kept. No input makes this crate panic, or reserve much more memory than it has
-//! received; the window of a zstd frame, at most 128 MiB, is the exception.
+//! received; the exceptions are the window of a zstd frame and the options of a pcapng block, at
+//! most 128 MiB each.
 //!
 //! # When not to use it
 //! For AS paths, communities or several peers side by side use a BGP library: this crate keeps
@@ -62,6 +66,7 @@ mod peers;
 mod report;
 mod sink;
 mod text;
+mod trace;
 
 pub use decompress::Codec;
 pub use error::{FeedError, LineError, MrtError, Place, Problem, SinkError};
@@ -70,3 +75,5 @@ pub use options::{Format, Limits, Options, ParsePeerError, PeerSelector};
 pub use peers::{Chosen, Peer};
 pub use report::Report;
 pub use sink::{Event, Sink};
+pub use text::parse_address;
+pub use trace::{Trace, TraceError, TraceFormat, TraceReport, destinations, destinations_from};

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use crate::decompress::{self, Codec};
 use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
-use crate::options::{Format, Options};
+use crate::options::{Format, Limits, Options};
 use crate::report::Report;
 use crate::sink::Sink;
 use crate::{mrt, text};
@@ -142,14 +142,19 @@ impl<'a> Job<'a> {
             Source::Bytes(bytes) => Box::new(bytes),
             Source::Path(path) => Box::new(open_file(path)?),
         };
-        let decoded = decompress::decode(raw, self.options.limits)?;
-        let mut input = Input::new(decoded.reader);
-        if let Some(codec) = decoded.codec {
-            input.fill(mrt::HEADER_LEN);
-            decompress::refuse_nested(codec, input.window())?;
-        }
-        Ok(Opened { input, codec: decoded.codec, taken: decoded.taken })
+        open(raw, self.options.limits)
     }
+}
+
+/// Opens a stream that may be compressed.
+pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened<'a>, FeedError> {
+    let decoded = decompress::decode(raw, limits)?;
+    let mut input = Input::new(decoded.reader);
+    if let Some(codec) = decoded.codec {
+        input.fill(mrt::HEADER_LEN);
+        decompress::refuse_nested(codec, input.window())?;
+    }
+    Ok(Opened { input, codec: decoded.codec, taken: decoded.taken })
 }
 
 /// Tells text and MRT apart.
@@ -166,7 +171,7 @@ fn find_format(input: &mut Input<'_>) -> Result<Format, FeedError> {
     }
 }
 
-fn open_file(path: &Path) -> Result<File, FeedError> {
+pub(crate) fn open_file(path: &Path) -> Result<File, FeedError> {
     let open = |error: io::Error| FeedError::at(Place::Whole, Problem::Open(error));
     File::open(path).map_err(open)
 }

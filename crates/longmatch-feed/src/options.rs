@@ -53,7 +53,7 @@ impl fmt::Display for Format {
 pub struct Limits {
     /// Bytes in a line of text.
     pub line: usize,
-    /// Bytes in an MRT record.
+    /// Bytes in an MRT record, or in a packet or pcapng block of a capture.
     pub record: usize,
     /// Bytes kept in memory of an input that is no regular file.
     pub spool: u64,
@@ -61,13 +61,23 @@ pub struct Limits {
     pub ratio_after: u64,
     /// Bytes of decompressed output per byte of input.
     pub ratio: u64,
+    /// Destinations that are kept of a trace.
+    pub destinations: usize,
 }
 
 impl Default for Limits {
     /// A line: 4 KiB. A record: 16 MiB. Input that is no regular file: 1 GiB. Decompression: 1000
-    /// to 1 after the first 64 MiB.
+    /// to 1 after the first 64 MiB. Destinations: 2^27, far more than any cache has room for,
+    /// which take 2 GiB at most.
     fn default() -> Self {
-        Self { line: 4 << 10, record: 16 << 20, spool: 1 << 30, ratio_after: 64 << 20, ratio: 1000 }
+        Self {
+            line: 4 << 10,
+            record: 16 << 20,
+            spool: 1 << 30,
+            ratio_after: 64 << 20,
+            ratio: 1000,
+            destinations: 1 << 27,
+        }
     }
 }
 

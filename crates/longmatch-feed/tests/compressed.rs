@@ -4,8 +4,8 @@ mod common;
 
 use std::io::Write;
 
-use common::{Random, error_of, load, load_lenient, load_with};
-use longmatch_feed::{Codec, Options, Problem};
+use common::{Random, capture, error_of, lenient, load, load_lenient, load_with};
+use longmatch_feed::{Codec, Options, Problem, destinations_from};
 
 const TEXT: &[u8] = b"10.0.0.0/8 a\n10.1.0.0/16 b\n2001:db8::/32 c\n";
 
@@ -160,4 +160,31 @@ fn a_bomb_is_stopped_and_a_small_one_is_none() {
     assert!(load_with(&bomb(700), &options).is_ok());
     let file = [zstd(TEXT), bomb(5000)].concat();
     assert_eq!(load_lenient(&file).unwrap().0.0.len(), 3);
+}
+
+#[test]
+fn traces_are_read_compressed() {
+    let packets: Vec<_> = (0..200).map(capture::frame4).collect();
+    let list: String = (0..200).map(|n| format!("192.0.2.{n}\n")).collect();
+    let pcap = capture::pcap(capture::Big, capture::ETHERNET, &packets);
+    let ng = capture::everything();
+    for (file, ipv4) in [(&pcap[..], 200), (list.as_bytes(), 200), (&ng[..], 3)] {
+        for (codec, compress) in CODECS {
+            let whole = compress(file);
+            let trace = destinations_from(&whole[..], None, &Options::default()).unwrap();
+            assert_eq!((trace.ipv4.len(), trace.report.codec), (ipv4, Some(codec)));
+            assert_eq!(trace.report.bytes, file.len() as u64);
+            assert_eq!(trace.report.input_bytes, whole.len() as u64);
+            for end in whole.len() / 2..whole.len() {
+                let cut = &whole[..end];
+                let error = destinations_from(cut, None, &Options::default()).unwrap_err();
+                assert!(matches!(error.problem, Problem::Compressed { .. }), "{codec}: {error}");
+                let trace = destinations_from(cut, None, &lenient()).unwrap();
+                assert!(trace.ipv4.len() <= ipv4 && trace.report.cut_off);
+            }
+        }
+    }
+    let twice = gzip(&zstd(&pcap));
+    let error = destinations_from(&twice[..], None, &Options::default()).unwrap_err();
+    assert!(matches!(error.problem, Problem::Nested { .. }), "{error}");
 }

@@ -5,7 +5,7 @@ mod common;
 use std::path::PathBuf;
 
 use common::Routes;
-use longmatch_feed::{Options, load_path};
+use longmatch_feed::{Options, destinations, load_path};
 
 fn sample(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/feed")).join(name)
@@ -79,6 +79,19 @@ fn mrt_files() {
     );
     let error = load_path(sample("cut-off.mrt"), &Options::default(), &mut Routes::default());
     assert!(error.unwrap_err().to_string().contains("cut-off.mrt: byte "));
+}
+
+/// As above: the file is what the builders write.
+#[test]
+fn capture_files() {
+    let whole = common::capture::everything();
+    if std::env::var_os("LONGMATCH_WRITE").is_some() {
+        std::fs::write(sample("packets.pcapng"), &whole).unwrap();
+    }
+    assert!(std::fs::read(sample("packets.pcapng")).unwrap() == whole);
+    let trace = destinations(sample("packets.pcapng"), &Options::default()).unwrap();
+    assert_eq!(trace.ipv4, [0xc000_0201, 0xc000_0202, 0xc000_0203]);
+    assert_eq!(trace.ipv6, [(0x2001_0db8 << 96) + 1, (0x2001_0db8 << 96) + 2]);
 }
 
 #[test]

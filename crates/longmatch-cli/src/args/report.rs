@@ -19,7 +19,9 @@ pub struct ReportArgs {
     #[arg(short = 'u', long = "updates", value_name = "FILE")]
     pub updates: Vec<PathBuf>,
 
-    /// Take real traffic from FILE: one address a line
+    /// Take real traffic from FILE: a pcap or pcapng capture, or one address a line
+    ///
+    /// Plain or compressed with gzip, bzip2 or zstd; the destinations count.
     #[arg(short = 't', long = "trace", value_name = "FILE")]
     pub trace: Option<PathBuf>,
 

@@ -20,7 +20,7 @@ pub enum Traffic {
     Routed,
     /// Routes with Zipf's law, random inside each.
     Zipf,
-    /// One address a line.
+    /// The destinations of a packet capture, or one address a line.
     File(PathBuf),
 }
 

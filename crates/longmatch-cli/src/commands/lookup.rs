@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::net::IpAddr;
 
 use longmatch::{Family, Ipv4, Ipv6, Prefix, Rib, Route};
+use longmatch_feed::parse_address;
 use serde::{Serialize, Serializer};
 
-use crate::addresses::parse;
 use crate::args::LookupArgs;
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, is_stdin};
@@ -49,7 +49,7 @@ fn queries(args: &LookupArgs) -> Result<Vec<Query<'_>>, CliError> {
     let texts = args.queries.iter().map(String::as_str);
     let query = |text| match text {
         "-" => Ok(Query::Stdin),
-        _ => Ok(Query::One(text, parse(text).map_err(CliError::new)?)),
+        _ => Ok(Query::One(text, parse_address(text)?)),
     };
     texts.map(query).collect()
 }
@@ -89,7 +89,11 @@ impl Answers<'_> {
                 Next::Line(b"") => {}
                 Next::Line(line) => {
                     let text = str::from_utf8(line).map_err(|_| "not text (UTF-8)".to_owned());
-                    match text.and_then(|text| Ok((text, parse(text)?))) {
+                    let parsed = text.and_then(|text| {
+                        let addr = parse_address(text).map_err(|error| error.to_string())?;
+                        Ok((text, addr))
+                    });
+                    match parsed {
                         Ok((text, addr)) => self.answer(text, addr)?,
                         Err(problem) => return Err(at_line(lines.number(), problem)),
                     }

@@ -5,4 +5,5 @@ mod lookup;
 mod measure;
 mod replay;
 mod stat;
+mod traffic;
 mod usage;

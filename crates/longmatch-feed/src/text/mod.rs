@@ -11,10 +11,13 @@
 //! | `TABLE_DUMP2\|…`, `BGP4MP\|…` | `bgpdump -m` output, see [`bgpdump`] |
 //! | empty, `# …` | nothing |
 
+mod address;
 mod bgpdump;
 mod ip_route;
 mod line;
 mod lines;
 mod load;
 
+pub use address::parse_address;
+pub(crate) use lines::{Lines, LinesError};
 pub(crate) use load::load;

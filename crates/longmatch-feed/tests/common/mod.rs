@@ -99,6 +99,8 @@ impl Random {
     }
 }
 
+pub mod capture;
+
 /// Builders of MRT records.
 pub mod mrt {
     /// A record with its header.

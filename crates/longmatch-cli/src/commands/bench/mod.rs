@@ -28,7 +28,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     let modes = args.modes()?.into_iter().map(mode).collect();
     let simd = args.simd.map_or(Ok(Simd::best()), Simd::forced)?;
     let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
-    let traffics = traffic::read(&args.traffics())?;
+    let traffics = traffic::read(&args.traffics(), args.routes.lenient)?;
     let routes = Routes::load(&args.routes, Families::from(args.families))?;
     if routes.table.ipv4().is_empty() && routes.table.ipv6().is_empty() {
         return Err(CliError::new(format!("{}: no routes to measure with", routes.name)));

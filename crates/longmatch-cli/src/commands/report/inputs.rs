@@ -1,10 +1,13 @@
 //! What a report is about, from files: each table is one of its own.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use longmatch_lab::Destinations;
 use longmatch_lab::report::{Inputs, Subject, UpdateStream};
 
 use crate::args::{ReportArgs, RoutesArgs};
+use crate::destinations;
 use crate::error::CliError;
 use crate::input::{Families, Routes, is_stdin};
 use crate::updates::Updates;
@@ -19,7 +22,7 @@ const ENDINGS: [&str; 8] = ["zst", "gz", "bz2", "txt", "mrt", "csv", "pcap", "pc
 /// # Errors
 /// When something cannot be read, or there is nothing in it.
 pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
-    let inputs = args.routes.files.iter().chain(&args.updates).chain(&args.trace);
+    let inputs = args.routes.files.iter().chain(&args.updates);
     if inputs.filter(|path| is_stdin(path)).count() > 1 {
         return Err(CliError::new("'-' was given twice: standard input is read once"));
     }
@@ -32,7 +35,14 @@ pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
         let (ipv4, ipv6) = (routes.table.ipv4().clone(), routes.table.ipv6().clone());
         Subject { name, ipv4, ipv6 }
     });
-    Ok(Inputs { tables: tables.collect(), updates, trace: None })
+    let trace = args.trace.as_ref().map(|path| trace(path, args.routes.lenient)).transpose()?;
+    Ok(Inputs { tables: tables.collect(), updates, trace })
+}
+
+/// The destinations of a trace, under a short name.
+fn trace(path: &Path, lenient: bool) -> Result<Arc<Destinations>, CliError> {
+    let destinations = destinations::read(path, lenient)?;
+    Ok(Arc::new(Destinations { name: name(path), ..destinations }))
 }
 
 /// Each file as a table, with a name that no other one has.

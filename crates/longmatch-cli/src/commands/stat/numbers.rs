@@ -159,7 +159,7 @@ fn next_hops<'a>(counts: &[u64], name: impl Fn(NextHopId) -> &'a str) -> NextHop
     let entropy: f64 = used
         .iter()
         .map(|(_, routes)| **routes as f64 / total as f64)
-        .map(|share| share * -share.log2())
+        .map(|share| share * (1.0 / share).log2())
         .sum();
     // Of equals the first id comes first, so that the output is stable.
     used.sort_by_key(|(id, routes)| (std::cmp::Reverse(**routes), *id));

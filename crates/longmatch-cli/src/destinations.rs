@@ -1,0 +1,45 @@
+//! Destinations to look up, from a file: a packet capture, or one address a line.
+
+use std::path::Path;
+
+use longmatch_feed::{FeedError, Options, Place, TraceReport};
+use longmatch_lab::Destinations;
+
+use crate::error::CliError;
+use crate::output::{thousands, warn};
+
+/// Reads the destinations of a file. Tells on standard error what was left out.
+///
+/// # Errors
+/// When the file cannot be read, is damaged (unless `lenient` is set), is neither a capture nor a
+/// list, or has no destinations.
+pub fn read(path: &Path, lenient: bool) -> Result<Destinations, CliError> {
+    let mut options = Options::default();
+    options.lenient = lenient;
+    let trace = longmatch_feed::destinations(path, &options).map_err(located)?;
+    let name = path.display().to_string();
+    tell(&name, &trace.report);
+    if trace.is_empty() {
+        return Err(CliError::input(name, "no addresses"));
+    }
+    Ok(Destinations { name, ipv4: trace.ipv4, ipv6: trace.ipv6 })
+}
+
+/// The error with a line's number behind the file's name, where editors look for it.
+fn located(error: FeedError) -> CliError {
+    match (&error.input, error.place) {
+        (Some(name), Place::Line(number)) => {
+            CliError::input(format_args!("{name}:{number}"), error.problem)
+        }
+        _ => error.into(),
+    }
+}
+
+fn tell(name: &str, report: &TraceReport) {
+    for warning in report.warnings() {
+        warn(format_args!("{name}: {warning}"));
+    }
+    if let Some(error) = &report.first_damage {
+        warn(format_args!("{error} (the first of {})", thousands(report.damaged)));
+    }
+}

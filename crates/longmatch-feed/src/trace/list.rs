@@ -1,0 +1,47 @@
+//! Lists of addresses, one a line.
+
+use super::collect::Collector;
+use crate::decompress::{Codec, explain};
+use crate::error::FeedError;
+use crate::input::Input;
+use crate::text::{Lines, LinesError, parse_address};
+
+/// Reads all lines; `limit` is the greatest length of one. Empty lines and lines that begin with
+/// `#` are passed over.
+pub(super) fn read(
+    input: Input<'_>,
+    limit: usize,
+    codec: Option<Codec>,
+    collector: &mut Collector<'_>,
+) -> Result<(), FeedError> {
+    let mut lines = Lines::new(input, limit);
+    let end = read_lines(&mut lines, codec, collector);
+    collector.trace.report.lines = lines.number();
+    collector.trace.report.bytes = lines.input().received();
+    end
+}
+
+fn read_lines(
+    lines: &mut Lines<'_>,
+    codec: Option<Codec>,
+    collector: &mut Collector<'_>,
+) -> Result<(), FeedError> {
+    while !collector.is_stopped() {
+        let number = lines.number() + 1;
+        let address = match lines.next_line() {
+            Ok(None) => break,
+            Ok(Some(line)) => match line.trim_ascii() {
+                "" => continue,
+                line if line.starts_with('#') => continue,
+                line => parse_address(line),
+            },
+            Err(LinesError::Line(error)) => Err(error),
+            Err(LinesError::Io(error)) => {
+                return Err(explain(error, codec, lines.input().received()));
+            }
+        };
+        let taken = address.map(|address| collector.address(address));
+        collector.pass(taken.map_err(|error| FeedError::line(number, error)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! pcap files: a header, then packets one after the other.
+
+use pcap_parser::nom;
+use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
+
+use super::collect::Collector;
+use super::error::TraceError;
+use super::link::Link;
+use crate::error::{FeedError, Place, Problem};
+use crate::input::Input;
+
+/// Bytes of the file's header.
+const HEADER_LEN: usize = 24;
+
+/// Bytes in front of each packet.
+const PACKET_HEADER_LEN: usize = 16;
+
+/// Whether an input that starts so is pcap: its magic number in both byte orders, for times in
+/// microseconds and in nanoseconds.
+pub(super) fn looks_like(head: &[u8]) -> bool {
+    matches!(
+        head,
+        [0xa1, 0xb2, 0xc3, 0xd4, ..]
+            | [0xd4, 0xc3, 0xb2, 0xa1, ..]
+            | [0xa1, 0xb2, 0x3c, 0x4d, ..]
+            | [0x4d, 0x3c, 0xb2, 0xa1, ..]
+    )
+}
+
+/// Reads all packets; `limit` is the greatest length of one.
+pub(super) fn read(
+    input: &mut Input<'_>,
+    limit: usize,
+    collector: &mut Collector<'_>,
+) -> Result<(), FeedError> {
+    let header = header(input)?;
+    let link = link(&header).map_err(|error| FeedError::trace(0, error))?;
+    let parse = if header.is_bigendian() { parse_pcap_frame_be } else { parse_pcap_frame };
+    while !collector.is_stopped() {
+        let window = input.window();
+        match parse(window) {
+            Ok((rest, packet)) => {
+                collector.packet(link, packet.data);
+                let used = window.len() - rest.len();
+                input.consume(used);
+            }
+            Err(nom::Err::Incomplete(nom::Needed::Size(missing))) => {
+                if !refill(input, missing.get(), limit)? {
+                    break;
+                }
+            }
+            // Nothing else can be wrong with a packet.
+            Err(_) => {
+                return Err(FeedError::at(Place::Byte(input.offset()), Problem::UnknownTrace));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn header(input: &mut Input<'_>) -> Result<PcapHeader, FeedError> {
+    let have = input.fill(HEADER_LEN);
+    if have < HEADER_LEN {
+        return Err(cut_off(input, HEADER_LEN));
+    }
+    let Ok((_, header)) = parse_pcap_header(input.window()) else {
+        return Err(FeedError::at(Place::Byte(0), Problem::UnknownTrace));
+    };
+    input.consume(HEADER_LEN);
+    Ok(header)
+}
+
+fn link(header: &PcapHeader) -> Result<Link, TraceError> {
+    /// The bits above say how long the frame check sequence is, which packets may end with.
+    const LINK_TYPE: u32 = 0x03ff_ffff;
+    let (major, minor) = (header.version_major, header.version_minor);
+    if major != 2 {
+        return Err(TraceError::Version { format: "pcap", major, minor });
+    }
+    let number = header.network.0 as u32 & LINK_TYPE;
+    Link::from_number(number).ok_or(TraceError::LinkType { number, interface: None })
+}
+
+/// Brings `missing` more bytes into the window. False at the end of the file.
+fn refill(input: &mut Input<'_>, missing: usize, limit: usize) -> Result<bool, FeedError> {
+    let have = input.window().len();
+    let needed = have.saturating_add(missing);
+    let len = needed.saturating_sub(PACKET_HEADER_LEN);
+    if len > limit {
+        let error = TraceError::TooLong { len: len as u64, limit: limit as u64 };
+        return Err(FeedError::trace(input.offset(), error));
+    }
+    match input.fill(needed) {
+        0 => Ok(false),
+        have if have < needed => Err(cut_off(input, needed)),
+        _ => Ok(true),
+    }
+}
+
+/// The error of a window that cannot be filled.
+pub(super) fn cut_off(input: &Input<'_>, needed: usize) -> FeedError {
+    let (needed, have) = (needed as u64, input.window().len() as u64);
+    FeedError::trace(input.offset(), TraceError::CutOff { needed, have })
+}

@@ -1,0 +1,205 @@
+//! pcapng files: sections of blocks, which say what interfaces there are and what they received.
+//!
+//! Blocks are cut out here, so that one that is damaged inside does not hide those after it, and
+//! one that holds no packets is passed over however long it is.
+
+use pcap_parser::pcapng::{EPB_MAGIC, IDB_MAGIC, SHB_MAGIC, SPB_MAGIC};
+use pcap_parser::traits::PcapNGPacketBlock;
+use pcap_parser::{
+    Block, InterfaceDescriptionBlock, SectionHeaderBlock, parse_block_be, parse_block_le,
+};
+
+use super::collect::Collector;
+use super::error::TraceError;
+use super::link::Link;
+use super::pcap::cut_off;
+use crate::error::FeedError;
+use crate::input::Input;
+
+/// The type of the block that held packets before the format was settled.
+const OBSOLETE_PACKET: u32 = 2;
+
+/// Bytes of the smallest block: its type and, at both ends, its length. A section's header has its
+/// byte order behind the first length.
+const BLOCK_LEN: usize = 12;
+
+/// Interfaces that a section may have.
+const INTERFACES: usize = 1 << 16;
+
+/// Whether an input that starts so is pcapng. Its first bytes are empty lines in a text, which has
+/// no NUL, though: the length that follows them has one.
+pub(super) fn looks_like(head: &[u8]) -> bool {
+    head.starts_with(&SHB_MAGIC.to_le_bytes()) && head.contains(&0)
+}
+
+/// Reads all blocks; `limit` is the greatest length of one that has to be kept.
+pub(super) fn read(
+    input: &mut Input<'_>,
+    limit: usize,
+    collector: &mut Collector<'_>,
+) -> Result<(), FeedError> {
+    let mut section = Section { big_endian: false, interfaces: Vec::new() };
+    while !collector.is_stopped() {
+        if input.fill(BLOCK_LEN) == 0 {
+            break;
+        }
+        let start = input.offset();
+        let Some(head) = input.window().first_chunk() else {
+            return Err(cut_off(input, BLOCK_LEN));
+        };
+        let head = section.head(head).map_err(|error| FeedError::trace(start, error))?;
+        if head.is_needed() {
+            if head.len > limit {
+                let error = TraceError::TooLong { len: head.len as u64, limit: limit as u64 };
+                return Err(FeedError::trace(start, error));
+            }
+            if input.fill(head.len) < head.len {
+                return Err(cut_off(input, head.len));
+            }
+            let result = section.block(head, &input.window()[..head.len], collector);
+            collector.pass(result.map_err(|error| FeedError::trace(start, error)))?;
+            input.consume(head.len);
+        } else {
+            collector.trace.report.skipped_blocks += 1;
+            collector.trace.report.obsolete_packets += u64::from(head.kind == OBSOLETE_PACKET);
+            let have = input.skip(head.len);
+            if have < head.len {
+                let (needed, have) = (head.len as u64, have as u64);
+                return Err(FeedError::trace(start, TraceError::CutOff { needed, have }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a block begins with.
+#[derive(Clone, Copy)]
+struct Head {
+    kind: u32,
+    /// Bytes of the whole block.
+    len: usize,
+}
+
+impl Head {
+    fn is_needed(self) -> bool {
+        matches!(self.kind, SHB_MAGIC | IDB_MAGIC | EPB_MAGIC | SPB_MAGIC)
+    }
+}
+
+/// Where packets were received.
+#[derive(Clone, Copy)]
+struct Interface {
+    /// The number of its link type.
+    link_type: u32,
+    link: Option<Link>,
+    /// Bytes kept of a packet; 0 is all.
+    snap: u32,
+}
+
+/// The part of a file that has one byte order and counts interfaces from 0.
+struct Section {
+    big_endian: bool,
+    interfaces: Vec<Interface>,
+}
+
+impl Section {
+    /// Reads what a block begins with.
+    fn head(&mut self, head: &[u8; BLOCK_LEN]) -> Result<Head, TraceError> {
+        let [k0, k1, k2, k3, l0, l1, l2, l3, order @ ..] = *head;
+        if [k0, k1, k2, k3] == SHB_MAGIC.to_le_bytes() {
+            self.big_endian = match order {
+                [0x1a, 0x2b, 0x3c, 0x4d] => true,
+                [0x4d, 0x3c, 0x2b, 0x1a] => false,
+                _ => return Err(TraceError::ByteOrder),
+            };
+        }
+        let kind = self.number([k0, k1, k2, k3]);
+        let len = self.number([l0, l1, l2, l3]);
+        if len < BLOCK_LEN as u32 || !len.is_multiple_of(4) {
+            return Err(TraceError::BlockLength { len });
+        }
+        Ok(Head { kind, len: len as usize })
+    }
+
+    fn number(&self, bytes: [u8; 4]) -> u32 {
+        if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+    }
+
+    /// Reads a block that is there from its first to its last byte.
+    fn block(
+        &mut self,
+        head: Head,
+        bytes: &[u8],
+        collector: &mut Collector<'_>,
+    ) -> Result<(), TraceError> {
+        let first = head.len as u32;
+        let last = bytes.last_chunk().map_or(0, |last| self.number(*last));
+        if first != last {
+            return Err(TraceError::BlockEnd { first, last });
+        }
+        let parsed = if self.big_endian { parse_block_be(bytes) } else { parse_block_le(bytes) };
+        // A parser that asks for more than the block has met a length that is too great.
+        let Ok((_, block)) = parsed else {
+            return Err(TraceError::Block { kind: head.kind });
+        };
+        match block {
+            Block::SectionHeader(header) => self.begin(&header),
+            Block::InterfaceDescription(interface) => self.describe(&interface),
+            Block::EnhancedPacket(packet) => {
+                let interface = self.interface(packet.if_id)?;
+                let link = interface.known(packet.if_id)?;
+                collector.packet(link, packet.packet_data());
+                Ok(())
+            }
+            Block::SimplePacket(packet) => {
+                let interface = self.interface(0)?;
+                let link = interface.known(0)?;
+                collector.packet(link, interface.snapped(packet.packet_data()));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, header: &SectionHeaderBlock<'_>) -> Result<(), TraceError> {
+        let (major, minor) = (header.major_version, header.minor_version);
+        if major != 1 {
+            return Err(TraceError::Version { format: "pcapng", major, minor });
+        }
+        self.interfaces.clear();
+        Ok(())
+    }
+
+    fn describe(&mut self, interface: &InterfaceDescriptionBlock<'_>) -> Result<(), TraceError> {
+        if self.interfaces.len() == INTERFACES {
+            return Err(TraceError::Interfaces { limit: INTERFACES });
+        }
+        let link_type = interface.linktype.0 as u32;
+        let link = Link::from_number(link_type);
+        self.interfaces.push(Interface { link_type, link, snap: interface.snaplen });
+        Ok(())
+    }
+
+    fn interface(&self, index: u32) -> Result<Interface, TraceError> {
+        let found = self.interfaces.get(index as usize);
+        let interfaces = self.interfaces.len();
+        found.copied().ok_or(TraceError::NoInterface { index, interfaces })
+    }
+}
+
+impl Interface {
+    /// The link type. An interface whose packets cannot be read matters only if it has some.
+    fn known(self, index: u32) -> Result<Link, TraceError> {
+        let error = TraceError::LinkType { number: self.link_type, interface: Some(index) };
+        self.link.ok_or(error)
+    }
+
+    /// The packet of a block that does not say how much of it was kept: what is behind that only
+    /// fills the block up.
+    fn snapped(self, packet: &[u8]) -> &[u8] {
+        match self.snap as usize {
+            0 => packet,
+            snap => &packet[..snap.min(packet.len())],
+        }
+    }
+}
