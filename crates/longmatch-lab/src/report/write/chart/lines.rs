@@ -19,7 +19,7 @@ impl Draw for Lines {
         self.shown().next()?;
         let plan = Plan::new(self, form);
         let palette = self.palette();
-        let mut svg = Svg::default();
+        let mut svg = Svg::of(form);
         plan.frame(&mut svg, self);
         for series in self.shown() {
             let look = palette.look(&series.name);
