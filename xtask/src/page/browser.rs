@@ -41,7 +41,7 @@ impl Browser {
                 false => Err(format!("CHROME names {name}, which does not start")),
             };
         }
-        let found = NAMES.iter().map(OsString::from).find(|program| starts(program));
+        let found = NAMES.iter().map(OsString::from).find(starts);
         found.map(|program| Self { program }).ok_or_else(|| {
             "no browser: install Chromium (Debian: `apt-get install chromium`), or name one in the environment \
              variable CHROME"

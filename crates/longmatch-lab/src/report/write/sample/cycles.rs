@@ -70,7 +70,8 @@ pub(super) fn cycles() -> Section {
         boxes: (0..places.len())
             .map(|at| {
                 let middle = from * (1.0 + tail * at as f64 / 20.0 + chance(at + salt) * 0.2);
-                (at != 3).then(|| [middle * 0.7, middle * 0.88, middle, middle * 1.2, middle * 1.9])
+                let percentiles = [0.7, 0.88, 1.0, 1.2, 1.9].map(|times| times * middle);
+                (at != 3).then_some(percentiles)
             })
             .collect(),
     };

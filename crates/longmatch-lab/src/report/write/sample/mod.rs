@@ -163,6 +163,6 @@ fn section(
 }
 
 fn line(name: &str, dashed: bool, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
-    let point = |(x, y)| Point { x, y, spread: (!dashed).then(|| [y * 0.93, y * 1.03]) };
+    let point = |(x, y)| Point { x, y, spread: (!dashed).then_some([y * 0.93, y * 1.03]) };
     Series { name: name.into(), dashed, points: points.into_iter().map(point).collect() }
 }

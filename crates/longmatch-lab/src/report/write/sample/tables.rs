@@ -50,10 +50,11 @@ pub(super) fn depths() -> Section {
     let mut cells = Vec::new();
     for length in 8..=32usize {
         for depth in length..=32 {
-            let far = (depth - length) as f64;
-            let weight = 1e9 * (-((length as f64 - 19.0) / 4.0).powi(2) - far * 0.9).exp();
-            if weight >= 1.0 {
-                cells.push((depth, length, weight as u64));
+            let (far, off) = (depth - length, length.abs_diff(19));
+            let count =
+                (1_000_000_000 >> (off * off / 11 + far * 4 / 3)) * (70 + depth as u64) / 100;
+            if count > 0 {
+                cells.push((depth, length, count));
             }
         }
     }
