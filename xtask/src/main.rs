@@ -7,6 +7,7 @@ mod asm;
 mod cpu;
 mod data;
 mod lint;
+mod page;
 mod prove;
 mod report;
 mod sabotage;
@@ -25,7 +26,7 @@ Usage: cargo xtask COMMAND
 
 Commands:
   lint           formatting, clippy, documentation and file lengths, with warnings as errors
-  test           every test, the no_std builds, the quick proof that all engines agree, and asm
+  test           every test, the no_std builds, the quick proof that all engines agree, asm, sanitize and page
   asm            compare the machine code of the kernels' loops with testdata/asm (x86-64 Linux)
   asm --bless    make what is compiled now the one to compare with
   prove          the full proof: every engine on every address of each table of the data directory
@@ -34,6 +35,9 @@ Commands:
   sabotage [WORD...]
                  put one mistake after the other into a copy of the sources, and see that tests notice: all of
                  xtask/src/sabotage/seeds.rs, or those with a word in their names or files
+  page           look at a report's page, testdata/report/sample.html, in a browser (Chromium), on phones and screens
+                 and in print
+  page FILE      the same with that page
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
   data --check   rebuild them in memory only and compare with the files that are there
@@ -53,6 +57,8 @@ fn main() -> ExitCode {
         ["prove"] => prove::run(),
         ["sanitize"] => sanitize::run(),
         ["sabotage", words @ ..] => sabotage::run(words),
+        ["page"] => page::run(None),
+        ["page", file] => page::run(Some(file)),
         ["data"] => data::run(data::Mode::Write),
         ["data", "--check"] => data::run(data::Mode::Check),
         ["help" | "--help" | "-h"] => {

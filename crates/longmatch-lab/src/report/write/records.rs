@@ -20,7 +20,7 @@ pub fn csv(sections: &[Section]) -> String {
         .terminator(csv::Terminator::CRLF)
         .from_writer(Vec::new());
     let never = "a vector takes all, and every row has the same fields";
-    writer.write_record(&columns()).expect(never);
+    writer.write_record(columns()).expect(never);
     for row in rows(sections) {
         writer.serialize(row).expect(never);
     }

@@ -196,7 +196,7 @@ fn nasty_charts(log: bool, name: &str) -> Vec<Chart> {
     };
     let series = |at: usize| Series {
         name: format!("{name}{at}"),
-        dashed: at % 2 == 0,
+        dashed: at.is_multiple_of(2),
         points: ODD.map(|odd| Point { x: odd, y: odd, spread: Some([odd; 2]) }).into(),
     };
     let lines = |steps| {

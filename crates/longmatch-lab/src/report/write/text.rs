@@ -100,6 +100,9 @@ fn digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Bold letters are so many times as wide.
+pub(super) const BOLD: f64 = 1.14;
+
 /// How wide the text is at a size of the letters: a guess that is rather too wide, as nobody knows
 /// the fonts of a reader.
 pub(super) fn width(text: &str, size: f64) -> f64 {

@@ -2,7 +2,7 @@
 
 use crate::report::model::{Bar, Bars};
 use crate::report::write::number;
-use crate::report::write::text::{shorten, width};
+use crate::report::write::text::{BOLD, shorten, width};
 
 use super::palette::Palette;
 use super::scale::{Scale, drawable};
@@ -19,13 +19,13 @@ impl Draw for Bars {
             return None;
         }
         let plan = Plan::new(self, form);
-        let mut svg = Svg::default();
+        let mut svg = Svg::of(form);
         let foot = plan.grid(&mut svg, self);
         let palette = Palette::new(bars().map(|bar| bar.name.as_str()));
         let mut top = plan.head();
         for group in &self.groups {
             if !group.name.is_empty() {
-                let name = shorten(&group.name, form.width() - 8.0, form.letters());
+                let name = shorten(&group.name, form.width() - 8.0, form.letters() * BOLD);
                 svg.text("group", Anchor::Start, (4.0, top + 21.0), &name);
                 top += Plan::GROUP;
             }
@@ -145,7 +145,7 @@ impl Plan {
             let (value, note) = bars.written(bar);
             // Without a bar, a note has the whole width.
             let note = if value.is_empty() { 0.0 } else { width(&note, size) };
-            width(&value, size) + note + if note > 0.0 { 8.0 } else { 0.0 }
+            width(&value, size * BOLD) + note + if note > 0.0 { 8.0 } else { 0.0 }
         });
         let right = widest(texts).clamp(30.0, form.width() * 0.3) + 14.0;
         let about = if form == Form::Wide { 6 } else { 4 };
@@ -239,8 +239,8 @@ impl Plan {
         let size = self.form.letters();
         let (value, note) = bars.written(bar);
         let gap = if value.is_empty() { 0.0 } else { 8.0 };
-        let wide =
-            width(&value, size) + if note.is_empty() { 0.0 } else { gap + width(&note, size) };
+        let wide = width(&value, size * BOLD)
+            + if note.is_empty() { 0.0 } else { gap + width(&note, size) };
         if let Some(paper) = paper
             && paper > x - 7.0
             && paper < x + wide + 7.0
@@ -249,7 +249,7 @@ impl Plan {
         }
         if !value.is_empty() {
             svg.text("value", Anchor::Start, (x, y), &value);
-            x += width(&value, size) + gap;
+            x += width(&value, size * BOLD) + gap;
         }
         if !note.is_empty() {
             let note = shorten(&note, (self.form.width() - x - 2.0).max(0.0), size);

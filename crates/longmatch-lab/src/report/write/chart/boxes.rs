@@ -3,7 +3,7 @@
 
 use crate::report::model::{BoxSeries, Boxes};
 use crate::report::write::number;
-use crate::report::write::text::{shorten, width};
+use crate::report::write::text::{BOLD, shorten, width};
 
 use super::palette::Palette;
 use super::scale::{Scale, drawable};
@@ -22,7 +22,7 @@ impl Draw for Boxes {
             self.series.iter().filter(|series| self.filled(series).next().is_some()).collect();
         let palette = Palette::new(self.series.iter().map(|series| series.name.as_str()));
         let plan = Plan::new(self, form, shown.len());
-        let mut svg = Svg::default();
+        let mut svg = Svg::of(form);
         let name = shorten(&named(&self.y), form.width() - 8.0, form.letters());
         svg.text("axis-name", Anchor::Start, (4.0, 14.0), &name);
         for (at, series) in shown.iter().enumerate() {
@@ -110,7 +110,7 @@ impl Plan {
         let from = (at % self.across) as f64 * self.panel + self.left;
         let to = from - self.left + self.panel - 10.0;
         let top = 20.0 + (at / self.across) as f64 * (ABOVE + PLOT + BELOW) + ABOVE;
-        let name = shorten(&series.name, to - from - 16.0, size);
+        let name = shorten(&series.name, to - from - 16.0, size * BOLD);
         svg.rect("swatch-box", (from, top - 15.0), (10.0, 10.0));
         svg.text("group", Anchor::Start, (from + 15.0, top - 6.0), &name);
         for tick in &self.scale.ticks {

@@ -14,7 +14,7 @@ impl Draw for Heat {
     fn draw(&self, form: Form) -> Option<Drawing> {
         let shades = Shades::of(self)?;
         let plan = Plan::new(self, form);
-        let mut svg = Svg::default();
+        let mut svg = Svg::of(form);
         plan.frame(&mut svg, self);
         svg.group("heat", "", |svg| {
             for (column, row, count) in self.filled() {

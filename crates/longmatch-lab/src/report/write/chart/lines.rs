@@ -19,7 +19,7 @@ impl Draw for Lines {
         self.shown().next()?;
         let plan = Plan::new(self, form);
         let palette = self.palette();
-        let mut svg = Svg::default();
+        let mut svg = Svg::of(form);
         plan.frame(&mut svg, self);
         for series in self.shown() {
             let look = palette.look(&series.name);
@@ -191,7 +191,7 @@ impl Plan {
         let points: Vec<Point> = lines.points(series).collect();
         let places: Vec<(f64, f64)> = points.iter().filter_map(|point| self.place(point)).collect();
         if lines.steps {
-            let steps = stairs(&places);
+            let steps = stairs(&thinned(&places));
             svg.path("line", &steps);
             for at in self.few_marks(&steps) {
                 svg.mark(look.shape, "mark", at, 4.0);
@@ -256,6 +256,19 @@ fn tight(scale: &Scale, lines: &Lines, places: Vec<f64>, from: f64, to: f64) -> 
     Scale::exact(lines.x.log, low, high).between(from, to).with_ticks(places)
 }
 
+/// The places without those that are nearer to the one before than anybody sees: a distribution
+/// may have many thousands. The last stays.
+fn thinned(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut kept: Vec<(f64, f64)> = Vec::new();
+    for (at, place) in places.iter().enumerate() {
+        let far = kept.last().is_none_or(|(x, y)| (place.0 - x).abs() + (place.1 - y).abs() >= 0.4);
+        if far || at + 1 == places.len() {
+            kept.push(*place);
+        }
+    }
+    kept
+}
+
 /// The corners of a line that keeps its height up to the next point.
 fn stairs(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut corners: Vec<(f64, f64)> = Vec::with_capacity(places.len() * 2);
@@ -306,6 +319,17 @@ mod tests {
         let many = spread_out(&[10.0; 40], 0.0, 300.0);
         assert!(many.is_sorted() && many.iter().all(|y| (0.0..=310.0).contains(y)), "{many:?}");
         assert!(spread_out(&[], 0.0, 300.0).is_empty());
+    }
+
+    #[test]
+    fn what_nobody_sees_is_left_out() {
+        let many: Vec<(f64, f64)> = (0..=100_000)
+            .map(|at| (f64::from(at) / 200.0, 300.0 - f64::from(at) / 400.0))
+            .collect();
+        let kept = thinned(&many);
+        assert!(kept.len() > 500 && kept.len() < 2_100, "{}", kept.len());
+        assert_eq!((kept.first(), kept.last()), (many.first(), many.last()));
+        assert_eq!(thinned(&[(1.0, 1.0)]), [(1.0, 1.0)]);
     }
 
     #[test]

@@ -1,15 +1,18 @@
 //! Which colour and which mark a series has.
 
-/// The engines that always have the same hue: theirs alone, as it is named in the style sheet.
-const KNOWN: [(&str, &str); 18] = [
+/// The hues, as the style sheet names them, of engines and of peers. Those that share one do the
+/// same thing, and are told apart as variants of an engine are.
+const KNOWN: [(&str, &str); 22] = [
     ("folio", "folio"),
     ("poptrie", "poptrie"),
+    ("poptrie-crate", "poptrie"),
     ("dxr", "dxr"),
     ("dir24_8", "dir24"),
     ("spider", "spider"),
     ("sail", "sail"),
     ("tree_bitmap", "tree"),
     ("radix", "radix"),
+    ("py-radix", "radix"),
     ("linear", "linear"),
     ("limit", "limit"),
     ("paper", "limit"),
@@ -19,11 +22,14 @@ const KNOWN: [(&str, &str); 18] = [
     ("prefix-trie", "wine"),
     ("ip_network_table", "leaf"),
     ("bart", "teal"),
+    ("bart-fast", "teal"),
     ("pytricia", "sand"),
+    ("auto", "limit"),
 ];
 
 /// Hues for all others, in the order in which they appear in a chart.
-const OTHERS: [&str; 8] = ["poptrie", "dxr", "dir24", "spider", "sail", "folio", "tree", "wine"];
+const OTHERS: [&str; 10] =
+    ["poptrie", "dxr", "dir24", "spider", "sail", "folio", "tree", "wine", "teal", "sand"];
 
 /// Steps of lightness that variants of an engine are spread over; the hue itself is the middle.
 const LEVELS: usize = 7;
@@ -56,27 +62,28 @@ impl Palette {
                 distinct.push(name);
             }
         }
-        // The first words, in their order, each with its variants.
-        let mut engines: Vec<(&str, Vec<&str>)> = Vec::new();
+        let hue_of = |word: &str| KNOWN.iter().find(|(name, _)| *name == word).map(|(_, hue)| *hue);
+        // What has a hue together, in its order: engines by their hue, others by their first word.
+        let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
         for name in distinct {
             let word = first_word(name);
-            match engines.iter_mut().find(|(engine, _)| *engine == word) {
+            let kind = hue_of(word).unwrap_or(word);
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
                 Some((_, variants)) => variants.push(name),
-                None => engines.push((word, vec![name])),
+                None => kinds.push((kind, vec![name])),
             }
         }
+        let taken = |hue: &str| kinds.iter().any(|(kind, _)| *kind == hue);
+        let free: Vec<&str> = OTHERS.into_iter().filter(|hue| !taken(hue)).collect();
+        let mut others = free.iter().copied().chain(OTHERS).cycle();
         let mut palette = Self::default();
-        let (mut unknown, mut shapes) = (0, 0);
-        for (engine, variants) in engines {
-            let known = KNOWN.iter().find(|(name, _)| *name == engine).map(|(_, hue)| *hue);
-            let hue = known.unwrap_or_else(|| {
-                unknown += 1;
-                OTHERS[(unknown - 1) % OTHERS.len()]
-            });
+        let mut shapes = (0..SHAPES).cycle();
+        for (kind, variants) in &kinds {
+            let known = KNOWN.iter().any(|(_, hue)| hue == kind);
+            let hue = if known { kind } else { others.next().unwrap_or("limit") };
             for (at, name) in variants.iter().enumerate() {
                 let class = format!("c-{hue} v{}", level(at, variants.len()));
-                let look = Look { class, shape: shapes % SHAPES };
-                shapes += 1;
+                let look = Look { class, shape: shapes.next().unwrap_or(0) };
                 palette.looks.push(((*name).to_owned(), look));
             }
         }
@@ -130,6 +137,20 @@ mod tests {
             let look = palette.look(name);
             assert_eq!((look.class.as_str(), look.shape), (format!("c-dxr v{at}").as_str(), at));
         }
+    }
+
+    #[test]
+    fn what_shares_a_hue_differs_as_variants_do() {
+        let palette = Palette::new(["rte_lpm", "rte_fib", "bart"].into_iter());
+        let classes = ["rte_lpm", "rte_fib", "bart"].map(|name| palette.look(name).class.clone());
+        assert_eq!(classes, ["c-rte v2", "c-rte v5", "c-teal v3"]);
+    }
+
+    #[test]
+    fn others_do_not_take_the_hue_of_an_engine_that_is_there() {
+        let palette = Palette::new(["basic", "poptrie s=18"].into_iter());
+        assert_eq!(palette.look("basic").class, "c-dxr v3");
+        assert_eq!(palette.look("poptrie s=18").class, "c-poptrie v3");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use crate::report::write::text::escape;
 
+use super::Form;
+
 /// Where a text begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Anchor {
@@ -19,15 +21,21 @@ pub(super) enum Anchor {
 #[derive(Debug, Default)]
 pub(super) struct Svg {
     out: String,
+    titles: bool,
 }
 
 impl Svg {
+    /// For a drawing. Titles appear under a pointer, and what is narrow has none.
+    pub fn of(form: Form) -> Self {
+        Self { out: String::new(), titles: form == Form::Wide }
+    }
+
     /// All that was drawn.
     pub fn finish(self) -> String {
         self.out
     }
 
-    /// What `draw` draws, as one group with a class, and with a title that some browsers show.
+    /// What `draw` draws, as one group with a class and a title.
     pub fn group(&mut self, class: &str, title: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.out, "<g class=\"{class}\">");
         self.title(title);
@@ -61,7 +69,7 @@ impl Svg {
             place(size.0),
             place(size.1)
         );
-        if title.is_empty() {
+        if title.is_empty() || !self.titles {
             self.out.push_str("/>");
         } else {
             self.out.push('>');
@@ -113,7 +121,7 @@ impl Svg {
     }
 
     fn title(&mut self, title: &str) {
-        if !title.is_empty() {
+        if self.titles && !title.is_empty() {
             let _ = write!(self.out, "<title>{}</title>", escape(title));
         }
     }
@@ -166,7 +174,7 @@ mod tests {
 
     #[test]
     fn text_is_escaped_wherever_it_comes() {
-        let mut svg = Svg::default();
+        let mut svg = Svg::of(Form::Wide);
         svg.group("a", "<1>", |svg| {
             svg.text("b", Anchor::End, (1.0, 2.0), "<&\"'");
             svg.titled_rect("c", (0.0, 0.0), (1.0, 1.0), "x & y");

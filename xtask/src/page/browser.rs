@@ -1,0 +1,145 @@
+//! Chromium, as far as it is needed.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What it is called by those who package it.
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// A run that lasts longer has got stuck.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// A browser that starts.
+#[derive(Debug)]
+pub struct Browser {
+    program: OsString,
+}
+
+/// What a run of the browser left.
+#[derive(Debug)]
+pub struct Seen {
+    /// What it wrote.
+    pub output: String,
+    /// What its console says: errors of the page, and what it was not allowed to load.
+    pub complaints: Vec<String>,
+}
+
+impl Browser {
+    /// The one that the environment variable CHROME names, or the first that starts; else how to get one.
+    pub fn find() -> Result<Self, String> {
+        if let Some(program) = env::var_os("CHROME") {
+            let works = starts(&program);
+            let name = program.to_string_lossy().into_owned();
+            return match works {
+                true => Ok(Self { program }),
+                false => Err(format!("CHROME names {name}, which does not start")),
+            };
+        }
+        let found = NAMES.iter().map(OsString::from).find(starts);
+        found.map(|program| Self { program }).ok_or_else(|| {
+            "no browser: install Chromium (Debian: `apt-get install chromium`), or name one in the environment \
+             variable CHROME"
+                .into()
+        })
+    }
+
+    /// Opens a file with these options, without a window and without a network.
+    pub fn run(&self, options: &[&str], page: &Path, dir: &Path) -> io::Result<Seen> {
+        let (output, errors) = (dir.join("output"), dir.join("errors"));
+        let mut command = Command::new(&self.program);
+        command
+            .args([
+                "--headless=new",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                "--enable-logging=stderr",
+            ])
+            // It does not start as root with its sandbox; what it opens was made here.
+            .arg("--no-sandbox")
+            .args([
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+            ])
+            .arg("--host-resolver-rules=MAP * ~NOTFOUND")
+            .arg(format!("--user-data-dir={}", dir.join("profile").display()))
+            .args(options)
+            .arg(address(page))
+            .stdin(Stdio::null())
+            .stdout(File::create(&output)?)
+            .stderr(File::create(&errors)?);
+        wait(&mut command)?;
+        let read =
+            |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(Seen { output: read(&output)?, complaints: complaints(&read(&errors)?) })
+    }
+}
+
+/// The address of a file.
+fn address(file: &Path) -> String {
+    let byte = |byte: &u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+            char::from(*byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    let path: String = file.as_os_str().as_encoded_bytes().iter().map(byte).collect();
+    format!("file://{path}")
+}
+
+/// Whether a program is there and says what version it is.
+fn starts(program: &OsString) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Waits for the program's end, and brings it about when that takes too long.
+fn wait(command: &mut Command) -> io::Result<()> {
+    let mut child = command.spawn()?;
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => {
+                return Err(io::Error::other(format!("the browser ended with {status}")));
+            }
+            None => thread::sleep(Duration::from_millis(50)),
+        }
+    }
+    child.kill()?;
+    child.wait()?;
+    Err(io::Error::other(format!("the browser was not done after {} s", PATIENCE.as_secs())))
+}
+
+/// The lines of a log that come from the console of a page.
+fn complaints(log: &str) -> Vec<String> {
+    log.lines().filter(|line| line.contains(":CONSOLE")).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_console_complains() {
+        let log = "[1:2:ERROR:dbus/bus.cc:408] Failed to connect\n[1:2:INFO:CONSOLE(3)] \"no\", source: x (3)\n";
+        assert_eq!(complaints(log), ["[1:2:INFO:CONSOLE(3)] \"no\", source: x (3)"]);
+    }
+
+    #[test]
+    fn addresses_of_files_hold_any_name() {
+        assert_eq!(address(Path::new("/a b/c#?.html")), "file:///a%20b/c%23%3F.html");
+    }
+
+    #[test]
+    fn what_is_not_there_does_not_start() {
+        assert!(!starts(&"./no-such-browser".into()));
+    }
+}

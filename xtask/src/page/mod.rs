@@ -1,0 +1,192 @@
+//! `cargo xtask page`: opens a report's page in a browser that nobody sees, at the widths of phones and screens, and
+//! looks at what came out.
+//!
+//! The browser is told to show a page of our own, which loads the report into frames, one a width, and writes into
+//! itself what is wrong with it (`check.js`). So a browser is all that is needed, and no driver for it. Then the report
+//! is printed, as what happens there no script sees.
+
+mod browser;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::Outcome;
+use crate::report::{Report, Verdict};
+use crate::workspace::root;
+use browser::Browser;
+
+/// The page that is checked when none is named: the one that a test of the lab keeps up to date.
+const SAMPLE: &str = "testdata/report/sample.html";
+
+/// The script that looks at the frames.
+const CHECK: &str = include_str!("check.js");
+
+/// A page in print is not smaller than that, not even an empty one.
+const LEAST_PDF: u64 = 4_000;
+
+/// Of what is wrong, more lines help nobody.
+const MOST_LINES: usize = 40;
+
+/// Checks a page, or the sample, and returns whether nothing is wrong with it.
+pub fn run(page: Option<&str>) -> Outcome {
+    let mut report = Report::default();
+    match page {
+        // Where the shell is, and not at the root as the sample.
+        Some(page) => {
+            let page = fs::canonicalize(page).map_err(|error| format!("{page}: {error}"))?;
+            steps(&mut report, &page);
+        }
+        None => sample(&mut report),
+    }
+    Ok(report.finish())
+}
+
+/// Checks the sample as steps of a report; skipped, with the reason, where there is no browser.
+pub fn sample(report: &mut Report) {
+    steps(report, &root().join(SAMPLE));
+}
+
+fn steps(report: &mut Report, page: &Path) {
+    let (shown, printed) = ("a report's page in a browser", "a report's page in print");
+    match Browser::find() {
+        Ok(browser) => {
+            report.step(shown, || verdict(show(&browser, page)));
+            report.step(printed, || verdict(print(&browser, page)));
+        }
+        Err(why) => {
+            report.skip(shown, &why);
+            report.skip(printed, &why);
+        }
+    }
+}
+
+fn verdict(step: io::Result<Verdict>) -> Verdict {
+    step.unwrap_or_else(|error| Verdict::Failed(error.to_string()))
+}
+
+/// Shows the page in frames of several widths.
+fn show(browser: &Browser, page: &Path) -> io::Result<Verdict> {
+    let html = fs::read_to_string(page)?;
+    let dir = work_dir()?;
+    let check = dir.join("check.html");
+    fs::write(&check, harness(&html))?;
+    // Time runs as fast as the browser can, up to so many milliseconds.
+    let seen = browser.run(&["--dump-dom", "--virtual-time-budget=120000"], &check, &dir)?;
+    let mut wrong = seen.complaints;
+    match said(&seen.output) {
+        Some(lines) => {
+            for line in lines {
+                match line.strip_prefix("wrong: ") {
+                    Some(what) => wrong.push(what.to_owned()),
+                    None => println!("{line}"),
+                }
+            }
+        }
+        None => wrong.push("the check did not come to its end".into()),
+    }
+    Ok(judged(&wrong))
+}
+
+/// Prints the page.
+fn print(browser: &Browser, page: &Path) -> io::Result<Verdict> {
+    let dir = work_dir()?;
+    let pdf = dir.join("page.pdf");
+    // What an earlier run left would look like success.
+    let _ = fs::remove_file(&pdf);
+    let to = format!("--print-to-pdf={}", pdf.display());
+    let mut wrong = browser.run(&["--no-pdf-header-footer", &to], page, &dir)?.complaints;
+    match fs::read(&pdf) {
+        Ok(bytes) if bytes.starts_with(b"%PDF-") && bytes.len() as u64 > LEAST_PDF => {
+            println!("{} has {} bytes", pdf.display(), bytes.len());
+        }
+        Ok(bytes) => wrong.push(format!("what was printed has only {} bytes", bytes.len())),
+        Err(error) => wrong.push(format!("nothing was printed: {error}")),
+    }
+    Ok(judged(&wrong))
+}
+
+fn judged(wrong: &[String]) -> Verdict {
+    for what in wrong.iter().take(MOST_LINES) {
+        println!("wrong: {what}");
+    }
+    if wrong.len() > MOST_LINES {
+        println!("and {} more", wrong.len() - MOST_LINES);
+    }
+    match wrong.len() {
+        0 => Verdict::Passed,
+        n => Verdict::Failed(format!("{n} complaint(s), see above")),
+    }
+}
+
+/// Where the browser may write.
+fn work_dir() -> io::Result<PathBuf> {
+    let dir = root().join("target/page");
+    fs::create_dir_all(&dir)?;
+    Ok(dir)
+}
+
+/// The page that checks the other one, which it has as a text of its script.
+fn harness(html: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>check</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<pre id=\"verdict\"></pre>\n\
+         <script>\nconst PAGE = {};\n{CHECK}</script></html>\n",
+        script_text(html)
+    )
+}
+
+/// A text as JavaScript has it, with nothing in it that could end a script element.
+fn script_text(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | '=' | '.' | ':' | ';' | '/' | '-' => {
+                out.push(c)
+            }
+            _ => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+            }
+        }
+    }
+    out + "\""
+}
+
+/// The lines of the verdict in the page that the browser gives back; nothing when they are not all there.
+fn said(dom: &str) -> Option<Vec<String>> {
+    let (_, rest) = dom.split_once("<pre id=\"verdict\">")?;
+    let (text, _) = rest.split_once("</pre>")?;
+    let text =
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", " ").replace("&amp;", "&");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    (lines.pop()? == "end").then_some(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_counts_only_when_it_is_whole() {
+        let dom = "<html><pre id=\"verdict\">wrong: a &lt;b&gt; &amp;amp;\nfine\nend</pre></html>";
+        assert_eq!(said(dom), Some(vec!["wrong: a <b> &amp;".to_owned(), "fine".to_owned()]));
+        assert_eq!(said("<pre id=\"verdict\">wrong: a</pre>"), None);
+        assert_eq!(said("<pre id=\"verdict\"></pre>"), None);
+        assert_eq!(said(""), None);
+    }
+
+    #[test]
+    fn a_page_cannot_end_the_script_that_it_is_in() {
+        let text = script_text("</script>\n\"\\é");
+        assert_eq!(text, "\"\\u{3c}/script\\u{3e}\\u{a}\\u{22}\\u{5c}\\u{e9}\"");
+        assert!(harness("</script>").matches("</script>").count() == 1);
+    }
+
+    #[test]
+    fn complaints_fail() {
+        assert_eq!(judged(&[]), Verdict::Passed);
+        assert!(matches!(judged(&["a".to_owned()]), Verdict::Failed(_)));
+    }
+}
