@@ -334,6 +334,12 @@ impl<'a> Desk<'a> {
         self.rows.push(Row { experiment: self.experiment.into(), ..row });
     }
 
+    /// Says where a paper has its values from: all that were noted and do not say so yet.
+    pub fn cite(&mut self, paper_of: &str) {
+        let uncited = |row: &&mut Row| row.paper.is_some() && row.paper_of.is_empty();
+        self.rows.iter_mut().filter(uncited).for_each(|row| row.paper_of = paper_of.into());
+    }
+
     /// Notes something that was counted, for an engine or, where its name is empty, for a table.
     pub fn count<F: LabFamily>(
         &mut self,

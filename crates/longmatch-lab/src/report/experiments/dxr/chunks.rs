@@ -70,6 +70,7 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
         figures.push(statistics_figure(desk, named));
         desk.step(1.3);
     }
+    desk.cite(PAPER_TABLE);
     Ok(figures)
 }
 
@@ -86,7 +87,6 @@ fn lengths_figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
                 metric: "share of chunks".into(),
                 value: Some(share),
                 paper,
-                paper_of: PAPER_TABLE.into(),
                 ..row_about(named.name, named.rib)
             });
             rows.push(vec![

@@ -75,7 +75,9 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     if tables.is_empty() {
         return Err(Absence("needs a table with IPv4 routes".into()));
     }
-    Ok(tables.into_iter().map(|named| figure(desk, named)).collect())
+    let figures = tables.into_iter().map(|named| figure(desk, named)).collect();
+    desk.cite(&format!("{PAPER_TABLE}; Intel {}", MACHINES[0]));
+    Ok(figures)
 }
 
 fn figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {

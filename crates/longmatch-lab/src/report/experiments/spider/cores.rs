@@ -1,6 +1,6 @@
 //! Figure 12: the rate by cores.
 
-use super::{PAPER_CPU, PAPER_TABLES};
+use super::{ISP_A, PAPER_CPU, PAPER_TABLES};
 use crate::contestant::Mode;
 use crate::family::LabFamily;
 use crate::made::spider_random;
@@ -65,6 +65,7 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     if figures.is_empty() {
         return Err(Absence("needs a table of routes".into()));
     }
+    desk.cite(&format!("{ISP_A}; {PAPER_CPU}"));
     Ok(figures)
 }
 

@@ -2,7 +2,7 @@
 
 use longmatch::Ipv4;
 
-use super::{PAPER_CPU, PAPER_TABLES};
+use super::{ISP_A, PAPER_CPU, PAPER_TABLES};
 use crate::report::desk::{Desk, Entrant, Field};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::inputs::Named;
@@ -37,7 +37,9 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     if tables.is_empty() {
         return Err(Absence("needs a table with IPv4 routes".into()));
     }
-    Ok(tables.into_iter().map(|named| figure(desk, named)).collect())
+    let figures = tables.into_iter().map(|named| figure(desk, named)).collect();
+    desk.cite(ISP_A);
+    Ok(figures)
 }
 
 fn figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
