@@ -233,3 +233,21 @@ pub(crate) fn fastest(all: &[Measured]) -> Option<(&str, f64)> {
     let rates = all.iter().filter_map(|it| Some((it.entrant.spec.as_str(), it.rate()?)));
     rates.max_by(|(_, a), (_, b)| a.total_cmp(b))
 }
+
+/// Which engine was the fastest where: neighbours with the same one are one sentence.
+pub(crate) fn leaders(series: &[(String, &[Measured])]) -> Vec<Finding> {
+    let lead = |(place, all): &(String, &[Measured])| {
+        let (spec, rate) = fastest(all)?;
+        Some((place.clone(), spec.to_owned(), rate))
+    };
+    let all: Vec<_> = series.iter().filter_map(lead).collect();
+    let runs = all.chunk_by(|(_, a, _), (_, b, _)| a == b);
+    let sentence = |run: &[(String, String, f64)]| {
+        let [(first, spec, rate), .., (last, _, end)] = run else {
+            let (place, spec, rate) = &run[0];
+            return remark(format!("{place}: the fastest is {spec}, {rate:.0} Mlps."));
+        };
+        remark(format!("{first} to {last}: the fastest is {spec}, {rate:.0} to {end:.0} Mlps."))
+    };
+    runs.map(sentence).collect()
+}

@@ -8,7 +8,7 @@ use crate::report::experiment::{Absence, Experiment};
 use crate::report::inputs::{Effort, Named};
 use crate::report::model::{Figure, Finding};
 use crate::report::show::{
-    about_rates, condition, fastest, lines, log_axis, rate_axis, rate_lines, rate_table, remark,
+    about_rates, condition, leaders, lines, log_axis, rate_axis, rate_lines, rate_table, remark,
 };
 use crate::traffic::Traffic;
 
@@ -71,12 +71,12 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
         conditions,
         chart: Some(lines(log_axis("addresses in a batch", ""), rate_axis(), series)),
         table: rate_table("batch size", &columns),
-        findings: findings(&all),
+        findings: findings(&all, &columns),
         id,
     }
 }
 
-fn findings(all: &[(f64, Vec<Measured>)]) -> Vec<Finding> {
+fn findings(all: &[(f64, Vec<Measured>)], columns: &[(String, &[Measured])]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for line in rate_lines(all) {
         let best = line.points.iter().map(|it| it.y).fold(0.0, f64::max);
@@ -87,11 +87,7 @@ fn findings(all: &[(f64, Vec<Measured>)]) -> Vec<Finding> {
             )));
         }
     }
-    for (size, all) in all {
-        if let Some((spec, rate)) = fastest(all) {
-            let text = format!("In batches of {size} the fastest is {spec}, {rate:.0} Mlps.");
-            findings.push(remark(text));
-        }
-    }
+    let sizes = columns.iter().map(|(size, all)| (format!("batches of {size}"), *all));
+    findings.extend(leaders(&sizes.collect::<Vec<_>>()));
     findings
 }

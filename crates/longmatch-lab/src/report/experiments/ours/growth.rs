@@ -8,8 +8,8 @@ use crate::report::experiment::{Absence, Experiment};
 use crate::report::inputs::{Effort, Named};
 use crate::report::model::{Cell, Condition, Figure, Finding, Point, Series, Table};
 use crate::report::show::{
-    MIB, about_rates, column, fastest, lines, log_axis, plural, rate_axis, rate_lines, rate_table,
-    remark, table, text, thousands,
+    MIB, about_rates, column, leaders, like, lines, log_axis, plural, rate_axis, rate_lines,
+    rate_table, remark, table, text, thousands,
 };
 use crate::traffic::Traffic;
 
@@ -38,6 +38,8 @@ pub(super) const GROWTH: Experiment = Experiment {
 
 const ENGINES: [&str; 7] =
     ["folio", "poptrie:s=18", "dxr", "dir24_8", "tree_bitmap", "radix", "spider"];
+/// An engine that takes more memory than this with one size is left out of larger ones.
+const TOO_MUCH: usize = 256 << 20;
 /// Seconds for each route of each table: growing, compiling with all engines, the oracle.
 const PER_ROUTE: f64 = 2.0e-6;
 
@@ -71,16 +73,18 @@ struct Size {
 fn both<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> [Figure; 2] {
     let id = format!("growth-{}-{}", F::NAME, named.name);
     let mut growth = Growth::new(named.rib, SEED);
-    let mut sizes = Vec::new();
+    let mut sizes: Vec<Size> = Vec::new();
     let mut conditions = Vec::new();
+    let mut engines = ENGINES.to_vec();
     for factor in factors(&desk.effort) {
         let wanted = (named.rib.len() as f64 * factor).round() as usize;
         let thin = (*factor < 1.0).then(|| thinned(named.rib, wanted, SEED));
         let rib = thin.as_ref().unwrap_or_else(|| growth.to(wanted));
-        let (size, about) = measure(desk, &id, Named { rib, ..named }, *factor);
+        let (size, about) = measure(desk, &id, Named { rib, ..named }, *factor, &engines);
         if *factor == 1.0 {
             conditions = about;
         }
+        engines.retain(|spec| !is_too_much(&size, spec));
         sizes.push(size);
     }
     let findings = findings(named.rib.len(), &sizes);
@@ -90,13 +94,19 @@ fn both<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> [Figure; 2] {
     ]
 }
 
+fn is_too_much(size: &Size, spec: &str) -> bool {
+    let record = like(&size.measured, spec).and_then(Measured::record);
+    record.is_some_and(|record| record.bytes > TOO_MUCH)
+}
+
 fn measure<F: LabFamily>(
     desk: &mut Desk<'_>,
     id: &str,
     named: Named<'_, F>,
     factor: f64,
+    engines: &[&str],
 ) -> (Size, Vec<Condition>) {
-    let field = Field::apart(named, &Entrant::all(&ENGINES));
+    let field = Field::apart(named, &Entrant::all(engines));
     let heat = desk.heat(&field.race, &Traffic::Routed).expect("routed traffic has keys");
     desk.step(named.rib.len() as f64 * PER_ROUTE);
     let setup = desk.brief(Mode::Batch);
@@ -196,6 +206,7 @@ fn memory_table(sizes: &[Size]) -> Table {
 }
 
 fn findings(routes: usize, sizes: &[Size]) -> Vec<Finding> {
+    let largest = sizes.last().map_or(0.0, |it| it.factor);
     let mut findings = Vec::new();
     for size in sizes {
         let wanted = (routes as f64 * size.factor).round() as usize;
@@ -206,17 +217,24 @@ fn findings(routes: usize, sizes: &[Size]) -> Vec<Finding> {
                 thousands(wanted as u64)
             )));
         }
+        let left_out = ENGINES.iter().filter(|spec| is_too_much(size, spec));
+        let left_out: Vec<_> = left_out.copied().collect();
+        if !left_out.is_empty() && size.factor < largest {
+            findings.push(remark(format!(
+                "{} left out of tables of more than {}: more than {} MiB here.",
+                left_out.join(", "),
+                plural(size.routes, "route"),
+                TOO_MUCH >> 20
+            )));
+        }
         for refused in size.measured.iter().filter(|it| it.record().is_none()) {
             let Err(why) = &refused.result else { continue };
             let spec = &refused.entrant.spec;
             let routes = plural(size.routes, "route");
             findings.push(remark(format!("{spec} refuses {routes}: {why}.")));
         }
-        if let Some((spec, rate)) = fastest(&size.measured) {
-            let routes = plural(size.routes, "route");
-            let text = format!("With {routes} the fastest is {spec}, {rate:.0} Mlps.");
-            findings.push(remark(text));
-        }
     }
+    let columns = sizes.iter().map(|it| (plural(it.routes, "route"), &it.measured[..]));
+    findings.extend(leaders(&columns.collect::<Vec<_>>()));
     findings
 }

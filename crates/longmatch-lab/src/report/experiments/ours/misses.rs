@@ -8,7 +8,7 @@ use crate::report::experiment::{Absence, Experiment};
 use crate::report::inputs::{Effort, Named};
 use crate::report::model::{Cell, Figure, Finding};
 use crate::report::show::{
-    about_rates, axis, condition, fastest, lines, rate_axis, rate_lines, rate_table, remark,
+    about_rates, axis, condition, leaders, lines, rate_axis, rate_lines, rate_table, remark,
 };
 
 pub(super) const MISSES: Experiment = Experiment {
@@ -99,11 +99,7 @@ fn findings(all: &[(f64, Vec<Measured>)]) -> Vec<Finding> {
             )))
         })
         .collect();
-    for (percent, all) in all {
-        if let Some((spec, rate)) = fastest(all) {
-            let text = format!("With {percent} % misses the fastest is {spec}, {rate:.0} Mlps.");
-            findings.push(remark(text));
-        }
-    }
+    let shares = all.iter().map(|(percent, all)| (format!("{percent} % misses"), &all[..]));
+    findings.extend(leaders(&shares.collect::<Vec<_>>()));
     findings
 }

@@ -5,6 +5,7 @@ use crate::contestant::Mode;
 use crate::family::LabFamily;
 use crate::heat::Heat;
 use crate::made::spider_random;
+use crate::report::compare::merged;
 use crate::report::desk::{Desk, Entrant, Field, Measured, SEED};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::inputs::{Inputs, Named};
@@ -90,16 +91,13 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
         let name = if name == "trace" && !is_trace { "zipf, no trace" } else { name };
         let heat = desk.heat(&fields[0].race, &traffic).expect("there are such keys");
         let about = about_rates(named.name, &fields[0].race, &heat, &desk.setup(Mode::Batch));
-        if all.is_empty() {
-            conditions = about;
-        } else {
-            let traffic = about.into_iter().filter(|it| it.name == "traffic" || it.name == "keys");
-            conditions
-                .extend(traffic.map(|it| condition(&format!("{}, second", it.name), it.value)));
-        }
+        conditions.push((name.to_owned(), about));
         all.push(measure(desk, &id, &fields, &heat, name));
         desk.step(0.5);
     }
+    let mut conditions = merged(conditions);
+    conditions.retain(|it| it.name != "lookups");
+    conditions.push(condition("lookups", "as the groups say; batches are of 256"));
     conditions.push(condition("the paper's", format!("{PAPER_TABLES}; {PAPER_CPU}")));
     let groups: Vec<(String, &[Measured])> = all
         .iter()
