@@ -28,6 +28,9 @@ pub trait LabFamily: Engines {
     /// The destinations of this family.
     fn listed(destinations: &Destinations) -> &[Self::Bits];
 
+    /// Addresses of this family as destinations in order.
+    fn destinations(name: String, keys: Vec<Self::Bits>) -> Destinations;
+
     /// Addresses as pairs of 64 bits; `None` where they have fewer.
     fn halves(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>>;
 }
@@ -60,6 +63,10 @@ impl LabFamily for Ipv4 {
         &destinations.ipv4
     }
 
+    fn destinations(name: String, keys: Vec<u32>) -> Destinations {
+        Destinations { name, ipv4: keys, ..Destinations::default() }
+    }
+
     fn halves(_: &[[u64; 2]]) -> Option<Keys<'_, Self>> {
         None
     }
@@ -87,6 +94,10 @@ impl LabFamily for Ipv6 {
 
     fn listed(destinations: &Destinations) -> &[u128] {
         &destinations.ipv6
+    }
+
+    fn destinations(name: String, keys: Vec<u128>) -> Destinations {
+        Destinations { name, ipv6: keys, ..Destinations::default() }
     }
 
     fn halves(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>> {

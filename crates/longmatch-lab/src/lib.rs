@@ -16,12 +16,16 @@ mod choice;
 mod contestant;
 mod depths;
 mod family;
+mod grow;
 mod heat;
 mod held;
+#[allow(unsafe_code, reason = "advice on memory, on Linux")]
+mod huge;
 mod kernel;
 #[allow(unsafe_code, reason = "vector instructions, on x86-64")]
 mod limit;
 mod machine;
+mod made;
 mod oracle;
 mod pin;
 mod probes;

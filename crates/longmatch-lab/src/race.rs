@@ -158,6 +158,17 @@ impl<'r, F: LabFamily> Race<'r, F> {
         Ok(())
     }
 
+    /// Compiles an engine once and adds it, whatever is there already: to compare two that differ
+    /// in where their memory lies.
+    ///
+    /// # Errors
+    /// As [`Race::enter`].
+    pub(crate) fn enter_apart(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
+        let entry = self.compiled(spec)?;
+        self.entries.push(entry);
+        Ok(())
+    }
+
     fn compiled(&self, spec: &EngineSpec) -> Result<Entry<F>, CompileError> {
         let enter = Enter { started: Instant::now() };
         if spec.kind != EngineKind::Auto {

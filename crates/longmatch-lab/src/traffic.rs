@@ -86,7 +86,7 @@ impl Traffic {
         match self {
             Self::Random => (0..count).map(|_| F::random_address(random)).collect(),
             Self::Sequential => (0..count).map(|i| F::sequential(i, count)).collect(),
-            Self::Repeated => repeated::<F>(count, random),
+            Self::Repeated => repeated::<F>(count, REPEATS, random),
             Self::Routed => Routed::new(rib).take(count, random),
             Self::Zipf => zipf(rib, count, random),
             Self::File(destinations) => cycled(F::listed(destinations), count),
@@ -121,26 +121,32 @@ impl fmt::Display for UnknownTraffic {
 
 impl core::error::Error for UnknownTraffic {}
 
-fn repeated<F: LabFamily>(count: usize, random: &mut Xorshift) -> Vec<F::Bits> {
+/// Random addresses, each so many times in a row.
+pub(crate) fn repeated<F: LabFamily>(
+    count: usize,
+    times: usize,
+    random: &mut Xorshift,
+) -> Vec<F::Bits> {
     let mut keys = Vec::with_capacity(count);
     while keys.len() < count {
         let address = F::random_address(random);
-        keys.resize((keys.len() + REPEATS).min(count), address);
+        keys.resize((keys.len() + times).min(count), address);
     }
     keys
 }
 
 /// Draws addresses that have a route.
-struct Routed<F: LabFamily> {
+pub(crate) struct Routed<F: LabFamily> {
     prefixes: Vec<Prefix<F>>,
 }
 
 impl<F: LabFamily> Routed<F> {
-    fn new(rib: &Rib<F>) -> Self {
+    pub fn new(rib: &Rib<F>) -> Self {
         Self { prefixes: rib.iter().map(|route| route.prefix).collect() }
     }
 
-    fn next(&self, random: &mut Xorshift) -> F::Bits {
+    /// A random route, or the first bits of an address anywhere if there is none, and random bits.
+    pub fn next(&self, random: &mut Xorshift) -> F::Bits {
         if self.prefixes.is_empty() {
             return F::random_address(random);
         }

@@ -1,6 +1,6 @@
 //! Where an experiment is carried out: its inputs, what it notes, and how far it is.
 
-use longmatch::{EngineSpec, Rib};
+use longmatch::{CompileError, EngineSpec, Rib};
 
 use super::inputs::{Effort, Inputs, Named};
 use super::model::{Cell, Row};
@@ -16,6 +16,27 @@ pub const SEED: u64 = 1;
 
 /// How the reason ends for which an engine that gave wrong answers has no value.
 pub(crate) const WRONG: &str = "wrong answers";
+
+/// The share of the usual seconds that values of a long series are measured.
+const BRIEF: f64 = 0.5;
+
+/// Seconds that it takes about to measure an engine for so many seconds.
+fn per_engine(seconds: f64, passes: usize) -> f64 {
+    let passes = (passes + 3) as f64 / (passes + 1) as f64;
+    seconds * passes * 1.15 + 0.03
+}
+
+impl Effort {
+    /// Seconds that it takes about to measure so many engines as [`Desk::setup`] has it.
+    pub(crate) fn usual(&self, engines: usize) -> f64 {
+        engines as f64 * per_engine(self.seconds, self.passes)
+    }
+
+    /// As [`Desk::brief`] has it.
+    pub(crate) fn brief(&self, engines: usize) -> f64 {
+        engines as f64 * per_engine(self.seconds * BRIEF, self.passes)
+    }
+}
 
 /// Where an experiment is carried out.
 pub(crate) struct Desk<'a> {
@@ -43,12 +64,19 @@ pub(crate) struct Entrant {
     pub alias: String,
     /// The paper's value.
     pub paper: Option<f64>,
+    /// What the records say is varied where they say nothing else, such as `pages=huge`.
+    pub mark: &'static str,
 }
 
 impl Entrant {
     /// An engine of which no paper gives a value here.
     pub fn new(spec: impl Into<String>, alias: impl Into<String>) -> Self {
-        Self { spec: spec.into(), alias: alias.into(), paper: None }
+        Self { spec: spec.into(), alias: alias.into(), paper: None, mark: "" }
+    }
+
+    /// Engines for which no paper has a name or a value.
+    pub fn all(specs: &[&str]) -> Vec<Self> {
+        specs.iter().map(|spec| Self::new(*spec, "")).collect()
     }
 }
 
@@ -93,18 +121,40 @@ impl<'r, F: LabFamily> Field<'r, F> {
     /// When an entrant is written wrongly, or two are the same engine: the experiment is to be
     /// corrected then.
     pub fn new(table: Named<'r, F>, entrants: &[Entrant]) -> Self {
+        Self::entered(table, entrants, |race, _, spec| race.enter(spec))
+    }
+
+    /// The same, each compiled once only: where the time of compiling is not asked for. Nothing is
+    /// said against the same engine twice.
+    ///
+    /// # Panics
+    /// When an entrant is written wrongly.
+    pub fn apart(table: Named<'r, F>, entrants: &[Entrant]) -> Self {
+        Self::entered(table, entrants, |race, _, spec| race.enter_apart(spec))
+    }
+
+    /// The same with another way to enter an engine in the race, which adds one or fails.
+    ///
+    /// # Panics
+    /// As [`Field::new`].
+    pub fn entered(
+        table: Named<'r, F>,
+        entrants: &[Entrant],
+        mut enter: impl FnMut(&mut Race<'r, F>, &Entrant, &EngineSpec) -> Result<(), CompileError>,
+    ) -> Self {
         let mut it = Self { table: table.name, race: Race::new(table.rib), entrants: Vec::new() };
         for entrant in entrants {
             let spec: EngineSpec = entrant.spec.parse().expect("the name of an engine");
-            let Err(why) = it.enter(entrant, &spec) else { continue };
+            let Err(why) = it.enter(entrant, &spec, &mut enter) else { continue };
             it.entrants.push((entrant.clone(), Err(why)));
             let alias = match &entrant.alias[..] {
                 "" => String::new(),
                 alias => format!("{alias}, modified"),
             };
             for wider in spec.wider() {
-                let modified = Entrant::new(wider.to_string(), &alias[..]);
-                if it.enter(&modified, &wider).is_ok() {
+                let mark = entrant.mark;
+                let modified = Entrant { mark, ..Entrant::new(wider.to_string(), &alias[..]) };
+                if it.enter(&modified, &wider, &mut enter).is_ok() {
                     break;
                 }
             }
@@ -112,12 +162,23 @@ impl<'r, F: LabFamily> Field<'r, F> {
         it
     }
 
-    fn enter(&mut self, entrant: &Entrant, spec: &EngineSpec) -> Result<(), String> {
+    fn enter(
+        &mut self,
+        entrant: &Entrant,
+        spec: &EngineSpec,
+        mut enter: impl FnMut(&mut Race<'r, F>, &Entrant, &EngineSpec) -> Result<(), CompileError>,
+    ) -> Result<(), String> {
         let place = self.race.len();
-        self.race.enter(spec).map_err(|error| error.to_string())?;
+        enter(&mut self.race, entrant, spec).map_err(|error| error.to_string())?;
         assert!(self.race.len() > place, "{spec} is there twice");
         self.entrants.push((entrant.clone(), Ok(place)));
         Ok(())
+    }
+
+    /// Why an engine cannot hold the table, if so.
+    pub fn refusal(&self, spec: &str) -> Option<String> {
+        let found = self.entrants.iter().find(|(entrant, _)| entrant.spec == spec);
+        found.and_then(|(_, place)| place.clone().err())
     }
 
     /// From now on these are the paper's values of the engines.
@@ -164,6 +225,16 @@ impl<'a> Desk<'a> {
         Setup { seconds, passes, pin: true, ..Setup::new(mode) }
     }
 
+    /// How to measure where many values make one line: half as long as usual.
+    pub fn brief(&self, mode: Mode) -> Setup {
+        Setup { seconds: self.effort.seconds * BRIEF, ..self.setup(mode) }
+    }
+
+    /// Keys in an array of traffic.
+    pub fn keys<F: LabFamily>(&self) -> usize {
+        F::KEYS.min(self.effort.keys)
+    }
+
     /// How to measure as the Poptrie paper does: one address after the other, random ones made
     /// just before.
     pub fn just_in_time(&self) -> Setup {
@@ -172,7 +243,7 @@ impl<'a> Desk<'a> {
 
     /// Makes traffic ready. `None` when it has no keys of this family.
     pub fn heat<F: LabFamily>(&self, race: &Race<'_, F>, traffic: &Traffic) -> Option<Heat<F>> {
-        race.heat_of(traffic, SEED, F::KEYS.min(self.effort.keys), self.effort.checked)
+        race.heat_of(traffic, SEED, self.keys::<F>(), self.effort.checked)
     }
 
     /// Measures all engines of a field, and notes their rates for a figure. `at` says what is
@@ -209,8 +280,7 @@ impl<'a> Desk<'a> {
             let row = self.rate_row(figure, field, heat, setup, at, measured);
             self.note(row);
         }
-        let passes = (setup.passes + 3) as f64 / (setup.passes + 1) as f64;
-        self.step(engines as f64 * (setup.seconds * passes * 1.15 + 0.03));
+        self.step(engines as f64 * per_engine(setup.seconds, setup.passes));
         all
     }
 
@@ -233,7 +303,7 @@ impl<'a> Desk<'a> {
             batch,
             threads: setup.threads as u64,
             simd: setup.simd.level().name().into(),
-            at: at.into(),
+            at: if at.is_empty() { measured.entrant.mark } else { at }.into(),
             metric: "rate".into(),
             unit: "Mlps".into(),
             paper: measured.entrant.paper,
@@ -262,6 +332,12 @@ impl<'a> Desk<'a> {
     /// Notes a value.
     pub fn note(&mut self, row: Row) {
         self.rows.push(Row { experiment: self.experiment.into(), ..row });
+    }
+
+    /// Says where a paper has its values from: all that were noted and do not say so yet.
+    pub fn cite(&mut self, paper_of: &str) {
+        let uncited = |row: &&mut Row| row.paper.is_some() && row.paper_of.is_empty();
+        self.rows.iter_mut().filter(uncited).for_each(|row| row.paper_of = paper_of.into());
     }
 
     /// Notes something that was counted, for an engine or, where its name is empty, for a table.

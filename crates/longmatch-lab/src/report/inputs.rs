@@ -133,6 +133,18 @@ impl Effort {
         updates: usize::MAX,
     };
 
+    /// As little as there can be, for tests of what is no rate.
+    #[cfg(test)]
+    pub(crate) const TEST: Self = Self {
+        full: false,
+        seconds: 1e-4,
+        passes: 2,
+        cycles: 1 << 10,
+        keys: 1 << 12,
+        checked: 1 << 10,
+        updates: 100,
+    };
+
     /// `quick` or `full`.
     pub fn name(&self) -> &'static str {
         if self.full { "full" } else { "quick" }

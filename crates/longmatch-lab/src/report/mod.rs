@@ -17,6 +17,8 @@ mod run;
 mod show;
 mod store;
 mod surroundings;
+#[cfg(test)]
+mod trials;
 mod write;
 
 pub use desk::SEED;

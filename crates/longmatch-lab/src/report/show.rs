@@ -2,7 +2,7 @@
 
 use super::desk::{Measured, SEED, rate_cell};
 use super::model::{
-    Axis, Bar, BarGroup, Bars, Cell, Chart, Column, Condition, Finding, Point, Series, Table,
+    Axis, Bar, BarGroup, Bars, Cell, Chart, Column, Condition, Finding, Lines, Point, Series, Table,
 };
 use crate::contestant::Mode;
 use crate::family::LabFamily;
@@ -189,4 +189,65 @@ pub(crate) fn ratio(first: Option<f64>, second: Option<f64>) -> Option<f64> {
 /// The entrant with that spec.
 pub(crate) fn of<'m>(all: &'m [Measured], spec: &str) -> Option<&'m Measured> {
     all.iter().find(|it| it.entrant.spec == spec)
+}
+
+/// A dashed line at one height: something that was not varied beside what was.
+pub(crate) fn level(name: &str, y: f64, [from, to]: [f64; 2]) -> Series {
+    let point = |x| Point { x, y, spread: None };
+    Series { name: name.into(), dashed: true, points: vec![point(from), point(to)] }
+}
+
+/// Lines through points.
+pub(crate) fn lines(x: Axis, y: Axis, series: Vec<Series>) -> Chart {
+    Chart::Lines(Lines { x, y, series, steps: false })
+}
+
+/// A table of rates: a row for each engine, a column for each of what was varied. An engine that
+/// did not take part somewhere has an empty cell there.
+pub(crate) fn rate_table(varied: &str, series: &[(String, &[Measured])]) -> Table {
+    let mut specs: Vec<&str> = Vec::new();
+    for measured in series.iter().flat_map(|(_, all)| all.iter()) {
+        if !specs.contains(&measured.entrant.spec.as_str()) {
+            specs.push(&measured.entrant.spec);
+        }
+    }
+    let mut columns = vec![column(&format!("engine, by {varied}"), "")];
+    columns.extend(series.iter().map(|(name, _)| column(name, "Mlps")));
+    let row = |spec: &str| {
+        let cell = |all: &[Measured]| of(all, spec).map_or(Cell::Empty, rate_cell);
+        let cells = series.iter().map(|(_, all)| cell(all));
+        core::iter::once(text(spec)).chain(cells).collect()
+    };
+    table(columns, specs.into_iter().map(row).collect())
+}
+
+/// The entrant with that spec, or the wider variant in its place, that was measured.
+pub(crate) fn like<'m>(all: &'m [Measured], spec: &str) -> Option<&'m Measured> {
+    let wider = format!("{spec}:");
+    let is = |it: &&Measured| it.entrant.spec == spec || it.entrant.spec.starts_with(&wider);
+    all.iter().filter(is).find(|it| it.rate().is_some())
+}
+
+/// The engine with the highest rate.
+pub(crate) fn fastest(all: &[Measured]) -> Option<(&str, f64)> {
+    let rates = all.iter().filter_map(|it| Some((it.entrant.spec.as_str(), it.rate()?)));
+    rates.max_by(|(_, a), (_, b)| a.total_cmp(b))
+}
+
+/// Which engine was the fastest where: neighbours with the same one are one sentence.
+pub(crate) fn leaders(series: &[(String, &[Measured])]) -> Vec<Finding> {
+    let lead = |(place, all): &(String, &[Measured])| {
+        let (spec, rate) = fastest(all)?;
+        Some((place.clone(), spec.to_owned(), rate))
+    };
+    let all: Vec<_> = series.iter().filter_map(lead).collect();
+    let runs = all.chunk_by(|(_, a, _), (_, b, _)| a == b);
+    let sentence = |run: &[(String, String, f64)]| {
+        let [(first, spec, rate), .., (last, _, end)] = run else {
+            let (place, spec, rate) = &run[0];
+            return remark(format!("{place}: the fastest is {spec}, {rate:.0} Mlps."));
+        };
+        remark(format!("{first} to {last}: the fastest is {spec}, {rate:.0} to {end:.0} Mlps."))
+    };
+    runs.map(sentence).collect()
 }

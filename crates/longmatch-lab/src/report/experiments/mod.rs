@@ -1,5 +1,6 @@
 //! The experiments, a room for each paper and one for our own.
 
+mod dxr;
 mod engines;
 mod ours;
 mod poptrie;
@@ -9,4 +10,4 @@ mod updates;
 use super::experiment::Experiment;
 
 /// All of them, in the order of the report.
-pub(super) const ALL: &[&[Experiment]] = &[ours::ALL, poptrie::ALL, spider::ALL];
+pub(super) const ALL: &[&[Experiment]] = &[ours::ALL, poptrie::ALL, dxr::ALL, spider::ALL];

@@ -1,0 +1,214 @@
+//! Tables of other sizes made from a real one: thinned, or grown as deaggregation grows them.
+
+use longmatch::{Bits, NextHopId, Prefix, Rib};
+
+use crate::family::LabFamily;
+use crate::random::Xorshift;
+
+/// New prefixes in a row that are all there already before growing ends.
+const HOPELESS: usize = 10_000;
+
+/// `count` routes of a table, every choice of them equally likely; all of them if there are not as
+/// many. The same for the same seed. O(routes).
+pub(crate) fn thinned<F: LabFamily>(rib: &Rib<F>, count: usize, seed: u64) -> Rib<F> {
+    let random = &mut Xorshift::new(seed);
+    let mut needed = count.min(rib.len());
+    let mut thinned = Rib::new();
+    for (passed, route) in rib.iter().enumerate() {
+        if random.below(rib.len() - passed) < needed {
+            needed -= 1;
+            let inserted = thinned.insert(route.prefix, route.next_hop);
+            inserted.expect("not more than there were");
+        }
+    }
+    thinned
+}
+
+/// A table with more specific routes added to all that it had, as networks do that announce their
+/// prefixes in parts. Each is below a random route that is shorter than the longest usual one (/24,
+/// of IPv6 /48); its length is drawn from the lengths above that route's in the table, its other
+/// bits are random. It has the next hop of the longest route that covers it, as often as routes of
+/// the table do; otherwise that of a random other route.
+pub(crate) struct Growth<F: LabFamily> {
+    /// What it has become.
+    pub rib: Rib<F>,
+    /// Routes that more specific ones are added to.
+    parents: Vec<Prefix<F>>,
+    /// Of each length, how many routes of the table have it or a shorter one.
+    up_to: Vec<usize>,
+    next_hops: Vec<NextHopId>,
+    /// The share of routes below another one that have its next hop.
+    alike: f64,
+    random: Xorshift,
+}
+
+impl<F: LabFamily> Growth<F> {
+    /// Of a table. O(routes).
+    pub fn new(rib: &Rib<F>, seed: u64) -> Self {
+        let usual = if F::WIDTH == 32 { 24 } else { 48 };
+        let mut up_to = vec![0; usize::from(F::WIDTH) + 1];
+        rib.iter().for_each(|route| up_to[usize::from(route.prefix.len())] += 1);
+        (1..up_to.len()).for_each(|len| up_to[len] += up_to[len - 1]);
+        let longest = up_to.iter().position(|count| *count == rib.len()).unwrap_or(0);
+        let has_longer = |len: u8| len < usual && usize::from(len) < longest;
+        let prefixes = rib.iter().map(|route| route.prefix);
+        Self {
+            rib: rib.clone(),
+            parents: prefixes.filter(|prefix| has_longer(prefix.len())).collect(),
+            up_to,
+            next_hops: rib.iter().map(|route| route.next_hop).collect(),
+            alike: alike(rib),
+            random: Xorshift::new(seed),
+        }
+    }
+
+    /// Grows to so many routes. Fewer when there is no room for as many, which takes thousands of
+    /// prefixes in a row that are there already. O(added x length).
+    pub fn to(&mut self, count: usize) -> &Rib<F> {
+        let mut in_vain = 0;
+        while self.rib.len() < count && in_vain < HOPELESS && !self.parents.is_empty() {
+            let prefix = self.prefix();
+            if self.rib.get(prefix).is_some() {
+                in_vain += 1;
+                continue;
+            }
+            let next_hop = self.next_hop(prefix);
+            if self.rib.insert(prefix, next_hop).is_err() {
+                break;
+            }
+            in_vain = 0;
+        }
+        &self.rib
+    }
+
+    /// A prefix below a random parent.
+    fn prefix(&mut self) -> Prefix<F> {
+        let parent = self.parents[self.random.below(self.parents.len())];
+        let (shorter, all) =
+            (self.up_to[usize::from(parent.len())], *self.up_to.last().unwrap_or(&0));
+        let rank = shorter + self.random.below(all - shorter);
+        let len = self.up_to.partition_point(|up_to| *up_to <= rank) as u8;
+        let inside = F::random_bits(&mut self.random) & !F::Bits::mask(parent.len());
+        Prefix::from_bits_masked(parent.bits() | inside, len)
+    }
+
+    fn next_hop(&mut self, prefix: Prefix<F>) -> NextHopId {
+        let above = self.rib.covering(prefix).last().map(|route| route.next_hop);
+        let drawn = f64::from(self.random.next_u32()) / 2f64.powi(32);
+        match above {
+            Some(above) if drawn < self.alike => above,
+            _ => {
+                let mut other = || self.next_hops[self.random.below(self.next_hops.len())];
+                // A table may have one next hop only.
+                let tries = (0..64).map(|_| other());
+                let mut tries = tries.skip_while(|other| Some(*other) == above);
+                tries.next().or(above).expect("a parent has a next hop")
+            }
+        }
+    }
+}
+
+/// The share of routes with the next hop of the longest route that covers them, among those that
+/// are covered; 1 when none is.
+fn alike<F: LabFamily>(rib: &Rib<F>) -> f64 {
+    let (mut covered, mut same) = (0u64, 0u64);
+    let mut open: Vec<(Prefix<F>, NextHopId)> = Vec::new();
+    for route in rib {
+        while open.last().is_some_and(|(prefix, _)| !prefix.covers(route.prefix)) {
+            open.pop();
+        }
+        if let Some((_, above)) = open.last() {
+            covered += 1;
+            same += u64::from(*above == route.next_hop);
+        }
+        open.push((route.prefix, route.next_hop));
+    }
+    if covered == 0 { 1.0 } else { same as f64 / covered as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{table4, table6};
+    use longmatch::{Ipv4, Route};
+
+    fn rib4(routes: &[(&str, u32)]) -> Rib<Ipv4> {
+        let mut rib = Rib::new();
+        for (prefix, next_hop) in routes {
+            rib.insert(prefix.parse().unwrap(), NextHopId::new(*next_hop).unwrap()).unwrap();
+        }
+        rib
+    }
+
+    #[test]
+    fn thinned_tables_are_subsets_of_the_size() {
+        let rib = table4();
+        for count in [0, 1, 5, 12, 100] {
+            let thin = thinned(&rib, count, 7);
+            assert_eq!(thin.len(), count.min(rib.len()));
+            assert!(thin.iter().all(|route| rib.get(route.prefix) == Some(route.next_hop)));
+            assert!(thin.iter().eq(thinned(&rib, count, 7).iter()), "the same again");
+        }
+        // Every route has its turn.
+        let kept = |route: Route<Ipv4>| {
+            (0..200).filter(|seed| thinned(&rib, 6, *seed).get(route.prefix).is_some()).count()
+        };
+        assert!(rib.iter().all(|route| (60..140).contains(&kept(route))));
+    }
+
+    /// 10.0.0.0/8 (1) > 10.0.0.0/9 (1) > 10.1.0.0/16 (2); 11.0.0.0/8 is covered by nothing: of two
+    /// that are covered one is alike.
+    #[test]
+    fn likeness_is_that_of_the_table() {
+        let rib =
+            rib4(&[("10.0.0.0/8", 1), ("10.0.0.0/9", 1), ("10.1.0.0/16", 2), ("11.0.0.0/8", 2)]);
+        assert_eq!(alike(&rib), 0.5);
+        assert_eq!(alike(&rib4(&[("10.0.0.0/8", 1)])), 1.0);
+    }
+
+    #[test]
+    fn grown_tables_keep_their_routes_and_add_below_them() {
+        let rib = rib4(&[
+            ("10.0.0.0/8", 1),
+            ("10.0.0.0/12", 1),
+            ("10.0.0.0/14", 2),
+            ("20.0.0.0/20", 3),
+            ("30.0.1.0/24", 4),
+            ("30.0.2.0/30", 5),
+        ]);
+        let mut growth = Growth::new(&rib, 1);
+        assert_eq!(growth.parents.len(), 4, "not the /24 and the /30");
+        let grown = growth.to(3000).clone();
+        assert_eq!(grown.len(), 3000);
+        assert!(rib.iter().all(|route| grown.get(route.prefix) == Some(route.next_hop)));
+        let lengths: Vec<u8> = rib.iter().map(|route| route.prefix.len()).collect();
+        let added = || grown.iter().filter(|route| rib.get(route.prefix).is_none());
+        for route in added() {
+            let above = rib.covering(route.prefix).last().expect("below a route").prefix;
+            assert!(above.len() < 24 && lengths.contains(&route.prefix.len()));
+        }
+        // Below the /20 only the lengths 24 and 30 are left, as common as each other.
+        let below = |len| {
+            let twenty: Prefix<Ipv4> = "20.0.0.0/20".parse().unwrap();
+            added().filter(|it| twenty.covers(it.prefix) && it.prefix.len() == len).count()
+        };
+        assert_eq!(below(24), 16, "all that there are");
+        assert!(below(30) > 200, "{}", below(30));
+        // One of two covered routes is alike, so are the new ones.
+        assert!((alike(&grown) - 0.5).abs() < 0.05, "{}", alike(&grown));
+        let mut again = Growth::new(&rib, 1);
+        again.to(1000);
+        assert!(again.to(3000).iter().eq(grown.iter()), "the same in steps");
+    }
+
+    /// Below the /22 there are four /24 and no other length that the table has.
+    #[test]
+    fn growing_ends_where_there_is_no_room() {
+        let rib = rib4(&[("10.0.0.0/22", 1), ("20.0.0.0/24", 2)]);
+        assert_eq!(Growth::new(&rib, 1).to(1000).len(), 6);
+        let rib = rib4(&[("20.0.0.0/24", 2)]);
+        assert_eq!(Growth::new(&rib, 1).to(1000).len(), 1, "nothing to grow from");
+        assert_eq!(Growth::new(&Rib::<Ipv4>::new(), 1).to(10).len(), 0);
+        assert!(Growth::new(&table6(), 1).to(5000).len() == 5000);
+    }
+}
