@@ -7,6 +7,7 @@ mod asm;
 mod cpu;
 mod data;
 mod lint;
+mod peers;
 mod prove;
 mod report;
 mod sabotage;
@@ -34,6 +35,11 @@ Commands:
   sabotage [WORD...]
                  put one mistake after the other into a copy of the sources, and see that tests notice: all of
                  xtask/src/sabotage/seeds.rs, or those with a word in their names or files
+  peers [NAME...]
+                 build the adapters of other people's implementations, those of these peers or all that can be built
+                 here, into target/peers, where `longmatch report` looks for them (fetches packages)
+  peers --check [NAME...]
+                 compare the answers of those that are built with the oracle; LONGMATCH_DATA as above adds large tables
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
   data --check   rebuild them in memory only and compare with the files that are there
@@ -53,6 +59,7 @@ fn main() -> ExitCode {
         ["prove"] => prove::run(),
         ["sanitize"] => sanitize::run(),
         ["sabotage", words @ ..] => sabotage::run(words),
+        ["peers", words @ ..] => peers::run(words),
         ["data"] => data::run(data::Mode::Write),
         ["data", "--check"] => data::run(data::Mode::Check),
         ["help" | "--help" | "-h"] => {

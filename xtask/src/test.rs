@@ -5,6 +5,7 @@ use std::process::Command;
 use crate::Outcome;
 use crate::asm;
 use crate::cpu;
+use crate::peers;
 use crate::report::Report;
 use crate::sanitize;
 use crate::workspace::{cargo, longmatch};
@@ -31,6 +32,7 @@ pub fn run() -> Outcome {
     report.command("all engines agree on both embedded tables", &mut longmatch("verify"));
     asm::step(&mut report, asm::Mode::Check);
     sanitize::steps(&mut report);
+    peers::steps(&mut report, &[]);
     // Again, because the first lines have long scrolled away.
     println!();
     cpu::print_levels();

@@ -1,6 +1,5 @@
 //! The peers whose adapters are in `peers/`, built by `cargo xtask peers`.
 
-use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -142,7 +141,7 @@ impl KnownPeer {
     pub fn find(&self, dir: &Path) -> Availability {
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
         let files = match self.adapter {
-            Adapter::Program(program) => vec![dir.join(format!("{program}{EXE_SUFFIX}"))],
+            Adapter::Program(program) => vec![dir.join(program)],
             Adapter::Python => {
                 let dir = dir.join(self.name);
                 vec![dir.join("bin/python"), dir.join("adapter.py")]

@@ -58,41 +58,39 @@ pub fn keys<F: LabFamily>(rib: &Rib<F>, count: usize) -> Vec<F::Bits> {
 /// # Panics
 /// When the peer fails, or an answer is wrong.
 pub fn compare<F: LabFamily>(peer: &mut Peer, rib: &Rib<F>, keys: &[F::Bits]) -> PeerLoaded {
-    try_compare(peer, rib, keys).unwrap_or_else(|error| panic!("{error}"))
+    let loaded = peer.load(rib).unwrap_or_else(|error| panic!("{error}"));
+    compare_answers(peer, rib, keys).unwrap_or_else(|what| panic!("{what}"));
+    loaded
 }
 
-/// The same; an error when the peer fails or refuses.
-pub fn try_compare<F: LabFamily>(
+/// The comparison after a table was loaded; what is wrong.
+pub fn compare_answers<F: LabFamily>(
     peer: &mut Peer,
     rib: &Rib<F>,
     keys: &[F::Bits],
-) -> Result<PeerLoaded, PeerError> {
-    let loaded = peer.load(rib)?;
-    peer.set_keys::<F>(keys)?;
+) -> Result<(), String> {
+    let told = |error: PeerError| error.to_string();
+    peer.set_keys::<F>(keys).map_err(told)?;
     let right = Oracle::new(rib).answers(keys);
     for mode in peer.hello().modes.clone() {
-        let answers = peer.answers::<F>(mode, BATCH)?;
-        assert_eq!(answers.len(), right.len());
-        let wrong = (0..keys.len()).find(|i| answers[*i] != right[*i]);
-        if let Some(i) = wrong {
-            let of = answers.iter().zip(&right).filter(|(answer, right)| answer != right).count();
-            panic!(
-                "{}, mode {mode}: {} has {:?}, not {:?}; {of} of {} are wrong",
-                peer.name(),
-                F::addr(keys[i]),
-                answers[i],
-                right[i],
-                keys.len()
-            );
+        let answers = peer.answers::<F>(mode, BATCH).map_err(told)?;
+        let wrong: Vec<_> = (0..keys.len()).filter(|i| answers[*i] != right[*i]).collect();
+        if let Some(i) = wrong.first() {
+            let (addr, answer, right) = (F::addr(keys[*i]), answers[*i], right[*i]);
+            let of = format!("{} of {} answers are wrong", wrong.len(), keys.len());
+            return Err(format!("mode {mode}: {of}: {addr} has {answer:?}, not {right:?}"));
         }
-        for (start, lookups) in [(0, keys.len()), (keys.len() / 2, keys.len()), (keys.len() - 1, 7)]
-        {
-            let time = peer.time::<F>(mode, BATCH, start, lookups)?;
+        let (all, half) = (keys.len(), keys.len() / 2);
+        for (start, lookups) in [(0, all), (half, all), (all - 1, 7)] {
+            let time = peer.time::<F>(mode, BATCH, start, lookups).map_err(told)?;
             let sum = pass_sum(&right, mode, BATCH, start, lookups);
-            assert_eq!(time.sum, sum, "{}, mode {mode}, from {start}", peer.name());
+            if time.sum != sum {
+                let walk = format!("mode {mode}, {lookups} lookups from {start}");
+                return Err(format!("{walk}: the sum is {}, not {sum}", time.sum));
+            }
         }
     }
-    Ok(loaded)
+    Ok(())
 }
 
 /// Modes that a peer may have.
