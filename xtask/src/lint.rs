@@ -17,6 +17,9 @@ const NOTABLE_LINES: usize = 600;
 pub fn run() -> Outcome {
     let mut report = Report::default();
     report.command("formatting", &mut cargo("fmt --all --check"));
+    // No member of the workspace.
+    let peers = "fmt --manifest-path peers/rust/Cargo.toml --check";
+    report.command("formatting, peers", &mut cargo(peers));
     for (name, words) in [
         ("clippy, workspace", "--workspace --all-targets"),
         (

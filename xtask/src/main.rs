@@ -8,6 +8,7 @@ mod cpu;
 mod data;
 mod lint;
 mod page;
+mod peers;
 mod prove;
 mod report;
 mod sabotage;
@@ -38,6 +39,11 @@ Commands:
   page           look at a report's page, testdata/report/sample.html, in a browser (Chromium), on phones and screens
                  and in print
   page FILE      the same with that page
+  peers [NAME...]
+                 build the adapters of other people's implementations, those of these peers or all that can be built
+                 here, into target/peers, where `longmatch report` looks for them (fetches packages)
+  peers --check [NAME...]
+                 compare the answers of those that are built with the oracle; LONGMATCH_DATA as above adds large tables
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
   data --check   rebuild them in memory only and compare with the files that are there
@@ -59,6 +65,7 @@ fn main() -> ExitCode {
         ["sabotage", words @ ..] => sabotage::run(words),
         ["page"] => page::run(None),
         ["page", file] => page::run(Some(file)),
+        ["peers", words @ ..] => peers::run(words),
         ["data"] => data::run(data::Mode::Write),
         ["data", "--check"] => data::run(data::Mode::Check),
         ["help" | "--help" | "-h"] => {

@@ -6,6 +6,7 @@ use crate::Outcome;
 use crate::asm;
 use crate::cpu;
 use crate::page;
+use crate::peers;
 use crate::report::Report;
 use crate::sanitize;
 use crate::workspace::{cargo, longmatch};
@@ -33,6 +34,7 @@ pub fn run() -> Outcome {
     asm::step(&mut report, asm::Mode::Check);
     sanitize::steps(&mut report);
     page::sample(&mut report);
+    peers::steps(&mut report, &[]);
     // Again, because the first lines have long scrolled away.
     println!();
     cpu::print_levels();

@@ -6,6 +6,7 @@
 //! - [`Verifier`] compares an engine with them on every IPv4 address, and in every range of IPv6.
 //! - [`Race`] measures engines side by side, after it has checked their answers.
 //! - [`Replay`] measures how long a table takes to change, and what its readers notice.
+//! - [`Peer`] is somebody else's implementation, asked and timed in a process of its own.
 //! - [`Machine`] says where all this happened.
 //!
 //! A rate is printed only beside answers that were right, and never decides whether a test passes.
@@ -27,6 +28,7 @@ mod limit;
 mod machine;
 mod made;
 mod oracle;
+mod peer;
 mod pin;
 mod probes;
 mod pulse;
@@ -55,6 +57,10 @@ pub use heat::Heat;
 pub use kernel::Kernel;
 pub use machine::Machine;
 pub use oracle::{Oracle, Sweep};
+pub use peer::{
+    Availability, BadPeerCommand, KnownPeer, PEER_LIMIT, Peer, PeerCommand, PeerError, PeerFault,
+    PeerHello, PeerLoaded, PeerTime, known_peers, pass_sum,
+};
 pub use probes::{Coverage, Probes};
 pub use pulse::gigahertz;
 pub use race::{Race, Setup};

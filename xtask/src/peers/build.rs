@@ -1,0 +1,147 @@
+//! How each adapter is built; a [`Verdict::Skipped`] says what is missing and how to install it.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::report::Verdict;
+use crate::workspace::{cargo, root};
+
+/// The end of a build: what went wrong, or nothing.
+type Built = Result<(), Verdict>;
+
+/// DPDK's libraries are the system's: a C compiler and pkg-config find them.
+pub fn dpdk(dir: &Path) -> Verdict {
+    verdict(|| {
+        let install = "Debian: apt-get install gcc pkg-config libdpdk-dev";
+        let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
+        needs(Command::new(&compiler).arg("--version"), "a C compiler", install)?;
+        needs(Command::new("pkg-config").arg("--version"), "pkg-config", install)?;
+        let exists = ["--exists", "--print-errors", "libdpdk >= 22.11"];
+        let what = "DPDK 22.11 or newer, with its development files,";
+        needs(Command::new("pkg-config").args(exists), what, install)?;
+        let program = fresh(dir, "dpdk")?;
+        let mut command = Command::new(compiler);
+        command.args(["-std=gnu11", "-O3", "-Wall", "-Wextra", "-Wno-unused-parameter"]);
+        command.args(flags("--cflags")?);
+        // After those of pkg-config, which name the oldest CPU that DPDK runs on.
+        command.arg("-march=native");
+        let sources = ["main.c", "protocol.c", "lpm.c", "fib.c", "fib6.c"];
+        command.args(sources).arg("-o").arg(program).args(flags("--libs")?);
+        run(command.current_dir(root().join("peers/dpdk")))
+    })
+}
+
+/// The compiler's words for DPDK.
+fn flags(what: &str) -> Result<Vec<String>, Verdict> {
+    let output = Command::new("pkg-config").args([what, "libdpdk"]).output().map_err(failed)?;
+    match output.status.success() {
+        true => {
+            let words = String::from_utf8_lossy(&output.stdout);
+            Ok(words.split_whitespace().map(str::to_owned).collect())
+        }
+        false => Err(Verdict::Failed(format!("`pkg-config {what} libdpdk`: {}", output.status))),
+    }
+}
+
+/// A package that is no member of the workspace, with its own lock file.
+pub fn rust(dir: &Path) -> Verdict {
+    verdict(|| {
+        let program = fresh(dir, "rust")?;
+        let build = dir.join("build");
+        let mut command = cargo("build --release --locked --manifest-path peers/rust/Cargo.toml");
+        command.env("CARGO_TARGET_DIR", &build).env("RUSTFLAGS", "-C target-cpu=native");
+        run(&mut command)?;
+        fs::copy(build.join("release/rust"), program).map(drop).map_err(failed)
+    })
+}
+
+/// Go fetches its module itself, as `go.sum` says.
+pub fn go(dir: &Path) -> Verdict {
+    verdict(|| {
+        let install = "Debian: apt-get install golang, or the archive of the Go project";
+        needs(Command::new("go").arg("version"), "Go 1.24 or newer", install)?;
+        let program = fresh(dir, "go")?;
+        let mut command = Command::new("go");
+        command.args(["build", "-o"]).arg(program).arg(".").current_dir(root().join("peers/go"));
+        if let Some(level) = go_level() {
+            command.env("GOAMD64", level);
+        }
+        run(&mut command)
+    })
+}
+
+/// The instructions that Go may use, if this CPU has more than the oldest one.
+#[cfg(target_arch = "x86_64")]
+fn go_level() -> Option<&'static str> {
+    let has = std::is_x86_feature_detected!("avx2")
+        && std::is_x86_feature_detected!("bmi2")
+        && std::is_x86_feature_detected!("fma");
+    has.then_some("v3")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn go_level() -> Option<&'static str> {
+    None
+}
+
+/// A virtual environment for one package, and the scripts that speak for it.
+pub fn python(dir: &Path, package: &str, version: &str) -> Verdict {
+    verdict(|| {
+        let what = "Python 3 with the modules venv and ensurepip";
+        let install = "Debian: apt-get install python3-venv python3-dev gcc";
+        needs(Command::new("python3").args(["-c", "import venv, ensurepip"]), what, install)?;
+        let home = dir.join(package);
+        if home.exists() {
+            fs::remove_dir_all(&home).map_err(failed)?;
+        }
+        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+        let mut pip = Command::new(home.join("bin/python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        run(pip.arg(format!("{package}=={version}")))?;
+        // The adapter last: it is what tells that all is there.
+        for script in ["peers/reference.py", "peers/python/adapter.py"] {
+            let from = root().join(script);
+            let to = home.join(from.file_name().unwrap_or(OsStr::new("")));
+            fs::copy(from, to).map_err(failed)?;
+        }
+        Ok(())
+    })
+}
+
+fn verdict(build: impl FnOnce() -> Built) -> Verdict {
+    build().err().unwrap_or(Verdict::Passed)
+}
+
+fn failed(error: impl ToString) -> Verdict {
+    Verdict::Failed(error.to_string())
+}
+
+/// Whether a program runs and is content.
+fn needs(command: &mut Command, what: &str, install: &str) -> Built {
+    let runs = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    match runs.is_ok_and(|status| status.success()) {
+        true => Ok(()),
+        false => Err(Verdict::Skipped(format!("{what} is missing ({install})"))),
+    }
+}
+
+/// A program's place in the directory. What was there is removed: what fails to build must not look built.
+fn fresh(dir: &Path, name: &str) -> Result<PathBuf, Verdict> {
+    let program = dir.join(name);
+    if program.exists() {
+        fs::remove_file(&program).map_err(failed)?;
+    }
+    Ok(program)
+}
+
+fn run(command: &mut Command) -> Built {
+    let program = command.get_program().display().to_string();
+    match command.stdin(Stdio::null()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Verdict::Failed(format!("`{program}` ended with {status}"))),
+        Err(error) => Err(Verdict::Failed(format!("`{program}` does not start: {error}"))),
+    }
+}

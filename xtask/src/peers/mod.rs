@@ -1,0 +1,153 @@
+//! `cargo xtask peers`: builds the adapters of `peers/` into `target/peers`, where `longmatch report` looks for them.
+//!
+//! Nothing outside that directory is changed, except what cargo, go and pip keep of the packages that they fetch. All is
+//! built for this CPU, which gives other implementations the best instructions that there are.
+
+mod build;
+
+use std::path::{Path, PathBuf};
+
+use crate::Outcome;
+use crate::report::{Report, Verdict};
+use crate::workspace::{cargo, root};
+
+/// Something that is built as one, and the peers that it serves.
+struct Adapter {
+    title: &'static str,
+    peers: &'static [&'static str],
+    /// The file in the directory that is there when all is built.
+    file: &'static str,
+    build: fn(&Path) -> Verdict,
+}
+
+const ADAPTERS: [Adapter; 5] = [
+    Adapter {
+        title: "DPDK",
+        peers: &["rte_lpm", "rte_fib", "rte_fib6"],
+        file: "dpdk",
+        build: build::dpdk,
+    },
+    Adapter {
+        title: "Rust crates",
+        peers: &["prefix-trie", "ip_network_table", "poptrie-crate"],
+        file: "rust",
+        build: build::rust,
+    },
+    Adapter { title: "Go module", peers: &["bart", "bart-fast"], file: "go", build: build::go },
+    Adapter {
+        title: "Python package pytricia",
+        peers: &["pytricia"],
+        file: "pytricia/adapter.py",
+        build: |dir| build::python(dir, "pytricia", "1.3.0"),
+    },
+    Adapter {
+        title: "Python package py-radix",
+        peers: &["py-radix"],
+        file: "py-radix/adapter.py",
+        build: |dir| build::python(dir, "py-radix", "1.1.0"),
+    },
+];
+
+/// Builds the adapters of these peers, or all; returns whether none failed. One that cannot be built here is skipped,
+/// with what is missing, unless it was asked for.
+///
+/// # Errors
+/// When a name is unknown, or the directory cannot be made.
+pub fn run(words: &[&str]) -> Outcome {
+    if let ["--check", names @ ..] = words {
+        return check(names);
+    }
+    let dir = dir();
+    std::fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let mut report = Report::default();
+    for adapter in chosen(words)? {
+        let name = format!("{}: {}", adapter.title, adapter.peers.join(", "));
+        report.step(&name, || match (adapter.build)(&dir) {
+            Verdict::Skipped(why) if words.is_empty() => {
+                println!("skipped: {why}");
+                Verdict::Skipped(why)
+            }
+            Verdict::Skipped(why) => Verdict::Failed(why),
+            verdict => verdict,
+        });
+    }
+    Ok(report.finish())
+}
+
+/// Compares the answers of all adapters that are there, or of these, with the oracle.
+///
+/// # Errors
+/// When a name is unknown, or its adapter is not there.
+fn check(names: &[&str]) -> Outcome {
+    for adapter in chosen(names)? {
+        if !names.is_empty() && !is_built(adapter) {
+            let name = adapter.peers.join(" or ");
+            return Err(format!("{name} is not built: `cargo xtask peers` says why").into());
+        }
+    }
+    let mut report = Report::default();
+    steps(&mut report, names);
+    Ok(report.finish())
+}
+
+/// The comparison as a step of a report; skipped where nothing is built. Of all peers if none is named.
+pub fn steps(report: &mut Report, names: &[&str]) {
+    let name = "peers answer as the oracle does";
+    if !ADAPTERS.iter().any(is_built) {
+        return report.skip(name, "no adapter is built (`cargo xtask peers`)");
+    }
+    let mut test =
+        cargo("test --package longmatch-lab --test adapters -- --include-ignored --nocapture");
+    test.env("LONGMATCH_PEERS", dir()).env("LONGMATCH_PEER_NAMES", names.join(" "));
+    report.command(name, &mut test);
+}
+
+/// Where adapters are.
+fn dir() -> PathBuf {
+    root().join("target/peers")
+}
+
+fn is_built(adapter: &Adapter) -> bool {
+    dir().join(adapter.file).is_file()
+}
+
+/// The adapters of these peers, each once; all if none is named.
+fn chosen(names: &[&str]) -> Result<Vec<&'static Adapter>, String> {
+    let all = || ADAPTERS.iter().flat_map(|adapter| adapter.peers);
+    if let Some(unknown) = names.iter().find(|name| all().all(|peer| peer != *name)) {
+        let known: Vec<_> = all().copied().collect();
+        return Err(format!("no peer is called `{unknown}`; there are {}", known.join(", ")));
+    }
+    let asked = |adapter: &&Adapter| {
+        names.is_empty() || adapter.peers.iter().any(|peer| names.contains(peer))
+    };
+    Ok(ADAPTERS.iter().filter(asked).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_choose_adapters() {
+        let titles = |names: &[&str]| -> Vec<_> {
+            chosen(names).unwrap().iter().map(|adapter| adapter.title).collect()
+        };
+        assert_eq!(titles(&[]).len(), ADAPTERS.len());
+        assert_eq!(titles(&["rte_fib", "bart", "rte_lpm"]), ["DPDK", "Go module"]);
+        let unknown = chosen(&["bart", "bird"]).err().unwrap();
+        assert!(unknown.contains("`bird`") && unknown.contains("rte_fib6"), "{unknown}");
+    }
+
+    /// The lab looks for peers by their names.
+    #[test]
+    fn the_lab_knows_the_same_peers() {
+        let path = root().join("crates/longmatch-lab/src/peer/known.rs");
+        let source = std::fs::read_to_string(path).unwrap();
+        let (table, _) = source.split_once("/// Every peer").unwrap();
+        let (_, table) = table.split_once("static KNOWN").unwrap();
+        let known = table.split("name: \"").skip(1).filter_map(|rest| rest.split('"').next());
+        let built = ADAPTERS.iter().flat_map(|adapter| adapter.peers.iter().copied());
+        assert!(known.eq(built));
+    }
+}
