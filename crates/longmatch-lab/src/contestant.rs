@@ -90,8 +90,18 @@ pub trait Pass<F: LabFamily>: Send + Sync {
 
 /// An engine in a [`crate::Race`], its type forgotten: one indirect call a pass, none a lookup.
 pub trait Contestant<F: LabFamily>: Pass<F> {
-    /// [`Engine::NAME`].
-    fn name(&self) -> &'static str;
+    /// [`Engine::NAME`], or the name of a peer.
+    fn name(&self) -> &str;
+
+    /// Whether it can look up in this mode.
+    fn has(&self, _mode: Mode) -> bool {
+        true
+    }
+
+    /// What has gone wrong, if something can and has.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 
     /// [`Engine::variant`].
     fn variant(&self) -> String;
@@ -124,7 +134,7 @@ pub trait Contestant<F: LabFamily>: Pass<F> {
 pub(crate) struct Concrete<E>(pub E);
 
 impl<F: LabFamily, E: Engine<F>> Contestant<F> for Concrete<E> {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         E::NAME
     }
 

@@ -14,6 +14,7 @@ use crate::heat::{CHECKED, Heat};
 use crate::kernel::Kernel;
 use crate::limit::Limit;
 use crate::oracle::Oracle;
+use crate::peer::PeerEngine;
 use crate::record::{KeySource, LIMIT, Record};
 use crate::runner::{Passes, Runner};
 use crate::spread::Spread;
@@ -220,12 +221,21 @@ impl<'r, F: LabFamily> Race<'r, F> {
         (!keys.is_empty()).then(|| Heat::new(traffic, seed, keys, &self.oracle, checked))
     }
 
+    /// Adds a peer that has the table.
+    pub(crate) fn enter_peer(&mut self, peer: PeerEngine<F>) {
+        let build_ms = peer.build_ms();
+        let engine = Box::new(peer);
+        self.entries.push(Entry { engine, build_ms, choices: Vec::new(), named: true });
+    }
+
     /// Checks answers, then measures every engine that gave none wrong. The records are in the
-    /// order in which the engines were entered, that of its limit behind that of an engine.
+    /// order in which the engines were entered, that of its limit behind that of an engine; peers
+    /// that do not have the mode have no record.
     pub fn run(&self, heat: &Heat<F>, setup: &Setup) -> Vec<Record> {
+        let entries = || self.entries.iter().filter(|entry| entry.engine.has(setup.mode));
         let limits: Vec<_> =
-            self.entries.iter().map(|entry| Limit::of(&*entry.engine, heat, setup)).collect();
-        let starters = self.entries.iter().zip(&limits).flat_map(|(entry, limit)| {
+            entries().map(|entry| Limit::of(&*entry.engine, heat, setup)).collect();
+        let starters = entries().zip(&limits).flat_map(|(entry, limit)| {
             let engine = Starter { entry, limit: None };
             [Some(engine), limit.as_ref().map(|limit| Starter { entry, limit: Some(limit) })]
         });

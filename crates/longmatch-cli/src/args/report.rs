@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use longmatch_lab::PeerCommand;
 
 use super::RoutesArgs;
 
@@ -24,6 +25,17 @@ pub struct ReportArgs {
     /// Plain or compressed with gzip, bzip2 or zstd; the destinations count.
     #[arg(short = 't', long = "trace", value_name = "FILE")]
     pub trace: Option<PathBuf>,
+
+    /// Measure another program too, one that speaks the protocol of docs/peers.md
+    ///
+    /// Beside those whose adapters 'cargo xtask peers' has built; may be repeated. Words of the
+    /// command end at blanks, except between quotation marks.
+    #[arg(long = "peer-cmd", value_name = "NAME=COMMAND")]
+    pub peer_commands: Vec<PeerCommand>,
+
+    /// Where the adapters of peers are [default: peers, beside the folder of this program]
+    #[arg(long = "peers", value_name = "DIR")]
+    pub peers: Option<PathBuf>,
 
     /// Be done in three minutes: short passes, fewer sizes [default]
     #[arg(long)]

@@ -6,6 +6,7 @@
 //! what was asked.
 
 mod command;
+mod contestant;
 mod error;
 mod files;
 mod known;
@@ -21,6 +22,7 @@ use crate::contestant::Mode;
 use crate::walk::segments;
 
 pub use command::{BadPeerCommand, PeerCommand};
+pub(crate) use contestant::PeerEngine;
 pub use error::{PeerError, PeerFault};
 pub use known::{Availability, KnownPeer, known_peers};
 pub use reply::{PeerHello, PeerLoaded, PeerTime};

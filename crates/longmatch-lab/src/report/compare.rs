@@ -128,7 +128,9 @@ impl Comparison {
                     row.push(number(all[i].entrant.paper, 1));
                 }
             }
-            row.push(one.record().map_or(Cell::Empty, |it| Cell::Number(it.bytes as f64 / MIB, 2)));
+            // A peer that does not tell takes nothing.
+            let bytes = one.record().map(|it| it.bytes).filter(|bytes| *bytes > 0);
+            row.push(number(bytes.map(|bytes| bytes as f64 / MIB), 2));
             row
         });
         table(columns, rows.collect())

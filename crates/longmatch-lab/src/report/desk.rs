@@ -1,5 +1,7 @@
 //! Where an experiment is carried out: its inputs, what it notes, and how far it is.
 
+use std::path::Path;
+
 use longmatch::{CompileError, EngineSpec, Rib};
 
 use super::inputs::{Effort, Inputs, Named};
@@ -7,6 +9,7 @@ use super::model::{Cell, Row};
 use crate::contestant::{Contestant, Mode};
 use crate::family::LabFamily;
 use crate::heat::Heat;
+use crate::peer::{PeerCommand, PeerEngine};
 use crate::race::{Race, Setup};
 use crate::record::{LIMIT, Record};
 use crate::traffic::Traffic;
@@ -175,6 +178,29 @@ impl<'r, F: LabFamily> Field<'r, F> {
         Ok(())
     }
 
+    /// Starts a peer, which takes part behind the others if it can hold the table; what it says
+    /// that it is.
+    pub fn enter_peer(&mut self, command: &PeerCommand, dir: &Path) -> Option<String> {
+        let entrant = Entrant::new(&command.name[..], "");
+        match PeerEngine::new(command, dir, self.race.rib()) {
+            Ok(peer) => {
+                let about = peer.about().to_owned();
+                self.entrants.push((entrant, Ok(self.race.len())));
+                self.race.enter_peer(peer);
+                Some(about)
+            }
+            Err(error) => {
+                self.leave_out(entrant, error.to_string());
+                None
+            }
+        }
+    }
+
+    /// An entrant that takes no part, and why.
+    pub fn leave_out(&mut self, entrant: Entrant, why: String) {
+        self.entrants.push((entrant, Err(why)));
+    }
+
     /// Why an engine cannot hold the table, if so.
     pub fn refusal(&self, spec: &str) -> Option<String> {
         let found = self.entrants.iter().find(|(entrant, _)| entrant.spec == spec);
@@ -256,26 +282,29 @@ impl<'a> Desk<'a> {
         setup: &Setup,
         at: &str,
     ) -> Vec<Measured> {
-        let mut records: Vec<Option<Record>> = Vec::new();
-        let mut limits: Vec<Option<Record>> = Vec::new();
-        for record in field.race.run(heat, setup) {
-            if record.engine == LIMIT {
-                *limits.last_mut().expect("a limit follows its engine") = Some(record);
-            } else {
-                records.push(Some(record));
-                limits.push(None);
-            }
+        let mut records = field.race.run(heat, setup).into_iter().peekable();
+        let mut engines = 0;
+        // Records come in the order of the race, a limit behind its engine.
+        let mut own = Vec::new();
+        for place in 0..field.race.len() {
+            own.push(match field.race.engine(place).has(setup.mode) {
+                true => (records.next(), records.next_if(|record| record.engine == LIMIT)),
+                false => (None, None),
+            });
+            engines += usize::from(own[place].0.is_some());
         }
-        let engines = records.len();
-        let all: Vec<_> = field
-            .entrants
-            .iter()
-            .map(|(entrant, place)| {
-                let limit = place.as_ref().ok().and_then(|place| limits[*place].take());
-                let result = place.clone().map(|place| records[place].take().expect("one each"));
-                Measured { entrant: entrant.clone(), result, limit }
-            })
-            .collect();
+        let measured = |(entrant, place): &(Entrant, Result<usize, String>)| {
+            let (result, limit) = match place {
+                Err(why) => (Err(why.clone()), None),
+                Ok(place) => {
+                    let (record, limit) = std::mem::take(&mut own[*place]);
+                    let failed = field.race.engine(*place).failure();
+                    (failed.map_or_else(|| record.ok_or_else(|| no_mode(setup.mode)), Err), limit)
+                }
+            };
+            Measured { entrant: entrant.clone(), result, limit }
+        };
+        let all: Vec<_> = field.entrants.iter().map(measured).collect();
         for measured in &all {
             let row = self.rate_row(figure, field, heat, setup, at, measured);
             self.note(row);
@@ -359,6 +388,14 @@ impl<'a> Desk<'a> {
             paper,
             ..row_about(table.name, table.rib)
         });
+    }
+}
+
+/// Why a peer has no rate in a mode.
+fn no_mode(mode: Mode) -> String {
+    match mode {
+        Mode::Batch => "has no call for many addresses".into(),
+        _ => "has no call for one address".into(),
     }
 }
 

@@ -1,12 +1,14 @@
 //! What a report is about: tables, updates, a trace; and how thorough it is.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longmatch::{Change, Ipv4, Ipv6, Rib};
 use serde::{Deserialize, Serialize};
 
 use crate::family::LabFamily;
+use crate::peer::{Availability, PeerCommand, known_peers};
 use crate::traffic::Destinations;
 
 /// A table under a name.
@@ -40,6 +42,35 @@ pub struct Inputs {
     pub updates: Option<UpdateStream>,
     /// Destinations of real packets, if there are any.
     pub trace: Option<Arc<Destinations>>,
+    /// Other people's implementations.
+    pub peers: Peers,
+}
+
+/// Other people's implementations.
+#[derive(Clone, Debug, Default)]
+pub struct Peers {
+    /// Those that can be started.
+    pub commands: Vec<PeerCommand>,
+    /// The names of those that are not there, and how to get them.
+    pub missing: Vec<(String, String)>,
+    /// A folder that is there, for what is passed to them; it is removed afterwards.
+    pub scratch: PathBuf,
+}
+
+impl Peers {
+    /// Those of [`known_peers`] whose adapters are in a folder that `cargo xtask peers` has filled,
+    /// and others by their commands.
+    pub fn find(adapters: &Path, others: Vec<PeerCommand>, scratch: PathBuf) -> Self {
+        let mut it = Self { commands: Vec::new(), missing: Vec::new(), scratch };
+        for peer in known_peers() {
+            match peer.find(adapters) {
+                Availability::Found(command) => it.commands.push(command),
+                Availability::Missing(how) => it.missing.push((peer.name.into(), how)),
+            }
+        }
+        it.commands.extend(others);
+        it
+    }
 }
 
 /// A family's part of a subject.
@@ -86,6 +117,9 @@ impl Inputs {
         }
         if let Some(trace) = &self.trace {
             (&trace.name, &trace.ipv4, &trace.ipv6).hash(&mut hasher);
+        }
+        for peer in &self.peers.commands {
+            (&peer.name, &peer.command).hash(&mut hasher);
         }
         hasher.finish()
     }

@@ -23,7 +23,7 @@ mod write;
 
 pub use desk::SEED;
 pub use experiment::{Absence, Experiment};
-pub use inputs::{Effort, Inputs, Subject, UpdateStream};
+pub use inputs::{Effort, Inputs, Peers, Subject, UpdateStream};
 pub use model::{
     Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Condition, Figure, Finding,
     Heat, Lines, Point, Row, Section, Series, Table,

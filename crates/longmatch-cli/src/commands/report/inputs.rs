@@ -1,10 +1,10 @@
 //! What a report is about, from files: each table is one of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longmatch_lab::Destinations;
-use longmatch_lab::report::{Inputs, Subject, UpdateStream};
+use longmatch_lab::report::{Inputs, Peers, Subject, UpdateStream};
 
 use crate::args::{ReportArgs, RoutesArgs};
 use crate::destinations;
@@ -36,7 +36,16 @@ pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
         Subject { name, ipv4, ipv6 }
     });
     let trace = args.trace.as_ref().map(|path| trace(path, args.routes.lenient)).transpose()?;
-    Ok(Inputs { tables: tables.collect(), updates, trace })
+    let peers = Peers::find(&adapters(args), args.peer_commands.clone(), args.out.clone());
+    Ok(Inputs { tables: tables.collect(), updates, trace, peers })
+}
+
+/// Where the adapters of peers are: `target/peers` for `target/release/longmatch`.
+fn adapters(args: &ReportArgs) -> PathBuf {
+    args.peers.clone().unwrap_or_else(|| {
+        let program = std::env::current_exe().unwrap_or_default();
+        program.parent().and_then(Path::parent).unwrap_or(Path::new("")).join("peers")
+    })
 }
 
 /// The destinations of a trace, under a short name.
@@ -50,7 +59,7 @@ fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
     let files: Vec<_> = match &args.files[..] {
         [] => vec![(EMBEDDED.to_owned(), args.clone())],
         files => {
-            let own = |path: &std::path::PathBuf| {
+            let own = |path: &PathBuf| {
                 (name(path), RoutesArgs { files: vec![path.clone()], ..args.clone() })
             };
             files.iter().map(own).collect()

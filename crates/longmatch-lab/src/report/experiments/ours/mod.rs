@@ -7,6 +7,7 @@ mod limit;
 mod live;
 mod memory;
 mod misses;
+mod peers;
 mod small_tables;
 mod traffics;
 
@@ -16,6 +17,7 @@ use crate::report::experiment::Experiment;
 pub(super) const ALL: &[Experiment] = &[
     traffics::TRAFFICS,
     limit::LIMIT,
+    peers::PEERS,
     live::LIVE,
     growth::GROWTH,
     batch_size::BATCH_SIZE,
