@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use longmatch::simd::Simd;
 use longmatch::{Keys, MemoryPart, MemoryUsage, NextHopId, Rib};
 
-use super::{PEER_LIMIT, Peer, PeerCommand, PeerError, PeerTime};
+use super::{Peer, PeerCommand, PeerError, PeerTime};
 use crate::contestant::{Contestant, Iteration, Mode, Pass};
 use crate::family::LabFamily;
 use crate::kernel::Kernel;
@@ -40,12 +40,17 @@ struct State {
 
 impl<F: LabFamily> PeerEngine<F> {
     /// Starts a peer and has it build its structure. What is passed to it lies in `dir`, which is
-    /// made and removed.
+    /// made and removed; `limit` is the longest time that any answer may take.
     ///
     /// # Errors
     /// When it does not start, refuses the table or fails.
-    pub fn new(command: &PeerCommand, dir: &Path, rib: &Rib<F>) -> Result<Self, PeerError> {
-        let mut peer = Peer::start(command, dir, PEER_LIMIT)?;
+    pub fn new(
+        command: &PeerCommand,
+        dir: &Path,
+        limit: Duration,
+        rib: &Rib<F>,
+    ) -> Result<Self, PeerError> {
+        let mut peer = Peer::start(command, dir, limit)?;
         let loaded = peer.load(rib)?;
         Ok(Self {
             name: peer.name().to_owned(),

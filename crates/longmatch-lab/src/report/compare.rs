@@ -1,7 +1,7 @@
 //! The same engines under several kinds of traffic, or in several modes.
 
 use super::desk::{Desk, Field, Measured, rate_cell};
-use super::model::{Cell, Chart, Column, Condition, Table};
+use super::model::{Chart, Column, Condition, Table};
 use super::show::{
     MIB, about_rates, column, condition, number, of, paper_column, rate_bars, table, text,
 };

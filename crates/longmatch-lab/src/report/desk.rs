@@ -1,5 +1,6 @@
 //! Where an experiment is carried out: its inputs, what it notes, and how far it is.
 
+use core::time::Duration;
 use std::path::Path;
 
 use longmatch::{CompileError, EngineSpec, Rib};
@@ -180,9 +181,14 @@ impl<'r, F: LabFamily> Field<'r, F> {
 
     /// Starts a peer, which takes part behind the others if it can hold the table; what it says
     /// that it is.
-    pub fn enter_peer(&mut self, command: &PeerCommand, dir: &Path) -> Option<String> {
+    pub fn enter_peer(
+        &mut self,
+        command: &PeerCommand,
+        dir: &Path,
+        limit: Duration,
+    ) -> Option<String> {
         let entrant = Entrant::new(&command.name[..], "");
-        match PeerEngine::new(command, dir, self.race.rib()) {
+        match PeerEngine::new(command, dir, limit, self.race.rib()) {
             Ok(peer) => {
                 let about = peer.about().to_owned();
                 self.entrants.push((entrant, Ok(self.race.len())));

@@ -1,5 +1,7 @@
 //! Other people's implementations beside ours.
 
+use core::time::Duration;
+
 use crate::contestant::Mode;
 use crate::family::LabFamily;
 use crate::peer::known_peers;
@@ -27,6 +29,9 @@ pub(super) const PEERS: Experiment = Experiment {
 
 /// Keys of each traffic: some peers need a hundred bytes for one.
 const KEYS: usize = 1 << 20;
+/// How long a peer has for each answer; the slowest needs a minute to build a full table.
+const FULL_LIMIT: Duration = Duration::from_secs(180);
+const QUICK_LIMIT: Duration = Duration::from_secs(20);
 const ENGINES: [(&str, &str); 5] =
     [("folio", ""), ("poptrie:s=18", ""), ("dir24_8", ""), ("tree_bitmap", ""), ("radix", "")];
 
@@ -61,12 +66,13 @@ fn enter<F: LabFamily>(desk: &Desk<'_>, field: &mut Field<'_, F>) -> Vec<Conditi
         let known = known_peers().iter().find(|peer| peer.name == name);
         known.is_none_or(|peer| peer.families.contains(&F::NAME))
     };
+    let limit = if desk.effort.full { FULL_LIMIT } else { QUICK_LIMIT };
     let mut abouts = Vec::new();
     pin::to(0);
     let commands = peers.commands.iter().enumerate();
     for (i, command) in commands.filter(|(_, it)| of_family(&it.name)) {
         let dir = peers.scratch.join(format!("peer-{i}-{}-{}", F::NAME, std::process::id()));
-        let about = field.enter_peer(command, &dir);
+        let about = field.enter_peer(command, &dir, limit);
         abouts.extend(about.map(|about| condition(&command.name, about)));
     }
     pin::free();

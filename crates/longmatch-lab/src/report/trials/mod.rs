@@ -1,5 +1,7 @@
-//! Every experiment of two papers and of our own carried out once on small tables: what is no rate
+//! Every experiment carried out once on small tables: what is no rate
 //! is compared with what was counted by hand.
+
+mod poptrie;
 
 use longmatch::{Ipv4, Ipv6, NextHopId, Rib};
 
