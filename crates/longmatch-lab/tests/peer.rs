@@ -209,6 +209,8 @@ fn wrong_counts_and_short_files_are_told() {
         let mut peer = greeting(&format!("{file}; {script}"));
         let (_, text) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
         assert!(text.contains(wanted), "{script}: {text}");
+        let (fault, _) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
+        assert_eq!(fault, PeerFault::Gone, "{script}");
     }
     let mut peer =
         greeting(&format!("{file}; printf abcdefgh > \"$file\"; echo answered 2; read x"));
