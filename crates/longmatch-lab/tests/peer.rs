@@ -5,7 +5,7 @@ mod common;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{MODES, all_lengths, compare, fresh_dir, in_repository, keys};
+use common::{MODES, all_lengths, compare, compare_answers, fresh_dir, in_repository, keys};
 use longmatch::{Ipv4, Ipv6, NextHopId, Prefix, Rib};
 use longmatch_lab::{LabFamily, Mode, PEER_LIMIT, Peer, PeerCommand, PeerError, PeerFault};
 
@@ -80,6 +80,36 @@ fn tables_of_all_lengths_are_answered() {
     let ipv6 = all_lengths::<Ipv6>(5, u32::MAX, 2);
     compare(&mut peer, &ipv4, &keys(&ipv4, 1000));
     compare(&mut peer, &ipv6, &keys(&ipv6, 1000));
+}
+
+/// The reference peer with a mistake: Python code of its class, one line.
+fn mistaken(python: &str, mistake: &str) -> Peer {
+    let script = format!(
+        "import sys\nsys.path.insert(0, sys.argv[1])\nimport reference\n\
+         class Mistaken(reference.Reference):\n    {mistake}\nreference.serve(Mistaken)"
+    );
+    let mut command: Vec<_> = [python, "-B", "-c", &script].map(Into::into).into();
+    command.push(in_repository("peers").into_os_string());
+    let command = PeerCommand { name: "mistaken".into(), command };
+    Peer::start(&command, &fresh_dir(), PEER_LIMIT).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn wrong_answers_and_sums_are_noticed() {
+    let Some(python) = python() else { return };
+    let rib = table::<Ipv4>(&[("10.0.0.0/8", 1)]);
+    let keys = [9 << 24, 10 << 24, 11 << 24];
+    let compared = |mistake| {
+        let mut peer = mistaken(python, mistake);
+        peer.load(&rib).unwrap();
+        compare_answers(&mut peer, &rib, &keys)
+    };
+    let wrong = "lookup = lambda self, key: 7 if key == 0x0b000000 else key == 0x0a000000";
+    let told = compared(wrong).unwrap_err();
+    assert!(told.contains("1 of 3 answers are wrong: 11.0.0.0 has Some(#7), not None"), "{told}");
+    let told = compared("walk = lambda self, keys: 2").unwrap_err();
+    assert!(told.contains("the sum is 2, not 1"), "{told}");
+    assert_eq!(compared("pass"), Ok(()));
 }
 
 #[test]
