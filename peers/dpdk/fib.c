@@ -6,7 +6,6 @@
 #include <rte_errno.h>
 #include <rte_common.h>
 #include <rte_fib.h>
-#include <rte_memory.h>
 #include <rte_version.h>
 
 static struct rte_fib *fib;
@@ -20,7 +19,7 @@ static struct rte_fib *create(size_t routes, size_t groups)
 		.max_routes = (int)routes,
 		.dir24_8 = {.nh_sz = RTE_FIB_DIR24_8_4B, .num_tbl8 = (uint32_t)groups},
 	};
-	struct rte_fib *created = rte_fib_create("peer", SOCKET_ID_ANY, &config);
+	struct rte_fib *created = rte_fib_create("peer", heap_socket, &config);
 
 	/* Vectors are not what it begins with; without them this fails and changes nothing. */
 	if (created != NULL)

@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include <rte_errno.h>
+#include <rte_common.h>
 #include <rte_fib6.h>
-#include <rte_memory.h>
 #include <rte_version.h>
 
 static struct rte_fib6 *fib;
@@ -19,7 +19,7 @@ static struct rte_fib6 *create(size_t routes, size_t groups)
 		.max_routes = (int)routes,
 		.trie = {.nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = (uint32_t)groups},
 	};
-	struct rte_fib6 *created = rte_fib6_create("peer", SOCKET_ID_ANY, &config);
+	struct rte_fib6 *created = rte_fib6_create("peer", heap_socket, &config);
 
 	/* Vectors are not what it begins with; without them this fails and changes nothing. */
 	if (created != NULL)

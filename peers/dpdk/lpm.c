@@ -66,7 +66,7 @@ static int build(const struct route *routes, size_t count, size_t groups, char *
 			return -ERANGE;
 		}
 	}
-	lpm = rte_lpm_create("peer", SOCKET_ID_ANY, &config);
+	lpm = rte_lpm_create("peer", heap_socket, &config);
 	if (lpm == NULL) {
 		snprintf(why, why_size, "not created: %s", rte_strerror(rte_errno));
 		return -rte_errno;

@@ -10,13 +10,14 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include <rte_memory.h>
+#include <rte_malloc.h>
 
-/*
- * Megabytes that DPDK's own allocator has. It is address space until it is used, and holds the
- * tables and the copies of the routes that the libraries keep beside them.
- */
-#define HEAP "6144"
+/* The most memory for tables, and for the routes that the libraries keep beside them. */
+#define MAX_HEAP ((size_t)6 << 30)
+/* Of the system's transparent huge pages. */
+#define HUGE_PAGE ((size_t)2 << 20)
+
+int heap_socket;
 
 uint32_t host_order(const struct route *route)
 {
@@ -63,14 +64,27 @@ static void allowed_cpus(const cpu_set_t *allowed, char *text, size_t size)
 }
 
 /*
- * DPDK's users set huge pages aside for it. Those that the system gives on request serve as well,
- * and need no one to prepare anything; where there are none, small pages remain.
+ * DPDK's users set huge pages aside for it, which takes an administrator. Those that the system gives
+ * on request serve as well, but not in the memory that DPDK gets without: that is a shared file. So it
+ * is given other memory: as much address space as half of the machine's memory, empty until it is used.
  */
-static int advise_huge(const struct rte_memseg_list *list, void *unused)
+static int add_heap(void)
 {
-	(void)unused;
-	madvise(list->base_va, list->len, MADV_HUGEPAGE);
-	return 0;
+	size_t half = (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = (half < MAX_HEAP ? half : MAX_HEAP) & ~(HUGE_PAGE - 1);
+	char *memory = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -1;
+	memory += HUGE_PAGE - ((uintptr_t)memory & (HUGE_PAGE - 1));
+	/* Where the system has none, small pages remain. */
+	madvise(memory, size, MADV_HUGEPAGE);
+	if (rte_malloc_heap_create("peer") != 0 ||
+	    rte_malloc_heap_memory_add("peer", memory, size, NULL, 0, HUGE_PAGE) != 0)
+		return -1;
+	heap_socket = rte_malloc_heap_get_socket("peer");
+	return heap_socket < 0 ? -1 : 0;
 }
 
 /* Starts DPDK: without huge pages of its own, devices or files. */
@@ -79,7 +93,7 @@ static int start(void)
 	char lcores[8192], *arguments[] = {"peer", "--no-huge", "--no-shconf", "--no-pci",
 					   "--no-telemetry", "--no-hpet",
 					   "--log-level=*:error", "--force-max-simd-bitwidth=512",
-					   "-m", HEAP, "--lcores", lcores};
+					   "-m", "64", "--lcores", lcores};
 	cpu_set_t allowed;
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
@@ -87,7 +101,8 @@ static int start(void)
 	allowed_cpus(&allowed, lcores, sizeof(lcores));
 	if (rte_eal_init(sizeof(arguments) / sizeof(*arguments), arguments) < 0)
 		return -1;
-	rte_memseg_list_walk(advise_huge, NULL);
+	if (add_heap() != 0)
+		return -1;
 	/* Where the caller has put this process is where it measures. */
 	return sched_setaffinity(0, sizeof(allowed), &allowed);
 }

@@ -46,6 +46,9 @@ struct table {
 	uint32_t (*walk_batch)(const void *keys, size_t first, size_t count, size_t batch);
 };
 
+/* What DPDK calls the memory for tables, in place of a NUMA socket. */
+extern int heap_socket;
+
 extern const struct table lpm_table, fib_table, fib6_table;
 
 /* The longest batch that is answered. */

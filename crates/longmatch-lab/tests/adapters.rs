@@ -4,13 +4,15 @@ mod common;
 
 use std::env;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use common::{all_lengths, compare_answers, fresh_dir, in_repository, keys};
 use longmatch::{Bits, Ipv4, Ipv6, NextHopId, Prefix, Rib, Table};
 use longmatch_feed::{Options, load_path};
-use longmatch_lab::{
-    Availability, KnownPeer, LabFamily, PEER_LIMIT, Peer, PeerCommand, known_peers,
-};
+use longmatch_lab::{Availability, KnownPeer, LabFamily, Peer, PeerCommand, known_peers};
+
+/// What a peer has for an answer: so long that only one that hangs takes longer.
+const LIMIT: Duration = Duration::from_secs(1800);
 
 /// Tables that adapters answer when `LONGMATCH_DATA` names the directory that has them.
 const LARGE: [&str; 4] = ["ipv4-full", "ipv4-pch2015-truenh", "ipv6-full", "ipv6-linx2017-truenh"];
@@ -87,7 +89,7 @@ fn cases() -> (Vec<Case<Ipv4>>, Vec<Case<Ipv6>>) {
 
 /// Has a peer answer tables, a line of output each. What went wrong.
 fn answer<F: LabFamily>(command: &PeerCommand, cases: &[Case<F>]) -> Result<(), String> {
-    let start = || Peer::start(command, &fresh_dir(), PEER_LIMIT).map_err(|it| it.to_string());
+    let start = || Peer::start(command, &fresh_dir(), LIMIT).map_err(|it| it.to_string());
     let mut peer = start()?;
     if !peer.has_family::<F>() {
         return Ok(());

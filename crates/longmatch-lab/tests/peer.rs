@@ -5,12 +5,14 @@ mod common;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{MODES, all_lengths, compare, fresh_dir, in_repository, keys};
+use common::{MODES, all_lengths, compare, compare_answers, fresh_dir, in_repository, keys};
 use longmatch::{Ipv4, Ipv6, NextHopId, Prefix, Rib};
 use longmatch_lab::{LabFamily, Mode, PEER_LIMIT, Peer, PeerCommand, PeerError, PeerFault};
 
-/// What a peer that misbehaves has for an answer here.
-const SHORT: Duration = Duration::from_millis(1500);
+/// What a peer that says nothing has for an answer here.
+const SHORT: Duration = Duration::from_secs(2);
+/// The same for others that misbehave, which is noticed before.
+const LONG: Duration = Duration::from_secs(30);
 
 /// The program, if it runs here; else it is said that a test is skipped.
 fn python() -> Option<&'static str> {
@@ -80,6 +82,36 @@ fn tables_of_all_lengths_are_answered() {
     compare(&mut peer, &ipv6, &keys(&ipv6, 1000));
 }
 
+/// The reference peer with a mistake: Python code of its class, one line.
+fn mistaken(python: &str, mistake: &str) -> Peer {
+    let script = format!(
+        "import sys\nsys.path.insert(0, sys.argv[1])\nimport reference\n\
+         class Mistaken(reference.Reference):\n    {mistake}\nreference.serve(Mistaken)"
+    );
+    let mut command: Vec<_> = [python, "-B", "-c", &script].map(Into::into).into();
+    command.push(in_repository("peers").into_os_string());
+    let command = PeerCommand { name: "mistaken".into(), command };
+    Peer::start(&command, &fresh_dir(), PEER_LIMIT).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn wrong_answers_and_sums_are_noticed() {
+    let Some(python) = python() else { return };
+    let rib = table::<Ipv4>(&[("10.0.0.0/8", 1)]);
+    let keys = [9 << 24, 10 << 24, 11 << 24];
+    let compared = |mistake| {
+        let mut peer = mistaken(python, mistake);
+        peer.load(&rib).unwrap();
+        compare_answers(&mut peer, &rib, &keys)
+    };
+    let wrong = "lookup = lambda self, key: 7 if key == 0x0b000000 else key == 0x0a000000";
+    let told = compared(wrong).unwrap_err();
+    assert!(told.contains("1 of 3 answers are wrong: 11.0.0.0 has Some(#7), not None"), "{told}");
+    let told = compared("walk = lambda self, keys: 2").unwrap_err();
+    assert!(told.contains("the sum is 2, not 1"), "{told}");
+    assert_eq!(compared("pass"), Ok(()));
+}
+
 #[test]
 fn files_are_gone_with_the_peer() {
     let Some(python) = python() else { return };
@@ -116,15 +148,20 @@ fn what_was_not_promised_is_not_asked() {
 }
 
 /// A shell script in place of a peer.
-fn shell(script: &str) -> Result<Peer, PeerError> {
+fn shell(script: &str, limit: Duration) -> Result<Peer, PeerError> {
     let command = ["sh", "-c", script].map(Into::into).to_vec();
-    Peer::start(&PeerCommand { name: "bad".into(), command }, &fresh_dir(), SHORT)
+    Peer::start(&PeerCommand { name: "bad".into(), command }, &fresh_dir(), limit)
 }
 
 /// The same for one that greets as it should, takes keys, and then does this.
 fn greeting(script: &str) -> Peer {
+    greeting_within(script, LONG)
+}
+
+fn greeting_within(script: &str, limit: Duration) -> Peer {
     let hello = "read line; echo longmatch-peer 1 ipv4 one bad 1; read line; echo keys 2";
-    let mut peer = shell(&format!("{hello}; {script}")).unwrap_or_else(|error| panic!("{error}"));
+    let mut peer =
+        shell(&format!("{hello}; {script}"), limit).unwrap_or_else(|error| panic!("{error}"));
     peer.set_keys::<Ipv4>(&[1, 2]).unwrap();
     peer
 }
@@ -132,7 +169,7 @@ fn greeting(script: &str) -> Peer {
 /// The error's text, which must have come soon.
 fn fails<T>(began: Instant, result: Result<T, PeerError>) -> (PeerFault, String) {
     let passed = began.elapsed();
-    assert!(passed < SHORT + Duration::from_secs(10), "{passed:?}");
+    assert!(passed < LONG, "{passed:?}");
     let Err(error) = result else { panic!("no error") };
     (error.fault.clone(), error.to_string())
 }
@@ -140,26 +177,26 @@ fn fails<T>(began: Instant, result: Result<T, PeerError>) -> (PeerFault, String)
 #[test]
 fn programs_that_are_no_peers_are_told() {
     let began = Instant::now();
-    let (_, text) = fails(began, shell("echo no idea >&2; exit 3"));
+    let (_, text) = fails(began, shell("echo no idea >&2; exit 3", LONG));
     assert!(text.contains("exit status: 3") && text.contains("no idea"), "{text}");
-    let (_, text) = fails(began, shell("read line; echo 'welcome\tto the shell'; sleep 9"));
+    let (_, text) = fails(began, shell("read line; echo 'welcome\tto the shell'; sleep 60", LONG));
     assert!(text.contains("welcome\\tto the shell"), "{text}");
-    let (_, text) = fails(began, shell("read line; echo longmatch-peer 2 ipv4 one new 1"));
+    let (_, text) = fails(began, shell("read line; echo longmatch-peer 2 ipv4 one new 1", LONG));
     assert!(text.contains("version `2`"), "{text}");
-    let (fault, _) = fails(began, shell("read line; echo error no licence"));
+    let (fault, _) = fails(began, shell("read line; echo error no licence", LONG));
     assert_eq!(fault, PeerFault::Refused("no licence".into()));
     let nothing = PeerCommand { name: "x".into(), command: vec!["/nonexistent/peer".into()] };
-    let (fault, text) = fails(began, Peer::start(&nothing, &fresh_dir(), SHORT));
+    let (fault, text) = fails(began, Peer::start(&nothing, &fresh_dir(), LONG));
     assert!(matches!(fault, PeerFault::Start(_)) && text.contains("/nonexistent/peer"), "{text}");
 }
 
 #[test]
 fn silence_ends_at_the_limit() {
     let began = Instant::now();
-    let (fault, text) = fails(began, shell("exec sleep 100"));
+    let (fault, text) = fails(began, shell("exec sleep 100", SHORT));
     assert_eq!(fault, PeerFault::TimedOut(SHORT), "{text}");
     // Its own child holds the pipes open, so that they do not end with it.
-    let mut peer = greeting("sleep 30 & wait");
+    let mut peer = greeting_within("sleep 30 & wait", SHORT);
     let (fault, _) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
     assert_eq!(fault, PeerFault::TimedOut(SHORT));
     let (fault, _) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
@@ -172,14 +209,15 @@ fn lines_without_end_are_cut() {
         let mut peer = greeting(&format!("read line; {endless}"));
         let (fault, text) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
         assert!(matches!(fault, PeerFault::Unexpected { .. }), "{text}");
-        assert!(text.len() < 2000 + SHORT.as_millis() as usize, "{}", text.len());
+        // 400 characters, each escaped.
+        assert!(text.len() < 3000, "{}", text.len());
     }
 }
 
 #[test]
 fn words_out_of_turn_are_no_answers() {
-    let mut peer = greeting("echo answered 2; sleep 9");
-    std::thread::sleep(Duration::from_millis(300));
+    let mut peer = greeting("echo answered 2; sleep 60");
+    std::thread::sleep(Duration::from_secs(2));
     let (_, text) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
     assert!(text.contains("before it was asked") && text.contains("answered 2"), "{text}");
 }
@@ -209,6 +247,8 @@ fn wrong_counts_and_short_files_are_told() {
         let mut peer = greeting(&format!("{file}; {script}"));
         let (_, text) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
         assert!(text.contains(wanted), "{script}: {text}");
+        let (fault, _) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
+        assert_eq!(fault, PeerFault::Gone, "{script}");
     }
     let mut peer =
         greeting(&format!("{file}; printf abcdefgh > \"$file\"; echo answered 2; read x"));

@@ -41,9 +41,6 @@ struct Side<T: Table> {
     keys: Vec<T::Key>,
 }
 
-/// A command after its name and family.
-type Rest<'l> = &'l str;
-
 /// Answers commands until `quit` or the end of standard input.
 pub fn serve<P: Peer>(about: &str) -> io::Result<()> {
     let mut ipv4 = Side::<P::Ipv4> { table: None, keys: Vec::new() };
@@ -69,7 +66,7 @@ pub fn serve<P: Peer>(about: &str) -> io::Result<()> {
 }
 
 impl<T: Table<Address: Address>> Side<T> {
-    fn obey(&mut self, name: &str, rest: Rest<'_>) -> Result<String, String> {
+    fn obey(&mut self, name: &str, rest: &str) -> Result<String, String> {
         match name {
             "load" => self.load(rest),
             "keys" => self.set_keys(rest),
@@ -79,7 +76,7 @@ impl<T: Table<Address: Address>> Side<T> {
         }
     }
 
-    fn load(&mut self, path: Rest<'_>) -> Result<String, String> {
+    fn load(&mut self, path: &str) -> Result<String, String> {
         self.table = None;
         let routes = read_routes::<T>(path)?;
         let count = routes.len();
@@ -94,7 +91,7 @@ impl<T: Table<Address: Address>> Side<T> {
         Ok(format!("loaded {count} {took} {bytes}"))
     }
 
-    fn set_keys(&mut self, path: Rest<'_>) -> Result<String, String> {
+    fn set_keys(&mut self, path: &str) -> Result<String, String> {
         let bytes = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
         let addresses = bytes.chunks(T::Address::BYTES).map(T::Address::from_network);
         let keys: Option<_> = addresses.map(|address| address.map(T::key)).collect();
@@ -102,7 +99,7 @@ impl<T: Table<Address: Address>> Side<T> {
         Ok(format!("keys {}", self.keys.len()))
     }
 
-    fn answer(&self, rest: Rest<'_>) -> Result<String, String> {
+    fn answer(&self, rest: &str) -> Result<String, String> {
         let [mode, _, path] = words(rest)?;
         let table = self.ready(mode)?;
         let file = File::create(path).map_err(|error| format!("{path}: {error}"))?;
@@ -113,7 +110,7 @@ impl<T: Table<Address: Address>> Side<T> {
         Ok(format!("answered {}", self.keys.len()))
     }
 
-    fn time(&self, rest: Rest<'_>) -> Result<String, String> {
+    fn time(&self, rest: &str) -> Result<String, String> {
         let [mode, _, start, lookups] = words(rest)?;
         let table = self.ready(mode)?;
         let number = |word: &str| word.parse::<usize>().map_err(|_| format!("{word}: no number"));

@@ -20,7 +20,8 @@ pub struct PeerError {
 pub enum PeerFault {
     /// The program could not be started, and why.
     Start(String),
-    /// A file that is passed to the peer or comes from it is not as it should be: which, and why.
+    /// A file that is passed to the peer cannot be written, or one of answers is not as it should
+    /// be: which, and why. After the latter the peer was ended.
     File(String),
     /// It said that it cannot do this, and why. It can be asked other things.
     Refused(String),

@@ -131,7 +131,10 @@ impl Peer {
         self.ask(&line, |text| reply::count(text, "answered", count))?;
         let answers = self.files.read_answers(&path, count);
         self.files.remove(&path);
-        answers.map_err(|fault| self.failed(&String::from_utf8_lossy(&line), fault))
+        answers.map_err(|fault| {
+            self.process.end_now();
+            self.failed(&String::from_utf8_lossy(&line), fault)
+        })
     }
 
     /// Has it look up so many keys from number `start` on, round and round, and time that.

@@ -128,6 +128,11 @@ impl Process {
         PeerFault::Ended { status, stderr: self.stderr.end() }
     }
 
+    /// Ends the child by force.
+    pub fn end_now(&mut self) {
+        self.end(Duration::ZERO);
+    }
+
     /// Ends the child, by force after `grace`. How it ended.
     fn end(&mut self, grace: Duration) -> String {
         self.stdin = None;
