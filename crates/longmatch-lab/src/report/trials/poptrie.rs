@@ -54,8 +54,8 @@ fn heat_map() {
     assert_eq!(at("matched=/16 depth=16"), Some(65_536.0));
     assert_eq!(at("matched=/24 depth=24"), Some(256.0));
     assert_eq!(at("matched=/8 depth=24"), None);
-    // Nothing is in the upper half of the lower half: 01.
-    assert_eq!(at("matched=none depth=2"), Some(f64::from(1u32 << 30)));
+    // Nothing begins with 01 or 10.
+    assert_eq!(at("matched=none depth=2"), Some(f64::from(1u32 << 31)));
     assert_eq!(rows.iter().filter_map(|row| row.value).sum::<f64>(), 2f64.powi(32));
     let Some(Chart::Heat(heat)) = &figures[0].chart else { panic!("no map") };
     assert_eq!((heat.columns.len(), heat.rows.len(), heat.cells.len()), (34, 33, rows.len()));

@@ -49,12 +49,12 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     let mut figures = Vec::new();
     if let Some(named) = inputs.ipv4().first() {
         let given = inputs.updates.as_ref().map(|it| (&it.name[..], &it.ipv4[..]));
-        let stream = stream(named.rib, given, usize::MAX);
+        let stream = stream(named.rib, given, desk.effort.updates);
         figures.push(figure(desk, *named, &stream));
     }
     if let Some(named) = inputs.ipv6().first() {
         let given = inputs.updates.as_ref().map(|it| (&it.name[..], &it.ipv6[..]));
-        let stream = stream(named.rib, given, usize::MAX);
+        let stream = stream(named.rib, given, desk.effort.updates);
         figures.push(figure(desk, *named, &stream));
     }
     Ok(figures)

@@ -65,7 +65,9 @@ fn run_table_3(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     if tables.is_empty() {
         return Err(Absence(NO_IPV4.into()));
     }
-    Ok(tables.into_iter().map(|named| table_3(desk, named)).collect())
+    let figures = tables.into_iter().map(|named| table_3(desk, named)).collect();
+    desk.cite(&format!("REAL-Tier1-A; {PAPER_CPU}"));
+    Ok(figures)
 }
 
 fn table_3(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
@@ -199,7 +201,9 @@ fn run_locality(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     if tables.is_empty() {
         return Err(Absence(NO_IPV4.into()));
     }
-    Ok(tables.into_iter().map(|named| locality(desk, named)).collect())
+    let figures = tables.into_iter().map(|named| locality(desk, named)).collect();
+    desk.cite(&format!("REAL-Tier1-B; {PAPER_CPU}"));
+    Ok(figures)
 }
 
 fn locality(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {

@@ -2,6 +2,7 @@
 
 use longmatch::Ipv4;
 
+use super::PAPER_CPU;
 use crate::contestant::Iteration;
 use crate::depths::Depths;
 use crate::random::Xorshift;
@@ -56,7 +57,9 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     if tables.is_empty() {
         return Err(Absence("needs a table with IPv4 routes".into()));
     }
-    Ok(tables.into_iter().flat_map(|named| figures(desk, named)).collect())
+    let figures = tables.into_iter().flat_map(|named| figures(desk, named)).collect();
+    desk.cite(&format!("REAL-Tier1-A; {PAPER_CPU}"));
+    Ok(figures)
 }
 
 fn figures(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> [Figure; 2] {

@@ -9,7 +9,7 @@ use crate::report::desk::Desk;
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::inputs::Named;
 use crate::report::model::{Cell, Figure};
-use crate::report::show::{column, remark, table, text};
+use crate::report::show::{column, condition, remark, table, text};
 
 pub(super) const TABLE_1: Experiment = Experiment {
     name: "poptrie-table1",
@@ -57,7 +57,7 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
                   prefixes longer than /48. Ranges: disjoint ranges of addresses, neighbours with \
                   the same next hop joined."
             .into(),
-        conditions: Vec::new(),
+        conditions: vec![condition("counted", "every route")],
         chart: None,
         table: table(columns, rows),
         findings: vec![remark(

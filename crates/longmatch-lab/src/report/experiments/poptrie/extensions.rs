@@ -86,7 +86,9 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     if tables.is_empty() {
         return Err(Absence("needs a table with IPv4 routes".into()));
     }
-    Ok(tables.into_iter().map(|named| figure(desk, named)).collect())
+    let figures = tables.into_iter().map(|named| figure(desk, named)).collect();
+    desk.cite(&format!("REAL-Tier1-A; {PAPER_CPU}"));
+    Ok(figures)
 }
 
 fn figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {

@@ -50,7 +50,9 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     if tables.is_empty() {
         return Err(Absence("needs a table with IPv6 routes".into()));
     }
-    Ok(tables.into_iter().flat_map(|named| figures(desk, named)).collect())
+    let figures = tables.into_iter().flat_map(|named| figures(desk, named)).collect();
+    desk.cite(&format!("IPv6 of REAL-Tier1-A; {PAPER_CPU}"));
+    Ok(figures)
 }
 
 fn figures(desk: &mut Desk<'_>, named: Named<'_, Ipv6>) -> [Figure; 2] {

@@ -50,6 +50,7 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
         }
         figures.push(figure(id, named.name, &all, merged(conditions)));
     }
+    desk.cite(&format!("SYN1-Tier1-A, SYN2-Tier1-A; {PAPER_CPU}"));
     Ok(figures)
 }
 

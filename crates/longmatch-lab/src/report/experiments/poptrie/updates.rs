@@ -2,6 +2,7 @@
 
 use longmatch::{Change, EngineSpec, Rib};
 
+use super::PAPER_CPU;
 use crate::family::LabFamily;
 use crate::pin;
 use crate::replay::{Replay, ReplayRecord, in_random_order};
@@ -50,6 +51,7 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
         let updates = inputs.updates.as_ref().map(|it| (&it.name[..], &it.ipv6[..]));
         figures.push(figure(desk, *named, updates));
     }
+    desk.cite(&format!("RV-linx-p52; insertion of REAL-Tier1-A; {PAPER_CPU}"));
     match figures.is_empty() {
         true => Err(Absence("needs a table".into())),
         false => Ok(figures),

@@ -2,6 +2,7 @@
 
 use longmatch::Ipv4;
 
+use super::{ISP_A, PAPER_CPU};
 use crate::contestant::Iteration;
 use crate::report::desk::{Desk, Entrant, Field, row_about};
 use crate::report::distribution::{Ticks, time};
@@ -57,7 +58,9 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     if tables.is_empty() {
         return Err(Absence("needs a table with IPv4 routes".into()));
     }
-    Ok(tables.into_iter().map(|named| figure(desk, named)).collect())
+    let figures = tables.into_iter().map(|named| figure(desk, named)).collect();
+    desk.cite(&format!("{ISP_A}; {PAPER_CPU}"));
+    Ok(figures)
 }
 
 fn figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
