@@ -1,5 +1,7 @@
 //! Tables of other sizes made from a real one: thinned, or grown as deaggregation grows them.
 
+use std::collections::HashMap;
+
 use longmatch::{Bits, NextHopId, Prefix, Rib};
 
 use crate::family::LabFamily;
@@ -35,6 +37,19 @@ fn chosen<T>(
         needed -= usize::from(taken);
         taken.then_some(item)
     })
+}
+
+/// The same routes with next-hop ids from 1 on, in the order in which they are met: a part of a
+/// table numbers them as a table of its own would. O(routes).
+pub(crate) fn renumbered<F: LabFamily>(rib: &Rib<F>) -> Rib<F> {
+    let mut ids = HashMap::new();
+    let mut renumbered = Rib::new();
+    for route in rib {
+        let next = NextHopId::new(ids.len() as u32 + 1).expect("not zero");
+        let id = *ids.entry(route.next_hop).or_insert(next);
+        renumbered.insert(route.prefix, id).expect("not more than there were");
+    }
+    renumbered
 }
 
 /// A table with more specific routes added to all that it had, as networks do that announce their
@@ -201,6 +216,13 @@ mod tests {
             (0..200).filter(|seed| thinned(&rib, 6, *seed).get(route.prefix).is_some()).count()
         };
         assert!(rib.iter().all(|route| (60..140).contains(&kept(route))));
+    }
+
+    #[test]
+    fn next_hops_are_numbered_anew() {
+        let rib = rib4(&[("10.0.0.0/8", 90_000), ("10.0.0.0/9", 7), ("11.0.0.0/8", 90_000)]);
+        let ids: Vec<_> = renumbered(&rib).iter().map(|route| route.next_hop.get()).collect();
+        assert_eq!(ids, [1, 2, 1]);
     }
 
     /// 10.0.0.0/8 (1) > 10.0.0.0/9 (1) > 10.1.0.0/16 (2); 11.0.0.0/8 is covered by nothing: of two

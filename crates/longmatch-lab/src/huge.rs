@@ -3,7 +3,9 @@
 //!
 //! Engines take their memory from the allocator. So that it can be told from everything else,
 //! large blocks are made to come straight from the system meanwhile: they are then the large
-//! anonymous mappings that are there afterwards and were not there before.
+//! anonymous mappings that are there afterwards and were not there before. The work is done in a
+//! thread of its own, as the allocator would first fill holes that earlier work of a thread has
+//! left.
 
 /// How memory is to be divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,8 +31,10 @@ pub(crate) struct Backing {
 ///
 /// Where the system is not Linux with the GNU library, nothing is asked for, and no bytes are
 /// found.
-pub(crate) fn within<T>(pages: Pages, make: impl FnOnce() -> T) -> (T, Backing) {
-    system::within(pages, make)
+pub(crate) fn within<T: Send>(pages: Pages, make: impl FnOnce() -> T + Send) -> (T, Backing) {
+    system::within(pages, || {
+        std::thread::scope(|scope| scope.spawn(make).join().expect("no panic"))
+    })
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
