@@ -94,25 +94,31 @@ impl<F: LabFamily> Growth<F> {
     /// that is drawn is not there already. The same for the same seed and the same sizes before.
     /// O((routes + added) x length).
     pub fn to(&mut self, count: usize) -> &Rib<F> {
-        while self.rib.len() < count && !self.parents.is_empty() {
-            let needed = count - self.rib.len();
-            let drawn = (needed + needed / 4).max(DRAWN);
+        let needed = count.saturating_sub(self.rib.len());
+        let mut new = Vec::new();
+        while new.len() < needed && !self.parents.is_empty() {
+            let (found, count) = (new.len(), (needed - new.len()).max(DRAWN));
+            let mut drawn: Vec<_> = (0..count).map(|_| self.prefix()).collect();
             // In order, neighbours in the table are neighbours in memory.
-            let mut new: Vec<_> = (0..drawn).map(|_| self.prefix()).collect();
+            drawn.sort_unstable();
+            drawn.retain(|prefix| self.rib.get(*prefix).is_none());
+            new.append(&mut drawn);
             new.sort_unstable();
             new.dedup();
-            new.retain(|prefix| self.rib.get(*prefix).is_none());
-            let found = new.len();
-            let new: Vec<_> = chosen(new.into_iter(), found, needed, &mut self.random).collect();
-            if !self.add(new) || found < drawn / HOPELESS {
+            if new.len() - found < count / HOPELESS {
                 break;
             }
+        }
+        if !new.is_empty() {
+            let found = new.len();
+            let new: Vec<_> = chosen(new.into_iter(), found, needed, &mut self.random).collect();
+            self.add(new);
         }
         &self.rib
     }
 
-    /// Adds sorted prefixes, none of which is there. Whether all had room.
-    fn add(&mut self, new: Vec<Prefix<F>>) -> bool {
+    /// Adds sorted prefixes, none of which is there, as far as a table has room.
+    fn add(&mut self, new: Vec<Prefix<F>>) {
         let old = core::mem::take(&mut self.rib);
         let mut open = Vec::new();
         let mut new = new.into_iter().peekable();
@@ -123,11 +129,11 @@ impl<F: LabFamily> Growth<F> {
                 Some(prefix) => (prefix, self.next_hop(above(&mut open, prefix))),
                 None => match old.next() {
                     Some(route) => (route.prefix, route.next_hop),
-                    None => return true,
+                    None => return,
                 },
             };
             if self.rib.insert(prefix, next_hop).is_err() {
-                return false;
+                return;
             }
             above(&mut open, prefix);
             open.push((prefix, next_hop));

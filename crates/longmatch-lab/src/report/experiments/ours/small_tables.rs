@@ -24,7 +24,7 @@ pub(super) const SMALL_TABLES: Experiment = Experiment {
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
         let (sizes, engines) = (sizes(effort).len(), ENGINES.len());
-        tables as f64 * (effort.brief(2 * sizes * engines) + 0.6 * sizes as f64)
+        tables as f64 * (effort.brief(2 * sizes * engines) + 0.3 * sizes as f64)
     },
     run,
 };
@@ -101,7 +101,7 @@ fn measure<F: LabFamily>(
 ) -> (Size, Vec<Condition>) {
     let field = Field::new(named, &Entrant::all(&ENGINES));
     let heat = desk.heat(&field.race, &Traffic::Routed).expect("routed traffic has keys");
-    desk.step(0.6);
+    desk.step(0.3);
     let (setup, batches) = (desk.brief(Mode::One), desk.brief(Mode::Batch));
     let one = desk.measure(id, &field, &heat, &setup, "");
     let batch = desk.measure(id, &field, &heat, &batches, "");
