@@ -207,7 +207,7 @@ AnonHugePages:         0 kB
             let block = Mapping { range: 0x7f00_0000_0000..0x7f00_0080_0000, huge: 0 };
             assert_eq!(parsed(SMAPS), [heap.clone(), block]);
             assert_eq!(heap.huge_in(std::slice::from_ref(&heap.range)), 2 << 20);
-            assert_eq!(heap.huge_in(&[0..0x120_0000]), 0);
+            assert_eq!(heap.huge_in(&[0..0x120_0000, 0x120_0000..0x140_0000]), 0);
             assert_eq!(parsed("nonsense\n\n-\n12-zz rw-p\n"), []);
         }
 
@@ -217,7 +217,8 @@ AnonHugePages:         0 kB
             let [a, b, c] = [LARGE, 2 * LARGE, 3 * LARGE];
             let before = [of(a..b)];
             assert_eq!(new_ranges(&before, &[of(a..b)]), []);
-            assert_eq!(new_ranges(&before, &[of(a..c)]), [b..c]);
+            let whole = [of(a..c), of(c + LARGE..c + 2 * LARGE)];
+            assert_eq!(new_ranges(&before, &whole), [b..c, c + LARGE..c + 2 * LARGE]);
             assert_eq!(new_ranges(&before, &[of(0..c)]), [0..a, b..c]);
             assert_eq!(new_ranges(&before, &[of(0..a), of(c..c + LARGE)]), [0..a, c..c + LARGE]);
             assert_eq!(new_ranges(&[], &[of(0..LARGE - 1)]), []);

@@ -50,7 +50,7 @@ fn assert_sound(figures: &[Figure], rows: &[Row]) {
     assert!(!rows.is_empty());
     for row in rows {
         assert!(ids.iter().any(|id| **id == row.figure), "{row:?}");
-        assert!(row.value.is_some() != !row.refused.is_empty(), "{row:?}");
+        assert!(row.value.is_some() == row.refused.is_empty(), "{row:?}");
         assert_eq!(row.paper.is_some(), !row.paper_of.is_empty(), "{row:?}");
     }
 }
