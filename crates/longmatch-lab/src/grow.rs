@@ -1,27 +1,55 @@
 //! Tables of other sizes made from a real one: thinned, or grown as deaggregation grows them.
 
+use std::collections::HashMap;
+
 use longmatch::{Bits, NextHopId, Prefix, Rib};
 
 use crate::family::LabFamily;
 use crate::random::Xorshift;
 
-/// New prefixes in a row that are all there already before growing ends.
-const HOPELESS: usize = 10_000;
+/// Prefixes that are drawn at a time at least.
+const DRAWN: usize = 10_000;
+/// Growing ends when fewer than one in so many that are drawn are new.
+const HOPELESS: usize = 100;
 
 /// `count` routes of a table, every choice of them equally likely; all of them if there are not as
 /// many. The same for the same seed. O(routes).
 pub(crate) fn thinned<F: LabFamily>(rib: &Rib<F>, count: usize, seed: u64) -> Rib<F> {
     let random = &mut Xorshift::new(seed);
-    let mut needed = count.min(rib.len());
     let mut thinned = Rib::new();
-    for (passed, route) in rib.iter().enumerate() {
-        if random.below(rib.len() - passed) < needed {
-            needed -= 1;
-            let inserted = thinned.insert(route.prefix, route.next_hop);
-            inserted.expect("not more than there were");
-        }
+    for route in chosen(rib.iter(), rib.len(), count, random) {
+        let inserted = thinned.insert(route.prefix, route.next_hop);
+        inserted.expect("not more than there were");
     }
     thinned
+}
+
+/// `count` of `all` items in their order, every choice equally likely.
+fn chosen<T>(
+    items: impl Iterator<Item = T>,
+    all: usize,
+    count: usize,
+    random: &mut Xorshift,
+) -> impl Iterator<Item = T> {
+    let mut needed = count.min(all);
+    items.enumerate().filter_map(move |(passed, item)| {
+        let taken = random.below(all - passed) < needed;
+        needed -= usize::from(taken);
+        taken.then_some(item)
+    })
+}
+
+/// The same routes with next-hop ids from 1 on, in the order in which they are met: a part of a
+/// table numbers them as a table of its own would. O(routes).
+pub(crate) fn renumbered<F: LabFamily>(rib: &Rib<F>) -> Rib<F> {
+    let mut ids = HashMap::new();
+    let mut renumbered = Rib::new();
+    for route in rib {
+        let next = NextHopId::new(ids.len() as u32 + 1).expect("not zero");
+        let id = *ids.entry(route.next_hop).or_insert(next);
+        renumbered.insert(route.prefix, id).expect("not more than there were");
+    }
+    renumbered
 }
 
 /// A table with more specific routes added to all that it had, as networks do that announce their
@@ -62,23 +90,54 @@ impl<F: LabFamily> Growth<F> {
         }
     }
 
-    /// Grows to so many routes. Fewer when there is no room for as many, which takes thousands of
-    /// prefixes in a row that are there already. O(added x length).
+    /// Grows to so many routes. Fewer when there is no room for as many: when hardly any prefix
+    /// that is drawn is not there already. The same for the same seed and the same sizes before.
+    /// O((routes + added) x length).
     pub fn to(&mut self, count: usize) -> &Rib<F> {
-        let mut in_vain = 0;
-        while self.rib.len() < count && in_vain < HOPELESS && !self.parents.is_empty() {
-            let prefix = self.prefix();
-            if self.rib.get(prefix).is_some() {
-                in_vain += 1;
-                continue;
-            }
-            let next_hop = self.next_hop(prefix);
-            if self.rib.insert(prefix, next_hop).is_err() {
+        let needed = count.saturating_sub(self.rib.len());
+        let mut new = Vec::new();
+        while new.len() < needed && !self.parents.is_empty() {
+            let (found, count) = (new.len(), (needed - new.len()).max(DRAWN));
+            let mut drawn: Vec<_> = (0..count).map(|_| self.prefix()).collect();
+            // In order, neighbours in the table are neighbours in memory.
+            drawn.sort_unstable();
+            drawn.retain(|prefix| self.rib.get(*prefix).is_none());
+            new.append(&mut drawn);
+            new.sort_unstable();
+            new.dedup();
+            if new.len() - found < count / HOPELESS {
                 break;
             }
-            in_vain = 0;
+        }
+        if !new.is_empty() {
+            let found = new.len();
+            let new: Vec<_> = chosen(new.into_iter(), found, needed, &mut self.random).collect();
+            self.add(new);
         }
         &self.rib
+    }
+
+    /// Adds sorted prefixes, none of which is there, as far as a table has room.
+    fn add(&mut self, new: Vec<Prefix<F>>) {
+        let old = core::mem::take(&mut self.rib);
+        let mut open = Vec::new();
+        let mut new = new.into_iter().peekable();
+        let mut old = old.iter().peekable();
+        loop {
+            let before = |next: &Prefix<F>| old.peek().is_none_or(|old| *next < old.prefix);
+            let (prefix, next_hop) = match new.next_if(before) {
+                Some(prefix) => (prefix, self.next_hop(above(&mut open, prefix))),
+                None => match old.next() {
+                    Some(route) => (route.prefix, route.next_hop),
+                    None => return,
+                },
+            };
+            if self.rib.insert(prefix, next_hop).is_err() {
+                return;
+            }
+            above(&mut open, prefix);
+            open.push((prefix, next_hop));
+        }
     }
 
     /// A prefix below a random parent.
@@ -92,8 +151,8 @@ impl<F: LabFamily> Growth<F> {
         Prefix::from_bits_masked(parent.bits() | inside, len)
     }
 
-    fn next_hop(&mut self, prefix: Prefix<F>) -> NextHopId {
-        let above = self.rib.covering(prefix).last().map(|route| route.next_hop);
+    /// That of a new route below one with the next hop `above`.
+    fn next_hop(&mut self, above: Option<NextHopId>) -> NextHopId {
         let drawn = f64::from(self.random.next_u32()) / 2f64.powi(32);
         match above {
             Some(above) if drawn < self.alike => above,
@@ -108,18 +167,27 @@ impl<F: LabFamily> Growth<F> {
     }
 }
 
+/// The next hop of the longest route that covers a prefix, among those that were met in order:
+/// leaves in `open` those that cover it.
+fn above<F: LabFamily>(
+    open: &mut Vec<(Prefix<F>, NextHopId)>,
+    prefix: Prefix<F>,
+) -> Option<NextHopId> {
+    while open.last().is_some_and(|(outer, _)| !outer.covers(prefix)) {
+        open.pop();
+    }
+    open.last().map(|(_, next_hop)| *next_hop)
+}
+
 /// The share of routes with the next hop of the longest route that covers them, among those that
 /// are covered; 1 when none is.
 fn alike<F: LabFamily>(rib: &Rib<F>) -> f64 {
     let (mut covered, mut same) = (0u64, 0u64);
     let mut open: Vec<(Prefix<F>, NextHopId)> = Vec::new();
     for route in rib {
-        while open.last().is_some_and(|(prefix, _)| !prefix.covers(route.prefix)) {
-            open.pop();
-        }
-        if let Some((_, above)) = open.last() {
+        if let Some(above) = above(&mut open, route.prefix) {
             covered += 1;
-            same += u64::from(*above == route.next_hop);
+            same += u64::from(above == route.next_hop);
         }
         open.push((route.prefix, route.next_hop));
     }
@@ -154,6 +222,13 @@ mod tests {
             (0..200).filter(|seed| thinned(&rib, 6, *seed).get(route.prefix).is_some()).count()
         };
         assert!(rib.iter().all(|route| (60..140).contains(&kept(route))));
+    }
+
+    #[test]
+    fn next_hops_are_numbered_anew() {
+        let rib = rib4(&[("10.0.0.0/8", 90_000), ("10.0.0.0/9", 7), ("11.0.0.0/8", 90_000)]);
+        let ids: Vec<_> = renumbered(&rib).iter().map(|route| route.next_hop.get()).collect();
+        assert_eq!(ids, [1, 2, 1]);
     }
 
     /// 10.0.0.0/8 (1) > 10.0.0.0/9 (1) > 10.1.0.0/16 (2); 11.0.0.0/8 is covered by nothing: of two
@@ -197,8 +272,10 @@ mod tests {
         // One of two covered routes is alike, so are the new ones.
         assert!((alike(&grown) - 0.5).abs() < 0.05, "{}", alike(&grown));
         let mut again = Growth::new(&rib, 1);
-        again.to(1000);
-        assert!(again.to(3000).iter().eq(grown.iter()), "the same in steps");
+        assert!(again.to(3000).iter().eq(grown.iter()), "the same again");
+        let more = again.to(4000);
+        assert!(grown.iter().all(|route| more.get(route.prefix) == Some(route.next_hop)));
+        assert_eq!(more.len(), 4000);
     }
 
     /// Below the /22 there are four /24 and no other length that the table has.

@@ -13,7 +13,7 @@ use crate::traffic::{Routed, Traffic, repeated};
 /// How often DXR's REP test asks for each address.
 pub(crate) const DXR_REPEATS: usize = 8;
 /// Different addresses without a route, from which misses are drawn.
-const MISSES: usize = 1 << 20;
+const MISSES: usize = 1 << 18;
 /// Random addresses in a row that all have a route before it counts as certain that all have one.
 const HOPELESS: usize = 1 << 16;
 
@@ -46,7 +46,7 @@ pub(crate) fn spider_random<F: LabFamily>(rib: &Rib<F>, count: usize, seed: u64)
 }
 
 /// Routed addresses, and addresses outside of all routes with the given probability in percent.
-/// Those are among 2^20 that are drawn from all that random traffic has. `None` where there are to
+/// Those are among 2^18 that are drawn from all that random traffic has. `None` where there are to
 /// be some, but random traffic always meets a route.
 pub(crate) fn missing<F: LabFamily>(
     rib: &Rib<F>,

@@ -155,7 +155,7 @@ impl<'r, F: LabFamily> Field<'r, F> {
                 "" => String::new(),
                 alias => format!("{alias}, modified"),
             };
-            for wider in spec.wider() {
+            for wider in spec.wider().into_iter().filter(|wider| keeps(wider, &spec)) {
                 let mark = entrant.mark;
                 let modified = Entrant { mark, ..Entrant::new(wider.to_string(), &alias[..]) };
                 if it.enter(&modified, &wider, &mut enter).is_ok() {
@@ -403,6 +403,15 @@ fn no_mode(mode: Mode) -> String {
         Mode::Batch => "has no call for many addresses".into(),
         _ => "has no call for one address".into(),
     }
+}
+
+/// Whether a wider variant leaves the options of an engine as they are: another one with the value
+/// of an option changed would not be what was asked for.
+fn keeps(wider: &EngineSpec, spec: &EngineSpec) -> bool {
+    let key = |option: &String| option.split_once('=').map(|(key, _)| key.to_owned());
+    let more = wider.options.get(spec.options.len()..).unwrap_or_default();
+    let same = |option: &String| spec.options.iter().any(|own| key(own) == key(option));
+    !more.iter().any(|option| key(option).is_some() && same(option))
 }
 
 /// A row that says which table it is about, and nothing else.

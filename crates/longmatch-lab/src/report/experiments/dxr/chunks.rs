@@ -22,7 +22,7 @@ pub(super) const CHUNKS: Experiment = Experiment {
     about: "How many ranges (fragments) the 2^K chunks of the address space have for each K, and \
             the sizes of the structures from D16R to D22R. Chunks of one range end in the direct \
             table; the others are searched by halving.",
-    seconds: |inputs, _| 2.0 * inputs.ipv4().len() as f64,
+    seconds: |inputs, _| 1.2 * inputs.ipv4().len() as f64,
     run,
 };
 
@@ -66,9 +66,9 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     let mut figures = Vec::new();
     for named in tables {
         figures.push(lengths_figure(desk, named));
-        desk.step(0.7);
+        desk.step(0.3);
         figures.push(statistics_figure(desk, named));
-        desk.step(1.3);
+        desk.step(0.9);
     }
     desk.cite(PAPER_TABLE);
     Ok(figures)

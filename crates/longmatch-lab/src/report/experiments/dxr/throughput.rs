@@ -23,7 +23,7 @@ pub(super) const THROUGHPUT: Experiment = Experiment {
     about: "Uniformly random keys in three tests. SEQ: each lookup waits for the answer before. \
             RND: lookups do not depend on each other, so that the CPU overlaps them. REP: as RND, \
             each key eight times in a row.",
-    seconds: |inputs, effort| inputs.ipv4().len() as f64 * (3.0 * effort.usual(8) + 2.5),
+    seconds: |inputs, effort| inputs.ipv4().len() as f64 * (3.0 * effort.usual(8) + 1.5),
     run,
 };
 
@@ -86,7 +86,7 @@ fn figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
     let mut entrants: Vec<_> = LINES.iter().map(entrant).collect();
     entrants.push(Entrant::new("folio", ""));
     let mut field = Field::new(named, &entrants);
-    desk.step(2.0);
+    desk.step(1.5);
     let random = desk.heat(&field.race, &Traffic::Random).expect("random traffic has keys");
     let repeated = dxr_repeated::<Ipv4>(desk.keys::<Ipv4>(), SEED);
     let repeated = desk.heat(&field.race, &repeated).expect("as many keys as were made");

@@ -21,7 +21,7 @@ pub(super) const BATCH_SIZE: Experiment = Experiment {
             rate. A batch of one is a call for each address.",
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
-        tables as f64 * (effort.brief(sizes(effort).len() * ENGINES.len()) + 1.5)
+        tables as f64 * (effort.brief(sizes(effort).len() * ENGINES.len()) + 0.7)
     },
     run,
 };
@@ -50,7 +50,7 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
     let id = format!("batch-size-{}-{}", F::NAME, named.name);
     let field = Field::apart(named, &Entrant::all(&ENGINES));
     let heat = desk.heat(&field.race, &Traffic::Routed).expect("routed traffic has keys");
-    desk.step(1.5);
+    desk.step(0.7);
     let mut all: Vec<(f64, Vec<Measured>)> = Vec::new();
     let mut conditions = Vec::new();
     for batch in sizes(&desk.effort) {

@@ -25,7 +25,7 @@ pub(super) const HUGE_PAGES: Experiment = Experiment {
             keeps.",
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
-        tables as f64 * (effort.usual(2 * ENGINES.len()) + 3.0)
+        tables as f64 * (effort.brief(2 * ENGINES.len()) + 1.5)
     },
     run,
 };
@@ -83,10 +83,10 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Result<Figu
                    C library, and structures of 2 MiB or more";
         return Err(Absence(why.into()));
     }
-    desk.step(2.0);
+    desk.step(1.2);
     let heat = desk.heat(&field.race, &Traffic::Routed).expect("routed traffic has keys");
-    desk.step(1.0);
-    let setup = desk.setup(Mode::Batch);
+    desk.step(0.3);
+    let setup = desk.brief(Mode::Batch);
     let measured = desk.measure(&id, &field, &heat, &setup, "");
     let pairs = pairs(measured, &backings);
     for pair in &pairs {

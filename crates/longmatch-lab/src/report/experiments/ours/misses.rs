@@ -22,7 +22,7 @@ pub(super) const MISSES: Experiment = Experiment {
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
         let rates = shares(effort).len() * ENGINES.len();
-        tables as f64 * (effort.brief(rates) + 0.5 * shares(effort).len() as f64 + 1.0)
+        tables as f64 * (effort.brief(rates) + 0.3 * shares(effort).len() as f64 + 0.6)
     },
     run,
 };
@@ -54,7 +54,7 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
 fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
     let id = format!("misses-{}-{}", F::NAME, named.name);
     let field = Field::apart(named, &Entrant::all(&ENGINES));
-    desk.step(1.0);
+    desk.step(0.6);
     let setup = desk.brief(Mode::Batch);
     let mut all: Vec<(f64, Vec<Measured>)> = Vec::new();
     let mut conditions = Vec::new();
@@ -62,7 +62,7 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
         let traffic = missing(named.rib, *percent, desk.keys::<F>(), SEED);
         let traffic = traffic.expect("this table leaves addresses without a route");
         let heat = desk.heat(&field.race, &traffic).expect("as many keys as were made");
-        desk.step(0.5);
+        desk.step(0.3);
         let at = format!("missing={percent}");
         all.push((*percent as f64, desk.measure(&id, &field, &heat, &setup, &at)));
         conditions = about_rates(named.name, &field.race, &heat, &setup);

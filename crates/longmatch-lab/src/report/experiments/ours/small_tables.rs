@@ -2,7 +2,7 @@
 
 use crate::contestant::Mode;
 use crate::family::LabFamily;
-use crate::grow::thinned;
+use crate::grow::{renumbered, thinned};
 use crate::report::desk::{Desk, Entrant, Field, Measured, SEED, rate_cell};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::inputs::{Effort, Named};
@@ -24,7 +24,7 @@ pub(super) const SMALL_TABLES: Experiment = Experiment {
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
         let (sizes, engines) = (sizes(effort).len(), ENGINES.len());
-        tables as f64 * (effort.brief(2 * sizes * engines) + 0.6 * sizes as f64)
+        tables as f64 * (effort.brief(2 * sizes * engines) + 0.3 * sizes as f64)
     },
     run,
 };
@@ -60,7 +60,7 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
     let mut all: Vec<Size> = Vec::new();
     let mut conditions = Vec::new();
     for routes in sizes(&desk.effort) {
-        let rib = thinned(named.rib, *routes, SEED);
+        let rib = renumbered(&thinned(named.rib, *routes, SEED));
         if all.last().is_some_and(|it| it.routes == rib.len()) {
             break;
         }
@@ -83,7 +83,8 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
     Figure {
         title: format!("Small tables, {}, {}", F::NAME, named.name),
         caption: "Routed addresses from an array: each a random route of the small table and \
-                  random bits below it. The lines are rates in batches."
+                  random bits below it. Next hops are numbered from 1 on, as in a table of that \
+                  size. The lines are rates in batches."
             .into(),
         conditions,
         chart: Some(lines(log_axis("routes", ""), rate_axis(), rate_lines(&series))),
@@ -100,7 +101,7 @@ fn measure<F: LabFamily>(
 ) -> (Size, Vec<Condition>) {
     let field = Field::new(named, &Entrant::all(&ENGINES));
     let heat = desk.heat(&field.race, &Traffic::Routed).expect("routed traffic has keys");
-    desk.step(0.6);
+    desk.step(0.3);
     let (setup, batches) = (desk.brief(Mode::One), desk.brief(Mode::Batch));
     let one = desk.measure(id, &field, &heat, &setup, "");
     let batch = desk.measure(id, &field, &heat, &batches, "");

@@ -25,7 +25,7 @@ pub(super) const FIGURE_9: Experiment = Experiment {
             other that way. Then all in batches, which is fair to the others.",
     seconds: |inputs, effort| {
         let tables = (inputs.ipv4().len() + inputs.ipv6().len()) as f64;
-        tables * (2.0 * effort.usual(SPIDERS.len() + 2 * ONE_BY_ONE.len()) + 3.0)
+        tables * (2.0 * effort.usual(SPIDERS.len() + 2 * ONE_BY_ONE.len()) + 2.0)
     },
     run,
 };
@@ -82,7 +82,7 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
         Field::apart(named, &entrants(&SPIDERS, own)),
         Field::apart(named, &entrants(&ONE_BY_ONE, others)),
     ];
-    desk.step(2.0);
+    desk.step(1.0);
     let random = spider_random(named.rib, desk.keys::<F>(), SEED);
     let (real, is_trace) = real::<F>(desk.inputs);
     let mut conditions = Vec::new();

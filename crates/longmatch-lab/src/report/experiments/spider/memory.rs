@@ -18,7 +18,7 @@ pub(super) const TABLE_1: Experiment = Experiment {
     source: "Spider paper, Table 1",
     title: "Memory",
     about: "Bytes of the compiled structures of each IPv4 table.",
-    seconds: |inputs, _| 2.0 * inputs.ipv4().len() as f64,
+    seconds: |inputs, _| 0.6 * inputs.ipv4().len() as f64,
     run,
 };
 
@@ -49,7 +49,7 @@ fn figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
         ..Entrant::new(spec, alias)
     });
     let field = Field::apart(named, &entrants);
-    desk.step(2.0);
+    desk.step(0.6);
     let (mut rows, mut bars, mut counted) = (Vec::new(), Vec::new(), Vec::new());
     for (entrant, engine) in field.engines() {
         let mib = engine.map(|engine| engine.memory().bytes() as f64 / MIB);

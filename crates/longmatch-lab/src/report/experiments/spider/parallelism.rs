@@ -22,7 +22,7 @@ pub(super) const FIGURE_6: Experiment = Experiment {
             the lanes of vectors, from 1 to 16, with random traffic.",
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len() + inputs.ipv6().len();
-        tables as f64 * (effort.usual(7) + 1.0)
+        tables as f64 * (effort.usual(7) + 0.5)
     },
     run,
 };
@@ -59,7 +59,7 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
     let mut entrants: Vec<_> = LANES.iter().map(spider).collect();
     entrants.extend(OTHERS.map(|spec| Entrant::new(spec, "")));
     let field = Field::apart(named, &entrants);
-    desk.step(1.0);
+    desk.step(0.5);
     let traffic = spider_random(named.rib, desk.keys::<F>(), SEED);
     let heat = desk.heat(&field.race, &traffic).expect("as many keys as were made");
     let setup = desk.setup(Mode::Batch);
