@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 const STEPS: u64 = 20_000;
 /// How often the chain is timed; the fastest time counts, since anything else only adds to it.
 const TRIES: usize = 3;
-/// What the frequency may fall below the highest seen, and time may be lost, before a pass counts
-/// as disturbed.
-const TOLERANCE: f64 = 0.03;
+/// How far the frequency may fall below the highest seen before a pass counts as disturbed. On a
+/// virtual machine at rest, neighbours' power and our own measuring make 5 % either way.
+const SLOWER: f64 = 0.10;
+/// The share of the time for which the thread may not be running before it counts as disturbed.
+const LOST: f64 = 0.03;
 
 /// The frequency of this CPU now, in GHz, if its rotations and exclusive ors take one cycle each,
 /// as they do on all common ones. Takes some 30 microseconds.
@@ -61,7 +63,7 @@ impl Calm {
 
     /// Whether the CPU was slower than it can be, or did something else.
     pub fn is_disturbed(self, best_ghz: f64) -> bool {
-        self.ghz < best_ghz * (1.0 - TOLERANCE) || self.ran < 1.0 - TOLERANCE
+        self.ghz < best_ghz * (1.0 - SLOWER) || self.ran < 1.0 - LOST
     }
 }
 
@@ -100,8 +102,8 @@ mod tests {
 
     #[test]
     fn slower_than_it_can_be_is_disturbed() {
-        let calm = Calm { ghz: 3.95, ran: 1.0 };
-        assert!(!calm.is_disturbed(4.0) && calm.is_disturbed(4.2));
+        let calm = Calm { ghz: 3.8, ran: 1.0 };
+        assert!(!calm.is_disturbed(4.0) && calm.is_disturbed(4.3));
         assert!(Calm { ghz: 4.0, ran: 0.9 }.is_disturbed(4.0));
     }
 }

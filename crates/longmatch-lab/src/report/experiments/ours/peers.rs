@@ -31,7 +31,7 @@ pub(super) const PEERS: Experiment = Experiment {
 const KEYS: usize = 1 << 20;
 /// How long a peer has for each answer; the slowest needs a minute to build a full table.
 const FULL_LIMIT: Duration = Duration::from_secs(180);
-const QUICK_LIMIT: Duration = Duration::from_secs(20);
+const QUICK_LIMIT: Duration = Duration::from_secs(10);
 const ENGINES: [(&str, &str); 5] =
     [("folio", ""), ("poptrie:s=18", ""), ("dir24_8", ""), ("tree_bitmap", ""), ("radix", "")];
 

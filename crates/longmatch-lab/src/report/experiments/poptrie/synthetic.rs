@@ -67,7 +67,7 @@ fn measure(
         ("spider:lanes=16", "Spider 16w"),
         ("folio", ""),
     ];
-    let mut field = Field::new(named, &engines.map(entrant));
+    let mut field = Field::apart(named, &engines.map(entrant));
     let of_kind = usize::from(named.name.starts_with("SYN2")) * 2;
     let papers: Vec<_> =
         PAPER.iter().filter_map(|(spec, all)| Some((*spec, all[of_kind]?))).collect();
