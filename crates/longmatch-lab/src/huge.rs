@@ -54,11 +54,10 @@ mod system {
     pub fn within<T>(pages: Pages, make: impl FnOnce() -> T) -> (T, Backing) {
         let before = mappings();
         blocks_apart_from(LARGE);
-        if pages == Pages::Ordinary {
-            huge_pages(false);
-        }
+        let disabled = huge_pages_disabled();
+        disable_huge_pages(disabled || pages == Pages::Ordinary);
         let made = make();
-        huge_pages(true);
+        disable_huge_pages(disabled);
         blocks_apart_from(LARGEST_SHARED);
         let new: Vec<_> = new_ranges(&before, &mappings());
         for range in &new {
@@ -169,9 +168,16 @@ mod system {
         unsafe { libc::madvise(start, range.len(), advice) };
     }
 
-    /// Whether new memory of this process may lie in huge pages.
-    fn huge_pages(allowed: bool) {
-        let (disable, unused) = (libc::c_ulong::from(!allowed), 0 as libc::c_ulong);
+    /// Whether this process gets no huge pages, whatever it asks for.
+    fn huge_pages_disabled() -> bool {
+        let unused: libc::c_ulong = 0;
+        // SAFETY: reads a flag of the process.
+        unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, unused, unused, unused, unused) == 1 }
+    }
+
+    /// Whether it is to be so from now on.
+    fn disable_huge_pages(disable: bool) {
+        let (disable, unused): (libc::c_ulong, libc::c_ulong) = (disable.into(), 0);
         // SAFETY: sets a flag of the process, which it takes by value.
         unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, disable, unused, unused, unused) };
     }
