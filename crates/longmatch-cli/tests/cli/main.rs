@@ -4,6 +4,7 @@ mod common;
 mod lookup;
 mod measure;
 mod replay;
+mod report;
 mod stat;
 mod traffic;
 mod usage;

@@ -1,0 +1,183 @@
+//! `longmatch report`, run as users run it. No time is judged here.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Dir, run};
+
+const ROUTES: &str = "\
+0.0.0.0/0 a
+10.0.0.0/8 b
+10.1.0.0/16 c
+10.1.2.0/24 b
+10.1.2.128/25 d
+172.16.0.0/12 a
+192.0.2.0/24 c
+198.51.100.7/32 d
+2001:db8::/32 a
+2001:db8:1::/48 b
+2001:db8:1:2::/64 c
+2001:db8:ffff::1/128 d
+";
+
+const FILES: [&str; 4] = ["report.html", "report.md", "records.ndjson", "records.csv"];
+
+/// Experiments that count, and measure nothing.
+const COUNTED: [&str; 5] =
+    ["poptrie-table1", "poptrie-fig7", "dxr-chunks", "spider-table1", "memory"];
+
+fn read(folder: &str, file: &str) -> String {
+    fs::read_to_string(Path::new(folder).join(file)).unwrap()
+}
+
+fn records(folder: &str) -> Vec<serde_json::Value> {
+    let text = read(folder, "records.ndjson");
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_experiment_is_listed() {
+    let ended = run(&["report", "--list"]);
+    assert_eq!((ended.code, &ended.stderr[..]), (0, ""));
+    let names = [
+        "poptrie-table1",
+        "poptrie-fig7",
+        "poptrie-table2",
+        "poptrie-fig8",
+        "poptrie-fig9",
+        "poptrie-locality",
+        "poptrie-cycles",
+        "poptrie-fig12",
+        "poptrie-table5",
+        "poptrie-updates",
+        "poptrie-table6",
+        "dxr-chunks",
+        "dxr-throughput",
+        "spider-table1",
+        "spider-fig6",
+        "spider-fig9",
+        "spider-fig10",
+        "spider-fig12",
+        "traffic",
+        "limit",
+        "batch-size",
+        "growth",
+        "misses",
+        "huge-pages",
+        "memory",
+        "small-tables",
+        "live",
+        "peers",
+    ];
+    for name in names {
+        let line = ended.stdout.lines().find(|line| line.split_whitespace().next() == Some(name));
+        assert!(line.is_some_and(|line| line.len() > name.len() + 10), "{name}");
+    }
+    assert_eq!(ended.stdout.lines().count(), names.len() + 1, "and a heading");
+}
+
+/// All that is no time is the same on every machine: compared with what it was when it was looked
+/// at. `LONGMATCH_BLESS=1` makes what it is now the one to compare with.
+#[test]
+fn counted_records_are_the_golden_ones() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    let only = COUNTED.iter().flat_map(|name| ["--only", name]);
+    let args: Vec<_> = ["report", "-r", &routes, "--out", &out].into_iter().chain(only).collect();
+    let ended = run(&args);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let names: std::collections::BTreeSet<_> =
+        records(&out).iter().map(|it| it["experiment"].as_str().unwrap().to_owned()).collect();
+    assert!(names.iter().map(|it| &it[..]).eq({
+        let mut sorted = COUNTED;
+        sorted.sort_unstable();
+        sorted
+    }));
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/report/counted.ndjson");
+    let now = read(&out, "records.ndjson");
+    if std::env::var_os("LONGMATCH_BLESS").is_some() {
+        fs::write(&golden, &now).unwrap();
+    }
+    let wanted = fs::read_to_string(&golden).unwrap();
+    for (now, wanted) in now.lines().zip(wanted.lines()) {
+        assert_eq!(now, wanted);
+    }
+    assert_eq!(now.lines().count(), wanted.lines().count());
+}
+
+#[test]
+fn what_has_ended_is_kept() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    let first = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig7"]);
+    assert_eq!(first.code, 0, "{}", first.stderr);
+    assert!(first.stdout.contains("1 experiment: "), "{}", first.stdout);
+    for file in FILES {
+        assert!(!read(&out, file).is_empty(), "{file}");
+    }
+    let section = read(&out, "parts/poptrie-fig7.json");
+    let again = ["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig7", "--only", "memory"];
+    let both = run(&again);
+    assert!(both.stdout.contains("2 experiments, 1 of them from an earlier run: "), "{both:?}");
+    assert_eq!(read(&out, "parts/poptrie-fig7.json"), section);
+    // Another table is another report, and so is a damaged part.
+    let other = dir.file("other.txt", "10.0.0.0/8 x\n");
+    let other = run(&["report", "-r", &other, "-o", &out, "--only", "poptrie-fig7"]);
+    assert!(other.stdout.contains("1 experiment: "), "{}", other.stdout);
+    assert!(records(&out).iter().all(|it| it["table"] == "other"));
+    fs::write(Path::new(&out).join("parts/memory.json"), "{\"settings\": 7").unwrap();
+    let repaired = run(&["report", "-r", &routes, "-o", &out, "--only", "memory"]);
+    assert!(repaired.stdout.contains("1 experiment: "), "{}", repaired.stdout);
+}
+
+/// Each file is a table of its own, under its own name; figures have the tables' names in them.
+#[test]
+fn tables_have_names() {
+    let dir = Dir::new();
+    let one = dir.file("one.txt", ROUTES);
+    let two = dir.file("two+3.txt", "192.0.2.0/24 x\n");
+    let out = dir.path("out");
+    let ended = run(&["report", "-r", &one, "-r", &two, "-o", &out, "--only", "poptrie-fig7"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let page = read(&out, "report.html");
+    assert!(page.contains("id=\"poptrie-fig7-one\"") && page.contains("id=\"poptrie-fig7-two-3\""));
+    assert!(!page.contains("<script"), "no scripts are needed to read it");
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    // Asked for by the number that the paper gives it.
+    let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig12"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("poptrie-fig12 is not in it: needs destinations of packets"));
+    assert!(read(&out, "report.html").contains("--trace"));
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    let error = |args: &[&str]| {
+        let all: Vec<_> = ["report", "-o", &out].iter().chain(args).copied().collect();
+        let ended = run(&all);
+        assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{args:?}");
+        ended.stderr
+    };
+    let unknown = error(&["--only", "poptrie-table7"]);
+    assert!(unknown.contains("no experiment is called 'poptrie-table7'"), "{unknown}");
+    assert!(error(&["--quick", "--full"]).contains("cannot be used with"));
+    let empty = dir.file("empty.txt", "# nothing\n");
+    assert!(error(&["-r", &empty]).contains("empty.txt: no routes"));
+    let missing = dir.path("missing");
+    assert!(error(&["-r", &routes, "--trace", &missing]).contains("missing"));
+    assert!(error(&["-r", &routes, "--updates", &empty]).contains("no updates"));
+    let peer = error(&["-r", &routes, "--peer-cmd", "nothing"]);
+    assert!(peer.contains("expected NAME=COMMAND"), "{peer}");
+    let file = dir.file("file", "");
+    let inside = format!("{file}/out");
+    let ended = run(&["report", "-r", &routes, "-o", &inside, "--only", "memory"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("cannot be written"), "{}", ended.stderr);
+}
