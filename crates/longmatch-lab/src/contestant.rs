@@ -122,7 +122,7 @@ pub trait Contestant<F: LabFamily>: Pass<F> {
     ) -> Vec<Option<NextHopId>>;
 
     /// Looks up as many random addresses as `out` has places, those of traffic random with that
-    /// seed, one or one batch at a time: the ticks of each time, see [`crate::ticks`]. More than
+    /// seed, one or one batch at a time: the ticks of each time, see `ticks`. More than
     /// fit 16 bits become the most that do.
     fn ticks(&self, simd: Simd, iteration: Iteration, seed: u64, out: &mut [u16]);
 

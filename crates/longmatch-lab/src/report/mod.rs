@@ -2,7 +2,7 @@
 //!
 //! An [`Experiment`] is what one table or figure of a paper asks. It is carried out at a desk,
 //! where it finds the [`Inputs`], measures with [`crate::Race`] like everything else, and notes
-//! every value as a [`Row`]. What it returns are [`Figure`]s, in the words of the [`model`]. A
+//! every value as a [`Row`]. What it returns are [`Figure`]s, in the words of the `model`. A
 //! [`Report`] carries experiments out and keeps their sections in a folder.
 
 mod compare;
