@@ -1,7 +1,7 @@
 //! The same engines under several kinds of traffic, or in several modes.
 
 use super::desk::{Desk, Field, Measured, rate_cell};
-use super::model::{Chart, Column, Condition, Table};
+use super::model::{Cell, Chart, Column, Condition, Table};
 use super::show::{
     MIB, about_rates, column, condition, number, of, paper_column, rate_bars, table, text,
 };
@@ -96,9 +96,14 @@ impl Comparison {
         of(self.trial(trial), spec).and_then(Measured::rate)
     }
 
-    /// Bars, a group for each trial.
+    /// Bars, a group for each trial. Who cannot hold the table is in the first one only.
     pub fn chart(&self) -> Chart {
-        rate_bars(self.trials.iter().map(|(name, all)| (name.clone(), &all[..])))
+        let holds = |it: &&Measured| it.result.is_ok();
+        let mut groups: Vec<(String, Vec<Measured>)> = self.trials.clone();
+        for (_, all) in groups.iter_mut().skip(1) {
+            *all = all.iter().filter(holds).cloned().collect();
+        }
+        rate_bars(groups.iter().map(|(name, all)| (name.clone(), &all[..])))
     }
 
     /// A row for each engine, a column for each trial and one for its values in the paper, and
@@ -122,8 +127,12 @@ impl Comparison {
             if aliases {
                 row.push(text(&one.entrant.alias[..]));
             }
-            for (_, all) in &self.trials {
-                row.push(rate_cell(&all[i]));
+            for (trial, (_, all)) in self.trials.iter().enumerate() {
+                // The reason is said once.
+                row.push(match (trial, &all[i].result) {
+                    (1.., Err(why)) if one.result.as_ref().err() == Some(why) => Cell::Empty,
+                    _ => rate_cell(&all[i]),
+                });
                 if has_papers(all) {
                     row.push(number(all[i].entrant.paper, 1));
                 }

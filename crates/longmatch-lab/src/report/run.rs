@@ -8,7 +8,9 @@ use super::desk::{Desk, WRONG};
 use super::experiment::{Absence, Experiment};
 use super::inputs::{Effort, Inputs};
 use super::model::Section;
+use super::show::condition;
 use super::store::Store;
+use super::surroundings::in_a_line;
 use crate::machine::{self, Machine};
 
 /// A report to be made.
@@ -101,7 +103,9 @@ impl Report<'_> {
     ) -> Result<Section, Absence> {
         let started = Instant::now();
         let mut desk = Desk::new(self.inputs, self.effort, experiment.name, on_step);
-        let figures = (experiment.run)(&mut desk)?;
+        let mut figures = (experiment.run)(&mut desk)?;
+        let machine = condition("machine", in_a_line());
+        figures.iter_mut().for_each(|figure| figure.conditions.push(machine.clone()));
         Ok(Section {
             experiment: experiment.name.into(),
             source: experiment.source.into(),

@@ -50,6 +50,25 @@ pub(crate) fn surroundings() -> Vec<Condition> {
     ]
 }
 
+/// The same in one line, to stand below a figure.
+pub(crate) fn in_a_line() -> String {
+    let all = surroundings();
+    let value = |name: &str| {
+        let found = all.iter().find(|it| it.name == name);
+        found.map_or("unknown", |it| &it.value[..])
+    };
+    format!(
+        "{}, {}; {}; {}; {}; transparent huge pages: {}; {}",
+        value("CPU"),
+        value("frequency"),
+        value("caches"),
+        value("flags"),
+        value("longmatch"),
+        value("transparent huge pages"),
+        value("date")
+    )
+}
+
 fn flags(cpuinfo: &str) -> impl Iterator<Item = &str> {
     let line = cpuinfo.lines().find(|line| line.starts_with("flags"));
     line.and_then(|line| line.split_once(':')).map_or("", |(_, flags)| flags).split_whitespace()
