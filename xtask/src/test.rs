@@ -34,6 +34,7 @@ pub fn run() -> Outcome {
     asm::step(&mut report, asm::Mode::Check);
     sanitize::steps(&mut report);
     page::sample(&mut report);
+    page::made(&mut report);
     peers::steps(&mut report, &[]);
     // Again, because the first lines have long scrolled away.
     println!();

@@ -14,11 +14,15 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::report::{Report, Verdict};
-use crate::workspace::root;
+use crate::workspace::{longmatch, root};
 use browser::Browser;
 
 /// The page that is checked when none is named: the one that a test of the lab keeps up to date.
 const SAMPLE: &str = "testdata/report/sample.html";
+
+/// What the report is made of whose page is checked: bars, lines, boxes, a map and tables.
+const MADE: [&str; 6] =
+    ["memory", "poptrie-fig7", "poptrie-table2", "poptrie-fig8", "poptrie-cycles", "dxr-chunks"];
 
 /// The script that looks at the frames.
 const CHECK: &str = include_str!("check.js");
@@ -36,7 +40,7 @@ pub fn run(page: Option<&str>) -> Outcome {
         // Where the shell is, and not at the root as the sample.
         Some(page) => {
             let page = fs::canonicalize(page).map_err(|error| format!("{page}: {error}"))?;
-            steps(&mut report, &page);
+            steps(&mut report, &page, "the page");
         }
         None => sample(&mut report),
     }
@@ -45,11 +49,22 @@ pub fn run(page: Option<&str>) -> Outcome {
 
 /// Checks the sample as steps of a report; skipped, with the reason, where there is no browser.
 pub fn sample(report: &mut Report) {
-    steps(report, &root().join(SAMPLE));
+    steps(report, &root().join(SAMPLE), "the sample of a report's page");
 }
 
-fn steps(report: &mut Report, page: &Path) {
-    let (shown, printed) = ("a report's page in a browser", "a report's page in print");
+/// Has a report made of the embedded tables, with a chart of each kind, and checks its page.
+pub fn made(report: &mut Report) {
+    let out = root().join("target/page/report");
+    // What an earlier run left would be taken for what was measured.
+    let _ = fs::remove_dir_all(&out);
+    let mut command = longmatch("report");
+    command.args(MADE.iter().flat_map(|name| ["--only", name])).arg("--out").arg(&out);
+    report.command("a report on the embedded tables", &mut command);
+    steps(report, &out.join("report.html"), "that report's page");
+}
+
+fn steps(report: &mut Report, page: &Path, name: &str) {
+    let (shown, printed) = (&*format!("{name} in a browser"), &*format!("{name} in print"));
     match Browser::find() {
         Ok(browser) => {
             report.step(shown, || verdict(show(&browser, page)));

@@ -48,9 +48,11 @@ fn cannot_write(args: &ReportArgs, error: &std::io::Error) -> CliError {
 
 /// The names of all experiments, and what each is.
 fn list(out: &mut Out) -> Result<(), CliError> {
-    let mut grid = Grid::new([("name", Align::Left), ("of", Align::Left), ("about", Align::Left)]);
+    let headings = ["name", "of", "about", "also called"].map(|name| (name, Align::Left));
+    let mut grid = Grid::new(headings);
     for it in Experiment::all() {
-        grid.row([it.name.to_owned(), it.source.to_owned(), it.title.to_owned()]);
+        let [name, source, title] = [it.name, it.source, it.title].map(str::to_owned);
+        grid.row([name, source, title, it.aliases.join(", ")]);
     }
     grid.print(out)?;
     out.flush()?;

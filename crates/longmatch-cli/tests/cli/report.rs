@@ -181,3 +181,38 @@ fn bad_input_is_refused() {
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("cannot be written"), "{}", ended.stderr);
 }
+
+/// The peer of `docs/peers.md`, which needs nothing but Python.
+#[test]
+fn peers_are_measured_and_checked() {
+    let python = std::process::Command::new("python3").arg("--version").output();
+    if !python.is_ok_and(|it| it.status.success()) {
+        eprintln!("SKIPPED: no python3, in which the reference peer is written");
+        return;
+    }
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", "10.0.0.0/8 a\n10.1.0.0/16 b\n"), dir.path("out"));
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/reference.py");
+    let command = format!("mine=python3 '{}'", script.display());
+    // A folder without adapters: what is built on this machine is no matter here.
+    let adapters = dir.path("none");
+    let args = ["report", "-r", &routes, "-o", &out, "--peers", &adapters, "--only", "memory"];
+    let mut args = [&args[..], &["--only", "peers", "--peer-cmd", &command]].concat();
+    let ended = run(&args);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let of = |engine: &str| {
+        let all = records(&out).into_iter().filter(|it| it["engine"] == engine);
+        all.filter(|it| it["metric"] == "rate").collect::<Vec<_>>()
+    };
+    let mine = of("mine");
+    assert!(!mine.is_empty() && mine.iter().any(|it| it["value"].as_f64().is_some()), "{mine:?}");
+    assert!(
+        of("bart").iter().all(|it| it["refused"].as_str().unwrap().contains("cargo xtask peers"))
+    );
+    // One that cannot be started is shown as such, and only what is about peers is made again.
+    args[args.len() - 1] = "mine=/nonexistent/peer";
+    let ended = run(&args);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("2 experiments, 1 of them from an earlier run"), "{ended:?}");
+    assert!(of("mine").iter().all(|it| it["value"].is_null() && it["refused"] != ""));
+}

@@ -18,6 +18,8 @@ pub struct Experiment {
     pub title: &'static str,
     /// The question, and how it is answered, in a few sentences.
     pub about: &'static str,
+    /// Whether it is about the peers: it is to be carried out again when there are others.
+    pub(super) peers: bool,
     /// Seconds that it takes about.
     pub(super) seconds: fn(&Inputs, &Effort) -> f64,
     /// Carries it out.

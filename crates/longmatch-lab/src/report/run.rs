@@ -64,8 +64,14 @@ impl Report<'_> {
         on_step: &mut dyn FnMut(ReportStep),
         on_end: &mut dyn FnMut(&Findings) -> io::Result<()>,
     ) -> io::Result<Findings> {
-        let store = Store::new(folder.to_owned(), self.settings())?;
-        let kept: Vec<_> = self.experiments.iter().map(|it| store.load(it.name)).collect();
+        let store = Store::new(folder.to_owned())?;
+        let settings = self.settings();
+        let settings = |it: &Experiment| match it.peers {
+            true => format!("{settings} {:?}", self.inputs.peers.commands),
+            false => settings.clone(),
+        };
+        let earlier = |it: &&Experiment| store.load(it.name, &settings(it));
+        let kept: Vec<_> = self.experiments.iter().map(earlier).collect();
         let seconds = |it: &Experiment| (it.seconds)(self.inputs, &self.effort);
         let left = self.experiments.iter().zip(&kept).filter(|(_, kept)| kept.is_none());
         let total = left.map(|(it, _)| seconds(it)).sum();
@@ -84,7 +90,7 @@ impl Report<'_> {
             step(0.0);
             match self.section(experiment, &mut step) {
                 Ok(section) => {
-                    store.save(&section)?;
+                    store.save(&section, &settings(experiment))?;
                     findings.sections.push(section);
                 }
                 Err(why) => findings.absent.push((experiment, why)),
@@ -118,7 +124,7 @@ impl Report<'_> {
         })
     }
 
-    /// Everything that a section depends on.
+    /// Everything that a section depends on, peers aside.
     fn settings(&self) -> String {
         let machine = Machine::here();
         format!(

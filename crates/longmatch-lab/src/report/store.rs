@@ -11,7 +11,6 @@ use super::model::Section;
 /// A folder with a file for each experiment that has ended.
 pub(crate) struct Store {
     folder: PathBuf,
-    settings: String,
 }
 
 /// What a file holds.
@@ -27,9 +26,9 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn new(folder: PathBuf, settings: String) -> io::Result<Self> {
+    pub fn new(folder: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&folder)?;
-        Ok(Self { folder, settings })
+        Ok(Self { folder })
     }
 
     fn file(&self, experiment: &str) -> PathBuf {
@@ -38,19 +37,18 @@ impl Store {
 
     /// What an earlier run with the same settings has left of an experiment. A file that is
     /// damaged, or of other settings, is as good as none.
-    pub fn load(&self, experiment: &str) -> Option<Section> {
+    pub fn load(&self, experiment: &str, settings: &str) -> Option<Section> {
         let text = fs::read_to_string(self.file(experiment)).ok()?;
         let part: Part = serde_json::from_str(&text).ok()?;
-        (part.settings == self.settings && part.section.experiment == experiment)
-            .then_some(part.section)
+        (part.settings == settings && part.section.experiment == experiment).then_some(part.section)
     }
 
-    /// Keeps a section.
+    /// Keeps a section that depends on these settings.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn save(&self, section: &Section) -> io::Result<()> {
-        let part = Part { settings: self.settings.clone(), section: section.clone() };
+    pub fn save(&self, section: &Section, settings: &str) -> io::Result<()> {
+        let part = Part { settings: settings.to_owned(), section: section.clone() };
         let text = serde_json::to_string(&part).map_err(io::Error::from)?;
         replace(&self.file(&section.experiment), &text)
     }

@@ -22,6 +22,7 @@ pub(super) const CHUNKS: Experiment = Experiment {
     about: "How many ranges (fragments) the 2^K chunks of the address space have for each K, and \
             the sizes of the structures from D16R to D22R. Chunks of one range end in the direct \
             table; the others are searched by halving.",
+    peers: false,
     seconds: |inputs, _| 1.2 * inputs.ipv4().len() as f64,
     run,
 };

@@ -23,6 +23,7 @@ pub(super) const THROUGHPUT: Experiment = Experiment {
     about: "Uniformly random keys in three tests. SEQ: each lookup waits for the answer before. \
             RND: lookups do not depend on each other, so that the CPU overlaps them. REP: as RND, \
             each key eight times in a row.",
+    peers: false,
     seconds: |inputs, effort| inputs.ipv4().len() as f64 * (3.0 * effort.usual(8) + 1.5),
     run,
 };

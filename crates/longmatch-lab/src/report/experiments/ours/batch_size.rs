@@ -19,6 +19,7 @@ pub(super) const BATCH_SIZE: Experiment = Experiment {
     title: "Rates by batch size",
     about: "How many addresses have to be handed over at once until an engine looks up at its full \
             rate. A batch of one is a call for each address.",
+    peers: false,
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
         tables as f64 * (effort.brief(sizes(effort).len() * ENGINES.len()) + 0.7)

@@ -22,6 +22,7 @@ pub(super) const GROWTH: Experiment = Experiment {
             have a random part of the routes. Larger ones have all of them and more specific ones \
             below them, as deaggregation makes them: lengths and the share of next hops like \
             that of the route above are those of the table.",
+    peers: false,
     seconds: |inputs, effort| {
         let first = |four: Option<usize>, six: Option<usize>| four.unwrap_or(0) + six.unwrap_or(0);
         let routes = first(

@@ -23,6 +23,7 @@ pub(super) const HUGE_PAGES: Experiment = Experiment {
     about: "Each engine twice in one race: its memory in the smallest pages, and moved into pages \
             of 2 MiB. In small ones a large structure needs more address translations than the CPU \
             keeps.",
+    peers: false,
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
         tables as f64 * (effort.brief(2 * ENGINES.len()) + 1.5)

@@ -21,6 +21,7 @@ pub(super) const LIMIT: Experiment = Experiment {
     about: "Beside each engine that makes a fixed number of reads: as many independent reads from \
             tables of the same sizes, for the same addresses, in the same run. What the engine \
             takes longer it spends on waiting and on work, not on the size of its memory.",
+    peers: false,
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len() + inputs.ipv6().len();
         tables as f64 * (2.0 * 8.0 * (effort.seconds * 1.4 + 0.2) + 3.0)

@@ -23,6 +23,7 @@ pub(super) const LIVE: Experiment = Experiment {
     about: "One thread looks up as fast as it can while another changes the table: never, a \
             thousand times a second and more, and as fast as it can. Each change is visible to \
             the reader before the next.",
+    peers: false,
     seconds,
     run,
 };

@@ -16,6 +16,7 @@ pub(super) const MEMORY: Experiment = Experiment {
     source: "ours",
     title: "Memory by routes",
     about: "Bytes of every engine's structure for each table and for random parts of it, counted.",
+    peers: false,
     seconds: |inputs, _| {
         let four = inputs.ipv4().iter().map(|it| it.rib.len()).sum::<usize>();
         let six = inputs.ipv6().iter().map(|it| it.rib.len()).sum::<usize>();

@@ -19,6 +19,7 @@ pub(super) const MISSES: Experiment = Experiment {
     about: "Rates with no, some and only addresses that have no route. Routed ones are a random \
             route and random bits below it; the others are random among all addresses outside of \
             all routes.",
+    peers: false,
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
         let rates = shares(effort).len() * ENGINES.len();

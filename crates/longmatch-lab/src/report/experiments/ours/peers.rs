@@ -23,6 +23,7 @@ pub(super) const PEERS: Experiment = Experiment {
     about: "Programs of other people, each in a process of its own and asked through a small \
             protocol: the same table, the same keys, answers checked in the same way, passes in \
             turn with ours.",
+    peers: true,
     seconds,
     run,
 };

@@ -21,6 +21,7 @@ pub(super) const SMALL_TABLES: Experiment = Experiment {
     about: "Ten to a hundred thousand routes, a random part of the table: rates one by one and in \
             batches, the time of compiling, and memory. The papers' engines are made for full \
             tables; a simple trie has its place here.",
+    peers: false,
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
         let (sizes, engines) = (sizes(effort).len(), ENGINES.len());

@@ -20,6 +20,7 @@ pub(super) const TRAFFICS: Experiment = Experiment {
     title: "The traffic decides",
     about: "Every engine under every kind of traffic, one address after the other and in batches: \
             which engine wins depends on what is asked.",
+    peers: false,
     seconds,
     run,
 };

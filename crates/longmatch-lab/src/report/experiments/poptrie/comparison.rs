@@ -22,6 +22,7 @@ pub(super) const TABLE_3: Experiment = Experiment {
     title: "All engines on all tables",
     about: "The rate of random lookups one after the other, keys made just before as the paper has \
             it; the same with keys from an array; and in batches, which the paper does not have.",
+    peers: false,
     seconds: |inputs, effort| cost(inputs, effort, 12 * 3),
     run: run_table_3,
 };
@@ -33,6 +34,7 @@ pub(super) const LOCALITY: Experiment = Experiment {
     title: "Sequential and repeated traffic",
     about: "Rates under traffic of high locality: a walk upwards through all addresses, and random \
             addresses each of which is asked for sixteen times in a row.",
+    peers: false,
     seconds: |inputs, effort| cost(inputs, effort, 8 * 2),
     run: run_locality,
 };

@@ -25,6 +25,7 @@ pub(super) const FIGURE_10: Experiment = Experiment {
     about: "How long each single lookup takes, where it waits for everything before it and \
             nothing overlaps: the distribution, its percentiles, and how both depend on the \
             binary radix depth of the address.",
+    peers: false,
     seconds: |inputs, effort| {
         inputs.ipv4().len() as f64 * (6.0 * effort.cycles as f64 * 110e-9 + 4.0)
     },

@@ -18,6 +18,7 @@ pub(super) const TABLE_1: Experiment = Experiment {
     title: "The tables",
     about: "How many prefixes and next hops the tables have that everything else is measured on, \
             and what the paper's two ways of splitting prefixes (4.1) make of those of IPv4.",
+    peers: false,
     seconds: |inputs, _| 3.0 * inputs.tables.len() as f64,
     run,
 };

@@ -21,6 +21,7 @@ pub(super) const TABLE_2: Experiment = Experiment {
     about: "What compressing leaves (leafvec, 3.3), aggregating routes (3) and direct pointing \
             with s bits (3.4) do to the number of nodes and leaves, to memory, to the time of \
             compiling and to the rate of random lookups.",
+    peers: false,
     seconds: |inputs, effort| inputs.ipv4().len() as f64 * (11.0 * effort.seconds * 1.4 + 6.0),
     run,
 };

@@ -16,6 +16,7 @@ pub(super) const FIGURE_7: Experiment = Experiment {
     title: "Prefix length and binary radix depth",
     about: "For each of the 2^32 addresses: the length of the route that matches, and how many \
             bits have to be looked at until no longer route can match (binary radix depth, 4.1).",
+    peers: false,
     seconds: |inputs, _| inputs.ipv4().len() as f64,
     run,
 };

@@ -20,6 +20,7 @@ pub(super) const TABLE_6: Experiment = Experiment {
     title: "IPv6",
     about: "Size, time of compiling and rate of Poptrie on an IPv6 table, and the other engines \
             beside it.",
+    peers: false,
     seconds: |inputs, effort| {
         inputs.ipv6().len() as f64 * (11.0 * 3.0 * (effort.seconds * 1.4 + 0.1) + 3.0)
     },

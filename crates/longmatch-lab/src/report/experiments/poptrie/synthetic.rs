@@ -19,6 +19,7 @@ pub(super) const TABLE_5: Experiment = Experiment {
     title: "Synthetic large tables",
     about: "Rates of random lookups on tables whose prefixes were split into two or four (SYN1), \
             and into two, four or eight (SYN2; 4.1), and which engines can hold such tables.",
+    peers: false,
     seconds: |inputs, effort| {
         inputs.ipv4().len() as f64 * (2.0 * 6.0 * (effort.seconds * 1.4 + 0.2) + 16.0)
     },

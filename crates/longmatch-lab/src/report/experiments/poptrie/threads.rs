@@ -21,6 +21,7 @@ pub(super) const FIGURE_8: Experiment = Experiment {
     title: "Several threads in one table",
     about: "The rate of all threads together when each looks up random addresses of its own in \
             the same table.",
+    peers: false,
     seconds: |inputs, effort| {
         inputs.ipv4().len() as f64 * (2.0 * cpus() as f64 * effort.seconds * 1.6 + 1.0)
     },

@@ -22,6 +22,7 @@ pub(super) const FIGURE_12: Experiment = Experiment {
     title: "A packet trace",
     about: "The rate for destinations of real packets in their order, from an array, one after \
             the other as in the paper, and in batches.",
+    peers: false,
     seconds: |inputs, effort| {
         inputs.ipv4().len() as f64 * (9.0 * 2.0 * (effort.seconds * 1.4 + 0.1) + 3.0)
     },

@@ -23,6 +23,7 @@ pub(super) const UPDATES: Experiment = Experiment {
     about: "How many entries of the first table, nodes and leaves an update replaces and how long \
             it takes, routes and lookup structure together; and how long it takes to insert all \
             routes one by one, in random order.",
+    peers: false,
     seconds: |inputs, effort| {
         let families = [inputs.ipv4().len(), inputs.ipv6().len()];
         let updates = effort.updates.min(1_300_000) as f64 * 2.0;

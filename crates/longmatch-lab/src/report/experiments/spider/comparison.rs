@@ -23,6 +23,7 @@ pub(super) const FIGURE_9: Experiment = Experiment {
     about: "Rates with random traffic and with destinations of real packets. First each engine as \
             its paper has it: Spider in batches, those whose papers look up one address after the \
             other that way. Then all in batches, which is fair to the others.",
+    peers: false,
     seconds: |inputs, effort| {
         let tables = (inputs.ipv4().len() + inputs.ipv6().len()) as f64;
         tables * (2.0 * effort.usual(SPIDERS.len() + 2 * ONE_BY_ONE.len()) + 2.0)

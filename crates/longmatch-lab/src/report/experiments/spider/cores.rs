@@ -20,6 +20,7 @@ pub(super) const FIGURE_12: Experiment = Experiment {
     title: "Rates by cores",
     about: "How rates grow with the number of threads, each on a CPU of its own, that look up \
             random addresses in one structure. More threads than CPUs would say nothing.",
+    peers: false,
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
         tables as f64 * (threads().len() as f64 * effort.usual(5) + 1.5)

@@ -22,6 +22,7 @@ pub(super) const FIGURE_10: Experiment = Experiment {
     title: "Cycles of an iteration",
     about: "How long one iteration takes: one lookup of Poptrie and DXR, sixteen of Spider, which \
             looks them up together; and sixteen of ours.",
+    peers: false,
     seconds: |inputs, effort| {
         inputs.ipv4().len() as f64 * (4.0 * effort.cycles as f64 * 160e-9 + 2.0)
     },

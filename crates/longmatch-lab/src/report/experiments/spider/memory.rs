@@ -18,6 +18,7 @@ pub(super) const TABLE_1: Experiment = Experiment {
     source: "Spider paper, Table 1",
     title: "Memory",
     about: "Bytes of the compiled structures of each IPv4 table.",
+    peers: false,
     seconds: |inputs, _| 0.6 * inputs.ipv4().len() as f64,
     run,
 };

@@ -20,6 +20,7 @@ pub(super) const FIGURE_6: Experiment = Experiment {
     title: "Spider's rate by parallelism",
     about: "How the rate of Spider grows with the addresses that are looked up at the same time in \
             the lanes of vectors, from 1 to 16, with random traffic.",
+    peers: false,
     seconds: |inputs, effort| {
         let tables = inputs.ipv4().len() + inputs.ipv6().len();
         tables as f64 * (effort.usual(7) + 0.5)
