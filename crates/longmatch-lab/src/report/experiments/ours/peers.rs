@@ -30,6 +30,8 @@ pub(super) const PEERS: Experiment = Experiment {
 
 /// Keys of each traffic: some peers need a hundred bytes for one.
 const KEYS: usize = 1 << 20;
+/// Answers of each that are checked: some peers take ten microseconds for one.
+const CHECKED: usize = 1 << 17;
 /// How long a peer has for each answer; the slowest needs a minute to build a full table.
 const FULL_LIMIT: Duration = Duration::from_secs(180);
 const QUICK_LIMIT: Duration = Duration::from_secs(10);
@@ -40,7 +42,7 @@ fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let families = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
     let (engines, peers) = (ENGINES.len() as f64, inputs.peers.commands.len() as f64);
     let kinds = if effort.full { 4.0 } else { 2.0 };
-    let check = effort.checked as f64 * 4e-6;
+    let check = effort.checked.min(CHECKED) as f64 * 4e-6;
     families as f64
         * (kinds * ((engines + peers) * (effort.seconds * 1.4 + 0.1) + peers * check)
             + peers * 3.0
@@ -88,7 +90,8 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
     let mut field = Field::new(named, &ENGINES.map(entrant));
     let abouts = enter(desk, &mut field);
     desk.step(1.0 + 3.0 * desk.inputs.peers.commands.len() as f64);
-    let few = Effort { keys: KEYS.min(desk.effort.keys), ..desk.effort };
+    let (keys, checked) = (KEYS.min(desk.effort.keys), CHECKED.min(desk.effort.checked));
+    let few = Effort { keys, checked, ..desk.effort };
     let usual = std::mem::replace(&mut desk.effort, few);
     let traffics =
         if usual.full { &[Traffic::Routed, Traffic::Random][..] } else { &[Traffic::Routed] };
