@@ -349,18 +349,7 @@ impl<'a> Desk<'a> {
             Ok(record) if record.mismatches > 0 => {
                 Row { refused: format!("{} {WRONG}", record.mismatches), ..row }
             }
-            Ok(record) => Row {
-                value: record.mlps,
-                min: record.mlps_min,
-                q1: record.mlps_q1,
-                q3: record.mlps_q3,
-                max: record.mlps_max,
-                mean: record.mlps_mean,
-                std_dev: record.mlps_sd,
-                passes: record.passes as u64,
-                disturbed: record.repeated as u64,
-                ..row
-            },
+            Ok(record) => with_rate(record, row),
         }
     }
 
@@ -394,6 +383,22 @@ impl<'a> Desk<'a> {
             paper,
             ..row_about(table.name, table.rib)
         });
+    }
+}
+
+/// A row with the rate that was measured.
+pub(crate) fn with_rate(record: &Record, row: Row) -> Row {
+    Row {
+        value: record.mlps,
+        min: record.mlps_min,
+        q1: record.mlps_q1,
+        q3: record.mlps_q3,
+        max: record.mlps_max,
+        mean: record.mlps_mean,
+        std_dev: record.mlps_sd,
+        passes: record.passes as u64,
+        disturbed: record.repeated as u64,
+        ..row
     }
 }
 

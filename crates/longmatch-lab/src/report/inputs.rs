@@ -7,6 +7,7 @@ use std::sync::Arc;
 use longmatch::{Change, Ipv4, Ipv6, Rib};
 use serde::{Deserialize, Serialize};
 
+use super::experiment::Absence;
 use crate::family::LabFamily;
 use crate::peer::{Availability, PeerCommand, known_peers};
 use crate::traffic::Destinations;
@@ -102,6 +103,16 @@ impl Inputs {
         tables.map(|it| Named { name: &it.name, rib: &it.ipv6 }).collect()
     }
 
+    /// The tables with routes of IPv4, if there is one.
+    pub(crate) fn some_ipv4(&self) -> Result<Vec<Named<'_, Ipv4>>, Absence> {
+        some(self.ipv4())
+    }
+
+    /// The tables with routes of IPv6, if there is one.
+    pub(crate) fn some_ipv6(&self) -> Result<Vec<Named<'_, Ipv6>>, Absence> {
+        some(self.ipv6())
+    }
+
     /// A number that other inputs hardly have, peers aside. O(routes + updates + destinations).
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
@@ -119,6 +130,13 @@ impl Inputs {
             (&trace.name, &trace.ipv4, &trace.ipv6).hash(&mut hasher);
         }
         hasher.finish()
+    }
+}
+
+fn some<F: LabFamily>(tables: Vec<Named<'_, F>>) -> Result<Vec<Named<'_, F>>, Absence> {
+    match tables.is_empty() {
+        true => Err(Absence(format!("needs a table with {} routes", F::NAME))),
+        false => Ok(tables),
     }
 }
 

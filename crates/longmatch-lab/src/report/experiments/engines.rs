@@ -29,6 +29,14 @@ pub(super) fn all_ipv6() -> Vec<Entrant> {
     all
 }
 
+/// Those that the papers compare under traffic of their own, and ours.
+pub(super) fn fast_ipv4() -> Vec<Entrant> {
+    let slow = ["radix", "tree_bitmap:stride=4", "tree_bitmap:stride=6", "poptrie:s=0"];
+    let mut all = all_ipv4();
+    all.retain(|it| !slow.contains(&&it.spec[..]));
+    all
+}
+
 /// Those of a list of specs and names.
 pub(super) fn entrant((spec, alias): (&str, &str)) -> Entrant {
     Entrant::new(spec, alias)

@@ -60,10 +60,7 @@ const STATISTICS: [(&str, &str, f64); 13] = [
 ];
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv4 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     let mut figures = Vec::new();
     for named in tables {
         figures.push(lengths_figure(desk, named));

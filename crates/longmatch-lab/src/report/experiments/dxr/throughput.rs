@@ -72,10 +72,7 @@ const LINES: [Line; 7] = [
 const TESTS: [(&str, Mode); 3] = [("SEQ", Mode::Dependent), ("RND", Mode::One), ("REP", Mode::One)];
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv4 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     let figures = tables.into_iter().map(|named| figure(desk, named)).collect();
     desk.cite(&format!("{PAPER_TABLE}; Intel {}", MACHINES[0]));
     Ok(figures)

@@ -3,7 +3,7 @@
 use crate::contestant::Mode;
 use crate::family::LabFamily;
 use crate::race::Setup;
-use crate::report::desk::{Desk, Field, Measured, rate_cell, row_about};
+use crate::report::desk::{Desk, Field, Measured, rate_cell, row_about, with_rate};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::engines::entrant;
 use crate::report::inputs::Named;
@@ -132,7 +132,7 @@ fn note<F: LabFamily>(
     traffic: &str,
 ) {
     let Some(limit) = &measured.limit else { return };
-    desk.note(Row {
+    let row = Row {
         figure: figure.into(),
         engine: format!("limit of {}", measured.entrant.spec),
         traffic: traffic.into(),
@@ -143,17 +143,9 @@ fn note<F: LabFamily>(
         simd: limit.simd.into(),
         metric: "rate".into(),
         unit: "Mlps".into(),
-        value: limit.mlps,
-        min: limit.mlps_min,
-        q1: limit.mlps_q1,
-        q3: limit.mlps_q3,
-        max: limit.mlps_max,
-        mean: limit.mlps_mean,
-        std_dev: limit.mlps_sd,
-        passes: limit.passes as u64,
-        disturbed: limit.repeated as u64,
         ..row_about(named.name, named.rib)
-    });
+    };
+    desk.note(with_rate(limit, row));
 }
 
 fn finding(all: &[Measured], traffic: &str) -> Option<Finding> {

@@ -7,7 +7,7 @@ use crate::contestant::Mode;
 use crate::report::compare::{Comparison, Trial, compare};
 use crate::report::desk::{Desk, Field, Measured};
 use crate::report::experiment::{Absence, Experiment};
-use crate::report::experiments::engines::{all_ipv4, entrant};
+use crate::report::experiments::engines::{all_ipv4, fast_ipv4};
 use crate::report::inputs::{Effort, Inputs, Named};
 use crate::report::model::{Cell, Figure, Finding};
 use crate::report::show::{
@@ -43,8 +43,6 @@ fn cost(inputs: &Inputs, effort: &Effort, measured: usize) -> f64 {
     inputs.ipv4().len() as f64 * (measured as f64 * (effort.seconds * 1.4 + 0.1) + 4.0)
 }
 
-const NO_IPV4: &str = "needs a table with IPv4 routes";
-
 /// Memory in MiB and Mlps on REAL-Tier1-A, then on REAL-Tier1-B.
 const PAPER: [(&str, [f64; 4]); 9] = [
     ("radix", [30.48, 8.82, 29.34, 8.92]),
@@ -63,10 +61,7 @@ const ARRAY: &str = "from an array";
 const BATCH: &str = "batch of 256";
 
 fn run_table_3(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence(NO_IPV4.into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     let figures = tables.into_iter().map(|named| table_3(desk, named)).collect();
     desk.cite(&format!("REAL-Tier1-A; {PAPER_CPU}"));
     Ok(figures)
@@ -199,10 +194,7 @@ const REPEATED: [(&str, f64); 5] = [
 ];
 
 fn run_locality(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence(NO_IPV4.into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     let figures = tables.into_iter().map(|named| locality(desk, named)).collect();
     desk.cite(&format!("REAL-Tier1-B; {PAPER_CPU}"));
     Ok(figures)
@@ -210,17 +202,7 @@ fn run_locality(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
 
 fn locality(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
     let id = format!("poptrie-locality-{}", named.name);
-    let engines = [
-        ("dir24_8", "DIR-24-8"),
-        ("sail", "SAIL"),
-        ("dxr:d=16", "D16R"),
-        ("dxr:d=18", "D18R"),
-        ("poptrie:s=16", "Poptrie16"),
-        ("poptrie:s=18", "Poptrie18"),
-        ("spider:lanes=16", "Spider 16w"),
-        ("folio", ""),
-    ];
-    let mut field = Field::new(named, &engines.map(entrant));
+    let mut field = Field::new(named, &fast_ipv4());
     desk.step(2.0);
     let one = desk.setup(Mode::One);
     let trials = [

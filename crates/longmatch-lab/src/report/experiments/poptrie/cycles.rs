@@ -54,10 +54,7 @@ const SHARES: [(&str, f64); 4] = [("50th", 0.5), ("75th", 0.75), ("95th", 0.95),
 const UP_TO: f64 = 400.0;
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv4 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     let figures = tables.into_iter().flat_map(|named| figures(desk, named)).collect();
     desk.cite(&format!("REAL-Tier1-A; {PAPER_CPU}"));
     Ok(figures)

@@ -83,10 +83,7 @@ const METRICS: [(&str, &str, u8); 5] = [
 ];
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv4 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     let figures = tables.into_iter().map(|named| figure(desk, named)).collect();
     desk.cite(&format!("REAL-Tier1-A; {PAPER_CPU}"));
     Ok(figures)

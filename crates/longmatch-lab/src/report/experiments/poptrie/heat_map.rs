@@ -26,10 +26,7 @@ const COLUMNS: usize = 34;
 const DEPTHS: usize = 33;
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv4 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     Ok(tables.into_iter().map(|named| figure(desk, named)).collect())
 }
 

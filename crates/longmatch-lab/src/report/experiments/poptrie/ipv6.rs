@@ -47,10 +47,7 @@ const ROUTED: &str = "routed";
 const BATCH: &str = "routed, batch of 256";
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv6();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv6 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv6()?;
     let figures = tables.into_iter().flat_map(|named| figures(desk, named)).collect();
     desk.cite(&format!("IPv6 of REAL-Tier1-A; {PAPER_CPU}"));
     Ok(figures)

@@ -34,10 +34,7 @@ const PAPER: [(&str, [Option<f64>; 4]); 3] = [
 ];
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv4 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     let mut figures = Vec::new();
     for named in tables {
         let id = format!("poptrie-table5-{}", named.name);

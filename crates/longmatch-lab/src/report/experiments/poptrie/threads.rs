@@ -38,10 +38,7 @@ fn cpus() -> usize {
 }
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv4 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     Ok(tables.into_iter().map(|named| figure(desk, named)).collect())
 }
 

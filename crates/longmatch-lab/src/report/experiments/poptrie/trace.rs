@@ -8,7 +8,7 @@ use crate::depths::Depths;
 use crate::report::compare::{Trial, compare};
 use crate::report::desk::{Desk, Field};
 use crate::report::experiment::{Absence, Experiment};
-use crate::report::experiments::engines::entrant;
+use crate::report::experiments::engines::{entrant, fast_ipv4};
 use crate::report::inputs::Named;
 use crate::report::model::{Figure, Finding};
 use crate::report::show::{claim, condition, ratio, remark};
@@ -33,10 +33,7 @@ const ONE: &str = "one after the other";
 const BATCH: &str = "batch of 256";
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv4 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     let Some(trace) = desk.inputs.trace.clone().filter(|trace| !trace.ipv4.is_empty()) else {
         let advice = "needs destinations of packets: give a pcap or pcapng file, or a list of \
                       addresses, with --trace";
@@ -47,18 +44,9 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
 
 fn figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>, trace: &Arc<Destinations>) -> Figure {
     let id = format!("poptrie-fig12-{}", named.name);
-    let engines = [
-        ("tree_bitmap:stride=6", "Tree BitMap"),
-        ("dir24_8", "DIR-24-8"),
-        ("sail", "SAIL"),
-        ("dxr:d=16", "D16R"),
-        ("dxr:d=18", "D18R"),
-        ("poptrie:s=16", "Poptrie16"),
-        ("poptrie:s=18", "Poptrie18"),
-        ("spider:lanes=16", "Spider 16w"),
-        ("folio", ""),
-    ];
-    let mut field = Field::new(named, &engines.map(entrant));
+    let mut engines = fast_ipv4();
+    engines.insert(0, entrant(("tree_bitmap:stride=6", "Tree BitMap (64-ary)")));
+    let mut field = Field::new(named, &engines);
     desk.step(2.0);
     let traffic = Traffic::File(Arc::clone(trace));
     let trials = [

@@ -55,10 +55,7 @@ fn iteration(entrant: &Entrant) -> Iteration {
 }
 
 fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
-    let tables = desk.inputs.ipv4();
-    if tables.is_empty() {
-        return Err(Absence("needs a table with IPv4 routes".into()));
-    }
+    let tables = desk.inputs.some_ipv4()?;
     let figures = tables.into_iter().map(|named| figure(desk, named)).collect();
     desk.cite(&format!("{ISP_A}; {PAPER_CPU}"));
     Ok(figures)
