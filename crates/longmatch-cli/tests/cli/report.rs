@@ -210,7 +210,7 @@ fn peers_are_measured_and_checked() {
         of("bart").iter().all(|it| it["refused"].as_str().unwrap().contains("cargo xtask peers"))
     );
     // One that cannot be started is shown as such, and only what is about peers is made again.
-    args[args.len() - 1] = "mine=/nonexistent/peer";
+    *args.last_mut().expect("an argument") = "mine=/nonexistent/peer";
     let ended = run(&args);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("2 experiments, 1 of them from an earlier run"), "{ended:?}");
