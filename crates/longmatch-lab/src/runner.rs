@@ -1,7 +1,6 @@
 //! One engine, or its limit, while it is measured: how long a pass is, and how fast.
 
 use std::sync::Barrier;
-use std::time::Duration;
 
 use crate::contestant::Pass;
 use crate::family::LabFamily;
@@ -153,10 +152,5 @@ fn timed<F: LabFamily>(
     if !engine.runs_here() {
         calm.ran = 1.0;
     }
-    (walk.lookups() as f64 / rate_base(took), calm)
-}
-
-/// The microseconds to divide by.
-fn rate_base(took: Duration) -> f64 {
-    (took.as_secs_f64() * 1e6).max(1e-3)
+    (walk.lookups() as f64 / (took.as_secs_f64() * 1e6).max(1e-3), calm)
 }

@@ -9,7 +9,7 @@ use crate::report::desk::row_about;
 use crate::report::desk::{Desk, Entrant, Field, Measured, rate_cell};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::inputs::Named;
-use crate::report::model::{Cell, Figure, Finding, Row};
+use crate::report::model::{Cell, Column, Figure, Finding, Row};
 use crate::report::show::{
     MIB, about_rates, column, number, rate_bars, ratio, remark, table, text,
 };
@@ -150,7 +150,7 @@ fn note<F: LabFamily>(desk: &mut Desk<'_>, id: &str, named: Named<'_, F>, pair: 
     }
 }
 
-fn columns() -> Vec<crate::report::model::Column> {
+fn columns() -> Vec<Column> {
     vec![
         column("engine", ""),
         column("4 KiB pages", "Mlps"),

@@ -3,6 +3,7 @@
 use crate::contestant::Mode;
 use crate::family::LabFamily;
 use crate::race::Setup;
+use crate::report::compare::merged;
 use crate::report::desk::{Desk, Field, Measured, rate_cell, row_about, with_rate};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::engines::entrant;
@@ -75,7 +76,7 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
                   address, where many lookups end earlier: so an engine can be faster than its \
                   limit."
             .into(),
-        conditions: crate::report::compare::merged(conditions),
+        conditions: merged(conditions),
         chart: Some(Chart::Bars(Bars { value: rate_axis(), groups })),
         table: table(
             vec![

@@ -12,7 +12,7 @@ use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::engines::entrant;
 use crate::report::inputs::{Effort, Inputs, Named};
 use crate::report::model::{Cell, Condition, Figure, Finding};
-use crate::report::show::{column, condition, number, ratio, remark};
+use crate::report::show::{column, condition, number, of, ratio, remark};
 use crate::traffic::Traffic;
 
 pub(super) const PEERS: Experiment = Experiment {
@@ -110,9 +110,10 @@ fn figure<F: LabFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
     let mut table = all.table();
     table.columns.push(column("built in", "ms"));
     for (row, spec) in table.rows.iter_mut().zip(names(&all)) {
-        let built = all.trials.iter().find_map(|(_, measured)| {
-            crate::report::show::of(measured, &spec).and_then(Measured::record)
-        });
+        let built = all
+            .trials
+            .iter()
+            .find_map(|(_, measured)| of(measured, &spec).and_then(Measured::record));
         row.push(built.map_or(Cell::Empty, |record| number(Some(record.build_ms), 0)));
     }
     Figure {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::contestant::Mode;
 use crate::family::LabFamily;
 use crate::report::compare::{Comparison, Trial, compare};
-use crate::report::desk::{Desk, Entrant, Field};
+use crate::report::desk::{Desk, Entrant, Field, Measured};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::engines::{all_ipv4, all_ipv6};
 use crate::report::inputs::{Effort, Inputs, Named};
@@ -92,9 +92,7 @@ fn findings(all: &Comparison) -> Vec<Finding> {
     let winner = |(name, measured): &(String, Vec<_>)| {
         let mut rated: Vec<(f64, &str)> = measured
             .iter()
-            .filter_map(|it: &crate::report::desk::Measured| {
-                Some((it.rate()?, &it.entrant.spec[..]))
-            })
+            .filter_map(|it: &Measured| Some((it.rate()?, &it.entrant.spec[..])))
             .collect();
         rated.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let [(first, best), (second, next), ..] = rated[..] else { return None };

@@ -5,11 +5,11 @@ use longmatch::Ipv4;
 use super::PAPER_CPU;
 use crate::contestant::Mode;
 use crate::report::compare::{Comparison, Trial, compare};
-use crate::report::desk::{Desk, Field, Measured};
+use crate::report::desk::{Desk, Field, Measured, rate_cell};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::engines::{all_ipv4, fast_ipv4};
 use crate::report::inputs::{Effort, Inputs, Named};
-use crate::report::model::{Cell, Figure, Finding};
+use crate::report::model::{Cell, Figure, Finding, Table};
 use crate::report::show::{
     MIB, claim, column, condition, number, of, paper_column, ratio, remark, table, text,
 };
@@ -104,7 +104,7 @@ fn table_3(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
     }
 }
 
-fn table_of_3(all: &Comparison) -> crate::report::model::Table {
+fn table_of_3(all: &Comparison) -> Table {
     let columns = vec![
         column("engine", ""),
         column("the paper's name", ""),
@@ -119,9 +119,7 @@ fn table_of_3(all: &Comparison) -> crate::report::model::Table {
         column(ARRAY, "Mlps"),
         column(BATCH, "Mlps"),
     ];
-    let rates = |trial, spec: &str| {
-        of(all.trial(trial), spec).map_or(Cell::Empty, crate::report::desk::rate_cell)
-    };
+    let rates = |trial, spec: &str| of(all.trial(trial), spec).map_or(Cell::Empty, rate_cell);
     let row = |measured: &Measured| {
         let spec = &measured.entrant.spec[..];
         let record = measured.record();

@@ -10,7 +10,7 @@ use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::engines::all_ipv6;
 use crate::report::inputs::Named;
 use crate::report::model::{Cell, Figure, Table};
-use crate::report::show::{claim, column, condition, number, paper_column, ratio, table, text};
+use crate::report::show::{claim, column, condition, number, of, paper_column, ratio, table, text};
 use crate::traffic::Traffic;
 
 pub(super) const TABLE_6: Experiment = Experiment {
@@ -128,7 +128,7 @@ fn sizes(
         let engine = field.engines().find(|(entrant, _)| entrant.spec == spec);
         let memory = engine.and_then(|(_, engine)| engine).map(|engine| engine.memory());
         let part = |name| Some(memory.as_ref()?.part(name)?.count as f64);
-        let measured = crate::report::show::of(all.trial(RANDOM), spec);
+        let measured = of(all.trial(RANDOM), spec);
         let values = [
             part("internal nodes"),
             part("leaves"),

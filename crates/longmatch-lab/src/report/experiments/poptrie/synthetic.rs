@@ -6,7 +6,7 @@ use crate::report::desk::{Desk, Field, Measured, rate_cell};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::engines::entrant;
 use crate::report::inputs::Named;
-use crate::report::model::{Cell, Figure, Finding};
+use crate::report::model::{Cell, Condition, Figure, Finding};
 use crate::report::show::{
     MIB, about_rates, claim, column, condition, number, of, paper_column, rate_bars, table, text,
 };
@@ -56,7 +56,7 @@ fn measure(
     desk: &mut Desk<'_>,
     id: &str,
     named: Named<'_, longmatch::Ipv4>,
-) -> (Vec<Measured>, Vec<crate::report::model::Condition>) {
+) -> (Vec<Measured>, Vec<Condition>) {
     let engines = [
         ("sail", "SAIL"),
         ("dxr:d=18", "D18R"),
@@ -81,7 +81,7 @@ fn figure(
     id: String,
     name: &str,
     all: &[(&str, Vec<Measured>)],
-    mut conditions: Vec<crate::report::model::Condition>,
+    mut conditions: Vec<Condition>,
 ) -> Figure {
     conditions.push(condition(
         "the paper's",

@@ -7,7 +7,7 @@ use crate::report::desk::{Desk, Field, Measured, rate_cell};
 use crate::report::experiment::{Absence, Experiment};
 use crate::report::experiments::engines::entrant;
 use crate::report::inputs::Named;
-use crate::report::model::{Chart, Figure, Lines, Series};
+use crate::report::model::{Chart, Figure, Finding, Lines, Point, Series};
 use crate::report::show::{
     about_rates, axis, claim, column, condition, of, rate_axis, rate_lines, ratio, remark, table,
     text,
@@ -86,12 +86,12 @@ fn figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
 }
 
 fn paper_line() -> Series {
-    let point = |x, y| crate::report::model::Point { x, y, spread: None };
+    let point = |x, y| Point { x, y, spread: None };
     let points = vec![point(1.0, PAPER_ONE), point(4.0, PAPER_FOUR)];
     Series { name: "poptrie:s=18, paper".into(), dashed: true, points }
 }
 
-fn findings(series: &[(f64, Vec<Measured>)]) -> Vec<crate::report::model::Finding> {
+fn findings(series: &[(f64, Vec<Measured>)]) -> Vec<Finding> {
     let (Some((_, first)), Some((threads, last))) = (series.first(), series.last()) else {
         return Vec::new();
     };
