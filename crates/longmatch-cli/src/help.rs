@@ -76,6 +76,8 @@ Exit codes: 0 all answers right, 1 a wrong one, 2 bad usage or input.";
 
 /// After the help of `longmatch report`.
 pub const REPORT: &str = "\
+Each --routes FILE is a table of its own, the most important one first.
+
 Writes report.html, one page that needs nothing else; report.md, the same as text; and
 records.ndjson and records.csv, every value with what it depends on. What has ended is kept in
 the folder: a report that was interrupted goes on where it was when it is started again.

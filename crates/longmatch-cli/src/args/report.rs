@@ -28,9 +28,9 @@ pub struct ReportArgs {
 
     /// Measure another program too, one that speaks the protocol of docs/peers.md
     ///
-    /// Beside those whose adapters 'cargo xtask peers' has built; may be repeated. Words of the
-    /// command end at blanks, except between quotation marks.
-    #[arg(long = "peer-cmd", value_name = "NAME=COMMAND")]
+    /// Beside those whose adapters 'cargo xtask peers' has built; may be repeated. Words of
+    /// the command end at blanks, except between quotation marks.
+    #[arg(long = "peer-cmd", value_name = "NAME=COMMAND", verbatim_doc_comment)]
     pub peer_commands: Vec<PeerCommand>,
 
     /// Where the adapters of peers are [default: peers, beside the folder of this program]

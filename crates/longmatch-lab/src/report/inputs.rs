@@ -163,7 +163,7 @@ impl Effort {
     /// Under three minutes with the embedded tables on two CPUs.
     pub const QUICK: Self = Self {
         full: false,
-        seconds: 0.12,
+        seconds: 0.07,
         passes: 5,
         cycles: 1 << 20,
         keys: 1 << 22,

@@ -147,7 +147,7 @@ impl Bench<'_> {
     fn setup(&self, mode: Mode) -> Setup {
         let BenchArgs { batch, threads, seconds, generate, limit, .. } = *self.args;
         let simd = self.simd;
-        Setup { batch, threads, simd, seconds, generate, limit, ..Setup::new(mode) }
+        Setup { batch, threads, simd, seconds, generate, limit, pin: true, ..Setup::new(mode) }
     }
 
     fn print<F: Served + LabFamily>(
