@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use longmatch::simd::Level;
-use longmatch::{CompileError, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, Rib};
+use longmatch::{CompileError, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, Rib, parse_bytes};
 use longmatch_feed::PeerSelector;
 
 use self::values::{count, level, seconds, simd_choice};
@@ -116,6 +116,26 @@ pub struct EngineArgs {
         verbatim_doc_comment
     )]
     pub engines: Vec<EngineChoice>,
+
+    /// The most memory that an engine may take, such as 500M or 4G [default: half of what is
+    /// available]
+    ///
+    /// Each engine estimates its size from the routes before it allocates anything, and is left
+    /// out with an error if that is more.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+}
+
+/// A number of bytes such as 4G.
+fn size(text: &str) -> Result<u64, &'static str> {
+    parse_bytes(text)
+        .ok_or("expected a number of bytes above 0, with K, M or G behind it if need be")
+}
+
+/// The most bytes that an engine may take unless `--memory` says otherwise: compiling takes about as
+/// much again in passing.
+pub fn usual_memory() -> Option<u64> {
+    longmatch_lab::available_memory().map(|bytes| bytes / 2)
 }
 
 impl EngineArgs {
@@ -149,13 +169,15 @@ impl EngineArgs {
             }
         }
         specs.retain(|spec| misfit::<F>(spec).is_none());
+        let memory = self.memory.or_else(usual_memory);
+        specs.iter_mut().for_each(|spec| spec.memory = memory);
         Ok(specs)
     }
 
     /// Whether engines were named, so that one that cannot hold the table is the user's error and
     /// not merely something to note.
     pub fn named(&self, spec: &EngineSpec) -> bool {
-        self.engines.contains(&EngineChoice::Spec(spec.clone()))
+        self.engines.contains(&EngineChoice::Spec(EngineSpec { memory: None, ..spec.clone() }))
     }
 }
 
@@ -430,7 +452,7 @@ mod tests {
 
     fn specs(list: &str) -> Result<Vec<String>, CliError> {
         let engines = list.split_terminator(',').map(|spec| spec.parse().unwrap()).collect();
-        let specs = EngineArgs { engines }.specs::<Ipv4>()?;
+        let specs = EngineArgs { engines, memory: None }.specs::<Ipv4>()?;
         Ok(specs.iter().map(EngineSpec::to_string).collect())
     }
 
@@ -457,7 +479,7 @@ mod tests {
     fn what_only_the_other_family_has_is_left_out() {
         assert_eq!(specs("sail,dxr:xl,dxr:wide").unwrap(), ["sail", "dxr:wide"]);
         let engines = vec!["sail".parse().unwrap(), "dxr:xl".parse().unwrap()];
-        let ipv6 = EngineArgs { engines }.specs::<Ipv6>().unwrap();
-        assert_eq!(ipv6, ["dxr:xl".parse().unwrap()]);
+        let ipv6 = EngineArgs { engines, memory: Some(5) }.specs::<Ipv6>().unwrap();
+        assert_eq!(ipv6, ["dxr:xl".parse::<EngineSpec>().unwrap().with_memory(5)]);
     }
 }

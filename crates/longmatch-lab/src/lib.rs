@@ -13,6 +13,7 @@
 #![deny(unsafe_code)]
 
 mod aligned;
+mod available;
 mod choice;
 mod contestant;
 mod depths;
@@ -50,6 +51,7 @@ mod verify;
 mod walk;
 mod zipf;
 
+pub use available::available_memory;
 pub use choice::Choice;
 pub use contestant::{Contestant, Iteration, Mode, Pass};
 pub use family::LabFamily;

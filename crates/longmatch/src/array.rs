@@ -12,6 +12,7 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::buffer::{self, Buffer};
+use crate::error::CompileError;
 use crate::simd::prefetch_bytes;
 
 /// What arrays consist of.
@@ -93,6 +94,15 @@ impl<T: Plain> Array<T> {
         let array = Self::with_room(&[], len)?;
         array.extend(len)?;
         Some(array)
+    }
+
+    /// Exactly these items.
+    ///
+    /// # Errors
+    /// When there is not as much memory.
+    pub fn of(items: &[T], engine: &'static str) -> Result<Self, CompileError> {
+        let bytes = size_of_val(items) as u64;
+        Self::with_room(items, items.len()).ok_or(CompileError::Allocation { engine, bytes })
     }
 
     /// Items that there is room for.

@@ -181,6 +181,23 @@ pub enum CompileError {
         /// How many bytes that is, about.
         bytes: u64,
     },
+    /// The structure might take more memory than [`EngineSpec::memory`](crate::EngineSpec::memory)
+    /// allows. Known before anything is allocated.
+    TooLarge {
+        /// The engine.
+        engine: &'static str,
+        /// The bytes that it takes at most, estimated from the routes.
+        bytes: u64,
+        /// The bytes that it may take.
+        limit: u64,
+    },
+    /// The system did not provide the memory that the structure needs.
+    Allocation {
+        /// The engine.
+        engine: &'static str,
+        /// The bytes of the array that could not be allocated.
+        bytes: u64,
+    },
     /// The engine has no such option, or not with this value.
     Option(OptionError),
 }
@@ -204,7 +221,29 @@ impl fmt::Display for CompileError {
                 "auto: no engine holds the table in {limit} bytes; \
                  the smallest, {smallest}, takes about {bytes}"
             ),
+            Self::TooLarge { engine, bytes, limit } => write!(
+                f,
+                "{engine}: the table may take {}, and the memory limit is {}",
+                Size(*bytes),
+                Size(*limit)
+            ),
+            Self::Allocation { engine, bytes } => {
+                write!(f, "{engine}: the system has no memory for an array of {}", Size(*bytes))
+            }
             Self::Option(error) => error.fmt(f),
+        }
+    }
+}
+
+/// A number of bytes in the largest binary unit of which it has at least one.
+struct Size(u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+        match units.into_iter().find(|(log2, _)| self.0 >> log2 > 0) {
+            Some((log2, unit)) => write!(f, "{:.1} {unit}", self.0 as f64 / (1u64 << log2) as f64),
+            None => write!(f, "{} bytes", self.0),
         }
     }
 }

@@ -51,6 +51,7 @@ mod buffer;
 pub mod engine;
 mod error;
 mod fib;
+mod growing;
 mod keys;
 pub mod live;
 mod memory;
@@ -69,7 +70,7 @@ pub use error::{
 };
 pub use fib::Fib;
 pub use keys::{Form, Keys};
-pub use memory::{MemoryPart, MemoryUsage};
+pub use memory::{MemoryPart, MemoryUsage, parse_bytes};
 pub use next_hop::{NextHopId, NextHops};
 pub use prefix::{IpPrefix, Prefix};
 pub use rib::{Block, Coalesced, Covering, Iter, Range, Ranges, Rib, Slots};

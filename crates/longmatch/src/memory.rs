@@ -10,6 +10,23 @@ pub struct MemoryUsage {
     pub parts: Vec<MemoryPart>,
 }
 
+/// Reads a number of bytes such as `4M`: K, M and G are binary units. `None` for anything else, zero
+/// included.
+///
+/// ```
+/// use longmatch::parse_bytes;
+/// assert_eq!(parse_bytes("4M"), Some(4 << 20));
+/// assert_eq!(parse_bytes("0"), None);
+/// ```
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let units = [('K', 10), ('M', 20), ('G', 30)];
+    let unit = units.into_iter().find_map(|(unit, log2)| Some((text.strip_suffix(unit)?, log2)));
+    let (digits, log2) = unit.unwrap_or((text, 0));
+    // A sign is no part of a size.
+    let number: u64 = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
+    number.checked_mul(1 << log2).filter(|bytes| *bytes > 0)
+}
+
 /// One part of a structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryPart {

@@ -7,10 +7,11 @@ mod common;
 use std::fmt::Debug;
 use std::str::FromStr;
 
-use common::{Answers, check_all, levels, specs};
+use common::{Answers, check_all, levels, specs, spread};
 use longmatch::simd::Level;
 use longmatch::{
-    Bits, EngineKind, Engines, Family, Fib, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route,
+    Bits, CompileError, EngineKind, EngineSpec, Engines, Family, Fib, Ipv4, Ipv6, NextHopId,
+    Prefix, Rib, Route,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -200,5 +201,59 @@ proptest! {
         probes in proptest::collection::vec(any::<u128>(), 20),
     ) {
         matches_the_oracle(&routes, removed, &probes);
+    }
+}
+
+/// Bytes that an engine's size is estimated at: the smallest limit is exceeded, and the error says
+/// by how much.
+fn estimate<F: Engines>(rib: &Rib<F>, spec: &EngineSpec) -> Option<u64> {
+    match Fib::compile(rib, spec.clone().with_memory(1)) {
+        Err(CompileError::TooLarge { bytes, limit: 1, .. }) => Some(bytes),
+        Err(CompileError::Memory { limit: 1, .. }) if spec.kind == EngineKind::Auto => None,
+        Err(error) => panic!("{spec}: {error}"),
+        // Of an empty table a list of routes takes nothing.
+        Ok(fib) => {
+            assert_eq!((fib.memory_usage().bytes(), rib.len()), (0, 0), "{spec} was not refused");
+            None
+        }
+    }
+}
+
+/// Every engine's estimate is at least what it takes, and a limit of that much is no obstacle.
+fn check_estimates<F: Engines>(rib: &Rib<F>) {
+    for spec in specs::<F>() {
+        let Some(bytes) = estimate(rib, &spec) else { continue };
+        let fib = Fib::compile(rib, spec.clone().with_memory(bytes)).unwrap();
+        let taken = fib.memory_usage().bytes() as u64;
+        // A route that ends where a child begins can need a node of its own.
+        let uncounted =
+            if spec.kind == EngineKind::TreeBitmap { 24 * rib.len() as u64 } else { 64 };
+        assert!(taken <= bytes + uncounted, "{spec} takes {taken}, estimated at {bytes}");
+    }
+}
+
+#[test]
+fn estimates_are_upper_bounds() {
+    check_estimates(&Rib::<Ipv4>::new());
+    check_estimates(&Rib::<Ipv6>::new());
+    check_estimates(&spread::<Ipv4>(3000));
+    check_estimates(&spread::<Ipv6>(1000));
+}
+
+/// Few routes can make a huge table. Its size is known, and refused, before it is allocated.
+#[test]
+fn random_host_routes_are_refused_by_their_estimate() {
+    let mut bits = 1u128;
+    let host_routes = (1..=30_000u32).map(|i| {
+        bits = bits.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(i.into());
+        let prefix = Prefix::from_bits_masked(bits ^ bits >> 67, 128);
+        Route { prefix, next_hop: NextHopId::new(1 + i % 17).unwrap() }
+    });
+    let rib: Rib<Ipv6> = host_routes.collect();
+    for (spec, mib) in [("spider", 200), ("dir24_8", 100), ("radix", 20), ("poptrie", 9)] {
+        let spec: EngineSpec = spec.parse().unwrap();
+        let bytes = estimate(&rib, &spec).unwrap();
+        assert!(bytes > mib << 20, "{spec}: {bytes}");
+        assert!(Fib::compile(&rib, spec.with_memory(mib << 20)).is_err());
     }
 }

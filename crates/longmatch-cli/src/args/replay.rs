@@ -82,6 +82,11 @@ pub struct ReplayArgs {
     /// Print one JSON object a line: one for each engine
     #[arg(long)]
     pub json: bool,
+
+    /// The most memory that an engine may take, such as 500M or 4G [default: half of what is
+    /// available]
+    #[arg(long, value_name = "SIZE", value_parser = super::size)]
+    pub memory: Option<u64>,
 }
 
 impl ReplayArgs {
@@ -91,7 +96,7 @@ impl ReplayArgs {
         let usual = [Folio, Poptrie, Dxr, Dir24_8, TreeBitmap];
         let usual = || usual.map(|kind| EngineChoice::Spec(kind.into())).into();
         let engines = if self.engines.is_empty() { usual() } else { self.engines.clone() };
-        EngineArgs { engines }
+        EngineArgs { engines, memory: self.memory }
     }
 
     /// How many readers.

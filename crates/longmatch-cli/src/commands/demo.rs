@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::time::Instant;
 
-use longmatch::{EngineKind, Ipv4, Ipv6};
+use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6};
 use longmatch_lab::{LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
 use super::bench::{SEED, milliseconds, rate, rate_bar};
-use crate::args::{RoutesArgs, first_fit};
+use crate::args::{RoutesArgs, first_fit, usual_memory};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, bytes, plural, thousands, warn};
@@ -76,7 +76,8 @@ fn compiled<F: Served + LabFamily>(routes: &Routes) -> Race<'_, F> {
     let mut failed = Vec::new();
     for (i, kind) in kinds.into_iter().enumerate() {
         progress.set(i as u64);
-        failed.extend(first_fit(&kind.into(), false, |spec| race.enter(spec)).err());
+        let spec = EngineSpec { memory: usual_memory(), ..kind.into() };
+        failed.extend(first_fit(&spec, false, |spec| race.enter(spec)).err());
     }
     drop(progress);
     failed.iter().for_each(|error| warn(format_args!("{} without {error}", F::LABEL)));

@@ -20,6 +20,11 @@ pub struct Linear<F: Family> {
     routes: Vec<Route<F>>,
 }
 
+/// The bytes of the routes.
+pub(super) fn estimate<F: Family>(rib: &Rib<F>) -> u64 {
+    (rib.len() * size_of::<Route<F>>()) as u64
+}
+
 impl<F: Family> Lookup<F> for Linear<F> {
     #[inline]
     fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
@@ -37,7 +42,12 @@ impl<F: Family> Engine<F> for Linear<F> {
     type Config = ();
 
     fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
-        Ok(Self { routes: rib.iter().collect() })
+        let mut routes = Vec::new();
+        if routes.try_reserve_exact(rib.len()).is_err() {
+            return Err(CompileError::Allocation { engine: NAME, bytes: estimate(rib) });
+        }
+        routes.extend(rib.iter());
+        Ok(Self { routes })
     }
 
     fn variant(&self) -> String {

@@ -14,8 +14,11 @@ pub mod linear;
 pub mod poptrie;
 pub mod radix;
 pub mod sail;
+mod shape;
 pub mod spider;
 mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod tree_bitmap;
 
 pub use table::{EngineKind, EngineSpec, EngineVisitor, Engines};

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
+use super::shape::Shape;
 use super::{
     Compiled, Engine, auto, dir24_8, dxr, folio, linear, poptrie, radix, sail, spider, tree_bitmap,
 };
@@ -92,7 +93,7 @@ impl EngineSpec {
         };
         let more = |more: &&str| {
             let options = self.options.iter().cloned().chain(more.split(':').map(String::from));
-            Self { kind: self.kind, options: options.collect() }
+            Self { kind: self.kind, options: options.collect(), memory: self.memory }
         };
         options.iter().map(more).collect()
     }
@@ -123,11 +124,41 @@ pub struct EngineSpec {
     pub kind: EngineKind,
     /// Its options; none means the engine's defaults.
     pub options: Vec<String>,
+    /// The most bytes that one family's structure may take; `None` for no limit. The size is
+    /// estimated from the routes before anything is allocated, and a table whose estimate exceeds
+    /// the limit is refused with [`CompileError::TooLarge`]. Estimates are upper bounds, so that a
+    /// table that would just fit may be refused. No part of the text form.
+    pub memory: Option<u64>,
+}
+
+impl EngineSpec {
+    /// The same engine with a limit on the memory of its structure.
+    ///
+    /// ```
+    /// use longmatch::{CompileError, EngineKind, EngineSpec, Fib, Ipv4, Rib};
+    /// let spec = EngineSpec::from(EngineKind::Dir24_8).with_memory(1 << 20);
+    /// let refused = Fib::compile(&Rib::<Ipv4>::new(), spec);
+    /// assert!(matches!(refused, Err(CompileError::TooLarge { .. })));
+    /// ```
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Self {
+        Self { memory: Some(bytes), ..self }
+    }
+
+    /// Refuses a structure of more bytes than the limit. They are estimated only if there is one.
+    pub(super) fn admit(&self, bytes: impl FnOnce() -> u64) -> Result<(), CompileError> {
+        let Some(limit) = self.memory else { return Ok(()) };
+        let bytes = bytes();
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(CompileError::TooLarge { engine: self.kind.name(), bytes, limit })
+    }
 }
 
 impl From<EngineKind> for EngineSpec {
     fn from(kind: EngineKind) -> Self {
-        Self { kind, options: Vec::new() }
+        Self { kind, options: Vec::new(), memory: None }
     }
 }
 
@@ -137,7 +168,7 @@ impl FromStr for EngineSpec {
     fn from_str(text: &str) -> Result<Self, UnknownEngine> {
         let mut parts = text.split(':');
         let kind = parts.next().unwrap_or_default().parse()?;
-        Ok(Self { kind, options: parts.map(String::from).collect() })
+        Ok(Self { kind, options: parts.map(String::from).collect(), memory: None })
     }
 }
 
@@ -175,7 +206,7 @@ pub trait Engines: named::Named {
         visitor: V,
     ) -> Result<V::Output, CompileError> {
         match spec.kind {
-            EngineKind::Auto => auto::build(&spec.options, rib, visitor),
+            EngineKind::Auto => auto::build(spec, rib, visitor),
             _ => Self::build_named(spec, rib, visitor),
         }
     }
@@ -246,13 +277,19 @@ fn build_common<F: Family, V: EngineVisitor<F>>(
     visitor: V,
 ) -> Result<V::Output, CompileError> {
     match spec.kind {
-        EngineKind::Linear => build_plain::<F, linear::Linear<F>, V>(spec, rib, visitor),
-        EngineKind::Radix => build_plain::<F, radix::Radix<F>, V>(spec, rib, visitor),
-        EngineKind::Poptrie => poptrie::build(&spec.options, rib, visitor),
-        EngineKind::Spider => spider::build(&spec.options, rib, visitor),
-        EngineKind::TreeBitmap => tree_bitmap::build(&spec.options, rib, visitor),
-        EngineKind::Folio => folio::build(&spec.options, rib, visitor),
-        EngineKind::Dir24_8 => dir24_8::build(&spec.options, rib, visitor),
+        EngineKind::Linear => {
+            spec.admit(|| linear::estimate(rib))?;
+            build_plain::<F, linear::Linear<F>, V>(spec, rib, visitor)
+        }
+        EngineKind::Radix => {
+            spec.admit(|| radix::estimate(&Shape::of(rib)))?;
+            build_plain::<F, radix::Radix<F>, V>(spec, rib, visitor)
+        }
+        EngineKind::Poptrie => poptrie::build(spec, rib, visitor),
+        EngineKind::Spider => spider::build(spec, rib, visitor),
+        EngineKind::TreeBitmap => tree_bitmap::build(spec, rib, visitor),
+        EngineKind::Folio => folio::build(spec, rib, visitor),
+        EngineKind::Dir24_8 => dir24_8::build(spec, rib, visitor),
         EngineKind::Dxr | EngineKind::Sail | EngineKind::Auto => {
             Err(CompileError::Family { engine: spec.kind.name(), family: F::NAME })
         }
@@ -283,8 +320,8 @@ impl named::Named for Ipv4 {
         visitor: V,
     ) -> Result<V::Output, CompileError> {
         match spec.kind {
-            EngineKind::Dxr => dxr::build_ipv4(&spec.options, rib, visitor),
-            EngineKind::Sail => sail::build(&spec.options, rib, visitor),
+            EngineKind::Dxr => dxr::build_ipv4(spec, rib, visitor),
+            EngineKind::Sail => sail::build(spec, rib, visitor),
             _ => build_common(spec, rib, visitor),
         }
     }
@@ -314,7 +351,7 @@ impl named::Named for Ipv6 {
         visitor: V,
     ) -> Result<V::Output, CompileError> {
         match spec.kind {
-            EngineKind::Dxr => dxr::build_ipv6(&spec.options, rib, visitor),
+            EngineKind::Dxr => dxr::build_ipv6(spec, rib, visitor),
             _ => build_common(spec, rib, visitor),
         }
     }

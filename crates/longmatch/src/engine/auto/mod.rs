@@ -22,6 +22,7 @@ use self::model::CANDIDATES;
 use self::summary::Summary;
 use super::{Engine, EngineKind, EngineSpec, EngineVisitor, Engines};
 use crate::error::{CompileError, OptionError};
+use crate::memory::parse_bytes;
 use crate::rib::Rib;
 use crate::simd::{Level, Simd};
 
@@ -64,7 +65,7 @@ impl Wish {
             match option.split_once('=').ok_or_else(wrong)? {
                 ("use", "batch") => wish.usage = Usage::Batch,
                 ("use", "one") => wish.usage = Usage::One,
-                ("memory", size) => wish.memory = Some(bytes(size).ok_or_else(wrong)?),
+                ("memory", size) => wish.memory = Some(parse_bytes(size).ok_or_else(wrong)?),
                 ("simd", level) => wish.level = Some(level.parse().map_err(|_| wrong())?),
                 _ => return Err(wrong()),
             }
@@ -75,19 +76,6 @@ impl Wish {
     fn level(&self) -> Level {
         self.level.unwrap_or_else(|| Simd::best().level())
     }
-}
-
-/// A number of bytes such as `4M`; `None` for anything else, zero included.
-fn bytes(text: &str) -> Option<u64> {
-    let (digits, shift) = match text.as_bytes().last()? {
-        b'K' => (&text[..text.len() - 1], 10),
-        b'M' => (&text[..text.len() - 1], 20),
-        b'G' => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    // A sign is not part of a size.
-    let number: u64 = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
-    number.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
 }
 
 /// What the model says of an engine.
@@ -112,7 +100,7 @@ pub fn rank<F: Engines>(rib: &Rib<F>, wish: &Wish) -> Vec<Prediction> {
         .map(|candidate| {
             let (cycles, bytes) = candidate.estimate(&table, wish);
             let options = candidate.options.iter().copied().map(String::from).collect();
-            let spec = EngineSpec { kind: candidate.kind, options };
+            let spec = EngineSpec { kind: candidate.kind, options, memory: None };
             Prediction { spec, cycles, bytes: bytes as u64 }
         })
         .collect();
@@ -223,13 +211,15 @@ impl<F: Engines, V: EngineVisitor<F>> EngineVisitor<F> for Offer<'_, V> {
     }
 }
 
-/// Builds what the options of `auto` lead to.
+/// Builds what the options of `auto` lead to, in no more memory than they and the spec allow.
 pub(super) fn build<F: Engines, V: EngineVisitor<F>>(
-    options: &[String],
+    spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
-    let (_, output) = compile(rib, &Wish::parse(options)?, visitor)?;
+    let mut wish = Wish::parse(&spec.options)?;
+    wish.memory = wish.memory.into_iter().chain(spec.memory).min();
+    let (_, output) = compile(rib, &wish, visitor)?;
     Ok(output)
 }
 

@@ -58,7 +58,7 @@ fn other_options_are_errors() {
         let options = [String::from(option)];
         let error = Wish::parse(&options).unwrap_err();
         assert_eq!((error.engine, &error.option), (NAME, &options[0]));
-        let spec = EngineSpec { kind: EngineKind::Auto, options: options.into() };
+        let spec = EngineSpec { kind: EngineKind::Auto, options: options.into(), memory: None };
         let compiled = Fib::compile(&Rib::<Ipv4>::new(), spec);
         assert!(matches!(compiled, Err(CompileError::Option(_))), "{option}");
     }

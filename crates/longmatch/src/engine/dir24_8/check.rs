@@ -12,6 +12,7 @@ use super::compile::groups_needed;
 use super::layout::{Dir24_8, Entry, FIRST_SLOTS, GROUP_SLOTS, Level};
 use crate::addr::{Bits, Family};
 use crate::engine::expected::Expected;
+use crate::engine::shape::Shape;
 use crate::error::Corrupt;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
@@ -38,7 +39,7 @@ pub(super) fn check<F: Family, E: Entry>(
     if let Some(group) = walk.met.iter().position(|met| !met) {
         return corrupt(format!("tbl8 group {group} is lost"));
     }
-    let needed = groups_needed(rib);
+    let needed = groups_needed(&Shape::of(rib)) as usize;
     if used != needed {
         return corrupt(format!("{used} tbl8 groups of {groups} in use, the RIB needs {needed}"));
     }

@@ -4,18 +4,22 @@ use core::marker::PhantomData;
 
 use super::NAME;
 use super::layout::{Dir24_8, Entry, FIRST_BITS, FIRST_SLOTS, GROUP_BITS, GROUP_SLOTS};
-use crate::addr::{Bits, Family};
+use crate::addr::Family;
 use crate::array::Array;
+use crate::engine::shape::Shape;
 use crate::error::CompileError;
 use crate::next_hop::NextHopId;
 use crate::rib::{Block, Rib, Slots};
 
-/// # Panics
-/// When there is no memory for the tables.
 pub(super) fn compile<F: Family, E: Entry>(rib: &Rib<F>) -> Result<Dir24_8<F, E>, CompileError> {
-    let groups = fits::<F, E>(rib)?;
-    let mut tbl24 = Array::zeroed(FIRST_SLOTS).expect("memory for tbl24");
-    let tbl8 = Array::with_room(&[], groups * GROUP_SLOTS).expect("memory for tbl8");
+    let groups = fits::<F, E>(rib, &Shape::of(rib))?;
+    let missing = |slots: usize| {
+        let bytes = slots as u64 * size_of::<E>() as u64;
+        CompileError::Allocation { engine: NAME, bytes }
+    };
+    let mut tbl24 = Array::zeroed(FIRST_SLOTS).ok_or_else(|| missing(FIRST_SLOTS))?;
+    let slots = groups * GROUP_SLOTS;
+    let tbl8 = Array::with_room(&[], slots).ok_or_else(|| missing(slots))?;
     let entries: &mut [E] = &mut tbl24;
     rib.root_block().for_each_slots(FIRST_BITS, |slots| {
         let entry = entry(&tbl8, &slots, &mut || next_group(&tbl8)).expect("room for all groups");
@@ -64,34 +68,30 @@ fn group<F: Family, E: Entry>(
 }
 
 /// Whether the entries hold the table; the number of groups it needs.
-pub(super) fn fits<F: Family, E: Entry>(rib: &Rib<F>) -> Result<usize, CompileError> {
-    let groups = groups_needed(rib);
+pub(super) fn fits<F: Family, E: Entry>(
+    rib: &Rib<F>,
+    shape: &Shape,
+) -> Result<usize, CompileError> {
+    let groups = groups_needed(shape);
     let (id, limit) = (rib.max_next_hop(), E::MAX_NEXT_HOP);
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
-    if groups > E::MAX_GROUPS {
+    if groups > E::MAX_GROUPS as u64 {
         let limit = E::MAX_GROUPS as u64;
         return Err(CompileError::TooMany { engine: NAME, what: "tbl8 groups", limit });
     }
-    Ok(groups)
+    Ok(groups as usize)
 }
 
-/// The blocks of addresses, at the depths where groups stand, that a route longer than the block
-/// lies in (invariant 5). Routes come in order, so those of a block come together.
-pub(super) fn groups_needed<F: Family>(rib: &Rib<F>) -> usize {
-    /// Depths of an IPv6 address at which groups stand.
-    const DEPTHS: usize = 13;
-    let mut last = [None; DEPTHS];
-    let mut groups = 0;
-    for route in rib.iter() {
-        let prefix = route.prefix;
-        let depths = (FIRST_BITS..prefix.len()).step_by(GROUP_BITS.into());
-        for (depth, last) in depths.zip(&mut last) {
-            let block = Some(prefix.bits() & F::Bits::mask(depth));
-            groups += usize::from(*last != block);
-            *last = block;
-        }
-    }
-    groups
+/// The groups of a table: a block of addresses at a depth where groups stand, that a route longer
+/// than the block lies in, has one (invariant 5).
+pub(super) fn groups_needed(shape: &Shape) -> u64 {
+    shape.blocks_from(FIRST_BITS, GROUP_BITS)
+}
+
+/// The bytes of `tbl24` and `tbl8`.
+pub(super) fn estimate(shape: &Shape, entry: usize) -> u64 {
+    let entries = FIRST_SLOTS as u64 + GROUP_SLOTS as u64 * groups_needed(shape);
+    entries * entry as u64
 }

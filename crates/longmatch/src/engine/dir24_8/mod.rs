@@ -21,7 +21,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::layout::{FIRST_SLOTS, GROUP_SLOTS};
-use super::{Engine, EngineVisitor, Lookup};
+use super::shape::Shape;
+use super::{Engine, EngineSpec, EngineVisitor, Lookup};
 use crate::addr::Family;
 use crate::error::{CompileError, Corrupt, OptionError};
 use crate::live::LiveEngine;
@@ -89,12 +90,12 @@ impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
 /// Builds the variant that the options name; without options, 16-bit entries where they hold the
 /// table and 32-bit entries otherwise.
 pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    options: &[String],
+    spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
     let mut forced = None;
-    for option in options {
+    for option in &spec.options {
         forced = match option.as_str() {
             "entry=16" => Some(16),
             "entry=32" => Some(32),
@@ -104,7 +105,11 @@ pub(super) fn build<F: Family, V: EngineVisitor<F>>(
             }
         };
     }
-    let narrow = forced.map_or_else(|| compile::fits::<F, u16>(rib).is_ok(), |bits| bits == 16);
+    let shape = Shape::of(rib);
+    let narrow =
+        forced.map_or_else(|| compile::fits::<F, u16>(rib, &shape).is_ok(), |bits| bits == 16);
+    let entry = if narrow { size_of::<u16>() } else { size_of::<u32>() };
+    spec.admit(|| compile::estimate(&shape, entry))?;
     Ok(if narrow {
         visitor.visit(Dir24_8::<F, u16>::compile(rib, &())?)
     } else {

@@ -1,10 +1,10 @@
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::update::Patcher;
 use super::*;
 use crate::addr::{Bits, Ipv4, Ipv6};
 use crate::array::Array;
+use crate::engine::testing::built;
 use crate::live::{CannotPatch, Patch, Replaced};
 use crate::prefix::Prefix;
 use crate::route::Route;
@@ -169,26 +169,19 @@ fn entries_are_replaced_one_by_one() {
 /// The other limit of 16-bit entries, and the choice of entries by the table.
 #[test]
 fn limits_are_errors_and_choose_the_entries() {
-    struct Variant;
-    impl<F: Family> EngineVisitor<F> for Variant {
-        type Output = String;
-        fn visit<E: Engine<F>>(self, engine: E) -> String {
-            engine.variant()
-        }
-    }
-    let narrow = ["entry=16".into()];
+    let narrow = "dir24_8:entry=16";
     for (id, variant) in [(32_767, "entry=16"), (32_768, "entry=32")] {
         let rib = rib::<Ipv4>(&[("10.0.0.0/8", id), ("10.0.0.0/30", id)]);
-        assert_eq!(build(&[], &rib, Variant).unwrap(), variant);
-        assert_eq!(build(&narrow, &rib, Variant).is_ok(), id == 32_767);
+        assert_eq!(built(NAME, &rib).unwrap().variant(), variant);
+        assert_eq!(built(narrow, &rib).is_ok(), id == 32_767);
     }
     let too_large = rib::<Ipv4>(&[("10.0.0.0/8", 32_768)]);
     let limit = CompileError::NextHopTooLarge { engine: NAME, id: 32_768, limit: 32_767 };
-    assert_eq!(build(&narrow, &too_large, Variant).unwrap_err(), limit);
+    assert_eq!(built(narrow, &too_large).err(), Some(limit));
     let error = rib::<Ipv4>(&[("10.0.0.0/8", 1 << 31)]);
-    assert!(build(&[], &error, Variant).is_err(), "31 bits are not enough");
+    assert!(built(NAME, &error).is_err(), "31 bits are not enough");
     for bad in ["entry=8", "entry", "", "s=18"] {
-        assert!(build(&[bad.into()], &too_large, Variant).is_err(), "{bad}");
+        assert!(built(&alloc::format!("{NAME}:{bad}"), &too_large).is_err(), "{bad}");
     }
     let mut table = Changing::<Ipv4, u16>::new(rib(&[("10.0.0.0/8", 1)]), 1);
     let changes = [(prefix("10.0.0.0/8"), 0), (prefix("10.1.0.0/16"), 40_000)];

@@ -11,6 +11,8 @@ use super::direct::Direct;
 use super::layout::{Dxr, Format, HOP_BITS, MAX_K, MIN_K};
 use super::{Config, EXPECTED, NAME};
 use crate::addr::{Bits, Family};
+use crate::array::Array;
+use crate::engine::shape::Shape;
 use crate::error::{CompileError, OptionError};
 use crate::next_hop::NextHopId;
 use crate::rib::Rib;
@@ -37,9 +39,17 @@ pub(super) fn compile<E: Format, T: Direct>(
         entries.resize(entries.len() + count, entry);
         Ok::<(), CompileError>(())
     })?;
-    let ranges = (*compiler.ranges).into();
+    let ranges = Array::of(&compiler.ranges, NAME)?;
     let direct = T::build(entries, d, x)?;
     Ok(Dxr { direct, ranges, k, hop_bits, batch, live: false, format: PhantomData })
+}
+
+/// The bytes of the direct table in one level and of the range table at most: a word for the size of
+/// every chunk that routes divide, one for its first range, and one for each range of the table.
+pub(super) fn estimate<F: Family>(shape: &Shape, config: &Config) -> u64 {
+    let k = config.d.saturating_add(config.x).min(MAX_K);
+    let words = 2 * shape.blocks(k) + shape.ranges();
+    ((size_of::<u32>() as u64) << k) + words * size_of::<F::Bits>() as u64
 }
 
 /// The greatest next hop that both a direct entry and a range have room for.
@@ -113,6 +123,10 @@ impl<E: Format> Compiler<E> {
         if base >> E::BASE_BITS != 0 {
             let what = "words in the range table";
             return Err(CompileError::TooMany { engine: NAME, what, limit: 1 << E::BASE_BITS });
+        }
+        if ranges.try_reserve(words.len()).is_err() {
+            let bytes = ((ranges.len() + words.len()) * size_of::<E::Word>()) as u64;
+            return Err(CompileError::Allocation { engine: NAME, bytes });
         }
         ranges.extend_from_slice(words);
         let entry = like | E::entry(base, false, 0);

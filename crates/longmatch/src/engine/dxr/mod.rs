@@ -26,7 +26,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Engine, EngineVisitor, Lookup};
+use super::shape::Shape;
+use super::{Engine, EngineSpec, EngineVisitor, Lookup};
 use crate::addr::{Ipv4, Ipv6};
 use crate::error::{CompileError, Corrupt, OptionError};
 use crate::live::LiveEngine;
@@ -179,11 +180,12 @@ impl Options {
 
 /// Builds the IPv4 variant that the options name.
 pub(super) fn build_ipv4<V: EngineVisitor<Ipv4>>(
-    options: &[String],
+    spec: &EngineSpec,
     rib: &Rib<Ipv4>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
-    let Options { config, other_format } = Options::parse(options, "wide")?;
+    let Options { config, other_format } = Options::parse(&spec.options, "wide")?;
+    spec.admit(|| compile::estimate::<Ipv4>(&Shape::of(rib), &config))?;
     Ok(match (other_format, config.x) {
         (false, 0) => visitor.visit(Dxr::<Original, Single>::compile(rib, &config)?),
         (false, _) => visitor.visit(Dxr::<Original, Split>::compile(rib, &config)?),
@@ -194,11 +196,12 @@ pub(super) fn build_ipv4<V: EngineVisitor<Ipv4>>(
 
 /// Builds the IPv6 variant that the options name.
 pub(super) fn build_ipv6<V: EngineVisitor<Ipv6>>(
-    options: &[String],
+    spec: &EngineSpec,
     rib: &Rib<Ipv6>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
-    let Options { config, other_format } = Options::parse(options, "xl")?;
+    let Options { config, other_format } = Options::parse(&spec.options, "xl")?;
+    spec.admit(|| compile::estimate::<Ipv6>(&Shape::of(rib), &config))?;
     Ok(match (other_format, config.x) {
         (false, 0) => visitor.visit(Dxr::<Long, Single>::compile(rib, &config)?),
         (false, _) => visitor.visit(Dxr::<Long, Split>::compile(rib, &config)?),

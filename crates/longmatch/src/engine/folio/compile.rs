@@ -103,6 +103,7 @@ impl Codes {
 pub(super) fn compile<F: Family, C: Code>(
     survey: &Survey<F::Bits>,
     config: &Config,
+    admit: impl FnOnce(u64) -> Result<(), CompileError>,
 ) -> Result<Folio<F, C>, CompileError> {
     let (id, limit) = (survey.max_next_hop(), C::MAX.min(MAX_NEXT_HOP));
     if id > limit {
@@ -111,19 +112,27 @@ pub(super) fn compile<F: Family, C: Code>(
     let wishes = Wishes { cuts: config.cuts.clone(), root: config.root };
     let plan = Plan::new(survey, &wishes, 1 << C::LOG2);
     let plan = plan.ok_or_else(|| config.impossible::<F>())?;
+    let estimate = plan.estimate(survey, 1 << C::LOG2);
+    admit(estimate)?;
+    let missing = |bytes| CompileError::Allocation { engine: NAME, bytes };
+    let root = empty_root(survey, &plan).ok_or_else(|| missing(estimate))?;
     let codes = Codes::new::<F::Bits, C>(survey);
     let mut store = Store::default();
     let mut builder = Builder::<F::Bits, C, _>::new(&plan.levels, &codes, &mut store);
-    let root = builder.root(survey, &plan).map_err(|Full| CompileError::TooMany {
-        engine: NAME,
-        what: "codes in pages",
-        limit: u64::from(PLACE) + PLACE_UNIT as u64,
+    let root = builder.root(survey, root).map_err(|full| match full {
+        Full::Places => CompileError::TooMany {
+            engine: NAME,
+            what: "codes in pages",
+            limit: u64::from(PLACE) + PLACE_UNIT as u64,
+        },
+        Full::Memory => missing(estimate),
     })?;
     let closed = builder.levels_used <= plan.usual_levels;
     let bytes = store.take_bytes();
     // One line more: a gather reads past the last code.
     let words = bytes.len() / 4 + 16;
-    let mut pages = buffer(words, config.huge)?;
+    let pages = if config.huge { Buffer::huge(words) } else { Buffer::zeroed(words) };
+    let mut pages = pages.ok_or_else(|| missing(4 * words as u64))?;
     for (word, bytes) in pages.iter_mut().zip(bytes.as_chunks::<4>().0) {
         *word = u32::from_ne_bytes(*bytes);
     }
@@ -139,15 +148,6 @@ pub(super) fn compile<F: Family, C: Code>(
         store,
         live: None,
         family: PhantomData,
-    })
-}
-
-fn buffer(words: usize, huge: bool) -> Result<Buffer, CompileError> {
-    let buffer = if huge { Buffer::huge(words) } else { Buffer::zeroed(words) };
-    buffer.ok_or(CompileError::TooMany {
-        engine: NAME,
-        what: "bytes of memory",
-        limit: words as u64 * 4,
     })
 }
 
@@ -203,12 +203,12 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         }
     }
 
-    fn root(&mut self, survey: &Survey<B>, plan: &Plan) -> Result<Root, Full> {
-        let bits = plan.root_bits;
+    /// Fills a root without entries.
+    fn root(&mut self, survey: &Survey<B>, mut root: Root) -> Result<Root, Full> {
+        let bits = root.bits;
         let number = |start: &Start<B>| start.at.extract(0, bits) as u32;
         let starts = &survey.starts[..];
         let all = 1u32 << bits;
-        let mut root = empty_root(survey, plan).ok_or(Full)?;
         let stretches = root.stretches();
         let mut raw = survey.lowest;
         let mut filled = 0;

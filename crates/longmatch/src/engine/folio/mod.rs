@@ -25,7 +25,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use self::root::Form;
 use self::store::{Kind, Page};
 use self::survey::Survey;
-use super::{Engine, EngineVisitor, Lookup};
+use super::{Engine, EngineSpec, EngineVisitor, Lookup};
 use crate::addr::Family;
 use crate::error::{CompileError, Corrupt, OptionError};
 use crate::keys::Keys;
@@ -109,7 +109,7 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
     type Config = Config;
 
     fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
-        compile::compile(&Survey::of(rib), config)
+        compile::compile(&Survey::of(rib), config, |_| Ok(()))
     }
 
     fn variant(&self) -> String {
@@ -193,16 +193,17 @@ impl Options {
 
 /// Builds the engine with the narrowest codes that suit the table, or those that the options name.
 pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    options: &[String],
+    spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
-    let Options { config, codes } = Options::parse(options)?;
+    let Options { config, codes } = Options::parse(&spec.options)?;
     let survey = Survey::of(rib);
+    let admit = |bytes| spec.admit(|| bytes);
     Ok(match codes.unwrap_or_else(|| survey.codes()) {
-        Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config)?),
-        Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config)?),
-        u16::NAME => visitor.visit(compile::compile::<F, u16>(&survey, &config)?),
-        _ => visitor.visit(compile::compile::<F, u32>(&survey, &config)?),
+        Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config, admit)?),
+        Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config, admit)?),
+        u16::NAME => visitor.visit(compile::compile::<F, u16>(&survey, &config, admit)?),
+        _ => visitor.visit(compile::compile::<F, u32>(&survey, &config, admit)?),
     })
 }

@@ -152,6 +152,21 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The bytes that root and pages take at most, unless many next hops have no code.
+    pub fn estimate<B: Bits>(&self, survey: &Survey<B>, code_bytes: usize) -> u64 {
+        let entries = match self.root {
+            RootForm::Regions => Regions::new(survey.regions(), self.root_bits)
+                .map_or(0, |regions| survey.regions().len() << regions.block_bits),
+            RootForm::Dense | RootForm::Sparse => survey.span(self.root_bits).len(),
+        };
+        let levels = self.levels.iter();
+        let pages =
+            levels.map(|it| level_bytes(survey, it.start, it.end(), code_bytes)).sum::<u64>();
+        4 * entries as u64 + pages
+    }
+}
+
 /// Whether a window from one cut to the next skips none of those that are wanted.
 fn allowed(wanted: &[u8], start: u8, end: u8) -> bool {
     let last = wanted.last().copied().unwrap_or(0);
@@ -184,16 +199,19 @@ fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, form: RootForm) -> f64 {
     }
 }
 
+/// The bytes of a level's pages, if no two are equal and all next hops have codes.
+fn level_bytes<B: Bits>(survey: &Survey<B>, start: u8, end: u8, code_bytes: usize) -> u64 {
+    let page = |depth: u8| match depth {
+        depth if depth <= start => 0,
+        depth if depth <= end => (1 << (depth - start)).max(PLACE_UNIT) * code_bytes,
+        _ => 4 << (end - start),
+    };
+    let blocks = (0..).zip(survey.blocks(start));
+    blocks.map(|(depth, blocks)| u64::from(*blocks) * page(depth) as u64).sum()
+}
+
 fn level_cost<B: Bits>(survey: &Survey<B>, start: u8, end: u8, code_bytes: usize) -> f64 {
-    let mut bytes = 0.0;
-    for (depth, blocks) in (0..).zip(survey.blocks(start)) {
-        let page = match depth {
-            depth if depth <= start => 0,
-            depth if depth <= end => (1 << (depth - start)).max(PLACE_UNIT) * code_bytes,
-            _ => 4 << (end - start),
-        };
-        bytes += f64::from(*blocks) * page as f64;
-    }
+    let bytes = level_bytes(survey, start, end, code_bytes) as f64;
     // As if there were a page in any case: routes may come that need one.
     let spare = (4u64 << (end - start)) as f64;
     let needed = reached(survey.deeper(start));

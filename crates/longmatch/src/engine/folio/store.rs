@@ -40,8 +40,11 @@ pub(super) trait Lines {
     fn page(&self, page: &Page) -> &[u8];
     /// Writes a page that no entry leads to yet.
     fn write(&mut self, start: u32, page: &[u8]);
-    /// Room for so many bytes more: where it begins. `None` beyond the limit, in bytes altogether.
-    fn grow(&mut self, bytes: usize, limit: usize) -> Option<u32>;
+    /// Adds bytes and returns where they begin.
+    ///
+    /// # Errors
+    /// When all bytes together would exceed the limit, or there is no memory for them.
+    fn grow(&mut self, bytes: usize, limit: usize) -> Result<u32, Full>;
 }
 
 impl Lines for Vec<u8> {
@@ -53,14 +56,15 @@ impl Lines for Vec<u8> {
         self[start as usize..][..page.len()].copy_from_slice(page);
     }
 
-    fn grow(&mut self, bytes: usize, limit: usize) -> Option<u32> {
-        let start = u32::try_from(self.len()).ok()?;
+    fn grow(&mut self, bytes: usize, limit: usize) -> Result<u32, Full> {
+        let start = u32::try_from(self.len()).map_err(|_| Full::Places)?;
         let end = self.len() + bytes;
         if end > limit || u32::try_from(end).is_err() {
-            return None;
+            return Err(Full::Places);
         }
+        self.try_reserve(bytes).map_err(|_| Full::Memory)?;
         self.resize(end, 0);
-        Some(start)
+        Ok(start)
     }
 }
 
@@ -113,9 +117,14 @@ pub(super) struct Stored {
     pub known: bool,
 }
 
-/// There is no place for another page.
+/// Why there is no place for another page.
 #[derive(Debug)]
-pub(super) struct Full;
+pub(super) enum Full {
+    /// Entries cannot name more places.
+    Places,
+    /// The system has no memory for it.
+    Memory,
+}
 
 impl<L: Lines> Store<L> {
     /// The page with these bytes, a power of two of them, which is there already or is added. Counts
@@ -137,7 +146,8 @@ impl<L: Lines> Store<L> {
         }
         let log2_bytes = bytes.len().ilog2() as u8;
         let vacant = self.vacant.last().copied();
-        let at = vacant.map_or_else(|| u32::try_from(self.pages.len()), Ok).map_err(|_| Full)?;
+        let at =
+            vacant.map_or_else(|| u32::try_from(self.pages.len()), Ok).map_err(|_| Full::Places)?;
         let start = self.place(log2_bytes, MAX_CODES * code_bytes)?;
         let page = Page { start, log2_bytes, kind, references: 1, hash };
         self.lines.write(start, bytes);
@@ -215,7 +225,7 @@ impl<L: Lines> Store<L> {
             Some(found) => found,
             None => {
                 let fresh = size.max(LINE.ilog2() as usize);
-                (fresh, self.lines.grow(1 << fresh, limit).ok_or(Full)?)
+                (fresh, self.lines.grow(1 << fresh, limit)?)
             }
         };
         for half in (size..larger).rev() {

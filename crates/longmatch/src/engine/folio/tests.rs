@@ -6,6 +6,8 @@ use super::layout::{Entry, Level};
 use super::store::Kind;
 use super::*;
 use crate::addr::{Bits, Ipv4, Ipv6};
+use crate::engine::Engines;
+use crate::engine::testing::built;
 use crate::prefix::Prefix;
 use crate::route::Route;
 

@@ -4,11 +4,15 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::layout::{
-    DIRECT_LEAF, K, Leaf, MAX_DIRECT_BITS, MAX_DIRECT_NEXT_HOP, Node, Poptrie, SLOTS,
+    BasicNode, DIRECT_LEAF, K, Leaf, LeafvecNode, MAX_DIRECT_BITS, MAX_DIRECT_NEXT_HOP, Node,
+    Poptrie, SLOTS,
 };
 use super::{Config, EXPECTED, NAME};
 use crate::addr::Family;
+use crate::array::Array;
+use crate::engine::shape::Shape;
 use crate::error::{CompileError, OptionError};
+use crate::growing::Growing;
 use crate::next_hop::NextHopId;
 use crate::rib::{Block, Rib};
 
@@ -26,7 +30,7 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
-    let arrays = Arrays { nodes: Vec::new(), leaves: Vec::new() };
+    let arrays = Arrays { nodes: Growing::new(), leaves: Growing::new() };
     let mut compiler = Compiler { place: arrays, built: Vec::new(), aggregate };
     let direct = if s == 0 {
         alloc::vec![compiler.root(rib.root_block())]
@@ -34,18 +38,31 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
         compiler.direct(rib.root_block(), s)
     };
     let Arrays { nodes, leaves } = compiler.place;
+    let (nodes, leaves) = (nodes.finish(NAME)?, leaves.finish(NAME)?);
     within("internal nodes", nodes.len(), DIRECT_LEAF.into())?;
     within("leaves", leaves.len(), u32::MAX.into())?;
     Ok(Poptrie {
-        direct: (*direct).into(),
-        nodes: (*nodes).into(),
-        leaves: (*leaves).into(),
+        direct: Array::of(&direct, NAME)?,
+        nodes: Array::of(&nodes, NAME)?,
+        leaves: Array::of(&leaves, NAME)?,
         s,
         aggregate,
         batch,
         live: false,
         family: PhantomData,
     })
+}
+
+/// The bytes of a Poptrie at most: a node for every block that routes divide, and for each node a
+/// leaf, and one more wherever a range of equal answers begins.
+pub(super) fn estimate(shape: &Shape, s: u8, leafvec: bool, wide: bool) -> u64 {
+    let nodes = shape.blocks_from(s, K) + 1;
+    let slots = SLOTS as u64 * nodes;
+    let leaves = if leafvec { slots.min(nodes + shape.ranges()) } else { slots };
+    let node = if leafvec { size_of::<LeafvecNode>() } else { size_of::<BasicNode>() };
+    let leaf = if wide { size_of::<u32>() } else { size_of::<u16>() };
+    let direct = (size_of::<u32>() as u64) << s;
+    direct + nodes * node as u64 + leaves * leaf as u64
 }
 
 /// The greatest raw next hop that fits.
@@ -72,19 +89,17 @@ pub(super) trait Place<N, L> {
 
 /// The arrays of a table that does not change.
 struct Arrays<N, L> {
-    nodes: Vec<N>,
-    leaves: Vec<L>,
+    nodes: Growing<N>,
+    leaves: Growing<L>,
 }
 
 impl<N: Node, L: Leaf> Place<N, L> for Arrays<N, L> {
     fn nodes(&mut self, nodes: &[N]) -> u32 {
-        self.nodes.extend(nodes);
-        (self.nodes.len() - nodes.len()) as u32
+        self.nodes.extend(nodes) as u32
     }
 
     fn leaves(&mut self, leaves: &[L]) -> u32 {
-        self.leaves.extend(leaves);
-        (self.leaves.len() - leaves.len()) as u32
+        self.leaves.extend(leaves) as u32
     }
 }
 

@@ -21,7 +21,8 @@ use alloc::format;
 use alloc::string::String;
 
 use self::check::Unused;
-use super::{Engine, EngineVisitor, Lookup};
+use super::shape::Shape;
+use super::{Engine, EngineSpec, EngineVisitor, Lookup};
 use crate::addr::Family;
 use crate::array::Array;
 use crate::array::Plain;
@@ -174,12 +175,13 @@ impl Options {
 /// Builds the variant that the options name; with 32-bit leaves where the table's next hops ask
 /// for them.
 pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    options: &[String],
+    spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
-    let Options { config, leafvec, wide_leaves } = Options::parse(options)?;
+    let Options { config, leafvec, wide_leaves } = Options::parse(&spec.options)?;
     let wide = wide_leaves || rib.max_next_hop() > <u16 as Leaf>::MAX;
+    spec.admit(|| compile::estimate(&Shape::of(rib), config.s, leafvec, wide))?;
     Ok(match (leafvec, wide) {
         (true, false) => visitor.visit(Poptrie::<F, LeafvecNode, u16>::compile(rib, &config)?),
         (true, true) => visitor.visit(Poptrie::<F, LeafvecNode, u32>::compile(rib, &config)?),

@@ -1,10 +1,11 @@
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::layout::{BasicNode, DIRECT_LEAF, LeafvecNode};
 use super::update::Patcher;
 use super::*;
 use crate::addr::{Bits, Ipv4, Ipv6};
+use crate::engine::Engines;
+use crate::engine::testing::built;
 use crate::live::{CannotPatch, Patch, Replaced};
 use crate::prefix::Prefix;
 use crate::route::Route;
@@ -38,20 +39,10 @@ fn the_readme_example() {
     poptrie.check(&rib).unwrap();
 }
 
-fn variants<F: Family>(rib: &Rib<F>, each: &mut dyn FnMut(&AnyEngine<F>)) {
-    struct Each<'a, F: Family>(&'a mut dyn FnMut(&AnyEngine<F>));
-    impl<F: Family> EngineVisitor<F> for Each<'_, F> {
-        type Output = ();
-        fn visit<E: Engine<F>>(self, engine: E) {
-            self.0(&engine);
-        }
-    }
+fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&AnyEngine<F>)) {
     for s in [0, 1, 5, 6, 7, 12, 16, 18] {
-        for rest in [&[][..], &["basic"], &["unaggregated"], &["basic", "unaggregated", "leaf=32"]]
-        {
-            let mut options: Vec<String> = rest.iter().map(|o| String::from(*o)).collect();
-            options.push(format!("s={s}"));
-            build(&options, rib, Each(each)).unwrap();
+        for rest in ["", ":basic", ":unaggregated", ":basic:unaggregated:leaf=32"] {
+            each(&*built(&format!("{NAME}:s={s}{rest}"), rib).unwrap());
         }
     }
 }
@@ -119,19 +110,12 @@ fn limits_are_errors() {
 /// 65,535 next hops fit 16 bits; one more takes 32.
 #[test]
 fn leaves_widen_when_the_table_asks() {
-    struct Variant;
-    impl EngineVisitor<Ipv4> for Variant {
-        type Output = String;
-        fn visit<E: Engine<Ipv4>>(self, engine: E) -> String {
-            engine.variant()
-        }
-    }
     for (id, variant) in [(65_535, "s=18"), (65_536, "s=18:leaf=32")] {
         let rib = rib4(&[("10.0.0.0/8", id), ("10.0.0.0/30", id)]);
-        assert_eq!(build(&[], &rib, Variant).unwrap(), variant);
+        assert_eq!(built(NAME, &rib).unwrap().variant(), variant);
     }
     for bad in ["s=25", "s=", "s=-1", "leafvec=1", "leaf=16", "batch=", "batch", ""] {
-        assert!(build(&[bad.into()], &rib4(&[]), Variant).is_err(), "{bad}");
+        assert!(built(&format!("{NAME}:{bad}"), &rib4(&[])).is_err(), "{bad}");
     }
 }
 

@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 use super::NAME;
 use super::layout::{MAX_NODES, NONE, Node, Radix};
 use crate::addr::{Bits, Family};
+use crate::engine::shape::Shape;
 use crate::error::CompileError;
 use crate::rib::Rib;
 use crate::route::Route;
@@ -19,6 +20,12 @@ pub(super) fn compile<F: Family>(rib: &Rib<F>) -> Result<Radix<F>, CompileError>
     Ok(Radix { nodes, family: PhantomData })
 }
 
+/// The bytes of a tree: a node for the root, for every block that routes divide, and one at most
+/// where a route ends.
+pub(crate) fn estimate(shape: &Shape) -> u64 {
+    (1 + shape.blocks_from(0, 1) + shape.routes) * size_of::<Node>() as u64
+}
+
 /// Adds a route. As routes come in order, a parent's index is lower than its child's, and nodes
 /// that a lookup visits one after the other tend to lie together.
 fn insert<F: Family>(nodes: &mut Vec<Node>, route: Route<F>) -> Result<(), CompileError> {
@@ -30,6 +37,10 @@ fn insert<F: Family>(nodes: &mut Vec<Node>, route: Route<F>) -> Result<(), Compi
             if nodes.len() >= MAX_NODES {
                 let limit = MAX_NODES as u64;
                 return Err(CompileError::TooMany { engine: NAME, what: "nodes", limit });
+            }
+            if nodes.try_reserve(1).is_err() {
+                let bytes = (nodes.len() + 1) as u64 * size_of::<Node>() as u64;
+                return Err(CompileError::Allocation { engine: NAME, bytes });
             }
             child = nodes.len() as u32;
             nodes.push(Node::default());

@@ -12,6 +12,7 @@ mod compile;
 mod layout;
 mod lookup;
 
+pub(super) use compile::estimate;
 pub use layout::Radix;
 
 use alloc::string::String;

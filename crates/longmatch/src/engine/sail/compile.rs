@@ -1,12 +1,12 @@
 //! RIB to SAIL: leaf pushing to the levels 16, 24 and 32. A level's routes go to the next one
 //! wherever a longer route lies inside.
 
-use alloc::vec::Vec;
-
 use super::layout::{CHUNK, LONGER, MAX_CHUNKS_24, MAX_CHUNKS_32, MAX_NEXT_HOP, PADDING, Sail};
 use super::{Config, NAME};
 use crate::addr::Ipv4;
+use crate::engine::shape::Shape;
 use crate::error::CompileError;
+use crate::growing::Growing;
 use crate::next_hop::NextHopId;
 use crate::rib::{Block, Rib};
 
@@ -15,21 +15,35 @@ pub(super) fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Sail, CompileE
     if id > MAX_NEXT_HOP {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit: MAX_NEXT_HOP });
     }
-    let mut compiler = Compiler::default();
+    let mut compiler = Compiler {
+        bcn16: Growing::new(),
+        bn24: Growing::new(),
+        c24: Growing::new(),
+        n32: Growing::new(),
+    };
     compiler.level16(rib.root_block());
     let Compiler { mut bcn16, mut bn24, c24, mut n32 } = compiler;
     within("chunks of level 24 (C16 has 15 bits)", c24.len() / CHUNK, MAX_CHUNKS_24)?;
     within("chunks of level 32", n32.len() / CHUNK, MAX_CHUNKS_32)?;
     for array in [&mut bcn16, &mut bn24, &mut n32] {
-        array.resize(array.len() + PADDING, 0);
+        array.fill(0, PADDING);
     }
     Ok(Sail {
-        bcn16: bcn16.into(),
-        bn24: bn24.into(),
-        c24: c24.into(),
-        n32: n32.into(),
+        bcn16: bcn16.finish(NAME)?.into(),
+        bn24: bn24.finish(NAME)?.into(),
+        c24: c24.finish(NAME)?.into(),
+        n32: n32.finish(NAME)?.into(),
         batch: config.batch,
     })
+}
+
+/// The bytes of the arrays at most: a chunk for every block that routes divide.
+pub(super) fn estimate(shape: &Shape) -> u64 {
+    let chunk = CHUNK as u64;
+    let level24 = chunk * (size_of::<u16>() + size_of::<u32>()) as u64;
+    let level32 = chunk * size_of::<u16>() as u64;
+    let bcn16 = (size_of::<u16>() as u64) << 16;
+    bcn16 + shape.blocks(16) * level24 + shape.blocks(24) * level32
 }
 
 fn within(what: &'static str, count: usize, limit: usize) -> Result<(), CompileError> {
@@ -40,12 +54,11 @@ fn within(what: &'static str, count: usize, limit: usize) -> Result<(), CompileE
     }
 }
 
-#[derive(Default)]
 struct Compiler {
-    bcn16: Vec<u16>,
-    bn24: Vec<u16>,
-    c24: Vec<u32>,
-    n32: Vec<u16>,
+    bcn16: Growing<u16>,
+    bn24: Growing<u16>,
+    c24: Growing<u32>,
+    n32: Growing<u16>,
 }
 
 impl Compiler {
@@ -57,7 +70,7 @@ impl Compiler {
                 Some(_) if self.c24.len() / CHUNK > MAX_CHUNKS_24 => LONGER,
                 Some(below) => LONGER | self.level24(below),
             };
-            self.bcn16.resize(self.bcn16.len() + slots.count, entry);
+            self.bcn16.fill(entry, slots.count);
         });
     }
 
@@ -69,8 +82,8 @@ impl Compiler {
                 None => (NextHopId::to_raw(slots.next_hop) as u16, 0),
                 Some(below) => (LONGER, self.level32(below)),
             };
-            self.bn24.resize(self.bn24.len() + slots.count, bn);
-            self.c24.resize(self.c24.len() + slots.count, c);
+            self.bn24.fill(bn, slots.count);
+            self.c24.fill(c, slots.count);
         });
         number as u16
     }
@@ -80,7 +93,7 @@ impl Compiler {
         let number = self.n32.len() / CHUNK;
         block.for_each_slots(8, |slots| {
             let hop = NextHopId::to_raw(slots.next_hop) as u16;
-            self.n32.resize(self.n32.len() + slots.count, hop);
+            self.n32.fill(hop, slots.count);
         });
         number as u32
     }

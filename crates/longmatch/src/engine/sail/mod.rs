@@ -17,7 +17,8 @@ pub use layout::{MAX_CHUNKS_24, MAX_CHUNKS_32, MAX_NEXT_HOP, Sail};
 
 use alloc::string::String;
 
-use super::{Engine, EngineVisitor, Lookup};
+use super::shape::Shape;
+use super::{Engine, EngineSpec, EngineVisitor, Lookup};
 use crate::addr::Ipv4;
 use crate::error::{CompileError, Corrupt, OptionError};
 use crate::memory::{MemoryPart, MemoryUsage};
@@ -91,12 +92,12 @@ impl Engine<Ipv4> for Sail {
 
 /// Builds the variant that the options name.
 pub(super) fn build<V: EngineVisitor<Ipv4>>(
-    options: &[String],
+    spec: &EngineSpec,
     rib: &Rib<Ipv4>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
     let mut config = Config::default();
-    for option in options {
+    for option in &spec.options {
         config.batch = match option.as_str() {
             "batch=auto" => Batch::Auto,
             "batch=each" => Batch::Each,
@@ -107,6 +108,7 @@ pub(super) fn build<V: EngineVisitor<Ipv4>>(
             }
         };
     }
+    spec.admit(|| compile::estimate(&Shape::of(rib)))?;
     Ok(visitor.visit(Sail::compile(rib, &config)?))
 }
 

@@ -4,14 +4,14 @@
 //! way: a node whose addresses all have one next hop becomes no row.
 
 use alloc::boxed::Box;
-use alloc::vec;
-use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::layout::{DIRECT, DIRECT_OCTETS, Entry, FIRST_ROW, ROW, Spider};
 use super::{Config, Kernel, NAME};
 use crate::addr::Family;
+use crate::engine::shape::Shape;
 use crate::error::CompileError;
+use crate::growing::Growing;
 use crate::next_hop::NextHopId;
 use crate::rib::{Block, Rib, Slots};
 
@@ -23,7 +23,8 @@ pub(super) fn compile<F: Family, E: Entry>(
     if id > E::MAX_NEXT_HOP {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit: E::MAX_NEXT_HOP });
     }
-    let mut rows = Rows { fib: vec![E::EOL; FIRST_ROW * ROW], max: E::MAX_ROW, full: false };
+    let mut rows = Rows { fib: Growing::new(), max: E::MAX_ROW, full: false };
+    rows.fib.fill(E::EOL, FIRST_ROW * ROW);
     rib.root_block().for_each_slots(8 * DIRECT_OCTETS, |slots| {
         let (entry, _) = rows.entry(&slots, 0);
         rows.fib[DIRECT + slots.first..][..slots.count].fill(entry);
@@ -32,13 +33,19 @@ pub(super) fn compile<F: Family, E: Entry>(
         let limit = (E::MAX_ROW + 1 - FIRST_ROW) as u64;
         return Err(CompileError::TooMany { engine: NAME, what: E::ROWS, limit });
     }
-    let fib: Box<[E]> = rows.fib.into();
+    let fib: Box<[E]> = rows.fib.finish(NAME)?.into();
     let kernel = config.kernel.unwrap_or(Kernel::best(size_of_val(&*fib)));
     Ok(Spider { fib, kernel, family: PhantomData })
 }
 
+/// The bytes of a table at most: a row for every block that routes divide.
+pub(super) fn estimate(shape: &Shape, entry: usize) -> u64 {
+    let rows = FIRST_ROW as u64 + shape.blocks_from(8 * DIRECT_OCTETS, 8);
+    rows * (ROW * entry) as u64
+}
+
 struct Rows<E> {
-    fib: Vec<E>,
+    fib: Growing<E>,
     /// The greatest row number.
     max: usize,
     /// A row had no number left and was not stored.
@@ -87,7 +94,7 @@ impl<E: Entry> Rows<E> {
             // Any number that fits: the table is refused in the end.
             return self.max;
         }
-        self.fib.extend_from_slice(row);
+        self.fib.extend(row);
         number
     }
 }

@@ -22,7 +22,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Engine, EngineVisitor, Lookup};
+use super::shape::Shape;
+use super::{Engine, EngineSpec, EngineVisitor, Lookup};
 use crate::addr::Family;
 use crate::error::{CompileError, Corrupt, OptionError};
 use crate::memory::{MemoryPart, MemoryUsage};
@@ -157,13 +158,13 @@ const EXPECTED: &str = "lanes=1, 2, 4, 8 or 16, flight=4, ahead, entry=32 or ent
 /// Builds the variant that the options name. Entries are 32 bits wide unless they ask for 64: a
 /// table that exceeds the paper's entry is refused, not silently held in a larger one.
 pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    options: &[String],
+    spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
     let mut config = Config::default();
     let mut wide = false;
-    for option in options {
+    for option in &spec.options {
         match (option.as_str(), Kernel::ALL.into_iter().find(|kernel| kernel.name() == option)) {
             (_, Some(kernel)) => config.kernel = Some(kernel),
             ("entry=32", _) => wide = false,
@@ -174,6 +175,8 @@ pub(super) fn build<F: Family, V: EngineVisitor<F>>(
             }
         }
     }
+    let entry = if wide { size_of::<u64>() } else { size_of::<u32>() };
+    spec.admit(|| compile::estimate(&Shape::of(rib), entry))?;
     Ok(if wide {
         visitor.visit(Spider::<F, u64>::compile(rib, &config)?)
     } else {

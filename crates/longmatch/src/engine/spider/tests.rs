@@ -1,9 +1,11 @@
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::layout::FIRST_ROW;
 use super::*;
 use crate::addr::{Bits, Ipv4, Ipv6};
+use crate::engine::Engines;
+use crate::engine::testing::built;
 use crate::prefix::Prefix;
 use crate::route::Route;
 
@@ -50,18 +52,10 @@ fn the_readme_example() {
 }
 
 /// Every kernel, with both widths of entries.
-fn variants<F: Family>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn super::super::Compiled<F>)) {
-    struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn super::super::Compiled<F>));
-    impl<F: Family> EngineVisitor<F> for Each<'_, F> {
-        type Output = ();
-        fn visit<E: Engine<F>>(self, engine: E) {
-            self.0(&engine);
-        }
-    }
+fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn super::super::Compiled<F>)) {
     for kernel in Kernel::ALL {
         for entry in ["entry=32", "entry=64"] {
-            let options = [kernel.name().to_string(), entry.to_string()];
-            build(&options, rib, Each(each)).unwrap();
+            each(&*built(&format!("{NAME}:{}:{entry}", kernel.name()), rib).unwrap());
         }
     }
 }
@@ -154,21 +148,14 @@ fn limits_are_errors() {
 
 #[test]
 fn options_are_shown_as_they_are_given() {
-    struct Variant;
-    impl EngineVisitor<Ipv4> for Variant {
-        type Output = String;
-        fn visit<E: Engine<Ipv4>>(self, engine: E) -> String {
-            engine.variant()
-        }
-    }
     let rib = rib4(&[]);
     for options in ["lanes=1", "lanes=16", "flight=4", "ahead", "ahead:entry=64"] {
-        let given: Vec<String> = options.split(':').map(String::from).collect();
-        assert_eq!(build(&given, &rib, Variant).unwrap(), options);
+        assert_eq!(built(&format!("{NAME}:{options}"), &rib).unwrap().variant(), options);
     }
-    assert_eq!(build(&[], &rib, Variant).unwrap(), "flight=4", "small tables need no prefetching");
+    let variant = built(NAME, &rib).unwrap().variant();
+    assert_eq!(variant, "flight=4", "small tables need no prefetching");
     for bad in ["lanes=3", "lanes=", "lanes=32", "flight=2", "entry=16", "", "ahead=1"] {
-        assert!(build(&[bad.into()], &rib, Variant).is_err(), "{bad}");
+        assert!(built(&format!("{NAME}:{bad}"), &rib).is_err(), "{bad}");
     }
     assert_eq!(Kernel::best(CACHED + 1), Kernel::Ahead);
 }
@@ -207,7 +194,7 @@ fn check_finds_damage() {
 }
 
 /// Every kernel at every level, on batches that fill its largest groups and leave some over.
-fn agree_with_the_ranges<F: Family>(rib: &Rib<F>) {
+fn agree_with_the_ranges<F: Engines>(rib: &Rib<F>) {
     let keys: Vec<F::Bits> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
     let expected: Vec<_> =
         rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();

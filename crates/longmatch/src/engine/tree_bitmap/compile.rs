@@ -4,9 +4,11 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::NAME;
-use super::layout::{Bitmaps, Node, NodeResult, TreeBitmap, internal_bit};
+use super::layout::{Bitmaps, Node, Node16, Node64, NodeResult, TreeBitmap, internal_bit};
 use crate::addr::{Bits, Family};
+use crate::array::Array;
 use crate::buffer::Word;
+use crate::engine::shape::Shape;
 use crate::error::CompileError;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
@@ -29,12 +31,20 @@ pub(super) fn compile<F: Family, N: Node, R: NodeResult>(
     let routes: Vec<Route<F>> = rib.iter().collect();
     arrays.build(ROOT, 0, &routes)?;
     Ok(TreeBitmap {
-        nodes: (*arrays.nodes).into(),
-        results: (*arrays.results).into(),
+        nodes: Array::of(&arrays.nodes, NAME)?,
+        results: Array::of(&arrays.results, NAME)?,
         root: Word::new(ROOT),
         live: false,
         family: PhantomData,
     })
+}
+
+/// The bytes of a tree: a node for every block that routes divide, and a result for each route. A
+/// route that ends where a child begins can need a node of its own, which is not counted.
+pub(super) fn estimate(shape: &Shape, stride: u8, wide: bool) -> u64 {
+    let node = if stride == Node16::STRIDE { size_of::<Node16>() } else { size_of::<Node64>() };
+    let result = if wide { size_of::<u32>() } else { size_of::<u16>() };
+    (shape.blocks_from(0, stride) + 1) * node as u64 + (shape.routes + 1) * result as u64
 }
 
 /// The bits of a prefix from a depth on: how many, and the first `STRIDE` of them at most.
@@ -60,6 +70,10 @@ fn take<T: Copy>(
     let at = items.len();
     if (at + count) as u64 > MAX_ITEMS {
         return Err(CompileError::TooMany { engine: NAME, what, limit: MAX_ITEMS });
+    }
+    if items.try_reserve(count).is_err() {
+        let bytes = ((at + count) * size_of::<T>()) as u64;
+        return Err(CompileError::Allocation { engine: NAME, bytes });
     }
     items.resize(at + count, blank);
     // Where there are none, any place will do.

@@ -21,7 +21,8 @@ pub use layout::{Bitmaps, Node, Node16, Node64, NodeResult, TreeBitmap};
 use alloc::string::String;
 
 use self::check::Unused;
-use super::{Engine, EngineVisitor, Lookup};
+use super::shape::Shape;
+use super::{Engine, EngineSpec, EngineVisitor, Lookup};
 use crate::addr::Family;
 use crate::error::{CompileError, Corrupt, OptionError};
 use crate::live::LiveEngine;
@@ -86,13 +87,13 @@ const EXPECTED: &str = "stride=4, stride=6, or result=32";
 /// Builds the variant that the options name: stride 6 unless told otherwise, and 32-bit results
 /// where the table's next hops ask for them.
 pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    options: &[String],
+    spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
     let mut stride = 6;
     let mut wide = rib.max_next_hop() > <u16 as NodeResult>::MAX;
-    for option in options {
+    for option in &spec.options {
         match option.as_str() {
             "stride=4" => stride = 4,
             "stride=6" => stride = 6,
@@ -103,6 +104,7 @@ pub(super) fn build<F: Family, V: EngineVisitor<F>>(
             }
         }
     }
+    spec.admit(|| compile::estimate(&Shape::of(rib), stride, wide))?;
     Ok(match (stride, wide) {
         (4, false) => visitor.visit(TreeBitmap::<F, Node16, u16>::compile(rib, &())?),
         (4, true) => visitor.visit(TreeBitmap::<F, Node16, u32>::compile(rib, &())?),

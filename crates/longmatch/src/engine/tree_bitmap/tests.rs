@@ -1,4 +1,3 @@
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::layout::internal_bit;
@@ -6,6 +5,8 @@ use super::update::Patcher;
 use super::*;
 use crate::addr::{Bits, Ipv4, Ipv6};
 use crate::array::Array;
+use crate::engine::Engines;
+use crate::engine::testing::built;
 use crate::live::runs::Run;
 use crate::live::{CannotPatch, Patch, Replaced};
 use crate::prefix::Prefix;
@@ -102,17 +103,9 @@ fn the_readme_example() {
     tree.check(&rib).unwrap();
 }
 
-fn variants<F: Family>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn super::super::Compiled<F>)) {
-    struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn super::super::Compiled<F>));
-    impl<F: Family> EngineVisitor<F> for Each<'_, F> {
-        type Output = ();
-        fn visit<E: Engine<F>>(self, engine: E) {
-            self.0(&engine);
-        }
-    }
-    for options in [&[][..], &["stride=4"], &["result=32"], &["stride=4", "result=32"]] {
-        let options: Vec<String> = options.iter().map(|o| String::from(*o)).collect();
-        build(&options, rib, Each(each)).unwrap();
+fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn super::super::Compiled<F>)) {
+    for options in ["", ":stride=4", ":result=32", ":stride=4:result=32"] {
+        each(&*built(&alloc::format!("{NAME}{options}"), rib).unwrap());
     }
 }
 
@@ -140,17 +133,10 @@ fn limits_are_errors() {
     assert!(Narrow::compile(&rib_with(65_535), &()).is_ok());
     let limit = CompileError::NextHopTooLarge { engine: NAME, id: 65_536, limit: 65_535 };
     assert_eq!(Narrow::compile(&rib_with(65_536), &()).unwrap_err(), limit);
-    struct Variant;
-    impl EngineVisitor<Ipv4> for Variant {
-        type Output = String;
-        fn visit<E: Engine<Ipv4>>(self, engine: E) -> String {
-            engine.variant()
-        }
-    }
-    assert_eq!(build(&[], &rib_with(65_535), Variant).unwrap(), "stride=6");
-    assert_eq!(build(&[], &rib_with(u32::MAX), Variant).unwrap(), "stride=6:result=32");
+    assert_eq!(built(NAME, &rib_with(65_535)).unwrap().variant(), "stride=6");
+    assert_eq!(built(NAME, &rib_with(u32::MAX)).unwrap().variant(), "stride=6:result=32");
     for bad in ["stride=5", "stride=", "result=16", ""] {
-        assert!(build(&[bad.into()], &rib_with(1), Variant).is_err(), "{bad}");
+        assert!(built(&alloc::format!("{NAME}:{bad}"), &rib_with(1)).is_err(), "{bad}");
     }
 }
 
@@ -396,7 +382,7 @@ fn check_misses_a_route_that_is_hidden() {
 /// Every level compiles the same kernels.
 #[test]
 fn levels_agree() {
-    fn agree<F: Family>() {
+    fn agree<F: Engines>() {
         let rib: Rib<F> = (0..3000u32)
             .map(|i| {
                 let high = u128::from(i.wrapping_mul(0x9e37_79b9)) << (F::WIDTH - 32);

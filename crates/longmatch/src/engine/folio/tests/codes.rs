@@ -11,18 +11,9 @@ fn in_turn(hops: impl Iterator<Item = u32> + Clone, count: usize) -> Rib<Ipv4> {
     hops.cycle().take(count).enumerate().map(route).collect()
 }
 
-struct Variant;
-
-impl<F: Family> EngineVisitor<F> for Variant {
-    type Output = String;
-    fn visit<E: Engine<F>>(self, engine: E) -> String {
-        engine.variant()
-    }
-}
-
 fn chosen(rib: &Rib<Ipv4>, options: &[&str]) -> Result<String, CompileError> {
-    let options: Vec<String> = options.iter().map(|option| String::from(*option)).collect();
-    build(&options, rib, Variant).map(|variant| variant.split(':').next().unwrap().into())
+    let spec = [&[NAME], options].concat().join(":");
+    built(&spec, rib).map(|folio| folio.variant().split(':').next().unwrap().into())
 }
 
 /// A codebook has room for 256 next hops, one of which is none. One more is a branch page, where

@@ -2,21 +2,12 @@
 
 use super::*;
 
-struct Levels;
-
-impl<F: Family> EngineVisitor<F> for Levels {
-    type Output = String;
-    fn visit<E: Engine<F>>(self, engine: E) -> String {
-        engine.variant()
-    }
-}
-
 /// The cuts of a table with the options, as the variant shows them.
-fn variant<F: Family>(options: &str) -> Result<String, CompileError> {
-    let options: Vec<String> = options.split(':').map(String::from).collect();
+fn variant<F: Engines>(options: &str) -> Result<String, CompileError> {
     let stem = F::Bits::from_u128(0x2a00_1234 << (F::WIDTH - 32));
     let route = |len| Route { prefix: Prefix::<F>::from_bits_masked(stem, len), next_hop: hop(1) };
-    build(&options, &[7, 18, 23, 30, F::WIDTH].into_iter().map(route).collect(), Levels)
+    let rib = [7, 18, 23, 30, F::WIDTH].into_iter().map(route).collect();
+    built(&format!("{NAME}:{options}"), &rib).map(|folio| folio.variant())
 }
 
 #[test]
@@ -53,7 +44,7 @@ fn cuts_are_where_they_are_asked_for() {
 
 #[test]
 fn impossible_cuts_are_errors() {
-    fn refused<F: Family>(options: &str, shown: &str) {
+    fn refused<F: Engines>(options: &str, shown: &str) {
         match variant::<F>(options) {
             Err(CompileError::Option(error)) => {
                 assert_eq!((error.engine, &*error.option), (NAME, shown), "{options}");

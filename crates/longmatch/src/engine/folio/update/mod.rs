@@ -22,7 +22,7 @@ use self::path::Step;
 use super::check;
 use super::compile::{Builder, Codes};
 use super::layout::{Code, Entry, Extent, Folio, MAX_NEXT_HOP, PLACE_UNIT};
-use super::store::{Kind, Lines, Page, Store};
+use super::store::{Full, Kind, Lines, Page, Store};
 use super::survey::Start;
 use crate::addr::{Bits, Family};
 use crate::buffer::Buffer;
@@ -62,14 +62,13 @@ impl<F: Family, C: Code> Lines for Shelf<F, C> {
         unsafe { self.folio.pages.write_unseen(start as usize, page) };
     }
 
-    fn grow(&mut self, bytes: usize, limit: usize) -> Option<u32> {
+    fn grow(&mut self, bytes: usize, limit: usize) -> Result<u32, Full> {
         let end = self.used + bytes;
         // Gathers read a word from where a code is.
         if end > limit || end + size_of::<u32>() > 4 * self.folio.pages.len() {
-            return None;
+            return Err(Full::Places);
         }
-        let start = u32::try_from(core::mem::replace(&mut self.used, end)).ok()?;
-        Some(start)
+        u32::try_from(core::mem::replace(&mut self.used, end)).map_err(|_| Full::Places)
     }
 }
 

@@ -1,0 +1,15 @@
+//! What the tests of several engines share.
+
+use alloc::sync::Arc;
+
+use super::{Compiled, Engines};
+use crate::error::CompileError;
+use crate::rib::Rib;
+
+/// Builds the engine that a text such as `poptrie:s=16` names.
+pub(crate) fn built<F: Engines>(
+    spec: &str,
+    rib: &Rib<F>,
+) -> Result<Arc<dyn Compiled<F>>, CompileError> {
+    F::build_shared(&spec.parse().expect("the name of an engine"), rib)
+}
