@@ -13,6 +13,7 @@ use super::layout::{Level, MAX_WIDTH, PLACE_UNIT};
 use super::root::{MAX_REGIONS, Regions};
 use super::survey::{MIN_CUT, Survey};
 use crate::addr::Bits;
+use crate::buffer::LINE;
 
 /// The cuts, and the form of the root.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -163,7 +164,8 @@ impl Plan {
         let levels = self.levels.iter();
         let pages =
             levels.map(|it| level_bytes(survey, it.start, it.end(), code_bytes)).sum::<u64>();
-        4 * entries as u64 + pages
+        // The root has one entry more, and the array of pages one cache line.
+        4 * (entries as u64 + 1) + pages + LINE as u64
     }
 }
 
