@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Outcome;
+use crate::layers;
 use crate::report::{Report, Verdict};
 use crate::workspace::{cargo, root};
 
@@ -34,6 +35,10 @@ pub fn run() -> Outcome {
         "documentation",
         cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"),
     );
+    report.step("imports point down", || match layers::check(&root()) {
+        Ok(verdict) => verdict,
+        Err(error) => Verdict::Failed(error.to_string()),
+    });
     report.step("file lengths", || match check_lengths(&root()) {
         Ok(verdict) => verdict,
         Err(error) => Verdict::Failed(error.to_string()),

@@ -6,6 +6,7 @@
 mod asm;
 mod cpu;
 mod data;
+mod layers;
 mod lint;
 mod page;
 mod peers;

@@ -15,8 +15,8 @@ use crate::workspace::root;
 
 /// Tests of the library that Miri runs in a minute: it takes a thousand times as long as a CPU.
 const FOR_MIRI: [&str; 6] = [
-    "buffer::tests::words_are_published",
-    "live::limbo",
+    "mem::buffer::tests::words_are_published",
+    "mem::retired",
     "live::tests::epochs_wait_for_those_who_were_there",
     "live::tests::slots_are_used_again",
     "live::tests::a_retired_table_outlives_the_writer",

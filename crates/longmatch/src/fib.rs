@@ -5,12 +5,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::addr::Family;
+use crate::engine::{CompileError, Corrupt, Keys};
 use crate::engine::{Compiled, EngineSpec, Engines};
-use crate::error::{CompileError, Corrupt};
-use crate::keys::Keys;
-use crate::memory::MemoryUsage;
-use crate::next_hop::NextHopId;
+use crate::mem::MemoryUsage;
+use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 

@@ -45,34 +45,29 @@
 
 extern crate alloc;
 
-mod addr;
-mod array;
-mod buffer;
 pub mod engine;
-mod error;
 mod fib;
-mod growing;
-mod keys;
 pub mod live;
-mod memory;
-mod next_hop;
-mod prefix;
+mod mem;
+mod net;
 mod rib;
-mod route;
 pub mod simd;
 mod table;
 
-pub use addr::{Bits, Family, Ipv4, Ipv6};
-pub use engine::{Engine, EngineKind, EngineSpec, EngineVisitor, Engines, Lookup};
-pub use error::{
-    CompileError, Corrupt, InsertError, NextHopsFull, OptionError, ParsePrefixError, PrefixError,
-    RibFull, UnknownEngine, Unsupported, UpdateError,
+pub use engine::{
+    CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, Form, Keys,
+    Lookup, NamedEngines, OptionError, UnknownEngine,
 };
 pub use fib::Fib;
-pub use keys::{Form, Keys};
-pub use memory::{MemoryPart, MemoryUsage, parse_bytes};
-pub use next_hop::{NextHopId, NextHops};
-pub use prefix::{IpPrefix, Prefix};
-pub use rib::{Block, Coalesced, Covering, Iter, Range, Ranges, Rib, Slots};
-pub use route::{Change, Outcome, Route};
-pub use table::{Entries, FrozenTable, Table};
+pub use live::UpdateError;
+pub use mem::{MemoryPart, MemoryUsage, parse_bytes};
+pub use net::{
+    Bits, Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome,
+    ParsePrefixError, Prefix, PrefixError, Route,
+};
+pub use rib::{Block, Coalesced, Covering, Iter, Range, Ranges, Rib, RibFull, Slots};
+pub use simd::Unsupported;
+pub use table::{
+    Entries, FrozenTable, InsertError, Refused, Table, TableGuard, TableReader, TableResident,
+    TableView, TableWriter,
+};

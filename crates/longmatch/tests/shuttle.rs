@@ -5,17 +5,23 @@
 
 extern crate alloc;
 
-#[path = "../src/live/limbo.rs"]
-#[allow(dead_code, reason = "the models use a part of it")]
-mod limbo;
+/// The library's names of what is included here.
+mod mem {
+    pub(crate) use crate::retired::RetireList;
+    pub(crate) use crate::sync;
+}
 mod models;
+#[path = "../src/mem/published.rs"]
+#[allow(dead_code, reason = "the models use a part of it")]
+mod published;
 #[path = "../src/live/reclaim.rs"]
 #[allow(dead_code, reason = "the models use a part of it")]
 mod reclaim;
+#[path = "../src/mem/retired.rs"]
+#[allow(dead_code, reason = "the models use a part of it")]
+mod retired;
 #[path = "../src/live/shared.rs"]
 mod shared;
-#[path = "../src/live/word.rs"]
-mod word;
 
 /// The model checker's atomics in the place of the real ones.
 mod sync {

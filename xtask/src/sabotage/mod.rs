@@ -232,8 +232,8 @@ fn of_models(tests: Tests) -> bool {
 /// The words after `cargo`; those after `--` are the test program's.
 fn words(tests: Tests) -> String {
     match tests {
-        Tests::Loom => "test --test loom -- --skip limbo::".into(),
-        Tests::Shuttle => "test --test shuttle -- --skip limbo::".into(),
+        Tests::Loom => "test --test loom -- --skip retired::".into(),
+        Tests::Shuttle => "test --test shuttle -- --skip retired::".into(),
         Tests::Own(filter) => format!("test --package longmatch --lib -- {filter}"),
         Tests::Races(filter) => format!("test --package longmatch --test live -- {filter}"),
     }

@@ -33,17 +33,17 @@ pub enum Tests {
 use Tests::{Loom, Own, Races, Shuttle};
 
 const RECLAIM: &str = "crates/longmatch/src/live/reclaim.rs";
-const LIMBO: &str = "crates/longmatch/src/live/limbo.rs";
+const RETIRED: &str = "crates/longmatch/src/mem/retired.rs";
 const SHARED: &str = "crates/longmatch/src/live/shared.rs";
-const WORD: &str = "crates/longmatch/src/live/word.rs";
+const PUBLISHED: &str = "crates/longmatch/src/mem/published.rs";
 const READER: &str = "crates/longmatch/src/live/reader.rs";
 const WRITER: &str = "crates/longmatch/src/live/writer.rs";
-const RUNS: &str = "crates/longmatch/src/live/runs.rs";
+const RUNS: &str = "crates/longmatch/src/mem/runs.rs";
 const POPTRIE: &str = "crates/longmatch/src/engine/poptrie/update.rs";
 const FOLIO: &str = "crates/longmatch/src/engine/folio/update/mod.rs";
 const FOLIO_PATH: &str = "crates/longmatch/src/engine/folio/update/path.rs";
-const VALUES: &str = "crates/longmatch/src/live/table/mod.rs";
-const PLACES: &str = "crates/longmatch/src/live/table/places.rs";
+const VALUES: &str = "crates/longmatch/src/table/live/mod.rs";
+const PLACES: &str = "crates/longmatch/src/table/live/places.rs";
 const BATCHER: &str = "crates/longmatch/src/live/batcher.rs";
 const DXR: &str = "crates/longmatch/src/engine/dxr/update/mod.rs";
 const TREE_BITMAP: &str = "crates/longmatch/src/engine/tree_bitmap/update.rs";
@@ -52,7 +52,7 @@ const MODEL_OF_VALUES: &str = "crates/longmatch/tests/models/values.rs";
 
 /// The library's tests of tables that change, of those with values, and of batches.
 const LIVE: &str = "live::tests::";
-const LIVE_VALUES: &str = "live::table::";
+const LIVE_VALUES: &str = "table::live::";
 const BATCHES: &str = "live::batcher::";
 
 /// Those that are run by the same program stand side by side: what they change is all that is built again.
@@ -157,7 +157,7 @@ pub const SEEDS: &[Seed] = &[
     },
     Seed {
         name: "words are published relaxed",
-        file: WORD,
+        file: PUBLISHED,
         find: "word.store(value, Release);",
         replace: "word.store(value, Relaxed);",
         tests: Loom,
@@ -184,15 +184,15 @@ pub const SEEDS: &[Seed] = &[
         tests: Loom,
     },
     Seed {
-        name: "limbo ends an epoch too early",
-        file: LIMBO,
+        name: "the retire list ends an epoch too early",
+        file: RETIRED,
         find: "if *epoch >= oldest {",
         replace: "if *epoch > oldest {",
         tests: Loom,
     },
     Seed {
-        name: "limbo forgets its epoch",
-        file: LIMBO,
+        name: "the retire list forgets its epoch",
+        file: RETIRED,
         find: "self.epochs.push_back((epoch, core::mem::take(&mut self.open)));",
         replace: "self.epochs.push_back((epoch - epoch, core::mem::take(&mut self.open)));",
         tests: Loom,
@@ -200,7 +200,7 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "an id is given another value at once",
         file: MODEL_OF_VALUES,
-        find: "self.limbo.push(before, 1);",
+        find: "self.retired.push(before, 1);",
         replace: "self.free.push(before);",
         tests: Loom,
     },
@@ -212,8 +212,8 @@ pub const SEEDS: &[Seed] = &[
         tests: Shuttle,
     },
     Seed {
-        name: "limbo ends an epoch too early, long schedules",
-        file: LIMBO,
+        name: "the retire list ends an epoch too early, long schedules",
+        file: RETIRED,
         find: "if *epoch >= oldest {",
         replace: "if *epoch > oldest {",
         tests: Shuttle,
@@ -291,7 +291,7 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "retired pages are forgotten",
         file: FOLIO,
-        find: "gone.into_iter().for_each(|page| self.limbo.push(page, page.bytes()));",
+        find: "gone.into_iter().for_each(|page| self.retire_list.push(page, page.bytes()));",
         replace: "drop(gone);",
         tests: Own(LIVE),
     },
@@ -354,28 +354,28 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "retired groups are used again at once",
         file: DIR24_8,
-        find: "self.limbo.push(group, GROUP_SLOTS * size_of::<E>());",
+        find: "self.retire_list.push(group, GROUP_SLOTS * size_of::<E>());",
         replace: "self.free.push(group);",
         tests: Races("dir24_8_changes_under_readers"),
     },
     Seed {
-        name: "limbo of a DXR does not wait",
+        name: "the retire list of a DXR does not wait",
         file: DXR,
-        find: "self.limbo.pop(oldest)",
-        replace: "self.limbo.pop(oldest + u64::MAX / 2)",
+        find: "self.retire_list.pop(oldest)",
+        replace: "self.retire_list.pop(oldest + u64::MAX / 2)",
         tests: Races("a_dxr_changes_under_readers"),
     },
     Seed {
-        name: "limbo of a Tree Bitmap does not wait",
+        name: "the retire list of a Tree Bitmap does not wait",
         file: TREE_BITMAP,
-        find: "self.limbo.pop(oldest)",
-        replace: "self.limbo.pop(oldest + u64::MAX / 2)",
+        find: "self.retire_list.pop(oldest)",
+        replace: "self.retire_list.pop(oldest + u64::MAX / 2)",
         tests: Races("a_tree_bitmap_changes_under_readers"),
     },
     Seed {
         name: "retired runs are freed at once",
         file: POPTRIE,
-        find: "self.limbo.push(items, bytes);",
+        find: "self.retire_list.push(items, bytes);",
         replace: "let _ = bytes; self.compiler.place.free(items);",
         tests: Races("a_poptrie_changes_under_readers"),
     },
@@ -396,7 +396,7 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "retired pages are freed at once",
         file: FOLIO,
-        find: "gone.into_iter().for_each(|page| self.limbo.push(page, page.bytes()));",
+        find: "gone.into_iter().for_each(|page| self.retire_list.push(page, page.bytes()));",
         replace: "gone.iter().for_each(|page| self.store.free(page));",
         tests: Races("a_path_of_pages_changes_under_readers"),
     },

@@ -4,15 +4,17 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Engine, Lookup};
-use crate::addr::Family;
-use crate::error::{CompileError, Corrupt};
-use crate::memory::{MemoryPart, MemoryUsage};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::{
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request,
+};
+use crate::mem::{MemoryPart, MemoryUsage};
+use crate::net::{Family, NextHopId, Route};
 use crate::rib::Rib;
-use crate::route::Route;
 
-pub(super) const NAME: &str = "linear";
+const NAME: &str = "linear";
+
+/// What the registry knows of it.
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: true, wider: &[] };
 
 /// Every route, in no order that lookups rely on.
 #[derive(Clone, Debug)]
@@ -60,5 +62,20 @@ impl<F: Family> Engine<F> for Linear<F> {
         } else {
             Err(Corrupt { engine: NAME, what: "the routes are not the RIB's".into() })
         }
+    }
+}
+
+/// Builds it.
+pub(crate) struct Build;
+
+impl<F: Family> Builder<F> for Build {
+    fn build<V: EngineVisitor<F>>(
+        request: &Request<'_>,
+        rib: &Rib<F>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        request.without_options()?;
+        request.admit(|| estimate(rib))?;
+        Ok(visitor.visit(Linear::compile(rib, &())?))
     }
 }

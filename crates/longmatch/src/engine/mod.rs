@@ -1,242 +1,122 @@
 //! The lookup engines, and what they have in common.
 //!
 //! An engine is derived from a RIB: addresses in, next-hop ids out. Engines do not know each other,
-//! nor files, threads or user values; they meet in the table of engines (`table.rs`), in
-//! [`crate::Fib`] and in the one test suite. A new engine is a folder beside the others, a variant
-//! of [`EngineKind`] and a line where a family builds its engines.
+//! nor files, threads or user values; they meet in the registry, in [`auto`], in [`crate::Fib`] and
+//! in the one test suite. A new engine is a directory beside the others and a line in `registry.rs`.
 
 pub mod auto;
 pub mod dir24_8;
 pub mod dxr;
-mod expected;
 pub mod folio;
+mod kit;
 pub mod linear;
 pub mod poptrie;
 pub mod radix;
+mod registry;
 pub mod sail;
-mod shape;
 pub mod spider;
-mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tree_bitmap;
 
-pub use table::{EngineKind, EngineSpec, EngineVisitor, Engines};
+pub use kit::{
+    CompileError, Compiled, Corrupt, Engine, EngineVisitor, Form, Keys, LiveEngine, Lookup,
+    OptionError, Replaced,
+};
+pub(crate) use kit::{Patch, answers_for};
+pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
 
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt::Debug;
+use alloc::sync::Arc;
 
-use crate::addr::Family;
-use crate::error::{CompileError, Corrupt};
-use crate::keys::{self, Keys};
-use crate::live::LiveEngine;
-use crate::memory::MemoryUsage;
-use crate::next_hop::NextHopId;
+use crate::net::{Ipv4, Ipv6};
 use crate::rib::Rib;
-use crate::simd::{Simd, Work};
 
-/// Answers longest-prefix matches. Object-safe.
-///
-/// Readers never lock, wait or allocate.
-pub trait Lookup<F: Family>: Send + Sync {
-    /// The next hop of the longest prefix that covers the address.
-    ///
-    /// This is the engine's plain algorithm, inlined into the caller and compiled with the caller's
-    /// CPU features. Where those are the oldest ones of the architecture (the default of a Rust
-    /// build), [`crate::Fib::lookup`] is faster: it uses what the CPU has.
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId>;
-
-    /// Many addresses, one after the other with [`Lookup::lookup`], compiled for what the CPU has:
-    /// the algorithm as the papers measure it. `out[i]` answers `addrs[i]`; entries of `out` after
-    /// the last address stay as they are.
-    ///
-    /// # Panics
-    /// When `out` is shorter than `addrs`.
-    fn lookup_each(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        simd.run(Each { engine: self, addrs, out: answers_for(addrs, out) });
+/// A family with its engines and the choice among them: [`Ipv4`] and [`Ipv6`]. Sealed.
+pub trait Engines: NamedEngines {
+    /// Whether the engine exists for this family; [`EngineKind::Auto`] does for each.
+    fn has(kind: EngineKind) -> bool {
+        Self::has_named(kind)
     }
 
-    /// Many addresses at once, in the way that suits the structure best, with no more than the
-    /// given instructions. Writes the same answers as [`Lookup::lookup_each`].
+    /// Compiles the engine that is asked for and hands it to the visitor: of
+    /// [`EngineKind::Auto`], the engine that it chooses.
     ///
-    /// # Panics
-    /// When `out` is shorter than `addrs`.
-    fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        self.lookup_each(simd, addrs, out);
-    }
-
-    /// Many addresses at once: [`Lookup::lookup_batch_with`] with the best instructions that the
-    /// CPU has.
-    ///
-    /// # Panics
-    /// When `out` is shorter than `addrs`.
-    fn lookup_batch(&self, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        self.lookup_batch_with(Simd::best(), addrs, out);
-    }
-
-    /// Many addresses in any of the forms of [`Keys`], with no more than the given instructions.
-    ///
-    /// Integers go to [`Lookup::lookup_batch_with`] as they are; other forms are converted in
-    /// blocks, unless the engine reads them in place.
-    ///
-    /// # Panics
-    /// When `out` is shorter than `keys`.
-    fn lookup_keys(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]) {
-        keys::in_blocks(self, simd, keys, out);
-    }
-
-    /// The bytes that lookups read, by part in the paper's own terms.
-    fn memory_usage(&self) -> MemoryUsage;
-}
-
-/// Cuts `out` to the length of `addrs`.
-///
-/// # Panics
-/// When it is shorter.
-pub(crate) fn answers_for<'o, A>(
-    addrs: &[A],
-    out: &'o mut [Option<NextHopId>],
-) -> &'o mut [Option<NextHopId>] {
-    room_for(addrs.len(), out)
-}
-
-/// Cuts `out` to as many answers as are needed.
-///
-/// # Panics
-/// When it is shorter.
-pub(crate) fn room_for(need: usize, out: &mut [Option<NextHopId>]) -> &mut [Option<NextHopId>] {
-    let have = out.len();
-    assert!(have >= need, "room for {have} answers, but {need} addresses");
-    &mut out[..need]
-}
-
-struct Each<'a, F: Family, E: ?Sized> {
-    engine: &'a E,
-    addrs: &'a [F::Bits],
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<F: Family, E: Lookup<F> + ?Sized> Work for Each<'_, F, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (addr, out) in self.addrs.iter().zip(self.out) {
-            *out = self.engine.lookup(*addr);
+    /// # Errors
+    /// When the family has no such engine, the engine no such option, or the table exceeds a limit
+    /// of it.
+    fn build<V: EngineVisitor<Self>>(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        match spec.kind {
+            EngineKind::Auto => auto::build(spec, rib, visitor),
+            _ => Self::build_named(spec, rib, visitor),
         }
     }
+
+    /// [`Engines::build`] for callers that do not name the engine's type. Not generic, so that the
+    /// engines' kernels are compiled once, with this crate, and not again in every crate that
+    /// uses them.
+    ///
+    /// # Errors
+    /// Those of [`Engines::build`].
+    fn build_shared(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+    ) -> Result<Arc<dyn Compiled<Self>>, CompileError>;
+
+    /// The same, to be changed under readers.
+    ///
+    /// # Errors
+    /// Those of [`Engines::build`].
+    fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError>;
 }
 
-/// A lookup structure that can be compiled from a RIB.
-pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
-    /// The name in the command line, the reports and the other languages.
-    const NAME: &'static str;
-    /// Whether batches have a kernel of their own. Without one they are looked up one address after
-    /// the other, and there is nothing else to verify or to measure.
-    const BATCHES: bool = false;
-    /// What can be chosen when compiling.
-    type Config: Clone + Debug + Default;
+/// Puts the engine behind a pointer.
+struct IntoShared;
 
-    /// Builds the structure.
-    ///
-    /// # Errors
-    /// When the table exceeds a limit of the structure; never a wrong answer instead.
-    fn compile(rib: &Rib<F>, config: &Self::Config) -> Result<Self, CompileError>;
+impl<F: NamedEngines> EngineVisitor<F> for IntoShared {
+    type Output = Arc<dyn Compiled<F>>;
 
-    /// The choices made, in the form of [`EngineSpec`] options, such as `s=18`; empty where there
-    /// is nothing to choose.
-    fn variant(&self) -> String;
-
-    /// Verifies every invariant that the layout states, and that the structure says what the RIB
-    /// says. O(structure).
-    ///
-    /// # Errors
-    /// The first broken invariant.
-    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
-
-    /// The reads of a lookup that wait for each other, in order: for each the bytes of what it
-    /// reads from. `[bytes of the table, bytes of the pages]` for a table that leads on to pages.
-    ///
-    /// They are those that most lookups of routed addresses make in a batch. Reads beside each
-    /// other, of one cache line or of several, count once; those that few lookups make are left
-    /// out. Empty where the engine does not say, as how many there are depends on the address too
-    /// much.
-    ///
-    /// At most O(structure): it is for measurements, which compare the engine with as many reads
-    /// of which none waits.
-    fn reads(&self) -> Vec<usize> {
-        Vec::new()
-    }
-
-    /// The engine to be changed under readers by [`crate::live`]. One that cannot be patched is
-    /// compiled again for each commit.
-    fn live(self) -> LiveEngine<F> {
-        LiveEngine::recompiled(self)
-    }
-
-    /// What the engine's authors report of a compiled structure, in lines of text; empty where
-    /// [`Lookup::memory_usage`] says it all.
-    fn statistics(&self, _rib: &Rib<F>) -> Vec<String> {
-        Vec::new()
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
+        Arc::new(engine)
     }
 }
 
-/// The object-safe part of [`Engine`]; every engine has it.
-pub trait Compiled<F: Family>: Lookup<F> {
-    /// [`Engine::NAME`].
-    fn name(&self) -> &'static str;
-    /// [`Engine::BATCHES`].
-    fn batches(&self) -> bool;
-    /// [`Engine::variant`].
-    fn variant(&self) -> String;
-    /// [`Engine::reads`].
-    fn reads(&self) -> Vec<usize>;
-    /// [`Engine::check`].
-    ///
-    /// # Errors
-    /// The first broken invariant.
-    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
-    /// [`Engine::statistics`].
-    fn statistics(&self, rib: &Rib<F>) -> Vec<String>;
-    /// One address, compiled for the best instructions that the CPU has.
-    fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId>;
+/// Makes an engine that can be changed under readers.
+struct IntoLive;
+
+impl<F: NamedEngines> EngineVisitor<F> for IntoLive {
+    type Output = LiveEngine<F>;
+
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
+        engine.live()
+    }
 }
 
-impl<F: Family, E: Engine<F>> Compiled<F> for E {
-    fn name(&self) -> &'static str {
-        E::NAME
+impl Engines for Ipv4 {
+    fn build_shared(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+    ) -> Result<Arc<dyn Compiled<Self>>, CompileError> {
+        Self::build(spec, rib, IntoShared)
     }
 
-    fn batches(&self) -> bool {
-        E::BATCHES
+    fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError> {
+        Self::build(spec, rib, IntoLive)
+    }
+}
+
+impl Engines for Ipv6 {
+    fn build_shared(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+    ) -> Result<Arc<dyn Compiled<Self>>, CompileError> {
+        Self::build(spec, rib, IntoShared)
     }
 
-    fn variant(&self) -> String {
-        Engine::variant(self)
-    }
-
-    fn reads(&self) -> Vec<usize> {
-        Engine::reads(self)
-    }
-
-    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        Engine::check(self, rib)
-    }
-
-    fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
-        Engine::statistics(self, rib)
-    }
-
-    fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId> {
-        struct One<'a, F: Family, E>(&'a E, F::Bits);
-        impl<F: Family, E: Lookup<F>> Work for One<'_, F, E> {
-            type Output = Option<NextHopId>;
-            #[inline(always)]
-            fn run(self) -> Option<NextHopId> {
-                self.0.lookup(self.1)
-            }
-        }
-        Simd::best().run(One(self, addr))
+    fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError> {
+        Self::build(spec, rib, IntoLive)
     }
 }

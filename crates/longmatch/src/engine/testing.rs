@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use super::{Compiled, Engines};
-use crate::error::CompileError;
+use crate::engine::kit::CompileError;
 use crate::rib::Rib;
 
 /// Builds the engine that a text such as `poptrie:s=16` names.

@@ -10,11 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::writer::Writer;
 use crate::engine::Engines;
-use crate::error::UpdateError;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::live::UpdateError;
+use crate::net::{Change, NextHopId, Prefix, Route};
 use crate::rib::Rib;
-use crate::route::{Change, Route};
 
 /// Prefixes whose changes wait for a commit. Whoever has a change of one more waits too.
 const MOST_PENDING: usize = 1 << 20;
@@ -347,8 +345,8 @@ impl<F: Engines> fmt::Debug for Batcher<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::addr::Ipv4;
     use crate::engine::EngineSpec;
+    use crate::net::Ipv4;
     use std::string::{String, ToString};
 
     const HOUR: Duration = Duration::from_secs(3600);

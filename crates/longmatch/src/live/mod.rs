@@ -78,24 +78,19 @@
 
 #[cfg(feature = "std")]
 mod batcher;
-mod limbo;
-mod patch;
+mod error;
 mod reader;
-mod reclaim;
-pub(crate) mod runs;
-mod shared;
-mod sync;
-mod table;
+pub(crate) mod reclaim;
+pub(crate) mod shared;
 #[cfg(test)]
 mod tests;
-pub(crate) mod word;
 mod writer;
 
 #[cfg(feature = "std")]
 pub use batcher::Batcher;
-pub(crate) use limbo::Limbo;
-pub(crate) use patch::{CannotPatch, Patch};
-pub use patch::{LiveEngine, Replaced};
+pub use error::UpdateError;
 pub use reader::{Guard, Reader, Resident};
-pub use table::{Refused, TableGuard, TableReader, TableResident, TableView, TableWriter};
+pub(crate) use writer::RETIRED_LIMIT;
 pub use writer::{Commit, Writer};
+
+pub use crate::engine::Replaced;

@@ -6,8 +6,8 @@ use core::ops::Deref;
 
 use super::reclaim::Presence;
 use super::shared::Shared;
-use crate::addr::Family;
 use crate::fib::Fib;
+use crate::net::Family;
 
 /// Looks up addresses in a table that a [`Writer`](super::Writer) changes meanwhile. Each thread
 /// that reads has its own; a clone is another.

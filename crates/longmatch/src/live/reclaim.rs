@@ -22,7 +22,7 @@ use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-use super::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, fence};
+use crate::mem::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, fence};
 
 /// In a slot: its reader is not reading.
 const AWAY: u64 = 0;
@@ -39,7 +39,7 @@ struct Slot {
 }
 
 /// The epochs of one writer and its readers.
-pub(super) struct Domain {
+pub(crate) struct Domain {
     epoch: AtomicU64,
     /// The slots, the one that was registered last first. Slots are never taken out of the list:
     /// their number is the greatest number of readers that there were at a time.
@@ -131,12 +131,12 @@ impl Drop for Domain {
 }
 
 /// Something with a domain.
-pub(super) trait HasDomain {
+pub(crate) trait HasDomain {
     fn domain(&self) -> &Domain;
 }
 
 /// A reader's slot in the domain of what it shares with the writer.
-pub(super) struct Presence<S: HasDomain> {
+pub(crate) struct Presence<S: HasDomain> {
     shared: Arc<S>,
     slot: NonNull<Slot>,
 }

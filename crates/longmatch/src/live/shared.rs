@@ -5,17 +5,17 @@ use core::marker::PhantomData;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use super::limbo::Limbo;
 use super::reclaim::{Domain, HasDomain};
-use super::sync::{Arc, AtomicPtr};
+use crate::mem::RetireList;
+use crate::mem::sync::{Arc, AtomicPtr};
 
-pub(super) struct Shared<T: Send + Sync> {
+pub(crate) struct Shared<T: Send + Sync> {
     /// The current table, from a box.
     current: AtomicPtr<T>,
     /// That of all tables that are read together.
     domain: Arc<Domain>,
     /// Tables in which readers were when the writer ended.
-    pub left: Left<Limbo<Retired<T>>>,
+    pub left: Left<RetireList<Retired<T>>>,
 }
 
 impl<T: Send + Sync> Shared<T> {
@@ -56,7 +56,7 @@ impl<T: Send + Sync> Drop for Shared<T> {
 }
 
 /// What a writer leaves to its readers when it ends, as they may be in it.
-pub(super) struct Left<T>(AtomicPtr<T>, PhantomData<T>);
+pub(crate) struct Left<T>(AtomicPtr<T>, PhantomData<T>);
 
 // SAFETY: only who owns it reaches the thing again.
 unsafe impl<T: Send> Sync for Left<T> {}
@@ -85,7 +85,7 @@ impl<T> Drop for Left<T> {
 }
 
 /// A table that is not current any more. To be dropped when it is out of all readers' reach.
-pub(super) struct Retired<T>(*mut T);
+pub(crate) struct Retired<T>(*mut T);
 
 // SAFETY: it owns the table like a box.
 unsafe impl<T: Send> Send for Retired<T> {}

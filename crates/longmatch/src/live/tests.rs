@@ -9,13 +9,10 @@ use proptest::prelude::*;
 
 use super::reclaim::{Domain, HasDomain, Presence};
 use super::*;
-use crate::addr::{Bits, Ipv4, Ipv6};
 use crate::engine::Engines;
-use crate::error::UpdateError;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::live::UpdateError;
+use crate::net::{Bits, Change, Ipv4, Ipv6, NextHopId, Outcome, Prefix, Route};
 use crate::rib::Rib;
-use crate::route::{Change, Outcome, Route};
 use crate::simd::Simd;
 
 fn hop(n: u32) -> NextHopId {

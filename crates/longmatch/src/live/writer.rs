@@ -5,23 +5,22 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::limbo::Limbo;
-use super::patch::{LiveEngine, Patch, Replaced};
 use super::reader::Reader;
 use super::reclaim::{Domain, HasDomain};
 use super::shared::{Retired, Shared};
+use crate::engine::{CompileError, Corrupt};
 use crate::engine::{EngineSpec, Engines};
-use crate::error::{CompileError, Corrupt, RibFull, UpdateError};
+use crate::engine::{LiveEngine, Patch, Replaced};
 use crate::fib::Fib;
-use crate::memory::MemoryUsage;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
-use crate::rib::Rib;
-use crate::route::{Change, Outcome, Route};
+use crate::live::UpdateError;
+use crate::mem::MemoryUsage;
+use crate::mem::RetireList;
+use crate::net::{Change, NextHopId, Outcome, Prefix, Route};
+use crate::rib::{Rib, RibFull};
 
 /// Retired bytes with which a commit is refused, unless [`Writer::set_retired_limit`] says
 /// otherwise.
-pub(super) const RETIRED_LIMIT: usize = 256 << 20;
+pub(crate) const RETIRED_LIMIT: usize = 256 << 20;
 
 /// Changes after which a table is compiled again, beside as many as it has routes.
 const PATCHED_AT_LEAST: usize = 1 << 16;
@@ -45,7 +44,7 @@ pub struct Writer<F: Engines> {
     /// The same without the next hops, for the engine; kept to be used again.
     prefixes: Vec<Prefix<F>>,
     /// Tables that were replaced, by their bytes.
-    tables: Limbo<Retired<Fib<F>>>,
+    tables: RetireList<Retired<Fib<F>>>,
     /// Bytes of the current table.
     bytes: usize,
     /// Changes by which it was patched.
@@ -72,7 +71,7 @@ impl<F: Engines> Writer<F> {
     }
 
     /// A table whose readers read others at the same time.
-    pub(super) fn in_domain(
+    pub(crate) fn in_domain(
         rib: Rib<F>,
         spec: EngineSpec,
         domain: Arc<Domain>,
@@ -86,7 +85,7 @@ impl<F: Engines> Writer<F> {
             patch,
             changed: Vec::new(),
             prefixes: Vec::new(),
-            tables: Limbo::default(),
+            tables: RetireList::default(),
             bytes,
             patched: 0,
             retired_limit: RETIRED_LIMIT,
@@ -99,7 +98,7 @@ impl<F: Engines> Writer<F> {
         self.retired_limit = bytes;
     }
 
-    pub(super) fn shared(&self) -> &Arc<Shared<Fib<F>>> {
+    pub(crate) fn shared(&self) -> &Arc<Shared<Fib<F>>> {
         &self.shared
     }
 
@@ -123,7 +122,7 @@ impl<F: Engines> Writer<F> {
     }
 
     /// The same, with the one error that there can be.
-    pub(super) fn change(&mut self, change: Change<F>) -> Result<Outcome, RibFull> {
+    pub(crate) fn change(&mut self, change: Change<F>) -> Result<Outcome, RibFull> {
         let outcome = self.rib.apply(change)?;
         let prefix = match change {
             Change::Announce(Route { prefix, .. }) | Change::Withdraw(prefix) => prefix,
@@ -209,13 +208,13 @@ impl<F: Engines> Writer<F> {
     }
 
     fn publish(&mut self, LiveEngine { engine, patch }: LiveEngine<F>) {
-        let limbo = self.patch.as_ref().map_or(0, |patch| patch.retired_bytes());
+        let retire_list = self.patch.as_ref().map_or(0, |patch| patch.retired_bytes());
         let bytes = engine.memory_usage().bytes();
         let before = self.shared.replace(Box::new(Fib::shared(engine)));
-        // What the old one has in limbo is in the table that goes into limbo whole.
+        // What the old one has in the retire list is in the table that goes into the retire list whole.
         self.patch = patch;
         self.patched = 0;
-        self.tables.push(before, core::mem::replace(&mut self.bytes, bytes) + limbo);
+        self.tables.push(before, core::mem::replace(&mut self.bytes, bytes) + retire_list);
         self.tables.seal(self.shared.domain().advance());
         self.reclaim();
     }
@@ -235,14 +234,14 @@ impl<F: Engines> Writer<F> {
     ///
     /// # Errors
     /// Those of [`Writer::commit`].
-    pub(super) fn build(&mut self, rib: &Rib<F>) -> Result<LiveEngine<F>, UpdateError> {
+    pub(crate) fn build(&mut self, rib: &Rib<F>) -> Result<LiveEngine<F>, UpdateError> {
         self.roll_back();
         self.room_for_retired()?;
         Ok(F::build_live(&self.spec, rib)?)
     }
 
     /// Makes a table that was built aside the current one.
-    pub(super) fn install(&mut self, rib: Rib<F>, live: LiveEngine<F>) {
+    pub(crate) fn install(&mut self, rib: Rib<F>, live: LiveEngine<F>) {
         self.publish(live);
         self.rib = rib;
     }

@@ -6,9 +6,7 @@
 
 use super::Rib;
 use super::trie::{Index, NONE, ROOT, Trie};
-use crate::addr::Family;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::net::{Family, NextHopId, Prefix};
 
 /// What the addresses of a region have in common.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,7 @@ use alloc::vec::Vec;
 use core::iter::FusedIterator;
 
 use super::trie::{Index, NONE, ROOT, Trie};
-use crate::addr::Family;
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::net::{Family, Prefix, Route};
 
 /// Routes in order; made by [`super::Rib::iter`] and [`super::Rib::subtree`].
 #[derive(Clone)]

@@ -17,11 +17,8 @@ pub use iter::{Covering, Iter};
 pub use ranges::{Coalesced, Range, Ranges};
 pub use strides::{Block, Slots};
 
-use crate::addr::{Family, Ipv4, Ipv6};
-use crate::error::RibFull;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
-use crate::route::{Change, Outcome, Route};
+use crate::net::{Change, Family, Ipv4, Ipv6, NextHopId, Outcome, Prefix, Route};
+use core::fmt;
 use trie::{MAX_ROUTES, NONE, Node, ROOT, Trie};
 
 /// The routes of one family, in order.
@@ -253,6 +250,22 @@ impl<F: Family> Node<F> {
         Some(Route { prefix: self.prefix(), next_hop })
     }
 }
+
+/// A table refused a route because it holds as many as its limit allows; it is unchanged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct RibFull {
+    /// The limit, in routes.
+    pub limit: usize,
+}
+
+impl fmt::Display for RibFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the table is full: its limit is {} routes", self.limit)
+    }
+}
+
+impl core::error::Error for RibFull {}
 
 #[cfg(test)]
 mod tests;

@@ -7,10 +7,7 @@
 use alloc::vec::Vec;
 use core::iter::FusedIterator;
 
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::net::{Bits, Family, NextHopId, Prefix, Route};
 
 /// Addresses from `first` to `last`, both included, that share their longest match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,10 +4,7 @@
 use alloc::collections::BTreeMap;
 
 use super::Rib;
-use crate::addr::{Bits, Ipv4};
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::net::{Bits, Ipv4, NextHopId, Prefix, Route};
 
 /// Prefixes no longer than the first number are split into 2 to the power of the second; the first
 /// line that fits counts.

@@ -6,9 +6,7 @@
 //! routes in the block, not of its slots.
 
 use super::trie::{Index, NONE, ROOT, Trie};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::net::{Bits, Family, NextHopId, Prefix};
 
 /// All addresses that share their first `depth` bits, seen from the routes inside.
 #[derive(Clone, Copy)]

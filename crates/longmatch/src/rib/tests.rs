@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::addr::{Bits, Ipv4, Ipv6};
+use crate::net::{Bits, Ipv4, Ipv6};
 
 fn hop(n: u32) -> NextHopId {
     NextHopId::new(n).unwrap()

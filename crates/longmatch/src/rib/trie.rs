@@ -14,9 +14,7 @@
 
 use alloc::vec::Vec;
 
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::net::{Bits, Family, NextHopId, Prefix};
 
 /// The index of a node.
 pub(super) type Index = u32;

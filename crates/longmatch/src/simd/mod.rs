@@ -14,8 +14,6 @@ use core::fmt;
 use core::str::FromStr;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::error::Unsupported;
-
 /// A set of instructions, each containing the ones before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
@@ -253,6 +251,22 @@ fn enabled_state() -> u32 {
     // SAFETY: register 0 exists wherever XGETBV does.
     unsafe { core::arch::x86_64::_xgetbv(0) as u32 }
 }
+
+/// This CPU does not have the instructions of a [`Level`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Unsupported {
+    /// The level asked for.
+    pub level: Level,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this CPU has no {}", self.level)
+    }
+}
+
+impl core::error::Error for Unsupported {}
 
 #[cfg(test)]
 mod tests {

@@ -6,10 +6,10 @@
 //! anew and replaces the base, in the node where it lies; one of the node writes both anew and
 //! replaces the word.
 
-use crate::limbo::Limbo;
+use crate::published;
 use crate::reclaim::{Domain, HasDomain};
+use crate::retired::RetireList;
 use crate::sync::{Arc, AtomicU32, Cell};
-use crate::word;
 
 use super::{FREE, Model, Size, Versions};
 
@@ -46,9 +46,9 @@ fn answer(version: u32, addr: u32) -> u32 {
 
 impl Trie {
     fn lookup(&self, addr: u32) -> u32 {
-        let node = &self.slots[word::load(&self.root) as usize];
+        let node = &self.slots[published::load(&self.root) as usize];
         match node.words.get()[addr as usize >> 2] {
-            LEAF => self.slots[word::load(&node.base) as usize].words.get()[addr as usize & 3],
+            LEAF => self.slots[published::load(&node.base) as usize].words.get()[addr as usize & 3],
             answer => answer,
         }
     }
@@ -72,7 +72,7 @@ struct Writer {
     trie: Arc<Trie>,
     versions: std::sync::Arc<Versions>,
     free: Vec<usize>,
-    limbo: Limbo<usize>,
+    retired: RetireList<usize>,
     node: usize,
     leaves: usize,
     /// Slots that were used a second time.
@@ -92,7 +92,7 @@ impl Writer {
             trie: Arc::new(trie),
             versions: Default::default(),
             free,
-            limbo: Limbo::default(),
+            retired: RetireList::default(),
             node: 0,
             leaves: 0,
             again: 0,
@@ -100,7 +100,7 @@ impl Writer {
         let leaves = writer.new_leaves(0);
         writer.node = writer.new_node(0, leaves);
         writer.leaves = leaves;
-        word::publish(&writer.trie.root, writer.node as u32);
+        published::publish(&writer.trie.root, writer.node as u32);
         writer
     }
 
@@ -129,7 +129,7 @@ impl Writer {
     /// Changes leaves, or node and leaves; whether there was room.
     fn commit(&mut self) -> bool {
         let oldest = self.trie.domain.oldest();
-        while let Some(slot) = self.limbo.pop(oldest) {
+        while let Some(slot) = self.retired.pop(oldest) {
             self.trie.slots[slot].words.set([FREE; 4]);
             self.free.push(slot);
             self.again += 1;
@@ -143,21 +143,21 @@ impl Writer {
         let leaves = self.new_leaves(version);
         if whole {
             let node = self.new_node(version, leaves);
-            word::publish(&self.trie.root, node as u32);
-            self.limbo.push(std::mem::replace(&mut self.node, node), 1);
+            published::publish(&self.trie.root, node as u32);
+            self.retired.push(std::mem::replace(&mut self.node, node), 1);
         } else {
-            word::publish(&self.trie.slots[self.node].base, leaves as u32);
+            published::publish(&self.trie.slots[self.node].base, leaves as u32);
         }
-        self.limbo.push(std::mem::replace(&mut self.leaves, leaves), 1);
-        self.limbo.seal(self.trie.domain.advance());
+        self.retired.push(std::mem::replace(&mut self.leaves, leaves), 1);
+        self.retired.seal(self.trie.domain.advance());
         self.versions.end();
         true
     }
 
-    /// What is not in the table, in limbo or free is lost.
+    /// What is not in the table, in the retire list or free is lost.
     fn check(&self) {
-        assert_eq!(self.limbo.bytes(), self.limbo.iter().count());
-        let mut all: Vec<usize> = self.limbo.iter().chain(&self.free).copied().collect();
+        assert_eq!(self.retired.bytes(), self.retired.iter().count());
+        let mut all: Vec<usize> = self.retired.iter().chain(&self.free).copied().collect();
         all.extend([self.node, self.leaves]);
         all.sort_unstable();
         assert!(all.into_iter().eq(0..SLOTS));

@@ -3,10 +3,10 @@
 
 use std::sync::Arc as StdArc;
 
-use crate::limbo::Limbo;
+use crate::published;
 use crate::reclaim::{Domain, HasDomain};
+use crate::retired::RetireList;
 use crate::sync::{Arc, AtomicU32, Cell};
-use crate::word;
 
 use super::{ANSWERS, FREE, Model, Size, Versions};
 
@@ -27,7 +27,7 @@ impl HasDomain for Values {
 
 impl Model for Values {
     fn look(&self, answer: usize) -> (u32, u32) {
-        let id = word::load(&self.ids[answer]);
+        let id = published::load(&self.ids[answer]);
         let version = self.values[id as usize].get();
         assert_ne!(version, FREE, "the value of no id");
         // The second route stays through every second version.
@@ -41,7 +41,7 @@ struct Writer {
     versions: StdArc<Versions>,
     ids: [usize; ANSWERS],
     free: Vec<usize>,
-    limbo: Limbo<usize>,
+    retired: RetireList<usize>,
     again: u32,
 }
 
@@ -57,7 +57,7 @@ impl Writer {
             versions: StdArc::default(),
             ids: [0; ANSWERS],
             free: (1..IDS).collect(),
-            limbo: Limbo::default(),
+            retired: RetireList::default(),
             again: 0,
         }
     }
@@ -65,7 +65,7 @@ impl Writer {
     /// Gives a new value to the first route, or to both.
     fn commit(&mut self) {
         let oldest = self.values.domain.oldest();
-        while let Some(id) = self.limbo.pop(oldest) {
+        while let Some(id) = self.retired.pop(oldest) {
             self.values.values[id].set(FREE);
             self.free.push(id);
             self.again += 1;
@@ -74,13 +74,13 @@ impl Writer {
         let version = self.versions.begin();
         self.values.values[id].set(version);
         for route in 0..1 + usize::from(version.is_multiple_of(2)) {
-            word::publish(&self.values.ids[route], id as u32);
+            published::publish(&self.values.ids[route], id as u32);
             let before = std::mem::replace(&mut self.ids[route], id);
             if !self.ids.contains(&before) {
-                self.limbo.push(before, 1);
+                self.retired.push(before, 1);
             }
         }
-        self.limbo.seal(self.values.domain.advance());
+        self.retired.seal(self.values.domain.advance());
         self.versions.end();
     }
 }

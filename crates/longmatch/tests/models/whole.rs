@@ -5,8 +5,8 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
-use crate::limbo::Limbo;
 use crate::reclaim::{Domain, HasDomain};
+use crate::retired::RetireList;
 use crate::shared::{Retired, Shared};
 use crate::sync::{Arc, Cell};
 
@@ -44,22 +44,22 @@ pub fn swapped(size: Size) -> u32 {
     let shared: Arc<Shared<Table>> = Shared::new(table(0), Arc::new(Domain::new()));
     let mut early = 0;
     super::run(size, shared.clone(), &versions, || {
-        let mut limbo: Limbo<Retired<Table>> = Limbo::default();
-        let reclaim = |limbo: &mut Limbo<_>| {
+        let mut retired: RetireList<Retired<Table>> = RetireList::default();
+        let reclaim = |retired: &mut RetireList<_>| {
             let oldest = shared.domain().oldest();
-            while limbo.pop(oldest).is_some() {}
+            while retired.pop(oldest).is_some() {}
         };
         for _ in 0..size.commits {
-            limbo.push(shared.replace(table(versions.begin())), 1);
-            limbo.seal(shared.domain().advance());
+            retired.push(shared.replace(table(versions.begin())), 1);
+            retired.seal(shared.domain().advance());
             versions.end();
-            reclaim(&mut limbo);
+            reclaim(&mut retired);
         }
         early = gone.load(SeqCst);
         // The writer ends.
-        reclaim(&mut limbo);
-        if limbo.bytes() > 0 {
-            shared.left.leave(limbo);
+        reclaim(&mut retired);
+        if retired.bytes() > 0 {
+            shared.left.leave(retired);
         }
         drop(shared);
     });

@@ -20,13 +20,11 @@ use core::iter::once;
 
 use self::model::CANDIDATES;
 use self::summary::Summary;
-use super::{Engine, EngineKind, EngineSpec, EngineVisitor, Engines};
-use crate::error::{CompileError, OptionError};
-use crate::memory::parse_bytes;
+use crate::engine::kit::{CompileError, Engine, EngineVisitor, OptionError};
+use crate::engine::registry::{AUTO as NAME, EngineKind, EngineSpec, NamedEngines};
+use crate::mem::parse_bytes;
 use crate::rib::Rib;
 use crate::simd::{Level, Simd};
-
-pub(super) const NAME: &str = "auto";
 
 /// How lookups are going to be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -93,9 +91,9 @@ pub struct Prediction {
 /// behind them those that seem to take more memory than wished, smallest first. O(routes).
 ///
 /// Whether an engine can hold the table shows when it is compiled.
-pub fn rank<F: Engines>(rib: &Rib<F>, wish: &Wish) -> Vec<Prediction> {
+pub fn rank<F: NamedEngines>(rib: &Rib<F>, wish: &Wish) -> Vec<Prediction> {
     let table = Summary::of(rib);
-    let candidates = CANDIDATES.iter().filter(|candidate| F::has(candidate.kind));
+    let candidates = CANDIDATES.iter().filter(|candidate| F::has_named(candidate.kind));
     let mut ranking: Vec<_> = candidates
         .map(|candidate| {
             let (cycles, bytes) = candidate.estimate(&table, wish);
@@ -127,7 +125,7 @@ const HOPELESS: u64 = 8;
 /// # Errors
 /// [`CompileError::Memory`] when no engine can do with the memory wished. Without a wish for
 /// memory, when every engine refuses the table: the error of the first.
-pub fn compile<F: Engines, V: EngineVisitor<F>>(
+pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     rib: &Rib<F>,
     wish: &Wish,
     visitor: V,
@@ -175,7 +173,7 @@ fn attempts(spec: &EngineSpec) -> impl Iterator<Item = EngineSpec> {
 }
 
 /// Compiles the first attempt that holds the table. The error is that of the candidate itself.
-fn first_fit<F: Engines, V: EngineVisitor<F>>(
+fn first_fit<F: NamedEngines, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,
     limit: u64,
@@ -198,7 +196,7 @@ struct Offer<'v, V> {
     limit: u64,
 }
 
-impl<F: Engines, V: EngineVisitor<F>> EngineVisitor<F> for Offer<'_, V> {
+impl<F: NamedEngines, V: EngineVisitor<F>> EngineVisitor<F> for Offer<'_, V> {
     type Output = Result<V::Output, u64>;
 
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
@@ -212,7 +210,7 @@ impl<F: Engines, V: EngineVisitor<F>> EngineVisitor<F> for Offer<'_, V> {
 }
 
 /// Builds what the options of `auto` lead to, in no more memory than they and the spec allow.
-pub(super) fn build<F: Engines, V: EngineVisitor<F>>(
+pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,

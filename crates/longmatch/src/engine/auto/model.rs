@@ -6,7 +6,7 @@
 
 use super::summary::Summary;
 use super::{Usage, Wish};
-use crate::engine::EngineKind;
+use crate::engine::registry::EngineKind;
 use crate::simd::Level;
 
 /// One choice of engine and parameters.

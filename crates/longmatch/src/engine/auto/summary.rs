@@ -3,8 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 use crate::rib::Rib;
 
 /// Counts over the places where the next hop changes, for short *starts*.

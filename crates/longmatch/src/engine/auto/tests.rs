@@ -1,4 +1,5 @@
 use super::*;
+use crate::engine::Engines;
 use crate::{Bits, Family, Fib, Ipv4, Ipv6, NextHopId, Prefix, Route};
 
 fn wish(text: &str) -> Wish {

@@ -10,11 +10,9 @@ use alloc::vec::Vec;
 use super::NAME;
 use super::compile::groups_needed;
 use super::layout::{Dir24_8, Entry, FIRST_SLOTS, GROUP_SLOTS, Level};
-use crate::addr::{Bits, Family};
-use crate::engine::expected::Expected;
-use crate::engine::shape::Shape;
-use crate::error::Corrupt;
-use crate::prefix::Prefix;
+use crate::engine::kit::Expected;
+use crate::engine::kit::{Corrupt, Shape};
+use crate::net::{Bits, Family, Prefix};
 use crate::rib::Rib;
 
 /// `unused` are the groups that no entry names.

@@ -4,11 +4,9 @@ use core::marker::PhantomData;
 
 use super::NAME;
 use super::layout::{Dir24_8, Entry, FIRST_BITS, FIRST_SLOTS, GROUP_BITS, GROUP_SLOTS};
-use crate::addr::Family;
-use crate::array::Array;
-use crate::engine::shape::Shape;
-use crate::error::CompileError;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::{CompileError, Shape};
+use crate::mem::Array;
+use crate::net::{Family, NextHopId};
 use crate::rib::{Block, Rib, Slots};
 
 pub(super) fn compile<F: Family, E: Entry>(rib: &Rib<F>) -> Result<Dir24_8<F, E>, CompileError> {

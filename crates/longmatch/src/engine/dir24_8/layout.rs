@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::array::{Array, Single};
+use crate::mem::{Array, Single};
 
 /// Bits of the address that the first table consumes.
 pub(super) const FIRST_BITS: u8 = 24;
@@ -106,7 +106,7 @@ mod sealed {
 ///
 /// Invariants of the accounting:
 /// 4. A group is named by exactly one entry. In a table that changes, what remains is free, or in
-///    limbo.
+///    the retire list.
 /// 5. A block of addresses has a group exactly where the RIB has a route inside it that is longer.
 ///    The number of groups therefore depends on the RIB alone, not on the way to it.
 /// 6. In a table that changes, the entries that readers can come to are replaced with one store

@@ -21,17 +21,20 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::layout::{FIRST_SLOTS, GROUP_SLOTS};
-use super::shape::Shape;
-use super::{Engine, EngineSpec, EngineVisitor, Lookup};
-use crate::addr::Family;
-use crate::error::{CompileError, Corrupt, OptionError};
-use crate::live::LiveEngine;
-use crate::memory::{MemoryPart, MemoryUsage};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Shape;
+use crate::engine::kit::{
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
+    OptionError, Request, answers_for,
+};
+use crate::mem::{MemoryPart, MemoryUsage};
+use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
 pub(super) const NAME: &str = "dir24_8";
+
+/// What the registry knows of it.
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
 impl<F: Family, E: Entry> Lookup<F> for Dir24_8<F, E> {
     #[inline(always)]
@@ -40,7 +43,7 @@ impl<F: Family, E: Entry> Lookup<F> for Dir24_8<F, E> {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -89,32 +92,38 @@ impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
 
 /// Builds the variant that the options name; without options, 16-bit entries where they hold the
 /// table and 32-bit entries otherwise.
-pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    let mut forced = None;
-    for option in &spec.options {
-        forced = match option.as_str() {
-            "entry=16" => Some(16),
-            "entry=32" => Some(32),
-            _ => {
-                let expected = "entry=16 or entry=32";
-                return Err(OptionError { engine: NAME, option: option.clone(), expected }.into());
-            }
-        };
+pub(crate) struct Build;
+
+impl<F: Family> Builder<F> for Build {
+    fn build<V: EngineVisitor<F>>(
+        request: &Request<'_>,
+        rib: &Rib<F>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        let mut forced = None;
+        for option in request.options {
+            forced = match option.as_str() {
+                "entry=16" => Some(16),
+                "entry=32" => Some(32),
+                _ => {
+                    let expected = "entry=16 or entry=32";
+                    return Err(
+                        OptionError { engine: NAME, option: option.clone(), expected }.into()
+                    );
+                }
+            };
+        }
+        let shape = Shape::of(rib);
+        let narrow =
+            forced.map_or_else(|| compile::fits::<F, u16>(rib, &shape).is_ok(), |bits| bits == 16);
+        let entry = if narrow { size_of::<u16>() } else { size_of::<u32>() };
+        request.admit(|| compile::estimate(&shape, entry))?;
+        Ok(if narrow {
+            visitor.visit(Dir24_8::<F, u16>::compile(rib, &())?)
+        } else {
+            visitor.visit(Dir24_8::<F, u32>::compile(rib, &())?)
+        })
     }
-    let shape = Shape::of(rib);
-    let narrow =
-        forced.map_or_else(|| compile::fits::<F, u16>(rib, &shape).is_ok(), |bits| bits == 16);
-    let entry = if narrow { size_of::<u16>() } else { size_of::<u32>() };
-    spec.admit(|| compile::estimate(&shape, entry))?;
-    Ok(if narrow {
-        visitor.visit(Dir24_8::<F, u16>::compile(rib, &())?)
-    } else {
-        visitor.visit(Dir24_8::<F, u32>::compile(rib, &())?)
-    })
 }
 
 #[cfg(test)]

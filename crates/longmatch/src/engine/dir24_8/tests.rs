@@ -2,12 +2,10 @@ use alloc::vec::Vec;
 
 use super::update::Patcher;
 use super::*;
-use crate::addr::{Bits, Ipv4, Ipv6};
-use crate::array::Array;
+use crate::engine::kit::{CannotPatch, Patch, Replaced};
 use crate::engine::testing::built;
-use crate::live::{CannotPatch, Patch, Replaced};
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::mem::Array;
+use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 
 fn hop(n: u32) -> NextHopId {
     NextHopId::new(n).unwrap()
@@ -49,7 +47,7 @@ impl<F: Family, E: Entry> Changing<F, E> {
         self.patcher.patch(&self.rib, &changed)
     }
 
-    /// What was taken out is in limbo, and then free.
+    /// What was taken out is in the retire list, and then free.
     fn check(&mut self) {
         self.patcher.check(&self.rib).unwrap();
         self.reclaim();

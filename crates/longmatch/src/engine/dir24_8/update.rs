@@ -14,14 +14,9 @@ use alloc::vec::Vec;
 use super::check;
 use super::compile::{self, next_group};
 use super::layout::{Dir24_8, Entry, FIRST_BITS, GROUP_SLOTS, Level, Place};
-use crate::addr::Family;
-use crate::array::Array;
-use crate::engine::Lookup;
-use crate::error::Corrupt;
-use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
-use crate::memory::MemoryUsage;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
+use crate::mem::{Array, MemoryUsage, RetireList};
+use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::{Block, Rib, Slots};
 
 /// A change of more entries of `tbl24` than 2 to the power of this is as much work as a fresh
@@ -55,7 +50,7 @@ pub(super) struct Patcher<F: Family, E: Entry> {
     taken: Vec<u32>,
     /// Groups that are not needed any more after it.
     retired: Vec<u32>,
-    limbo: Limbo<u32>,
+    retire_list: RetireList<u32>,
 }
 
 impl<F: Family, E: Entry> Patcher<F, E> {
@@ -68,7 +63,7 @@ impl<F: Family, E: Entry> Patcher<F, E> {
             free: Vec::new(),
             taken: Vec::new(),
             retired: Vec::new(),
-            limbo: Limbo::default(),
+            retire_list: RetireList::default(),
         }
     }
 
@@ -174,7 +169,7 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         self.renamed.clear();
         self.taken.clear();
         for group in self.retired.drain(..) {
-            self.limbo.push(group, GROUP_SLOTS * size_of::<E>());
+            self.retire_list.push(group, GROUP_SLOTS * size_of::<E>());
         }
         replaced
     }
@@ -190,7 +185,7 @@ impl<F: Family, E: Entry> Patcher<F, E> {
     /// How many groups entries name.
     #[cfg(test)]
     pub(super) fn groups_in_use(&self) -> usize {
-        self.tables.groups() - self.free.len() - self.limbo.iter().count()
+        self.tables.groups() - self.free.len() - self.retire_list.iter().count()
     }
 }
 
@@ -213,17 +208,17 @@ impl<F: Family, E: Entry> Patch<F> for Patcher<F, E> {
     }
 
     fn seal(&mut self, epoch: u64) {
-        self.limbo.seal(epoch);
+        self.retire_list.seal(epoch);
     }
 
     fn reclaim(&mut self, oldest: u64) {
-        while let Some(group) = self.limbo.pop(oldest) {
+        while let Some(group) = self.retire_list.pop(oldest) {
             self.free.push(group);
         }
     }
 
     fn retired_bytes(&self) -> usize {
-        self.limbo.bytes()
+        self.retire_list.bytes()
     }
 
     fn used_and_unused(&self) -> (usize, usize) {
@@ -235,7 +230,7 @@ impl<F: Family, E: Entry> Patch<F> for Patcher<F, E> {
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        let unused = self.free.iter().chain(self.limbo.iter()).copied().collect();
+        let unused = self.free.iter().chain(self.retire_list.iter()).copied().collect();
         check::check(&self.tables, unused, rib)
     }
 }

@@ -14,10 +14,10 @@ use super::chunk::chunk_words;
 use super::direct::Direct;
 use super::layout::{Chunk, Dxr, Format, HOP_BITS, MAX_K, MIN_K, Word};
 use super::lookup;
-use crate::addr::{Bits, Family};
-use crate::engine::expected::Expected;
-use crate::error::Corrupt;
-use crate::live::runs::{self, Run};
+use crate::engine::kit::Corrupt;
+use crate::engine::kit::Expected;
+use crate::mem::{Run, tile};
+use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
 /// What belongs to no chunk and is no block that is used.
@@ -89,7 +89,7 @@ fn physical_chunks<E: Format, T: Direct>(
             return corrupt(format!("the chunk at {base} is stored twice"));
         }
     }
-    runs::tile(words_of, end)
+    tile(words_of, end)
         .or_else(|word| corrupt(format!("word {word} of {end} is lost, or is in two places")))
 }
 

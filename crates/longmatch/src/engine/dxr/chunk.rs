@@ -4,10 +4,8 @@ use alloc::vec::Vec;
 
 use super::NAME;
 use super::layout::{Format, Word};
-use crate::addr::{Bits, Family};
-use crate::error::CompileError;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::engine::kit::CompileError;
+use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::Rib;
 
 /// A range inside a chunk.

@@ -10,11 +10,9 @@ use super::chunk::{Encoder, Fragment, chunk, is_chunk};
 use super::direct::Direct;
 use super::layout::{Dxr, Format, HOP_BITS, MAX_K, MIN_K};
 use super::{Config, EXPECTED, NAME};
-use crate::addr::{Bits, Family};
-use crate::array::Array;
-use crate::engine::shape::Shape;
-use crate::error::{CompileError, OptionError};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::{CompileError, OptionError, Shape};
+use crate::mem::Array;
+use crate::net::{Bits, Family, NextHopId};
 use crate::rib::Rib;
 
 pub(super) fn compile<E: Format, T: Direct>(
@@ -39,7 +37,7 @@ pub(super) fn compile<E: Format, T: Direct>(
         entries.resize(entries.len() + count, entry);
         Ok::<(), CompileError>(())
     })?;
-    let ranges = Array::of(&compiler.ranges, NAME)?;
+    let ranges = Array::of(&compiler.ranges).map_err(CompileError::memory(NAME))?;
     let direct = T::build(entries, d, x)?;
     Ok(Dxr { direct, ranges, k, hop_bits, batch, live: false, format: PhantomData })
 }

@@ -9,9 +9,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::layout::{MAX_K, MIN_K};
 use super::{EXPECTED, NAME};
-use crate::array::{Array, Plain};
-use crate::error::{CompileError, OptionError};
-use crate::memory::MemoryPart;
+use crate::engine::kit::{CompileError, OptionError};
+use crate::mem::{Array, MemoryPart, Plain};
 
 /// The greatest number of bits that the first of two levels takes: its entries have 16 bits, and at
 /// worst each refers to a block of its own.

@@ -8,8 +8,8 @@ use core::marker::PhantomData;
 use super::Batch;
 use super::batch::Kernels;
 use super::direct::{Direct, Single};
-use crate::addr::{Bits, Family, Ipv4, Ipv6};
-use crate::array::{Array, Plain};
+use crate::mem::{Array, Plain};
+use crate::net::{Bits, Family, Ipv4, Ipv6};
 
 /// The fewest bits that the direct table resolves. The other 16 at most (of IPv4) are what a
 /// range's start has room for; the same bound for IPv6, where they are 112.

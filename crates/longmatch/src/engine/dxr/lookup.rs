@@ -5,8 +5,7 @@ use core::marker::PhantomData;
 
 use super::direct::Direct;
 use super::layout::{Chunk, Dxr, Format, Word};
-use crate::addr::Bits;
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, NextHopId};
 use crate::simd::prefetch_bytes;
 
 #[inline(always)]

@@ -26,17 +26,24 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::shape::Shape;
-use super::{Engine, EngineSpec, EngineVisitor, Lookup};
-use crate::addr::{Ipv4, Ipv6};
-use crate::error::{CompileError, Corrupt, OptionError};
-use crate::live::LiveEngine;
-use crate::memory::MemoryUsage;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Shape;
+use crate::engine::kit::{
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
+    OptionError, Request, answers_for,
+};
+use crate::mem::MemoryUsage;
+use crate::net::{Ipv4, Ipv6, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
 pub(super) const NAME: &str = "dxr";
+
+/// What the registry knows of it.
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
+    name: NAME,
+    oracle: false,
+    wider: &["xl", "hops=k", "hops=k:xl", "wide", "d=22:wide", "d=22:hops=k:wide"],
+};
 
 /// What can be chosen beside the types of format and direct table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,7 +103,7 @@ impl<E: Format, T: Direct> Lookup<E::Family> for Dxr<E, T> {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[E::Word], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -178,36 +185,41 @@ impl Options {
     }
 }
 
-/// Builds the IPv4 variant that the options name.
-pub(super) fn build_ipv4<V: EngineVisitor<Ipv4>>(
-    spec: &EngineSpec,
-    rib: &Rib<Ipv4>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    let Options { config, other_format } = Options::parse(&spec.options, "wide")?;
-    spec.admit(|| compile::estimate::<Ipv4>(&Shape::of(rib), &config))?;
-    Ok(match (other_format, config.x) {
-        (false, 0) => visitor.visit(Dxr::<Original, Single>::compile(rib, &config)?),
-        (false, _) => visitor.visit(Dxr::<Original, Split>::compile(rib, &config)?),
-        (true, 0) => visitor.visit(Dxr::<Wide, Single>::compile(rib, &config)?),
-        (true, _) => visitor.visit(Dxr::<Wide, Split>::compile(rib, &config)?),
-    })
+/// Builds the variant that the options name.
+pub(crate) struct Build;
+
+impl Builder<Ipv4> for Build {
+    fn build<V: EngineVisitor<Ipv4>>(
+        request: &Request<'_>,
+        rib: &Rib<Ipv4>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        let Options { config, other_format } = Options::parse(request.options, "wide")?;
+        request.admit(|| compile::estimate::<Ipv4>(&Shape::of(rib), &config))?;
+        Ok(match (other_format, config.x) {
+            (false, 0) => visitor.visit(Dxr::<Original, Single>::compile(rib, &config)?),
+            (false, _) => visitor.visit(Dxr::<Original, Split>::compile(rib, &config)?),
+            (true, 0) => visitor.visit(Dxr::<Wide, Single>::compile(rib, &config)?),
+            (true, _) => visitor.visit(Dxr::<Wide, Split>::compile(rib, &config)?),
+        })
+    }
 }
 
-/// Builds the IPv6 variant that the options name.
-pub(super) fn build_ipv6<V: EngineVisitor<Ipv6>>(
-    spec: &EngineSpec,
-    rib: &Rib<Ipv6>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    let Options { config, other_format } = Options::parse(&spec.options, "xl")?;
-    spec.admit(|| compile::estimate::<Ipv6>(&Shape::of(rib), &config))?;
-    Ok(match (other_format, config.x) {
-        (false, 0) => visitor.visit(Dxr::<Long, Single>::compile(rib, &config)?),
-        (false, _) => visitor.visit(Dxr::<Long, Split>::compile(rib, &config)?),
-        (true, 0) => visitor.visit(Dxr::<Xl, Single>::compile(rib, &config)?),
-        (true, _) => visitor.visit(Dxr::<Xl, Split>::compile(rib, &config)?),
-    })
+impl Builder<Ipv6> for Build {
+    fn build<V: EngineVisitor<Ipv6>>(
+        request: &Request<'_>,
+        rib: &Rib<Ipv6>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        let Options { config, other_format } = Options::parse(request.options, "xl")?;
+        request.admit(|| compile::estimate::<Ipv6>(&Shape::of(rib), &config))?;
+        Ok(match (other_format, config.x) {
+            (false, 0) => visitor.visit(Dxr::<Long, Single>::compile(rib, &config)?),
+            (false, _) => visitor.visit(Dxr::<Long, Split>::compile(rib, &config)?),
+            (true, 0) => visitor.visit(Dxr::<Xl, Single>::compile(rib, &config)?),
+            (true, _) => visitor.visit(Dxr::<Xl, Split>::compile(rib, &config)?),
+        })
+    }
 }
 
 #[cfg(test)]

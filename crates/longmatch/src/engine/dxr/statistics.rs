@@ -11,7 +11,7 @@ use super::compile::for_each_chunk;
 use super::direct::Direct;
 use super::layout::{Dxr, Format, MAX_K, MIN_K};
 use super::lookup;
-use crate::addr::Family;
+use crate::net::Family;
 use crate::rib::Rib;
 
 /// Chunks and the fragments (ranges) in them, by format.

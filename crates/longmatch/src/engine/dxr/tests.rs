@@ -2,9 +2,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::addr::Family;
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::net::{Family, Prefix, Route};
 
 mod changes;
 mod limits;

@@ -14,10 +14,10 @@ use super::NAME;
 use super::layout::{Code, Entry, Folio, Level, MAX_WIDTH, PLACE_UNIT};
 use super::root::Form;
 use super::store::{Account, Kind, Page};
-use crate::addr::{Bits, Family};
-use crate::buffer::LINE;
-use crate::engine::expected::Expected;
-use crate::error::Corrupt;
+use crate::engine::kit::Corrupt;
+use crate::engine::kit::Expected;
+use crate::mem::LINE;
+use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
 pub(super) fn check<F: Family, C: Code>(

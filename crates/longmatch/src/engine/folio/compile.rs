@@ -12,9 +12,9 @@ use super::root::{Form, Regions, Root};
 use super::store::{Full, Kind, Lines, Store};
 use super::survey::{Start, Survey};
 use super::{Config, NAME};
-use crate::addr::{Bits, Family};
-use crate::buffer::Buffer;
-use crate::error::CompileError;
+use crate::engine::kit::CompileError;
+use crate::mem::Buffer;
+use crate::net::{Bits, Family};
 use crate::simd::lanes::Book;
 
 /// Codes for next hops: the inverse of the codebook.

@@ -7,8 +7,8 @@ use core::sync::atomic::AtomicUsize;
 
 use super::root::Root;
 use super::store::Store;
-use crate::addr::Family;
-use crate::buffer::Buffer;
+use crate::mem::Buffer;
+use crate::net::Family;
 use crate::simd::lanes::Book;
 
 /// What a slot of the root or of a branch page says. Zero is an answer: no route.

@@ -1,8 +1,7 @@
 //! One address: the root, then a page of codes, seldom a branch page or several before it.
 
 use super::layout::{Code, Entry, Folio, Level};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 
 #[inline(always)]
 pub(super) fn lookup<F: Family, C: Code>(folio: &Folio<F, C>, addr: F::Bits) -> Option<NextHopId> {

@@ -25,17 +25,19 @@ use core::sync::atomic::Ordering::Relaxed;
 use self::root::Form;
 use self::store::{Kind, Page};
 use self::survey::Survey;
-use super::{Engine, EngineSpec, EngineVisitor, Lookup};
-use crate::addr::Family;
-use crate::error::{CompileError, Corrupt, OptionError};
-use crate::keys::Keys;
-use crate::live::LiveEngine;
-use crate::memory::{MemoryPart, MemoryUsage};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::{
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine, Lookup,
+    OptionError, Request, room_for,
+};
+use crate::mem::{MemoryPart, MemoryUsage};
+use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
 pub(super) const NAME: &str = "folio";
+
+/// What the registry knows of it.
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
 /// What can be chosen beside the type of codes. By default the table decides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -81,7 +83,7 @@ impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {
     }
 
     fn lookup_keys(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, keys, super::room_for(keys.len(), out));
+        batch::lookup_batch(self, simd, keys, room_for(keys.len(), out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -192,18 +194,22 @@ impl Options {
 }
 
 /// Builds the engine with the narrowest codes that suit the table, or those that the options name.
-pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    let Options { config, codes } = Options::parse(&spec.options)?;
-    let survey = Survey::of(rib);
-    let admit = |bytes| spec.admit(|| bytes);
-    Ok(match codes.unwrap_or_else(|| survey.codes()) {
-        Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config, admit)?),
-        Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config, admit)?),
-        u16::NAME => visitor.visit(compile::compile::<F, u16>(&survey, &config, admit)?),
-        _ => visitor.visit(compile::compile::<F, u32>(&survey, &config, admit)?),
-    })
+pub(crate) struct Build;
+
+impl<F: Family> Builder<F> for Build {
+    fn build<V: EngineVisitor<F>>(
+        request: &Request<'_>,
+        rib: &Rib<F>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        let Options { config, codes } = Options::parse(request.options)?;
+        let survey = Survey::of(rib);
+        let admit = |bytes| request.admit(|| bytes);
+        Ok(match codes.unwrap_or_else(|| survey.codes()) {
+            Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config, admit)?),
+            Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config, admit)?),
+            u16::NAME => visitor.visit(compile::compile::<F, u16>(&survey, &config, admit)?),
+            _ => visitor.visit(compile::compile::<F, u32>(&survey, &config, admit)?),
+        })
+    }
 }

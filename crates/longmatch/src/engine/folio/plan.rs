@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use super::layout::{Level, MAX_WIDTH, PLACE_UNIT};
 use super::root::{MAX_REGIONS, Regions};
 use super::survey::{MIN_CUT, Survey};
-use crate::addr::Bits;
-use crate::buffer::LINE;
+use crate::mem::LINE;
+use crate::net::Bits;
 
 /// The cuts, and the form of the root.
 #[derive(Clone, PartialEq, Eq, Debug)]

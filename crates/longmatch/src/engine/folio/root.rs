@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::layout::Entry;
-use crate::buffer::Buffer;
+use crate::mem::Buffer;
 
 /// The first table, and which blocks it stores.
 #[derive(Debug)]

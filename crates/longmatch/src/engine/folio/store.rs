@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use hashbrown::HashTable;
 
 use super::layout::{MAX_CODES, MAX_WIDTH, PLACE_UNIT};
-use crate::buffer::LINE;
+use crate::mem::LINE;
 
 /// What a page is, beside its bytes. Pages of codes mean the same at every level; a branch page
 /// leads to pages whose slots are numbered by the window of the level below.

@@ -8,8 +8,7 @@ use core::ops::Range;
 
 use super::layout::{Byte, Code, Coded};
 use super::root::{MAX_REGIONS, REGION_BITS};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 use crate::rib::Rib;
 
 /// An address from which on the next hop is another than before.

@@ -5,11 +5,9 @@ use alloc::vec::Vec;
 use super::layout::{Entry, Level};
 use super::store::Kind;
 use super::*;
-use crate::addr::{Bits, Ipv4, Ipv6};
 use crate::engine::Engines;
 use crate::engine::testing::built;
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 
 mod codes;
 mod cuts;

@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 
 use super::NAME;
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
-use crate::addr::{Bits, Family};
-use crate::engine::expected::Expected;
-use crate::error::Corrupt;
-use crate::live::runs::{self, Run};
+use crate::engine::kit::Corrupt;
+use crate::engine::kit::Expected;
+use crate::mem::{Run, tile};
+use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
 /// The runs that belong to no node.
@@ -48,7 +48,7 @@ pub(super) fn check<F: Family, N: Node, L: Leaf>(
     walk.expected.end()?;
     let Unused { nodes: node_runs, leaves: leaf_runs } = walk.runs;
     for (what, runs, end) in [("node", node_runs, nodes.len()), ("leaf", leaf_runs, leaves.len())] {
-        if let Err(item) = runs::tile(runs, end) {
+        if let Err(item) = tile(runs, end) {
             return corrupt(format!("{what} {item} of {end} is lost, or is in two places"));
         }
     }

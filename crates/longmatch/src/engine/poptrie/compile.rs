@@ -8,12 +8,9 @@ use super::layout::{
     Poptrie, SLOTS,
 };
 use super::{Config, EXPECTED, NAME};
-use crate::addr::Family;
-use crate::array::Array;
-use crate::engine::shape::Shape;
-use crate::error::{CompileError, OptionError};
-use crate::growing::Growing;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::{CompileError, OptionError, Shape};
+use crate::mem::{Array, Growing};
+use crate::net::{Family, NextHopId};
 use crate::rib::{Block, Rib};
 
 pub(super) fn compile<F: Family, N: Node, L: Leaf>(
@@ -38,13 +35,16 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
         compiler.direct(rib.root_block(), s)
     };
     let Arrays { nodes, leaves } = compiler.place;
-    let (nodes, leaves) = (nodes.finish(NAME)?, leaves.finish(NAME)?);
+    let (nodes, leaves) = (
+        nodes.finish().map_err(CompileError::memory(NAME))?,
+        leaves.finish().map_err(CompileError::memory(NAME))?,
+    );
     within("internal nodes", nodes.len(), DIRECT_LEAF.into())?;
     within("leaves", leaves.len(), u32::MAX.into())?;
     Ok(Poptrie {
-        direct: Array::of(&direct, NAME)?,
-        nodes: Array::of(&nodes, NAME)?,
-        leaves: Array::of(&leaves, NAME)?,
+        direct: Array::of(&direct).map_err(CompileError::memory(NAME))?,
+        nodes: Array::of(&nodes).map_err(CompileError::memory(NAME))?,
+        leaves: Array::of(&leaves).map_err(CompileError::memory(NAME))?,
         s,
         aggregate,
         batch,

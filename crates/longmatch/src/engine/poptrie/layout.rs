@@ -4,9 +4,8 @@ use core::marker::PhantomData;
 use core::mem::offset_of;
 
 use super::Batch;
-use crate::array::{Array, Plain};
-use crate::buffer;
-use crate::next_hop::NextHopId;
+use crate::mem::{Array, Plain, buffer};
+use crate::net::NextHopId;
 
 /// Bits of the address that a node consumes: `k` in the paper. 6 makes a node's 64 slots fit the
 /// bits of a register.
@@ -313,7 +312,7 @@ unsafe impl Plain for BasicNode {}
 /// 4. No path is longer than the address: a node at depth `d` has children only if
 ///    `d + 6 < width`.
 /// 5. Every node but the direct ones is the child of exactly one node, and every leaf belongs to
-///    exactly one node. In a table that changes, what remains is free, or in limbo.
+///    exactly one node. In a table that changes, what remains is free, or in the retire list.
 /// 6. In a table that changes, what readers can come to is not written, but for direct entries,
 ///    `base0` and `base1`, each of which is replaced with one store; and what they have led to is
 ///    not used again as long as a reader can be in it.

@@ -3,9 +3,8 @@
 use core::marker::PhantomData;
 
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, NodeAt, Poptrie};
-use crate::addr::{Bits, Family};
-use crate::array::Array;
-use crate::next_hop::NextHopId;
+use crate::mem::Array;
+use crate::net::{Bits, Family, NextHopId};
 use crate::simd::prefetch_bytes;
 
 /// Chunks of 6 bits in a window of 64.

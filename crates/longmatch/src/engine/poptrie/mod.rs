@@ -21,19 +21,20 @@ use alloc::format;
 use alloc::string::String;
 
 use self::check::Unused;
-use super::shape::Shape;
-use super::{Engine, EngineSpec, EngineVisitor, Lookup};
-use crate::addr::Family;
-use crate::array::Array;
-use crate::array::Plain;
-use crate::error::{CompileError, Corrupt, OptionError};
-use crate::live::LiveEngine;
-use crate::memory::{MemoryPart, MemoryUsage};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Shape;
+use crate::engine::kit::{
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
+    OptionError, Request, answers_for,
+};
+use crate::mem::{Array, MemoryPart, MemoryUsage, Plain};
+use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
 pub(super) const NAME: &str = "poptrie";
+
+/// What the registry knows of it.
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
 /// What can be chosen beside the types of nodes and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +86,7 @@ impl<F: Family, N: Node, L: Leaf> Lookup<F> for Poptrie<F, N, L> {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -174,20 +175,24 @@ impl Options {
 
 /// Builds the variant that the options name; with 32-bit leaves where the table's next hops ask
 /// for them.
-pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    let Options { config, leafvec, wide_leaves } = Options::parse(&spec.options)?;
-    let wide = wide_leaves || rib.max_next_hop() > <u16 as Leaf>::MAX;
-    spec.admit(|| compile::estimate(&Shape::of(rib), config.s, leafvec, wide))?;
-    Ok(match (leafvec, wide) {
-        (true, false) => visitor.visit(Poptrie::<F, LeafvecNode, u16>::compile(rib, &config)?),
-        (true, true) => visitor.visit(Poptrie::<F, LeafvecNode, u32>::compile(rib, &config)?),
-        (false, false) => visitor.visit(Poptrie::<F, BasicNode, u16>::compile(rib, &config)?),
-        (false, true) => visitor.visit(Poptrie::<F, BasicNode, u32>::compile(rib, &config)?),
-    })
+pub(crate) struct Build;
+
+impl<F: Family> Builder<F> for Build {
+    fn build<V: EngineVisitor<F>>(
+        request: &Request<'_>,
+        rib: &Rib<F>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        let Options { config, leafvec, wide_leaves } = Options::parse(request.options)?;
+        let wide = wide_leaves || rib.max_next_hop() > <u16 as Leaf>::MAX;
+        request.admit(|| compile::estimate(&Shape::of(rib), config.s, leafvec, wide))?;
+        Ok(match (leafvec, wide) {
+            (true, false) => visitor.visit(Poptrie::<F, LeafvecNode, u16>::compile(rib, &config)?),
+            (true, true) => visitor.visit(Poptrie::<F, LeafvecNode, u32>::compile(rib, &config)?),
+            (false, false) => visitor.visit(Poptrie::<F, BasicNode, u16>::compile(rib, &config)?),
+            (false, true) => visitor.visit(Poptrie::<F, BasicNode, u32>::compile(rib, &config)?),
+        })
+    }
 }
 
 #[cfg(test)]

@@ -3,12 +3,10 @@ use alloc::vec::Vec;
 use super::layout::{BasicNode, DIRECT_LEAF, LeafvecNode};
 use super::update::Patcher;
 use super::*;
-use crate::addr::{Bits, Ipv4, Ipv6};
 use crate::engine::Engines;
+use crate::engine::kit::{CannotPatch, Patch, Replaced};
 use crate::engine::testing::built;
-use crate::live::{CannotPatch, Patch, Replaced};
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 use crate::simd::Simd;
 
 /// Named by its path: with the trait in scope, `check` would mean two things.
@@ -191,7 +189,7 @@ impl<F: Family, N: Node, L: Leaf> Changing<F, N, L> {
             changed.push(*prefix);
         }
         let replaced = self.patcher.patch(&self.rib, &changed)?;
-        // In limbo, and then free.
+        // In the retire list, and then free.
         self.patcher.check(&self.rib).unwrap();
         self.patcher.seal(self.epoch);
         self.epoch += 1;

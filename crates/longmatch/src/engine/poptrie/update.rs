@@ -20,16 +20,9 @@ use super::check::{self, Unused};
 use super::compile::{Built, Compiler, Leaves, Place, max_next_hop};
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
 use super::lookup;
-use crate::addr::Family;
-use crate::array::Array;
-use crate::array::Plain;
-use crate::engine::Lookup;
-use crate::error::Corrupt;
-use crate::live::runs::{FreeRuns, Run};
-use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
-use crate::memory::MemoryUsage;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
+use crate::mem::{Array, FreeRuns, MemoryUsage, Plain, RetireList, Run};
+use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::{Block, Rib, Slots};
 
 /// A change of more direct entries than 2 to the power of this is as much work as a fresh compile.
@@ -161,7 +154,7 @@ pub(super) struct Patcher<F: Family, N: Node, L: Leaf> {
     pending: BTreeMap<Word, u32>,
     /// What is not needed any more when they are.
     retired: Vec<Items>,
-    limbo: Limbo<Items>,
+    retire_list: RetireList<Items>,
 }
 
 impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
@@ -182,7 +175,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
             changes: Vec::new(),
             pending: BTreeMap::new(),
             retired: Vec::new(),
-            limbo: Limbo::default(),
+            retire_list: RetireList::default(),
         }
     }
 
@@ -421,7 +414,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
                 Items::Nodes(run) => run.count as usize * size_of::<N>(),
                 Items::Leaves(run) => run.count as usize * size_of::<L>(),
             };
-            self.limbo.push(items, bytes);
+            self.retire_list.push(items, bytes);
         }
         entries
     }
@@ -477,17 +470,17 @@ impl<F: Family, N: Node, L: Leaf> Patch<F> for Patcher<F, N, L> {
     }
 
     fn seal(&mut self, epoch: u64) {
-        self.limbo.seal(epoch);
+        self.retire_list.seal(epoch);
     }
 
     fn reclaim(&mut self, oldest: u64) {
-        while let Some(items) = self.limbo.pop(oldest) {
+        while let Some(items) = self.retire_list.pop(oldest) {
             self.compiler.place.free(items);
         }
     }
 
     fn retired_bytes(&self) -> usize {
-        self.limbo.bytes()
+        self.retire_list.bytes()
     }
 
     fn used_and_unused(&self) -> (usize, usize) {
@@ -505,7 +498,7 @@ impl<F: Family, N: Node, L: Leaf> Patch<F> for Patcher<F, N, L> {
         let Room { free_nodes, free_leaves, .. } = &self.compiler.place;
         let mut unused =
             Unused { nodes: free_nodes.iter().collect(), leaves: free_leaves.iter().collect() };
-        for items in self.limbo.iter() {
+        for items in self.retire_list.iter() {
             match items {
                 Items::Nodes(run) => unused.nodes.push(*run),
                 Items::Leaves(run) => unused.leaves.push(*run),

@@ -2,8 +2,7 @@
 //! time and waits for memory at every bit.
 
 use super::layout::{NONE, Node, Radix};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 use crate::simd::{Simd, Work, prefetch};
 
 /// Addresses in a group. A power of two: positions are masked with it, which tells the compiler

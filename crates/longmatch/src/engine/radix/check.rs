@@ -5,11 +5,9 @@ use alloc::string::String;
 
 use super::NAME;
 use super::layout::{NONE, Radix};
-use crate::addr::{Bits, Family};
-use crate::error::Corrupt;
-use crate::prefix::Prefix;
+use crate::engine::kit::Corrupt;
+use crate::net::{Bits, Family, Prefix, Route};
 use crate::rib::Rib;
-use crate::route::Route;
 
 pub(super) fn check<F: Family>(radix: &Radix<F>, rib: &Rib<F>) -> Result<(), Corrupt> {
     let corrupt = |what: String| Err(Corrupt { engine: NAME, what });

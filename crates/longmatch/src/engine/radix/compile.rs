@@ -5,11 +5,9 @@ use core::marker::PhantomData;
 
 use super::NAME;
 use super::layout::{MAX_NODES, NONE, Node, Radix};
-use crate::addr::{Bits, Family};
-use crate::engine::shape::Shape;
-use crate::error::CompileError;
+use crate::engine::kit::{CompileError, Shape};
+use crate::net::{Bits, Family, Route};
 use crate::rib::Rib;
-use crate::route::Route;
 
 pub(super) fn compile<F: Family>(rib: &Rib<F>) -> Result<Radix<F>, CompileError> {
     let mut nodes = alloc::vec![Node::default()];

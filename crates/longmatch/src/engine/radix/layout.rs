@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use crate::next_hop::NextHopId;
+use crate::net::NextHopId;
 
 /// A node, which stands for the bits on the way from the root to it.
 ///

@@ -1,8 +1,7 @@
 //! One address: follow its bits and remember the last next hop seen.
 
 use super::layout::{NONE, Radix};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 
 #[inline(always)]
 pub(super) fn lookup<F: Family>(radix: &Radix<F>, addr: F::Bits) -> Option<NextHopId> {

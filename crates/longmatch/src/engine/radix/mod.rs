@@ -12,20 +12,23 @@ mod compile;
 mod layout;
 mod lookup;
 
-pub(super) use compile::estimate;
 pub use layout::Radix;
 
 use alloc::string::String;
 
-use super::{Engine, Lookup};
-use crate::addr::Family;
-use crate::error::{CompileError, Corrupt};
-use crate::memory::{MemoryPart, MemoryUsage};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::{
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request, Shape,
+    answers_for,
+};
+use crate::mem::{MemoryPart, MemoryUsage};
+use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
 pub(super) const NAME: &str = "radix";
+
+/// What the registry knows of it.
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
 impl<F: Family> Lookup<F> for Radix<F> {
     #[inline(always)]
@@ -34,7 +37,7 @@ impl<F: Family> Lookup<F> for Radix<F> {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -57,5 +60,20 @@ impl<F: Family> Engine<F> for Radix<F> {
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
         check::check(self, rib)
+    }
+}
+
+/// Builds it.
+pub(crate) struct Build;
+
+impl<F: Family> Builder<F> for Build {
+    fn build<V: EngineVisitor<F>>(
+        request: &Request<'_>,
+        rib: &Rib<F>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        request.without_options()?;
+        request.admit(|| compile::estimate(&Shape::of(rib)))?;
+        Ok(visitor.visit(Radix::compile(rib, &())?))
     }
 }

@@ -7,9 +7,9 @@ use alloc::string::String;
 
 use super::NAME;
 use super::layout::{CHUNK, LONGER, PADDING, Sail};
-use crate::addr::Ipv4;
-use crate::engine::expected::Expected;
-use crate::error::Corrupt;
+use crate::engine::kit::Corrupt;
+use crate::engine::kit::Expected;
+use crate::net::Ipv4;
 use crate::rib::Rib;
 
 pub(super) fn check(sail: &Sail, rib: &Rib<Ipv4>) -> Result<(), Corrupt> {

@@ -3,11 +3,9 @@
 
 use super::layout::{CHUNK, LONGER, MAX_CHUNKS_24, MAX_CHUNKS_32, MAX_NEXT_HOP, PADDING, Sail};
 use super::{Config, NAME};
-use crate::addr::Ipv4;
-use crate::engine::shape::Shape;
-use crate::error::CompileError;
-use crate::growing::Growing;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::{CompileError, Shape};
+use crate::mem::Growing;
+use crate::net::{Ipv4, NextHopId};
 use crate::rib::{Block, Rib};
 
 pub(super) fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Sail, CompileError> {
@@ -29,10 +27,10 @@ pub(super) fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Sail, CompileE
         array.fill(0, PADDING);
     }
     Ok(Sail {
-        bcn16: bcn16.finish(NAME)?.into(),
-        bn24: bn24.finish(NAME)?.into(),
-        c24: c24.finish(NAME)?.into(),
-        n32: n32.finish(NAME)?.into(),
+        bcn16: bcn16.finish().map_err(CompileError::memory(NAME))?.into(),
+        bn24: bn24.finish().map_err(CompileError::memory(NAME))?.into(),
+        c24: c24.finish().map_err(CompileError::memory(NAME))?.into(),
+        n32: n32.finish().map_err(CompileError::memory(NAME))?.into(),
         batch: config.batch,
     })
 }

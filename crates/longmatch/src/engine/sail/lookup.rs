@@ -1,7 +1,7 @@
 //! One address: SAIL_L's lookup, at most three levels.
 
 use super::layout::{CHUNK, LONGER, PADDING, Sail};
-use crate::next_hop::NextHopId;
+use crate::net::NextHopId;
 
 #[inline(always)]
 pub(super) fn lookup(sail: &Sail, addr: u32) -> Option<NextHopId> {

@@ -17,16 +17,20 @@ pub use layout::{MAX_CHUNKS_24, MAX_CHUNKS_32, MAX_NEXT_HOP, Sail};
 
 use alloc::string::String;
 
-use super::shape::Shape;
-use super::{Engine, EngineSpec, EngineVisitor, Lookup};
-use crate::addr::Ipv4;
-use crate::error::{CompileError, Corrupt, OptionError};
-use crate::memory::{MemoryPart, MemoryUsage};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Shape;
+use crate::engine::kit::{
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, OptionError,
+    Request, answers_for,
+};
+use crate::mem::{MemoryPart, MemoryUsage};
+use crate::net::{Family, Ipv4, Ipv6, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
 pub(super) const NAME: &str = "sail";
+
+/// What the registry knows of it.
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
 /// What can be chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -54,7 +58,7 @@ impl Lookup<Ipv4> for Sail {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[u32], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -91,25 +95,43 @@ impl Engine<Ipv4> for Sail {
 }
 
 /// Builds the variant that the options name.
-pub(super) fn build<V: EngineVisitor<Ipv4>>(
-    spec: &EngineSpec,
-    rib: &Rib<Ipv4>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    let mut config = Config::default();
-    for option in &spec.options {
-        config.batch = match option.as_str() {
-            "batch=auto" => Batch::Auto,
-            "batch=each" => Batch::Each,
-            "batch=flight" => Batch::Flight,
-            _ => {
-                let expected = "batch=each or batch=flight";
-                return Err(OptionError { engine: NAME, option: option.clone(), expected }.into());
-            }
-        };
+pub(crate) struct Build;
+
+impl Builder<Ipv4> for Build {
+    fn build<V: EngineVisitor<Ipv4>>(
+        request: &Request<'_>,
+        rib: &Rib<Ipv4>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        let mut config = Config::default();
+        for option in request.options {
+            config.batch = match option.as_str() {
+                "batch=auto" => Batch::Auto,
+                "batch=each" => Batch::Each,
+                "batch=flight" => Batch::Flight,
+                _ => {
+                    let expected = "batch=each or batch=flight";
+                    return Err(
+                        OptionError { engine: NAME, option: option.clone(), expected }.into()
+                    );
+                }
+            };
+        }
+        request.admit(|| compile::estimate(&Shape::of(rib)))?;
+        Ok(visitor.visit(Sail::compile(rib, &config)?))
     }
-    spec.admit(|| compile::estimate(&Shape::of(rib)))?;
-    Ok(visitor.visit(Sail::compile(rib, &config)?))
+}
+
+impl Builder<Ipv6> for Build {
+    const EXISTS: bool = false;
+
+    fn build<V: EngineVisitor<Ipv6>>(
+        request: &Request<'_>,
+        _: &Rib<Ipv6>,
+        _: V,
+    ) -> Result<V::Output, CompileError> {
+        Err(CompileError::Family { engine: request.engine, family: Ipv6::NAME })
+    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,7 @@ use alloc::vec::Vec;
 
 use super::layout::{CHUNK, LONGER, PADDING};
 use super::*;
-use crate::addr::Ipv6;
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::net::{Ipv6, Prefix, Route};
 
 fn hop(n: u32) -> NextHopId {
     NextHopId::new(n).unwrap()

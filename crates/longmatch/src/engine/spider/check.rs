@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 
 use super::NAME;
 use super::layout::{DIRECT, DIRECT_ENTRIES, DIRECT_OCTETS, Entry, FIRST_ROW, ROW, Spider};
-use crate::addr::{Bits, Family};
-use crate::engine::expected::Expected;
-use crate::error::Corrupt;
+use crate::engine::kit::Corrupt;
+use crate::engine::kit::Expected;
+use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
 pub(super) fn check<F: Family, E: Entry>(

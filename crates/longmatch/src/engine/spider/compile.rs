@@ -8,11 +8,9 @@ use core::marker::PhantomData;
 
 use super::layout::{DIRECT, DIRECT_OCTETS, Entry, FIRST_ROW, ROW, Spider};
 use super::{Config, Kernel, NAME};
-use crate::addr::Family;
-use crate::engine::shape::Shape;
-use crate::error::CompileError;
-use crate::growing::Growing;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::{CompileError, Shape};
+use crate::mem::Growing;
+use crate::net::{Family, NextHopId};
 use crate::rib::{Block, Rib, Slots};
 
 pub(super) fn compile<F: Family, E: Entry>(
@@ -33,7 +31,7 @@ pub(super) fn compile<F: Family, E: Entry>(
         let limit = (E::MAX_ROW + 1 - FIRST_ROW) as u64;
         return Err(CompileError::TooMany { engine: NAME, what: E::ROWS, limit });
     }
-    let fib: Box<[E]> = rows.fib.finish(NAME)?.into();
+    let fib: Box<[E]> = rows.fib.finish().map_err(CompileError::memory(NAME))?.into();
     let kernel = config.kernel.unwrap_or(Kernel::best(size_of_val(&*fib)));
     Ok(Spider { fib, kernel, family: PhantomData })
 }

@@ -1,8 +1,7 @@
 //! One address: Algorithm 1 with one lane.
 
 use super::layout::{DIRECT, DIRECT_OCTETS, Entry, ROW, Spider};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 
 #[inline(always)]
 pub(super) fn lookup<F: Family, E: Entry>(

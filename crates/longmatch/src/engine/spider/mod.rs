@@ -22,17 +22,22 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::shape::Shape;
-use super::{Engine, EngineSpec, EngineVisitor, Lookup};
-use crate::addr::Family;
-use crate::error::{CompileError, Corrupt, OptionError};
-use crate::memory::{MemoryPart, MemoryUsage};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Shape;
+use crate::engine::kit::{
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, OptionError,
+    Request, answers_for,
+};
+use crate::mem::{MemoryPart, MemoryUsage};
+use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 use layout::{DIRECT, DIRECT_ENTRIES, ROW};
 
 pub(super) const NAME: &str = "spider";
+
+/// What the registry knows of it.
+pub(crate) const DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, oracle: false, wider: &["entry=64"] };
 
 /// Which kernel answers a batch. All give the same answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,7 +110,7 @@ impl<F: Family, E: Entry> Lookup<F> for Spider<F, E> {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -157,31 +162,36 @@ const EXPECTED: &str = "lanes=1, 2, 4, 8 or 16, flight=4, ahead, entry=32 or ent
 
 /// Builds the variant that the options name. Entries are 32 bits wide unless they ask for 64: a
 /// table that exceeds the paper's entry is refused, not silently held in a larger one.
-pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    let mut config = Config::default();
-    let mut wide = false;
-    for option in &spec.options {
-        match (option.as_str(), Kernel::ALL.into_iter().find(|kernel| kernel.name() == option)) {
-            (_, Some(kernel)) => config.kernel = Some(kernel),
-            ("entry=32", _) => wide = false,
-            ("entry=64", _) => wide = true,
-            _ => {
-                let option = option.clone();
-                return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
+pub(crate) struct Build;
+
+impl<F: Family> Builder<F> for Build {
+    fn build<V: EngineVisitor<F>>(
+        request: &Request<'_>,
+        rib: &Rib<F>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        let mut config = Config::default();
+        let mut wide = false;
+        for option in request.options {
+            match (option.as_str(), Kernel::ALL.into_iter().find(|kernel| kernel.name() == option))
+            {
+                (_, Some(kernel)) => config.kernel = Some(kernel),
+                ("entry=32", _) => wide = false,
+                ("entry=64", _) => wide = true,
+                _ => {
+                    let option = option.clone();
+                    return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
+                }
             }
         }
+        let entry = if wide { size_of::<u64>() } else { size_of::<u32>() };
+        request.admit(|| compile::estimate(&Shape::of(rib), entry))?;
+        Ok(if wide {
+            visitor.visit(Spider::<F, u64>::compile(rib, &config)?)
+        } else {
+            visitor.visit(Spider::<F, u32>::compile(rib, &config)?)
+        })
     }
-    let entry = if wide { size_of::<u64>() } else { size_of::<u32>() };
-    spec.admit(|| compile::estimate(&Shape::of(rib), entry))?;
-    Ok(if wide {
-        visitor.visit(Spider::<F, u64>::compile(rib, &config)?)
-    } else {
-        visitor.visit(Spider::<F, u32>::compile(rib, &config)?)
-    })
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@ use alloc::vec::Vec;
 
 use super::layout::FIRST_ROW;
 use super::*;
-use crate::addr::{Bits, Ipv4, Ipv6};
 use crate::engine::Engines;
 use crate::engine::testing::built;
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 
 fn hop(n: u32) -> NextHopId {
     NextHopId::new(n).unwrap()

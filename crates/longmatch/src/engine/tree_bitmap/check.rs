@@ -11,14 +11,11 @@ use alloc::vec::Vec;
 
 use super::NAME;
 use super::layout::{NO_RESULT, Node, NodeResult, TreeBitmap, internal_bit};
-use crate::addr::{Bits, Family};
-use crate::engine::expected::Expected;
-use crate::error::Corrupt;
-use crate::live::runs::{self, Run};
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::engine::kit::Corrupt;
+use crate::engine::kit::Expected;
+use crate::mem::{Run, tile};
+use crate::net::{Bits, Family, NextHopId, Prefix, Route};
 use crate::rib::Rib;
-use crate::route::Route;
 
 /// The runs that belong to no node.
 #[derive(Default)]
@@ -52,7 +49,7 @@ pub(super) fn check<F: Family, N: Node, R: NodeResult>(
     let Walk { nodes, results, runs, mut routes, .. } = walk;
     let all = [("node", runs.nodes, nodes.len()), ("result", runs.results, results.len())];
     for (what, runs, end) in all {
-        if let Err(item) = runs::tile(runs, end) {
+        if let Err(item) = tile(runs, end) {
             return corrupt(format!("{what} {item} of {end} is lost, or is in two places"));
         }
     }

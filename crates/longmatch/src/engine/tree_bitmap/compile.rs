@@ -5,14 +5,10 @@ use core::marker::PhantomData;
 
 use super::NAME;
 use super::layout::{Bitmaps, Node, Node16, Node64, NodeResult, TreeBitmap, internal_bit};
-use crate::addr::{Bits, Family};
-use crate::array::Array;
-use crate::buffer::Word;
-use crate::engine::shape::Shape;
-use crate::error::CompileError;
-use crate::prefix::Prefix;
+use crate::engine::kit::{CompileError, Shape};
+use crate::mem::{Array, Published};
+use crate::net::{Bits, Family, Prefix, Route};
 use crate::rib::Rib;
-use crate::route::Route;
 
 /// Items that a `u32` can index.
 const MAX_ITEMS: u64 = 1 << 32;
@@ -31,9 +27,9 @@ pub(super) fn compile<F: Family, N: Node, R: NodeResult>(
     let routes: Vec<Route<F>> = rib.iter().collect();
     arrays.build(ROOT, 0, &routes)?;
     Ok(TreeBitmap {
-        nodes: Array::of(&arrays.nodes, NAME)?,
-        results: Array::of(&arrays.results, NAME)?,
-        root: Word::new(ROOT),
+        nodes: Array::of(&arrays.nodes).map_err(CompileError::memory(NAME))?,
+        results: Array::of(&arrays.results).map_err(CompileError::memory(NAME))?,
+        root: Published::new(ROOT),
         live: false,
         family: PhantomData,
     })

@@ -2,9 +2,8 @@
 
 use core::marker::PhantomData;
 
-use crate::array::{Array, Plain};
-use crate::buffer::Word;
-use crate::next_hop::NextHopId;
+use crate::mem::{Array, Plain, Published};
+use crate::net::NextHopId;
 
 /// The bit of the internal bitmap for the prefix of `len` bits, within the node, that have this
 /// value: `*` is bit 0, `0*` and `1*` are bits 1 and 2, `00*` to `11*` bits 3 to 6, and so on.
@@ -292,7 +291,7 @@ pub(super) const NO_RESULT: u32 = 0;
 ///
 /// Invariants of the accounting:
 /// 4. Every node but the root is the child of exactly one node, every result but the first belongs
-///    to exactly one node. In a tree that changes, what remains is free, or in limbo.
+///    to exactly one node. In a tree that changes, what remains is free, or in the retire list.
 /// 5. Every node but the root has a child or a result, and a node is an end node exactly where no
 ///    prefix inside it is longer than `d + STRIDE`. The nodes therefore depend on the RIB alone,
 ///    not on the way to it.
@@ -303,7 +302,7 @@ pub(super) const NO_RESULT: u32 = 0;
 pub struct TreeBitmap<F, N: Node = Node64, R: NodeResult = u16> {
     pub(super) nodes: Array<N>,
     pub(super) results: Array<R>,
-    pub(super) root: Word,
+    pub(super) root: Published,
     /// Whether it changes under readers.
     pub(super) live: bool,
     pub(super) family: PhantomData<F>,

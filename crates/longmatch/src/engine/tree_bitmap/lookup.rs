@@ -2,8 +2,7 @@
 //! (paper, section 3).
 
 use super::layout::{NO_RESULT, Node, NodeResult, TreeBitmap, internal_bit};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 
 #[inline(always)]
 pub(super) fn lookup<F: Family, N: Node, R: NodeResult>(

@@ -21,17 +21,20 @@ pub use layout::{Bitmaps, Node, Node16, Node64, NodeResult, TreeBitmap};
 use alloc::string::String;
 
 use self::check::Unused;
-use super::shape::Shape;
-use super::{Engine, EngineSpec, EngineVisitor, Lookup};
-use crate::addr::Family;
-use crate::error::{CompileError, Corrupt, OptionError};
-use crate::live::LiveEngine;
-use crate::memory::{MemoryPart, MemoryUsage};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Shape;
+use crate::engine::kit::{
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
+    OptionError, Request, answers_for,
+};
+use crate::mem::{MemoryPart, MemoryUsage};
+use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
 pub(super) const NAME: &str = "tree_bitmap";
+
+/// What the registry knows of it.
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
 impl<F: Family, N: Node, R: NodeResult> Lookup<F> for TreeBitmap<F, N, R> {
     #[inline(always)]
@@ -40,7 +43,7 @@ impl<F: Family, N: Node, R: NodeResult> Lookup<F> for TreeBitmap<F, N, R> {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, super::answers_for(addrs, out));
+        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -86,31 +89,35 @@ const EXPECTED: &str = "stride=4, stride=6, or result=32";
 
 /// Builds the variant that the options name: stride 6 unless told otherwise, and 32-bit results
 /// where the table's next hops ask for them.
-pub(super) fn build<F: Family, V: EngineVisitor<F>>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-    visitor: V,
-) -> Result<V::Output, CompileError> {
-    let mut stride = 6;
-    let mut wide = rib.max_next_hop() > <u16 as NodeResult>::MAX;
-    for option in &spec.options {
-        match option.as_str() {
-            "stride=4" => stride = 4,
-            "stride=6" => stride = 6,
-            "result=32" => wide = true,
-            _ => {
-                let option = option.clone();
-                return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
+pub(crate) struct Build;
+
+impl<F: Family> Builder<F> for Build {
+    fn build<V: EngineVisitor<F>>(
+        request: &Request<'_>,
+        rib: &Rib<F>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        let mut stride = 6;
+        let mut wide = rib.max_next_hop() > <u16 as NodeResult>::MAX;
+        for option in request.options {
+            match option.as_str() {
+                "stride=4" => stride = 4,
+                "stride=6" => stride = 6,
+                "result=32" => wide = true,
+                _ => {
+                    let option = option.clone();
+                    return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
+                }
             }
         }
+        request.admit(|| compile::estimate(&Shape::of(rib), stride, wide))?;
+        Ok(match (stride, wide) {
+            (4, false) => visitor.visit(TreeBitmap::<F, Node16, u16>::compile(rib, &())?),
+            (4, true) => visitor.visit(TreeBitmap::<F, Node16, u32>::compile(rib, &())?),
+            (_, false) => visitor.visit(TreeBitmap::<F, Node64, u16>::compile(rib, &())?),
+            (_, true) => visitor.visit(TreeBitmap::<F, Node64, u32>::compile(rib, &())?),
+        })
     }
-    spec.admit(|| compile::estimate(&Shape::of(rib), stride, wide))?;
-    Ok(match (stride, wide) {
-        (4, false) => visitor.visit(TreeBitmap::<F, Node16, u16>::compile(rib, &())?),
-        (4, true) => visitor.visit(TreeBitmap::<F, Node16, u32>::compile(rib, &())?),
-        (_, false) => visitor.visit(TreeBitmap::<F, Node64, u16>::compile(rib, &())?),
-        (_, true) => visitor.visit(TreeBitmap::<F, Node64, u32>::compile(rib, &())?),
-    })
 }
 
 #[cfg(test)]

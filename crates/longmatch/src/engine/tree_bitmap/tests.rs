@@ -3,14 +3,11 @@ use alloc::vec::Vec;
 use super::layout::internal_bit;
 use super::update::Patcher;
 use super::*;
-use crate::addr::{Bits, Ipv4, Ipv6};
-use crate::array::Array;
 use crate::engine::Engines;
+use crate::engine::kit::{CannotPatch, Patch, Replaced};
 use crate::engine::testing::built;
-use crate::live::runs::Run;
-use crate::live::{CannotPatch, Patch, Replaced};
-use crate::prefix::Prefix;
-use crate::route::Route;
+use crate::mem::{Array, Run};
+use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 
 fn hop(n: u32) -> NextHopId {
     NextHopId::new(n).unwrap()
@@ -41,7 +38,7 @@ impl<F: Family, N: Node, R: NodeResult> Changing<F, N, R> {
     }
 
     /// Announces some routes in one commit; a next hop of 0 withdraws. What was taken out is in
-    /// limbo, and then free.
+    /// the retire list, and then free.
     fn set(&mut self, routes: &[(Prefix<F>, u32)]) -> Result<Replaced, CannotPatch> {
         let mut changed = Vec::new();
         for (prefix, raw) in routes {
@@ -321,7 +318,7 @@ fn check_finds_damage() {
     let rib = rib::<Ipv4>(&EXAMPLE);
     let good = Tree::compile(&rib, &()).unwrap();
     good.check(&rib).unwrap();
-    fn end<T: crate::array::Plain>(array: &Array<T>, len: usize) -> Array<T> {
+    fn end<T: crate::mem::Plain>(array: &Array<T>, len: usize) -> Array<T> {
         array[..len].into()
     }
     let damage: [fn(&mut Tree); 15] = [

@@ -18,15 +18,9 @@ use super::check::{self, Unused};
 use super::compile::rest_of;
 use super::layout::{Bitmaps, Node, NodeResult, TreeBitmap, internal_bit};
 use super::lookup;
-use crate::addr::Family;
-use crate::array::{Array, Plain};
-use crate::engine::Lookup;
-use crate::error::Corrupt;
-use crate::live::runs::{FreeRuns, Run};
-use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
-use crate::memory::MemoryUsage;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
+use crate::mem::{Array, FreeRuns, MemoryUsage, Plain, RetireList, Run};
+use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::Rib;
 
 /// Room for nodes, and for results, beside as many again as there are. A change of a full table
@@ -101,7 +95,7 @@ pub(super) struct Patcher<F: Family, N: Node, R: NodeResult> {
     taken: Vec<Items>,
     /// What is not needed any more after it.
     retired: Vec<Items>,
-    limbo: Limbo<Items>,
+    retire_list: RetireList<Items>,
     written: Replaced,
 }
 
@@ -117,7 +111,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
             changed: Vec::new(),
             taken: Vec::new(),
             retired: Vec::new(),
-            limbo: Limbo::default(),
+            retire_list: RetireList::default(),
             written: Replaced::default(),
         }
     }
@@ -371,7 +365,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
                 Items::Results(run) => (run, size_of::<R>()),
             };
             if run.count > 0 {
-                self.limbo.push(items, run.count as usize * size);
+                self.retire_list.push(items, run.count as usize * size);
             }
         }
         self.taken.clear();
@@ -399,7 +393,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
     #[cfg(test)]
     pub(super) fn in_use(&self) -> [usize; 2] {
         let mut unused = [self.free_nodes.items(), self.free_results.items()];
-        for items in self.limbo.iter() {
+        for items in self.retire_list.iter() {
             match items {
                 Items::Nodes(run) => unused[0] += run.count as usize,
                 Items::Results(run) => unused[1] += run.count as usize,
@@ -458,17 +452,17 @@ impl<F: Family, N: Node, R: NodeResult> Patch<F> for Patcher<F, N, R> {
     }
 
     fn seal(&mut self, epoch: u64) {
-        self.limbo.seal(epoch);
+        self.retire_list.seal(epoch);
     }
 
     fn reclaim(&mut self, oldest: u64) {
-        while let Some(items) = self.limbo.pop(oldest) {
+        while let Some(items) = self.retire_list.pop(oldest) {
             self.free(items);
         }
     }
 
     fn retired_bytes(&self) -> usize {
-        self.limbo.bytes()
+        self.retire_list.bytes()
     }
 
     fn used_and_unused(&self) -> (usize, usize) {
@@ -485,7 +479,7 @@ impl<F: Family, N: Node, R: NodeResult> Patch<F> for Patcher<F, N, R> {
             nodes: self.free_nodes.iter().collect(),
             results: self.free_results.iter().collect(),
         };
-        for items in self.limbo.iter() {
+        for items in self.retire_list.iter() {
             match items {
                 Items::Nodes(run) => unused.nodes.push(*run),
                 Items::Results(run) => unused.results.push(*run),

@@ -28,8 +28,7 @@ pub(crate) use plain::Plain;
 use super::Simd;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::Work;
-use crate::addr::Family;
-use crate::next_hop::NextHopId;
+use crate::net::{Family, NextHopId};
 
 /// A translation of 8-bit codes to 16 bits, with two bytes more, as a read of 32 bits at the last
 /// of them goes that far.
@@ -118,7 +117,7 @@ pub(crate) trait Lanes: Copy {
         other: Self::V,
     ) -> Self::V;
 
-    /// Words of a [`Buffer`](crate::buffer::Buffer) that a writer may replace meanwhile.
+    /// Words of a [`Buffer`](crate::mem::Buffer) that a writer may replace meanwhile.
     ///
     /// # Safety
     /// As [`Lanes::gather`].

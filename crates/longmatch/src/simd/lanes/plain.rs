@@ -2,7 +2,8 @@
 //! loads do not wait for each other. The compiler uses what vectors it is allowed for the rest.
 
 use super::{Book, Lanes};
-use crate::buffer::load;
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Acquire;
 
 /// No instructions but those of the architecture.
 #[derive(Clone, Copy)]
@@ -139,8 +140,9 @@ impl Lanes for Plain {
     unsafe fn gather_published(self, words: *const u32, lane: V) -> V {
         each(lane, lane, |lane, _| {
             let at = words.wrapping_add(lane as usize);
-            // SAFETY: as the caller promises.
-            unsafe { load(at) }
+            // SAFETY: an aligned word that other threads only store to as an atomic, as the caller
+            // promises.
+            unsafe { AtomicU32::from_ptr(at.cast_mut()) }.load(Acquire)
         })
     }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::addr::{Bits, Ipv4, Ipv6};
+use crate::net::{Bits, Ipv4, Ipv6};
 use crate::simd::{Simd, Work};
 
 /// The words of one kind of lanes; gives how many lanes there are.

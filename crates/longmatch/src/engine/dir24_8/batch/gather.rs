@@ -9,9 +9,8 @@
 use super::super::layout::{Dir24_8, Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS};
 use super::super::lookup::Entries;
 use super::ask_for;
-use crate::addr::Family;
-use crate::array::Array;
-use crate::next_hop::NextHopId;
+use crate::mem::Array;
+use crate::net::{Family, NextHopId};
 use crate::simd::lanes::Lanes;
 
 /// How many addresses ahead entries of `tbl24` are asked for.

@@ -16,8 +16,7 @@ mod gather;
 mod scalar;
 
 use super::layout::{Dir24_8, Entry, FIRST_BITS};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Simd, Work};
 

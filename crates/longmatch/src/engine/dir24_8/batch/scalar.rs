@@ -7,8 +7,7 @@
 use super::super::layout::{Dir24_8, Entry};
 use super::super::lookup::Entries;
 use super::ask_for;
-use crate::addr::Family;
-use crate::next_hop::NextHopId;
+use crate::net::{Family, NextHopId};
 
 /// Addresses that are asked for together.
 const GROUP: usize = 16;

@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use super::super::direct::{Direct, Tables};
 use super::super::layout::{Dxr, Format};
 use super::scalar;
-use crate::next_hop::NextHopId;
+use crate::net::NextHopId;
 
 /// Lanes of a vector.
 const LANES: usize = 8;

@@ -17,7 +17,7 @@ use super::super::Batch;
 use super::super::direct::{Direct, Tables};
 use super::super::layout::{Dxr, Format};
 use super::{line, scalar};
-use crate::next_hop::NextHopId;
+use crate::net::NextHopId;
 
 /// Lanes of a vector.
 const LANES: usize = 16;

@@ -24,11 +24,10 @@ mod scalar;
 use super::Batch;
 use super::direct::Direct;
 use super::layout::{Dxr, Format, Long, Original, Wide, Xl};
-use crate::engine::Lookup;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Lookup;
+use crate::net::NextHopId;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use crate::simd::Level;
-use crate::simd::{Simd, Work};
+use crate::simd::{Level, Simd, Work};
 
 /// Answers `addrs` into `out`, which is as long.
 pub(super) fn lookup_batch<E: Format, T: Direct>(

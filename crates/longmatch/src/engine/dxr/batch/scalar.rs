@@ -5,7 +5,7 @@
 use super::super::direct::Direct;
 use super::super::layout::{Chunk, Dxr, Format, Word};
 use super::super::lookup::{self, Ranges};
-use crate::next_hop::NextHopId;
+use crate::net::NextHopId;
 
 /// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
 /// that they are in range.

@@ -2,8 +2,8 @@
 
 use super::super::update::Patcher;
 use super::*;
-use crate::array::Array;
-use crate::live::{CannotPatch, Patch, Replaced};
+use crate::engine::kit::{CannotPatch, Patch, Replaced};
+use crate::mem::Array;
 
 /// A table that changes, and its routes.
 struct Changing<E: Format, T: Direct> {
@@ -33,7 +33,7 @@ impl<E: Format, T: Direct> Changing<E, T> {
             changed.push(*prefix);
         }
         let replaced = self.patcher.patch(&self.rib, &changed)?;
-        // In limbo, and then free.
+        // In the retire list, and then free.
         self.patcher.check(&self.rib).unwrap();
         self.patcher.seal(self.epoch);
         self.epoch += 1;
@@ -229,7 +229,7 @@ fn accounts_are_exact() {
         }
         assert_eq!(table.used(), empty, "d = {d}, x = {x}");
     }
-    use crate::addr::Bits;
+    use crate::net::Bits;
     follow::<Original, Single>(16, 0, false, 0x0a00_0000);
     follow::<Original, Split>(12, 4, true, 0x0a00_0000);
     follow::<Wide, Single>(17, 0, true, 0x0a00_0000);

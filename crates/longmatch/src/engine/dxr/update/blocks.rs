@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::super::direct::Split;
 use super::shared::Shared;
-use crate::live::CannotPatch;
+use crate::engine::kit::CannotPatch;
 
 /// The write side of the second level.
 pub(super) struct Blocks {

@@ -8,7 +8,7 @@
 //! replaced by one store: the direct entry, or in two levels the element of the first one, which
 //! leads to another block then (`blocks.rs`). All stores come last, when everything has its place: a
 //! change for which there is none has left no trace then. A chunk that nothing refers to any more
-//! goes into limbo.
+//! goes into the retire list.
 
 mod blocks;
 mod shared;
@@ -25,15 +25,9 @@ use super::chunk::{Encoder, Fragment, chunk_words, fragments_of, is_chunk};
 use super::compile::max_next_hop;
 use super::direct::{Direct, Levels};
 use super::layout::{Dxr, Format};
-use crate::addr::{Bits, Family};
-use crate::array::Array;
-use crate::engine::Lookup;
-use crate::error::Corrupt;
-use crate::live::runs::{FreeRuns, Run};
-use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
-use crate::memory::MemoryUsage;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
+use crate::mem::{Array, FreeRuns, MemoryUsage, RetireList, Run};
+use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::{Rib, Slots};
 
 /// A change of more chunks than 2 to the power of this is as much work as a fresh compile.
@@ -83,7 +77,7 @@ pub(super) struct Patcher<E: Format, T: Direct> {
     /// The chunks that were given a place in this patch.
     added: Vec<u32>,
     written: Replaced,
-    limbo: Limbo<Items>,
+    retire_list: RetireList<Items>,
     encoder: Encoder<E>,
     /// Of the chunk at hand.
     fragments: Vec<Fragment<E::Word>>,
@@ -105,7 +99,7 @@ impl<E: Format, T: Direct> Patcher<E, T> {
             pending: BTreeMap::new(),
             added: Vec::new(),
             written: Replaced::default(),
-            limbo: Limbo::default(),
+            retire_list: RetireList::default(),
             encoder,
             fragments: Vec::new(),
         };
@@ -267,7 +261,7 @@ impl<E: Format, T: Direct> Patcher<E, T> {
                 }
                 for block in published.retired {
                     self.release(blocks::entries(split, block));
-                    self.limbo.push(Items::Block(block), size_of::<u32>() << split.x);
+                    self.retire_list.push(Items::Block(block), size_of::<u32>() << split.x);
                 }
             }
             (Levels::Single(single), _) => {
@@ -300,7 +294,7 @@ impl<E: Format, T: Direct> Patcher<E, T> {
             if self.chunks.release(*entry) {
                 let run = run_of(&self.dxr, *entry);
                 let bytes = run.count as usize * size_of::<E::Word>();
-                self.limbo.push(Items::Words(run), bytes);
+                self.retire_list.push(Items::Words(run), bytes);
             }
         }
     }
@@ -368,11 +362,11 @@ impl<E: Format, T: Direct> Patch<E::Family> for Patcher<E, T> {
     }
 
     fn seal(&mut self, epoch: u64) {
-        self.limbo.seal(epoch);
+        self.retire_list.seal(epoch);
     }
 
     fn reclaim(&mut self, oldest: u64) {
-        while let Some(items) = self.limbo.pop(oldest) {
+        while let Some(items) = self.retire_list.pop(oldest) {
             match (items, &mut self.blocks) {
                 (Items::Words(run), _) => self.free.free(run),
                 (Items::Block(block), Some(blocks)) => blocks.free(block),
@@ -382,7 +376,7 @@ impl<E: Format, T: Direct> Patch<E::Family> for Patcher<E, T> {
     }
 
     fn retired_bytes(&self) -> usize {
-        self.limbo.bytes()
+        self.retire_list.bytes()
     }
 
     fn used_and_unused(&self) -> (usize, usize) {
@@ -403,7 +397,7 @@ impl<E: Format, T: Direct> Patch<E::Family> for Patcher<E, T> {
     fn check(&self, rib: &Rib<E::Family>) -> Result<(), Corrupt> {
         let mut unused = Unused { words: self.free.iter().collect(), blocks: Vec::new() };
         unused.blocks.extend(self.blocks.iter().flat_map(Blocks::unused));
-        for items in self.limbo.iter() {
+        for items in self.retire_list.iter() {
             match items {
                 Items::Words(run) => unused.words.push(*run),
                 Items::Block(block) => unused.blocks.push(*block),

@@ -2,11 +2,11 @@
 
 use super::super::layout::{BRANCH, Code, DROP, Folio, Level, PAGE, PLACE};
 use super::super::root::{Form, PLACES, REGION_BITS, Regions};
-use crate::addr::Family;
+use crate::net::Family;
 use crate::simd::lanes::Lanes;
 use crate::simd::prefetch_bytes;
 
-/// The forms of keys, as constants: see [`crate::keys::Form`].
+/// The forms of keys, as constants: see [`crate::engine::kit::Form`].
 pub(super) const HOST: u8 = 0;
 pub(super) const HALVES: u8 = 1;
 pub(super) const NETWORK: u8 = 2;

@@ -17,9 +17,8 @@ mod kernel;
 use self::kernel::Kernel;
 use super::layout::{Code, Folio};
 use super::lookup;
-use crate::addr::Family;
-use crate::keys::{Form, Keys};
-use crate::next_hop::NextHopId;
+use crate::engine::kit::{Form, Keys};
+use crate::net::{Family, NextHopId};
 use crate::simd::lanes::{Lanes, Plain};
 use crate::simd::{Simd, Work};
 

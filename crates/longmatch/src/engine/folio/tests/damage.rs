@@ -3,7 +3,7 @@
 
 use super::super::layout::{BRANCH, PAGE, PLACE_UNIT};
 use super::*;
-use crate::buffer::Buffer;
+use crate::mem::Buffer;
 use crate::simd::lanes::Book;
 
 /// A table with pages of codes of two grains, branch pages, shared pages and unused pieces.

@@ -24,14 +24,9 @@ use super::compile::{Builder, Codes};
 use super::layout::{Code, Entry, Extent, Folio, MAX_NEXT_HOP, PLACE_UNIT};
 use super::store::{Full, Kind, Lines, Page, Store};
 use super::survey::Start;
-use crate::addr::{Bits, Family};
-use crate::buffer::Buffer;
-use crate::engine::Lookup;
-use crate::error::Corrupt;
-use crate::live::{CannotPatch, Limbo, LiveEngine, Patch, Replaced};
-use crate::memory::MemoryUsage;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
+use crate::mem::{Buffer, MemoryUsage, RetireList};
+use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::Rib;
 
 /// A change of more blocks than this is as much work as a fresh compile.
@@ -79,7 +74,7 @@ struct Patcher<F: Family, C: Code> {
     codes: Codes,
     /// The stored blocks of the root.
     stretches: Vec<(usize, Range<u32>)>,
-    limbo: Limbo<Page>,
+    retire_list: RetireList<Page>,
     starts: Vec<Start<F::Bits>>,
     /// New entries, and the position of the page to which each leads.
     prepared: Vec<Prepared>,
@@ -116,7 +111,7 @@ pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> 
         folio: folio.clone(),
         codes,
         stretches,
-        limbo: Limbo::default(),
+        retire_list: RetireList::default(),
         starts: Vec::new(),
         prepared: Vec::new(),
         path: Vec::new(),
@@ -248,9 +243,9 @@ impl<F: Family, C: Code> Patcher<F, C> {
         entries
     }
 
-    /// Puts pages that readers may be in into limbo.
+    /// Puts pages that readers may be in into the retire list.
     fn retire(&mut self, gone: Vec<Page>) {
-        gone.into_iter().for_each(|page| self.limbo.push(page, page.bytes()));
+        gone.into_iter().for_each(|page| self.retire_list.push(page, page.bytes()));
     }
 
     /// The position of the page of a level that an entry leads to.
@@ -340,17 +335,17 @@ impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
     }
 
     fn seal(&mut self, epoch: u64) {
-        self.limbo.seal(epoch);
+        self.retire_list.seal(epoch);
     }
 
     fn reclaim(&mut self, oldest: u64) {
-        while let Some(page) = self.limbo.pop(oldest) {
+        while let Some(page) = self.retire_list.pop(oldest) {
             self.store.free(&page);
         }
     }
 
     fn retired_bytes(&self) -> usize {
-        self.limbo.bytes()
+        self.retire_list.bytes()
     }
 
     fn used_and_unused(&self) -> (usize, usize) {
@@ -363,7 +358,7 @@ impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
         let mut account = self.store.account();
-        account.unused.extend(self.limbo.iter().map(|page| (page.start, page.bytes())));
+        account.unused.extend(self.retire_list.iter().map(|page| (page.start, page.bytes())));
         check::check(&self.folio, &account, rib)
     }
 }

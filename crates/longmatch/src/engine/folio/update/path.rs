@@ -11,9 +11,8 @@ use super::super::compile::{Builder, fill_codes};
 use super::super::layout::{Code, Entry, Level, PLACE_UNIT};
 use super::super::store::{Kind, Page, Stored};
 use super::{Patcher, slot, slots};
-use crate::addr::{Bits, Family};
-use crate::live::{CannotPatch, Replaced};
-use crate::prefix::Prefix;
+use crate::engine::kit::{CannotPatch, Replaced};
+use crate::net::{Bits, Family, Prefix};
 use crate::rib::Rib;
 
 /// A branch page that is replaced by a copy with one slot changed.

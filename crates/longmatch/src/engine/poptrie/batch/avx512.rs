@@ -14,8 +14,7 @@ use core::arch::x86_64::*;
 
 use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, NodeAt, Poptrie};
 use super::super::lookup::{self, CHUNKS_PER_WINDOW};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 use crate::simd::prefetch;
 
 /// Addresses that are looked up in the direct index at once.

@@ -12,9 +12,8 @@ mod scalar;
 
 use super::Batch;
 use super::layout::{Leaf, Node, Poptrie};
-use crate::addr::Family;
-use crate::engine::Lookup;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Lookup;
+use crate::net::{Family, NextHopId};
 use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which is as long.

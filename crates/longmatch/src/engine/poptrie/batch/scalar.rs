@@ -11,8 +11,7 @@
 
 use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie};
 use super::super::lookup::{self, CHUNKS_PER_WINDOW};
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 use crate::simd::prefetch_bytes;
 
 /// Addresses in a group. A power of two: positions are masked with it, which tells the compiler

@@ -3,8 +3,7 @@
 
 use super::super::layout::{LONGER, Sail};
 use super::scalar;
-use crate::addr::Ipv4;
-use crate::next_hop::NextHopId;
+use crate::net::{Ipv4, NextHopId};
 use crate::simd::lanes::Lanes;
 
 /// Vectors in flight.

@@ -7,8 +7,8 @@ mod scalar;
 
 use super::Batch;
 use super::layout::Sail;
-use crate::engine::Lookup;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Lookup;
+use crate::net::NextHopId;
 use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Simd, Work};
 

@@ -3,7 +3,7 @@
 
 use super::super::layout::{LONGER, Sail};
 use super::super::lookup;
-use crate::next_hop::NextHopId;
+use crate::net::NextHopId;
 use crate::simd::prefetch;
 
 /// Addresses in a group. A power of two: positions are masked with it, which tells the compiler

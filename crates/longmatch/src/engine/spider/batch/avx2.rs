@@ -7,8 +7,7 @@ use core::array::{from_mut, from_ref};
 
 use super::super::layout::{DIRECT, DIRECT_OCTETS, Entry, Spider};
 use super::VECTORS;
-use crate::addr::Family;
-use crate::next_hop::NextHopId;
+use crate::net::{Family, NextHopId};
 use crate::simd::prefetch;
 
 /// Addresses in a vector.

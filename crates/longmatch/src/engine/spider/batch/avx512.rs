@@ -4,8 +4,7 @@ use core::arch::x86_64::*;
 
 use super::super::layout::{DIRECT, DIRECT_OCTETS, Entry, Spider};
 use super::VECTORS;
-use crate::addr::Family;
-use crate::next_hop::NextHopId;
+use crate::net::{Family, NextHopId};
 use crate::simd::prefetch;
 
 /// Addresses in a vector.

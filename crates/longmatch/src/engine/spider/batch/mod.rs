@@ -16,9 +16,8 @@ mod scalar;
 
 use super::Kernel;
 use super::layout::{Entry, Spider};
-use crate::addr::Family;
-use crate::engine::Lookup;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Lookup;
+use crate::net::{Family, NextHopId};
 use crate::simd::{Simd, Work};
 
 /// Vectors of a group that is asked for ahead.

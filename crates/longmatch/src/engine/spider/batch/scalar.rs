@@ -7,8 +7,7 @@
 
 use super::super::layout::{DIRECT_OCTETS, Entry, Spider};
 use super::super::lookup;
-use crate::addr::Family;
-use crate::next_hop::NextHopId;
+use crate::net::{Family, NextHopId};
 
 /// Addresses in a group: their state fits the registers.
 const GROUP: usize = 16;

@@ -4,8 +4,7 @@
 mod scalar;
 
 use super::layout::{Node, NodeResult, TreeBitmap};
-use crate::addr::Family;
-use crate::next_hop::NextHopId;
+use crate::net::{Family, NextHopId};
 use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which is as long.

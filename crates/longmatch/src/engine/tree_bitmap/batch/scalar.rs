@@ -8,8 +8,7 @@
 
 use super::super::layout::{NO_RESULT, Node, NodeResult, TreeBitmap, internal_bit};
 use super::super::lookup;
-use crate::addr::{Bits, Family};
-use crate::next_hop::NextHopId;
+use crate::net::{Bits, Family, NextHopId};
 
 /// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
 /// that they are in range.

@@ -3,11 +3,9 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use crate::addr::Family;
-use crate::engine::{Compiled, Engine};
-use crate::error::Corrupt;
-use crate::memory::MemoryUsage;
-use crate::prefix::Prefix;
+use crate::engine::kit::{Compiled, Corrupt, Engine};
+use crate::mem::MemoryUsage;
+use crate::net::{Family, Prefix};
 use crate::rib::Rib;
 
 /// An engine under readers; made by [`Engine::live`].
@@ -34,20 +32,20 @@ impl<F: Family> LiveEngine<F> {
 pub(crate) trait Patch<F: Family>: Send {
     /// Brings the engine up to date with a RIB of which only the routes of the `changed` prefixes
     /// are others since they last agreed. What is new is built aside; then each entry that leads to
-    /// it is replaced by one store. What is not needed any more goes into limbo.
+    /// it is replaced by one store. What is not needed any more goes into the retire list.
     ///
     /// # Errors
     /// When the structure cannot take the change in. It is as before then, for readers and for the
     /// next patch.
     fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch>;
 
-    /// What was put into limbo since the last call was taken out in this epoch.
+    /// What was put into the retire list since the last call was taken out in this epoch.
     fn seal(&mut self, epoch: u64);
 
     /// Uses again what was taken out before an epoch.
     fn reclaim(&mut self, oldest: u64);
 
-    /// Bytes in limbo.
+    /// Bytes in the retire list.
     fn retired_bytes(&self) -> usize;
 
     /// The bytes of its arrays that have been used, and those of them that can be used again now.

@@ -11,8 +11,8 @@ use core::slice;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::buffer::{self, Buffer};
-use crate::error::CompileError;
+use super::OutOfMemory;
+use crate::mem::{Buffer, buffer};
 use crate::simd::prefetch_bytes;
 
 /// What arrays consist of.
@@ -100,9 +100,9 @@ impl<T: Plain> Array<T> {
     ///
     /// # Errors
     /// When there is not as much memory.
-    pub fn of(items: &[T], engine: &'static str) -> Result<Self, CompileError> {
+    pub(crate) fn of(items: &[T]) -> Result<Self, OutOfMemory> {
         let bytes = size_of_val(items) as u64;
-        Self::with_room(items, items.len()).ok_or(CompileError::Allocation { engine, bytes })
+        Self::with_room(items, items.len()).ok_or(OutOfMemory { bytes })
     }
 
     /// Items that there is room for.

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 /// A queue of things by the epoch in which they were taken out.
 #[derive(Debug)]
-pub(crate) struct Limbo<T> {
+pub(crate) struct RetireList<T> {
     /// The things and their bytes, those that were taken out first first.
     things: VecDeque<(T, usize)>,
     /// Epochs, and how many things were taken out in each.
@@ -14,13 +14,13 @@ pub(crate) struct Limbo<T> {
     bytes: usize,
 }
 
-impl<T> Default for Limbo<T> {
+impl<T> Default for RetireList<T> {
     fn default() -> Self {
         Self { things: VecDeque::new(), epochs: VecDeque::new(), open: 0, bytes: 0 }
     }
 }
 
-impl<T> Limbo<T> {
+impl<T> RetireList<T> {
     /// Adds what has just been taken out of the table.
     pub fn push(&mut self, thing: T, bytes: usize) {
         self.things.push_back((thing, bytes));
@@ -69,23 +69,23 @@ mod tests {
 
     #[test]
     fn things_come_out_by_epoch() {
-        let mut limbo = Limbo::default();
-        let come_out = |limbo: &mut Limbo<char>, oldest| -> Vec<char> {
-            core::iter::from_fn(|| limbo.pop(oldest)).collect()
+        let mut list = RetireList::default();
+        let come_out = |list: &mut RetireList<char>, oldest| -> Vec<char> {
+            core::iter::from_fn(|| list.pop(oldest)).collect()
         };
-        limbo.push('a', 1);
-        limbo.push('b', 10);
+        list.push('a', 1);
+        list.push('b', 10);
         // Not before its epoch has ended.
-        assert_eq!(come_out(&mut limbo, u64::MAX), []);
-        limbo.seal(4);
-        limbo.seal(5);
-        limbo.push('c', 100);
-        limbo.seal(6);
-        assert_eq!((limbo.bytes(), limbo.iter().count()), (111, 3));
-        assert_eq!(come_out(&mut limbo, 4), []);
-        assert_eq!(come_out(&mut limbo, 6), ['a', 'b']);
-        assert_eq!((limbo.bytes(), limbo.iter().count()), (100, 1));
-        assert_eq!(come_out(&mut limbo, 7), ['c']);
-        assert_eq!(limbo.bytes(), 0);
+        assert_eq!(come_out(&mut list, u64::MAX), []);
+        list.seal(4);
+        list.seal(5);
+        list.push('c', 100);
+        list.seal(6);
+        assert_eq!((list.bytes(), list.iter().count()), (111, 3));
+        assert_eq!(come_out(&mut list, 4), []);
+        assert_eq!(come_out(&mut list, 6), ['a', 'b']);
+        assert_eq!((list.bytes(), list.iter().count()), (100, 1));
+        assert_eq!(come_out(&mut list, 7), ['c']);
+        assert_eq!(list.bytes(), 0);
     }
 }

@@ -5,8 +5,7 @@ use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::str::FromStr;
 
-use crate::addr::{Bits, Family, Ipv4, Ipv6};
-use crate::error::{ParsePrefixError, PrefixError};
+use crate::net::{Bits, Family, Ipv4, Ipv6};
 
 /// A prefix of one family in canonical form: the bits after `len` are zero.
 ///
@@ -349,7 +348,7 @@ mod ipnet_types {
             /// Keeps the network; host bits, which `ipnet` allows, are dropped.
             impl From<$net> for Prefix<$family> {
                 fn from(net: $net) -> Self {
-                    use crate::addr::Family;
+                    use crate::net::Family;
                     Self::from_bits_masked(<$family>::bits(net.addr()), net.prefix_len())
                 }
             }
@@ -382,6 +381,70 @@ mod ipnet_types {
                 IpPrefix::V6(prefix) => Self::V6(prefix.into()),
             }
         }
+    }
+}
+
+/// Why an address and a length do not make a prefix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum PrefixError {
+    /// The length is greater than the family's width.
+    Length {
+        /// The length that was given.
+        len: u16,
+        /// The greatest length possible.
+        max: u8,
+    },
+    /// A bit after the length is set.
+    HostBits {
+        /// The length that was given.
+        len: u8,
+    },
+}
+
+impl fmt::Display for PrefixError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { len, max } => write!(f, "prefix length {len} is greater than {max}"),
+            Self::HostBits { len } => {
+                write!(f, "host bits are set after /{len}: mask the prefix, or use a longer length")
+            }
+        }
+    }
+}
+
+impl core::error::Error for PrefixError {}
+
+/// Why a text is not a prefix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ParsePrefixError {
+    /// The part before the slash is no address of the expected family.
+    Address,
+    /// There is no slash.
+    MissingLength,
+    /// The part after the slash is no plain decimal number.
+    Length,
+    /// Address and length do not go together.
+    Prefix(PrefixError),
+}
+
+impl fmt::Display for ParsePrefixError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address => f.write_str("not a valid address"),
+            Self::MissingLength => f.write_str("expected address/length, found no '/'"),
+            Self::Length => f.write_str("the prefix length is not a plain decimal number"),
+            Self::Prefix(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ParsePrefixError {}
+
+impl From<PrefixError> for ParsePrefixError {
+    fn from(error: PrefixError) -> Self {
+        Self::Prefix(error)
     }
 }
 

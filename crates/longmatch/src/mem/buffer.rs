@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Release;
 use core::sync::atomic::{AtomicU16, AtomicU32};
 
-use crate::live::word;
+use crate::mem::published;
 
 /// Bytes in a cache line.
 pub(crate) const LINE: usize = 64;
@@ -87,7 +87,7 @@ impl Buffer {
     }
 
     /// Word `i`, which may be published meanwhile. What was written before it was published can be
-    /// read where it leads: see [`word::load`].
+    /// read where it leads: see [`published::load`].
     ///
     /// # Safety
     /// There is such a word.
@@ -110,7 +110,7 @@ impl Buffer {
         // SAFETY: inside of the allocation.
         let at = unsafe { self.words.add(i) };
         // SAFETY: aligned and initialised; readers of published words go by `load`.
-        word::publish(unsafe { AtomicU32::from_ptr(at.as_ptr()) }, word);
+        published::publish(unsafe { AtomicU32::from_ptr(at.as_ptr()) }, word);
     }
 
     /// Replaces half word `i` under readers, as [`Buffer::publish`].
@@ -170,7 +170,7 @@ impl Buffer {
 #[inline(always)]
 pub(crate) unsafe fn load(word: *const u32) -> u32 {
     // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
-    word::load(unsafe { AtomicU32::from_ptr(word.cast_mut()) })
+    published::load(unsafe { AtomicU32::from_ptr(word.cast_mut()) })
 }
 
 /// [`load`] for half of a word.
@@ -180,43 +180,8 @@ pub(crate) unsafe fn load(word: *const u32) -> u32 {
 #[inline(always)]
 pub(crate) unsafe fn load_half(half: *const u16) -> u16 {
     // SAFETY: aligned, initialised, and while it is read as an atomic it is written as one.
-    unsafe { AtomicU16::from_ptr(half.cast_mut()) }.load(word::LOAD)
+    unsafe { AtomicU16::from_ptr(half.cast_mut()) }.load(published::LOAD)
 }
-
-/// A word by itself that is published: where a structure begins that a writer makes anew.
-#[derive(Debug)]
-pub(crate) struct Word(AtomicU32);
-
-impl Word {
-    pub fn new(word: u32) -> Self {
-        Self(AtomicU32::new(word))
-    }
-
-    /// As [`load`].
-    #[inline(always)]
-    pub fn load(&self) -> u32 {
-        word::load(&self.0)
-    }
-
-    /// As [`Buffer::publish`].
-    pub fn publish(&self, word: u32) {
-        word::publish(&self.0, word);
-    }
-}
-
-impl Clone for Word {
-    fn clone(&self) -> Self {
-        Self::new(self.load())
-    }
-}
-
-impl PartialEq for Word {
-    fn eq(&self, other: &Self) -> bool {
-        self.load() == other.load()
-    }
-}
-
-impl Eq for Word {}
 
 /// Asks the system for huge pages; whether there is such a system and it agrees.
 #[cfg(all(target_os = "linux", feature = "std", not(miri)))]

@@ -8,8 +8,6 @@ use core::num::NonZeroU32;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::error::NextHopsFull;
-
 /// The id of a next hop: what an engine stores and answers.
 ///
 /// Never zero, so that `Option<NextHopId>` is one `u32` in memory with 0 for "no route": a batch of
@@ -288,6 +286,22 @@ impl<T: fmt::Debug> fmt::Debug for NextHops<T> {
         f.debug_map().entries(self.iter()).finish()
     }
 }
+
+/// Every next-hop id that may be given out is in use; nothing was changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct NextHopsFull {
+    /// The limit, in distinct next hops.
+    pub limit: usize,
+}
+
+impl fmt::Display for NextHopsFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no next-hop id is free: the limit is {} next hops", self.limit)
+    }
+}
+
+impl core::error::Error for NextHopsFull {}
 
 #[cfg(test)]
 mod tests {

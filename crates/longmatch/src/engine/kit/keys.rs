@@ -2,9 +2,8 @@
 
 use core::ops::Range;
 
-use crate::addr::{Bits, Family, Ipv4, Ipv6};
-use crate::engine::Lookup;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Lookup;
+use crate::net::{Bits, Family, Ipv4, Ipv6, NextHopId};
 use crate::simd::{Simd, Work, prefetch};
 
 /// How the addresses of [`Keys`] lie in memory.
@@ -244,7 +243,7 @@ pub(crate) fn in_blocks<F: Family, E: Lookup<F> + ?Sized>(
     keys: Keys<'_, F>,
     out: &mut [Option<NextHopId>],
 ) {
-    let out = crate::engine::room_for(keys.len(), out);
+    let out = super::room_for(keys.len(), out);
     match keys.as_host() {
         Some(addrs) => engine.lookup_batch_with(simd, addrs, out),
         None if keys.len() <= SMALL => in_blocks_of::<SMALL, F, E>(engine, simd, keys, out),

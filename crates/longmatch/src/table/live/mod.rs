@@ -18,19 +18,19 @@ use core::fmt;
 use core::hash::Hash;
 
 use self::places::Places;
-use super::limbo::Limbo;
-use super::reclaim::{Domain, HasDomain};
-use super::shared::{Left, Shared};
-use super::writer::Writer;
-use crate::addr::{Ipv4, Ipv6};
+use crate::engine::{CompileError, Corrupt};
 use crate::engine::{EngineSpec, Engines};
-use crate::error::{CompileError, Corrupt, InsertError, NextHopsFull, RibFull, UpdateError};
 use crate::fib::Fib;
-use crate::next_hop::{NextHopId, NextHops};
-use crate::prefix::{IpPrefix, Prefix};
-use crate::rib::Rib;
-use crate::route::{Change, Outcome, Route};
-use crate::table::Table;
+use crate::live::UpdateError;
+use crate::live::Writer;
+use crate::live::reclaim::{Domain, HasDomain};
+use crate::live::shared::{Left, Shared};
+use crate::mem::RetireList;
+use crate::net::{
+    Change, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome, Prefix, Route,
+};
+use crate::rib::{Rib, RibFull};
+use crate::table::{InsertError, Table};
 
 /// What a writer of tables shares with its readers.
 struct SharedTable<T> {
@@ -40,7 +40,7 @@ struct SharedTable<T> {
     keep_mapped: bool,
     domain: Arc<Domain>,
     /// Values that readers may have been using when the writer ended.
-    left: Left<Limbo<Arc<T>>>,
+    left: Left<RetireList<Arc<T>>>,
 }
 
 impl<T> HasDomain for SharedTable<T> {
@@ -70,11 +70,11 @@ pub struct TableWriter<T> {
     values: NextHops<Arc<T>>,
     shared: Arc<SharedTable<T>>,
     /// Ids that no route has had since an epoch, some of them more than once.
-    unused: Limbo<NextHopId>,
+    unused: RetireList<NextHopId>,
     /// How often each id is there, by its number.
     times_unused: Vec<u32>,
     /// Values that no place has had since an epoch.
-    dropped: Limbo<Arc<T>>,
+    dropped: RetireList<Arc<T>>,
     retired_limit: usize,
 }
 
@@ -195,14 +195,14 @@ impl<T> TableWriter<T> {
             left: Left::default(),
         };
         Ok(Self {
-            retired_limit: super::writer::RETIRED_LIMIT,
+            retired_limit: crate::live::RETIRED_LIMIT,
             ipv4,
             ipv6,
             values,
             shared: Arc::new(shared),
-            unused: Limbo::default(),
+            unused: RetireList::default(),
             times_unused: Vec::new(),
-            dropped: Limbo::default(),
+            dropped: RetireList::default(),
         })
     }
 

@@ -26,3 +26,38 @@ pub(crate) fn publish(word: &AtomicU32, value: u32) {
 pub(crate) fn load(word: &AtomicU32) -> u32 {
     word.load(LOAD)
 }
+
+/// A word by itself that is published: where a structure begins that a writer makes anew.
+#[derive(Debug)]
+pub(crate) struct Published(AtomicU32);
+
+impl Published {
+    pub fn new(word: u32) -> Self {
+        Self(AtomicU32::new(word))
+    }
+
+    /// As [`load`].
+    #[inline(always)]
+    pub fn load(&self) -> u32 {
+        load(&self.0)
+    }
+
+    /// As [`Buffer::publish`].
+    pub fn publish(&self, word: u32) {
+        publish(&self.0, word);
+    }
+}
+
+impl Clone for Published {
+    fn clone(&self) -> Self {
+        Self::new(self.load())
+    }
+}
+
+impl PartialEq for Published {
+    fn eq(&self, other: &Self) -> bool {
+        self.load() == other.load()
+    }
+}
+
+impl Eq for Published {}

@@ -8,7 +8,7 @@ use core::ptr;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
-use crate::next_hop::NextHopId;
+use crate::net::NextHopId;
 
 /// Ids have 32 bits. Block `i` has the places of those whose highest bit is `i`.
 const BLOCKS: usize = 32;

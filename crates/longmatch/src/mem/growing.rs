@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-use crate::error::CompileError;
+use super::OutOfMemory;
 
 /// Items as a compiler adds them. When the system has no memory for more, additions are dropped and
 /// [`Growing::finish`] fails: so the recursion of a compiler needs no error path, and the process
@@ -46,10 +46,10 @@ impl<T: Copy> Growing<T> {
     ///
     /// # Errors
     /// When there was no memory for some of them.
-    pub fn finish(self, engine: &'static str) -> Result<Vec<T>, CompileError> {
+    pub fn finish(self) -> Result<Vec<T>, OutOfMemory> {
         match self.failed {
             None => Ok(self.items),
-            Some(bytes) => Err(CompileError::Allocation { engine, bytes }),
+            Some(bytes) => Err(OutOfMemory { bytes }),
         }
     }
 }
@@ -84,14 +84,13 @@ mod tests {
         growing.fill(1, 1);
         assert_eq!(growing.len(), 5);
         let bytes = ((usize::MAX / 16 + 5) * 8) as u64;
-        let failed = CompileError::Allocation { engine: "test", bytes };
-        assert_eq!(growing.finish("test"), Err(failed));
+        assert_eq!(growing.finish(), Err(OutOfMemory { bytes }));
     }
 
     #[test]
     fn what_fits_comes_out() {
         let mut growing = Growing::new();
         growing.extend(&[1u8, 2, 3]);
-        assert_eq!(growing.finish("test"), Ok(alloc::vec![1, 2, 3]));
+        assert_eq!(growing.finish(), Ok(alloc::vec![1, 2, 3]));
     }
 }

@@ -7,13 +7,11 @@ use core::ops::Deref;
 use core::sync::atomic::Ordering::Acquire;
 use core::sync::atomic::fence;
 
-use super::super::reclaim::Presence;
 use super::SharedTable;
-use crate::addr::{Ipv4, Ipv6};
+use crate::engine::Keys;
 use crate::fib::Fib;
-use crate::keys::Keys;
-use crate::next_hop::NextHopId;
-use crate::prefix::IpPrefix;
+use crate::live::reclaim::Presence;
+use crate::net::{IpPrefix, Ipv4, Ipv6, NextHopId};
 use crate::table::in_blocks;
 
 /// Looks up addresses of both families, and the values of their routes, while a

@@ -4,12 +4,11 @@
 
 use alloc::format;
 
-use crate::addr::Family;
-use crate::error::Corrupt;
-use crate::next_hop::NextHopId;
+use crate::engine::kit::Corrupt;
+use crate::net::{Family, NextHopId};
 use crate::rib::{Coalesced, Iter, Rib};
 
-pub(super) struct Expected<'r, F: Family> {
+pub(crate) struct Expected<'r, F: Family> {
     engine: &'static str,
     ranges: Coalesced<F, Iter<'r, F>>,
     /// The raw next hop of the range that the walk is in.

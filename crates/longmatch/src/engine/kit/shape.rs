@@ -4,7 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::addr::{Bits, Family};
+use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
 /// The blocks of addresses that routes divide, by the blocks' prefix length.
@@ -62,9 +62,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::addr::{Ipv4, Ipv6};
-    use crate::next_hop::NextHopId;
-    use crate::prefix::Prefix;
+    use crate::net::{Ipv4, Ipv6, NextHopId, Prefix};
     use alloc::collections::BTreeSet;
 
     fn by_definition<F: Family>(rib: &Rib<F>, depth: u8) -> u64 {

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 use core::mem::take;
 
-use crate::array::{Array, Plain};
+use crate::mem::{Array, Plain};
 
 /// Neighbours are put together when so many runs, or runs of so many items in all, have become free
 /// since that was done last: this many, and one in so many of the array's items beside.

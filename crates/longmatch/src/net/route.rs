@@ -1,8 +1,6 @@
 //! Routes and changes of routes.
 
-use crate::addr::Family;
-use crate::next_hop::NextHopId;
-use crate::prefix::Prefix;
+use crate::net::{Family, NextHopId, Prefix};
 
 /// A prefix and the next hop for what it covers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

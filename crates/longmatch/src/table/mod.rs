@@ -1,21 +1,22 @@
 //! The front door: prefixes of both families and values of any type in one table.
 
+mod live;
+
+pub use live::{Refused, TableGuard, TableReader, TableResident, TableView, TableWriter};
+
 use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::fmt;
 use core::hash::Hash;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::addr::{Family, Ipv4, Ipv6};
 use crate::engine::EngineSpec;
-use crate::error::{CompileError, InsertError, NextHopsFull};
+use crate::engine::{CompileError, Keys};
 use crate::fib::Fib;
-use crate::keys::Keys;
-use crate::live::TableWriter;
-use crate::next_hop::{NextHopId, NextHops};
-use crate::prefix::{IpPrefix, Prefix};
-use crate::rib::Rib;
-use crate::route::Route;
+use crate::net::{
+    Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Prefix, PrefixError, Route,
+};
+use crate::rib::{Rib, RibFull};
 
 /// A table from prefixes, IPv4 and IPv6, to values.
 ///
@@ -447,6 +448,48 @@ pub(crate) fn in_blocks<F: Family>(fib: &Fib<F>, addrs: &[F::Addr], out: &mut [O
             *bits = F::bits(*addr);
         }
         fib.lookup_batch(&bits[..addrs.len()], out);
+    }
+}
+
+/// Why a [`crate::Table`] refused a route; the table is unchanged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// Address and length make no prefix.
+    Prefix(PrefixError),
+    /// The table holds as many routes as its limit allows.
+    Routes(RibFull),
+    /// The table holds as many distinct values as its limit allows.
+    NextHops(NextHopsFull),
+}
+
+impl fmt::Display for InsertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prefix(error) => error.fmt(f),
+            Self::Routes(error) => error.fmt(f),
+            Self::NextHops(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for InsertError {}
+
+impl From<PrefixError> for InsertError {
+    fn from(error: PrefixError) -> Self {
+        Self::Prefix(error)
+    }
+}
+
+impl From<RibFull> for InsertError {
+    fn from(error: RibFull) -> Self {
+        Self::Routes(error)
+    }
+}
+
+impl From<NextHopsFull> for InsertError {
+    fn from(error: NextHopsFull) -> Self {
+        Self::NextHops(error)
     }
 }
 

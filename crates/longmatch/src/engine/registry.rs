@@ -1,0 +1,248 @@
+//! The registry of engines: their names, and how each is built for a family. An engine is a line of
+//! [`engines!`].
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use super::{dir24_8, dxr, folio, linear, poptrie, radix, sail, spider, tree_bitmap};
+use crate::engine::kit::{Builder, CompileError, Descriptor, EngineVisitor, Request};
+use crate::net::{Family, Ipv4, Ipv6};
+use crate::rib::Rib;
+
+/// The name of the choice among the engines.
+pub(super) const AUTO: &str = "auto";
+
+/// Writes [`EngineKind`] and the dispatch to the engines' builders from one line an engine: its
+/// variant, its module, and the type in its documentation.
+macro_rules! engines {
+    ($($kind:ident $module:ident $about:literal;)*) => {
+        /// The engines there are, and the choice among them.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[non_exhaustive]
+        pub enum EngineKind {
+            $(#[doc = $about] $kind,)*
+            /// The engine that suits the table, the CPU and the use best: see
+            /// [`auto`](super::auto). What is compiled has the chosen engine's name.
+            Auto,
+        }
+
+        impl EngineKind {
+            /// Every engine: the oracle, the baseline, then by the year of their papers, ours last.
+            /// Not [`EngineKind::Auto`], which is one of them again.
+            pub const ALL: [Self; [$(stringify!($kind)),*].len()] = [$(Self::$kind),*];
+
+            /// What its engine says of itself; nothing for [`EngineKind::Auto`].
+            const fn descriptor(self) -> Option<Descriptor> {
+                match self {
+                    $(Self::$kind => Some($module::DESCRIPTOR),)*
+                    Self::Auto => None,
+                }
+            }
+        }
+
+        /// Whether an engine exists for a family.
+        fn exists<F: Family>(kind: EngineKind) -> bool
+        where
+            $($module::Build: Builder<F>,)*
+        {
+            match kind {
+                $(EngineKind::$kind => <$module::Build as Builder<F>>::EXISTS,)*
+                EngineKind::Auto => true,
+            }
+        }
+
+        /// Builds an engine other than `auto`.
+        fn dispatch<F: Family, V: EngineVisitor<F>>(
+            spec: &EngineSpec,
+            rib: &Rib<F>,
+            visitor: V,
+        ) -> Result<V::Output, CompileError>
+        where
+            $($module::Build: Builder<F>,)*
+        {
+            let engine = spec.kind.name();
+            let request = Request { engine, options: &spec.options, memory: spec.memory };
+            match spec.kind {
+                $(EngineKind::$kind => $module::Build::build(&request, rib, visitor),)*
+                EngineKind::Auto => Err(CompileError::Family { engine, family: F::NAME }),
+            }
+        }
+    };
+}
+
+engines! {
+    Linear linear "[`linear::Linear`].";
+    Radix radix "[`radix::Radix`].";
+    Dir24_8 dir24_8 "[`dir24_8::Dir24_8`].";
+    TreeBitmap tree_bitmap "[`tree_bitmap::TreeBitmap`].";
+    Dxr dxr "[`dxr::Dxr`].";
+    Sail sail "[`sail::Sail`], for IPv4.";
+    Poptrie poptrie "[`poptrie::Poptrie`].";
+    Spider spider "[`spider::Spider`].";
+    Folio folio "[`folio::Folio`].";
+}
+
+impl EngineKind {
+    /// The name in the command line, the reports and the other languages.
+    pub const fn name(self) -> &'static str {
+        match self.descriptor() {
+            Some(descriptor) => descriptor.name,
+            None => AUTO,
+        }
+    }
+
+    /// Whether a lookup takes time in proportion to the table. Such an engine is an oracle for
+    /// small tables, not something to measure or to sweep a large table with.
+    pub const fn is_oracle(self) -> bool {
+        matches!(self.descriptor(), Some(Descriptor { oracle: true, .. }))
+    }
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for EngineKind {
+    type Err = UnknownEngine;
+
+    fn from_str(name: &str) -> Result<Self, UnknownEngine> {
+        let mut known = Self::ALL.into_iter().chain([Self::Auto]);
+        let found = known.find(|kind| kind.name() == name);
+        found.ok_or_else(|| UnknownEngine { name: name.into() })
+    }
+}
+
+/// An engine with options: `name` or `name:option:option`, for example `poptrie:s=16:basic`.
+///
+/// What the options mean is the engine's business; an unknown one shows when it is built.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct EngineSpec {
+    /// The engine.
+    pub kind: EngineKind,
+    /// Its options; none means the engine's defaults.
+    pub options: Vec<String>,
+    /// The most bytes that one family's structure may take; `None` for no limit. The size is
+    /// estimated from the routes before anything is allocated, and a table whose estimate exceeds
+    /// the limit is refused with [`CompileError::TooLarge`]. Estimates are upper bounds, so that a
+    /// table that would just fit may be refused. No part of the text form.
+    pub memory: Option<u64>,
+}
+
+impl EngineSpec {
+    /// The same engine with a limit on the memory of its structure.
+    ///
+    /// ```
+    /// use longmatch::{CompileError, EngineKind, EngineSpec, Fib, Ipv4, Rib};
+    /// let spec = EngineSpec::from(EngineKind::Dir24_8).with_memory(1 << 20);
+    /// let refused = Fib::compile(&Rib::<Ipv4>::new(), spec);
+    /// assert!(matches!(refused, Err(CompileError::TooLarge { .. })));
+    /// ```
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Self {
+        Self { memory: Some(bytes), ..self }
+    }
+
+    /// Variants of the engine for tables beyond the limits of this one, narrowest first; none where
+    /// the engine widens by itself, or has no wider form. Not each exists for each family.
+    pub fn wider(&self) -> Vec<Self> {
+        let wider = self.kind.descriptor().map_or(&[][..], |descriptor| descriptor.wider);
+        let more = |more: &&str| {
+            let options = self.options.iter().cloned().chain(more.split(':').map(String::from));
+            Self { kind: self.kind, options: options.collect(), memory: self.memory }
+        };
+        wider.iter().map(more).collect()
+    }
+}
+
+impl From<EngineKind> for EngineSpec {
+    fn from(kind: EngineKind) -> Self {
+        Self { kind, options: Vec::new(), memory: None }
+    }
+}
+
+impl FromStr for EngineSpec {
+    type Err = UnknownEngine;
+
+    fn from_str(text: &str) -> Result<Self, UnknownEngine> {
+        let mut parts = text.split(':');
+        let kind = parts.next().unwrap_or_default().parse()?;
+        Ok(Self { kind, options: parts.map(String::from).collect(), memory: None })
+    }
+}
+
+impl fmt::Display for EngineSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.kind, f)?;
+        self.options.iter().try_for_each(|option| write!(f, ":{option}"))
+    }
+}
+
+/// A family with its engines. [`Engines`](super::Engines) adds [`EngineKind::Auto`], which chooses
+/// among these. Sealed.
+pub trait NamedEngines: Family {
+    /// Whether the engine exists for this family.
+    fn has_named(kind: EngineKind) -> bool;
+
+    /// Compiles an engine other than [`EngineKind::Auto`] and hands it to the visitor.
+    ///
+    /// # Errors
+    /// When the family has no such engine, the engine no such option, or the table exceeds a limit
+    /// of it.
+    fn build_named<V: EngineVisitor<Self>>(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError>;
+}
+
+impl NamedEngines for Ipv4 {
+    fn has_named(kind: EngineKind) -> bool {
+        exists::<Self>(kind)
+    }
+
+    fn build_named<V: EngineVisitor<Self>>(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        dispatch(spec, rib, visitor)
+    }
+}
+
+impl NamedEngines for Ipv6 {
+    fn has_named(kind: EngineKind) -> bool {
+        exists::<Self>(kind)
+    }
+
+    fn build_named<V: EngineVisitor<Self>>(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+        visitor: V,
+    ) -> Result<V::Output, CompileError> {
+        dispatch(spec, rib, visitor)
+    }
+}
+
+/// Unknown engine name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct UnknownEngine {
+    /// The name as it was given.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no engine is called '{}'; there are:", self.name)?;
+        for kind in EngineKind::ALL {
+            write!(f, " {kind}")?;
+        }
+        write!(f, " {}", EngineKind::Auto)
+    }
+}
+
+impl core::error::Error for UnknownEngine {}

@@ -1,0 +1,259 @@
+//! The modules of a crate and which of them each may import: imports point down only.
+//!
+//! A line of [`LIBRARY`] or [`FEED`] is a module with its layer. A module may import modules of lower layers, and
+//! nothing else of its crate: not its own layer, so engines do not know each other, and no cycle crosses a module. Tests
+//! are free to import anything.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::report::Verdict;
+
+/// A crate whose imports are checked.
+pub struct Crate {
+    /// Its sources, from the repository's root.
+    sources: &'static str,
+    /// Modules with their layers, the lowest first. A module is named by its path; of several that fit, the longest
+    /// counts. Files at the top that are not listed are an error.
+    modules: &'static [(&'static str, u8)],
+}
+
+/// The library.
+const LIBRARY: Crate = Crate {
+    sources: "crates/longmatch/src",
+    modules: &[
+        ("net", 0),
+        ("simd", 1),
+        ("mem", 2),
+        ("rib", 3),
+        ("engine::kit", 4),
+        ("engine::linear", 5),
+        ("engine::radix", 5),
+        ("engine::dir24_8", 5),
+        ("engine::tree_bitmap", 5),
+        ("engine::dxr", 5),
+        ("engine::sail", 5),
+        ("engine::poptrie", 5),
+        ("engine::spider", 5),
+        ("engine::folio", 5),
+        ("engine::registry", 6),
+        ("engine::auto", 7),
+        ("engine", 8),
+        ("fib", 9),
+        ("live", 10),
+        ("table", 11),
+        ("", 12),
+    ],
+};
+
+/// Every crate with layers.
+const CRATES: [Crate; 1] = [LIBRARY];
+
+/// Checks the imports of every crate in the table.
+///
+/// # Errors
+/// When a source file cannot be read.
+pub fn check(root: &Path) -> io::Result<Verdict> {
+    let mut wrong = 0;
+    for it in &CRATES {
+        let sources = root.join(it.sources);
+        let mut files = Vec::new();
+        find(&sources, &mut files)?;
+        files.sort();
+        let mut imports = 0;
+        for file in &files {
+            let path = module_path(file.strip_prefix(&sources).unwrap_or(file));
+            for import in imported(&path, &fs::read_to_string(file)?) {
+                imports += 1;
+                if let Err(why) = it.allow(&path, &import) {
+                    println!("{}: {why}", file.strip_prefix(root).unwrap_or(file).display());
+                    wrong += 1;
+                }
+            }
+        }
+        println!("{}: {imports} imports between modules in {} files", it.sources, files.len());
+    }
+    Ok(match wrong {
+        0 => Verdict::Passed,
+        n => Verdict::Failed(format!("{n} import(s) that do not point down, listed above")),
+    })
+}
+
+impl Crate {
+    /// The module of a path, and its layer.
+    fn module_of(&self, path: &[String]) -> (&'static str, u8) {
+        let fits = |module: &&(&'static str, u8)| {
+            module.0.is_empty() || {
+                let mut parts = path.iter();
+                module.0.split("::").all(|part| parts.next().is_some_and(|own| own == part))
+            }
+        };
+        let longest = self.modules.iter().filter(fits).max_by_key(|(name, _)| name.len());
+        longest.copied().unwrap_or(("", u8::MAX))
+    }
+
+    /// Whether a module may import another; otherwise what is wrong.
+    fn allow(&self, from: &[String], to: &[String]) -> Result<(), String> {
+        let ((from, low), (to, high)) = (self.module_of(from), self.module_of(to));
+        if from == to || high < low {
+            return Ok(());
+        }
+        let name =
+            |module: &str| if module.is_empty() { "the crate's root" } else { module }.to_owned();
+        let (from, to) = (name(from), name(to));
+        Err(format!("{from} (layer {low}) imports {to} (layer {high}); imports must point down"))
+    }
+}
+
+/// Collects the Rust files below a directory that are no tests.
+fn find(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if ["tests", "testing"].contains(&&*name) {
+            continue;
+        }
+        if path.is_dir() {
+            find(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The path of the module that a file holds, from its path below the sources.
+fn module_path(file: &Path) -> Vec<String> {
+    let mut parts: Vec<String> =
+        file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if parts.last().is_some_and(|last| ["mod", "lib", "main"].contains(&&**last)) {
+        parts.pop();
+    }
+    parts
+}
+
+/// The modules and items of the own crate that the code of a file names with `crate::` or `super::`, tests aside.
+fn imported(module: &[String], text: &str) -> BTreeSet<Vec<String>> {
+    let code = without_comments(before_tests(text));
+    let mut found = BTreeSet::new();
+    for (start, _) in code.match_indices("crate::").chain(code.match_indices("super::")) {
+        let before = code[..start].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || "_:$".contains(c)) {
+            continue;
+        }
+        for path in paths(&code[start..]) {
+            found.insert(absolute(module, &path));
+        }
+    }
+    found
+}
+
+/// The text before a module of tests at its end.
+fn before_tests(text: &str) -> &str {
+    text.find("#[cfg(test)]\nmod tests {").map_or(text, |at| &text[..at])
+}
+
+fn without_comments(text: &str) -> String {
+    let lines = text.lines().map(|line| line.find("//").map_or(line, |at| &line[..at]));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The paths that a use tree, or a path in an expression, at the beginning of a text stands for.
+fn paths(text: &str) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let mut prefix = Vec::new();
+    let mut rest = text;
+    loop {
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let (name, tail) = rest.split_at(end);
+        if !name.is_empty() {
+            prefix.push(name.to_owned());
+        }
+        match tail.strip_prefix("::") {
+            Some(tail) if tail.starts_with('{') => {
+                for branch in branches(tail) {
+                    all.extend(paths(branch).into_iter().map(|path| [&prefix[..], &path].concat()));
+                }
+                return all;
+            }
+            Some(tail) if !name.is_empty() => rest = tail,
+            _ => {
+                all.push(prefix);
+                return all;
+            }
+        }
+    }
+}
+
+/// The branches between the braces at the beginning of a text.
+fn branches(text: &str) -> Vec<&str> {
+    let (mut depth, mut from, mut all) = (0, 1, Vec::new());
+    for (i, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 || depth == 1 && c == ',' {
+            all.push(text[from..i].trim());
+            from = i + 1;
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    all.retain(|branch| !branch.is_empty());
+    all
+}
+
+/// A path from the crate's root, without `self` at its end.
+fn absolute(module: &[String], path: &[String]) -> Vec<String> {
+    let up = path.iter().take_while(|part| *part == "super").count();
+    let base = if up > 0 { &module[..module.len().saturating_sub(up)] } else { &[] };
+    let own = path.iter().skip(up.max(1)).filter(|part| *part != "self");
+    base.iter().chain(own).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(path: &str) -> Vec<String> {
+        path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn use_trees_are_understood() {
+        let text = "use crate::{a, b::{self, c::D}};\nuse super::super::e;\nlet x = crate::f::g(1);\n\
+                    // crate::comment\nuse $crate::macros;\n#[cfg(test)]\nmod tests { use crate::z; }";
+        let found = imported(&words("x::y::w"), text);
+        let expected = ["a", "b", "b::c::D", "x::e", "f::g"].map(words);
+        assert_eq!(found, expected.into_iter().collect());
+    }
+
+    #[test]
+    fn imports_point_down_only() {
+        let allow = |from, to| LIBRARY.allow(&words(from), &words(to)).is_ok();
+        assert!(allow("engine::poptrie::batch", "mem::Array") && allow("fib", "engine::Keys"));
+        assert!(allow("engine::poptrie::batch", "engine::poptrie::layout"));
+        assert!(!allow("mem::array", "engine::kit") && !allow("net::addr", "simd"));
+        assert!(
+            !allow("engine::poptrie", "engine::dxr") && !allow("engine::kit", "engine::Engines")
+        );
+        assert!(!allow("simd", "Fib") && allow("", "table"));
+    }
+
+    #[test]
+    fn this_tree_keeps_to_its_layers() {
+        assert_eq!(check(&crate::workspace::root()).unwrap(), Verdict::Passed);
+    }
+
+    #[test]
+    fn files_are_modules() {
+        assert_eq!(module_path(Path::new("engine/kit/mod.rs")), words("engine::kit"));
+        assert_eq!(module_path(Path::new("fib.rs")), words("fib"));
+        assert_eq!(module_path(Path::new("lib.rs")), words(""));
+    }
+}
