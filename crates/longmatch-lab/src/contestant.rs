@@ -139,7 +139,7 @@ impl<F: LabFamily, E: Engine<F>> Contestant<F> for Concrete<E> {
     }
 
     fn variant(&self) -> String {
-        Engine::variant(&self.0)
+        self.0.variant()
     }
 
     fn memory(&self) -> MemoryUsage {

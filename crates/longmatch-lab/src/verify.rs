@@ -112,7 +112,7 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
         };
         let results = rounds.into_iter().map(run).collect();
         let check = engine.check(self.rib);
-        Verdict { engine: E::NAME, variant: Engine::variant(engine), check, results }
+        Verdict { engine: E::NAME, variant: engine.variant(), check, results }
     }
 }
 

@@ -4,9 +4,10 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::marker::PhantomData;
 
+use crate::engine::{Checked, Compiled, EngineSpec, Engines};
 use crate::engine::{CompileError, Corrupt, Keys};
-use crate::engine::{Compiled, EngineSpec, Engines};
 use crate::mem::MemoryUsage;
 use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
@@ -32,9 +33,13 @@ use crate::simd::Simd;
 /// assert_eq!(hops, [NextHopId::new(5), None]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Fib<F: Family> {
-    engine: Arc<dyn Compiled<F>>,
+pub struct Fib<F: Family, E: ?Sized = dyn Checked<F>> {
+    engine: Arc<E>,
+    family: PhantomData<F>,
 }
+
+/// A compiled table that a [`live::Writer`](crate::live::Writer) changes while it answers.
+pub type LiveFib<F> = Fib<F, dyn Compiled<F>>;
 
 impl<F: Engines> Fib<F> {
     /// Compiles a table. O(routes), plus what the engine's structure needs.
@@ -43,14 +48,14 @@ impl<F: Engines> Fib<F> {
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
     /// of it.
     pub fn compile(rib: &Rib<F>, engine: impl Into<EngineSpec>) -> Result<Self, CompileError> {
-        Ok(Self { engine: F::build_shared(&engine.into(), rib)? })
+        Ok(Self { engine: F::build_shared(&engine.into(), rib)?, family: PhantomData })
     }
 }
 
-impl<F: Family> Fib<F> {
-    /// An engine that someone else holds too.
+impl<F: Family> LiveFib<F> {
+    /// The readers' side of an engine that a writer changes.
     pub(crate) fn shared(engine: Arc<dyn Compiled<F>>) -> Self {
-        Self { engine }
+        Self { engine, family: PhantomData }
     }
 
     /// Tells when the engine is gone.
@@ -58,7 +63,9 @@ impl<F: Family> Fib<F> {
     pub(crate) fn watch(&self) -> alloc::sync::Weak<dyn Compiled<F>> {
         Arc::downgrade(&self.engine)
     }
+}
 
+impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
     /// The next hop of the longest prefix that covers the address.
     pub fn lookup(&self, addr: F::Addr) -> Option<NextHopId> {
         self.engine.lookup_one(F::bits(addr))
@@ -125,7 +132,9 @@ impl<F: Family> Fib<F> {
     pub fn memory_usage(&self) -> MemoryUsage {
         self.engine.memory_usage()
     }
+}
 
+impl<F: Family> Fib<F> {
     /// The bytes from which each of a lookup's reads reads that wait for each other; empty where
     /// the engine does not say. See [`Engine::reads`](crate::engine::Engine::reads).
     pub fn reads(&self) -> Vec<usize> {
@@ -147,7 +156,7 @@ impl<F: Family> Fib<F> {
     }
 }
 
-impl<F: Family> fmt::Debug for Fib<F> {
+impl<F: Family, E: Compiled<F> + ?Sized> fmt::Debug for Fib<F, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Fib({} {}, {})", self.name(), self.variant(), self.memory_usage())
     }

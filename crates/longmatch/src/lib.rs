@@ -56,9 +56,9 @@ mod table;
 
 pub use engine::{
     CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, Form, Keys,
-    Lookup, NamedEngines, OptionError, UnknownEngine,
+    Lookup, NamedEngines, OptionError, Structure, UnknownEngine,
 };
-pub use fib::Fib;
+pub use fib::{Fib, LiveFib};
 pub use live::UpdateError;
 pub use mem::{MemoryPart, MemoryUsage, parse_bytes};
 pub use net::{

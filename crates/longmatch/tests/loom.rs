@@ -23,31 +23,9 @@ mod shared;
 
 /// The model checker's atomics in the place of the real ones.
 mod sync {
-    use core::sync::atomic::Ordering;
-
     pub use loom::sync::Arc;
-    pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, fence};
+    pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};
     pub use loom::thread;
-
-    /// A word that leads to others. The checker does not know that an address that is made of a
-    /// word orders the read there after that of the word, as `word.rs` has it: so it is told that
-    /// the load acquires. Nothing else in the models is a word like this.
-    #[derive(Debug)]
-    pub struct AtomicU32(loom::sync::atomic::AtomicU32);
-
-    impl AtomicU32 {
-        pub fn new(value: u32) -> Self {
-            Self(loom::sync::atomic::AtomicU32::new(value))
-        }
-
-        pub fn load(&self, _: Ordering) -> u32 {
-            self.0.load(Ordering::Acquire)
-        }
-
-        pub fn store(&self, value: u32, order: Ordering) {
-            self.0.store(value, order);
-        }
-    }
 
     /// Memory of which the checker sees when it is written while it is read.
     #[derive(Debug)]

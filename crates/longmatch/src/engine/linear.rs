@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request,
+    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request, Structure,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId, Route};
@@ -39,8 +39,15 @@ impl<F: Family> Lookup<F> for Linear<F> {
     }
 }
 
-impl<F: Family> Engine<F> for Linear<F> {
+impl<F: Family> Structure<F> for Linear<F> {
     const NAME: &'static str = NAME;
+
+    fn variant(&self) -> String {
+        String::new()
+    }
+}
+
+impl<F: Family> Engine<F> for Linear<F> {
     type Config = ();
 
     fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
@@ -50,10 +57,6 @@ impl<F: Family> Engine<F> for Linear<F> {
         }
         routes.extend(rib.iter());
         Ok(Self { routes })
-    }
-
-    fn variant(&self) -> String {
-        String::new()
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {

@@ -20,10 +20,10 @@ pub(crate) mod testing;
 pub mod tree_bitmap;
 
 pub use kit::{
-    CompileError, Compiled, Corrupt, Engine, EngineVisitor, Form, Keys, LiveEngine, Lookup,
-    OptionError, Replaced,
+    Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, Form, Keys, LiveEngine,
+    Lookup, OptionError, Replaced, Structure,
 };
-pub(crate) use kit::{Patch, answers_for};
+pub(crate) use kit::{Patch, WriteSide, answers_for};
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
 
 use alloc::sync::Arc;
@@ -64,7 +64,7 @@ pub trait Engines: NamedEngines {
     fn build_shared(
         spec: &EngineSpec,
         rib: &Rib<Self>,
-    ) -> Result<Arc<dyn Compiled<Self>>, CompileError>;
+    ) -> Result<Arc<dyn Checked<Self>>, CompileError>;
 
     /// The same, to be changed under readers.
     ///
@@ -77,7 +77,7 @@ pub trait Engines: NamedEngines {
 struct IntoShared;
 
 impl<F: NamedEngines> EngineVisitor<F> for IntoShared {
-    type Output = Arc<dyn Compiled<F>>;
+    type Output = Arc<dyn Checked<F>>;
 
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
         Arc::new(engine)
@@ -99,7 +99,7 @@ impl Engines for Ipv4 {
     fn build_shared(
         spec: &EngineSpec,
         rib: &Rib<Self>,
-    ) -> Result<Arc<dyn Compiled<Self>>, CompileError> {
+    ) -> Result<Arc<dyn Checked<Self>>, CompileError> {
         Self::build(spec, rib, IntoShared)
     }
 
@@ -112,7 +112,7 @@ impl Engines for Ipv6 {
     fn build_shared(
         spec: &EngineSpec,
         rib: &Rib<Self>,
-    ) -> Result<Arc<dyn Compiled<Self>>, CompileError> {
+    ) -> Result<Arc<dyn Checked<Self>>, CompileError> {
         Self::build(spec, rib, IntoShared)
     }
 

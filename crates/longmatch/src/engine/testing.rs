@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use super::{Compiled, Engines};
+use super::{Checked, Engines};
 use crate::engine::kit::CompileError;
 use crate::rib::Rib;
 
@@ -10,6 +10,6 @@ use crate::rib::Rib;
 pub(crate) fn built<F: Engines>(
     spec: &str,
     rib: &Rib<F>,
-) -> Result<Arc<dyn Compiled<F>>, CompileError> {
+) -> Result<Arc<dyn Checked<F>>, CompileError> {
     F::build_shared(&spec.parse().expect("the name of an engine"), rib)
 }

@@ -6,17 +6,17 @@ use core::ops::Deref;
 
 use super::reclaim::Presence;
 use super::shared::Shared;
-use crate::fib::Fib;
+use crate::fib::LiveFib;
 use crate::net::Family;
 
 /// Looks up addresses in a table that a [`Writer`](super::Writer) changes meanwhile. Each thread
 /// that reads has its own; a clone is another.
 pub struct Reader<F: Family> {
-    presence: Presence<Shared<Fib<F>>>,
+    presence: Presence<Shared<LiveFib<F>>>,
 }
 
 impl<F: Family> Reader<F> {
-    pub(super) fn new(shared: Arc<Shared<Fib<F>>>) -> Self {
+    pub(super) fn new(shared: Arc<Shared<LiveFib<F>>>) -> Self {
         Self { presence: Presence::new(shared) }
     }
 
@@ -61,15 +61,15 @@ impl<F: Family> fmt::Debug for Reader<F> {
 /// A guard that is never dropped (see [`core::mem::forget`]) counts until its reader pins again or
 /// is dropped.
 pub struct Guard<'r, F: Family> {
-    presence: &'r Presence<Shared<Fib<F>>>,
-    fib: &'r Fib<F>,
+    presence: &'r Presence<Shared<LiveFib<F>>>,
+    fib: &'r LiveFib<F>,
 }
 
 impl<F: Family> Deref for Guard<'_, F> {
-    type Target = Fib<F>;
+    type Target = LiveFib<F>;
 
     #[inline]
-    fn deref(&self) -> &Fib<F> {
+    fn deref(&self) -> &LiveFib<F> {
         self.fib
     }
 }
@@ -86,13 +86,13 @@ impl<F: Family> Drop for Guard<'_, F> {
 /// As long as it neither reports nor is dropped, nothing that the writer takes out of the table is
 /// used again.
 pub struct Resident<'r, F: Family> {
-    presence: &'r Presence<Shared<Fib<F>>>,
+    presence: &'r Presence<Shared<LiveFib<F>>>,
 }
 
 impl<F: Family> Resident<'_, F> {
     /// The current table.
     #[inline]
-    pub fn table(&self) -> &Fib<F> {
+    pub fn table(&self) -> &LiveFib<F> {
         // SAFETY: entered; whoever has the result cannot report or drop this.
         unsafe { self.presence.shared().current() }
     }

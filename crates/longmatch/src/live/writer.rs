@@ -10,8 +10,8 @@ use super::reclaim::{Domain, HasDomain};
 use super::shared::{Retired, Shared};
 use crate::engine::{CompileError, Corrupt};
 use crate::engine::{EngineSpec, Engines};
-use crate::engine::{LiveEngine, Patch, Replaced};
-use crate::fib::Fib;
+use crate::engine::{LiveEngine, Patch, Replaced, WriteSide};
+use crate::fib::LiveFib;
 use crate::live::UpdateError;
 use crate::mem::MemoryUsage;
 use crate::mem::RetireList;
@@ -37,14 +37,14 @@ const UNUSED_PART: usize = 16;
 pub struct Writer<F: Engines> {
     rib: Rib<F>,
     spec: EngineSpec,
-    shared: Arc<Shared<Fib<F>>>,
-    patch: Option<Box<dyn Patch<F>>>,
+    shared: Arc<Shared<LiveFib<F>>>,
+    write: WriteSide<F>,
     /// The prefixes that were changed since the last commit, and their next hops before.
     changed: Vec<(Prefix<F>, Option<NextHopId>)>,
     /// The same without the next hops, for the engine; kept to be used again.
     prefixes: Vec<Prefix<F>>,
     /// Tables that were replaced, by their bytes.
-    tables: RetireList<Retired<Fib<F>>>,
+    tables: RetireList<Retired<LiveFib<F>>>,
     /// Bytes of the current table.
     bytes: usize,
     /// Changes by which it was patched.
@@ -76,13 +76,13 @@ impl<F: Engines> Writer<F> {
         spec: EngineSpec,
         domain: Arc<Domain>,
     ) -> Result<Self, CompileError> {
-        let LiveEngine { engine, patch } = F::build_live(&spec, &rib)?;
+        let LiveEngine { engine, write } = F::build_live(&spec, &rib)?;
         let bytes = engine.memory_usage().bytes();
         Ok(Self {
             rib,
             spec,
-            shared: Shared::new(Box::new(Fib::shared(engine)), domain),
-            patch,
+            shared: Shared::new(Box::new(LiveFib::shared(engine)), domain),
+            write,
             changed: Vec::new(),
             prefixes: Vec::new(),
             tables: RetireList::default(),
@@ -98,7 +98,7 @@ impl<F: Engines> Writer<F> {
         self.retired_limit = bytes;
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared<Fib<F>>> {
+    pub(crate) fn shared(&self) -> &Arc<Shared<LiveFib<F>>> {
         &self.shared
     }
 
@@ -169,7 +169,7 @@ impl<F: Engines> Writer<F> {
 
     fn try_commit(&mut self) -> Result<Commit, UpdateError> {
         self.room_for_retired()?;
-        let Some(patch) = &mut self.patch else { return self.recompile() };
+        let WriteSide::Patched(patch) = &mut self.write else { return self.recompile() };
         self.prefixes.clear();
         self.prefixes.extend(self.changed.iter().map(|(prefix, _)| *prefix));
         let Ok(replaced) = patch.patch(&self.rib, &self.prefixes) else { return self.recompile() };
@@ -207,14 +207,14 @@ impl<F: Engines> Writer<F> {
         Ok(Commit { replaced: Replaced::default(), recompiled: true })
     }
 
-    fn publish(&mut self, LiveEngine { engine, patch }: LiveEngine<F>) {
-        let retire_list = self.patch.as_ref().map_or(0, |patch| patch.retired_bytes());
+    fn publish(&mut self, LiveEngine { engine, write }: LiveEngine<F>) {
+        let retired = self.write.patch().map_or(0, Patch::retired_bytes);
         let bytes = engine.memory_usage().bytes();
-        let before = self.shared.replace(Box::new(Fib::shared(engine)));
+        let before = self.shared.replace(Box::new(LiveFib::shared(engine)));
         // What the old one has in the retire list is in the table that goes into the retire list whole.
-        self.patch = patch;
+        self.write = write;
         self.patched = 0;
-        self.tables.push(before, core::mem::replace(&mut self.bytes, bytes) + retire_list);
+        self.tables.push(before, core::mem::replace(&mut self.bytes, bytes) + retired);
         self.tables.seal(self.shared.domain().advance());
         self.reclaim();
     }
@@ -251,7 +251,7 @@ impl<F: Engines> Writer<F> {
     pub fn reclaim(&mut self) -> usize {
         let oldest = self.shared.domain().oldest();
         while self.tables.pop(oldest).is_some() {}
-        if let Some(patch) = &mut self.patch {
+        if let WriteSide::Patched(patch) = &mut self.write {
             patch.reclaim(oldest);
         }
         self.retired_bytes()
@@ -259,16 +259,12 @@ impl<F: Engines> Writer<F> {
 
     /// The bytes that were taken out of the table and that readers may still be in.
     pub fn retired_bytes(&self) -> usize {
-        let patched = self.patch.as_ref().map_or(0, |patch| patch.retired_bytes());
-        self.tables.bytes() + patched
+        self.tables.bytes() + self.write.patch().map_or(0, Patch::retired_bytes)
     }
 
     /// The bytes of the current table, by part.
     pub fn memory_usage(&self) -> MemoryUsage {
-        match &self.patch {
-            Some(patch) => patch.memory_usage(),
-            None => self.reader().pin().memory_usage(),
-        }
+        self.write.memory_usage()
     }
 
     /// Verifies the current table against its own invariants and the routes. To be called when
@@ -277,10 +273,7 @@ impl<F: Engines> Writer<F> {
     /// # Errors
     /// The first broken invariant.
     pub fn check(&self) -> Result<(), Corrupt> {
-        match &self.patch {
-            Some(patch) => patch.check(&self.rib),
-            None => self.reader().pin().check(&self.rib),
-        }
+        self.write.check(&self.rib)
     }
 }
 

@@ -1,19 +1,20 @@
 //! Memory that lookups read: arrays, and the words in them that a writer replaces under readers.
 
-mod array;
-pub(crate) mod buffer;
+mod buffer;
 mod growing;
+mod items;
 pub(crate) mod published;
 mod retired;
 mod runs;
 pub(crate) mod sync;
 mod usage;
 
-pub use array::Plain;
-pub(crate) use array::{Array, Single};
-pub(crate) use buffer::{Buffer, LINE};
+pub use buffer::Buffer;
+pub(crate) use buffer::LINE;
 pub(crate) use growing::Growing;
-pub(crate) use published::Published;
+pub use items::{
+    Frozen, FrozenMemory, Items, Live, LiveMemory, Memory, Owner, Plain, Readable, Single,
+};
 pub(crate) use retired::RetireList;
 pub(crate) use runs::{FreeRuns, Run, tile};
 pub use usage::{MemoryPart, MemoryUsage, parse_bytes};

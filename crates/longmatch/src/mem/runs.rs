@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 use core::mem::take;
 
-use crate::mem::{Array, Plain};
+use crate::mem::{Owner, Plain};
 
 /// Neighbours are put together when so many runs, or runs of so many items in all, have become free
 /// since that was done last: this many, and one in so many of the array's items beside.
@@ -67,7 +67,7 @@ impl FreeRuns {
     ///
     /// # Panics
     /// When a run of no item is asked for, or of more than the longest.
-    pub fn take<T: Plain>(&mut self, array: &Array<T>, count: usize) -> Option<u32> {
+    pub fn take<T: Plain>(&mut self, array: &mut Owner<T>, count: usize) -> Option<u32> {
         assert!((1..=self.by_count.len()).contains(&count), "a run of {count} items");
         if let Some(start) = self.take_free(count) {
             return Some(start);
@@ -85,11 +85,10 @@ impl FreeRuns {
     ///
     /// # Panics
     /// As [`FreeRuns::take`].
-    pub fn place<T: Plain>(&mut self, array: &Array<T>, items: &[T]) -> Option<Run> {
+    pub fn place<T: Plain>(&mut self, array: &mut Owner<T>, items: &[T]) -> Option<Run> {
         let start = self.take(array, items.len())?;
-        // SAFETY: into what was free or has not been used no reader comes, and who writes has no
-        // slice of the array.
-        unsafe { array.write_unseen(start as usize, items) };
+        // SAFETY: no reader comes into a run that was free or into items that were not used yet.
+        unsafe { array.write(start as usize, items) };
         Some(Run { start, count: items.len() as u32 })
     }
 
@@ -177,26 +176,27 @@ pub(crate) fn tile(mut runs: Vec<Run>, end: usize) -> Result<(), u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mem::Live;
 
     /// Runs are found, split and joined by their lengths, in every word of the bits that say which
     /// there are.
     #[test]
     fn runs_are_taken_and_joined() {
-        let array = Array::<u16>::with_room(&[0; 600], 600).unwrap();
+        let (_live, mut array) = Live::with_capacity(&[0u16; 600], 600).unwrap();
         let mut free = FreeRuns::new(300);
         for (start, count) in [(0, 1), (1, 64), (65, 65), (130, 128), (258, 42), (300, 300)] {
             free.free(Run { start, count });
         }
-        assert_eq!(free.take(&array, 64), Some(1));
-        assert_eq!(free.take(&array, 64), Some(65));
+        assert_eq!(free.take(&mut array, 64), Some(1));
+        assert_eq!(free.take(&mut array, 64), Some(65));
         // What was left of the run of 65 items.
-        assert_eq!(free.take(&array, 1), Some(129));
-        assert_eq!(free.take(&array, 129), Some(300));
+        assert_eq!(free.take(&mut array, 1), Some(129));
+        assert_eq!(free.take(&mut array, 129), Some(300));
         assert_eq!(free.items(), 1 + 128 + 42 + 171);
         // Of neighbours.
-        assert_eq!(free.take(&array, 172), None);
+        assert_eq!(free.take(&mut array, 172), None);
         free.free(Run { start: 300, count: 129 });
-        assert_eq!(free.take(&array, 299), Some(130));
+        assert_eq!(free.take(&mut array, 299), Some(130));
         assert_eq!(free.items(), 1 + 171);
         let mut runs: Vec<Run> = free.iter().collect();
         runs.extend([(1, 64), (65, 65), (130, 299)].map(|(start, count)| Run { start, count }));

@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::{Plain, Readable};
+
 /// The memory of a structure, in the terms of its paper.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MemoryUsage {
@@ -42,6 +44,13 @@ impl MemoryPart {
     /// A part that is an array.
     pub fn of_slice<T>(name: &'static str, slice: &[T]) -> Self {
         Self { name, count: slice.len(), bytes: size_of_val(slice) }
+    }
+}
+
+impl MemoryPart {
+    /// A part that is an array of a structure, whether it changes or not.
+    pub(crate) fn of_array<T: Plain>(name: &'static str, array: &impl Readable<T>) -> Self {
+        Self { name, count: array.count(), bytes: array.count() * size_of::<T>() }
     }
 }
 

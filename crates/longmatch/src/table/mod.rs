@@ -11,7 +11,7 @@ use core::hash::Hash;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::engine::EngineSpec;
-use crate::engine::{CompileError, Keys};
+use crate::engine::{CompileError, Compiled, Keys};
 use crate::fib::Fib;
 use crate::net::{
     Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Prefix, PrefixError, Route,
@@ -376,7 +376,7 @@ impl<T> FrozenTable<T> {
     /// # Panics
     /// When `out` is shorter than `addrs`.
     pub fn lookup_ipv4(&self, addrs: &[Ipv4Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks::<Ipv4>(&self.ipv4, addrs, out);
+        in_blocks(&self.ipv4, addrs, out);
     }
 
     /// The ids of the values of many IPv6 addresses at once, all answered by IPv6 routes, mapped
@@ -385,7 +385,7 @@ impl<T> FrozenTable<T> {
     /// # Panics
     /// When `out` is shorter than `addrs`.
     pub fn lookup_ipv6(&self, addrs: &[Ipv6Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks::<Ipv6>(&self.ipv6, addrs, out);
+        in_blocks(&self.ipv6, addrs, out);
     }
 
     /// As [`FrozenTable::lookup_ipv4`], of addresses in any of the forms of [`Keys`].
@@ -439,7 +439,11 @@ impl<T> FrozenTable<T> {
 }
 
 /// Converts addresses to integers a block at a time, so that nothing is allocated.
-pub(crate) fn in_blocks<F: Family>(fib: &Fib<F>, addrs: &[F::Addr], out: &mut [Option<NextHopId>]) {
+pub(crate) fn in_blocks<F: Family, E: Compiled<F> + ?Sized>(
+    fib: &Fib<F, E>,
+    addrs: &[F::Addr],
+    out: &mut [Option<NextHopId>],
+) {
     const BLOCK: usize = 256;
     let out = crate::engine::answers_for(addrs, out);
     let mut bits = [F::Bits::default(); BLOCK];

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::NAME;
 use super::compile::groups_needed;
-use super::layout::{Dir24_8, Entry, FIRST_SLOTS, GROUP_SLOTS, Level};
+use super::layout::{Entry, FIRST_SLOTS, GROUP_SLOTS, Level};
 use crate::engine::kit::Expected;
 use crate::engine::kit::{Corrupt, Shape};
 use crate::net::{Bits, Family, Prefix};
@@ -17,12 +17,11 @@ use crate::rib::Rib;
 
 /// `unused` are the groups that no entry names.
 pub(super) fn check<F: Family, E: Entry>(
-    tables: &Dir24_8<F, E>,
+    [tbl24, tbl8]: [&[E]; 2],
     unused: Vec<u32>,
     rib: &Rib<F>,
 ) -> Result<(), Corrupt> {
-    let Dir24_8 { tbl24, tbl8, .. } = tables;
-    let groups = tables.groups();
+    let groups = tbl8.len() / GROUP_SLOTS;
     if tbl24.len() != FIRST_SLOTS || tbl8.len() % GROUP_SLOTS != 0 || groups > E::MAX_GROUPS {
         return corrupt(format!("{} tbl24 and {} tbl8 entries", tbl24.len(), tbl8.len()));
     }

@@ -5,63 +5,74 @@ use core::marker::PhantomData;
 use super::NAME;
 use super::layout::{Dir24_8, Entry, FIRST_BITS, FIRST_SLOTS, GROUP_BITS, GROUP_SLOTS};
 use crate::engine::kit::{CompileError, Shape};
-use crate::mem::Array;
+use crate::mem::Frozen;
 use crate::net::{Family, NextHopId};
 use crate::rib::{Block, Rib, Slots};
 
 pub(super) fn compile<F: Family, E: Entry>(rib: &Rib<F>) -> Result<Dir24_8<F, E>, CompileError> {
     let groups = fits::<F, E>(rib, &Shape::of(rib))?;
-    let missing = |slots: usize| {
-        let bytes = slots as u64 * size_of::<E>() as u64;
-        CompileError::Allocation { engine: NAME, bytes }
-    };
-    let mut tbl24 = Array::zeroed(FIRST_SLOTS).ok_or_else(|| missing(FIRST_SLOTS))?;
-    let slots = groups * GROUP_SLOTS;
-    let tbl8 = Array::with_room(&[], slots).ok_or_else(|| missing(slots))?;
+    let mut tbl24 = Frozen::zeroed(FIRST_SLOTS).map_err(CompileError::memory(NAME))?;
+    let mut tbl8 = Frozen::zeroed(groups * GROUP_SLOTS).map_err(CompileError::memory(NAME))?;
+    let mut fresh = Fresh { tbl8: &mut tbl8, used: 0 };
     let entries: &mut [E] = &mut tbl24;
     rib.root_block().for_each_slots(FIRST_BITS, |slots| {
-        let entry = entry(&tbl8, &slots, &mut || next_group(&tbl8)).expect("room for all groups");
+        let entry = entry(&mut fresh, &slots).expect("as many groups as were counted");
         // What no route covers is not written, so it takes no memory.
         if entry != E::default() {
             entries[slots.first..][..slots.count].fill(entry);
         }
     });
-    Ok(Dir24_8 { tbl24, tbl8, live: false, family: PhantomData })
+    Ok(Dir24_8 { tbl24, tbl8, family: PhantomData })
 }
 
-/// The group behind those that have been used.
-pub(super) fn next_group<E: Entry>(tbl8: &Array<E>) -> Option<u32> {
-    Some((tbl8.extend(GROUP_SLOTS)? / GROUP_SLOTS) as u32)
+/// Where groups find their places.
+pub(super) trait Groups<E> {
+    /// Takes a group to which no entry leads; `None` when there is none.
+    fn take(&mut self) -> Option<u32>;
+
+    /// Writes a group that was taken and to which no entry leads yet.
+    fn write(&mut self, group: u32, entries: &[E; GROUP_SLOTS]);
 }
 
-/// The entry of some slots. Where they need groups, these are built in what `take` gives; `None`
-/// when it has no more. Recursion is as deep as the groups: 13 levels at most.
+/// The groups of a table that is being compiled.
+struct Fresh<'a, E> {
+    tbl8: &'a mut [E],
+    used: usize,
+}
+
+impl<E: Entry> Groups<E> for Fresh<'_, E> {
+    fn take(&mut self) -> Option<u32> {
+        self.used += 1;
+        Some(self.used as u32 - 1)
+    }
+
+    fn write(&mut self, group: u32, entries: &[E; GROUP_SLOTS]) {
+        self.tbl8[group as usize * GROUP_SLOTS..][..GROUP_SLOTS].copy_from_slice(entries);
+    }
+}
+
+/// The entry of some slots, for which groups are built where they need some; `None` when there are
+/// too few. Recursion is as deep as the groups: 13 levels at most.
 pub(super) fn entry<F: Family, E: Entry>(
-    tbl8: &Array<E>,
+    groups: &mut impl Groups<E>,
     slots: &Slots<'_, F>,
-    take: &mut impl FnMut() -> Option<u32>,
 ) -> Option<E> {
     match slots.below {
         None => Some(E::answer(NextHopId::to_raw(slots.next_hop))),
-        Some(below) => group(tbl8, below, take),
+        Some(below) => group(groups, below),
     }
 }
 
 /// An entry that names the new group of a block.
-fn group<F: Family, E: Entry>(
-    tbl8: &Array<E>,
-    block: Block<'_, F>,
-    take: &mut impl FnMut() -> Option<u32>,
-) -> Option<E> {
-    let group = take()?;
+fn group<F: Family, E: Entry>(groups: &mut impl Groups<E>, block: Block<'_, F>) -> Option<E> {
+    let group = groups.take()?;
     let mut entries = [E::default(); GROUP_SLOTS];
     let mut complete = true;
-    block.for_each_slots(GROUP_BITS, |slots| match entry(tbl8, &slots, take) {
+    block.for_each_slots(GROUP_BITS, |slots| match entry(groups, &slots) {
         Some(entry) => entries[slots.first..][..slots.count].fill(entry),
         None => complete = false,
     });
-    // SAFETY: no entry that readers come to names a group that has just been taken (invariant 4).
-    unsafe { tbl8.write_unseen(group as usize * GROUP_SLOTS, &entries) };
+    groups.write(group, &entries);
     complete.then(|| E::group(group))
 }
 

@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::mem::{Array, Single};
+use crate::mem::{FrozenMemory, Items, Memory, Readable, Single};
 
 /// Bits of the address that the first table consumes.
 pub(super) const FIRST_BITS: u8 = 24;
@@ -114,14 +114,56 @@ mod sealed {
 ///
 /// The vector kernels load 32 bits at a time. Where entries have 16, they load an aligned pair of
 /// entries and pick one, which never reaches past the end as both arrays have even lengths.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dir24_8<F, E: Entry = u16> {
-    pub(super) tbl24: Array<E>,
-    pub(super) tbl8: Array<E>,
-    /// Whether it changes under readers.
-    pub(super) live: bool,
+#[derive(Debug)]
+pub struct Dir24_8<F, E: Entry = u16, M: Memory = FrozenMemory> {
+    pub(super) tbl24: M::Array<E>,
+    pub(super) tbl8: M::Array<E>,
     pub(super) family: PhantomData<F>,
 }
+
+impl<F, E: Entry> Clone for Dir24_8<F, E> {
+    fn clone(&self) -> Self {
+        let Self { tbl24, tbl8, family } = self;
+        Self { tbl24: tbl24.clone(), tbl8: tbl8.clone(), family: *family }
+    }
+}
+
+impl<F, E: Entry, M: Memory> Dir24_8<F, E, M> {
+    /// How many groups have been used.
+    pub(super) fn groups(&self) -> usize {
+        self.tbl8.count() / GROUP_SLOTS
+    }
+
+    /// What lookups go by.
+    #[inline(always)]
+    pub(super) fn view(&self) -> View<'_, F, E> {
+        View {
+            tbl24: self.tbl24.items(),
+            tbl8: self.tbl8.items(),
+            tbl8_capacity: self.tbl8.capacity(),
+            family: PhantomData,
+        }
+    }
+}
+
+/// The tables as lookups see them, whichever memory they lie in. Passed by value, so that loops keep
+/// the arrays' addresses in registers.
+pub(super) struct View<'a, F, E: Entry> {
+    pub tbl24: Items<'a, E>,
+    pub tbl8: Items<'a, E>,
+    /// More than every index into `tbl8`.
+    pub tbl8_capacity: usize,
+    family: PhantomData<F>,
+}
+
+impl<F, E: Entry> Clone for View<'_, F, E> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F, E: Entry> Copy for View<'_, F, E> {}
 
 /// Where an entry lies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -163,12 +205,5 @@ impl Level {
             None => Place::First(slot),
             Some(group) => Place::Below(group as usize * GROUP_SLOTS + slot),
         }
-    }
-}
-
-impl<F, E: Entry> Dir24_8<F, E> {
-    /// How many groups have been used.
-    pub(super) fn groups(&self) -> usize {
-        self.tbl8.len() / GROUP_SLOTS
     }
 }

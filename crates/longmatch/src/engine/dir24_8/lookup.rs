@@ -1,35 +1,11 @@
 //! One address: index `tbl24`; where the entry names a group, index that with the next 8 bits.
 
-use core::marker::PhantomData;
-
-use super::layout::{Dir24_8, Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS};
+use super::layout::{Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS, View};
 use crate::net::{Bits, Family, NextHopId};
 
-#[inline(always)]
-pub(super) fn lookup<F: Family, E: Entry>(
-    tables: &Dir24_8<F, E>,
-    key: F::Bits,
-) -> Option<NextHopId> {
-    Entries::of(tables).lookup(key)
-}
-
-/// Where the entries lie, for loops: the compiler would look that up again after each entry, as
-/// entries are read as atomics.
-pub(super) struct Entries<'a, F, E: Entry> {
-    tbl24: *const E,
-    tbl8: *const E,
-    tables: PhantomData<&'a Dir24_8<F, E>>,
-}
-
-impl<'a, F: Family, E: Entry> Entries<'a, F, E> {
+impl<F: Family, E: Entry> View<'_, F, E> {
     #[inline(always)]
-    pub fn of(tables: &'a Dir24_8<F, E>) -> Self {
-        let (tbl24, tbl8) = (tables.tbl24.as_ptr(), tables.tbl8.as_ptr());
-        Self { tbl24, tbl8, tables: PhantomData }
-    }
-
-    #[inline(always)]
-    pub fn lookup(&self, key: F::Bits) -> Option<NextHopId> {
+    pub fn lookup(self, key: F::Bits) -> Option<NextHopId> {
         let entry = self.first(key);
         if entry.is_group() {
             return NextHopId::new(self.below(entry, key).value());
@@ -39,17 +15,14 @@ impl<'a, F: Family, E: Entry> Entries<'a, F, E> {
 
     /// The entry of `tbl24` for an address.
     #[inline(always)]
-    fn first(&self, key: F::Bits) -> E {
-        let index = key.extract(0, FIRST_BITS);
+    fn first(self, key: F::Bits) -> E {
         // SAFETY: `extract` yields 24 bits, and the table has 2^24 entries (invariant 1).
-        let at = unsafe { self.tbl24.add(index) };
-        // SAFETY: an entry of the array.
-        unsafe { E::load(at) }
+        unsafe { self.tbl24.load(key.extract(0, FIRST_BITS)) }
     }
 
     /// The entry that answers, from a first one that names a group.
     #[inline(always)]
-    fn below(&self, mut entry: E, key: F::Bits) -> E {
+    fn below(self, mut entry: E, key: F::Bits) -> E {
         let mut offset = FIRST_BITS;
         loop {
             // The next byte is always at the top of `window`: one shift a level.
@@ -67,12 +40,10 @@ impl<'a, F: Family, E: Entry> Entries<'a, F, E> {
 
     /// Entry `slot` of the group that an entry names.
     #[inline(always)]
-    fn grouped(&self, entry: E, slot: usize) -> E {
+    fn grouped(self, entry: E, slot: usize) -> E {
         debug_assert!(slot < GROUP_SLOTS);
         let index = entry.value() as usize * GROUP_SLOTS + slot;
         // SAFETY: the entry names a group inside `tbl8` (invariant 2), and a slot has 8 bits.
-        let at = unsafe { self.tbl8.add(index) };
-        // SAFETY: an entry of the array.
-        unsafe { E::load(at) }
+        unsafe { self.tbl8.load(index) }
     }
 }

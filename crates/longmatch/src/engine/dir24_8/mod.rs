@@ -24,9 +24,9 @@ use self::layout::{FIRST_SLOTS, GROUP_SLOTS};
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    OptionError, Request, answers_for,
+    OptionError, Request, Structure, answers_for,
 };
-use crate::mem::{MemoryPart, MemoryUsage};
+use crate::mem::{Memory, MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
@@ -36,18 +36,17 @@ pub(super) const NAME: &str = "dir24_8";
 /// What the registry knows of it.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
-impl<F: Family, E: Entry> Lookup<F> for Dir24_8<F, E> {
+impl<F: Family, E: Entry, M: Memory> Lookup<F> for Dir24_8<F, E, M> {
     #[inline(always)]
     fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
-        lookup::lookup(self, addr)
+        self.view().lookup(addr)
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
+        batch::lookup_batch(self.view(), simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
-        // Without a slice, as the arrays may be ones that change.
         let part = |name, count, size| MemoryPart { name, count, bytes: count * size };
         [
             part("tbl24 entries", FIRST_SLOTS, size_of::<E>()),
@@ -57,17 +56,20 @@ impl<F: Family, E: Entry> Lookup<F> for Dir24_8<F, E> {
     }
 }
 
-impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
+impl<F: Family, E: Entry, M: Memory> Structure<F> for Dir24_8<F, E, M> {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
+
+    fn variant(&self) -> String {
+        alloc::format!("entry={}", E::BITS)
+    }
+}
+
+impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
     type Config = ();
 
     fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
         compile::compile(rib)
-    }
-
-    fn variant(&self) -> String {
-        alloc::format!("entry={}", E::BITS)
     }
 
     /// Few IPv4 addresses go on to `tbl8`. How many groups an IPv6 address goes through depends on
@@ -80,13 +82,8 @@ impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
         update::live(self)
     }
 
-    /// One that changes under readers is checked by its writer.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        if self.live {
-            let what = "only the writer can check a table that changes under readers".into();
-            return Err(Corrupt { engine: NAME, what });
-        }
-        check::check(self, Vec::new(), rib)
+        check::check([&self.tbl24, &self.tbl8], Vec::new(), rib)
     }
 }
 

@@ -4,7 +4,7 @@ use super::update::Patcher;
 use super::*;
 use crate::engine::kit::{CannotPatch, Patch, Replaced};
 use crate::engine::testing::built;
-use crate::mem::Array;
+use crate::mem::Frozen;
 use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 
 fn hop(n: u32) -> NextHopId {
@@ -27,11 +27,15 @@ struct Changing<F: Family, E: Entry> {
 }
 
 impl<F: Family, E: Entry> Changing<F, E> {
-    /// With room for so many groups.
+    /// With capacity for so many groups.
     fn new(rib: Rib<F>, groups: usize) -> Self {
         let tables = Dir24_8::<F, E>::compile(&rib, &()).unwrap();
-        let tbl8 = Array::with_room(&tables.tbl8, groups * GROUP_SLOTS).unwrap();
-        Self { rib, patcher: Patcher::new(Dir24_8 { tbl8, ..tables }), epoch: 1 }
+        Self { patcher: Patcher::new(&tables, groups).unwrap(), rib, epoch: 1 }
+    }
+
+    /// All entries.
+    fn entries(&self) -> [Vec<E>; 2] {
+        self.patcher.entries().map(<[E]>::to_vec)
     }
 
     /// Announces some routes in one commit; a next hop of 0 withdraws.
@@ -102,9 +106,9 @@ fn n_of_n_groups_are_usable() {
     let limit = CompileError::TooMany { engine: NAME, what: "tbl8 groups", limit: 32_768 };
     for round in 0..3 {
         let (old, new) = (block(most + round - 1), block(most + round));
-        let before = (*table.patcher.tables).clone();
+        let before = table.entries();
         assert_eq!(table.set(&[(new, 8)]), Err(CannotPatch));
-        assert!(*table.patcher.tables == before, "a refused change left a trace");
+        assert!(table.entries() == before, "a refused change left a trace");
         assert_eq!(Dir24_8::<Ipv4, u16>::compile(&table.rib, &()).unwrap_err(), limit);
         // Readers may be in the old group: it can be used again when they are not.
         assert_eq!(table.set(&[(new, 8), (old, 0)]), Err(CannotPatch));
@@ -183,9 +187,9 @@ fn limits_are_errors_and_choose_the_entries() {
     }
     let mut table = Changing::<Ipv4, u16>::new(rib(&[("10.0.0.0/8", 1)]), 1);
     let changes = [(prefix("10.0.0.0/8"), 0), (prefix("10.1.0.0/16"), 40_000)];
-    let before = (*table.patcher.tables).clone();
+    let before = table.entries();
     assert_eq!(table.set(&changes), Err(CannotPatch));
-    assert!(*table.patcher.tables == before);
+    assert!(table.entries() == before);
 }
 
 #[test]
@@ -283,7 +287,7 @@ fn random_changes<F: Family, E: Entry>(steps: u32) {
     let all: Vec<_> = table.rib.iter().map(|route| (route.prefix, 0)).collect();
     table.set(&all).unwrap();
     table.check();
-    let Dir24_8 { tbl24, .. } = &*table.patcher.tables;
+    let [tbl24, _] = table.patcher.entries();
     assert!(tbl24.iter().all(|entry| entry.to_bits() == 0) && table.patcher.groups_in_use() == 0);
 }
 
@@ -302,7 +306,7 @@ fn check_finds_damage() {
     let rib = rib::<Ipv4>(&routes);
     let good = Dir24_8::<Ipv4>::compile(&rib, &()).unwrap();
     good.check(&rib).unwrap();
-    fn end(array: &Array<u16>, len: usize) -> Array<u16> {
+    fn end(array: &[u16], len: usize) -> Frozen<u16> {
         array.iter().copied().chain([0; 256]).take(len).collect::<Vec<_>>().as_slice().into()
     }
     let damage: [fn(&mut Dir24_8<Ipv4>); 11] = [
@@ -323,7 +327,10 @@ fn check_finds_damage() {
         damage(&mut bad);
         assert!(bad.check(&rib).is_err(), "damage {i}");
     }
-    assert!(check::check(&good, alloc::vec![1], &rib).is_err(), "free and in use");
+    assert!(
+        check::check([&good.tbl24, &good.tbl8], alloc::vec![1], &rib).is_err(),
+        "free and in use"
+    );
     let mut lost = good.clone();
     lost.tbl24 = (&lost.tbl24[1..]).into();
     assert!(lost.check(&rib).is_err());

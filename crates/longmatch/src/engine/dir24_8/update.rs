@@ -10,12 +10,13 @@
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use super::check;
-use super::compile::{self, next_group};
+use super::compile::{self, Groups};
 use super::layout::{Dir24_8, Entry, FIRST_BITS, GROUP_SLOTS, Level, Place};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
-use crate::mem::{Array, MemoryUsage, RetireList};
+use crate::mem::{Live, LiveMemory, MemoryUsage, Owner, RetireList};
 use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::{Block, Rib, Slots};
 
@@ -25,46 +26,67 @@ const MOST_ENTRIES: u8 = 16;
 /// Room for groups, beside as many again as there are.
 const SPARE_BYTES: usize = 1 << 20;
 
-/// Tables with room for more groups, and who changes them.
+/// Tables whose `tbl8` has capacity for more groups, and their write side.
 pub(super) fn live<F: Family, E: Entry>(tables: Dir24_8<F, E>) -> LiveEngine<F> {
     let spare = SPARE_BYTES / (GROUP_SLOTS * size_of::<E>());
     let groups = tables.groups().saturating_mul(2).saturating_add(spare).min(E::MAX_GROUPS);
-    let room = groups.saturating_mul(GROUP_SLOTS);
-    let Some(tbl8) = Array::with_room(&tables.tbl8, room) else {
-        return LiveEngine::recompiled(tables);
-    };
-    let patcher = Patcher::new(Dir24_8 { tbl8, ..tables });
-    LiveEngine::patched(patcher.tables.clone(), patcher)
+    match Patcher::new(&tables, groups) {
+        Some(patcher) => LiveEngine::patched(patcher.tables.clone(), patcher),
+        None => LiveEngine::recompiled(tables),
+    }
 }
 
 /// The write side.
 pub(super) struct Patcher<F: Family, E: Entry> {
-    pub(super) tables: Arc<Dir24_8<F, E>>,
+    pub(super) tables: Arc<Dir24_8<F, E, LiveMemory>>,
+    tbl24: Owner<E>,
+    groups: FreeGroups<E>,
     /// What entries are to be, in the order in which they are replaced.
     stores: Vec<(Place, E)>,
     /// Those of them that name a group, or have named one.
     renamed: BTreeMap<Place, E>,
-    /// Groups into which no reader can come.
-    free: Vec<u32>,
-    /// Groups that were taken in this patch.
-    taken: Vec<u32>,
-    /// Groups that are not needed any more after it.
+    /// Groups that are not needed any more after this patch.
     retired: Vec<u32>,
     retire_list: RetireList<u32>,
 }
 
+/// Groups into which no reader can come yet.
+struct FreeGroups<E: Entry> {
+    tbl8: Owner<E>,
+    free: Vec<u32>,
+    /// Groups that were taken in this patch.
+    taken: Vec<u32>,
+}
+
+impl<E: Entry> Groups<E> for FreeGroups<E> {
+    fn take(&mut self) -> Option<u32> {
+        let unused = |tbl8: &mut Owner<E>| Some((tbl8.extend(GROUP_SLOTS)? / GROUP_SLOTS) as u32);
+        let group = self.free.pop().or_else(|| unused(&mut self.tbl8))?;
+        self.taken.push(group);
+        Some(group)
+    }
+
+    fn write(&mut self, group: u32, entries: &[E; GROUP_SLOTS]) {
+        // SAFETY: no entry that readers come to names a group that was free (invariant 6).
+        unsafe { self.tbl8.write(group as usize * GROUP_SLOTS, entries) };
+    }
+}
+
 impl<F: Family, E: Entry> Patcher<F, E> {
-    /// Of tables that can grow as far as `tbl8` has room.
-    pub(super) fn new(tables: Dir24_8<F, E>) -> Self {
-        Self {
-            tables: Arc::new(Dir24_8 { live: true, ..tables }),
+    /// Tables that can grow to so many groups. `None` when there is not as much memory.
+    pub(super) fn new(tables: &Dir24_8<F, E>, groups: usize) -> Option<Self> {
+        let (tbl24, tbl24_owner) = Live::with_capacity(&tables.tbl24, 0)?;
+        let capacity = groups.saturating_mul(GROUP_SLOTS);
+        let (tbl8, tbl8_owner) = Live::with_capacity(&tables.tbl8, capacity)?;
+        Some(Self {
+            tables: Arc::new(Dir24_8 { tbl24, tbl8, family: PhantomData }),
+            tbl24: tbl24_owner,
+            groups: FreeGroups { tbl8: tbl8_owner, free: Vec::new(), taken: Vec::new() },
             stores: Vec::new(),
             renamed: BTreeMap::new(),
-            free: Vec::new(),
-            taken: Vec::new(),
             retired: Vec::new(),
             retire_list: RetireList::default(),
-        }
+        })
     }
 
     /// An entry as it is to be. One that answers before and after is as it was: who asks for it a
@@ -75,13 +97,10 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         {
             return *entry;
         }
-        let (array, i) = match place {
-            Place::First(i) => (&self.tables.tbl24, i),
-            Place::Below(i) => (&self.tables.tbl8, i),
-        };
-        // SAFETY: a number of 24 bits, or an entry of a group that another entry names (invariants 1
-        // and 2).
-        unsafe { array.load_item(i) }
+        match place {
+            Place::First(i) => self.tbl24[i],
+            Place::Below(i) => self.groups.tbl8[i],
+        }
     }
 
     /// Brings the entries of a table up to date, of which the RIB says `block`.
@@ -130,13 +149,7 @@ impl<F: Family, E: Entry> Patcher<F, E> {
 
     /// The entry of a slot that has had none of this kind.
     fn new_entry(&mut self, slots: &Slots<'_, F>) -> Result<E, CannotPatch> {
-        let Self { tables, free, taken, .. } = self;
-        let mut take = || {
-            let group = free.pop().or_else(|| next_group(&tables.tbl8))?;
-            taken.push(group);
-            Some(group)
-        };
-        compile::entry(&tables.tbl8, slots, &mut take).ok_or(CannotPatch)
+        compile::entry(&mut self.groups, slots).ok_or(CannotPatch)
     }
 
     /// The group that an entry names, if it does, is not needed any more, nor is what lies below it.
@@ -152,22 +165,22 @@ impl<F: Family, E: Entry> Patcher<F, E> {
     }
 
     fn publish(&mut self) -> Replaced {
-        let groups = self.taken.len() as u64;
+        let groups = self.groups.taken.len() as u64;
         let mut replaced = Replaced { nodes: groups, ..Replaced::default() };
         for (place, entry) in self.stores.drain(..) {
             match place {
                 Place::First(i) => {
-                    self.tables.tbl24.publish_item(i, entry);
+                    self.tbl24.publish(i, entry);
                     replaced.entries += 1;
                 }
                 Place::Below(i) => {
-                    self.tables.tbl8.publish_item(i, entry);
+                    self.groups.tbl8.publish(i, entry);
                     replaced.leaves += 1;
                 }
             }
         }
         self.renamed.clear();
-        self.taken.clear();
+        self.groups.taken.clear();
         for group in self.retired.drain(..) {
             self.retire_list.push(group, GROUP_SLOTS * size_of::<E>());
         }
@@ -179,13 +192,20 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         self.stores.clear();
         self.renamed.clear();
         self.retired.clear();
-        self.free.append(&mut self.taken);
+        let FreeGroups { free, taken, .. } = &mut self.groups;
+        free.append(taken);
+    }
+
+    /// All entries of `tbl24` and of the groups that have been used.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> [&[E]; 2] {
+        [&self.tbl24, &self.groups.tbl8]
     }
 
     /// How many groups entries name.
     #[cfg(test)]
     pub(super) fn groups_in_use(&self) -> usize {
-        self.tables.groups() - self.free.len() - self.retire_list.iter().count()
+        self.tables.groups() - self.groups.free.len() - self.retire_list.iter().count()
     }
 }
 
@@ -213,7 +233,7 @@ impl<F: Family, E: Entry> Patch<F> for Patcher<F, E> {
 
     fn reclaim(&mut self, oldest: u64) {
         while let Some(group) = self.retire_list.pop(oldest) {
-            self.free.push(group);
+            self.groups.free.push(group);
         }
     }
 
@@ -222,7 +242,7 @@ impl<F: Family, E: Entry> Patch<F> for Patcher<F, E> {
     }
 
     fn used_and_unused(&self) -> (usize, usize) {
-        (self.memory_usage().bytes(), self.free.len() * GROUP_SLOTS * size_of::<E>())
+        (self.memory_usage().bytes(), self.groups.free.len() * GROUP_SLOTS * size_of::<E>())
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -230,7 +250,8 @@ impl<F: Family, E: Entry> Patch<F> for Patcher<F, E> {
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        let unused = self.free.iter().chain(self.retire_list.iter()).copied().collect();
-        check::check(&self.tables, unused, rib)
+        let FreeGroups { tbl8, free, .. } = &self.groups;
+        let unused = free.iter().chain(self.retire_list.iter()).copied().collect();
+        check::check([&self.tbl24, tbl8], unused, rib)
     }
 }

@@ -11,9 +11,7 @@ use alloc::vec::Vec;
 
 use super::NAME;
 use super::chunk::chunk_words;
-use super::direct::Direct;
-use super::layout::{Chunk, Dxr, Format, HOP_BITS, MAX_K, MIN_K, Word};
-use super::lookup;
+use super::layout::{Chunk, Format, HOP_BITS, MAX_K, MIN_K, Slices, Word};
 use crate::engine::kit::Corrupt;
 use crate::engine::kit::Expected;
 use crate::mem::{Run, tile};
@@ -29,16 +27,16 @@ pub(super) struct Unused {
     pub blocks: Vec<u32>,
 }
 
-pub(super) fn check<E: Format, T: Direct>(
-    dxr: &Dxr<E, T>,
+pub(super) fn check<E: Format>(
+    dxr: &Slices<'_, E>,
     unused: Unused,
     rib: &Rib<E::Family>,
 ) -> Result<(), Corrupt> {
-    let Dxr { direct, k, hop_bits, .. } = dxr;
-    if !(MIN_K..=MAX_K).contains(k) || (*hop_bits != HOP_BITS && hop_bits != k) {
+    let Slices { direct, k, hop_bits, .. } = *dxr;
+    if !(MIN_K..=MAX_K).contains(&k) || (hop_bits != HOP_BITS && hop_bits != k) {
         return corrupt(format!("K = {k} and next hops of {hop_bits} bits"));
     }
-    direct.check(*k, &unused.blocks).or_else(corrupt)?;
+    direct.check(k, &unused.blocks).or_else(corrupt)?;
     physical_chunks(dxr, unused.words)?;
     let mut expected = Expected::new(NAME, rib);
     for (i, entry) in dxr.entries().enumerate() {
@@ -61,10 +59,7 @@ pub(super) fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 
 /// Chunks and unused runs lie side by side from the first word to the last, and no two chunks are
 /// equal.
-fn physical_chunks<E: Format, T: Direct>(
-    dxr: &Dxr<E, T>,
-    mut words_of: Vec<Run>,
-) -> Result<(), Corrupt> {
+fn physical_chunks<E: Format>(dxr: &Slices<'_, E>, mut words_of: Vec<Run>) -> Result<(), Corrupt> {
     let end = dxr.ranges.len();
     let mut chunks: BTreeMap<usize, u32> = BTreeMap::new();
     for entry in dxr.entries().filter(|entry| E::size_field(*entry) != 0) {
@@ -79,7 +74,7 @@ fn physical_chunks<E: Format, T: Direct>(
         if base >= end {
             return corrupt(format!("a chunk at {base} of {end}"));
         }
-        let words = chunk_words::<E>(&dxr.ranges, entry);
+        let words = chunk_words::<E>(dxr.ranges, entry);
         if words > end - base {
             return corrupt(format!("the chunk at {base} has {words} words of {}", end - base));
         }
@@ -95,13 +90,13 @@ fn physical_chunks<E: Format, T: Direct>(
 
 /// Holds the ranges of a chunk, whose addresses begin at `first`, against the RIB's. What lies
 /// where has been verified.
-fn walk<E: Format, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn walk<E: Format>(
+    dxr: &Slices<'_, E>,
     entry: u32,
     first: E::Word,
     expected: &mut Expected<'_, E::Family>,
 ) -> Result<(), Corrupt> {
-    let chunk = lookup::chunk(dxr, entry);
+    let chunk = dxr.chunk(entry);
     if E::XL && E::size_field(entry) == E::XL_MARK && chunk.size <= E::MAX_SIZE {
         return corrupt(format!("{chunk:?} has its size in front, and need not"));
     }
@@ -120,7 +115,7 @@ fn walk<E: Format, T: Direct>(
         before = Some((start, hop));
         expected.meet(first | E::Word::from_u128(start), hop)?;
     }
-    let halves = E::Word::halves(&dxr.ranges);
+    let halves = E::Word::halves(dxr.ranges);
     if chunk.short && chunk.size % 2 == 1 && halves[chunk.first + chunk.size] != 0 {
         return corrupt(format!("{chunk:?} is not filled up with zeros"));
     }
@@ -128,9 +123,9 @@ fn walk<E: Format, T: Direct>(
 }
 
 /// Start and next hop of a range.
-fn range<E: Format, T: Direct>(dxr: &Dxr<E, T>, chunk: Chunk, i: usize) -> (u128, u32) {
+fn range<E: Format>(dxr: &Slices<'_, E>, chunk: Chunk, i: usize) -> (u128, u32) {
     if chunk.short {
-        let short = E::Word::halves(&dxr.ranges)[chunk.first + i];
+        let short = E::Word::halves(dxr.ranges)[chunk.first + i];
         ((short & 0xff00).into(), (short & 0xff).into())
     } else {
         let long = dxr.ranges[chunk.first + i];

@@ -7,15 +7,15 @@ use core::marker::PhantomData;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::chunk::{Encoder, Fragment, chunk, is_chunk};
-use super::direct::Direct;
+use super::direct::FrozenDirect;
 use super::layout::{Dxr, Format, HOP_BITS, MAX_K, MIN_K};
 use super::{Config, EXPECTED, NAME};
 use crate::engine::kit::{CompileError, OptionError, Shape};
-use crate::mem::Array;
+use crate::mem::Frozen;
 use crate::net::{Bits, Family, NextHopId};
 use crate::rib::Rib;
 
-pub(super) fn compile<E: Format, T: Direct>(
+pub(super) fn compile<E: Format, T: FrozenDirect>(
     rib: &Rib<E::Family>,
     config: &Config,
 ) -> Result<Dxr<E, T>, CompileError> {
@@ -37,9 +37,9 @@ pub(super) fn compile<E: Format, T: Direct>(
         entries.resize(entries.len() + count, entry);
         Ok::<(), CompileError>(())
     })?;
-    let ranges = Array::of(&compiler.ranges).map_err(CompileError::memory(NAME))?;
+    let ranges = Frozen::of(&compiler.ranges).map_err(CompileError::memory(NAME))?;
     let direct = T::build(entries, d, x)?;
-    Ok(Dxr { direct, ranges, k, hop_bits, batch, live: false, format: PhantomData })
+    Ok(Dxr { direct, ranges, k, hop_bits, batch, format: PhantomData })
 }
 
 /// The bytes of the direct table in one level and of the range table at most: a word for the size of

@@ -10,7 +10,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::layout::{MAX_K, MIN_K};
 use super::{EXPECTED, NAME};
 use crate::engine::kit::{CompileError, OptionError};
-use crate::mem::{Array, MemoryPart, Plain};
+use crate::mem::{
+    Frozen, FrozenMemory, Items, Live, LiveMemory, Memory, MemoryPart, Owner, Readable,
+};
 
 /// The greatest number of bits that the first of two levels takes: its entries have 16 bits, and at
 /// worst each refers to a block of its own.
@@ -18,48 +20,58 @@ pub const MAX_SPLIT_D: u8 = 16;
 
 /// Blocks that elements of the first level can name.
 const MOST_BLOCKS: usize = 1 << 16;
-/// Room for blocks beside as many again as there are.
+/// Spare blocks beside as many again as there are.
 const SPARE_BLOCKS: usize = 16;
 
-/// A direct table. Sealed: [`Single`] and [`Split`].
-pub trait Direct: Sealed + Clone + PartialEq + Send + Sync + 'static {
-    /// Builds the table of `2^(d + x)` entries.
-    ///
-    /// # Errors
-    /// When this form does not exist for `d` and `x`.
-    fn build(entries: Vec<u32>, d: u8, x: u8) -> Result<Self, CompileError>;
+/// A direct table in the memory of either kind. Sealed: [`Single`] and [`Split`].
+pub trait Direct: Sealed + Send + Sync + 'static {
+    /// The memory that it lies in.
+    type Memory: Memory;
+    /// What lookups go by.
+    type View<'a>: DirectView;
 
-    /// The entry of chunk `index`.
-    ///
-    /// # Safety
-    /// `index` is less than `2^K`.
-    unsafe fn entry(&self, index: usize) -> u32;
-
-    /// Asks for the cache line where the way to the entry of chunk `index` begins.
-    fn prefetch(&self, index: usize);
-
-    /// Checks the table's own invariants for `2^k` chunks; of two levels, with blocks that are not
-    /// used.
-    ///
-    /// # Errors
-    /// The first that is broken.
-    fn check(&self, k: u8, unused: &[u32]) -> Result<(), String>;
+    /// What lookups go by.
+    fn view(&self) -> Self::View<'_>;
 
     /// The bits of the second level, 0 if there is none.
     fn x(&self) -> u8;
 
     /// The memory of each level.
     fn memory(&self) -> Vec<MemoryPart>;
+}
 
-    /// Where gathers find the entries.
-    fn tables(&self) -> Tables;
+/// A direct table that nothing changes.
+pub trait FrozenDirect: Direct<Memory = FrozenMemory> + Clone {
+    /// The same form in memory that a writer changes.
+    type Live: Direct<Memory = LiveMemory>;
 
-    /// Which form it is.
+    /// Builds the table of `2^(d + x)` entries.
+    ///
+    /// # Errors
+    /// When this form does not exist for `d` and `x`, or there is no memory for it.
+    fn build(entries: Vec<u32>, d: u8, x: u8) -> Result<Self, CompileError>;
+
+    /// The entries, by the table's form.
     fn levels(&self) -> Levels<'_>;
 
-    /// The same with room for more blocks of the second level, if there is one; `None` when there is
-    /// not as much memory.
-    fn with_room(&self) -> Option<Self>;
+    /// The same table with capacity for more blocks of the second level, if there is one, and its
+    /// owner. `None` when there is not as much memory.
+    fn live(&self) -> Option<(Self::Live, DirectOwner)>;
+}
+
+/// A direct table as lookups see it.
+pub trait DirectView: Copy {
+    /// The entry of chunk `index`.
+    ///
+    /// # Safety
+    /// `index` is less than `2^K`.
+    unsafe fn entry(self, index: usize) -> u32;
+
+    /// Asks for the cache line where the way to the entry of chunk `index` begins.
+    fn prefetch(self, index: usize);
+
+    /// Where gathers find the entries.
+    fn tables(self) -> Tables;
 }
 
 /// The arrays of a direct table, for kernels: addresses, as elements may be replaced meanwhile.
@@ -73,19 +85,44 @@ pub struct Tables {
     pub x: u8,
 }
 
-/// A direct table by its form.
-#[derive(Clone, Copy)]
+/// The entries of a direct table that nobody changes at the moment, by its form.
+#[derive(Clone, Copy, Debug)]
 pub enum Levels<'a> {
     /// One level.
-    Single(&'a Single),
+    Single(&'a [u32]),
     /// Two levels.
-    Split(&'a Split),
+    Split {
+        /// The first level.
+        first: &'a [u16],
+        /// The blocks of the second level.
+        entries: &'a [u32],
+        /// Bits of the second level.
+        x: u8,
+    },
+}
+
+/// The write side of a direct table.
+pub enum DirectOwner {
+    /// One level.
+    Single(Owner<u32>),
+    /// Two levels.
+    Split(SplitOwner),
+}
+
+/// The write side of a direct table in two levels.
+pub struct SplitOwner {
+    /// The first level.
+    pub(super) first: Owner<u16>,
+    /// The blocks of the second level.
+    pub(super) entries: Owner<u32>,
+    /// Bits of the second level.
+    pub(super) x: u8,
 }
 
 /// One level: an array of `2^K` entries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Single {
-    pub(super) entries: Array<u32>,
+#[derive(Debug)]
+pub struct Single<M: Memory = FrozenMemory> {
+    pub(super) entries: M::Array<u32>,
 }
 
 /// Two levels, `DdXxR` in the paper of 2017: `K = d + x`.
@@ -100,10 +137,10 @@ pub struct Single {
 /// block has a reference, but for those that are unused in a table that changes under readers; no
 /// two are equal. Under readers, elements of `first` are replaced by one store, and blocks are
 /// written only where no element leads that a reader may have read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Split {
-    pub(super) first: Array<u16>,
-    pub(super) entries: Array<u32>,
+#[derive(Debug)]
+pub struct Split<M: Memory = FrozenMemory> {
+    pub(super) first: M::Array<u16>,
+    pub(super) entries: M::Array<u32>,
     pub(super) x: u8,
 }
 
@@ -112,57 +149,129 @@ fn no_such(d: u8, x: u8) -> CompileError {
     OptionError { engine: NAME, option, expected: EXPECTED }.into()
 }
 
-impl Direct for Single {
-    fn build(entries: Vec<u32>, d: u8, x: u8) -> Result<Self, CompileError> {
-        if x != 0 || !(MIN_K..=MAX_K).contains(&d) {
-            return Err(no_such(d, x));
-        }
-        Ok(Self { entries: (*entries).into() })
-    }
+impl<M: Memory> Direct for Single<M> {
+    type Memory = M;
+    type View<'a> = Items<'a, u32>;
 
     #[inline(always)]
-    unsafe fn entry(&self, index: usize) -> u32 {
-        // SAFETY: there are 2^K entries (invariant 2), and the caller has an index of K bits.
-        unsafe { self.entries.load(index, 0) }
+    fn view(&self) -> Items<'_, u32> {
+        self.entries.items()
     }
 
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        self.entries.prefetch(index);
-    }
-
-    fn check(&self, k: u8, _: &[u32]) -> Result<(), String> {
-        if self.entries.len() == 1 << k {
-            Ok(())
-        } else {
-            Err(format!("{} direct entries for K = {k}", self.entries.len()))
-        }
-    }
-
-    #[inline(always)]
     fn x(&self) -> u8 {
         0
     }
 
     fn memory(&self) -> Vec<MemoryPart> {
-        [part("direct entries", &self.entries)].into()
-    }
-
-    #[inline(always)]
-    fn tables(&self) -> Tables {
-        Tables { first: core::ptr::null(), entries: self.entries.as_ptr(), x: 0 }
-    }
-
-    fn levels(&self) -> Levels<'_> {
-        Levels::Single(self)
-    }
-
-    fn with_room(&self) -> Option<Self> {
-        Some(Self { entries: Array::with_room(&self.entries, 0)? })
+        [MemoryPart::of_array("direct entries", &self.entries)].into()
     }
 }
 
-impl Direct for Split {
+impl DirectView for Items<'_, u32> {
+    #[inline(always)]
+    unsafe fn entry(self, index: usize) -> u32 {
+        // SAFETY: there are 2^K entries (invariant 2), and the caller has an index of K bits.
+        unsafe { self.load(index) }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, index: usize) {
+        Items::prefetch(self, index);
+    }
+
+    #[inline(always)]
+    fn tables(self) -> Tables {
+        Tables { first: core::ptr::null(), entries: self.as_ptr(), x: 0 }
+    }
+}
+
+impl Clone for Single {
+    fn clone(&self) -> Self {
+        Self { entries: self.entries.clone() }
+    }
+}
+
+impl FrozenDirect for Single {
+    type Live = Single<LiveMemory>;
+
+    fn build(entries: Vec<u32>, d: u8, x: u8) -> Result<Self, CompileError> {
+        if x != 0 || !(MIN_K..=MAX_K).contains(&d) {
+            return Err(no_such(d, x));
+        }
+        Ok(Self { entries: Frozen::of(&entries).map_err(CompileError::memory(NAME))? })
+    }
+
+    fn levels(&self) -> Levels<'_> {
+        Levels::Single(&self.entries)
+    }
+
+    fn live(&self) -> Option<(Single<LiveMemory>, DirectOwner)> {
+        let (entries, owner) = Live::with_capacity(&self.entries, 0)?;
+        Some((Single { entries }, DirectOwner::Single(owner)))
+    }
+}
+
+/// Two levels as lookups see them.
+#[derive(Clone, Copy, Debug)]
+pub struct SplitView<'a> {
+    first: Items<'a, u16>,
+    entries: Items<'a, u32>,
+    x: u8,
+}
+
+impl<M: Memory> Direct for Split<M> {
+    type Memory = M;
+    type View<'a> = SplitView<'a>;
+
+    #[inline(always)]
+    fn view(&self) -> SplitView<'_> {
+        SplitView { first: self.first.items(), entries: self.entries.items(), x: self.x }
+    }
+
+    fn x(&self) -> u8 {
+        self.x
+    }
+
+    fn memory(&self) -> Vec<MemoryPart> {
+        [
+            MemoryPart::of_array("direct entries of the first level", &self.first),
+            MemoryPart::of_array("direct entries of the second level", &self.entries),
+        ]
+        .into()
+    }
+}
+
+impl DirectView for SplitView<'_> {
+    #[inline(always)]
+    unsafe fn entry(self, index: usize) -> u32 {
+        // SAFETY: `first` has 2^d elements and one, and `index` K bits, of which d remain.
+        let block = usize::from(unsafe { self.first.load(index >> self.x) });
+        let i = block << self.x | index & ((1 << self.x) - 1);
+        // SAFETY: `first` refers to blocks in `entries`, and a block has 2^x entries. Blocks that
+        // readers come to are not written.
+        unsafe { self.entries.read(i) }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, index: usize) {
+        self.first.prefetch(index >> self.x);
+    }
+
+    #[inline(always)]
+    fn tables(self) -> Tables {
+        Tables { first: self.first.as_ptr(), entries: self.entries.as_ptr(), x: self.x }
+    }
+}
+
+impl Clone for Split {
+    fn clone(&self) -> Self {
+        Self { first: self.first.clone(), entries: self.entries.clone(), x: self.x }
+    }
+}
+
+impl FrozenDirect for Split {
+    type Live = Split<LiveMemory>;
+
     fn build(entries: Vec<u32>, d: u8, x: u8) -> Result<Self, CompileError> {
         let k = d.saturating_add(x);
         if x == 0 || d == 0 || d > MAX_SPLIT_D || !(MIN_K..=MAX_K).contains(&k) {
@@ -188,27 +297,83 @@ impl Direct for Split {
             first.push(index);
         }
         first.push(0);
-        Ok(Self { first: (*first).into(), entries: (*kept).into(), x })
+        let first = Frozen::of(&first).map_err(CompileError::memory(NAME))?;
+        Ok(Self { first, entries: Frozen::of(&kept).map_err(CompileError::memory(NAME))?, x })
     }
 
-    #[inline(always)]
-    unsafe fn entry(&self, index: usize) -> u32 {
-        // SAFETY: `first` has 2^d elements and one, and `index` K bits, of which d remain.
-        let block = usize::from(unsafe { self.first.load_item(index >> self.x) });
-        let i = block << self.x | index & ((1 << self.x) - 1);
-        // SAFETY: `first` refers to blocks in `entries`, and a block has 2^x entries. Blocks that
-        // readers come to are not written.
-        unsafe { self.entries.read(i) }
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, index: usize) {
-        self.first.prefetch(index >> self.x);
-    }
-
-    fn check(&self, k: u8, unused: &[u32]) -> Result<(), String> {
+    fn levels(&self) -> Levels<'_> {
         let Self { first, entries, x } = self;
-        if *x == 0 || *x >= k || k - x > MAX_SPLIT_D {
+        Levels::Split { first, entries, x: *x }
+    }
+
+    fn live(&self) -> Option<(Split<LiveMemory>, DirectOwner)> {
+        let x = self.x;
+        let capacity = 2 * self.entries.len() + (SPARE_BLOCKS << x);
+        let (first, first_owner) = Live::with_capacity(&self.first, 0)?;
+        let (entries, entry_owner) =
+            Live::with_capacity(&self.entries, capacity.min(MOST_BLOCKS << x))?;
+        let owner = SplitOwner { first: first_owner, entries: entry_owner, x };
+        Some((Split { first, entries, x }, DirectOwner::Split(owner)))
+    }
+}
+
+impl DirectOwner {
+    /// The entries, by the table's form.
+    pub(super) fn levels(&self) -> Levels<'_> {
+        match self {
+            Self::Single(entries) => Levels::Single(entries),
+            Self::Split(split) => split.levels(),
+        }
+    }
+}
+
+impl SplitOwner {
+    /// [`DirectOwner::levels`].
+    pub(super) fn levels(&self) -> Levels<'_> {
+        let Self { first, entries, x } = self;
+        Levels::Split { first, entries, x: *x }
+    }
+}
+
+impl<'a> Levels<'a> {
+    /// The entry of chunk `index`.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub(super) fn entry(self, index: usize) -> u32 {
+        match self {
+            Self::Single(entries) => entries[index],
+            Self::Split { first, entries, x } => {
+                entries[usize::from(first[index >> x]) << x | index & ((1 << x) - 1)]
+            }
+        }
+    }
+
+    /// Block `block` of the second level.
+    ///
+    /// # Panics
+    /// When there is no such block.
+    pub(super) fn block(self, block: u32) -> &'a [u32] {
+        match self {
+            Self::Single(_) => &[],
+            Self::Split { entries, x, .. } => &entries[(block as usize) << x..][..1 << x],
+        }
+    }
+
+    /// Checks the table's own invariants for `2^k` chunks; of two levels, with blocks that are not
+    /// used.
+    ///
+    /// # Errors
+    /// The first that is broken.
+    pub(super) fn check(self, k: u8, unused: &[u32]) -> Result<(), String> {
+        let (first, entries, x) = match self {
+            Self::Single(entries) if entries.len() == 1 << k => return Ok(()),
+            Self::Single(entries) => {
+                return Err(format!("{} direct entries for K = {k}", entries.len()));
+            }
+            Self::Split { first, entries, x } => (first, entries, x),
+        };
+        if x == 0 || x >= k || k - x > MAX_SPLIT_D {
             return Err(format!("x = {x} for K = {k}"));
         }
         if first.len() != (1 << (k - x)) + 1 || first.last() != Some(&0) {
@@ -240,45 +405,13 @@ impl Direct for Split {
         }
         Ok(())
     }
-
-    #[inline(always)]
-    fn x(&self) -> u8 {
-        self.x
-    }
-
-    fn memory(&self) -> Vec<MemoryPart> {
-        [
-            part("direct entries of the first level", &self.first),
-            part("direct entries of the second level", &self.entries),
-        ]
-        .into()
-    }
-
-    #[inline(always)]
-    fn tables(&self) -> Tables {
-        Tables { first: self.first.as_ptr(), entries: self.entries.as_ptr(), x: self.x }
-    }
-
-    fn levels(&self) -> Levels<'_> {
-        Levels::Split(self)
-    }
-
-    fn with_room(&self) -> Option<Self> {
-        let Self { first, entries, x } = self;
-        let room = 2 * entries.len() + (SPARE_BLOCKS << x);
-        let entries = Array::with_room(entries, room.min(MOST_BLOCKS << x))?;
-        Some(Self { first: Array::with_room(first, 0)?, entries, x: *x })
-    }
-}
-
-/// Without a slice, as the array may be one that changes.
-pub(super) fn part<T: Plain>(name: &'static str, array: &Array<T>) -> MemoryPart {
-    MemoryPart { name, count: array.len(), bytes: array.len() * size_of::<T>() }
 }
 
 mod sealed {
+    use crate::mem::Memory;
+
     pub trait Sealed {}
-    impl Sealed for super::Single {}
-    impl Sealed for super::Split {}
+    impl<M: Memory> Sealed for super::Single<M> {}
+    impl<M: Memory> Sealed for super::Split<M> {}
 }
 use sealed::Sealed;

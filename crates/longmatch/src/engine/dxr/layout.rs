@@ -7,8 +7,8 @@ use core::marker::PhantomData;
 
 use super::Batch;
 use super::batch::Kernels;
-use super::direct::{Direct, Single};
-use crate::mem::{Array, Plain};
+use super::direct::{Direct, DirectView, FrozenDirect, Levels, Single};
+use crate::mem::{Items, Memory, Plain, Readable};
 use crate::net::{Bits, Family, Ipv4, Ipv6};
 
 /// The fewest bits that the direct table resolves. The other 16 at most (of IPv4) are what a
@@ -305,16 +305,78 @@ impl Word for u128 {
 /// 7. While readers are there, entries of the direct table are replaced by one store, and words of
 ///    the range table are written only where no entry leads that a reader may have read
 ///    (`update/`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Dxr<E: Format, T: Direct = Single> {
     pub(super) direct: T,
-    pub(super) ranges: Array<E::Word>,
+    pub(super) ranges: <T::Memory as Memory>::Array<E::Word>,
     pub(super) k: u8,
     pub(super) hop_bits: u8,
     pub(super) batch: Batch,
-    /// Whether it changes under readers.
-    pub(super) live: bool,
     pub(super) format: PhantomData<E>,
+}
+
+impl<E: Format, T: FrozenDirect> Clone for Dxr<E, T> {
+    fn clone(&self) -> Self {
+        let Self { direct, ranges, k, hop_bits, batch, format } = self;
+        let (k, hop_bits, batch, format) = (*k, *hop_bits, *batch, *format);
+        Self { direct: direct.clone(), ranges: ranges.clone(), k, hop_bits, batch, format }
+    }
+}
+
+impl<E: Format, T: Direct> Dxr<E, T> {
+    /// What lookups go by.
+    #[inline(always)]
+    pub(super) fn view(&self) -> View<'_, E, T::View<'_>> {
+        View {
+            direct: self.direct.view(),
+            ranges: self.ranges.items(),
+            k: self.k,
+            hop_bits: self.hop_bits,
+            batch: self.batch,
+        }
+    }
+}
+
+/// A DXR as lookups see it, whichever memory it lies in. Passed by value, so that loops keep the
+/// arrays' addresses in registers.
+pub struct View<'a, E: Format, V: DirectView> {
+    pub(super) direct: V,
+    pub(super) ranges: Items<'a, E::Word>,
+    pub(super) k: u8,
+    pub(super) hop_bits: u8,
+    pub(super) batch: Batch,
+}
+
+impl<E: Format, V: DirectView> Clone for View<'_, E, V> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E: Format, V: DirectView> Copy for View<'_, E, V> {}
+
+/// The arrays of a DXR that nobody changes at the moment: what its check goes by.
+pub(super) struct Slices<'a, E: Format> {
+    pub direct: Levels<'a>,
+    pub ranges: &'a [E::Word],
+    pub k: u8,
+    pub hop_bits: u8,
+}
+
+impl<E: Format> Slices<'_, E> {
+    /// The chunk of a direct entry that is no next hop.
+    ///
+    /// # Panics
+    /// When its first word lies outside the range table.
+    pub fn chunk(&self, entry: u32) -> Chunk {
+        chunk::<E>(entry, |base| self.ranges[base])
+    }
+
+    /// Every entry of the direct table, in order.
+    pub fn entries(&self) -> impl Iterator<Item = u32> {
+        (0..1usize << self.k).map(|index| self.direct.entry(index))
+    }
 }
 
 /// Where the ranges of a chunk are.
@@ -325,4 +387,17 @@ pub(super) struct Chunk {
     /// How many ranges.
     pub size: usize,
     pub short: bool,
+}
+
+/// The chunk of a direct entry that is no next hop; `word` reads a word of the range table.
+#[inline(always)]
+pub(super) fn chunk<E: Format>(entry: u32, word: impl Fn(usize) -> E::Word) -> Chunk {
+    let (base, field) = (E::base(entry) as usize, E::size_field(entry));
+    if E::is_short(entry) {
+        return Chunk { first: 2 * base, size: field as usize + 1, short: true };
+    }
+    if E::XL && field == E::XL_MARK {
+        return Chunk { first: base + 1, size: word(base).to_u128() as usize, short: false };
+    }
+    Chunk { first: base, size: field as usize + 1, short: false }
 }

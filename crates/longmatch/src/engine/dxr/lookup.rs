@@ -3,13 +3,16 @@
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 
-use super::direct::Direct;
-use super::layout::{Chunk, Dxr, Format, Word};
+use super::direct::DirectView;
+use super::layout::{self, Chunk, Format, View, Word};
 use crate::net::{Bits, NextHopId};
 use crate::simd::prefetch_bytes;
 
 #[inline(always)]
-pub(super) fn lookup<E: Format, T: Direct>(dxr: &Dxr<E, T>, key: E::Word) -> Option<NextHopId> {
+pub(super) fn lookup<E: Format, V: DirectView>(
+    dxr: View<'_, E, V>,
+    key: E::Word,
+) -> Option<NextHopId> {
     let entry = direct(dxr, key);
     if E::size_field(entry) == 0 {
         return NextHopId::new(E::base(entry));
@@ -24,23 +27,15 @@ pub(super) fn lookup<E: Format, T: Direct>(dxr: &Dxr<E, T>, key: E::Word) -> Opt
 
 /// The entry of the direct table for an address.
 #[inline(always)]
-pub(super) fn direct<E: Format, T: Direct>(dxr: &Dxr<E, T>, key: E::Word) -> u32 {
+pub(super) fn direct<E: Format, V: DirectView>(dxr: View<'_, E, V>, key: E::Word) -> u32 {
     // SAFETY: an index of K bits (invariant 2).
     unsafe { dxr.direct.entry(key.extract(0, dxr.k)) }
 }
 
 /// The chunk of a direct entry that is no next hop.
 #[inline(always)]
-pub(super) fn chunk<E: Format, T: Direct>(dxr: &Dxr<E, T>, entry: u32) -> Chunk {
-    let (base, field) = (E::base(entry) as usize, E::size_field(entry));
-    if E::is_short(entry) {
-        return Chunk { first: 2 * base, size: field as usize + 1, short: true };
-    }
-    if E::XL && field == E::XL_MARK {
-        let size = Ranges::long(dxr).at(base).to_u128() as usize;
-        return Chunk { first: base + 1, size, short: false };
-    }
-    Chunk { first: base, size: field as usize + 1, short: false }
+pub(super) fn chunk<E: Format, V: DirectView>(dxr: View<'_, E, V>, entry: u32) -> Chunk {
+    layout::chunk::<E>(entry, |base| Ranges::long(dxr).at(base))
 }
 
 /// The last of `size` ranges from `first` on that begins at or before what `probe` stands for. How
@@ -69,7 +64,7 @@ pub(super) struct Ranges<'a, R> {
 
 impl<'a, R: Word> Ranges<'a, R> {
     #[inline(always)]
-    pub fn long<E: Format<Word = R>, T: Direct>(dxr: &'a Dxr<E, T>) -> Self {
+    pub fn long<E: Format<Word = R>, V: DirectView>(dxr: View<'a, E, V>) -> Self {
         Self { first: dxr.ranges.as_ptr(), table: PhantomData }
     }
 }
@@ -100,7 +95,7 @@ impl<R: Copy> Ranges<'_, R> {
 impl<'a> Ranges<'a, u16> {
     /// Two a word.
     #[inline(always)]
-    pub fn short<E: Format, T: Direct>(dxr: &'a Dxr<E, T>) -> Self {
+    pub fn short<E: Format, V: DirectView>(dxr: View<'a, E, V>) -> Self {
         Self { first: dxr.ranges.as_ptr().cast(), table: PhantomData }
     }
 }

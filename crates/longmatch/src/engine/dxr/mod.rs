@@ -18,7 +18,7 @@ mod lookup;
 mod statistics;
 mod update;
 
-pub use direct::{Direct, Levels, MAX_SPLIT_D, Single, Split, Tables};
+pub use direct::{Direct, DirectView, FrozenDirect, Levels, MAX_SPLIT_D, Single, Split, Tables};
 pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Word, Xl};
 pub use statistics::{ChunkLengths, Counts, Statistics, chunk_lengths};
 
@@ -29,9 +29,9 @@ use alloc::vec::Vec;
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    OptionError, Request, answers_for,
+    OptionError, Request, Structure, answers_for,
 };
-use crate::mem::MemoryUsage;
+use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Ipv4, Ipv6, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
@@ -99,28 +99,23 @@ impl Batch {
 impl<E: Format, T: Direct> Lookup<E::Family> for Dxr<E, T> {
     #[inline(always)]
     fn lookup(&self, addr: E::Word) -> Option<NextHopId> {
-        lookup::lookup(self, addr)
+        lookup::lookup(self.view(), addr)
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[E::Word], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
+        batch::lookup_batch(self.view(), simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
         let mut parts = self.direct.memory();
-        parts.push(direct::part("words of the range table", &self.ranges));
+        parts.push(MemoryPart::of_array("words of the range table", &self.ranges));
         MemoryUsage { parts }
     }
 }
 
-impl<E: Format, T: Direct> Engine<E::Family> for Dxr<E, T> {
+impl<E: Format, T: Direct> Structure<E::Family> for Dxr<E, T> {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
-    type Config = Config;
-
-    fn compile(rib: &Rib<E::Family>, config: &Config) -> Result<Self, CompileError> {
-        compile::compile(rib, config)
-    }
 
     fn variant(&self) -> String {
         let x = self.direct.x();
@@ -133,19 +128,21 @@ impl<E: Format, T: Direct> Engine<E::Family> for Dxr<E, T> {
         };
         format!("d={}{split}{}{hops}{batch}", self.k - x, E::OPTION)
     }
+}
+
+impl<E: Format, T: FrozenDirect> Engine<E::Family> for Dxr<E, T> {
+    type Config = Config;
+
+    fn compile(rib: &Rib<E::Family>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(rib, config)
+    }
 
     fn live(self) -> LiveEngine<E::Family> {
         update::live(self)
     }
 
-    /// One that changes under readers is checked by its writer.
     fn check(&self, rib: &Rib<E::Family>) -> Result<(), Corrupt> {
-        if self.live {
-            return check::corrupt(
-                "only the writer can check a table that changes under readers".into(),
-            );
-        }
-        check::check(self, check::Unused::default(), rib)
+        check::check(&self.slices(), check::Unused::default(), rib)
     }
 
     fn statistics(&self, rib: &Rib<E::Family>) -> Vec<String> {

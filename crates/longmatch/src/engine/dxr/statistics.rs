@@ -8,9 +8,8 @@ use core::convert::Infallible;
 use core::fmt;
 
 use super::compile::for_each_chunk;
-use super::direct::Direct;
-use super::layout::{Dxr, Format, MAX_K, MIN_K};
-use super::lookup;
+use super::direct::FrozenDirect;
+use super::layout::{Dxr, Format, MAX_K, MIN_K, Slices};
 use crate::net::Family;
 use crate::rib::Rib;
 
@@ -71,11 +70,12 @@ pub struct Statistics {
     pub aggregated: Counts,
 }
 
-impl<E: Format, T: Direct> Dxr<E, T> {
+impl<E: Format, T: FrozenDirect> Dxr<E, T> {
     /// Counts what the structure is made of. O(2^K).
     pub fn statistics(&self) -> Statistics {
         let mut references: BTreeMap<u32, usize> = BTreeMap::new();
-        for entry in self.entries().filter(|entry| E::size_field(*entry) != 0) {
+        let slices = self.slices();
+        for entry in slices.entries().filter(|entry| E::size_field(*entry) != 0) {
             *references.entry(entry).or_default() += 1;
         }
         let mut statistics = Statistics {
@@ -87,7 +87,7 @@ impl<E: Format, T: Direct> Dxr<E, T> {
             ..Statistics::default()
         };
         for (entry, times) in references {
-            let chunk = lookup::chunk(self, entry);
+            let chunk = slices.chunk(entry);
             statistics.physical.add(1, chunk.size, chunk.short);
             statistics.aggregated.add(times, chunk.size, chunk.short);
             statistics.resolved -= times;
@@ -96,10 +96,10 @@ impl<E: Format, T: Direct> Dxr<E, T> {
         statistics
     }
 
-    /// Every entry of the direct table, in order.
-    pub(super) fn entries(&self) -> impl Iterator<Item = u32> {
-        // SAFETY: below 2^K (invariant 2).
-        (0..1usize << self.k).map(|index| unsafe { self.direct.entry(index) })
+    /// What the check goes by.
+    pub(super) fn slices(&self) -> Slices<'_, E> {
+        let Self { direct, ranges, k, hop_bits, .. } = self;
+        Slices { direct: direct.levels(), ranges, k: *k, hop_bits: *hop_bits }
     }
 
     /// The statistics in words, and the chunk lengths of the table for every `K`.

@@ -66,17 +66,17 @@ fn two_levels_hold_the_same_entries() {
     let single = Dxr::<Original>::compile(&example(), &config(20)).unwrap();
     let split = Config { x: 5, ..config(15) };
     let split = Dxr::<Original, Split>::compile(&example(), &split).unwrap();
-    assert!(single.entries().eq(split.entries()));
+    assert!(single.slices().entries().eq(split.slices().entries()));
     assert_eq!(single.ranges, split.ranges);
     assert_eq!(split.direct.first.len(), (1 << 15) + 1);
     assert!(split.direct.entries.len() < 8 * 32, "few blocks differ");
-    assert_eq!(Engine::variant(&split), "d=15:x=5");
+    assert_eq!(Structure::variant(&split), "d=15:x=5");
     split.check(&example()).unwrap();
 }
 
 /// Runs over every variant of a family.
-fn variants<F: crate::Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn super::super::Compiled<F>)) {
-    struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn super::super::Compiled<F>));
+fn variants<F: crate::Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::engine::Checked<F>)) {
+    struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn crate::engine::Checked<F>));
     impl<F: Family> EngineVisitor<F> for Each<'_, F> {
         type Output = ();
         fn visit<E: Engine<F>>(self, engine: E) {

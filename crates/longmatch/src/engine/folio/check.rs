@@ -7,11 +7,12 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::NAME;
-use super::layout::{Code, Entry, Folio, Level, MAX_WIDTH, PLACE_UNIT};
+use super::layout::{Code, Entry, Fixed, Level, MAX_WIDTH, PLACE_UNIT, Slices};
 use super::root::Form;
 use super::store::{Account, Kind, Page};
 use crate::engine::kit::Corrupt;
@@ -21,20 +22,21 @@ use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
 pub(super) fn check<F: Family, C: Code>(
-    folio: &Folio<F, C>,
+    folio: Slices<'_>,
     account: &Account,
     rib: &Rib<F>,
 ) -> Result<(), Corrupt> {
-    root_form(folio)?;
-    levels_join(folio)?;
-    codes_agree(folio)?;
-    pieces_tile(folio, account)?;
+    root_form::<F>(folio)?;
+    levels_join::<F>(folio)?;
+    codes_agree::<C>(folio)?;
+    pieces_tile::<C>(folio, account)?;
     contents_differ(folio, account)?;
     let pages = &account.pages[..];
-    let mut walk = Walk {
+    let mut walk = Walk::<F, C> {
+        code: PhantomData,
         folio,
         pages,
-        bytes: folio.pages.bytes(),
+        bytes: folio.pages,
         expected: Expected::new(NAME, rib),
         page_at: (0..).zip(pages).map(|(at, page)| (page.start, at)).collect(),
         met: alloc::vec![0; pages.len()],
@@ -54,9 +56,12 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 }
 
 /// Blocks where they can be, and an answer for those outside.
-fn root_form<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
+fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     let root = &folio.root;
-    let blocks = root.last() as usize;
+    let blocks = root.last as usize;
+    if folio.entries.len() != blocks + 1 {
+        return corrupt(format!("{} entries of a root of {blocks} blocks", folio.entries.len()));
+    }
     if !(1..=30).contains(&root.bits) || root.bits >= F::WIDTH || blocks > 1 << 30 {
         return corrupt(format!("a root of {blocks} blocks for {} bits", root.bits));
     }
@@ -76,14 +81,14 @@ fn root_form<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
         }
         at = numbers.end;
     }
-    match Entry(root.entries[blocks]) {
+    match Entry(folio.entries[blocks]) {
         last if last.is_page() => corrupt(format!("the root's last entry is a page: {last:x?}")),
         _ => Ok(()),
     }
 }
 
 /// Windows from the root to the address's end, none in both halves of the address.
-fn levels_join<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
+fn levels_join<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     let (levels, usual) = (&folio.levels, folio.usual_levels);
     let mut at = folio.root.bits;
     for level in levels {
@@ -108,8 +113,8 @@ fn levels_join<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
 }
 
 /// The codebook says what the patches say, and each next hop has one code.
-fn codes_agree<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
-    let Folio { book, patches, .. } = folio;
+fn codes_agree<C: Code>(folio: Slices<'_>) -> Result<(), Corrupt> {
+    let Fixed { book, patches, .. } = folio.fixed;
     if patches.len() > C::PATCHES {
         return corrupt(format!("{patches:?} for codes={}", C::NAME));
     }
@@ -132,7 +137,7 @@ fn codes_agree<F: Family, C: Code>(folio: &Folio<F, C>) -> Result<(), Corrupt> {
 }
 
 /// Pages and unused pieces lie side by side from the beginning to the padding, each where it may.
-fn pieces_tile<F: Family, C: Code>(folio: &Folio<F, C>, account: &Account) -> Result<(), Corrupt> {
+fn pieces_tile<C: Code>(folio: Slices<'_>, account: &Account) -> Result<(), Corrupt> {
     let unit = PLACE_UNIT << C::LOG2;
     let Account { pages, unused } = account;
     if let Some(page) = pages.iter().find(|page| !is_sound(page, unit)) {
@@ -150,9 +155,8 @@ fn pieces_tile<F: Family, C: Code>(folio: &Folio<F, C>, account: &Account) -> Re
         }
         end += bytes;
     }
-    let have = size_of_val(&*folio.pages);
-    if have < end + size_of::<u32>() {
-        return corrupt(format!("{have} bytes for pages of {end} and what is loaded behind them"));
+    if folio.pages.len() < end {
+        return corrupt(format!("{} bytes for pages of {end}", folio.pages.len()));
     }
     Ok(())
 }
@@ -168,11 +172,8 @@ fn is_sound(page: &Page, unit: usize) -> bool {
 }
 
 /// No two pages of a kind have the same bytes.
-fn contents_differ<F: Family, C: Code>(
-    folio: &Folio<F, C>,
-    account: &Account,
-) -> Result<(), Corrupt> {
-    let (bytes, pages) = (folio.pages.bytes(), &account.pages);
+fn contents_differ(folio: Slices<'_>, account: &Account) -> Result<(), Corrupt> {
+    let (bytes, pages) = (folio.pages, &account.pages);
     let mut contents = HashSet::with_capacity(pages.len());
     for page in pages {
         let branch = match page.kind {
@@ -209,7 +210,8 @@ fn run_end<T: PartialEq>(items: &[T], unit: usize, from: usize) -> usize {
 }
 
 struct Walk<'a, F: Family, C: Code> {
-    folio: &'a Folio<F, C>,
+    code: PhantomData<C>,
+    folio: Slices<'a>,
     /// The account's pages.
     pages: &'a [Page],
     /// The array of pages.
@@ -225,14 +227,14 @@ struct Walk<'a, F: Family, C: Code> {
 impl<F: Family, C: Code> Walk<'_, F, C> {
     /// Walks the blocks of the root; those outside have the last entry.
     fn root(&mut self) -> Result<(), Corrupt> {
-        let root = &self.folio.root;
-        let outside = Entry(root.entries[root.last() as usize]);
+        let root = &self.folio.fixed.root;
+        let outside = Entry(self.folio.entries[root.last as usize]);
         let mut at = 0;
         for (index, numbers) in root.stretches() {
             if at < numbers.start {
                 self.answer(block(F::Bits::ZERO, at as usize, root.bits), outside)?;
             }
-            let entries = &root.entries[index..][..numbers.len()];
+            let entries = &self.folio.entries[index..][..numbers.len()];
             self.entries(0, entries, F::Bits::ZERO, numbers.start as usize, root.bits, true)?;
             at = numbers.end;
         }
@@ -306,12 +308,12 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         if entry != Entry::branch_page(entry.place()) {
             return corrupt(format!("{}: {entry:x?} drops bits of a branch page", F::addr(first)));
         }
-        let slots = &self.folio.pages[page.start as usize / size_of::<u32>()..];
-        let slots = &slots[..1 << window.width];
-        if !Entry(slots[0]).is_page() && run_end(slots, 1, 0) == slots.len() {
+        let slots = content.as_chunks::<4>().0.iter().map(|slot| u32::from_le_bytes(*slot));
+        let slots: Vec<u32> = slots.collect();
+        if !Entry(slots[0]).is_page() && run_end(&slots, 1, 0) == slots.len() {
             return corrupt(format!("{}: a branch page without a change", F::addr(first)));
         }
-        self.entries(level + 1, slots, first, 0, window.end(), counted && met == 1)
+        self.entries(level + 1, &slots, first, 0, window.end(), counted && met == 1)
     }
 
     /// The page of some kind and size that an entry leads to, and how many entries have, with this

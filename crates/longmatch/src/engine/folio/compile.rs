@@ -5,15 +5,16 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::ops::Range;
+use core::sync::atomic::Ordering::Relaxed;
 
-use super::layout::{Code, Entry, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT};
+use super::layout::{Code, Entry, Extent, Fixed, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT};
 use super::plan::{Plan, RootForm, Wishes};
-use super::root::{Form, Regions, Root};
+use super::root::{Form, Regions, Root, fill};
 use super::store::{Full, Kind, Lines, Store};
 use super::survey::{Start, Survey};
 use super::{Config, NAME};
 use crate::engine::kit::CompileError;
-use crate::mem::Buffer;
+use crate::mem::Frozen;
 use crate::net::{Bits, Family};
 use crate::simd::lanes::Book;
 
@@ -50,11 +51,11 @@ impl Codes {
             return codes;
         }
         for code in (0..=u8::MAX).rev() {
-            let raw = usize::from(folio.book.value(code));
+            let raw = usize::from(folio.fixed.book.value(code));
             codes.code_of.resize(codes.code_of.len().max(raw + 1), NONE);
             codes.set(code.into(), raw);
         }
-        codes.patches = folio.patches.clone();
+        codes.patches = folio.fixed.patches.clone();
         codes
     }
 
@@ -115,11 +116,11 @@ pub(super) fn compile<F: Family, C: Code>(
     let estimate = plan.estimate(survey, 1 << C::LOG2);
     admit(estimate)?;
     let missing = |bytes| CompileError::Allocation { engine: NAME, bytes };
-    let root = empty_root(survey, &plan).ok_or_else(|| missing(estimate))?;
+    let (mut entries, root) = empty_root(survey, &plan).ok_or_else(|| missing(estimate))?;
     let codes = Codes::new::<F::Bits, C>(survey);
     let mut store = Store::default();
     let mut builder = Builder::<F::Bits, C, _>::new(&plan.levels, &codes, &mut store);
-    let root = builder.root(survey, root).map_err(|full| match full {
+    builder.root(survey, &root, &mut entries).map_err(|full| match full {
         Full::Places => CompileError::TooMany {
             engine: NAME,
             what: "codes in pages",
@@ -129,44 +130,31 @@ pub(super) fn compile<F: Family, C: Code>(
     })?;
     let closed = builder.levels_used <= plan.usual_levels;
     let bytes = store.take_bytes();
-    // One line more: a gather reads past the last code.
-    let words = bytes.len() / 4 + 16;
-    let pages = if config.huge { Buffer::huge(words) } else { Buffer::zeroed(words) };
-    let mut pages = pages.ok_or_else(|| missing(4 * words as u64))?;
-    for (word, bytes) in pages.iter_mut().zip(bytes.as_chunks::<4>().0) {
-        *word = u32::from_ne_bytes(*bytes);
-    }
+    let pages = if config.huge { Frozen::huge(bytes.len()) } else { Frozen::zeroed(bytes.len()) };
+    let mut pages = pages.map_err(CompileError::memory(NAME))?;
+    pages.copy_from_slice(&bytes);
     let (book, patches) = (Book::new(codes.book), codes.patches);
-    Ok(Folio {
-        root,
-        levels: plan.levels,
-        usual_levels: plan.usual_levels,
-        closed,
-        pages,
-        book,
-        patches,
-        store,
-        live: None,
-        family: PhantomData,
-    })
+    let (levels, usual_levels) = (plan.levels, plan.usual_levels);
+    let extent = Extent::default();
+    extent.pages.store(store.page_count(), Relaxed);
+    extent.bytes.store(pages.len(), Relaxed);
+    let fixed = Fixed { root, levels, usual_levels, closed, book, patches };
+    Ok(Folio { entries, pages, fixed, store, extent, family: PhantomData })
 }
 
 /// The root that a plan asks for, without entries. `None` when there is no memory for it.
-fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<Root> {
+fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<(Frozen<u32>, Root)> {
     let bits = plan.root_bits;
     if let RootForm::Regions = plan.root {
         let regions = Regions::new(survey.regions(), bits)?;
         let len = survey.regions().len() << regions.block_bits;
-        return Some(Root {
-            entries: Buffer::zeroed(len + 1)?,
-            bits,
-            form: Form::Regions(regions),
-        });
+        let form = Form::Regions(regions);
+        return Some((Frozen::zeroed(len + 1).ok()?, Root { last: len as u32, bits, form }));
     }
     let Range { start: first, end } = survey.span(bits);
-    let entries = Buffer::zeroed(end - first + 1)?;
-    let (first, sparse) = (first as u32, plan.root == RootForm::Sparse);
-    Some(Root { entries, bits, form: Form::Span { first, sparse } })
+    let len = end - first;
+    let form = Form::Span { first: first as u32, sparse: plan.root == RootForm::Sparse };
+    Some((Frozen::zeroed(len + 1).ok()?, Root { last: len as u32, bits, form }))
 }
 
 /// Makes pages, and the entries that lead to them.
@@ -203,8 +191,8 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         }
     }
 
-    /// Fills a root without entries.
-    fn root(&mut self, survey: &Survey<B>, mut root: Root) -> Result<Root, Full> {
+    /// Fills the entries of a root.
+    fn root(&mut self, survey: &Survey<B>, root: &Root, entries: &mut [u32]) -> Result<(), Full> {
         let bits = root.bits;
         let number = |start: &Start<B>| start.at.extract(0, bits) as u32;
         let starts = &survey.starts[..];
@@ -214,21 +202,20 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         let mut filled = 0;
         for block in starts.chunk_by(|a, b| number(a) == number(b)) {
             let at = number(&block[0]);
-            root.fill(&stretches, filled..at, Entry::answer(raw));
+            fill(entries, &stretches, filled..at, Entry::answer(raw));
             let entry = self.block(0, bits, &mut raw, block)?;
             let index = root.index((block[0].at.half(0) >> 32) as u32) as usize;
             self.children.clear();
-            root.entries[index] = entry.0;
+            entries[index] = entry.0;
             filled = at + 1;
         }
-        root.fill(&stretches, filled..all, Entry::answer(raw));
-        let last = root.last() as usize;
+        fill(entries, &stretches, filled..all, Entry::answer(raw));
         let outside = match root.form {
             Form::Regions(_) => survey.lowest,
             Form::Span { .. } => survey.highest(),
         };
-        root.entries[last] = Entry::answer(outside).0;
-        Ok(root)
+        entries[root.last as usize] = Entry::answer(outside).0;
+        Ok(())
     }
 
     /// The entry for a block at depth `start` with some starts, one of which may be where the block
@@ -329,7 +316,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         let mut raw = raw;
         let push = |page: &mut Vec<u8>, to: usize, entry: Entry| {
             while page.len() < 4 * to {
-                page.extend(entry.0.to_ne_bytes());
+                page.extend(entry.0.to_le_bytes());
             }
         };
         for slot in starts.chunk_by(|a, b| number(a) == number(b)) {
@@ -352,7 +339,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
 pub(super) fn fill_codes<C: Code>(bytes: &mut [u8], code: u32) {
     match C::LOG2 {
         0 => bytes.fill(code as u8),
-        1 => bytes.as_chunks_mut().0.fill((code as u16).to_ne_bytes()),
-        _ => bytes.as_chunks_mut().0.fill(code.to_ne_bytes()),
+        1 => bytes.as_chunks_mut().0.fill((code as u16).to_le_bytes()),
+        _ => bytes.as_chunks_mut().0.fill(code.to_le_bytes()),
     }
 }

@@ -3,11 +3,12 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::ops::Deref;
 use core::sync::atomic::AtomicUsize;
 
 use super::root::Root;
 use super::store::Store;
-use crate::mem::Buffer;
+use crate::mem::{FrozenMemory, Items, Memory, Readable};
 use crate::net::Family;
 use crate::simd::lanes::Book;
 
@@ -197,7 +198,7 @@ impl Level {
     }
 }
 
-/// How much there is in the store of a Folio that changes under readers.
+/// How much there is in the store of a Folio. Atomics, as a writer changes them under readers.
 #[derive(Debug, Default)]
 pub(super) struct Extent {
     pub pages: AtomicUsize,
@@ -227,34 +228,97 @@ pub(super) struct Extent {
 /// 9. Answers are `C::MAX` at most. Codes of 8 bits stand for different next hops; without a
 ///    codebook each is its own next hop, but for those in `patches`.
 #[derive(Debug)]
-pub struct Folio<F: Family, C: Code> {
-    pub(super) root: Root,
-    pub(super) levels: Box<[Level]>,
-    /// How many of the levels most addresses need at most: at least one, and none that ends more
-    /// than 32 bits below the root.
-    pub(super) usual_levels: usize,
-    /// Whether no address needs more levels than the usual ones.
-    pub(super) closed: bool,
-    /// Pages of both kinds.
-    pub(super) pages: Buffer,
-    /// What the codes stand for, if they are of 8 bits.
-    pub(super) book: Book,
-    /// Codes that are not the next hop itself, and their next hops, if `C` has no codebook.
-    pub(super) patches: Vec<(u8, u16)>,
-    /// Nothing where a writer has it.
+pub struct Folio<F: Family, C: Code, M: Memory = FrozenMemory> {
+    /// The root's entries.
+    pub(super) entries: M::Array<u32>,
+    /// Pages of both kinds. Their codes and entries are little-endian on every machine.
+    pub(super) pages: M::Array<u8>,
+    pub(super) fixed: Fixed,
+    /// The account of the pages. Empty in a Folio that changes under readers: its writer has it.
     pub(super) store: Store,
-    /// What a writer says of the store that it has.
-    pub(super) live: Option<Extent>,
+    pub(super) extent: Extent,
     pub(super) family: PhantomData<(F, C)>,
 }
 
-impl<F: Family, C: Code> Folio<F, C> {
+/// The parts of a Folio that stay as they were compiled even if it changes under readers.
+#[derive(Clone, Debug)]
+pub(super) struct Fixed {
+    pub root: Root,
+    pub levels: Box<[Level]>,
+    /// How many of the levels most addresses need at most: at least one, and none that ends more
+    /// than 32 bits below the root.
+    pub usual_levels: usize,
+    /// Whether no address needs more levels than the usual ones.
+    pub closed: bool,
+    /// What the codes stand for, if they are of 8 bits.
+    pub book: Book,
+    /// Codes that are not the next hop itself, and their next hops, if `C` has no codebook.
+    pub patches: Vec<(u8, u16)>,
+}
+
+impl<F: Family, C: Code, M: Memory> Folio<F, C, M> {
+    /// What lookups go by.
+    #[inline(always)]
+    pub(super) fn view(&self) -> View<'_, F, C> {
+        View {
+            entries: self.entries.items(),
+            pages: self.pages.items(),
+            fixed: &self.fixed,
+            family: PhantomData,
+        }
+    }
+}
+
+/// A Folio as lookups see it, whichever memory it lies in. Passed by value, so that loops keep the
+/// arrays' addresses in registers.
+pub(super) struct View<'a, F, C> {
+    pub entries: Items<'a, u32>,
+    pub pages: Items<'a, u8>,
+    pub fixed: &'a Fixed,
+    family: PhantomData<(F, C)>,
+}
+
+impl<F, C> Clone for View<'_, F, C> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F, C> Copy for View<'_, F, C> {}
+
+impl<F, C> Deref for View<'_, F, C> {
+    type Target = Fixed;
+
+    #[inline(always)]
+    fn deref(&self) -> &Fixed {
+        self.fixed
+    }
+}
+
+/// The arrays of a Folio that nobody changes at the moment: what its check goes by.
+#[derive(Clone, Copy)]
+pub(super) struct Slices<'a> {
+    pub entries: &'a [u32],
+    pub pages: &'a [u8],
+    pub fixed: &'a Fixed,
+}
+
+impl Deref for Slices<'_> {
+    type Target = Fixed;
+
+    fn deref(&self) -> &Fixed {
+        self.fixed
+    }
+}
+
+impl Fixed {
     /// The raw next hop that a code stands for, by its bytes.
-    pub(super) fn next_hop(&self, code: &[u8]) -> u32 {
+    pub fn next_hop(&self, code: &[u8]) -> u32 {
         match *code {
             [code] => self.book.value(code).into(),
-            [a, b] => u16::from_ne_bytes([a, b]).into(),
-            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
+            [a, b] => u16::from_le_bytes([a, b]).into(),
+            [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
             _ => unreachable!("codes have 1, 2 or 4 bytes"),
         }
     }

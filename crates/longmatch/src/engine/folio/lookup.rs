@@ -1,10 +1,13 @@
 //! One address: the root, then a page of codes, seldom a branch page or several before it.
 
-use super::layout::{Code, Entry, Folio, Level};
+use super::layout::{Code, Entry, Level, View};
 use crate::net::{Bits, Family, NextHopId};
 
 #[inline(always)]
-pub(super) fn lookup<F: Family, C: Code>(folio: &Folio<F, C>, addr: F::Bits) -> Option<NextHopId> {
+pub(super) fn lookup<F: Family, C: Code>(
+    folio: View<'_, F, C>,
+    addr: F::Bits,
+) -> Option<NextHopId> {
     let mut entry = root(folio, addr);
     let mut levels = folio.levels.iter();
     while entry.is_page() {
@@ -21,13 +24,13 @@ pub(super) fn lookup<F: Family, C: Code>(folio: &Folio<F, C>, addr: F::Bits) -> 
 
 /// The root's entry for an address.
 #[inline(always)]
-fn root<F: Family, C: Code>(folio: &Folio<F, C>, addr: F::Bits) -> Entry {
+fn root<F: Family, C: Code>(folio: View<'_, F, C>, addr: F::Bits) -> Entry {
     let root = &folio.root;
     let word = (addr.half(0) >> 32) as u32;
     let index = if F::WIDTH == 32 { word >> (32 - u32::from(root.bits)) } else { root.index(word) };
-    debug_assert!(index <= root.last());
+    debug_assert!(index <= root.last);
     // SAFETY: at most the last index; an IPv4 root has an entry for every block (invariant 1).
-    Entry(unsafe { root.entries.load(index as usize) })
+    Entry(unsafe { folio.entries.load(index as usize) })
 }
 
 /// The slot of the page that an entry leads to, in units of a code.
@@ -40,26 +43,26 @@ fn slot<B: Bits, C: Code>(level: Level, entry: Entry, addr: B) -> usize {
 
 /// The next hop of a slot of a page of codes, 0 = no route.
 #[inline(always)]
-fn code<F: Family, C: Code>(folio: &Folio<F, C>, entry: Entry, slot: usize) -> u32 {
-    let at = entry.place() as usize + slot;
-    debug_assert!((at + 1) << C::LOG2 <= folio.pages.len() * 4);
-    let start = folio.pages.as_ptr().cast::<u8>().wrapping_add(at << C::LOG2);
+fn code<F: Family, C: Code>(folio: View<'_, F, C>, entry: Entry, slot: usize) -> u32 {
+    let at = (entry.place() as usize + slot) << C::LOG2;
+    let start = folio.pages.as_ptr().wrapping_add(at);
     match C::LOG2 {
-        // SAFETY: a slot of a page (invariant 2).
+        // SAFETY: a slot of a page (invariant 2), which is not written while it can be read
+        // (invariant 8).
         0 => folio.book.value(unsafe { start.read() }).into(),
-        // SAFETY: as above; pages begin at cache lines or multiples of their size.
-        1 => unsafe { start.cast::<u16>().read() }.into(),
-        // SAFETY: as above.
-        _ => unsafe { start.cast::<u32>().read() },
+        // SAFETY: as for 8 bits; pages begin at multiples of their size or of a cache line.
+        1 => u16::from_le(unsafe { start.cast::<u16>().read() }).into(),
+        // SAFETY: as for 16 bits.
+        _ => u32::from_le(unsafe { start.cast::<u32>().read() }),
     }
 }
 
 /// The entry of a slot of a branch page.
 #[inline(always)]
-fn branch<F: Family, C: Code>(folio: &Folio<F, C>, entry: Entry, slot: usize) -> Entry {
-    let at = (entry.place() as usize + slot) >> C::SLOT_SHIFT;
-    debug_assert!(at < folio.pages.len());
+fn branch<F: Family, C: Code>(folio: View<'_, F, C>, entry: Entry, slot: usize) -> Entry {
+    let at = (entry.place() as usize + slot) << C::LOG2;
+    let start = folio.pages.as_ptr().wrapping_add(at).cast::<u32>();
     // SAFETY: a slot of a page (invariant 2), which begins at a multiple of four bytes, and is not
     // written while it can be read (invariant 8).
-    Entry(unsafe { folio.pages.as_ptr().wrapping_add(at).read() })
+    Entry(u32::from_le(unsafe { start.read() }))
 }

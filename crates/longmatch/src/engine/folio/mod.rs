@@ -22,14 +22,15 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
+use self::layout::{Extent, Slices};
 use self::root::Form;
 use self::store::{Kind, Page};
 use self::survey::Survey;
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine, Lookup,
-    OptionError, Request, room_for,
+    OptionError, Request, Structure, room_for,
 };
-use crate::mem::{MemoryPart, MemoryUsage};
+use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
@@ -72,10 +73,10 @@ impl Config {
     }
 }
 
-impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {
+impl<F: Family, C: Code, M: Memory> Lookup<F> for Folio<F, C, M> {
     #[inline(always)]
     fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
-        lookup::lookup(self, addr)
+        lookup::lookup(self.view(), addr)
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
@@ -83,43 +84,38 @@ impl<F: Family, C: Code> Lookup<F> for Folio<F, C> {
     }
 
     fn lookup_keys(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, keys, room_for(keys.len(), out));
+        batch::lookup_batch(self.view(), simd, keys, room_for(keys.len(), out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
-        let root = &self.root.entries;
-        let bytes = match self.root.form {
-            Form::Span { sparse: true, .. } | Form::Regions(_) => root.touched_bytes(),
-            _ => 4 * root.len(),
+        let bytes = match self.fixed.root.form {
+            Form::Span { sparse: true, .. } | Form::Regions(_) => {
+                // SAFETY: the root's entries are replaced by single stores (invariant 8).
+                unsafe { self.entries.touched_bytes() }
+            }
+            _ => size_of::<u32>() * self.entries.count(),
         };
-        let (pages, page_bytes) = match &self.live {
-            Some(live) => (live.pages.load(Relaxed), live.bytes.load(Relaxed)),
-            None => (self.store.pages().count(), 4 * self.pages.len()),
-        };
+        let Extent { pages, bytes: page_bytes } = &self.extent;
+        let (pages, page_bytes) = (pages.load(Relaxed), page_bytes.load(Relaxed));
         let name = if self.pages.is_huge() { "pages, in huge pages" } else { "pages" };
         [
-            MemoryPart { name: "root entries", count: root.len(), bytes },
+            MemoryPart { name: "root entries", count: self.entries.count(), bytes },
             MemoryPart { name, count: pages, bytes: page_bytes },
         ]
         .into()
     }
 }
 
-impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
+impl<F: Family, C: Code, M: Memory> Structure<F> for Folio<F, C, M> {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
-    type Config = Config;
-
-    fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
-        compile::compile(&Survey::of(rib), config, |_| Ok(()))
-    }
 
     fn variant(&self) -> String {
-        let mut variant = format!("codes={}:cuts={}", C::NAME, self.root.bits);
-        for level in &self.levels {
+        let mut variant = format!("codes={}:cuts={}", C::NAME, self.fixed.root.bits);
+        for level in &self.fixed.levels {
             variant += &format!("-{}", level.end());
         }
-        variant += match &self.root.form {
+        variant += match &self.fixed.root.form {
             Form::Span { sparse: true, .. } => ":sparse",
             Form::Regions(_) => ":regions",
             Form::Span { .. } => "",
@@ -129,15 +125,20 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
         }
         variant
     }
+}
+
+impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
+    type Config = Config;
+
+    fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(&Survey::of(rib), config, |_| Ok(()))
+    }
 
     /// The root, the branch pages of each level but the last that most addresses need, and the
-    /// pages of codes. Not said of a table that changes under readers.
+    /// pages of codes.
     fn reads(&self) -> Vec<usize> {
-        if self.live.is_some() {
-            return Vec::new();
-        }
         let root = self.memory_usage().part("root entries").map_or(0, |part| part.bytes);
-        let kinds = (0..self.usual_levels - 1).map(|level| Kind::Branch(level as u8));
+        let kinds = (0..self.fixed.usual_levels - 1).map(|level| Kind::Branch(level as u8));
         let of_kind = |kind: Kind| {
             let pages = self.store.pages().filter(|page| page.kind == kind);
             pages.map(Page::bytes).sum()
@@ -150,13 +151,9 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
         update::live(self)
     }
 
-    /// One that changes under readers is checked by its writer.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        if self.live.is_some() {
-            let what = "only the writer can check a table that changes under readers".into();
-            return Err(Corrupt { engine: NAME, what });
-        }
-        check::check(self, &self.store.account(), rib)
+        let Self { entries, pages, fixed, store, .. } = self;
+        check::check::<F, C>(Slices { entries, pages, fixed }, &store.account(), rib)
     }
 }
 

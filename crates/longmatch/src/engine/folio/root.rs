@@ -7,19 +7,19 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::layout::Entry;
-use crate::mem::Buffer;
 
-/// The first table, and which blocks it stores.
-#[derive(Debug)]
+/// Which blocks the first table stores.
+#[derive(Clone, Debug)]
 pub(super) struct Root {
-    pub entries: Buffer,
+    /// The last index: that of the entry which all blocks that are not stored share.
+    pub last: u32,
     /// Bits of the address that number the blocks, 30 at most.
     pub bits: u8,
     pub form: Form,
 }
 
 /// Which blocks are stored, and where.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Form {
     /// All from `first` on, as many as there are entries but the last.
     ///
@@ -100,23 +100,17 @@ fn place(number: u32, multiplier: u32) -> usize {
 }
 
 impl Root {
-    /// The last index: that of the entry which all blocks that are not stored share.
-    #[inline(always)]
-    pub fn last(&self) -> u32 {
-        (self.entries.len() - 1) as u32
-    }
-
     /// The index of an address's block, by the first 32 bits of the address.
     #[inline(always)]
     pub fn index(&self, word: u32) -> u32 {
         let number = word >> (32 - u32::from(self.bits));
         match &self.form {
-            Form::Span { first, .. } => number.wrapping_sub(*first).min(self.last()),
+            Form::Span { first, .. } => number.wrapping_sub(*first).min(self.last),
             Form::Regions(regions) => {
                 let region = word >> (32 - REGION_BITS);
                 let place = regions.places[place(region, regions.multiplier)];
                 if place >> (32 - REGION_BITS) != region {
-                    return self.last();
+                    return self.last;
                 }
                 let mask = (1 << regions.block_bits) - 1;
                 (place % PLACES as u32) << regions.block_bits | number & mask
@@ -124,31 +118,36 @@ impl Root {
         }
     }
 
-    /// Stores an entry for the blocks of some numbers, as far as they are in the stretches.
-    pub fn fill(&mut self, stretches: &[(usize, Range<u32>)], blocks: Range<u32>, entry: Entry) {
-        // Zeros are there already, and a sparse table has no memory for them.
-        if entry.0 == 0 {
-            return;
-        }
-        for (start, numbers) in stretches {
-            let (low, high) = (blocks.start.max(numbers.start), blocks.end.min(numbers.end));
-            if low < high {
-                let range = start + (low - numbers.start) as usize..;
-                self.entries[range][..(high - low) as usize].fill(entry.0);
-            }
-        }
-    }
-
     /// The stored blocks in ascending order: where in the table they begin, and their numbers.
     pub fn stretches(&self) -> Vec<(usize, Range<u32>)> {
         match &self.form {
-            Form::Span { first, .. } => alloc::vec![(0, *first..*first + self.last())],
+            Form::Span { first, .. } => alloc::vec![(0, *first..*first + self.last)],
             Form::Regions(regions) => {
                 let bits = regions.block_bits;
                 let range = |number: u32| number << bits..(number + 1) << bits;
                 let numbers = regions.numbers().into_iter().enumerate();
                 numbers.map(|(index, number)| (index << bits, range(number))).collect()
             }
+        }
+    }
+}
+
+/// Stores an entry for the blocks of some numbers, as far as they are in the stretches.
+pub(super) fn fill(
+    entries: &mut [u32],
+    stretches: &[(usize, Range<u32>)],
+    blocks: Range<u32>,
+    entry: Entry,
+) {
+    // Zeros are there already, and a sparse table has no memory for them.
+    if entry.0 == 0 {
+        return;
+    }
+    for (start, numbers) in stretches {
+        let (low, high) = (blocks.start.max(numbers.start), blocks.end.min(numbers.end));
+        if low < high {
+            let range = start + (low - numbers.start) as usize..;
+            entries[range][..(high - low) as usize].fill(entry.0);
         }
     }
 }

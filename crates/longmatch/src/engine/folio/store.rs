@@ -97,15 +97,6 @@ pub(super) struct Account {
     pub unused: Vec<(u32, usize)>,
 }
 
-impl Account {
-    /// Where the last page or piece ends.
-    pub fn end(&self) -> usize {
-        let pages = self.pages.iter().map(|page| page.start as usize + page.bytes());
-        let unused = self.unused.iter().map(|(start, bytes)| *start as usize + bytes);
-        pages.chain(unused).max().unwrap_or(0)
-    }
-}
-
 /// A page that was inserted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {

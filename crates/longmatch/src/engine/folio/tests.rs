@@ -38,7 +38,7 @@ fn ends<F: Family>(rib: &Rib<F>) -> (Vec<F::Bits>, Vec<Option<NextHopId>>) {
 /// at every level. `check` has compared all addresses, but reads pages its own way.
 fn agree<F: Family, C: Code>(rib: &Rib<F>, config: &Config) -> Folio<F, C> {
     let folio = Folio::<F, C>::compile(rib, config).unwrap_or_else(|e| panic!("{config:?}: {e}"));
-    let variant = Engine::variant(&folio);
+    let variant = Structure::variant(&folio);
     Engine::check(&folio, rib).unwrap_or_else(|corrupt| panic!("{variant}: {corrupt}"));
     let (keys, right) = ends(rib);
     for (key, hop) in keys.iter().zip(&right) {
@@ -60,7 +60,7 @@ fn agree<F: Family, C: Code>(rib: &Rib<F>, config: &Config) -> Folio<F, C> {
 /// As many pages of codes, and of branch pages by level.
 fn kinds<F: Family, C: Code>(folio: &Folio<F, C>) -> (usize, Vec<usize>) {
     let of = |kind: Kind| folio.store.pages().filter(|page| page.kind == kind).count();
-    let levels = 0..folio.levels.len() as u8;
+    let levels = 0..folio.fixed.levels.len() as u8;
     (of(Kind::Codes), levels.map(|level| of(Kind::Branch(level))).collect())
 }
 
@@ -70,7 +70,7 @@ fn references<F: Family, C: Code>(folio: &Folio<F, C>) -> Vec<u32> {
 }
 
 fn root_entry<C: Code>(folio: &Folio<Ipv4, C>, block: usize) -> Entry {
-    Entry(folio.root.entries[block])
+    Entry(folio.entries[block])
 }
 
 /// One page of each kind, with the entries that lead to them.
@@ -78,21 +78,21 @@ fn root_entry<C: Code>(folio: &Folio<Ipv4, C>, block: usize) -> Entry {
 fn a_small_table_by_hand() {
     let routes = [("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.1.1.128/25", 3), ("11.0.0.0/16", 4)];
     let folio = agree::<Ipv4, Byte>(&rib(&routes), &cuts(&[16, 24, 32]));
-    assert_eq!(folio.root.entries.len(), (1 << 16) + 1);
+    assert_eq!(folio.entries.len(), (1 << 16) + 1);
     assert_eq!(root_entry(&folio, 0x0900), Entry::answer(0));
     assert_eq!(root_entry(&folio, 0x0a02), Entry::answer(1));
     assert_eq!(root_entry(&folio, 0x0b00), Entry::answer(4));
     // 16 codes for the 8 bits below /16: 4 are dropped, and the 2 of a slot of a branch page.
     let page = root_entry(&folio, 0x0a00);
     assert_eq!(page, Entry::page_of_codes(0, 6));
-    let bytes = folio.pages.bytes();
+    let bytes = &folio.pages[..];
     assert_eq!(bytes[..16], [1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
     // 2 codes below /24, in a page of the least size.
     let branch = root_entry(&folio, 0x0a01);
     assert!(branch.is_page() && branch.is_branch());
-    let slots = &folio.pages[branch.place() as usize / 4..][..256];
-    assert_eq!(slots[0], 1);
-    assert_eq!(Entry(slots[1]), Entry::page_of_codes(16, 7 + 2));
+    let slots = bytes[branch.place() as usize..].as_chunks::<4>().0;
+    let slots = [slots[0], slots[1]].map(|slot| Entry(u32::from_le_bytes(slot)));
+    assert_eq!(slots, [Entry::answer(1), Entry::page_of_codes(16, 7 + 2)]);
     assert_eq!(bytes[16..32], [1, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(kinds(&folio), (2, vec![1, 0]));
     assert_eq!(folio.memory_usage().parts[1].count, 3);
@@ -137,7 +137,7 @@ fn levels_do_not_share_branch_pages() {
     let content = |kind: Kind, at: usize| {
         let mut pages = folio.store.pages().filter(|page| page.kind == kind);
         let page = pages.nth(at).unwrap();
-        &folio.pages.bytes()[page.start as usize..][..page.bytes()]
+        &folio.pages[page.start as usize..][..page.bytes()]
     };
     assert_eq!(content(Kind::Branch(0), 1), content(Kind::Branch(1), 0));
     assert_eq!(references(&folio)[0], 2);
@@ -183,10 +183,9 @@ fn the_last_slot_of_every_array() {
             let folio = agree::<Ipv4, C>(&rib(routes), &config);
             assert_eq!(folio.lookup(u32::MAX), Some(hop(3)));
             let end = folio.store.pages().map(|page| page.start as usize + page.bytes());
-            let end = end.max().unwrap();
-            assert!(end + 4 <= folio.pages.bytes().len());
+            assert_eq!(end.max(), Some(folio.pages.len()));
             // Filled up, the pages end where the last slots do.
-            assert_eq!(folio.root.last() as usize, 1 << folio.root.bits);
+            assert_eq!(folio.fixed.root.last as usize, 1 << folio.fixed.root.bits);
         }
     }
     last::<Byte>(&routes);

@@ -13,7 +13,7 @@ pub(crate) use build::{Builder, Descriptor, Request};
 pub use error::{CompileError, Corrupt, OptionError};
 pub(crate) use expected::Expected;
 pub use keys::{Form, Keys};
-pub(crate) use patch::{CannotPatch, Patch};
+pub(crate) use patch::{CannotPatch, Patch, WriteSide};
 pub use patch::{LiveEngine, Replaced};
 pub(crate) use shape::Shape;
 
@@ -118,13 +118,21 @@ impl<F: Family, E: Lookup<F> + ?Sized> Work for Each<'_, F, E> {
     }
 }
 
-/// A lookup structure that can be compiled from a RIB.
-pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
+/// A lookup structure, whether it stays as it was compiled or changes under its readers.
+pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
     /// The name in the command line, the reports and the other languages.
     const NAME: &'static str;
     /// Whether batches have a kernel of their own. Without one they are looked up one address after
     /// the other, and there is nothing else to verify or to measure.
     const BATCHES: bool = false;
+
+    /// The choices made, in the form of [`EngineSpec`](crate::EngineSpec) options, such as `s=18`;
+    /// empty where there is nothing to choose.
+    fn variant(&self) -> String;
+}
+
+/// A lookup structure that can be compiled from a RIB.
+pub trait Engine<F: Family>: Structure<F> {
     /// What can be chosen when compiling.
     type Config: Clone + Debug + Default;
 
@@ -133,10 +141,6 @@ pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
     /// # Errors
     /// When the table exceeds a limit of the structure; never a wrong answer instead.
     fn compile(rib: &Rib<F>, config: &Self::Config) -> Result<Self, CompileError>;
-
-    /// The choices made, in the form of [`EngineSpec`] options, such as `s=18`; empty where there
-    /// is nothing to choose.
-    fn variant(&self) -> String;
 
     /// Verifies every invariant that the layout states, and that the structure says what the RIB
     /// says. O(structure).
@@ -172,14 +176,46 @@ pub trait Engine<F: Family>: Lookup<F> + Sized + 'static {
     }
 }
 
-/// The object-safe part of [`Engine`]; every engine has it.
+/// The object-safe part of [`Structure`]; every structure has it.
 pub trait Compiled<F: Family>: Lookup<F> {
-    /// [`Engine::NAME`].
+    /// [`Structure::NAME`].
     fn name(&self) -> &'static str;
-    /// [`Engine::BATCHES`].
+    /// [`Structure::BATCHES`].
     fn batches(&self) -> bool;
-    /// [`Engine::variant`].
+    /// [`Structure::variant`].
     fn variant(&self) -> String;
+    /// One address, compiled for the best instructions that the CPU has.
+    fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId>;
+}
+
+impl<F: Family, S: Structure<F>> Compiled<F> for S {
+    fn name(&self) -> &'static str {
+        S::NAME
+    }
+
+    fn batches(&self) -> bool {
+        S::BATCHES
+    }
+
+    fn variant(&self) -> String {
+        Structure::variant(self)
+    }
+
+    fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId> {
+        struct One<'a, F: Family, S>(&'a S, F::Bits);
+        impl<F: Family, S: Lookup<F>> Work for One<'_, F, S> {
+            type Output = Option<NextHopId>;
+            #[inline(always)]
+            fn run(self) -> Option<NextHopId> {
+                self.0.lookup(self.1)
+            }
+        }
+        Simd::best().run(One(self, addr))
+    }
+}
+
+/// The object-safe part of [`Engine`]; every engine has it.
+pub trait Checked<F: Family>: Compiled<F> {
     /// [`Engine::reads`].
     fn reads(&self) -> Vec<usize>;
     /// [`Engine::check`].
@@ -189,23 +225,9 @@ pub trait Compiled<F: Family>: Lookup<F> {
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
     /// [`Engine::statistics`].
     fn statistics(&self, rib: &Rib<F>) -> Vec<String>;
-    /// One address, compiled for the best instructions that the CPU has.
-    fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId>;
 }
 
-impl<F: Family, E: Engine<F>> Compiled<F> for E {
-    fn name(&self) -> &'static str {
-        E::NAME
-    }
-
-    fn batches(&self) -> bool {
-        E::BATCHES
-    }
-
-    fn variant(&self) -> String {
-        Engine::variant(self)
-    }
-
+impl<F: Family, E: Engine<F>> Checked<F> for E {
     fn reads(&self) -> Vec<usize> {
         Engine::reads(self)
     }
@@ -216,17 +238,5 @@ impl<F: Family, E: Engine<F>> Compiled<F> for E {
 
     fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
         Engine::statistics(self, rib)
-    }
-
-    fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId> {
-        struct One<'a, F: Family, E>(&'a E, F::Bits);
-        impl<F: Family, E: Lookup<F>> Work for One<'_, F, E> {
-            type Output = Option<NextHopId>;
-            #[inline(always)]
-            fn run(self) -> Option<NextHopId> {
-                self.0.lookup(self.1)
-            }
-        }
-        Simd::best().run(One(self, addr))
     }
 }

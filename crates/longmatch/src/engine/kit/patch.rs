@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use crate::engine::kit::{Compiled, Corrupt, Engine};
+use crate::engine::kit::{Checked, Compiled, Corrupt, Engine, Structure};
 use crate::mem::MemoryUsage;
 use crate::net::{Family, Prefix};
 use crate::rib::Rib;
@@ -12,19 +12,57 @@ use crate::rib::Rib;
 pub struct LiveEngine<F: Family> {
     /// What readers see.
     pub(crate) engine: Arc<dyn Compiled<F>>,
-    /// Who changes it. Without it the engine is compiled again for each commit.
-    pub(crate) patch: Option<Box<dyn Patch<F>>>,
+    /// How it is changed.
+    pub(crate) write: WriteSide<F>,
+}
+
+/// How an engine under readers is changed.
+pub(crate) enum WriteSide<F: Family> {
+    /// In place, by its owner.
+    Patched(Box<dyn Patch<F>>),
+    /// Not at all: it is compiled again for each commit.
+    Recompiled(Arc<dyn Checked<F>>),
 }
 
 impl<F: Family> LiveEngine<F> {
     /// An engine that is compiled again for each commit.
     pub(crate) fn recompiled<E: Engine<F>>(engine: E) -> Self {
-        Self { engine: Arc::new(engine), patch: None }
+        let engine: Arc<dyn Checked<F>> = Arc::new(engine);
+        Self { engine: engine.clone(), write: WriteSide::Recompiled(engine) }
     }
 
-    /// An engine and who changes it.
-    pub(crate) fn patched<E: Engine<F>>(engine: Arc<E>, patch: impl Patch<F> + 'static) -> Self {
-        Self { engine, patch: Some(Box::new(patch)) }
+    /// A structure and its write side.
+    pub(crate) fn patched<S: Structure<F>>(engine: Arc<S>, patch: impl Patch<F> + 'static) -> Self {
+        Self { engine, write: WriteSide::Patched(Box::new(patch)) }
+    }
+}
+
+impl<F: Family> WriteSide<F> {
+    /// The owner of an engine that is patched.
+    pub fn patch(&self) -> Option<&dyn Patch<F>> {
+        match self {
+            Self::Patched(patch) => Some(&**patch),
+            Self::Recompiled(_) => None,
+        }
+    }
+
+    /// Verifies the structure against its invariants and the routes, and the accounts.
+    ///
+    /// # Errors
+    /// The first broken invariant.
+    pub fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        match self {
+            Self::Patched(patch) => patch.check(rib),
+            Self::Recompiled(engine) => engine.check(rib),
+        }
+    }
+
+    /// The bytes that lookups read, by part.
+    pub fn memory_usage(&self) -> MemoryUsage {
+        match self {
+            Self::Patched(patch) => patch.memory_usage(),
+            Self::Recompiled(engine) => engine.memory_usage(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::NAME;
-use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
+use super::layout::{DIRECT_LEAF, K, Leaf, Node, SLOTS, Slices};
 use crate::engine::kit::Corrupt;
 use crate::engine::kit::Expected;
 use crate::mem::{Run, tile};
@@ -23,11 +23,11 @@ pub(super) struct Unused {
 }
 
 pub(super) fn check<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: Slices<'_, N, L>,
     unused: Unused,
     rib: &Rib<F>,
 ) -> Result<(), Corrupt> {
-    let Poptrie { direct, nodes, leaves, s, .. } = poptrie;
+    let Slices { direct, nodes, leaves, s } = poptrie;
     if direct.len() != 1 << s {
         return corrupt(format!("{} direct entries for s = {s}", direct.len()));
     }
@@ -38,8 +38,8 @@ pub(super) fn check<F: Family, N: Node, L: Leaf>(
         let first = F::Bits::from_u128((i as u128) << shift);
         if entry & DIRECT_LEAF == 0 {
             walk.runs.nodes.push(Run { start: *entry, count: 1 });
-            walk.node(*entry, first, *s)?;
-        } else if *s == 0 {
+            walk.node(*entry, first, s)?;
+        } else if s == 0 {
             return corrupt("the root is no node".into());
         } else {
             walk.expected.meet(first, entry & !DIRECT_LEAF)?;
@@ -60,7 +60,7 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 }
 
 struct Walk<'a, F: Family, N: Node, L: Leaf> {
-    poptrie: &'a Poptrie<F, N, L>,
+    poptrie: Slices<'a, N, L>,
     expected: Expected<'a, F>,
     /// Nodes met so far.
     met: usize,
@@ -91,7 +91,7 @@ impl<F: Family, N: Node, L: Leaf> Walk<'_, F, N, L> {
 
     /// The node, after everything about it that the lookups rely on has been verified.
     fn sound_node(&mut self, index: u32, depth: u8) -> Result<N, Corrupt> {
-        let Poptrie { nodes, leaves, .. } = self.poptrie;
+        let Slices { nodes, leaves, .. } = self.poptrie;
         let Some(node) = nodes.get(index as usize).copied() else {
             return corrupt(format!("node {index} of {}", nodes.len()));
         };

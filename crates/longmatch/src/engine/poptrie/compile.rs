@@ -9,7 +9,7 @@ use super::layout::{
 };
 use super::{Config, EXPECTED, NAME};
 use crate::engine::kit::{CompileError, OptionError, Shape};
-use crate::mem::{Array, Growing};
+use crate::mem::{Frozen, Growing};
 use crate::net::{Family, NextHopId};
 use crate::rib::{Block, Rib};
 
@@ -42,13 +42,12 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
     within("internal nodes", nodes.len(), DIRECT_LEAF.into())?;
     within("leaves", leaves.len(), u32::MAX.into())?;
     Ok(Poptrie {
-        direct: Array::of(&direct).map_err(CompileError::memory(NAME))?,
-        nodes: Array::of(&nodes).map_err(CompileError::memory(NAME))?,
-        leaves: Array::of(&leaves).map_err(CompileError::memory(NAME))?,
+        direct: Frozen::of(&direct).map_err(CompileError::memory(NAME))?,
+        nodes: Frozen::of(&nodes).map_err(CompileError::memory(NAME))?,
+        leaves: Frozen::of(&leaves).map_err(CompileError::memory(NAME))?,
         s,
         aggregate,
         batch,
-        live: false,
         family: PhantomData,
     })
 }

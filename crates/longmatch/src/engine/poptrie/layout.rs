@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::mem::offset_of;
 
 use super::Batch;
-use crate::mem::{Array, Plain, buffer};
+use crate::mem::{FrozenMemory, Items, Memory, Plain, Readable};
 use crate::net::NextHopId;
 
 /// Bits of the address that a node consumes: `k` in the paper. 6 makes a node's 64 slots fit the
@@ -85,31 +85,31 @@ fn leaf(stored_leaves: u64, base0: u32, n: u64) -> u32 {
 /// asked for. The vectors of a node that readers can come to stay as they are.
 #[derive(Clone, Copy)]
 pub(super) struct NodeAt<'a, N: Node> {
-    at: *const N,
-    array: PhantomData<&'a Array<N>>,
+    nodes: Items<'a, N>,
+    index: usize,
 }
 
-impl<N: Node> NodeAt<'_, N> {
-    /// The node at an address.
+impl<'a, N: Node> NodeAt<'a, N> {
+    /// The node of an index.
     ///
     /// # Safety
-    /// A node lies there, in an array that is borrowed as long as this.
+    /// The array has a node of this index.
     #[inline(always)]
-    pub unsafe fn new(at: *const N) -> Self {
-        Self { at, array: PhantomData }
+    pub unsafe fn new(nodes: Items<'a, N>, index: u32) -> Self {
+        Self { nodes, index: index as usize }
     }
 
-    /// Where it lies.
+    /// Its address.
     #[inline(always)]
     pub fn as_ptr(self) -> *const N {
-        self.at
+        self.nodes.as_ptr().wrapping_add(self.index)
     }
 
     /// [`Node::vector`].
     #[inline(always)]
     pub fn vector(self) -> u64 {
-        // SAFETY: the first 64 bits of a node, which are not replaced.
-        unsafe { self.at.cast::<u64>().read() }
+        // SAFETY: the first 64 bits of a node of the array, which are not replaced (invariant 6).
+        unsafe { self.as_ptr().cast::<u64>().read() }
     }
 
     /// [`Node::stored_leaves`].
@@ -118,23 +118,23 @@ impl<N: Node> NodeAt<'_, N> {
         if !N::LEAFVEC {
             return !self.vector();
         }
-        let leafvec = self.at.cast::<u64>().wrapping_add(1);
-        // SAFETY: the next 64 bits of such a node, which are not replaced.
+        let leafvec = self.as_ptr().cast::<u64>().wrapping_add(1);
+        // SAFETY: the next 64 bits of a node with a leafvec, which are not replaced (invariant 6).
         unsafe { leafvec.read() }
     }
 
     /// [`Node::base0`].
     #[inline(always)]
     pub fn base0(self) -> u32 {
-        // SAFETY: a word of the node, and so of the array's buffer.
-        unsafe { buffer::load(self.at.wrapping_byte_add(N::BASE0).cast()) }
+        // SAFETY: a node of the array, and the offset of an aligned word in it.
+        unsafe { self.nodes.load_word(self.index, N::BASE0) }
     }
 
     /// [`Node::base1`].
     #[inline(always)]
     pub fn base1(self) -> u32 {
-        // SAFETY: as above.
-        unsafe { buffer::load(self.at.wrapping_byte_add(N::BASE1).cast()) }
+        // SAFETY: a node of the array, and the offset of an aligned word in it.
+        unsafe { self.nodes.load_word(self.index, N::BASE1) }
     }
 
     /// [`Node::child`].
@@ -316,15 +316,66 @@ unsafe impl Plain for BasicNode {}
 /// 6. In a table that changes, what readers can come to is not written, but for direct entries,
 ///    `base0` and `base1`, each of which is replaced with one store; and what they have led to is
 ///    not used again as long as a reader can be in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Poptrie<F, N: Node = LeafvecNode, L: Leaf = u16> {
-    pub(super) direct: Array<u32>,
-    pub(super) nodes: Array<N>,
-    pub(super) leaves: Array<L>,
+#[derive(Debug)]
+pub struct Poptrie<F, N: Node = LeafvecNode, L: Leaf = u16, M: Memory = FrozenMemory> {
+    pub(super) direct: M::Array<u32>,
+    pub(super) nodes: M::Array<N>,
+    pub(super) leaves: M::Array<L>,
     pub(super) s: u8,
     pub(super) aggregate: bool,
     pub(super) batch: Batch,
-    /// Whether it changes under readers.
-    pub(super) live: bool,
     pub(super) family: PhantomData<F>,
+}
+
+impl<F, N: Node, L: Leaf> Clone for Poptrie<F, N, L> {
+    fn clone(&self) -> Self {
+        let Self { direct, nodes, leaves, s, aggregate, batch, family } = self;
+        let (direct, nodes, leaves) = (direct.clone(), nodes.clone(), leaves.clone());
+        let (s, aggregate, batch, family) = (*s, *aggregate, *batch, *family);
+        Self { direct, nodes, leaves, s, aggregate, batch, family }
+    }
+}
+
+impl<F, N: Node, L: Leaf, M: Memory> Poptrie<F, N, L, M> {
+    /// What lookups go by.
+    #[inline(always)]
+    pub(super) fn view(&self) -> View<'_, F, N, L> {
+        View {
+            direct: self.direct.items(),
+            nodes: self.nodes.items(),
+            leaves: self.leaves.items(),
+            s: self.s,
+            batch: self.batch,
+            family: PhantomData,
+        }
+    }
+}
+
+/// A Poptrie as lookups see it, whichever memory it lies in. Passed by value, so that loops keep the
+/// arrays' addresses in registers.
+pub(super) struct View<'a, F, N: Node, L: Leaf> {
+    pub direct: Items<'a, u32>,
+    pub nodes: Items<'a, N>,
+    pub leaves: Items<'a, L>,
+    pub s: u8,
+    pub batch: Batch,
+    family: PhantomData<F>,
+}
+
+impl<F, N: Node, L: Leaf> Clone for View<'_, F, N, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F, N: Node, L: Leaf> Copy for View<'_, F, N, L> {}
+
+/// The items of a Poptrie that nobody changes at the moment: what its check goes by.
+#[derive(Clone, Copy)]
+pub(super) struct Slices<'a, N: Node, L: Leaf> {
+    pub direct: &'a [u32],
+    pub nodes: &'a [N],
+    pub leaves: &'a [L],
+    pub s: u8,
 }

@@ -1,18 +1,14 @@
 //! One address: Algorithms 1, 2 and 3 of the paper.
 
-use core::marker::PhantomData;
-
-use super::layout::{DIRECT_LEAF, K, Leaf, Node, NodeAt, Poptrie};
-use crate::mem::Array;
+use super::layout::{DIRECT_LEAF, K, Leaf, Node, NodeAt, View};
 use crate::net::{Bits, Family, NextHopId};
-use crate::simd::prefetch_bytes;
 
 /// Chunks of 6 bits in a window of 64.
 pub(super) const CHUNKS_PER_WINDOW: u8 = 64 / K;
 
 #[inline(always)]
 pub(super) fn lookup<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     key: F::Bits,
 ) -> Option<NextHopId> {
     let dindex = direct(poptrie, key);
@@ -25,19 +21,17 @@ pub(super) fn lookup<F: Family, N: Node, L: Leaf>(
 /// The way down from a node at depth `s`.
 #[inline(always)]
 pub(super) fn descend<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     mut index: u32,
     key: F::Bits,
 ) -> Option<NextHopId> {
     let mut offset = poptrie.s;
-    let nodes = Nodes::of(poptrie);
     loop {
         // The next chunk is always at the top of `window`: one shift a level, where extracting it
         // from a 128-bit address takes six instructions.
         let mut window = key.window(offset);
         for _ in 0..CHUNKS_PER_WINDOW {
-            // SAFETY: the direct entry or the parent, whose slot is a node, names it.
-            let node = unsafe { nodes.at(index) };
+            let node = node(poptrie, index);
             let v = window >> (64 - K);
             if node.vector() >> v & 1 == 0 {
                 return leaf(poptrie, node.leaf(v)).next_hop();
@@ -51,56 +45,26 @@ pub(super) fn descend<F: Family, N: Node, L: Leaf>(
 
 /// The entry of the direct index for an address: without direct pointing the only one, the root.
 #[inline(always)]
-pub(super) fn direct<F: Family, N: Node, L: Leaf>(poptrie: &Poptrie<F, N, L>, key: F::Bits) -> u32 {
+pub(super) fn direct<F: Family, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, key: F::Bits) -> u32 {
     let index = key.extract(0, poptrie.s);
     // SAFETY: a number of `s` bits, and the index has 2^s entries (invariant 1).
-    unsafe { poptrie.direct.load(index, 0) }
+    unsafe { poptrie.direct.load(index) }
 }
 
 /// A node that the direct index or a parent names.
 #[inline(always)]
-pub(super) fn node<F, N: Node, L: Leaf>(poptrie: &Poptrie<F, N, L>, index: u32) -> NodeAt<'_, N> {
+pub(super) fn node<'a, F, N: Node, L: Leaf>(
+    poptrie: View<'a, F, N, L>,
+    index: u32,
+) -> NodeAt<'a, N> {
     // SAFETY: the index comes from a direct entry or from `NodeAt::child` of a slot that is an
     // internal node (invariants 1, 2 and 3).
-    unsafe { Nodes::of(poptrie).at(index) }
-}
-
-/// The nodes. Loops keep them: after each base that is loaded the compiler would look up again
-/// where the array is.
-#[derive(Clone, Copy)]
-pub(super) struct Nodes<'a, N: Node> {
-    first: *const N,
-    array: PhantomData<&'a Array<N>>,
-}
-
-impl<'a, N: Node> Nodes<'a, N> {
-    #[inline(always)]
-    pub fn of<F, L: Leaf>(poptrie: &'a Poptrie<F, N, L>) -> Self {
-        Self { first: poptrie.nodes.as_ptr(), array: PhantomData }
-    }
-
-    /// A node.
-    ///
-    /// # Safety
-    /// The direct index or a parent names it.
-    #[inline(always)]
-    pub unsafe fn at(self, index: u32) -> NodeAt<'a, N> {
-        // SAFETY: such an index is one of the array (invariants 1, 2 and 3).
-        let at = unsafe { self.first.add(index as usize) };
-        // SAFETY: a node of the array, which is borrowed.
-        unsafe { NodeAt::new(at) }
-    }
-
-    /// Asks for the cache line of a node.
-    #[inline(always)]
-    pub fn prefetch(self, index: u32) {
-        prefetch_bytes(self.first.wrapping_add(index as usize).cast());
-    }
+    unsafe { NodeAt::new(poptrie.nodes, index) }
 }
 
 /// A leaf that [`NodeAt::leaf`] names for a slot that is no internal node.
 #[inline(always)]
-pub(super) fn leaf<F, N: Node, L: Leaf>(poptrie: &Poptrie<F, N, L>, index: u32) -> L {
+pub(super) fn leaf<F, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, index: u32) -> L {
     // SAFETY: invariant 3; leaves that readers come to are not written (invariant 6).
     unsafe { poptrie.leaves.read(index as usize) }
 }

@@ -21,12 +21,13 @@ use alloc::format;
 use alloc::string::String;
 
 use self::check::Unused;
+use self::layout::Slices;
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    OptionError, Request, answers_for,
+    OptionError, Request, Structure, answers_for,
 };
-use crate::mem::{Array, MemoryPart, MemoryUsage, Plain};
+use crate::mem::{Memory, MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
@@ -79,39 +80,29 @@ impl Batch {
     ];
 }
 
-impl<F: Family, N: Node, L: Leaf> Lookup<F> for Poptrie<F, N, L> {
+impl<F: Family, N: Node, L: Leaf, M: Memory> Lookup<F> for Poptrie<F, N, L, M> {
     #[inline(always)]
     fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
-        lookup::lookup(self, addr)
+        lookup::lookup(self.view(), addr)
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
+        batch::lookup_batch(self.view(), simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
         [
-            part("direct entries", &self.direct),
-            part("internal nodes", &self.nodes),
-            part("leaves", &self.leaves),
+            MemoryPart::of_array("direct entries", &self.direct),
+            MemoryPart::of_array("internal nodes", &self.nodes),
+            MemoryPart::of_array("leaves", &self.leaves),
         ]
         .into()
     }
 }
 
-/// Without a slice, as the array may be one that changes.
-fn part<T: Plain>(name: &'static str, array: &Array<T>) -> MemoryPart {
-    MemoryPart { name, count: array.len(), bytes: array.len() * size_of::<T>() }
-}
-
-impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
+impl<F: Family, N: Node, L: Leaf, M: Memory> Structure<F> for Poptrie<F, N, L, M> {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
-    type Config = Config;
-
-    fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
-        compile::compile(rib, config)
-    }
 
     fn variant(&self) -> String {
         let basic = if N::LEAFVEC { "" } else { ":basic" };
@@ -124,18 +115,22 @@ impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
         };
         format!("s={}{basic}{aggregate}{leaf}{batch}", self.s)
     }
+}
+
+impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
+    type Config = Config;
+
+    fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(rib, config)
+    }
 
     fn live(self) -> LiveEngine<F> {
         update::live(self)
     }
 
-    /// One that changes under readers is checked by its writer.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        if self.live {
-            let what = "only the writer can check a table that changes under readers".into();
-            return Err(Corrupt { engine: NAME, what });
-        }
-        check::check(self, Unused::default(), rib)
+        let Self { direct, nodes, leaves, s, .. } = self;
+        check::check(Slices { direct, nodes, leaves, s: *s }, Unused::default(), rib)
     }
 }
 

@@ -18,32 +18,31 @@ use core::mem::take;
 
 use super::check::{self, Unused};
 use super::compile::{Built, Compiler, Leaves, Place, max_next_hop};
-use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS};
-use super::lookup;
+use super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie, SLOTS, Slices};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
-use crate::mem::{Array, FreeRuns, MemoryUsage, Plain, RetireList, Run};
+use crate::mem::{FreeRuns, Live, LiveMemory, MemoryUsage, Owner, Plain, RetireList, Run};
 use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::{Block, Rib, Slots};
 
 /// A change of more direct entries than 2 to the power of this is as much work as a fresh compile.
 const MOST_ENTRIES: u8 = 16;
-/// Room for nodes, and for leaves, beside as many again as there are.
+/// Spare bytes of the arrays of nodes and of leaves, beside as many again as there are.
 const SPARE_BYTES: usize = 1 << 20;
 
-/// A Poptrie with room for its arrays to grow, and who changes it.
+/// A Poptrie whose arrays have capacity to grow, and its write side.
 pub(super) fn live<F: Family, N: Node, L: Leaf>(poptrie: Poptrie<F, N, L>) -> LiveEngine<F> {
-    let nodes = with_room(&poptrie.nodes, DIRECT_LEAF as usize);
-    let leaves = with_room(&poptrie.leaves, u32::MAX as usize);
-    let (Some(nodes), Some(leaves)) = (nodes, leaves) else {
-        return LiveEngine::recompiled(poptrie);
-    };
-    let patcher = Patcher::new(Poptrie { nodes, leaves, ..poptrie });
-    LiveEngine::patched(patcher.poptrie.clone(), patcher)
+    let capacities = [
+        capacity(&poptrie.nodes).min(DIRECT_LEAF as usize),
+        capacity(&poptrie.leaves).min(u32::MAX as usize),
+    ];
+    match Patcher::new(&poptrie, capacities) {
+        Some(patcher) => LiveEngine::patched(patcher.poptrie.clone(), patcher),
+        None => LiveEngine::recompiled(poptrie),
+    }
 }
 
-fn with_room<T: Plain>(array: &Array<T>, limit: usize) -> Option<Array<T>> {
-    let room = array.len().saturating_mul(2).saturating_add(SPARE_BYTES / size_of::<T>());
-    Array::with_room(array, room.min(limit))
+fn capacity<T: Plain>(array: &[T]) -> usize {
+    array.len().saturating_mul(2).saturating_add(SPARE_BYTES / size_of::<T>())
 }
 
 /// What lies in a run.
@@ -54,8 +53,9 @@ enum Items {
 }
 
 /// Places for what is built: runs of the arrays into which no reader can come yet.
-struct Room<F: Family, N: Node, L: Leaf> {
-    poptrie: Arc<Poptrie<F, N, L>>,
+struct Places<N: Node, L: Leaf> {
+    nodes: Owner<N>,
+    leaves: Owner<L>,
     free_nodes: FreeRuns,
     free_leaves: FreeRuns,
     /// What was given a place in this patch.
@@ -65,7 +65,7 @@ struct Room<F: Family, N: Node, L: Leaf> {
     written: Replaced,
 }
 
-impl<F: Family, N: Node, L: Leaf> Room<F, N, L> {
+impl<N: Node, L: Leaf> Places<N, L> {
     fn free(&mut self, items: Items) {
         match items {
             Items::Nodes(run) => self.free_nodes.free(run),
@@ -74,37 +74,31 @@ impl<F: Family, N: Node, L: Leaf> Room<F, N, L> {
     }
 }
 
-impl<F: Family, N: Node, L: Leaf> Place<N, L> for Room<F, N, L> {
+impl<N: Node, L: Leaf> Place<N, L> for Places<N, L> {
     fn nodes(&mut self, nodes: &[N]) -> u32 {
         if nodes.is_empty() {
             return 0;
         }
-        let array = &self.poptrie.nodes;
-        let Some(start) = self.free_nodes.take(array, nodes.len()) else {
+        let Some(run) = self.free_nodes.place(&mut self.nodes, nodes) else {
             self.failed = true;
             return 0;
         };
-        // SAFETY: nothing that readers come to leads into a run that was free (invariant 6).
-        unsafe { array.write_unseen(start as usize, nodes) };
-        self.taken.push(Items::Nodes(Run { start, count: nodes.len() as u32 }));
+        self.taken.push(Items::Nodes(run));
         self.written.nodes += nodes.len() as u64;
-        start
+        run.start
     }
 
     fn leaves(&mut self, leaves: &[L]) -> u32 {
         if leaves.is_empty() {
             return 0;
         }
-        let array = &self.poptrie.leaves;
-        let Some(start) = self.free_leaves.take(array, leaves.len()) else {
+        let Some(run) = self.free_leaves.place(&mut self.leaves, leaves) else {
             self.failed = true;
             return 0;
         };
-        // SAFETY: as for nodes.
-        unsafe { array.write_unseen(start as usize, leaves) };
-        self.taken.push(Items::Leaves(Run { start, count: leaves.len() as u32 }));
+        self.taken.push(Items::Leaves(run));
         self.written.leaves += leaves.len() as u64;
-        start
+        run.start
     }
 }
 
@@ -146,8 +140,9 @@ impl<N> From<Built<N>> for Change<N> {
 
 /// The write side.
 pub(super) struct Patcher<F: Family, N: Node, L: Leaf> {
-    pub(super) poptrie: Arc<Poptrie<F, N, L>>,
-    compiler: Compiler<N, Room<F, N, L>>,
+    pub(super) poptrie: Arc<Poptrie<F, N, L, LiveMemory>>,
+    direct: Owner<u32>,
+    compiler: Compiler<N, Places<N, L>>,
     /// What becomes of the slots of the nodes that are being looked at. A stack, as they nest.
     changes: Vec<(u8, Change<N>)>,
     /// The words that are to be replaced when all is built.
@@ -158,25 +153,34 @@ pub(super) struct Patcher<F: Family, N: Node, L: Leaf> {
 }
 
 impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
-    /// Of a table that can grow as far as its arrays have room.
-    pub(super) fn new(poptrie: Poptrie<F, N, L>) -> Self {
-        let poptrie = Arc::new(Poptrie { live: true, ..poptrie });
-        let place = Room {
-            poptrie: poptrie.clone(),
+    /// A table whose arrays of nodes and of leaves can grow to these capacities. `None` when there is
+    /// not as much memory.
+    pub(super) fn new(
+        poptrie: &Poptrie<F, N, L>,
+        [node_capacity, leaf_capacity]: [usize; 2],
+    ) -> Option<Self> {
+        let (direct, direct_owner) = Live::with_capacity(&poptrie.direct, 0)?;
+        let (nodes, node_owner) = Live::with_capacity(&poptrie.nodes, node_capacity)?;
+        let (leaves, leaf_owner) = Live::with_capacity(&poptrie.leaves, leaf_capacity)?;
+        let Poptrie { s, aggregate, batch, family, .. } = *poptrie;
+        let place = Places {
+            nodes: node_owner,
+            leaves: leaf_owner,
             free_nodes: FreeRuns::new(SLOTS),
             free_leaves: FreeRuns::new(SLOTS),
             taken: Vec::new(),
             failed: false,
             written: Replaced::default(),
         };
-        Self {
-            compiler: Compiler { place, built: Vec::new(), aggregate: poptrie.aggregate },
-            poptrie,
+        Some(Self {
+            compiler: Compiler { place, built: Vec::new(), aggregate },
+            poptrie: Arc::new(Poptrie { direct, nodes, leaves, s, aggregate, batch, family }),
+            direct: direct_owner,
             changes: Vec::new(),
             pending: BTreeMap::new(),
             retired: Vec::new(),
             retire_list: RetireList::default(),
-        }
+        })
     }
 
     /// The word that is to be there, if it is to be replaced.
@@ -189,16 +193,14 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
 
     /// A node as it is to be.
     fn node(&self, index: u32) -> N {
-        let node = lookup::node(&self.poptrie, index);
+        let node = self.compiler.place.nodes[index as usize];
         let base0 = self.word(Word::Base0(index), || node.base0());
         let base1 = self.word(Word::Base1(index), || node.base1());
         N::new(node.vector(), node.stored_leaves(), base0, base1)
     }
 
     fn entry(&self, index: u32) -> Content {
-        // SAFETY: the walk over the root's slots yields numbers of `s` bits (invariant 1).
-        let now = || unsafe { self.poptrie.direct.load(index as usize, 0) };
-        let entry = self.word(Word::Direct(index), now);
+        let entry = self.word(Word::Direct(index), || self.direct[index as usize]);
         match entry & DIRECT_LEAF {
             0 => Content::Node(entry),
             _ => Content::Leaf(entry & !DIRECT_LEAF),
@@ -266,7 +268,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
 
     fn content(&self, node: &N, slot: usize) -> Content {
         match node.vector() >> slot & 1 {
-            0 => Content::Leaf(lookup::leaf(&self.poptrie, node.leaf(slot as u64)).to_raw()),
+            0 => Content::Leaf(self.leaf(node.leaf(slot as u64)).to_raw()),
             _ => Content::Node(node.child(slot as u64)),
         }
     }
@@ -323,7 +325,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
             let slot = stored.trailing_zeros() as usize;
             stored &= stored - 1;
             let end = stored.trailing_zeros() as usize;
-            raw[slot..end].fill(lookup::leaf(&self.poptrie, at).to_raw());
+            raw[slot..end].fill(self.leaf(at).to_raw());
             at += 1;
         }
         raw
@@ -344,7 +346,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
     }
 
     fn leaf(&self, index: u32) -> L {
-        lookup::leaf(&self.poptrie, index)
+        self.compiler.place.leaves[index as usize]
     }
 
     /// Places the children that a node is to have: those that changed, and the others as they are.
@@ -395,17 +397,18 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
     /// Replaces the words that are to be replaced; how many direct entries there were.
     fn publish(&mut self) -> u64 {
         let mut entries = 0;
+        let nodes = &mut self.compiler.place.nodes;
         for (word, value) in take(&mut self.pending) {
             match word {
                 Word::Direct(index) => {
-                    self.poptrie.direct.publish(index as usize, 0, value);
+                    self.direct.publish(index as usize, value);
                     entries += 1;
                 }
                 Word::Base0(index) => {
-                    self.poptrie.nodes.publish(index as usize, N::BASE0, value);
+                    nodes.publish_word(index as usize, N::BASE0, value);
                 }
                 Word::Base1(index) => {
-                    self.poptrie.nodes.publish(index as usize, N::BASE1, value);
+                    nodes.publish_word(index as usize, N::BASE1, value);
                 }
             }
         }
@@ -419,10 +422,16 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         entries
     }
 
+    /// What the check goes by.
+    pub(super) fn slices(&self) -> Slices<'_, N, L> {
+        let Places { nodes, leaves, .. } = &self.compiler.place;
+        Slices { direct: &self.direct, nodes, leaves, s: self.poptrie.s }
+    }
+
     /// Nodes and leaves that are free.
     #[cfg(test)]
     pub(super) fn free_items(&self) -> [usize; 2] {
-        let Room { free_nodes, free_leaves, .. } = &self.compiler.place;
+        let Places { free_nodes, free_leaves, .. } = &self.compiler.place;
         [free_nodes.items(), free_leaves.items()]
     }
 
@@ -484,9 +493,9 @@ impl<F: Family, N: Node, L: Leaf> Patch<F> for Patcher<F, N, L> {
     }
 
     fn used_and_unused(&self) -> (usize, usize) {
-        let Room { free_nodes, free_leaves, poptrie, .. } = &self.compiler.place;
+        let Places { free_nodes, free_leaves, nodes, leaves, .. } = &self.compiler.place;
         let unused = free_nodes.items() * size_of::<N>() + free_leaves.items() * size_of::<L>();
-        let used = poptrie.nodes.len() * size_of::<N>() + poptrie.leaves.len() * size_of::<L>();
+        let used = size_of_val(&nodes[..]) + size_of_val(&leaves[..]);
         (used, unused)
     }
 
@@ -495,7 +504,7 @@ impl<F: Family, N: Node, L: Leaf> Patch<F> for Patcher<F, N, L> {
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        let Room { free_nodes, free_leaves, .. } = &self.compiler.place;
+        let Places { free_nodes, free_leaves, .. } = &self.compiler.place;
         let mut unused =
             Unused { nodes: free_nodes.iter().collect(), leaves: free_leaves.iter().collect() };
         for items in self.retire_list.iter() {
@@ -504,6 +513,6 @@ impl<F: Family, N: Node, L: Leaf> Patch<F> for Patcher<F, N, L> {
                 Items::Leaves(run) => unused.leaves.push(*run),
             }
         }
-        check::check(&self.poptrie, unused, rib)
+        check::check(self.slices(), unused, rib)
     }
 }

@@ -18,7 +18,7 @@ use alloc::string::String;
 
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request, Shape,
-    answers_for,
+    Structure, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -45,17 +45,20 @@ impl<F: Family> Lookup<F> for Radix<F> {
     }
 }
 
-impl<F: Family> Engine<F> for Radix<F> {
+impl<F: Family> Structure<F> for Radix<F> {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
+
+    fn variant(&self) -> String {
+        String::new()
+    }
+}
+
+impl<F: Family> Engine<F> for Radix<F> {
     type Config = ();
 
     fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
         compile::compile(rib)
-    }
-
-    fn variant(&self) -> String {
-        String::new()
     }
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {

@@ -20,7 +20,7 @@ use alloc::string::String;
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, OptionError,
-    Request, answers_for,
+    Request, Structure, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, Ipv4, Ipv6, NextHopId};
@@ -72,14 +72,9 @@ impl Lookup<Ipv4> for Sail {
     }
 }
 
-impl Engine<Ipv4> for Sail {
+impl Structure<Ipv4> for Sail {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
-    type Config = Config;
-
-    fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Self, CompileError> {
-        compile::compile(rib, config)
-    }
 
     fn variant(&self) -> String {
         match self.batch {
@@ -87,6 +82,14 @@ impl Engine<Ipv4> for Sail {
             Batch::Each => "batch=each".into(),
             Batch::Flight => "batch=flight".into(),
         }
+    }
+}
+
+impl Engine<Ipv4> for Sail {
+    type Config = Config;
+
+    fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(rib, config)
     }
 
     fn check(&self, rib: &Rib<Ipv4>) -> Result<(), Corrupt> {

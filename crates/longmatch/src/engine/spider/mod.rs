@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, OptionError,
-    Request, answers_for,
+    Request, Structure, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -124,18 +124,21 @@ impl<F: Family, E: Entry> Lookup<F> for Spider<F, E> {
     }
 }
 
-impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
+impl<F: Family, E: Entry> Structure<F> for Spider<F, E> {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
-    type Config = Config;
-
-    fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
-        compile::compile(rib, config)
-    }
 
     fn variant(&self) -> String {
         let entry = if E::BITS == 32 { "" } else { ":entry=64" };
         format!("{}{entry}", self.kernel.name())
+    }
+}
+
+impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
+    type Config = Config;
+
+    fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
+        compile::compile(rib, config)
     }
 
     /// Direct pointing, then the rows of each octet down to the one that completes half of all

@@ -50,7 +50,7 @@ fn the_readme_example() {
 }
 
 /// Every kernel, with both widths of entries.
-fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn super::super::Compiled<F>)) {
+fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::engine::Checked<F>)) {
     for kernel in Kernel::ALL {
         for entry in ["entry=32", "entry=64"] {
             each(&*built(&format!("{NAME}:{}:{entry}", kernel.name()), rib).unwrap());

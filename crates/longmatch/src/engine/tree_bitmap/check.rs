@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::NAME;
-use super::layout::{NO_RESULT, Node, NodeResult, TreeBitmap, internal_bit};
+use super::layout::{NO_RESULT, Node, NodeResult, Slices, internal_bit};
 use crate::engine::kit::Corrupt;
 use crate::engine::kit::Expected;
 use crate::mem::{Run, tile};
@@ -25,13 +25,13 @@ pub(super) struct Unused {
 }
 
 pub(super) fn check<F: Family, N: Node, R: NodeResult>(
-    tree: &TreeBitmap<F, N, R>,
+    tree: Slices<'_, N, R>,
     unused: Unused,
     rib: &Rib<F>,
 ) -> Result<(), Corrupt> {
     let mut walk = Walk {
-        nodes: &tree.nodes,
-        results: &tree.results,
+        nodes: tree.nodes,
+        results: tree.results,
         expected: Expected::new(NAME, rib),
         met: 0,
         runs: unused,
@@ -40,7 +40,8 @@ pub(super) fn check<F: Family, N: Node, R: NodeResult>(
     if walk.results.get(NO_RESULT as usize) != Some(&R::default()) {
         return corrupt("result 0 is a route".into());
     }
-    let root = Run { start: tree.root.load(), count: 1 };
+    let &[root] = tree.root else { return corrupt(format!("{} roots", tree.root.len())) };
+    let root = Run { start: root, count: 1 };
     within("root", root, walk.nodes.len())?;
     walk.runs.nodes.push(root);
     walk.runs.results.push(Run { start: NO_RESULT, count: 1 });

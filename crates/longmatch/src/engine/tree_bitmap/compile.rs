@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use super::NAME;
 use super::layout::{Bitmaps, Node, Node16, Node64, NodeResult, TreeBitmap, internal_bit};
 use crate::engine::kit::{CompileError, Shape};
-use crate::mem::{Array, Published};
+use crate::mem::Frozen;
 use crate::net::{Bits, Family, Prefix, Route};
 use crate::rib::Rib;
 
@@ -27,10 +27,9 @@ pub(super) fn compile<F: Family, N: Node, R: NodeResult>(
     let routes: Vec<Route<F>> = rib.iter().collect();
     arrays.build(ROOT, 0, &routes)?;
     Ok(TreeBitmap {
-        nodes: Array::of(&arrays.nodes).map_err(CompileError::memory(NAME))?,
-        results: Array::of(&arrays.results).map_err(CompileError::memory(NAME))?,
-        root: Published::new(ROOT),
-        live: false,
+        nodes: Frozen::of(&arrays.nodes).map_err(CompileError::memory(NAME))?,
+        results: Frozen::of(&arrays.results).map_err(CompileError::memory(NAME))?,
+        root: Frozen::of(&[ROOT]).map_err(CompileError::memory(NAME))?,
         family: PhantomData,
     })
 }

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::mem::{Array, Plain, Published};
+use crate::mem::{FrozenMemory, Items, Memory, Plain, Readable};
 use crate::net::NextHopId;
 
 /// The bit of the internal bitmap for the prefix of `len` bits, within the node, that have this
@@ -281,7 +281,7 @@ pub(super) const NO_RESULT: u32 = 0;
 /// A Tree Bitmap: nodes `N`, results `R`.
 ///
 /// Invariants, on which the unchecked reads of the lookups rest:
-/// 1. `root` is the index of the root, which is a node; result 0 is 0, no route.
+/// 1. `root` has one item, the index of the root, which is a node; result 0 is 0, no route.
 /// 2. For every ordinary node, [`Node::child`] of each set bit of its external bitmap is the index
 ///    of a node; for every end node, [`Node::end_result`] of each is the index of a result. For
 ///    every node, [`Node::result`] of each set bit of its internal bitmap is the index of a result.
@@ -298,12 +298,58 @@ pub(super) const NO_RESULT: u32 = 0;
 /// 6. The prefixes that the nodes hold are the RIB's routes, with their next hops.
 /// 7. In a tree that changes, `root` is replaced with one store, and nothing else that readers can
 ///    come to is written; what it has led to is not used again as long as a reader can be in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TreeBitmap<F, N: Node = Node64, R: NodeResult = u16> {
-    pub(super) nodes: Array<N>,
-    pub(super) results: Array<R>,
-    pub(super) root: Published,
-    /// Whether it changes under readers.
-    pub(super) live: bool,
+#[derive(Debug)]
+pub struct TreeBitmap<F, N: Node = Node64, R: NodeResult = u16, M: Memory = FrozenMemory> {
+    pub(super) nodes: M::Array<N>,
+    pub(super) results: M::Array<R>,
+    /// One item: the index of the root.
+    pub(super) root: M::Array<u32>,
     pub(super) family: PhantomData<F>,
+}
+
+impl<F, N: Node, R: NodeResult> Clone for TreeBitmap<F, N, R> {
+    fn clone(&self) -> Self {
+        let Self { nodes, results, root, family } = self;
+        let (nodes, results, root) = (nodes.clone(), results.clone(), root.clone());
+        Self { nodes, results, root, family: *family }
+    }
+}
+
+impl<F, N: Node, R: NodeResult, M: Memory> TreeBitmap<F, N, R, M> {
+    /// What lookups go by.
+    #[inline(always)]
+    pub(super) fn view(&self) -> View<'_, F, N, R> {
+        View {
+            nodes: self.nodes.items(),
+            results: self.results.items(),
+            root: self.root.items(),
+            family: PhantomData,
+        }
+    }
+}
+
+/// A tree as lookups see it, whichever memory it lies in. Passed by value, so that loops keep the
+/// arrays' addresses in registers.
+pub(super) struct View<'a, F, N: Node, R: NodeResult> {
+    pub nodes: Items<'a, N>,
+    pub results: Items<'a, R>,
+    pub root: Items<'a, u32>,
+    family: PhantomData<F>,
+}
+
+impl<F, N: Node, R: NodeResult> Clone for View<'_, F, N, R> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F, N: Node, R: NodeResult> Copy for View<'_, F, N, R> {}
+
+/// The items of a tree that nobody changes at the moment: what its check goes by.
+#[derive(Clone, Copy)]
+pub(super) struct Slices<'a, N, R> {
+    pub nodes: &'a [N],
+    pub results: &'a [R],
+    pub root: &'a [u32],
 }

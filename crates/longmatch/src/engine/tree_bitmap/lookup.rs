@@ -1,22 +1,22 @@
 //! One address: down the children, remembering where the longest match so far has its result
 //! (paper, section 3).
 
-use super::layout::{NO_RESULT, Node, NodeResult, TreeBitmap, internal_bit};
+use super::layout::{NO_RESULT, Node, NodeResult, View, internal_bit};
 use crate::net::{Bits, Family, NextHopId};
 
 #[inline(always)]
 pub(super) fn lookup<F: Family, N: Node, R: NodeResult>(
-    tree: &TreeBitmap<F, N, R>,
+    tree: View<'_, F, N, R>,
     key: F::Bits,
 ) -> Option<NextHopId> {
-    let (mut index, mut longest_match, mut offset) = (tree.root.load(), NO_RESULT, 0);
+    let (mut index, mut longest_match, mut offset) = (root(tree), NO_RESULT, 0);
     loop {
         // The next bits are always at the top of `window`: one shift a level.
         let mut window = key.window(offset);
         for _ in 0..64 / N::STRIDE {
             let node = node(tree, index);
             let v = window >> (64 - N::STRIDE);
-            if let Some(position) = tree_function(node, v) {
+            if let Some(position) = tree_function(&node, v) {
                 longest_match = position;
             }
             if node.is_end() || node.external() >> v & 1 == 0 {
@@ -47,17 +47,24 @@ fn tree_function<N: Node>(node: &N, v: u64) -> Option<u32> {
     None
 }
 
+/// The index of the root.
+#[inline(always)]
+pub(super) fn root<F, N: Node, R: NodeResult>(tree: View<'_, F, N, R>) -> u32 {
+    // SAFETY: the array has one item (invariant 1).
+    unsafe { tree.root.load(0) }
+}
+
 /// The root or a node that a parent names.
 #[inline(always)]
-pub(super) fn node<F, N: Node, R: NodeResult>(tree: &TreeBitmap<F, N, R>, index: u32) -> &N {
+pub(super) fn node<F, N: Node, R: NodeResult>(tree: View<'_, F, N, R>, index: u32) -> N {
     // SAFETY: the index is the root's, or comes from `Node::child` of a set bit of an ordinary node
     // (invariants 1 and 2); nodes that readers come to are not written (invariant 7).
-    unsafe { tree.nodes.item(index as usize) }
+    unsafe { tree.nodes.read(index as usize) }
 }
 
 /// A result that [`Node::result`] or [`Node::end_result`] names for a set bit, or that of no match.
 #[inline(always)]
-pub(super) fn result<F, N: Node, R: NodeResult>(tree: &TreeBitmap<F, N, R>, index: u32) -> R {
+pub(super) fn result<F, N: Node, R: NodeResult>(tree: View<'_, F, N, R>, index: u32) -> R {
     // SAFETY: invariants 1 and 2; results that readers come to are not written (invariant 7).
     unsafe { tree.results.read(index as usize) }
 }

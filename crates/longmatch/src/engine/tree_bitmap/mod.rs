@@ -21,12 +21,13 @@ pub use layout::{Bitmaps, Node, Node16, Node64, NodeResult, TreeBitmap};
 use alloc::string::String;
 
 use self::check::Unused;
+use self::layout::Slices;
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    OptionError, Request, answers_for,
+    OptionError, Request, Structure, answers_for,
 };
-use crate::mem::{MemoryPart, MemoryUsage};
+use crate::mem::{Memory, MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
@@ -36,52 +37,46 @@ pub(super) const NAME: &str = "tree_bitmap";
 /// What the registry knows of it.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
-impl<F: Family, N: Node, R: NodeResult> Lookup<F> for TreeBitmap<F, N, R> {
+impl<F: Family, N: Node, R: NodeResult, M: Memory> Lookup<F> for TreeBitmap<F, N, R, M> {
     #[inline(always)]
     fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
-        lookup::lookup(self, addr)
+        lookup::lookup(self.view(), addr)
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self, simd, addrs, answers_for(addrs, out));
+        batch::lookup_batch(self.view(), simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
-        // Without a slice, as the arrays may be ones that change.
-        let part = |name, count, size| MemoryPart { name, count, bytes: count * size };
-        [
-            part("nodes", self.nodes.len(), size_of::<N>()),
-            part("results", self.results.len(), size_of::<R>()),
-        ]
-        .into()
+        [MemoryPart::of_array("nodes", &self.nodes), MemoryPart::of_array("results", &self.results)]
+            .into()
+    }
+}
+
+impl<F: Family, N: Node, R: NodeResult, M: Memory> Structure<F> for TreeBitmap<F, N, R, M> {
+    const NAME: &'static str = NAME;
+    const BATCHES: bool = true;
+
+    fn variant(&self) -> String {
+        let result = if size_of::<R>() == 2 { "" } else { ":result=32" };
+        alloc::format!("stride={}{result}", N::STRIDE)
     }
 }
 
 impl<F: Family, N: Node, R: NodeResult> Engine<F> for TreeBitmap<F, N, R> {
-    const NAME: &'static str = NAME;
-    const BATCHES: bool = true;
     type Config = ();
 
     fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
         compile::compile(rib)
     }
 
-    fn variant(&self) -> String {
-        let result = if size_of::<R>() == 2 { "" } else { ":result=32" };
-        alloc::format!("stride={}{result}", N::STRIDE)
-    }
-
     fn live(self) -> LiveEngine<F> {
         update::live(self)
     }
 
-    /// One that changes under readers is checked by its writer.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
-        if self.live {
-            let what = "only the writer can check a tree that changes under readers".into();
-            return Err(Corrupt { engine: NAME, what });
-        }
-        check::check(self, Unused::default(), rib)
+        let Self { nodes, results, root, .. } = self;
+        check::check(Slices { nodes, results, root }, Unused::default(), rib)
     }
 }
 

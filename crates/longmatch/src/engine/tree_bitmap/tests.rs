@@ -6,7 +6,7 @@ use super::*;
 use crate::engine::Engines;
 use crate::engine::kit::{CannotPatch, Patch, Replaced};
 use crate::engine::testing::built;
-use crate::mem::{Array, Run};
+use crate::mem::{Frozen, Plain, Readable, Run};
 use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 
 fn hop(n: u32) -> NextHopId {
@@ -29,12 +29,11 @@ struct Changing<F: Family, N: Node, R: NodeResult> {
 }
 
 impl<F: Family, N: Node, R: NodeResult> Changing<F, N, R> {
-    /// With room for so many nodes and results more.
-    fn new(rib: Rib<F>, room: usize) -> Self {
+    /// With capacity for so many nodes and results more.
+    fn new(rib: Rib<F>, spare: usize) -> Self {
         let tree = TreeBitmap::<F, N, R>::compile(&rib, &()).unwrap();
-        let nodes = Array::with_room(&tree.nodes, tree.nodes.len() + room).unwrap();
-        let results = Array::with_room(&tree.results, tree.results.len() + room).unwrap();
-        Self { rib, patcher: Patcher::new(TreeBitmap { nodes, results, ..tree }), epoch: 1 }
+        let capacities = [tree.nodes.len() + spare, tree.results.len() + spare];
+        Self { patcher: Patcher::new(&tree, capacities).unwrap(), rib, epoch: 1 }
     }
 
     /// Announces some routes in one commit; a next hop of 0 withdraws. What was taken out is in
@@ -100,7 +99,7 @@ fn the_readme_example() {
     tree.check(&rib).unwrap();
 }
 
-fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn super::super::Compiled<F>)) {
+fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::engine::Checked<F>)) {
     for options in ["", ":stride=4", ":result=32", ":stride=4:result=32"] {
         each(&*built(&alloc::format!("{NAME}{options}"), rib).unwrap());
     }
@@ -143,10 +142,10 @@ fn the_way_to_a_change_is_copied() {
     let mut table = Changing::<Ipv4, Node16, u16>::new(rib(&EXAMPLE), 100);
     let replaced = |nodes, leaves| Replaced { entries: 0, nodes, leaves };
     let nodes = |table: &Changing<Ipv4, Node16, u16>| {
-        let tree = &table.patcher.tree;
-        let root = tree.nodes[tree.root.load() as usize];
+        let nodes = &table.patcher.nodes;
+        let root = nodes[table.patcher.root[0] as usize];
         let at = root.children() as usize;
-        (root, tree.nodes[at], tree.nodes[at + 1])
+        (root, nodes[at], nodes[at + 1])
     };
     let before = nodes(&table);
     // The results of the second child, it and its brother, and the root.
@@ -172,7 +171,7 @@ fn the_way_to_a_change_is_copied() {
 fn a_tree_before_a_change_stays() {
     let mut table = Changing::<Ipv4, Node64, u16>::new(rib(&EXAMPLE), 1000);
     let tree = table.patcher.tree.clone();
-    let (before, addr) = (tree.root.load(), 0xa7 << 24);
+    let (before, addr) = (table.patcher.root[0], 0xa7 << 24);
     let cover = prefix("160.0.0.0/3");
     assert_eq!(table.rib.insert(cover, hop(9)), Ok(Some(hop(2))));
     table.patcher.patch(&table.rib, &[cover]).unwrap();
@@ -181,10 +180,10 @@ fn a_tree_before_a_change_stays() {
         table.patcher.patch(&table.rib, &[withdrawn]).unwrap();
     }
     assert_eq!(tree.lookup(addr), Some(hop(9)));
-    let after = tree.root.load();
-    tree.root.publish(before);
+    let after = table.patcher.root[0];
+    table.patcher.root.publish(0, before);
     assert_eq!(tree.lookup(addr), Some(hop(5)));
-    tree.root.publish(after);
+    table.patcher.root.publish(0, after);
     table.patcher.check(&table.rib).unwrap();
 }
 
@@ -193,7 +192,7 @@ fn a_tree_before_a_change_stays() {
 fn no_room_is_no_change() {
     let rib = rib::<Ipv4>(&[("10.0.0.0/8", 1), ("10.0.0.0/24", 2)]);
     let mut table = Changing::<Ipv4, Node64, u16>::new(rib.clone(), 5);
-    let before = (table.patcher.in_use(), table.patcher.tree.root.load());
+    let before = (table.patcher.in_use(), table.patcher.root[0]);
     for changes in [
         &[("11.0.0.0/8", 1), ("12.0.0.0/8", 65_536)][..],
         // Nodes: of the way down there is room, but not for the root. Results: of all.
@@ -205,7 +204,7 @@ fn no_room_is_no_change() {
         assert_eq!(table.set(&changes), Err(CannotPatch), "{changes:?}");
         table.rib = rib.clone();
         table.patcher.check(&rib).unwrap();
-        assert_eq!((table.patcher.in_use(), table.patcher.tree.root.load()), before);
+        assert_eq!((table.patcher.in_use(), table.patcher.root[0]), before);
     }
     table.step("10.0.0.0/24", 0);
     table.step("10.0.0.0/9", 3);
@@ -265,7 +264,7 @@ fn runs_are_used_again() {
             table.set(&[(prefix, 0)]).unwrap();
         }
         let tree = &table.patcher.tree;
-        sizes.push((tree.nodes.len(), tree.results.len()));
+        sizes.push((tree.nodes.count(), tree.results.count()));
         assert_eq!(table.patcher.in_use(), [8, 2]);
     }
     assert!(sizes[4] == sizes[39], "memory grows: {sizes:?}");
@@ -318,7 +317,7 @@ fn check_finds_damage() {
     let rib = rib::<Ipv4>(&EXAMPLE);
     let good = Tree::compile(&rib, &()).unwrap();
     good.check(&rib).unwrap();
-    fn end<T: crate::mem::Plain>(array: &Array<T>, len: usize) -> Array<T> {
+    fn end<T: Plain>(array: &[T], len: usize) -> Frozen<T> {
         array[..len].into()
     }
     let damage: [fn(&mut Tree); 15] = [
@@ -329,7 +328,7 @@ fn check_finds_damage() {
         |t| t.results = end(&t.results, 0),
         |t| t.nodes = end(&t.nodes, 2),
         |t| t.nodes = end(&t.nodes, 0),
-        |t| t.root.publish(3),
+        |t| t.root[0] = 3,
         |t| t.nodes[0] = node(1 | 1 << 12, 1 << 8 | 1 << 10, false, 2, 1),
         |t| t.nodes[0] = node(1 | 1 << 12, 1 << 8 | 1 << 10, false, 0, 1),
         |t| t.nodes[0] = node(1 | 1 << 12, 1 << 8 | 1 << 10, true, 0, 1),
@@ -344,7 +343,9 @@ fn check_finds_damage() {
         assert!(bad.check(&rib).is_err(), "damage {i}");
     }
     let unused = Unused { nodes: alloc::vec![Run { start: 2, count: 1 }], results: Vec::new() };
-    assert!(check::check(&good, unused, &rib).is_err(), "free and in use");
+    let TreeBitmap { nodes, results, root, .. } = &good;
+    let slices = Slices { nodes, results, root };
+    assert!(check::check(slices, unused, &rib).is_err(), "free and in use");
     assert!(good.check(&Rib::new()).is_err(), "another RIB");
 }
 
@@ -354,8 +355,7 @@ fn end_nodes_change_their_kind() {
     let routes = [("16.0.0.0/4", 1), ("32.0.0.0/4", 2)];
     let mut table = Changing::<Ipv4, Node16, u16>::new(rib(&routes), 200);
     let root = |table: &Changing<Ipv4, Node16, u16>| {
-        let tree = &table.patcher.tree;
-        tree.nodes[tree.root.load() as usize].bitmaps()
+        table.patcher.nodes[table.patcher.root[0] as usize].bitmaps()
     };
     let before = root(&table);
     assert_eq!(table.patcher.in_use(), [1, 3], "the root is an end node");

@@ -12,14 +12,14 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 use core::mem::take;
 
 use super::check::{self, Unused};
 use super::compile::rest_of;
-use super::layout::{Bitmaps, Node, NodeResult, TreeBitmap, internal_bit};
-use super::lookup;
+use super::layout::{Bitmaps, Node, NodeResult, Slices, TreeBitmap, internal_bit};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
-use crate::mem::{Array, FreeRuns, MemoryUsage, Plain, RetireList, Run};
+use crate::mem::{FreeRuns, Live, LiveMemory, MemoryUsage, Owner, Plain, RetireList, Run};
 use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::Rib;
 
@@ -32,20 +32,19 @@ const SPARE_RESULT_BYTES: usize = 2 << 20;
 /// Prefixes of 0 to `STRIDE` bits, of the greatest stride: so many results has a node at most.
 const MOST_RESULTS: usize = 128;
 
-/// A tree with room for its arrays to grow, and who changes it.
+/// A tree whose arrays have capacity to grow, and its write side.
 pub(super) fn live<F: Family, N: Node, R: NodeResult>(tree: TreeBitmap<F, N, R>) -> LiveEngine<F> {
-    let nodes = with_room(&tree.nodes, SPARE_NODE_BYTES);
-    let results = with_room(&tree.results, SPARE_RESULT_BYTES);
-    let (Some(nodes), Some(results)) = (nodes, results) else {
-        return LiveEngine::recompiled(tree);
-    };
-    let patcher = Patcher::new(TreeBitmap { nodes, results, ..tree });
-    LiveEngine::patched(patcher.tree.clone(), patcher)
+    let capacities =
+        [capacity(&tree.nodes, SPARE_NODE_BYTES), capacity(&tree.results, SPARE_RESULT_BYTES)];
+    match Patcher::new(&tree, capacities) {
+        Some(patcher) => LiveEngine::patched(patcher.tree.clone(), patcher),
+        None => LiveEngine::recompiled(tree),
+    }
 }
 
-fn with_room<T: Plain>(array: &Array<T>, spare: usize) -> Option<Array<T>> {
-    let room = array.len().saturating_mul(2).saturating_add(spare / size_of::<T>());
-    Array::with_room(array, room.min(u32::MAX as usize))
+fn capacity<T: Plain>(array: &[T], spare: usize) -> usize {
+    let items = array.len().saturating_mul(2).saturating_add(spare / size_of::<T>());
+    items.min(u32::MAX as usize)
 }
 
 /// What lies in a run.
@@ -81,7 +80,10 @@ const fn longest<N: Node>() -> usize {
 
 /// The write side.
 pub(super) struct Patcher<F: Family, N: Node, R: NodeResult> {
-    pub(super) tree: Arc<TreeBitmap<F, N, R>>,
+    pub(super) tree: Arc<TreeBitmap<F, N, R, LiveMemory>>,
+    pub(super) nodes: Owner<N>,
+    results: Owner<R>,
+    pub(super) root: Owner<u32>,
     free_nodes: FreeRuns,
     free_results: FreeRuns,
     /// What lies inside of the children that change, of the nodes that are being put together, by
@@ -100,10 +102,20 @@ pub(super) struct Patcher<F: Family, N: Node, R: NodeResult> {
 }
 
 impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
-    /// Of a tree that can grow as far as its arrays have room.
-    pub(super) fn new(tree: TreeBitmap<F, N, R>) -> Self {
-        Self {
-            tree: Arc::new(TreeBitmap { live: true, ..tree }),
+    /// A tree whose arrays of nodes and of results can grow to these capacities. `None` when there is
+    /// not as much memory.
+    pub(super) fn new(
+        tree: &TreeBitmap<F, N, R>,
+        [node_capacity, result_capacity]: [usize; 2],
+    ) -> Option<Self> {
+        let (nodes, node_owner) = Live::with_capacity(&tree.nodes, node_capacity)?;
+        let (results, result_owner) = Live::with_capacity(&tree.results, result_capacity)?;
+        let (root, root_owner) = Live::with_capacity(&tree.root, 0)?;
+        Some(Self {
+            tree: Arc::new(TreeBitmap { nodes, results, root, family: PhantomData }),
+            nodes: node_owner,
+            results: result_owner,
+            root: root_owner,
             free_nodes: FreeRuns::new(1 << N::STRIDE),
             free_results: FreeRuns::new(MOST_RESULTS),
             inside: Vec::new(),
@@ -113,7 +125,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
             retired: Vec::new(),
             retire_list: RetireList::default(),
             written: Replaced::default(),
-        }
+        })
     }
 
     /// What comes to lie at a place at this depth, whose `changed` prefixes are given in order.
@@ -167,11 +179,11 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
     }
 
     fn node(&self, index: u32) -> N {
-        *lookup::node(&self.tree, index)
+        self.nodes[index as usize]
     }
 
     fn raw_result(&self, index: u32) -> u32 {
-        lookup::result(&self.tree, index).to_raw()
+        self.results[index as usize].to_raw()
     }
 
     fn unpacked(&self, node: &N) -> Raw {
@@ -287,9 +299,9 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
             self.children.push(child);
         }
         self.retire_children(node);
-        let Self { tree, free_nodes, children, .. } = self;
+        let Self { nodes, free_nodes, children, .. } = self;
         let brothers = &children[first_child..];
-        let run = free_nodes.place(&tree.nodes, brothers).ok_or(CannotPatch)?;
+        let run = free_nodes.place(nodes, brothers).ok_or(CannotPatch)?;
         children.truncate(first_child);
         self.taken.push(Items::Nodes(run));
         self.written.nodes += u64::from(run.count);
@@ -314,9 +326,8 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         if let Some(node) = node {
             let run = results_of(node);
             let mut before = (run.start..).take(run.count as usize);
-            let same = |result: &R| {
-                before.next().is_some_and(|at| *result == lookup::result(&self.tree, at))
-            };
+            let same =
+                |result: &R| before.next().is_some_and(|at| *result == self.results[at as usize]);
             if run.count as usize == count && stored.iter().all(same) {
                 return Ok(run.start);
             }
@@ -329,7 +340,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         if results.is_empty() {
             return Ok(0);
         }
-        let run = self.free_results.place(&self.tree.results, results).ok_or(CannotPatch)?;
+        let run = self.free_results.place(&mut self.results, results).ok_or(CannotPatch)?;
         self.taken.push(Items::Results(run));
         self.written.leaves += u64::from(run.count);
         Ok(run.start)
@@ -353,11 +364,11 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
             Inside::Short(raw) => self.short_node(raw)?,
             Inside::Node(root) => root,
         };
-        let run = self.free_nodes.place(&self.tree.nodes, &[root]).ok_or(CannotPatch)?;
+        let run = self.free_nodes.place(&mut self.nodes, &[root]).ok_or(CannotPatch)?;
         self.written.nodes += 1;
-        let before = self.tree.root.load();
+        let before = self.root[0];
         // Nothing fails from here on.
-        self.tree.root.publish(run.start);
+        self.root.publish(0, run.start);
         self.retired.push(Items::Nodes(Run { start: before, count: 1 }));
         for items in self.retired.drain(..) {
             let (run, size) = match items {
@@ -399,7 +410,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
                 Items::Results(run) => unused[1] += run.count as usize,
             }
         }
-        [self.tree.nodes.len() - unused[0], self.tree.results.len() - unused[1]]
+        [self.nodes.len() - unused[0], self.results.len() - unused[1]]
     }
 }
 
@@ -438,7 +449,7 @@ impl<F: Family, N: Node, R: NodeResult> Patch<F> for Patcher<F, N, R> {
         prefixes.extend(changed);
         prefixes.sort_unstable();
         prefixes.dedup();
-        let root = Inside::Node(self.node(self.tree.root.load()));
+        let root = Inside::Node(self.node(self.root[0]));
         let patched = match self.update(rib, root, 0, &prefixes) {
             Ok(Some(root)) => self.publish(root),
             Ok(None) => Ok(()),
@@ -485,6 +496,7 @@ impl<F: Family, N: Node, R: NodeResult> Patch<F> for Patcher<F, N, R> {
                 Items::Results(run) => unused.results.push(*run),
             }
         }
-        check::check(&self.tree, unused, rib)
+        let Self { nodes, results, root, .. } = self;
+        check::check(Slices { nodes, results, root }, unused, rib)
     }
 }

@@ -6,10 +6,11 @@
 //! instruction that the surrounding function may not use becomes a call. A kernel that wants vector
 //! instructions or none at all is a [`LanesWork`].
 //!
-//! Gathers are loads of the machine outside the language's memory model: of several bytes at
+//! Vector gathers are loads of the machine outside the language's memory model: of several bytes at
 //! places that a plain load does not name. In a table that changes under readers a gather may read
 //! a word that is being replaced by one store, and gets the old one or the new one, as it is aligned;
-//! and beside the code that it is for, bytes that are being written, which its caller masks off.
+//! and beside the code that it is for, bytes that are being written, which its caller masks off. The
+//! scalar gathers of [`Plain`] are atomic loads of aligned words and codes, and read nothing else.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;
@@ -99,10 +100,12 @@ pub(crate) trait Lanes: Copy {
     /// `yes` in the chosen lanes, `no` in the others.
     fn select(self, mask: Self::M, yes: Self::V, no: Self::V) -> Self::V;
 
-    /// The 32 bits at `base + SCALE * lane` of each lane.
+    /// The item of `SCALE` bytes at `base + SCALE * lane` of each lane, little-endian; above it other
+    /// bits, unless it is a word.
     ///
     /// # Safety
-    /// They can be read, and no lane is above `i32::MAX`.
+    /// `base` is aligned to 4 bytes, 4 bytes from the item on can be read, and no lane is above
+    /// `i32::MAX`.
     unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: Self::V) -> Self::V;
 
     /// The same in the chosen lanes, `other` in the others.
@@ -117,7 +120,24 @@ pub(crate) trait Lanes: Copy {
         other: Self::V,
     ) -> Self::V;
 
-    /// Words of a [`Buffer`](crate::mem::Buffer) that a writer may replace meanwhile.
+    /// [`Lanes::gather_where`] where the bits above the item need not be read: what they are is not
+    /// defined.
+    ///
+    /// # Safety
+    /// As [`Lanes::gather`], of the chosen lanes; the memory has at least one item.
+    #[inline(always)]
+    unsafe fn gather_codes_where<const SCALE: i32>(
+        self,
+        mask: Self::M,
+        base: *const u8,
+        lane: Self::V,
+        other: Self::V,
+    ) -> Self::V {
+        // SAFETY: as the caller promises.
+        unsafe { self.gather_where::<SCALE>(mask, base, lane, other) }
+    }
+
+    /// Words in the order of the machine that a writer may replace meanwhile.
     ///
     /// # Safety
     /// As [`Lanes::gather`].

@@ -1,9 +1,10 @@
 //! Eight lanes without vector instructions, for every CPU: a loop over them is branch-free, and its
 //! loads do not wait for each other. The compiler uses what vectors it is allowed for the rest.
 
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32};
+
 use super::{Book, Lanes};
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::Acquire;
 
 /// No instructions but those of the architecture.
 #[derive(Clone, Copy)]
@@ -21,6 +22,16 @@ fn each(a: V, b: V, mut op: impl FnMut(u32, u32) -> u32) -> V {
         out[i] = op(a[i], b[i]);
     }
     out
+}
+
+/// A word that other threads change only by atomic stores. What was stored before it is visible after.
+///
+/// # Safety
+/// The address is that of an aligned word that can be read.
+#[inline(always)]
+unsafe fn word(at: *const u32) -> u32 {
+    // SAFETY: aligned and readable, and changed by atomic stores only.
+    unsafe { AtomicU32::from_ptr(at.cast_mut()) }.load(Acquire)
 }
 
 impl Lanes for Plain {
@@ -127,22 +138,50 @@ impl Lanes for Plain {
         out
     }
 
+    /// Each lane loads the aligned word around its item, and no byte beside it.
     #[inline(always)]
     unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: V) -> V {
         each(lane, lane, |lane, _| {
             let at = base.wrapping_add(SCALE as usize * lane as usize);
-            // SAFETY: as the caller promises.
-            unsafe { at.cast::<u32>().read_unaligned() }
+            let inside = at.addr() % size_of::<u32>();
+            // SAFETY: an aligned word of the array, as the caller promises.
+            let word = unsafe { word(at.wrapping_sub(inside).cast()) };
+            u32::from_le(word) >> (8 * inside)
         })
+    }
+
+    /// Each lane loads its code and nothing else.
+    #[inline(always)]
+    unsafe fn gather_codes_where<const SCALE: i32>(
+        self,
+        mask: V,
+        base: *const u8,
+        lane: V,
+        other: V,
+    ) -> V {
+        let read = each(lane, mask, |lane, mask| {
+            // Lanes that are not chosen read what is at `base`.
+            let at = base.wrapping_add(SCALE as usize * (lane & mask) as usize);
+            match SCALE {
+                // SAFETY: a code of the array, as the caller promises; an array has at least one.
+                1 => unsafe { AtomicU8::from_ptr(at.cast_mut()) }.load(Relaxed).into(),
+                2 => {
+                    // SAFETY: as for 8 bits; codes of 16 bits are aligned.
+                    let code = unsafe { AtomicU16::from_ptr(at.cast_mut().cast()) };
+                    u16::from_le(code.load(Relaxed)).into()
+                }
+                // SAFETY: as for 8 bits; codes of 32 bits are aligned words.
+                _ => u32::from_le(unsafe { word(at.cast()) }),
+            }
+        });
+        self.select(mask, read, other)
     }
 
     #[inline(always)]
     unsafe fn gather_published(self, words: *const u32, lane: V) -> V {
         each(lane, lane, |lane, _| {
-            let at = words.wrapping_add(lane as usize);
-            // SAFETY: an aligned word that other threads only store to as an atomic, as the caller
-            // promises.
-            unsafe { AtomicU32::from_ptr(at.cast_mut()) }.load(Acquire)
+            // SAFETY: an aligned word of the array, as the caller promises.
+            unsafe { word(words.wrapping_add(lane as usize)) }
         })
     }
 

@@ -6,6 +6,10 @@ use super::*;
 use crate::net::{Bits, Ipv4, Ipv6};
 use crate::simd::{Simd, Work};
 
+/// Items from a multiple of four bytes on.
+#[repr(align(4))]
+struct Aligned<T>(T);
+
 /// The words of one kind of lanes; gives how many lanes there are.
 struct Words<L>(L);
 
@@ -122,8 +126,9 @@ impl<L: Lanes> Of<L> {
     #[inline(always)]
     fn gathers(&self) {
         let (l, index, other) = (self.l, self.l.and(self.a(), self.l.splat(63)), self.l.splat(B));
-        let (long, short): (Vec<u32>, Vec<u16>) = (0..65).map(|i| (i * 77, i as u16)).unzip();
-        let bytes: Vec<u8> = (0..67).map(|i| i * 3).collect();
+        let long: [u32; 65] = core::array::from_fn(|i| (i as u32 * 77).to_le());
+        let Aligned(short) = &Aligned::<[u16; 66]>(core::array::from_fn(|i| (i as u16).to_le()));
+        let Aligned(bytes) = &Aligned::<[u8; 68]>(core::array::from_fn(|i| i as u8 * 3));
         // SAFETY: indices below 64, of 65 entries.
         let found = unsafe { l.gather::<4>(long.as_ptr().cast(), index) };
         assert_eq!(self.lanes(found), self.each(|n| (n & 63) * 77));
@@ -148,6 +153,13 @@ impl<L: Lanes> Of<L> {
         let found = unsafe { l.gather_where::<1>(odd, bytes.as_ptr(), index, other) };
         let expected = self.each(|n| if n & 1 == 1 { (n & 63) * 3 } else { B & 0xff });
         assert_eq!(self.lanes(l.and(found, l.splat(0xff))), expected);
+        // SAFETY: as for `gather_where`.
+        let found = unsafe { l.gather_codes_where::<1>(odd, bytes.as_ptr(), index, other) };
+        assert_eq!(self.lanes(l.and(found, l.splat(0xff))), expected);
+        // SAFETY: as for `gather_where`.
+        let found = unsafe { l.gather_codes_where::<2>(odd, short.as_ptr().cast(), index, other) };
+        let expected = self.each(|n| if n & 1 == 1 { n & 63 } else { B & 0xffff });
+        assert_eq!(self.lanes(l.and(found, l.splat(0xffff))), expected);
     }
 
     /// Records of four words, of which word `w` is `4 * record + w`.

@@ -20,7 +20,7 @@ use core::hash::Hash;
 use self::places::Places;
 use crate::engine::{CompileError, Corrupt};
 use crate::engine::{EngineSpec, Engines};
-use crate::fib::Fib;
+use crate::fib::LiveFib;
 use crate::live::UpdateError;
 use crate::live::Writer;
 use crate::live::reclaim::{Domain, HasDomain};
@@ -34,8 +34,8 @@ use crate::table::{InsertError, Table};
 
 /// What a writer of tables shares with its readers.
 struct SharedTable<T> {
-    ipv4: Arc<Shared<Fib<Ipv4>>>,
-    ipv6: Arc<Shared<Fib<Ipv6>>>,
+    ipv4: Arc<Shared<LiveFib<Ipv4>>>,
+    ipv6: Arc<Shared<LiveFib<Ipv6>>>,
     places: Places<T>,
     keep_mapped: bool,
     domain: Arc<Domain>,

@@ -9,7 +9,7 @@ use core::sync::atomic::fence;
 
 use super::SharedTable;
 use crate::engine::Keys;
-use crate::fib::Fib;
+use crate::fib::LiveFib;
 use crate::live::reclaim::Presence;
 use crate::net::{IpPrefix, Ipv4, Ipv6, NextHopId};
 use crate::table::in_blocks;
@@ -115,8 +115,8 @@ impl<T> Drop for TableResident<'_, T> {
 /// The tables of a moment, to be looked up in.
 pub struct TableView<'r, T> {
     shared: &'r SharedTable<T>,
-    ipv4: &'r Fib<Ipv4>,
-    ipv6: &'r Fib<Ipv6>,
+    ipv4: &'r LiveFib<Ipv4>,
+    ipv6: &'r LiveFib<Ipv6>,
 }
 
 impl<'r, T> TableView<'r, T> {
@@ -147,7 +147,7 @@ impl<'r, T> TableView<'r, T> {
     /// # Panics
     /// When `out` is shorter than `addrs`.
     pub fn lookup_ipv4(&self, addrs: &[Ipv4Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks::<Ipv4>(self.ipv4, addrs, out);
+        in_blocks(self.ipv4, addrs, out);
     }
 
     /// The ids of the values of many IPv6 addresses at once, all answered by IPv6 routes, mapped
@@ -156,7 +156,7 @@ impl<'r, T> TableView<'r, T> {
     /// # Panics
     /// When `out` is shorter than `addrs`.
     pub fn lookup_ipv6(&self, addrs: &[Ipv6Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks::<Ipv6>(self.ipv6, addrs, out);
+        in_blocks(self.ipv6, addrs, out);
     }
 
     /// As [`TableView::lookup_ipv4`], of addresses in any of the forms of [`Keys`].
@@ -195,12 +195,12 @@ impl<'r, T> TableView<'r, T> {
     }
 
     /// The IPv4 table.
-    pub fn ipv4(&self) -> &Fib<Ipv4> {
+    pub fn ipv4(&self) -> &LiveFib<Ipv4> {
         self.ipv4
     }
 
     /// The IPv6 table.
-    pub fn ipv6(&self) -> &Fib<Ipv6> {
+    pub fn ipv6(&self) -> &LiveFib<Ipv6> {
         self.ipv6
     }
 }

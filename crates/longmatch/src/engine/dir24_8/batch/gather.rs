@@ -6,10 +6,9 @@
 //! ahead for a whole group at once instead of vector by vector was 10-15 % slower; 256 addresses
 //! ahead were as good as 192, 512 were 10 % slower.
 
-use super::super::layout::{Dir24_8, Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS};
-use super::super::lookup::Entries;
+use super::super::layout::{Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS, View};
 use super::ask_for;
-use crate::mem::Array;
+use crate::mem::Items;
 use crate::net::{Family, NextHopId};
 use crate::simd::lanes::Lanes;
 
@@ -23,7 +22,7 @@ const AHEAD: usize = 192;
 #[inline(always)]
 pub(super) unsafe fn lookup_batch<L: Lanes, F: Family, E: Entry>(
     l: L,
-    tables: &Dir24_8<F, E>,
+    tables: View<'_, F, E>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -40,7 +39,7 @@ pub(super) unsafe fn lookup_batch<L: Lanes, F: Family, E: Entry>(
 #[inline(always)]
 unsafe fn in_groups<L: Lanes, F: Family, E: Entry, const N: usize>(
     l: L,
-    tables: &Dir24_8<F, E>,
+    tables: View<'_, F, E>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -55,9 +54,8 @@ unsafe fn in_groups<L: Lanes, F: Family, E: Entry, const N: usize>(
         unsafe { group::<L, F, E, 1>(l, tables, &addrs[at..], &mut out[at..]) };
         at += L::COUNT;
     }
-    let entries = Entries::of(tables);
     for (key, out) in addrs[at..].iter().zip(&mut out[at..]) {
-        *out = entries.lookup(*key);
+        *out = tables.lookup(*key);
     }
 }
 
@@ -68,7 +66,7 @@ unsafe fn in_groups<L: Lanes, F: Family, E: Entry, const N: usize>(
 #[inline(always)]
 unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
     l: L,
-    tables: &Dir24_8<F, E>,
+    tables: View<'_, F, E>,
     keys: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -83,7 +81,7 @@ unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
         word[i] = l.word::<F>(&keys[first..], 0);
         let index = l.shr(word[i], l.splat(32 - u32::from(FIRST_BITS)));
         // SAFETY: 24 bits index the table (invariant 1).
-        entry[i] = unsafe { gather(l, &tables.tbl24, index, l.all(), entry[i]) };
+        entry[i] = unsafe { gather(l, tables.tbl24, index, l.all(), entry[i]) };
         going_on[i] = l.with_bit(entry[i], E::BITS - 1);
     }
     let is_group = l.splat(1 << (E::BITS - 1));
@@ -102,7 +100,7 @@ unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
                 l.or(l.shl(l.without(entry[i], is_group), l.splat(GROUP_BITS.into())), slot);
             // SAFETY: the lanes that go on name groups inside `tbl8` (invariant 2), and its indices
             // fit, as the caller promises.
-            entry[i] = unsafe { gather(l, &tables.tbl8, index, going_on[i], entry[i]) };
+            entry[i] = unsafe { gather(l, tables.tbl8, index, going_on[i], entry[i]) };
             going_on[i] = l.both(going_on[i], l.with_bit(entry[i], E::BITS - 1));
         }
         depth += GROUP_BITS;
@@ -121,7 +119,7 @@ unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
 #[inline(always)]
 unsafe fn gather<L: Lanes, E: Entry>(
     l: L,
-    table: &Array<E>,
+    table: Items<'_, E>,
     index: L::V,
     lanes: L::M,
     other: L::V,

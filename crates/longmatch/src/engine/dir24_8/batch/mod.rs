@@ -15,14 +15,14 @@
 mod gather;
 mod scalar;
 
-use super::layout::{Dir24_8, Entry, FIRST_BITS};
+use super::layout::{Entry, FIRST_BITS, View};
 use crate::net::{Bits, Family, NextHopId};
 use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which is as long.
 pub(super) fn lookup_batch<F: Family, E: Entry>(
-    tables: &Dir24_8<F, E>,
+    tables: View<'_, F, E>,
     simd: Simd,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
@@ -33,7 +33,7 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
 }
 
 struct Addresses<'a, F: Family, E: Entry> {
-    tables: &'a Dir24_8<F, E>,
+    tables: View<'a, F, E>,
     addrs: &'a [F::Bits],
     out: &'a mut [Option<NextHopId>],
 }
@@ -43,7 +43,7 @@ impl<F: Family, E: Entry> LanesWork for Addresses<'_, F, E> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        if i32::try_from(self.tables.tbl8.room()).is_ok() {
+        if i32::try_from(self.tables.tbl8_capacity).is_ok() {
             // SAFETY: the indices into `tbl8` fit the signed 32 bits of a gather.
             unsafe { gather::lookup_batch(l, self.tables, self.addrs, self.out) };
         } else {
@@ -63,7 +63,7 @@ impl<F: Family, E: Entry> Work for Addresses<'_, F, E> {
 
 /// Asks for the entries of `tbl24` of addresses that come later.
 #[inline(always)]
-fn ask_for<F: Family, E: Entry>(tables: &Dir24_8<F, E>, later: &[F::Bits]) {
+fn ask_for<F: Family, E: Entry>(tables: View<'_, F, E>, later: &[F::Bits]) {
     for key in later {
         tables.tbl24.prefetch(key.extract(0, FIRST_BITS));
     }

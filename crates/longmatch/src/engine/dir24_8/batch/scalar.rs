@@ -4,8 +4,7 @@
 //! address before looking up one; 32 addresses ahead instead of 192 are half as fast on random
 //! keys, 384 are 10 % slower.
 
-use super::super::layout::{Dir24_8, Entry};
-use super::super::lookup::Entries;
+use super::super::layout::{Entry, View};
 use super::ask_for;
 use crate::net::{Family, NextHopId};
 
@@ -16,11 +15,10 @@ const AHEAD: usize = 12;
 
 #[inline(always)]
 pub(super) fn lookup_batch<F: Family, E: Entry>(
-    tables: &Dir24_8<F, E>,
+    tables: View<'_, F, E>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
-    let entries = Entries::of(tables);
     let (groups, rest) = addrs.as_chunks::<GROUP>();
     let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
     for (i, (keys, out)) in groups.iter().zip(out_groups).enumerate() {
@@ -28,10 +26,10 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
             ask_for(tables, later);
         }
         for (key, out) in keys.iter().zip(out) {
-            *out = entries.lookup(*key);
+            *out = tables.lookup(*key);
         }
     }
     for (key, out) in rest.iter().zip(out_rest) {
-        *out = entries.lookup(*key);
+        *out = tables.lookup(*key);
     }
 }

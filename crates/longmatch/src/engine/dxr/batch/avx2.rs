@@ -2,8 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use super::super::direct::{Direct, Tables};
-use super::super::layout::{Dxr, Format};
+use super::super::direct::{DirectView, Tables};
+use super::super::layout::{Format, View};
 use super::scalar;
 use crate::net::NextHopId;
 
@@ -13,8 +13,8 @@ const LANES: usize = 8;
 const VECTORS: usize = 4;
 
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-pub(super) fn lookup_batch<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+pub(super) fn lookup_batch<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     addrs: &[u32],
     out: &mut [Option<NextHopId>],
 ) {
@@ -69,7 +69,7 @@ fn shift_left(v: __m256i, bits: u32) -> __m256i {
 /// The entries of the direct table for 8 addresses.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn entries<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, keys: __m256i) -> __m256i {
+fn entries<E: Format<Word = u32>, V: DirectView>(dxr: View<'_, E, V>, keys: __m256i) -> __m256i {
     let Tables { first, entries, x } = dxr.direct.tables();
     let mut index = shift_right(keys, 32 - u32::from(dxr.k));
     if x != 0 {
@@ -112,8 +112,8 @@ fn is_set(v: __m256i, bits: u32) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn searches<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn searches<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     keys: __m256i,
     entry: __m256i,
 ) -> Searches {
@@ -137,8 +137,8 @@ fn searches<E: Format<Word = u32>, T: Direct>(
 /// The ranges number `index` of the lanes' chunks, as 32 bits from their first byte.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn ranges<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn ranges<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     s: &Searches,
     index: __m256i,
 ) -> __m256i {
@@ -152,8 +152,8 @@ fn ranges<E: Format<Word = u32>, T: Direct>(
 /// The raw next hops of a group of addresses.
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-fn search<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn search<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     keys: [__m256i; VECTORS],
 ) -> [__m256i; VECTORS] {
     let entry = core::array::from_fn::<_, VECTORS, _>(|v| entries(dxr, keys[v]));

@@ -14,8 +14,8 @@
 use core::arch::x86_64::*;
 
 use super::super::Batch;
-use super::super::direct::{Direct, Tables};
-use super::super::layout::{Dxr, Format};
+use super::super::direct::{DirectView, Tables};
+use super::super::layout::{Format, View};
 use super::{line, scalar};
 use crate::net::NextHopId;
 
@@ -30,8 +30,8 @@ const FEW: u32 = 24;
 
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-pub(super) fn lookup_batch<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+pub(super) fn lookup_batch<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     addrs: &[u32],
     out: &mut [Option<NextHopId>],
 ) {
@@ -46,8 +46,8 @@ pub(super) fn lookup_batch<E: Format<Word = u32>, T: Direct>(
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn group<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn group<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     keys: &[u32; GROUP],
     out: &mut [Option<NextHopId>; GROUP],
 ) {
@@ -131,7 +131,7 @@ fn shift_left(v: __m512i, bits: u32) -> __m512i {
 /// The entries of the direct table for 16 addresses.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn entries<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, keys: __m512i) -> __m512i {
+fn entries<E: Format<Word = u32>, V: DirectView>(dxr: View<'_, E, V>, keys: __m512i) -> __m512i {
     let Tables { first, entries, x } = dxr.direct.tables();
     let mut index = shift_right(keys, 32 - u32::from(dxr.k));
     if x != 0 {
@@ -167,8 +167,8 @@ struct Searches {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn searches<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn searches<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     keys: __m512i,
     entry: __m512i,
 ) -> Searches {
@@ -193,8 +193,8 @@ fn searches<E: Format<Word = u32>, T: Direct>(
 /// The ranges number `index` of the lanes' chunks, as 32 bits from their first byte.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn ranges<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn ranges<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     s: &Searches,
     index: __m512i,
 ) -> __m512i {
@@ -209,8 +209,8 @@ fn ranges<E: Format<Word = u32>, T: Direct>(
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn search<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn search<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     keys: [__m512i; VECTORS],
     entry: [__m512i; VECTORS],
 ) -> [__m512i; VECTORS] {

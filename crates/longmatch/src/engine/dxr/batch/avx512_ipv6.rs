@@ -4,8 +4,8 @@
 
 use core::arch::x86_64::*;
 
-use super::super::direct::{Direct, Tables};
-use super::super::layout::{Dxr, Format};
+use super::super::direct::{DirectView, Tables};
+use super::super::layout::{Format, View};
 use super::scalar;
 use crate::net::NextHopId;
 
@@ -18,8 +18,8 @@ const GROUP: usize = LANES * VECTORS;
 
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-pub(super) fn lookup_batch<E: Format<Word = u128>, T: Direct>(
-    dxr: &Dxr<E, T>,
+pub(super) fn lookup_batch<E: Format<Word = u128>, V: DirectView>(
+    dxr: View<'_, E, V>,
     addrs: &[u128],
     out: &mut [Option<NextHopId>],
 ) {
@@ -53,8 +53,8 @@ struct Searches {
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn group<E: Format<Word = u128>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn group<E: Format<Word = u128>, V: DirectView>(
+    dxr: View<'_, E, V>,
     keys: &[u128; GROUP],
     out: &mut [Option<NextHopId>; GROUP],
 ) {
@@ -113,7 +113,7 @@ fn count(bits: u32) -> __m128i {
 /// The entries of the direct table, widened.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn entries<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> __m512i {
+fn entries<E: Format<Word = u128>, V: DirectView>(dxr: View<'_, E, V>, key: Wide) -> __m512i {
     let Tables { first, entries, x } = dxr.direct.tables();
     let mut index = _mm512_srl_epi64(key.high, count(64 - u32::from(dxr.k)));
     if x != 0 {
@@ -133,7 +133,7 @@ fn entries<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> __m
 /// The direct table, and where the searches begin.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn begin<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> Searches {
+fn begin<E: Format<Word = u128>, V: DirectView>(dxr: View<'_, E, V>, key: Wide) -> Searches {
     let entry = entries(dxr, key);
     let field = _mm512_and_si512(entry, splat(E::XL_MARK.into()));
     let active = _mm512_test_epi64_mask(field, field);
@@ -150,7 +150,7 @@ fn begin<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> Searc
 /// `Word::probe` of 8 addresses.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn probe<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> Wide {
+fn probe<E: Format<Word = u128>, V: DirectView>(dxr: View<'_, E, V>, key: Wide) -> Wide {
     let (k, hop_bits) = (u32::from(dxr.k), u32::from(dxr.hop_bits));
     let up = Wide {
         high: _mm512_or_si512(
@@ -173,8 +173,8 @@ fn probe<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, key: Wide) -> Wide 
 /// The lower (0) or upper (1) halves of the range table's words at `index`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn words<E: Format<Word = u128>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn words<E: Format<Word = u128>, V: DirectView>(
+    dxr: View<'_, E, V>,
     lanes: __mmask8,
     index: __m512i,
     half: usize,
@@ -189,7 +189,7 @@ fn words<E: Format<Word = u128>, T: Direct>(
 /// A step of each search.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn halve<E: Format<Word = u128>, T: Direct>(dxr: &Dxr<E, T>, s: &mut Searches) {
+fn halve<E: Format<Word = u128>, V: DirectView>(dxr: View<'_, E, V>, s: &mut Searches) {
     let half = _mm512_srli_epi64::<1>(s.size);
     let middle = _mm512_add_epi64(s.lower, half);
     let high = words(dxr, s.active, middle, 1);

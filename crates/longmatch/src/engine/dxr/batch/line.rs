@@ -4,8 +4,8 @@
 
 use core::arch::x86_64::*;
 
-use super::super::direct::Direct;
-use super::super::layout::{Dxr, Format, Word};
+use super::super::direct::DirectView;
+use super::super::layout::{Format, View, Word};
 use super::super::lookup::Ranges;
 use super::avx512::{GROUP, splat};
 
@@ -49,8 +49,8 @@ fn narrow<R: Copy + Ord>(
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-pub(super) fn short<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+pub(super) fn short<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     key: u32,
     entry: u32,
 ) -> u32 {
@@ -71,7 +71,11 @@ pub(super) fn short<E: Format<Word = u32>, T: Direct>(
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-pub(super) fn long<E: Format<Word = u32>, T: Direct>(dxr: &Dxr<E, T>, key: u32, entry: u32) -> u32 {
+pub(super) fn long<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
+    key: u32,
+    entry: u32,
+) -> u32 {
     let (base, size) = (E::base(entry) as usize, E::size_field(entry) as usize + 1);
     let probe = key.probe(dxr.k, dxr.hop_bits);
     let words = Ranges::long(dxr);

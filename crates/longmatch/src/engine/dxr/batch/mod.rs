@@ -22,34 +22,52 @@ mod line;
 mod scalar;
 
 use super::Batch;
-use super::direct::Direct;
-use super::layout::{Dxr, Format, Long, Original, Wide, Xl};
-use crate::engine::kit::Lookup;
+use super::direct::DirectView;
+use super::layout::{Format, Long, Original, View, Wide, Xl};
+use super::lookup;
 use crate::net::NextHopId;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::simd::{Level, Simd, Work};
 
 /// Answers `addrs` into `out`, which is as long.
-pub(super) fn lookup_batch<E: Format, T: Direct>(
-    dxr: &Dxr<E, T>,
+pub(super) fn lookup_batch<E: Format, V: DirectView>(
+    dxr: View<'_, E, V>,
     simd: Simd,
     addrs: &[E::Word],
     out: &mut [Option<NextHopId>],
 ) {
     if dxr.batch == Batch::Each {
-        dxr.lookup_each(simd, addrs, out);
+        simd.run(Each { dxr, addrs, out });
     } else if !E::vectors(dxr, simd, addrs, out) {
         simd.run(InFlight { dxr, addrs, out });
     }
 }
 
-struct InFlight<'a, E: Format, T: Direct> {
-    dxr: &'a Dxr<E, T>,
+/// One address after the other.
+struct Each<'a, E: Format, V: DirectView> {
+    dxr: View<'a, E, V>,
     addrs: &'a [E::Word],
     out: &'a mut [Option<NextHopId>],
 }
 
-impl<E: Format, T: Direct> Work for InFlight<'_, E, T> {
+impl<E: Format, V: DirectView> Work for Each<'_, E, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (key, out) in self.addrs.iter().zip(self.out) {
+            *out = lookup::lookup(self.dxr, *key);
+        }
+    }
+}
+
+struct InFlight<'a, E: Format, V: DirectView> {
+    dxr: View<'a, E, V>,
+    addrs: &'a [E::Word],
+    out: &'a mut [Option<NextHopId>],
+}
+
+impl<E: Format, V: DirectView> Work for InFlight<'_, E, V> {
     type Output = ();
 
     #[inline(always)]
@@ -62,8 +80,8 @@ impl<E: Format, T: Direct> Work for InFlight<'_, E, T> {
 pub trait Kernels: Sized {
     /// Answers all addresses if there is a kernel for the level, the format and the choice of
     /// batch; otherwise does nothing and says so.
-    fn vectors<T: Direct>(
-        dxr: &Dxr<Self, T>,
+    fn vectors<V: DirectView>(
+        dxr: View<'_, Self, V>,
         simd: Simd,
         addrs: &[<Self as Format>::Word],
         out: &mut [Option<NextHopId>],
@@ -75,8 +93,8 @@ pub trait Kernels: Sized {
 macro_rules! kernels {
     ($format:ty, $family:ident) => {
         impl Kernels for $format {
-            fn vectors<T: Direct>(
-                dxr: &Dxr<Self, T>,
+            fn vectors<V: DirectView>(
+                dxr: View<'_, Self, V>,
                 simd: Simd,
                 addrs: &[<Self as Format>::Word],
                 out: &mut [Option<NextHopId>],
@@ -93,8 +111,8 @@ kernels!(Long, ipv6);
 kernels!(Xl, ipv6);
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-fn ipv4<E: Format<Word = u32>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn ipv4<E: Format<Word = u32>, V: DirectView>(
+    dxr: View<'_, E, V>,
     simd: Simd,
     addrs: &[u32],
     out: &mut [Option<NextHopId>],
@@ -114,8 +132,8 @@ fn ipv4<E: Format<Word = u32>, T: Direct>(
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-fn ipv6<E: Format<Word = u128>, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn ipv6<E: Format<Word = u128>, V: DirectView>(
+    dxr: View<'_, E, V>,
     simd: Simd,
     addrs: &[u128],
     out: &mut [Option<NextHopId>],
@@ -131,8 +149,8 @@ fn ipv6<E: Format<Word = u128>, T: Direct>(
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-fn ipv4<E: Format<Word = u32>, T: Direct>(
-    _: &Dxr<E, T>,
+fn ipv4<E: Format<Word = u32>, V: DirectView>(
+    _: View<'_, E, V>,
     _: Simd,
     _: &[u32],
     _: &mut [Option<NextHopId>],
@@ -141,8 +159,8 @@ fn ipv4<E: Format<Word = u32>, T: Direct>(
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-fn ipv6<E: Format<Word = u128>, T: Direct>(
-    _: &Dxr<E, T>,
+fn ipv6<E: Format<Word = u128>, V: DirectView>(
+    _: View<'_, E, V>,
     _: Simd,
     _: &[u128],
     _: &mut [Option<NextHopId>],

@@ -2,8 +2,8 @@
 //! chunk has ranges then search them together, a halving a pass, without a branch on what a
 //! comparison finds. The reads of a pass do not wait for each other.
 
-use super::super::direct::Direct;
-use super::super::layout::{Chunk, Dxr, Format, Word};
+use super::super::direct::DirectView;
+use super::super::layout::{Chunk, Format, View, Word};
 use super::super::lookup::{self, Ranges};
 use crate::net::NextHopId;
 
@@ -12,8 +12,8 @@ use crate::net::NextHopId;
 const GROUP: usize = 64;
 
 #[inline(always)]
-pub(super) fn in_flight<E: Format, T: Direct>(
-    dxr: &Dxr<E, T>,
+pub(super) fn in_flight<E: Format, V: DirectView>(
+    dxr: View<'_, E, V>,
     addrs: &[E::Word],
     out: &mut [Option<NextHopId>],
 ) {
@@ -77,8 +77,8 @@ impl<R: Copy + Ord + Default> Searches<R> {
 }
 
 #[inline(always)]
-fn group<E: Format, T: Direct>(
-    dxr: &Dxr<E, T>,
+fn group<E: Format, V: DirectView>(
+    dxr: View<'_, E, V>,
     keys: &[E::Word; GROUP],
     out: &mut [Option<NextHopId>; GROUP],
 ) {

@@ -3,23 +3,21 @@
 use super::super::update::Patcher;
 use super::*;
 use crate::engine::kit::{CannotPatch, Patch, Replaced};
-use crate::mem::Array;
 
 /// A table that changes, and its routes.
-struct Changing<E: Format, T: Direct> {
+struct Changing<E: Format, T: FrozenDirect> {
     patcher: Patcher<E, T>,
     rib: Rib<E::Family>,
     config: Config,
     epoch: u64,
 }
 
-impl<E: Format, T: Direct> Changing<E, T> {
-    /// With room for `room` words more.
-    fn new(rib: Rib<E::Family>, config: Config, room: usize) -> Self {
+impl<E: Format, T: FrozenDirect> Changing<E, T> {
+    /// With capacity for `spare` words more.
+    fn new(rib: Rib<E::Family>, config: Config, spare: usize) -> Self {
         let dxr = Dxr::<E, T>::compile(&rib, &config).unwrap();
-        let ranges = Array::with_room(&dxr.ranges, dxr.ranges.len() + room).unwrap();
-        let direct = dxr.direct.with_room().unwrap();
-        Self { patcher: Patcher::new(Dxr { ranges, direct, ..dxr }), rib, config, epoch: 1 }
+        let patcher = Patcher::new(&dxr, dxr.ranges.len() + spare).unwrap();
+        Self { patcher, rib, config, epoch: 1 }
     }
 
     /// Changes some routes in one patch, 0 withdraws; and verifies everything.
@@ -46,18 +44,18 @@ impl<E: Format, T: Direct> Changing<E, T> {
     /// Words and entries of the second level that are in use.
     fn used(&self) -> [usize; 2] {
         let [free_words, free_blocks] = self.patcher.unused();
-        let [words, entries] = items(&self.patcher.dxr);
+        let [words, entries] = items(self.patcher.direct.levels(), &self.patcher.ranges);
         [words - free_words, entries - (free_blocks << self.config.x)]
     }
 }
 
 /// Words and entries of the second level.
-fn items<E: Format, T: Direct>(dxr: &Dxr<E, T>) -> [usize; 2] {
-    let entries = match dxr.direct.levels() {
+fn items<W>(direct: Levels<'_>, ranges: &[W]) -> [usize; 2] {
+    let entries = match direct {
         Levels::Single(_) => 0,
-        Levels::Split(split) => split.entries.len(),
+        Levels::Split { entries, .. } => entries.len(),
     };
-    [dxr.ranges.len(), entries]
+    [ranges.len(), entries]
 }
 
 fn net(text: &str) -> Prefix<Ipv4> {
@@ -155,12 +153,12 @@ fn no_block_is_no_change() {
 #[test]
 fn the_base_has_an_end() {
     let mut table = Changing::<Original, Single>::new(example(), config(16), 1 << 20);
-    let ranges = &table.patcher.dxr.ranges;
+    let ranges = &mut table.patcher.ranges;
     ranges.extend((1 << 19) - ranges.len() - 1).unwrap();
     let changed = net("10.3.0.128/25");
     table.rib.insert(changed, hop(4)).unwrap();
     assert_eq!(table.patcher.patch(&table.rib, &[changed]), replaced(1, 0, 3));
-    assert_eq!(table.patcher.dxr.ranges.len(), (1 << 19) + 2);
+    assert_eq!(table.patcher.ranges.len(), (1 << 19) + 2);
     table.rib.insert(changed, hop(5)).unwrap();
     assert_eq!(table.patcher.patch(&table.rib, &[changed]), Err(CannotPatch));
     assert_eq!(table.patcher.dxr.lookup(0x0a03_0080), Some(hop(4)));
@@ -189,14 +187,18 @@ fn long_chunks_change() {
     assert_eq!(table.used(), [201, 0]);
     let many: Vec<_> = (0..10_000).map(|i| (place(i), 9)).collect();
     assert_eq!(table.set(&many), replaced(1, 0, 20_001));
-    assert_eq!(items(&table.patcher.dxr), [40_002 + 201, 0], "in what was used before");
+    assert_eq!(
+        items(table.patcher.direct.levels(), &table.patcher.ranges),
+        [40_002 + 201, 0],
+        "in what was used before"
+    );
 }
 
 /// After each of many changes the table is what a compiled one is, but for where things lie; and
 /// drained it has nothing.
 #[test]
 fn accounts_are_exact() {
-    fn follow<E: Format, T: Direct>(d: u8, x: u8, hops_k: bool, base: u128) {
+    fn follow<E: Format, T: FrozenDirect>(d: u8, x: u8, hops_k: bool, base: u128) {
         let config = Config { x, hops_k, ..config(d) };
         let width = E::Family::WIDTH;
         let mut table = Changing::<E, T>::new(Rib::new(), config, 1 << 18);
@@ -220,7 +222,11 @@ fn accounts_are_exact() {
                 .collect();
             table.set(&changes).unwrap();
             let fresh = Dxr::<E, T>::compile(&table.rib, &config).unwrap();
-            assert_eq!(table.used(), items(&fresh), "d = {d}, x = {x}");
+            assert_eq!(
+                table.used(),
+                items(fresh.direct.levels(), &fresh.ranges),
+                "d = {d}, x = {x}"
+            );
         }
         assert!(table.used()[0] > empty[0] + 10);
         let prefixes: Vec<_> = table.rib.iter().map(|route| (route.prefix, 0)).collect();

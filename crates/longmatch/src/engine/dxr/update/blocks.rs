@@ -7,7 +7,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::super::direct::Split;
+use super::super::direct::{Levels, SplitOwner};
 use super::shared::Shared;
 use crate::engine::kit::CannotPatch;
 
@@ -33,26 +33,24 @@ pub(super) struct Published {
     pub retired: Vec<u32>,
 }
 
-/// The entries of a block. Not to be kept while blocks are written.
-pub(super) fn entries(split: &Split, block: u32) -> &[u32] {
-    &split.entries[(block as usize) << split.x..][..1 << split.x]
-}
-
 /// The references of the first level to each block.
-fn references(split: &Split) -> BTreeMap<u32, u32> {
+fn references(split: Levels<'_>) -> BTreeMap<u32, u32> {
     let mut references = BTreeMap::new();
-    for block in &split.first[..split.first.len() - 1] {
-        *references.entry((*block).into()).or_default() += 1;
+    if let Levels::Split { first, .. } = split {
+        for block in &first[..first.len() - 1] {
+            *references.entry((*block).into()).or_default() += 1;
+        }
     }
     references
 }
 
 impl Blocks {
     /// Of a table that was compiled.
-    pub fn new(split: &Split) -> Self {
+    pub fn new(split: &SplitOwner) -> Self {
+        let split = split.levels();
         let mut shared = Shared::default();
         for (block, count) in references(split) {
-            shared.insert(block, shared.hash(entries(split, block)));
+            shared.insert(block, shared.hash(split.block(block)));
             for _ in 0..count {
                 shared.refer(block);
             }
@@ -62,7 +60,7 @@ impl Blocks {
     }
 
     /// Every block that is used.
-    pub fn used(split: &Split) -> impl Iterator<Item = u32> {
+    pub fn used(split: Levels<'_>) -> impl Iterator<Item = u32> + use<> {
         references(split).into_keys()
     }
 
@@ -72,7 +70,7 @@ impl Blocks {
     /// When there is no place for one.
     pub fn stage(
         &mut self,
-        split: &Split,
+        split: &mut SplitOwner,
         changes: &BTreeMap<usize, u32>,
     ) -> Result<(), CannotPatch> {
         let x = split.x;
@@ -80,12 +78,13 @@ impl Blocks {
         while let Some((chunk, _)) = changes.peek() {
             let element = *chunk >> x;
             self.block.clear();
-            self.block.extend_from_slice(entries(split, split.first[element].into()));
+            self.block.extend_from_slice(split.levels().block(split.first[element].into()));
             while let Some((chunk, entry)) = changes.next_if(|(chunk, _)| **chunk >> x == element) {
                 self.block[chunk & ((1 << x) - 1)] = *entry;
             }
             let hash = self.shared.hash(&self.block);
-            let block = match self.shared.find(hash, |other| entries(split, other) == self.block) {
+            let levels = split.levels();
+            let block = match self.shared.find(hash, |other| levels.block(other) == self.block) {
                 Some(block) => block,
                 None => self.build(split, hash)?,
             };
@@ -95,29 +94,29 @@ impl Blocks {
     }
 
     /// Stores the block at hand.
-    fn build(&mut self, split: &Split, hash: u64) -> Result<u32, CannotPatch> {
+    fn build(&mut self, split: &mut SplitOwner, hash: u64) -> Result<u32, CannotPatch> {
         let block = match self.free.pop() {
             Some(block) => block,
-            // The room ends where an element of the first level cannot name a block.
+            // The capacity ends where an element of the first level cannot name a block.
             None => (split.entries.extend(1 << split.x).ok_or(CannotPatch)? >> split.x) as u32,
         };
         // SAFETY: no element of the first level that readers may have read leads into a block that
         // was free.
-        unsafe { split.entries.write_unseen((block as usize) << split.x, &self.block) };
+        unsafe { split.entries.write((block as usize) << split.x, &self.block) };
         self.shared.insert(block, hash);
         self.added.push(block);
         Ok(block)
     }
 
     /// Has readers see what was staged.
-    pub fn publish(&mut self, split: &Split) -> Published {
+    pub fn publish(&mut self, split: &mut SplitOwner) -> Published {
         let mut before = Vec::with_capacity(self.staged.len());
         for (element, block) in &self.staged {
             before.push(u32::from(split.first[*element]));
             self.shared.refer(*block);
         }
         for (element, block) in &self.staged {
-            split.first.publish_item(*element, *block as u16);
+            split.first.publish(*element, *block as u16);
         }
         before.retain(|block| self.shared.release(*block));
         let elements = self.staged.drain(..).count() as u64;
@@ -144,7 +143,7 @@ impl Blocks {
     }
 
     /// Whether the accounts are those of the table.
-    pub fn agree(&self, split: &Split) -> bool {
-        self.shared.agrees(&references(split), |block| self.shared.hash(entries(split, block)))
+    pub fn agree(&self, split: Levels<'_>) -> bool {
+        self.shared.agrees(&references(split), |block| self.shared.hash(split.block(block)))
     }
 }

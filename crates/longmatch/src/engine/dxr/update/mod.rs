@@ -23,30 +23,28 @@ use self::shared::Shared;
 use super::check::{self, Unused};
 use super::chunk::{Encoder, Fragment, chunk_words, fragments_of, is_chunk};
 use super::compile::max_next_hop;
-use super::direct::{Direct, Levels};
-use super::layout::{Dxr, Format};
+use super::direct::{DirectOwner, FrozenDirect, Levels};
+use super::layout::{Dxr, Format, Slices};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
-use crate::mem::{Array, FreeRuns, MemoryUsage, RetireList, Run};
+use crate::mem::{FreeRuns, Live, MemoryUsage, Owner, RetireList, Run};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::{Rib, Slots};
 
 /// A change of more chunks than 2 to the power of this is as much work as a fresh compile.
 const MOST_CHUNKS: u8 = 16;
-/// Room for ranges, beside as many again as there are.
+/// Spare bytes of the range table, beside as many again as there are.
 const SPARE_BYTES: usize = 1 << 20;
 /// Words of the longest chunk of any size that is built here; a compiled table may have longer ones.
 const LONGEST_XL: usize = 1 << 15;
 
-/// A DXR with room for its arrays to grow, and who changes it.
-pub(super) fn live<E: Format, T: Direct>(dxr: Dxr<E, T>) -> LiveEngine<E::Family> {
-    let room = dxr.ranges.len() * 2 + SPARE_BYTES / size_of::<E::Word>();
+/// A DXR whose arrays have capacity to grow, and its write side.
+pub(super) fn live<E: Format, T: FrozenDirect>(dxr: Dxr<E, T>) -> LiveEngine<E::Family> {
+    let capacity = dxr.ranges.len() * 2 + SPARE_BYTES / size_of::<E::Word>();
     let limit = (1 << E::BASE_BITS) + longest_chunk::<E>();
-    let ranges = Array::with_room(&dxr.ranges, room.min(limit));
-    let (Some(ranges), Some(direct)) = (ranges, dxr.direct.with_room()) else {
-        return LiveEngine::recompiled(dxr);
-    };
-    let patcher = Patcher::new(Dxr { ranges, direct, ..dxr });
-    LiveEngine::patched(patcher.dxr.clone(), patcher)
+    match Patcher::new(&dxr, capacity.min(limit)) {
+        Some(patcher) => LiveEngine::patched(patcher.dxr.clone(), patcher),
+        None => LiveEngine::recompiled(dxr),
+    }
 }
 
 /// The words of the longest chunk that is built here.
@@ -64,8 +62,10 @@ enum Items {
 }
 
 /// The write side.
-pub(super) struct Patcher<E: Format, T: Direct> {
-    pub(super) dxr: Arc<Dxr<E, T>>,
+pub(super) struct Patcher<E: Format, T: FrozenDirect> {
+    pub(super) dxr: Arc<Dxr<E, T::Live>>,
+    pub(super) direct: DirectOwner,
+    pub(super) ranges: Owner<E::Word>,
     /// The physical chunks, by their direct entries. References are those of the entries of the
     /// direct table; of two levels, of the blocks that are used.
     chunks: Shared,
@@ -83,16 +83,20 @@ pub(super) struct Patcher<E: Format, T: Direct> {
     fragments: Vec<Fragment<E::Word>>,
 }
 
-impl<E: Format, T: Direct> Patcher<E, T> {
-    /// Of a table that can grow as far as its arrays have room.
-    pub(super) fn new(dxr: Dxr<E, T>) -> Self {
-        let blocks = match dxr.direct.levels() {
-            Levels::Single(_) => None,
-            Levels::Split(split) => Some(Blocks::new(split)),
+impl<E: Format, T: FrozenDirect> Patcher<E, T> {
+    /// A table whose range table can grow to so many words. `None` when there is not as much memory.
+    pub(super) fn new(dxr: &Dxr<E, T>, capacity: usize) -> Option<Self> {
+        let (direct, direct_owner) = dxr.direct.live()?;
+        let (ranges, range_owner) = Live::with_capacity(&dxr.ranges, capacity)?;
+        let Dxr { k, hop_bits, batch, format, .. } = *dxr;
+        let blocks = match &direct_owner {
+            DirectOwner::Single(_) => None,
+            DirectOwner::Split(split) => Some(Blocks::new(split)),
         };
-        let encoder = Encoder::new(dxr.hop_bits);
         let mut patcher = Self {
-            dxr: Arc::new(Dxr { live: true, ..dxr }),
+            dxr: Arc::new(Dxr { direct, ranges, k, hop_bits, batch, format }),
+            direct: direct_owner,
+            ranges: range_owner,
             chunks: Shared::default(),
             free: FreeRuns::new(longest_chunk::<E>()),
             blocks,
@@ -100,18 +104,18 @@ impl<E: Format, T: Direct> Patcher<E, T> {
             added: Vec::new(),
             written: Replaced::default(),
             retire_list: RetireList::default(),
-            encoder,
+            encoder: Encoder::new(hop_bits),
             fragments: Vec::new(),
         };
-        let Self { dxr, chunks, encoder, .. } = &mut patcher;
-        for_each_entry(dxr, |entry| {
+        let Self { direct, ranges, chunks, encoder, .. } = &mut patcher;
+        for_each_entry::<E>(direct.levels(), |entry| {
             if !chunks.refer(entry) {
-                encoder.load(&dxr.ranges, entry);
+                encoder.load(ranges, entry);
                 chunks.insert(entry, chunks.sum(encoder.ranges()));
                 chunks.refer(entry);
             }
         });
-        patcher
+        Some(patcher)
     }
 
     /// Builds what the changed prefixes affect.
@@ -127,8 +131,8 @@ impl<E: Format, T: Direct> Patcher<E, T> {
         } else {
             self.chunks_of(rib, changed)?;
         }
-        match (&mut self.blocks, self.dxr.direct.levels()) {
-            (Some(blocks), Levels::Split(split)) => blocks.stage(split, &self.pending),
+        match (&mut self.blocks, &mut self.direct) {
+            (Some(blocks), DirectOwner::Split(split)) => blocks.stage(split, &self.pending),
             _ => Ok(()),
         }
     }
@@ -165,8 +169,7 @@ impl<E: Format, T: Direct> Patcher<E, T> {
                 None => E::entry(NextHopId::to_raw(slots.next_hop), false, 0),
                 Some(_) => self.chunk(rib, index)?,
             };
-            // SAFETY: slots of the root block are numbers of K bits (invariant 2).
-            if after != unsafe { self.dxr.direct.entry(index) } {
+            if after != self.direct.levels().entry(index) {
                 self.pending.insert(index, after);
             }
         }
@@ -190,12 +193,11 @@ impl<E: Format, T: Direct> Patcher<E, T> {
         rib: &Rib<E::Family>,
         prefix: Prefix<E::Family>,
     ) -> Result<(), CannotPatch> {
-        let Self { dxr, chunks, encoder, fragments, .. } = self;
+        let Self { dxr, direct, ranges, chunks, encoder, fragments, .. } = self;
         let index = prefix.bits().extract(0, dxr.k);
-        // SAFETY: a number of K bits (invariant 2).
-        let before = unsafe { dxr.direct.entry(index) };
+        let before = direct.levels().entry(index);
         fragments_of(rib, prefix, dxr.k, fragments);
-        encoder.load(&dxr.ranges, before);
+        encoder.load(ranges, before);
         let hash = chunks.hash_of(before).unwrap_or_else(|| chunks.sum(encoder.ranges()));
         let end = !E::Word::mask(dxr.k);
         let places = [prefix.first() & end, prefix.last() & end, end];
@@ -218,7 +220,7 @@ impl<E: Format, T: Direct> Patcher<E, T> {
             return Ok(E::entry(hop, false, 0));
         }
         let like = self.encoder.finish().or(Err(CannotPatch))?;
-        let (ranges, words) = (&self.dxr.ranges, self.encoder.words());
+        let (ranges, words) = (&self.ranges, self.encoder.words());
         let same = |entry| is_chunk::<E>(ranges, entry, like, words);
         if let Some(entry) = self.chunks.find(hash, same) {
             return Ok(entry);
@@ -232,7 +234,7 @@ impl<E: Format, T: Direct> Patcher<E, T> {
 
     /// Writes the chunk at hand; where.
     fn place(&mut self) -> Result<u32, CannotPatch> {
-        let (ranges, words) = (&self.dxr.ranges, self.encoder.words());
+        let (ranges, words) = (&mut self.ranges, self.encoder.words());
         if words.len() > longest_chunk::<E>() {
             return Err(CannotPatch);
         }
@@ -242,44 +244,72 @@ impl<E: Format, T: Direct> Patcher<E, T> {
             return Err(CannotPatch);
         }
         // SAFETY: no entry that readers may have read leads into a run that was free (invariant 7).
-        unsafe { ranges.write_unseen(start as usize, words) };
+        unsafe { ranges.write(start as usize, words) };
         Ok(start)
     }
 
     /// Replaces what is to be replaced.
     fn publish(&mut self) -> Replaced {
-        let dxr = self.dxr.clone();
         self.added.clear();
-        match (dxr.direct.levels(), &mut self.blocks) {
-            (Levels::Split(split), Some(blocks)) => {
+        let Self { chunks, ranges, retire_list, .. } = self;
+        let mut references = References::<E> { chunks, ranges, retire_list };
+        match (&mut self.direct, &mut self.blocks) {
+            (DirectOwner::Split(split), Some(blocks)) => {
                 let published = blocks.publish(split);
                 self.pending.clear();
                 self.written.entries = published.elements;
                 self.written.nodes = published.added.len() as u64;
                 for block in published.added {
-                    self.refer(blocks::entries(split, block));
+                    references.refer(split.levels().block(block));
                 }
                 for block in published.retired {
-                    self.release(blocks::entries(split, block));
-                    self.retire_list.push(Items::Block(block), size_of::<u32>() << split.x);
+                    references.release(split.levels().block(block));
+                    references.retire_list.push(Items::Block(block), size_of::<u32>() << split.x);
                 }
             }
-            (Levels::Single(single), _) => {
+            (DirectOwner::Single(entries), _) => {
                 let pending = take(&mut self.pending);
                 self.written.entries = pending.len() as u64;
                 let mut before = Vec::with_capacity(pending.len());
                 for (index, entry) in pending {
-                    before.push(single.entries[index]);
-                    self.refer(&[entry]);
-                    single.entries.publish(index, 0, entry);
+                    before.push(entries[index]);
+                    references.refer(&[entry]);
+                    entries.publish(index, entry);
                 }
-                self.release(&before);
+                references.release(&before);
             }
-            (Levels::Split(_), None) => unreachable!("two levels have blocks"),
+            (DirectOwner::Split(_), None) => unreachable!("two levels have blocks"),
         }
         self.written
     }
 
+    /// Forgets what was prepared.
+    fn forget(&mut self) {
+        self.pending.clear();
+        if let Some(blocks) = &mut self.blocks {
+            blocks.forget();
+        }
+        for entry in take(&mut self.added) {
+            self.chunks.remove(entry);
+            self.free.free(run_of::<E>(&self.ranges, entry));
+        }
+    }
+
+    /// Words and blocks that can be used again.
+    pub(super) fn unused(&self) -> [usize; 2] {
+        let blocks = self.blocks.as_ref().map_or(0, |blocks| blocks.unused().len());
+        [self.free.items(), blocks]
+    }
+}
+
+/// The references of direct entries to chunks, and what happens when the last one is gone.
+struct References<'a, E: Format> {
+    chunks: &'a mut Shared,
+    ranges: &'a [E::Word],
+    retire_list: &'a mut RetireList<Items>,
+}
+
+impl<E: Format> References<'_, E> {
     /// Some direct entries more.
     fn refer(&mut self, entries: &[u32]) {
         for entry in entries.iter().filter(|entry| E::size_field(**entry) != 0) {
@@ -292,54 +322,34 @@ impl<E: Format, T: Direct> Patcher<E, T> {
     fn release(&mut self, entries: &[u32]) {
         for entry in entries.iter().filter(|entry| E::size_field(**entry) != 0) {
             if self.chunks.release(*entry) {
-                let run = run_of(&self.dxr, *entry);
+                let run = run_of::<E>(self.ranges, *entry);
                 let bytes = run.count as usize * size_of::<E::Word>();
                 self.retire_list.push(Items::Words(run), bytes);
             }
         }
     }
-
-    /// Forgets what was prepared.
-    fn forget(&mut self) {
-        self.pending.clear();
-        if let Some(blocks) = &mut self.blocks {
-            blocks.forget();
-        }
-        for entry in take(&mut self.added) {
-            self.chunks.remove(entry);
-            self.free.free(run_of(&self.dxr, entry));
-        }
-    }
-
-    /// Words and blocks that can be used again.
-    pub(super) fn unused(&self) -> [usize; 2] {
-        let blocks = self.blocks.as_ref().map_or(0, |blocks| blocks.unused().len());
-        [self.free.items(), blocks]
-    }
 }
 
 /// The words of a chunk.
-fn run_of<E: Format, T: Direct>(dxr: &Dxr<E, T>, entry: u32) -> Run {
-    let count = chunk_words::<E>(&dxr.ranges, entry) as u32;
+fn run_of<E: Format>(ranges: &[E::Word], entry: u32) -> Run {
+    let count = chunk_words::<E>(ranges, entry) as u32;
     Run { start: E::base(entry), count }
 }
 
 /// Calls `visit` with every direct entry that leads to a chunk; of two levels, with those of each
 /// block that is used.
-fn for_each_entry<E: Format, T: Direct>(dxr: &Dxr<E, T>, mut visit: impl FnMut(u32)) {
+fn for_each_entry<E: Format>(direct: Levels<'_>, mut visit: impl FnMut(u32)) {
     let mut all = |entries: &[u32]| {
         let chunks = entries.iter().filter(|entry| E::size_field(**entry) != 0);
         chunks.for_each(|entry| visit(*entry));
     };
-    match dxr.direct.levels() {
-        Levels::Single(single) => all(&single.entries),
-        Levels::Split(split) => {
-            Blocks::used(split).for_each(|block| all(blocks::entries(split, block)));
-        }
+    match direct {
+        Levels::Single(entries) => all(entries),
+        Levels::Split { .. } => Blocks::used(direct).for_each(|block| all(direct.block(block))),
     }
 }
 
-impl<E: Format, T: Direct> Patch<E::Family> for Patcher<E, T> {
+impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
     fn patch(
         &mut self,
         rib: &Rib<E::Family>,
@@ -380,14 +390,14 @@ impl<E: Format, T: Direct> Patch<E::Family> for Patcher<E, T> {
     }
 
     fn used_and_unused(&self) -> (usize, usize) {
-        let (blocks, x) = match self.dxr.direct.levels() {
+        let (blocks, x) = match self.direct.levels() {
             Levels::Single(_) => (0, 0),
-            Levels::Split(split) => (split.entries.len() >> split.x, split.x),
+            Levels::Split { entries, x, .. } => (entries.len() >> x, x),
         };
         let bytes =
             |words, blocks| words * size_of::<E::Word>() + ((blocks * size_of::<u32>()) << x);
         let [free_words, free_blocks] = self.unused();
-        (bytes(self.dxr.ranges.len(), blocks), bytes(free_words, free_blocks))
+        (bytes(self.ranges.len(), blocks), bytes(free_words, free_blocks))
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -403,18 +413,17 @@ impl<E: Format, T: Direct> Patch<E::Family> for Patcher<E, T> {
                 Items::Block(block) => unused.blocks.push(*block),
             }
         }
-        check::check(&self.dxr, unused, rib)?;
+        let (direct, ranges) = (self.direct.levels(), &self.ranges[..]);
+        let Dxr { k, hop_bits, .. } = *self.dxr;
+        check::check(&Slices::<E> { direct, ranges, k, hop_bits }, unused, rib)?;
         let mut references = BTreeMap::new();
-        for_each_entry(&self.dxr, |entry| *references.entry(entry).or_default() += 1);
+        for_each_entry::<E>(direct, |entry| *references.entry(entry).or_default() += 1);
         let hash = |entry| {
-            let mut encoder = Encoder::<E>::new(self.dxr.hop_bits);
-            encoder.load(&self.dxr.ranges, entry);
+            let mut encoder = Encoder::<E>::new(hop_bits);
+            encoder.load(ranges, entry);
             self.chunks.sum(encoder.ranges())
         };
-        let blocks_agree = match (&self.blocks, self.dxr.direct.levels()) {
-            (Some(blocks), Levels::Split(split)) => blocks.agree(split),
-            _ => true,
-        };
+        let blocks_agree = self.blocks.as_ref().is_none_or(|blocks| blocks.agree(direct));
         if !self.chunks.agrees(&references, hash) || !blocks_agree {
             return check::corrupt("the accounts of what refers to what are wrong".into());
         }

@@ -1,6 +1,6 @@
 //! The kernel: vectors of addresses go down level by level.
 
-use super::super::layout::{BRANCH, Code, DROP, Folio, Level, PAGE, PLACE};
+use super::super::layout::{BRANCH, Code, DROP, Level, PAGE, PLACE, View};
 use super::super::root::{Form, PLACES, REGION_BITS, Regions};
 use crate::net::Family;
 use crate::simd::lanes::Lanes;
@@ -21,7 +21,7 @@ const FROM_PAGE: u32 = 1 << 24;
 
 pub(super) struct Kernel<'a, L: Lanes, F: Family, C: Code, const FORM: u8> {
     lanes: L,
-    folio: &'a Folio<F, C>,
+    folio: View<'a, F, C>,
     pages: *const u8,
     /// The levels that most addresses need at most: all but the last, and the last.
     usual: (&'a [Level], Level),
@@ -32,10 +32,11 @@ type Halves<V, const N: usize> = [[V; 2]; N];
 
 impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM> {
     #[inline(always)]
-    pub fn new(lanes: L, folio: &'a Folio<F, C>) -> Self {
-        let (last, before) = (folio.usual_levels - 1, &folio.levels[..folio.usual_levels - 1]);
-        let usual = (before, folio.levels[last]);
-        Self { lanes, folio, pages: folio.pages.as_ptr().cast(), usual }
+    pub fn new(lanes: L, folio: View<'a, F, C>) -> Self {
+        let fixed = folio.fixed;
+        let (last, before) = (fixed.usual_levels - 1, &fixed.levels[..fixed.usual_levels - 1]);
+        let usual = (before, fixed.levels[last]);
+        Self { lanes, folio, pages: folio.pages.as_ptr(), usual }
     }
 
     /// Answers `N` vectors of addresses.
@@ -148,7 +149,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         }
         match &root.form {
             Form::Span { first, .. } => {
-                let (first, last) = (l.splat(*first), l.splat(root.last()));
+                let (first, last) = (l.splat(*first), l.splat(root.last));
                 for word in word {
                     let index = l.min(l.sub(l.shr(*word, shift), first), last);
                     *word = self.root_entry(index);
@@ -165,7 +166,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
 
     #[inline(always)]
     fn root_entry(&self, index: L::V) -> L::V {
-        let entries = self.folio.root.entries.as_ptr();
+        let entries = self.folio.entries.as_ptr();
         // SAFETY: at most the last index, which is below 2^31; an IPv4 root has an entry for every
         // block (invariant 1).
         unsafe { self.lanes.gather_published(entries, index) }
@@ -183,7 +184,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         let bits = u32::from(regions.block_bits);
         let start = l.shl(l.and(place, l.splat(PLACES as u32 - 1)), l.splat(bits));
         let index = l.or(start, l.and(number, l.splat((1 << bits) - 1)));
-        l.select(stored, index, l.splat(self.folio.root.last()))
+        l.select(stored, index, l.splat(self.folio.root.last))
     }
 
     /// The bits of a level's window, with zeros below them for the codes of a slot.
@@ -291,7 +292,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
     fn step(&self, window: L::V, entry: L::V) -> L::V {
         let l = self.lanes;
         // SAFETY: the window is that of the level of the pages to which the lanes lead.
-        let read = unsafe { self.read(window, entry) };
+        let read = unsafe { self.read::<false>(window, entry) };
         if C::MASK == u32::MAX {
             return read;
         }
@@ -303,26 +304,31 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
     fn last_step(&self, window: L::V, entry: L::V) -> L::V {
         let l = self.lanes;
         // SAFETY: the window is that of the level of the pages to which the lanes lead.
-        let read = unsafe { self.read(window, entry) };
+        let read = unsafe { self.read::<true>(window, entry) };
         if C::MASK == u32::MAX { read } else { l.select(l.negative(entry), self.code(read), read) }
     }
 
-    /// What the slots of pages say, with what lies behind a code; answers stay as they are.
+    /// The contents of slots, with other bits above a code; answers stay as they are.
     ///
     /// # Safety
-    /// The pages to which the lanes lead are of the window's level.
+    /// The pages to which the lanes lead are of the window's level, and with `CODES` all are pages of
+    /// codes.
     #[inline(always)]
-    unsafe fn read(&self, window: L::V, entry: L::V) -> L::V {
+    unsafe fn read<const CODES: bool>(&self, window: L::V, entry: L::V) -> L::V {
         let l = self.lanes;
         let slot = l.shr(window, l.and(entry, l.splat(DROP)));
         let at = l.add(l.and(entry, l.splat(PLACE)), slot);
         let (page, base) = (l.negative(entry), self.pages);
-        match C::LOG2 {
+        match (C::LOG2, CODES) {
             // SAFETY: the chosen lanes name slots of pages (invariant 2), below 2^30.
-            0 => unsafe { l.gather_where::<1>(page, base, at, entry) },
-            // SAFETY: as above.
-            1 => unsafe { l.gather_where::<2>(page, base, at, entry) },
-            // SAFETY: as above.
+            (0, true) => unsafe { l.gather_codes_where::<1>(page, base, at, entry) },
+            // SAFETY: as for codes of 8 bits.
+            (1, true) => unsafe { l.gather_codes_where::<2>(page, base, at, entry) },
+            // SAFETY: as for codes of 8 bits.
+            (0, false) => unsafe { l.gather_where::<1>(page, base, at, entry) },
+            // SAFETY: as for codes of 8 bits.
+            (1, false) => unsafe { l.gather_where::<2>(page, base, at, entry) },
+            // SAFETY: as for codes of 8 bits; a code is as long as an entry.
             _ => unsafe { l.gather_where::<4>(page, base, at, entry) },
         }
     }

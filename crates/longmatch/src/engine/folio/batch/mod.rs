@@ -15,7 +15,7 @@
 mod kernel;
 
 use self::kernel::Kernel;
-use super::layout::{Code, Folio};
+use super::layout::{Code, View};
 use super::lookup;
 use crate::engine::kit::{Form, Keys};
 use crate::net::{Family, NextHopId};
@@ -24,7 +24,7 @@ use crate::simd::{Simd, Work};
 
 /// Answers `keys` into `out`, which is as long.
 pub(super) fn lookup_batch<F: Family, C: Code>(
-    folio: &Folio<F, C>,
+    folio: View<'_, F, C>,
     simd: Simd,
     keys: Keys<'_, F>,
     out: &mut [Option<NextHopId>],
@@ -47,10 +47,7 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
             return lanes.run(Groups::<_, F, C, 6> { lanes, folio, form, from, out });
         }
     }
-    // The kernel takes a code from the low end of what it reads with the bytes behind it. These may
-    // belong to a page that is being written: no processor minds, sanitizers do.
-    let exact = cfg!(any(target_endian = "big", miri, longmatch_sanitize));
-    match out.len() < Plain::COUNT || exact {
+    match out.len() < Plain::COUNT {
         true => simd.run_scalar(Few { folio, keys: &keys, out }),
         false if const { F::WIDTH == 32 } => {
             simd.run_scalar(Groups::<_, F, C, 2> { lanes: Plain, folio, form, from, out });
@@ -61,7 +58,7 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
 
 /// Fewer addresses than the narrowest vector has lanes, one after the other.
 struct Few<'a, F: Family, C: Code> {
-    folio: &'a Folio<F, C>,
+    folio: View<'a, F, C>,
     keys: &'a Keys<'a, F>,
     out: &'a mut [Option<NextHopId>],
 }
@@ -81,7 +78,7 @@ impl<F: Family, C: Code> Work for Few<'_, F, C> {
 /// vectors: as many can be read at `from` as there is room for in `out`.
 struct Groups<'a, L, F: Family, C: Code, const V: usize> {
     lanes: L,
-    folio: &'a Folio<F, C>,
+    folio: View<'a, F, C>,
     form: Form,
     from: *const u8,
     out: &'a mut [Option<NextHopId>],

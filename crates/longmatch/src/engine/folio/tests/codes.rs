@@ -33,7 +33,7 @@ fn codebooks_of_255_to_257() {
         }
         let folio = agree::<Ipv4, Coded>(&rib, &cuts(&[16, 24]));
         assert_eq!(kinds(&folio).1[0], branch_pages, "{hops}, {with_none}");
-        let mut known: Vec<u16> = (0..=255).map(|code| folio.book.value(code)).collect();
+        let mut known: Vec<u16> = (0..=255).map(|code| folio.fixed.book.value(code)).collect();
         known.sort_unstable();
         known.dedup();
         let values = hops as usize + usize::from(with_none);
@@ -51,18 +51,18 @@ fn patches_stand_for_rare_codes() {
         let all: Vec<u32> = all.collect();
         let rib = in_turn(all.iter().copied(), all.len());
         let folio = agree::<Ipv4, Byte>(&rib, &cuts(&[16, 24]));
-        assert_eq!(folio.patches.len(), patches);
+        assert_eq!(folio.fixed.patches.len(), patches);
         let (_, branch_pages) = kinds(&folio);
         assert_eq!(branch_pages[0] > 0, above > 0, "some next hop has no code");
     }
     // A code that no next hop of the table has costs nothing.
     let folio =
         agree::<Ipv4, Byte>(&in_turn([65_535, 65_534, 256, 257].into_iter(), 64), &cuts(&[16]));
-    assert_eq!((folio.patches.len(), kinds(&folio).1.iter().sum::<usize>()), (4, 0));
+    assert_eq!((folio.fixed.patches.len(), kinds(&folio).1.iter().sum::<usize>()), (4, 0));
     // Nor does one that is rarer than all others deserve a patch.
     let all: Vec<u32> = (1..256).chain(1..256).chain([256]).collect();
     let folio = agree::<Ipv4, Byte>(&in_turn(all.iter().copied(), all.len()), &cuts(&[16]));
-    assert_eq!(folio.patches, []);
+    assert_eq!(folio.fixed.patches, []);
 }
 
 /// "No route" may be the code that a patch takes.
@@ -71,7 +71,7 @@ fn a_patch_for_no_route() {
     let mut rib = in_turn((1..256).chain([256, 256, 256]), 600);
     rib.insert("0.0.0.0/0".parse().unwrap(), hop(256)).unwrap();
     let folio = agree::<Ipv4, Byte>(&rib, &cuts(&[16]));
-    assert_eq!(folio.patches, [(0, 256)]);
+    assert_eq!(folio.fixed.patches, [(0, 256)]);
     rib.remove("0.0.0.0/0".parse().unwrap());
     agree::<Ipv4, Byte>(&rib, &cuts(&[16]));
     agree::<Ipv4, Coded>(&rib, &cuts(&[16]));

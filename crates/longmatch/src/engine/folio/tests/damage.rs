@@ -3,7 +3,7 @@
 
 use super::super::layout::{BRANCH, PAGE, PLACE_UNIT};
 use super::*;
-use crate::mem::Buffer;
+use crate::mem::{Frozen, Plain};
 use crate::simd::lanes::Book;
 
 /// A table with pages of codes of two grains, branch pages, shared pages and unused pieces.
@@ -22,7 +22,7 @@ const ROUTES: [(&str, u32); 11] = [
 ];
 
 fn set_first<F: Family, C: Code>(folio: &mut Folio<F, C>, to: impl Fn(u32) -> u32) {
-    match &mut folio.root.form {
+    match &mut folio.fixed.root.form {
         Form::Span { first, .. } => *first = to(*first),
         form => panic!("{form:?}"),
     }
@@ -52,39 +52,46 @@ fn all_broken<C: Code>(damages: &[Damage<Ipv4, C>]) {
 }
 
 /// A copy with another length; what is added is zero.
-fn resized(buffer: &Buffer, len: usize) -> Buffer {
-    let mut copy = Buffer::zeroed(len).unwrap();
-    copy.iter_mut().zip(buffer.iter()).for_each(|(to, from)| *to = *from);
+fn resized<T: Plain>(items: &[T], len: usize) -> Frozen<T> {
+    let mut copy = Frozen::zeroed(len).unwrap();
+    copy.iter_mut().zip(items).for_each(|(to, from)| *to = *from);
     copy
 }
 
 /// The bytes of the code at `place + slot` become `code`.
 fn set_code(folio: &mut Folio<Ipv4, Byte>, place: u32, slot: usize, code: u8) {
-    let at = place as usize + slot;
-    let mut bytes = folio.pages[at / 4].to_ne_bytes();
-    bytes[at % 4] = code;
-    folio.pages[at / 4] = u32::from_ne_bytes(bytes);
+    folio.pages[place as usize + slot] = code;
+}
+
+/// A slot of a branch page of codes of 8 bits.
+fn branch_slot(folio: &Folio<Ipv4, Byte>, branch: Entry, slot: usize) -> Entry {
+    Entry(u32::from_le_bytes(folio.pages.as_chunks::<4>().0[branch.place() as usize / 4 + slot]))
+}
+
+fn set_slot(folio: &mut Folio<Ipv4, Byte>, branch: Entry, slot: usize, entry: Entry) {
+    let at = branch.place() as usize + 4 * slot;
+    folio.pages[at..][..4].copy_from_slice(&entry.0.to_le_bytes());
 }
 
 #[test]
 fn roots() {
     all_broken::<Byte>(&[
-        (|f| f.root.bits = 0, "a root of"),
-        (|f| f.root.bits = 32, "a root of"),
-        (|f| f.root.bits = 15, "blocks from"),
+        (|f| f.fixed.root.bits = 0, "a root of"),
+        (|f| f.fixed.root.bits = 32, "a root of"),
+        (|f| f.fixed.root.bits = 15, "blocks from"),
         (|f| set_first(f, |_| 1), "blocks from"),
-        (|f| f.root.entries = resized(&f.root.entries, 1 << 16), "blocks from"),
-        (|f| f.root.entries[1 << 16] = PAGE, "last entry is a page"),
-        (|f| f.root.entries[0x0a06] = 2, "next hop 2 from 10.6.0.0 on"),
-        (|f| f.root.entries[0xffff] = 1, "next hop 1 from 255.255.0.0 on"),
-        (|f| f.root.entries[0] = 70_000, "with codes=8"),
-        (|f| f.root.entries[0x0a00] = 1, "next hop 1 from 10.0.0.0 on"),
+        (|f| f.entries = resized(&f.entries, 1 << 16), "blocks from"),
+        (|f| f.entries[1 << 16] = PAGE, "last entry is a page"),
+        (|f| f.entries[0x0a06] = 2, "next hop 2 from 10.6.0.0 on"),
+        (|f| f.entries[0xffff] = 1, "next hop 1 from 255.255.0.0 on"),
+        (|f| f.entries[0] = 70_000, "with codes=8"),
+        (|f| f.entries[0x0a00] = 1, "next hop 1 from 10.0.0.0 on"),
     ]);
     let rib = rib::<Ipv6>(&[("2001:db8::/32", 1), ("2001:db8::1/128", 2)]);
     let damages: [Damage<Ipv6, Byte>; 3] = [
         (|f| set_first(f, |first| first + 1), "next hop 1 from 2002:db8:: on"),
         (|f| set_first(f, |_| 0xffff + 1), "blocks from"),
-        (|f| f.root.entries[1] = 7, "next hop 7 from :: on"),
+        (|f| f.entries[1] = 7, "next hop 7 from :: on"),
     ];
     for (damage, said) in damages {
         broken(&rib, &cuts(&[16]), damage, said);
@@ -94,22 +101,28 @@ fn roots() {
 #[test]
 fn levels() {
     all_broken::<Byte>(&[
-        (|f| f.levels = [].into(), "the levels end at 16"),
-        (|f| f.levels = f.levels[..1].into(), "the levels end at 24"),
-        (|f| f.levels[0].start = 15, "after a cut at 16"),
-        (|f| f.levels[1].start = 25, "after a cut at 24"),
-        (|f| f.levels[0].width = 0, "after a cut at 16"),
-        (|f| f.levels[0].width = 15, "after a cut at 16"),
-        (|f| f.levels[1].width = 9, "in halves of 64"),
-        (|f| f.usual_levels = 0, "usual levels"),
-        (|f| f.usual_levels = 3, "usual levels"),
-        (|f| f.levels = [(16, 7), (23, 9)].map(|(start, width)| Level { start, width }).into(), ""),
+        (|f| f.fixed.levels = [].into(), "the levels end at 16"),
+        (|f| f.fixed.levels = f.fixed.levels[..1].into(), "the levels end at 24"),
+        (|f| f.fixed.levels[0].start = 15, "after a cut at 16"),
+        (|f| f.fixed.levels[1].start = 25, "after a cut at 24"),
+        (|f| f.fixed.levels[0].width = 0, "after a cut at 16"),
+        (|f| f.fixed.levels[0].width = 15, "after a cut at 16"),
+        (|f| f.fixed.levels[1].width = 9, "in halves of 64"),
+        (|f| f.fixed.usual_levels = 0, "usual levels"),
+        (|f| f.fixed.usual_levels = 3, "usual levels"),
+        (
+            |f| {
+                f.fixed.levels =
+                    [(16, 7), (23, 9)].map(|(start, width)| Level { start, width }).into()
+            },
+            "",
+        ),
     ]);
     let rib = rib::<Ipv6>(&[("2001:db8::/32", 1), ("2001:db8::1/128", 2)]);
     let cuts = cuts(&[16, 30, 44, 58, 64]);
-    broken::<_, Byte>(&rib, &cuts, |f| f.usual_levels = 3, "usual levels");
+    broken::<_, Byte>(&rib, &cuts, |f| f.fixed.usual_levels = 3, "usual levels");
     let across = |f: &mut Folio<Ipv6, Byte>| {
-        (f.levels[2].width, f.levels[3]) = (12, Level { start: 56, width: 14 });
+        (f.fixed.levels[2].width, f.fixed.levels[3]) = (12, Level { start: 56, width: 14 });
     };
     broken::<_, Byte>(&rib, &cuts, across, "in halves of 64");
 }
@@ -117,22 +130,22 @@ fn levels() {
 #[test]
 fn entries() {
     all_broken::<Byte>(&[
-        (|f| f.root.entries[0x0a00] |= 0x3fff_fff0, "leads to no page"),
-        (|f| f.root.entries[0x0a00] += PLACE_UNIT as u32, "leads to"),
-        (|f| f.root.entries[0x0a00] |= BRANCH, "leads to"),
-        (|f| f.root.entries[0x0a03] &= !BRANCH, "drops bits of"),
-        (|f| f.root.entries[0x0a03] |= 1, "drops bits of a branch page"),
-        (|f| f.root.entries[0x0a00] |= 15, "drops bits of"),
-        (|f| f.root.entries[0x0a02] &= !15, "drops bits of"),
-        (|f| f.root.entries[0x0a02] += 1, "leads to"),
-        (|f| f.root.entries[0x0a06] = f.root.entries[0x0a00], "leads to"),
+        (|f| f.entries[0x0a00] |= 0x3fff_fff0, "leads to no page"),
+        (|f| f.entries[0x0a00] += PLACE_UNIT as u32, "leads to"),
+        (|f| f.entries[0x0a00] |= BRANCH, "leads to"),
+        (|f| f.entries[0x0a03] &= !BRANCH, "drops bits of"),
+        (|f| f.entries[0x0a03] |= 1, "drops bits of a branch page"),
+        (|f| f.entries[0x0a00] |= 15, "drops bits of"),
+        (|f| f.entries[0x0a02] &= !15, "drops bits of"),
+        (|f| f.entries[0x0a02] += 1, "leads to"),
+        (|f| f.entries[0x0a06] = f.entries[0x0a00], "leads to"),
         (
             |f| {
                 // A slot of the last level that leads on.
-                let branch = Entry(f.root.entries[0x0a05]);
-                let below = Entry(f.pages[branch.place() as usize / 4]);
+                let branch = Entry(f.entries[0x0a05]);
+                let below = branch_slot(f, branch, 0);
                 assert!(below.is_branch());
-                f.pages[below.place() as usize / 4 + 7] = Entry::page_of_codes(0, 2).0;
+                set_slot(f, below, 7, Entry::page_of_codes(0, 2));
             },
             "past the address's end",
         ),
@@ -142,32 +155,32 @@ fn entries() {
 #[test]
 fn pages() {
     all_broken::<Byte>(&[
-        (|f| set_code(f, Entry(f.root.entries[0x0a00]).place(), 1, 3), "next hop 3 from"),
-        (|f| set_code(f, Entry(f.root.entries[0x0a00]).place(), 2, 1), "not filled up"),
+        (|f| set_code(f, Entry(f.entries[0x0a00]).place(), 1, 3), "next hop 3 from"),
+        (|f| set_code(f, Entry(f.entries[0x0a00]).place(), 2, 1), "not filled up"),
         (
             |f| {
                 // 10.0.0.0/17 with four slots: right, but twice as many as it needs.
-                let page = Entry(f.root.entries[0x0a00]);
+                let page = Entry(f.entries[0x0a00]);
                 for (slot, code) in [2, 2, 1, 1].into_iter().enumerate() {
                     set_code(f, page.place(), slot, code);
                 }
-                f.root.entries[0x0a00] -= 1;
-                f.root.entries[0x0a01] -= 1;
+                f.entries[0x0a00] -= 1;
+                f.entries[0x0a01] -= 1;
             },
             "finer than needed",
         ),
         (
             |f| {
-                let branch = Entry(f.root.entries[0x0a03]).place() as usize / 4;
-                f.pages[branch..][..256].fill(1);
+                let branch = Entry(f.entries[0x0a03]);
+                (0..256).for_each(|slot| set_slot(f, branch, slot, Entry::answer(1)));
             },
             "without a change",
         ),
         (
             |f| {
-                let [a, b] = [0x0a03, 0x0a05].map(|at| f.root.entries[at]);
-                let [a, b] = [a, b].map(|entry| Entry(entry).place() as usize / 4);
-                f.pages.copy_within(a..a + 256, b);
+                let [a, b] = [0x0a03, 0x0a05].map(|at| f.entries[at]);
+                let [a, b] = [a, b].map(|entry| Entry(entry).place() as usize);
+                f.pages.copy_within(a..a + 1024, b);
             },
             "is stored twice",
         ),
@@ -175,9 +188,9 @@ fn pages() {
             |f| {
                 let end = f.store.pages().map(|page| page.start as usize + page.bytes());
                 let end = end.chain(f.store.unused().map(|(start, bytes)| start as usize + bytes));
-                f.pages = resized(&f.pages, end.max().unwrap() / 4);
+                f.pages = resized(&f.pages, end.max().unwrap() - 1);
             },
-            "loaded behind them",
+            "bytes for pages of",
         ),
     ]);
 }
@@ -238,19 +251,19 @@ fn codes() {
     };
     assert_eq!(swapped([1, 2])[1], 2);
     all_broken::<Byte>(&[
-        (|f| f.book = Book::new([0; 256]), "by the book"),
-        (|f| f.patches.clear(), "by the book"),
-        (|f| f.patches[0].0 = 77, "by the book"),
-        (|f| f.patches[0].1 = 77, "by the book"),
-        (|f| f.patches[1] = f.patches[0], "by the book"),
-        (|f| f.patches = vec![(1, 300); 5], "for codes=8"),
+        (|f| f.fixed.book = Book::new([0; 256]), "by the book"),
+        (|f| f.fixed.patches.clear(), "by the book"),
+        (|f| f.fixed.patches[0].0 = 77, "by the book"),
+        (|f| f.fixed.patches[0].1 = 77, "by the book"),
+        (|f| f.fixed.patches[1] = f.fixed.patches[0], "by the book"),
+        (|f| f.fixed.patches = vec![(1, 300); 5], "for codes=8"),
     ]);
     let rib = rib::<Ipv4>(&ROUTES);
     let book = swapped([1, 2]);
-    broken::<_, Coded>(&rib, &cuts(&[16]), |f| f.book = Book::new(book), "next hop");
-    broken::<_, Coded>(&rib, &cuts(&[16]), |f| f.book = Book::new([1; 256]), "has two codes");
-    broken::<_, Coded>(&rib, &cuts(&[16]), |f| f.patches.push((1, 1)), "for codes=book");
-    broken::<_, u16>(&rib, &cuts(&[16]), |f| f.patches.push((1, 1)), "for codes=16");
+    broken::<_, Coded>(&rib, &cuts(&[16]), |f| f.fixed.book = Book::new(book), "next hop");
+    broken::<_, Coded>(&rib, &cuts(&[16]), |f| f.fixed.book = Book::new([1; 256]), "has two codes");
+    broken::<_, Coded>(&rib, &cuts(&[16]), |f| f.fixed.patches.push((1, 1)), "for codes=book");
+    broken::<_, u16>(&rib, &cuts(&[16]), |f| f.fixed.patches.push((1, 1)), "for codes=16");
 }
 
 #[test]

@@ -10,19 +10,19 @@ fn forms(routes: &[(&str, u32)], first: u32, blocks: usize, outside: u32) {
         for cuts in [vec![], vec![8], vec![16], vec![17, 31, 45], vec![20]] {
             let config = Config { cuts, root: wish, huge: false };
             let folio = agree::<Ipv6, Byte>(&rib, &config);
-            let root = &folio.root;
+            let root = &folio.fixed.root;
             let Form::Span { first: stored, sparse } = root.form else {
                 assert!(wish.is_none(), "{routes:?}");
                 continue;
             };
             assert!(wish.is_none_or(|wish| sparse == (wish == RootForm::Sparse)));
             if root.bits == 16 {
-                assert_eq!((stored, root.entries.len() - 1), (first, blocks), "{routes:?}");
+                assert_eq!((stored, folio.entries.len() - 1), (first, blocks), "{routes:?}");
             }
-            assert_eq!(root.entries[root.last() as usize], outside, "{routes:?}");
+            assert_eq!(folio.entries[root.last as usize], outside, "{routes:?}");
             // Just outside, and far away.
             let all = 1u128 << root.bits;
-            let end = u128::from(stored) + u128::from(root.last());
+            let end = u128::from(stored) + u128::from(root.last);
             for block in [0, u128::from(stored).wrapping_sub(1), end, all / 2, all - 1] {
                 let addr = (block & (all - 1)) << (128 - root.bits) | 1 << 70;
                 let right = rib.longest_match(Ipv6::addr(addr)).map(|route| route.next_hop);
@@ -73,7 +73,7 @@ fn both_ends_of_the_space() {
 fn large_sparse_roots() {
     let rib = rib::<Ipv6>(&[("2000::/128", 1), ("2fff:ffff::/32", 2)]);
     let folio = agree::<Ipv6, Byte>(&rib, &Config { root: Some(RootForm::Sparse), ..cuts(&[28]) });
-    assert_eq!(folio.root.entries.len(), (1 << 24) + 2);
+    assert_eq!(folio.entries.len(), (1 << 24) + 2);
     assert_eq!(folio.memory_usage().parts[0].bytes, 2 * 4096);
     let dense = agree::<Ipv6, Byte>(&rib, &Config { root: Some(RootForm::Dense), ..cuts(&[20]) });
     assert_eq!(dense.memory_usage().parts[0].bytes, 4 * ((1 << 16) + 2));
@@ -85,7 +85,7 @@ fn routes_at_both_ends_make_no_giant() {
     let rib = rib::<Ipv6>(&[("::1/128", 1), ("2001:db8::/32", 2), ("ff00::/8", 3)]);
     for root in [None, Some(RootForm::Sparse)] {
         let folio = agree::<Ipv6, Byte>(&rib, &Config { root, ..Config::default() });
-        assert!(folio.root.entries.len() <= (1 << 27) + 1, "{}", Engine::variant(&folio));
+        assert!(folio.entries.len() <= (1 << 27) + 1, "{}", Structure::variant(&folio));
     }
 }
 
@@ -112,7 +112,9 @@ fn regions_are_told_apart() {
         let rib: Rib<Ipv6> = routes.iter().map(route).collect();
         let config = Config { root: Some(RootForm::Regions), ..Config::default() };
         let folio = agree::<Ipv6, Byte>(&rib, &config);
-        let Form::Regions(regions) = &folio.root.form else { panic!("{:?}", folio.root.form) };
+        let Form::Regions(regions) = &folio.fixed.root.form else {
+            panic!("{:?}", folio.fixed.root.form)
+        };
         let numbers = regions.numbers();
         assert_eq!(numbers.len(), count as usize);
         for region in 0..1u128 << 12 {

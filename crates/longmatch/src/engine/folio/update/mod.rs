@@ -8,7 +8,7 @@
 //! any other the blocks that it touches are built again from the RIB, with the builder that
 //! compiles a whole table.
 //!
-//! The array of pages has room to grow in place. When that is used up, or the table no longer fits
+//! The array of pages has capacity to grow in place. When that is used up, or the table no longer fits
 //! the plan that it was compiled by, it cannot be patched, and is compiled again.
 
 mod path;
@@ -21,56 +21,47 @@ use core::sync::atomic::Ordering::Relaxed;
 use self::path::Step;
 use super::check;
 use super::compile::{Builder, Codes};
-use super::layout::{Code, Entry, Extent, Folio, MAX_NEXT_HOP, PLACE_UNIT};
+use super::layout::{Code, Entry, Extent, Folio, MAX_NEXT_HOP, PLACE_UNIT, Slices};
 use super::store::{Full, Kind, Lines, Page, Store};
 use super::survey::Start;
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
-use crate::mem::{Buffer, MemoryUsage, RetireList};
+use crate::mem::{Live, LiveMemory, MemoryUsage, Owner, Readable, RetireList};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::Rib;
 
 /// A change of more blocks than this is as much work as a fresh compile.
 const MOST_BLOCKS: u64 = 1 << 16;
-/// Room for pages, beside as much again as there are.
+/// Spare bytes of the array of pages, beside as many again as there are.
 const SPARE_BYTES: usize = 1 << 20;
 
 /// The array of pages of a Folio that changes under readers.
-struct Shelf<F: Family, C: Code> {
-    folio: Arc<Folio<F, C>>,
-    /// Bytes that have been used.
-    used: usize,
-}
+struct LivePages(Owner<u8>);
 
-impl<F: Family, C: Code> Lines for Shelf<F, C> {
+impl Lines for LivePages {
     fn page(&self, page: &Page) -> &[u8] {
-        let (start, bytes) = (page.start as usize, page.bytes());
-        assert!(start + bytes <= self.used, "{page:?} of {} bytes", self.used);
-        let start = self.folio.pages.as_ptr().cast::<u8>().wrapping_add(start);
-        // SAFETY: inside of the buffer, which came initialised; a page is not written as long as it
-        // is one (invariant 8), which the caller's borrow of the store does not outlast.
-        unsafe { core::slice::from_raw_parts(start, bytes) }
+        &self.0[page.start as usize..][..page.bytes()]
     }
 
     fn write(&mut self, start: u32, page: &[u8]) {
         // SAFETY: no entry leads there: the place is new, or no reader can reach the page that was
-        // there.
-        unsafe { self.folio.pages.write_unseen(start as usize, page) };
+        // there (invariant 8).
+        unsafe { self.0.write(start as usize, page) };
     }
 
     fn grow(&mut self, bytes: usize, limit: usize) -> Result<u32, Full> {
-        let end = self.used + bytes;
-        // Gathers read a word from where a code is.
-        if end > limit || end + size_of::<u32>() > 4 * self.folio.pages.len() {
+        if self.0.len() + bytes > limit {
             return Err(Full::Places);
         }
-        u32::try_from(core::mem::replace(&mut self.used, end)).map_err(|_| Full::Places)
+        let start = self.0.extend(bytes).ok_or(Full::Memory)?;
+        u32::try_from(start).map_err(|_| Full::Places)
     }
 }
 
 /// The write side.
 struct Patcher<F: Family, C: Code> {
-    store: Store<Shelf<F, C>>,
-    folio: Arc<Folio<F, C>>,
+    store: Store<LivePages>,
+    folio: Arc<Folio<F, C, LiveMemory>>,
+    entries: Owner<u32>,
     codes: Codes,
     /// The stored blocks of the root.
     stretches: Vec<(usize, Range<u32>)>,
@@ -92,23 +83,22 @@ struct Prepared {
     page: Option<u32>,
 }
 
-/// A Folio with room for its pages to grow, and who changes it.
+/// A Folio whose array of pages has capacity to grow, and its write side.
 pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> {
-    let used = folio.store.account().end();
-    let bytes = used.saturating_mul(2).saturating_add(SPARE_BYTES);
-    let make = if folio.pages.is_huge() { Buffer::huge } else { Buffer::zeroed };
-    let Some(mut pages) = make(bytes / 4) else {
+    let capacity = folio.pages.len().saturating_mul(2).saturating_add(SPARE_BYTES);
+    let make = if folio.pages.is_huge() { Live::huge } else { Live::with_capacity };
+    let arrays = Live::with_capacity(&folio.entries, 0).zip(make(&folio.pages, capacity));
+    let Some(((entries, entry_owner), (pages, page_owner))) = arrays else {
         return LiveEngine::recompiled(folio);
     };
-    pages[..used / 4].copy_from_slice(&folio.pages[..used / 4]);
-    folio.pages = pages;
-    let store = core::mem::take(&mut folio.store);
-    folio.live = Some(Extent::default());
-    let (codes, stretches) = (Codes::of(&folio), folio.root.stretches());
-    let folio = Arc::new(folio);
-    let mut patcher = Patcher {
-        store: store.moved(Shelf { folio: folio.clone(), used }),
+    let store = core::mem::take(&mut folio.store).moved(LivePages(page_owner));
+    let (codes, stretches) = (Codes::of(&folio), folio.fixed.root.stretches());
+    let Folio { fixed, extent, family, .. } = folio;
+    let folio = Arc::new(Folio { entries, pages, fixed, store: Store::default(), extent, family });
+    let patcher = Patcher {
+        store,
         folio: folio.clone(),
+        entries: entry_owner,
         codes,
         stretches,
         retire_list: RetireList::default(),
@@ -124,16 +114,15 @@ pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> 
 
 impl<F: Family, C: Code> Patcher<F, C> {
     /// Says how much there is.
-    fn state_extent(&mut self) {
-        if let Some(live) = &self.folio.live {
-            live.pages.store(self.store.page_count(), Relaxed);
-            live.bytes.store(self.store.lines().used, Relaxed);
-        }
+    fn state_extent(&self) {
+        let Extent { pages, bytes } = &self.folio.extent;
+        pages.store(self.store.page_count(), Relaxed);
+        bytes.store(self.store.lines().0.len(), Relaxed);
     }
 
     /// Prepares the blocks of a prefix, which is no longer than a block's.
     fn prepare(&mut self, rib: &Rib<F>, prefix: Prefix<F>) -> Result<Replaced, CannotPatch> {
-        let bits = self.folio.root.bits;
+        let bits = self.folio.fixed.root.bits;
         let first = prefix.bits().extract(0, bits) as u64;
         let all = 1u64 << (bits - prefix.len());
         let blocks = first..first + all;
@@ -172,11 +161,12 @@ impl<F: Family, C: Code> Patcher<F, C> {
     fn build(&mut self, blocks: Range<u64>, lowest: u32) -> Result<Replaced, CannotPatch> {
         let folio = self.folio.clone();
         let Self { store, codes, starts, prepared, .. } = self;
-        let root = &folio.root;
+        let fixed = &folio.fixed;
+        let root = &fixed.root;
         let bits = root.bits;
         let number = |start: &Start<F::Bits>| start.at.extract(0, bits) as u64;
         let index = |number: u64| root.index((number as u32) << (32 - bits));
-        let mut builder = Builder::<F::Bits, C, _>::new(&folio.levels, codes, store);
+        let mut builder = Builder::<F::Bits, C, _>::new(&fixed.levels, codes, store);
         let mut raw = lowest;
         let mut at = blocks.start;
         let mut failed = false;
@@ -191,7 +181,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
             prepared.push(Prepared { index: index(number), entry, page: builder.children.pop() });
             at = number + 1;
         }
-        failed |= folio.closed && builder.levels_used > folio.usual_levels;
+        failed |= fixed.closed && builder.levels_used > fixed.usual_levels;
         let replaced = Replaced { nodes: builder.branches, leaves: builder.leaves, entries: 0 };
         // Of a failure in the middle: pages that no entry leads to yet.
         let orphans = builder.children;
@@ -225,14 +215,13 @@ impl<F: Family, C: Code> Patcher<F, C> {
         let mut prepared = core::mem::take(&mut self.prepared);
         let mut gone = Vec::new();
         for Prepared { index, entry, page } in prepared.drain(..) {
-            // SAFETY: an index of the root.
-            let before = Entry(unsafe { self.folio.root.entries.load(index as usize) });
+            let before = Entry(self.entries[index as usize]);
             if before == entry {
                 // The same page again: one entry leads to it, not two.
                 page.into_iter().for_each(|page| self.store.release(page));
                 continue;
             }
-            self.folio.root.entries.publish(index as usize, entry.0);
+            self.entries.publish(index as usize, entry.0);
             entries += 1;
             if let Some(page) = self.page(0, before) {
                 self.release(page, &mut gone);
@@ -253,7 +242,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         if !entry.is_page() {
             return None;
         }
-        let width = u32::from(self.folio.levels[level].width);
+        let width = u32::from(self.folio.fixed.levels[level].width);
         let (kind, bytes) = match entry.is_branch() {
             true => (Kind::Branch(level as u8), size_of::<u32>() << width),
             false => (Kind::Codes, 1 << C::LOG2 << (width + C::SLOT_SHIFT - entry.drop())),
@@ -288,12 +277,12 @@ impl<F: Family, C: Code> Patcher<F, C> {
 
 /// The slots of a branch page.
 fn slots(page: &[u8]) -> impl Iterator<Item = Entry> {
-    page.as_chunks::<4>().0.iter().map(|slot| Entry(u32::from_ne_bytes(*slot)))
+    page.as_chunks::<4>().0.iter().map(|slot| Entry(u32::from_le_bytes(*slot)))
 }
 
 /// A slot of a branch page.
 fn slot(page: &[u8], slot: usize) -> Entry {
-    Entry(u32::from_ne_bytes(page.as_chunks::<4>().0[slot]))
+    Entry(u32::from_le_bytes(page.as_chunks::<4>().0[slot]))
 }
 
 fn answer(index: u32, raw: u32) -> Prepared {
@@ -302,7 +291,7 @@ fn answer(index: u32, raw: u32) -> Prepared {
 
 impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
     fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch> {
-        let bits = self.folio.root.bits;
+        let bits = self.folio.fixed.root.bits;
         if let [prefix] = changed
             && prefix.len() > bits
         {
@@ -349,7 +338,7 @@ impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
     }
 
     fn used_and_unused(&self) -> (usize, usize) {
-        (self.store.lines().used, self.store.unused_bytes())
+        (self.store.lines().0.len(), self.store.unused_bytes())
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -359,6 +348,8 @@ impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
         let mut account = self.store.account();
         account.unused.extend(self.retire_list.iter().map(|page| (page.start, page.bytes())));
-        check::check(&self.folio, &account, rib)
+        let (entries, pages) = (&self.entries[..], &self.store.lines().0[..]);
+        let fixed = &self.folio.fixed;
+        check::check::<F, C>(Slices { entries, pages, fixed }, &account, rib)
     }
 }

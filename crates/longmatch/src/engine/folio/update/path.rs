@@ -60,13 +60,12 @@ impl<F: Family, C: Code> Patcher<F, C> {
         rib: &Rib<F>,
         prefix: Prefix<F>,
     ) -> Result<Replaced, CannotPatch> {
-        let index = self.folio.root.index((prefix.bits().half(0) >> 32) as u32);
-        if index >= self.folio.root.last() {
+        let index = self.folio.fixed.root.index((prefix.bits().half(0) >> 32) as u32);
+        if index >= self.folio.fixed.root.last {
             return Err(CannotPatch);
         }
         self.built = Replaced::default();
-        // SAFETY: an index of the root.
-        let root = Entry(unsafe { self.folio.root.entries.load(index as usize) });
+        let root = Entry(self.entries[index as usize]);
         let (level, entry) = self.descend(root, prefix)?;
         let old = self.page(level, entry);
         let new = self.bottom(rib, prefix, level, entry, old)?;
@@ -82,7 +81,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         self.path.clear();
         let (mut level, mut entry) = (0, root);
         while entry.is_page() && entry.is_branch() {
-            let window = self.folio.levels[level];
+            let window = self.folio.fixed.levels[level];
             if prefix.len() < window.end() {
                 break;
             }
@@ -104,7 +103,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         entry: Entry,
         old: Option<u32>,
     ) -> Result<New, CannotPatch> {
-        let Some(window) = self.folio.levels.get(level).copied() else {
+        let Some(window) = self.folio.fixed.levels.get(level).copied() else {
             // A slot of the last level is one address.
             return Ok(New::answer(self.read(rib, prefix)?));
         };
@@ -129,13 +128,13 @@ impl<F: Family, C: Code> Patcher<F, C> {
         prefix: Prefix<F>,
         level: usize,
     ) -> Result<New, CannotPatch> {
-        let start = self.folio.levels[level].start;
+        let start = self.folio.fixed.levels[level].start;
         let lowest = self.read(rib, Prefix::from_bits_masked(prefix.bits(), start))?;
         let folio = self.folio.clone();
         let Self { store, codes, starts, .. } = self;
-        let mut builder = Builder::<F::Bits, C, _>::new(&folio.levels, codes, store);
+        let mut builder = Builder::<F::Bits, C, _>::new(&folio.fixed.levels, codes, store);
         let built = builder.page(level, lowest, starts);
-        let too_deep = folio.closed && builder.levels_used > folio.usual_levels;
+        let too_deep = folio.fixed.closed && builder.levels_used > folio.fixed.usual_levels;
         self.built.nodes += builder.branches;
         self.built.leaves += builder.leaves;
         let mut pages = builder.children;
@@ -210,7 +209,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         let unit = 1usize << C::LOG2;
         while page.len() > unit && halves(page, unit) {}
         if page.len() == unit {
-            return Ok(Some(New::answer(self.folio.next_hop(page))));
+            return Ok(Some(New::answer(self.folio.fixed.next_hop(page))));
         }
         let width = (page.len() >> C::LOG2).ilog2();
         let drop = u32::from(window.width) - width + C::SLOT_SHIFT;
@@ -242,7 +241,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
             let old = step.old;
             page.clear();
             page.extend(self.store.content(self.store.page(old)));
-            page[4 * step.slot..][..4].copy_from_slice(&new.entry.0.to_ne_bytes());
+            page[4 * step.slot..][..4].copy_from_slice(&new.entry.0.to_le_bytes());
             let copied = if slots(&page).any(Entry::is_page) {
                 self.copy_branch(level, &mut page, new)
             } else {
@@ -292,7 +291,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         page: &[u8],
     ) -> Result<New, CannotPatch> {
         let first = slot(page, 0);
-        if slots(page).take(1 << self.folio.levels[level].width).all(|slot| slot == first) {
+        if slots(page).take(1 << self.folio.fixed.levels[level].width).all(|slot| slot == first) {
             return Ok(New { entry: first, page: None });
         }
         self.rebuild(rib, prefix, level)
@@ -326,7 +325,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
             top.page.into_iter().for_each(|page| self.store.release(page));
             return;
         }
-        self.folio.root.entries.publish(index as usize, top.entry.0);
+        self.entries.publish(index as usize, top.entry.0);
         self.built.entries += 1;
         let mut gone = Vec::new();
         self.leave_path(bottom, &mut gone);

@@ -12,7 +12,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, NodeAt, Poptrie};
+use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, NodeAt, View};
 use super::super::lookup::{self, CHUNKS_PER_WINDOW};
 use crate::net::{Bits, Family, NextHopId};
 use crate::simd::prefetch;
@@ -33,7 +33,7 @@ const BEHIND: usize = DIRECT_LANES;
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq")]
 pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -52,7 +52,7 @@ pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq")]
 fn in_groups<F: Family, N: Node, L: Leaf, const ROOM: usize>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -69,7 +69,7 @@ fn in_groups<F: Family, N: Node, L: Leaf, const ROOM: usize>(
 
 #[inline(always)]
 fn one_by_one<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -106,7 +106,7 @@ type Answers = [Option<NextHopId>; DIRECT_LANES];
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq")]
 fn group<F: Family, N: Node, L: Leaf, const ROOM: usize>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     lanes: &mut Lanes<ROOM>,
     found: &mut Found<ROOM>,
     keys: &[Keys<F>],
@@ -144,7 +144,7 @@ fn group<F: Family, N: Node, L: Leaf, const ROOM: usize>(
 #[inline]
 #[target_feature(enable = "popcnt,avx512f,avx512dq,avx512vl")]
 fn begin<F: Family, N: Node, L: Leaf, const ROOM: usize>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     lanes: &mut Lanes<ROOM>,
     keys: &[Keys<F>],
     out: &mut [Answers],
@@ -184,7 +184,7 @@ fn begin<F: Family, N: Node, L: Leaf, const ROOM: usize>(
 #[inline]
 #[target_feature(enable = "popcnt,avx512f,avx512dq,avx512vl,avx512vpopcntdq")]
 fn descend<F, N: Node, L: Leaf, const ROOM: usize>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     lanes: &mut Lanes<ROOM>,
     found: &mut Found<ROOM>,
 ) {
@@ -240,7 +240,7 @@ struct Nodes {
 /// The nodes at 8 indices: each is loaded, two into a vector, and the words of all are sorted.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-fn load_nodes<F, N: Node, L: Leaf>(poptrie: &Poptrie<F, N, L>, index: &[u32; LANES]) -> Nodes {
+fn load_nodes<F, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, index: &[u32; LANES]) -> Nodes {
     // Nodes 0 and 4, words `vector`, `leafvec`, bases and nothing of each; the same of 1 and 5 ...
     let [a, b, c, d] = core::array::from_fn(|i| {
         let low = _mm512_castsi256_si512(words(lookup::node(poptrie, index[i])));
@@ -276,7 +276,7 @@ fn words<N: Node>(node: NodeAt<'_, N>) -> __m256i {
 /// The entries of the direct index of 16 addresses.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn direct<F: Family, N: Node, L: Leaf>(poptrie: &Poptrie<F, N, L>, keys: &Keys<F>) -> __m512i {
+fn direct<F: Family, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, keys: &Keys<F>) -> __m512i {
     let top = if F::WIDTH == 32 {
         quarter::<F>(keys, 0)
     } else {

@@ -11,27 +11,27 @@ mod avx512;
 mod scalar;
 
 use super::Batch;
-use super::layout::{Leaf, Node, Poptrie};
-use crate::engine::kit::Lookup;
+use super::layout::{Leaf, Node, View};
+use super::lookup;
 use crate::net::{Family, NextHopId};
 use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which is as long.
 pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     simd: Simd,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
     match poptrie.batch {
-        Batch::Each => poptrie.lookup_each(simd, addrs, out),
+        Batch::Each => simd.run(Each { poptrie, addrs, out }),
         Batch::Flight => simd.run(InFlight { poptrie, addrs, out }),
         Batch::Auto | Batch::Gather => best(poptrie, simd, addrs, out),
     }
 }
 
 fn best<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     simd: Simd,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
@@ -44,8 +44,26 @@ fn best<F: Family, N: Node, L: Leaf>(
     simd.run(InFlight { poptrie, addrs, out });
 }
 
+/// One address after the other.
+struct Each<'a, F: Family, N: Node, L: Leaf> {
+    poptrie: View<'a, F, N, L>,
+    addrs: &'a [F::Bits],
+    out: &'a mut [Option<NextHopId>],
+}
+
+impl<F: Family, N: Node, L: Leaf> Work for Each<'_, F, N, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (key, out) in self.addrs.iter().zip(self.out) {
+            *out = lookup::lookup(self.poptrie, *key);
+        }
+    }
+}
+
 struct InFlight<'a, F: Family, N: Node, L: Leaf> {
-    poptrie: &'a Poptrie<F, N, L>,
+    poptrie: View<'a, F, N, L>,
     addrs: &'a [F::Bits],
     out: &'a mut [Option<NextHopId>],
 }

@@ -9,10 +9,9 @@
 //! prefetching it (10 % slower); an `if` to select the leaf index (the compiler makes a branch of
 //! it: 20 % slower on IPv6); huge pages (no difference at 3 MiB).
 
-use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, Poptrie};
+use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, View};
 use super::super::lookup::{self, CHUNKS_PER_WINDOW};
 use crate::net::{Bits, Family, NextHopId};
-use crate::simd::prefetch_bytes;
 
 /// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
 /// that they are in range.
@@ -20,7 +19,7 @@ const GROUP: usize = 64;
 
 #[inline(always)]
 pub(super) fn in_flight<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -47,7 +46,7 @@ struct Lanes {
 
 #[inline(always)]
 fn group<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     keys: &[F::Bits; GROUP],
     out: &mut [Option<NextHopId>; GROUP],
 ) {
@@ -76,7 +75,7 @@ fn group<F: Family, N: Node, L: Leaf>(
 /// `out` mean nothing yet.
 #[inline(always)]
 fn direct<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     keys: &[F::Bits; GROUP],
     out: &mut [Option<NextHopId>; GROUP],
     lanes: &mut Lanes,
@@ -97,27 +96,24 @@ fn direct<F: Family, N: Node, L: Leaf>(
 /// One level for every lane: first the leaf of each, then the next node of those that go on.
 #[inline(always)]
 fn descend<F: Family, N: Node, L: Leaf>(
-    poptrie: &Poptrie<F, N, L>,
+    poptrie: View<'_, F, N, L>,
     lanes: &mut Lanes,
     leaf: &mut [u32; GROUP],
     next_bits: impl Fn(u64, usize) -> u64,
 ) {
-    let nodes = lookup::Nodes::of(poptrie);
-    let leaves = poptrie.leaves.as_ptr();
     let mut going_on = [0u8; GROUP];
     let mut count = 0;
     for j in 0..lanes.count {
         let j = j % GROUP;
         let i = usize::from(lanes.position[j]) % GROUP;
         let window = next_bits(lanes.window[j], i);
-        // SAFETY: a lane's node is one that the direct index or a parent names.
-        let node = unsafe { nodes.at(lanes.node[j]) };
+        let node = lookup::node(poptrie, lanes.node[j]);
         let v = window >> (64 - K);
         let internal = (node.vector() >> v & 1) as u32;
         // Leaf 0, which exists where a node exists, for an address that goes on. Not an `if`: the
         // compiler would make a branch of it.
         leaf[i] = node.leaf(v) & internal.wrapping_sub(1);
-        prefetch_bytes(leaves.wrapping_add(leaf[i] as usize).cast());
+        poptrie.leaves.prefetch(leaf[i] as usize);
         going_on[count % GROUP] = j as u8;
         count += internal as usize;
     }
@@ -125,9 +121,8 @@ fn descend<F: Family, N: Node, L: Leaf>(
     for to in 0..count {
         let from = usize::from(going_on[to % GROUP]) % GROUP;
         let window = next_bits(lanes.window[from], usize::from(lanes.position[from]) % GROUP);
-        // SAFETY: as above.
-        let child = unsafe { nodes.at(lanes.node[from]) }.child(window >> (64 - K));
-        nodes.prefetch(child);
+        let child = lookup::node(poptrie, lanes.node[from]).child(window >> (64 - K));
+        poptrie.nodes.prefetch(child as usize);
         lanes.position[to % GROUP] = lanes.position[from];
         lanes.node[to % GROUP] = child;
         lanes.window[to % GROUP] = window << K;

@@ -3,13 +3,13 @@
 
 mod scalar;
 
-use super::layout::{Node, NodeResult, TreeBitmap};
+use super::layout::{Node, NodeResult, View};
 use crate::net::{Family, NextHopId};
 use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which is as long.
 pub(super) fn lookup_batch<F: Family, N: Node, R: NodeResult>(
-    tree: &TreeBitmap<F, N, R>,
+    tree: View<'_, F, N, R>,
     simd: Simd,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
@@ -18,7 +18,7 @@ pub(super) fn lookup_batch<F: Family, N: Node, R: NodeResult>(
 }
 
 struct InFlight<'a, F: Family, N: Node, R: NodeResult> {
-    tree: &'a TreeBitmap<F, N, R>,
+    tree: View<'a, F, N, R>,
     addrs: &'a [F::Bits],
     out: &'a mut [Option<NextHopId>],
 }

@@ -1,0 +1,526 @@
+//! Arrays of two kinds over one allocation: [`Frozen`] ones never change and are slices; [`Live`] ones
+//! are changed by one owner while readers load from them.
+//!
+//! A kernel goes by neither: it takes [`Items`], the address of the first item, by value. So it is
+//! compiled once for both kinds, and the compiler keeps the address in a register across loads that
+//! acquire.
+
+use alloc::sync::Arc;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+use core::slice;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicUsize};
+
+use super::{Buffer, OutOfMemory, published};
+use crate::simd::prefetch_bytes;
+
+/// What arrays consist of.
+///
+/// # Safety
+/// Any bits are a value, and none of them are gaps. It needs no more alignment than a cache line has.
+pub unsafe trait Plain: Copy + Eq + fmt::Debug + Send + Sync + 'static {}
+// SAFETY: an integer.
+unsafe impl Plain for u8 {}
+// SAFETY: an integer.
+unsafe impl Plain for u16 {}
+// SAFETY: an integer.
+unsafe impl Plain for u32 {}
+// SAFETY: an integer.
+unsafe impl Plain for u128 {}
+
+/// Items that one store replaces.
+pub trait Single: Plain {
+    /// Loads an item that may be replaced at that moment.
+    ///
+    /// # Safety
+    /// `at` is the address of an item of an array.
+    unsafe fn load(at: *const Self) -> Self;
+
+    /// Replaces an item under readers.
+    ///
+    /// # Safety
+    /// `at` is the address of an item of a [`Live`] array, and the caller has its owner.
+    unsafe fn publish(at: *mut Self, item: Self);
+}
+
+impl Single for u16 {
+    #[inline(always)]
+    unsafe fn load(at: *const Self) -> Self {
+        // SAFETY: aligned and initialised, as an item of an array is; every store to it that a
+        // reader may meet is atomic.
+        unsafe { AtomicU16::from_ptr(at.cast_mut()) }.load(Acquire)
+    }
+
+    unsafe fn publish(at: *mut Self, item: Self) {
+        // SAFETY: aligned and initialised, as an item of an array is.
+        unsafe { AtomicU16::from_ptr(at) }.store(item, Release);
+    }
+}
+
+impl Single for u32 {
+    #[inline(always)]
+    unsafe fn load(at: *const Self) -> Self {
+        // SAFETY: aligned and initialised, as an item of an array is; every store to it that a
+        // reader may meet is atomic.
+        published::load(unsafe { AtomicU32::from_ptr(at.cast_mut()) })
+    }
+
+    unsafe fn publish(at: *mut Self, item: Self) {
+        // SAFETY: aligned and initialised, as an item of an array is.
+        published::publish(unsafe { AtomicU32::from_ptr(at) }, item);
+    }
+}
+
+/// Where the items of an array begin: what lookups go by. Borrows the array.
+#[derive(Debug)]
+pub struct Items<'a, T: Plain> {
+    first: *const T,
+    array: PhantomData<&'a T>,
+}
+
+impl<T: Plain> Clone for Items<'_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Plain> Copy for Items<'_, T> {}
+
+impl<T: Plain> Items<'_, T> {
+    /// The address of the first item, for gathers.
+    #[inline(always)]
+    pub fn as_ptr(self) -> *const T {
+        self.first
+    }
+
+    /// A copy of item `i`, no word of which is replaced meanwhile.
+    ///
+    /// # Safety
+    /// The array has an item `i`, and nobody writes it as long as a reader can come to it.
+    #[inline(always)]
+    pub unsafe fn read(self, i: usize) -> T {
+        // SAFETY: `i` is an index of the array, so the address lies inside its allocation.
+        let item = unsafe { self.first.add(i) };
+        // SAFETY: an item that is initialised and that nobody writes.
+        unsafe { item.read() }
+    }
+
+    /// The word `offset` bytes into item `i`, which may be replaced at that moment.
+    ///
+    /// # Safety
+    /// The array has an item `i`, and `offset` is that of an aligned word in it.
+    #[inline(always)]
+    pub unsafe fn load_word(self, i: usize, offset: usize) -> u32 {
+        // SAFETY: `i` is an index of the array, so the address lies inside its allocation.
+        let item = unsafe { self.first.add(i) };
+        // SAFETY: an aligned word inside the item.
+        unsafe { u32::load(item.byte_add(offset).cast()) }
+    }
+
+    /// Asks for the cache line of an item, which need not exist.
+    #[inline(always)]
+    pub fn prefetch(self, i: usize) {
+        prefetch_bytes(self.first.wrapping_add(i).cast());
+    }
+}
+
+impl<T: Single> Items<'_, T> {
+    /// Item `i`, which may be replaced at that moment. What was stored before it was published is
+    /// visible afterwards.
+    ///
+    /// # Safety
+    /// The array has an item `i`.
+    #[inline(always)]
+    pub unsafe fn load(self, i: usize) -> T {
+        // SAFETY: `i` is an index of the array, so the address lies inside its allocation.
+        let item = unsafe { self.first.add(i) };
+        // SAFETY: an item of the array.
+        unsafe { T::load(item) }
+    }
+}
+
+/// The kind of all arrays of a structure.
+pub trait Memory: Send + Sync + 'static {
+    /// An array of this kind.
+    type Array<T: Plain>: Readable<T>;
+}
+
+/// What readers may do with an array of either kind.
+pub trait Readable<T: Plain>: Send + Sync + fmt::Debug {
+    /// Where the items begin.
+    fn items(&self) -> Items<'_, T>;
+
+    /// Number of items.
+    fn count(&self) -> usize;
+
+    /// Items that there is memory for: as many as there can ever be.
+    fn capacity(&self) -> usize;
+
+    /// The allocation.
+    fn buffer(&self) -> &Buffer;
+
+    /// Whether the system was asked to put the array into huge pages, and agreed.
+    fn is_huge(&self) -> bool {
+        self.buffer().is_huge()
+    }
+
+    /// The bytes of those of the system's smallest pages that hold a word other than 0.
+    ///
+    /// # Safety
+    /// Meanwhile the items are changed by nothing but [`Owner::publish`].
+    unsafe fn touched_bytes(&self) -> usize {
+        // SAFETY: no word is written but by atomic stores, as the caller promises.
+        unsafe { self.buffer().touched_bytes() }
+    }
+}
+
+/// Structures that nothing changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrozenMemory;
+
+/// Structures that a writer changes under their readers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LiveMemory;
+
+impl Memory for FrozenMemory {
+    type Array<T: Plain> = Frozen<T>;
+}
+
+impl Memory for LiveMemory {
+    type Array<T: Plain> = Live<T>;
+}
+
+/// Words for `count` items, and one that is 0 behind them: a gather of 32 bits at the last item, which
+/// may have fewer, does not leave the memory. `None` when there is not as much memory.
+fn allocate<T: Plain>(count: usize, huge: bool) -> Option<Buffer> {
+    let words = count.checked_mul(size_of::<T>())?.div_ceil(size_of::<u32>()).checked_add(1)?;
+    if huge { Buffer::huge(words) } else { Buffer::zeroed(words) }
+}
+
+/// An array that nothing changes.
+pub struct Frozen<T: Plain> {
+    buffer: Buffer,
+    len: usize,
+    item: PhantomData<T>,
+}
+
+impl<T: Plain> Frozen<T> {
+    /// Exactly these items.
+    ///
+    /// # Errors
+    /// When there is not as much memory.
+    pub(crate) fn of(items: &[T]) -> Result<Self, OutOfMemory> {
+        let mut array = Self::zeroed(items.len())?;
+        array.copy_from_slice(items);
+        Ok(array)
+    }
+
+    /// Items without a bit set. What is not written takes no memory.
+    ///
+    /// # Errors
+    /// When there is not as much memory.
+    pub(crate) fn zeroed(len: usize) -> Result<Self, OutOfMemory> {
+        Self::allocated(len, false)
+    }
+
+    /// Items without a bit set, in huge pages where the system has them to give.
+    ///
+    /// # Errors
+    /// When there is not as much memory.
+    pub(crate) fn huge(len: usize) -> Result<Self, OutOfMemory> {
+        Self::allocated(len, true)
+    }
+
+    fn allocated(len: usize, huge: bool) -> Result<Self, OutOfMemory> {
+        let bytes = len.saturating_mul(size_of::<T>()) as u64;
+        let buffer = allocate::<T>(len, huge).ok_or(OutOfMemory { bytes })?;
+        Ok(Self { buffer, len, item: PhantomData })
+    }
+}
+
+impl<T: Plain> Readable<T> for Frozen<T> {
+    #[inline(always)]
+    fn items(&self) -> Items<'_, T> {
+        Items { first: self.buffer.as_ptr().cast(), array: PhantomData }
+    }
+
+    fn count(&self) -> usize {
+        self.len
+    }
+
+    fn capacity(&self) -> usize {
+        self.len
+    }
+
+    fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+}
+
+impl<T: Plain> Deref for Frozen<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: `len` items lie in the buffer, any bits are an item, and only `&mut self` writes.
+        unsafe { slice::from_raw_parts(self.buffer.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T: Plain> DerefMut for Frozen<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: `len` items lie in the buffer, any bits are an item, and they are owned.
+        unsafe { slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast(), self.len) }
+    }
+}
+
+impl<T: Plain> Clone for Frozen<T> {
+    /// # Panics
+    /// When there is no memory for it.
+    fn clone(&self) -> Self {
+        Self::of(self).expect("memory for another array of the same size")
+    }
+}
+
+#[cfg(test)]
+impl<T: Plain> From<&[T]> for Frozen<T> {
+    fn from(items: &[T]) -> Self {
+        Self::of(items).unwrap()
+    }
+}
+
+impl<T: Plain> PartialEq for Frozen<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Plain> Eq for Frozen<T> {}
+
+impl<T: Plain> fmt::Debug for Frozen<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// The allocation of a live array, and how many of its items have been used.
+struct Shared {
+    buffer: Buffer,
+    capacity: usize,
+    len: AtomicUsize,
+}
+
+/// The readers' side of an array that an [`Owner`] changes meanwhile. There is no slice of it.
+pub struct Live<T: Plain> {
+    /// Where the items begin: one read less than by way of `shared`.
+    first: *const T,
+    shared: Arc<Shared>,
+}
+
+// SAFETY: readers load items that are replaced as atomics, and read others that nobody writes.
+unsafe impl<T: Plain> Send for Live<T> {}
+// SAFETY: readers load items that are replaced as atomics, and read others that nobody writes.
+unsafe impl<T: Plain> Sync for Live<T> {}
+
+impl<T: Plain> Live<T> {
+    /// An array of these items with capacity for `capacity` in all, and its owner. `None` when there
+    /// is not as much memory.
+    pub(crate) fn with_capacity(items: &[T], capacity: usize) -> Option<(Self, Owner<T>)> {
+        Self::new(items, capacity, false)
+    }
+
+    /// The same in huge pages where the system has them to give.
+    pub(crate) fn huge(items: &[T], capacity: usize) -> Option<(Self, Owner<T>)> {
+        Self::new(items, capacity, true)
+    }
+
+    fn new(items: &[T], capacity: usize, huge: bool) -> Option<(Self, Owner<T>)> {
+        let capacity = capacity.max(items.len());
+        let buffer = allocate::<T>(capacity, huge)?;
+        let shared = Arc::new(Shared { buffer, capacity, len: AtomicUsize::new(items.len()) });
+        let mut owner = Owner { shared: shared.clone(), item: PhantomData };
+        // SAFETY: there are no readers yet.
+        unsafe { owner.write(0, items) };
+        Some((Self { first: shared.buffer.as_ptr().cast(), shared }, owner))
+    }
+}
+
+impl<T: Plain> Readable<T> for Live<T> {
+    #[inline(always)]
+    fn items(&self) -> Items<'_, T> {
+        Items { first: self.first, array: PhantomData }
+    }
+
+    /// Number of items that have been used.
+    fn count(&self) -> usize {
+        self.shared.len.load(Relaxed)
+    }
+
+    fn capacity(&self) -> usize {
+        self.shared.capacity
+    }
+
+    fn buffer(&self) -> &Buffer {
+        &self.shared.buffer
+    }
+}
+
+impl<T: Plain> fmt::Debug for Live<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Live({} items)", self.count())
+    }
+}
+
+/// The writer's side of a [`Live`] array: there is one, and nothing else writes. It derefs to the
+/// items that have been used; while it is changed there is no slice of it.
+pub struct Owner<T: Plain> {
+    shared: Arc<Shared>,
+    item: PhantomData<T>,
+}
+
+impl<T: Plain> Owner<T> {
+    /// Items that there is memory for.
+    pub fn capacity(&self) -> usize {
+        self.shared.capacity
+    }
+
+    fn address(&self, i: usize) -> *mut T {
+        self.shared.buffer.as_ptr().cast::<T>().wrapping_add(i).cast_mut()
+    }
+
+    /// Uses `count` more items, which readers do not come to yet, and returns where they begin.
+    /// `None` when the capacity is exceeded.
+    pub fn extend(&mut self, count: usize) -> Option<usize> {
+        let start = self.len();
+        let end = start + count;
+        if end > self.capacity() {
+            return None;
+        }
+        self.shared.len.store(end, Relaxed);
+        Some(start)
+    }
+
+    /// Writes items from `at` on.
+    ///
+    /// # Safety
+    /// No reader can come to these items at this moment.
+    ///
+    /// # Panics
+    /// When they exceed the capacity.
+    pub unsafe fn write(&mut self, at: usize, items: &[T]) {
+        let end = at.checked_add(items.len());
+        assert!(
+            end.is_some_and(|end| end <= self.capacity()),
+            "items at {at} of {}",
+            self.capacity()
+        );
+        // SAFETY: inside the allocation, as just checked; nobody reads them, as the caller promises,
+        // and `items` is no slice of this array, as `&mut self` is exclusive.
+        unsafe { self.address(at).copy_from_nonoverlapping(items.as_ptr(), items.len()) };
+    }
+
+    /// Replaces the word `offset` bytes into item `i` under readers. A reader that loads the new word
+    /// also sees everything stored before it.
+    ///
+    /// # Panics
+    /// When there is no such item, or no aligned word at `offset`.
+    pub fn publish_word(&mut self, i: usize, offset: usize, word: u32) {
+        let inside = offset.is_multiple_of(4) && offset + 4 <= size_of::<T>();
+        assert!(i < self.capacity() && inside, "item {i} of {}, byte {offset}", self.capacity());
+        let at = self.address(i).wrapping_byte_add(offset).cast();
+        // SAFETY: an aligned word inside an item; this is the owner.
+        unsafe { u32::publish(at, word) };
+    }
+}
+
+impl<T: Single> Owner<T> {
+    /// Replaces item `i` under readers. A reader that loads the new item also sees everything stored
+    /// before it.
+    ///
+    /// # Panics
+    /// When there is no such item.
+    pub fn publish(&mut self, i: usize, item: T) {
+        assert!(i < self.capacity(), "item {i} of {}", self.capacity());
+        // SAFETY: an item of the array; this is the owner.
+        unsafe { T::publish(self.address(i), item) };
+    }
+}
+
+impl<T: Plain> Deref for Owner<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        let len = self.shared.len.load(Relaxed);
+        // SAFETY: `len` items lie in the buffer and any bits are an item; only the owner writes, and
+        // it is borrowed.
+        unsafe { slice::from_raw_parts(self.shared.buffer.as_ptr().cast(), len) }
+    }
+}
+
+impl<T: Plain> fmt::Debug for Owner<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frozen_arrays_are_slices() {
+        let mut array = Frozen::of(&[1u16, 2, 3]).unwrap();
+        array[1] = 9;
+        assert_eq!((array[..].to_vec(), array.count()), (alloc::vec![1, 9, 3], 3));
+        // SAFETY: an item of the array.
+        assert_eq!(unsafe { array.items().load(1) }, 9);
+        assert_eq!((array.clone(), Frozen::of(&[0u32; 0]).unwrap().len()), (array, 0));
+        assert!(Frozen::<u128>::zeroed(usize::MAX / 4).is_err());
+    }
+
+    #[test]
+    fn items_are_published_by_the_owner() {
+        let (live, mut owner) = Live::with_capacity(&[1u16, 2, 3], 6).unwrap();
+        assert_eq!((live.count(), owner.capacity(), &owner[..]), (3, 6, &[1, 2, 3][..]));
+        owner.publish(1, 7);
+        assert_eq!((owner.extend(2), owner.extend(2)), (Some(3), None));
+        // SAFETY: nobody reads them.
+        unsafe { owner.write(3, &[8, 9]) };
+        assert_eq!((live.count(), &owner[..]), (5, &[1, 7, 3, 8, 9][..]));
+        for (i, item) in owner.iter().enumerate() {
+            // SAFETY: items of the array.
+            let read = unsafe { (live.items().load(i), live.items().read(i)) };
+            assert_eq!(read, (*item, *item));
+        }
+    }
+
+    #[test]
+    fn words_inside_of_items_are_published() {
+        let (live, mut owner) = Live::with_capacity(&[0u128; 3], 3).unwrap();
+        owner.publish_word(1, 8, 5);
+        // SAFETY: an aligned word of an item.
+        assert_eq!(unsafe { live.items().load_word(1, 8) }, 5);
+        let bytes = owner[1].to_ne_bytes();
+        assert_eq!(
+            (bytes[8..12].to_vec(), owner[0], owner[2]),
+            (5u32.to_ne_bytes().to_vec(), 0, 0)
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "item 3 of 3")]
+    fn items_outside_are_not_published() {
+        let (_live, mut owner) = Live::with_capacity(&[0u32; 3], 0).unwrap();
+        owner.publish(3, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "items at 2 of 3")]
+    fn items_outside_are_not_written() {
+        let (_live, mut owner) = Live::with_capacity(&[0u32; 3], 0).unwrap();
+        // SAFETY: there are no readers.
+        unsafe { owner.write(2, &[1, 1]) };
+    }
+}
