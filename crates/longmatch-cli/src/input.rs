@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use longmatch::{Engines, IpPrefix, Ipv4, Ipv6, NextHopId, Rib, Table};
-use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError};
+use longmatch_feed::{Event, FeedError, IpFamily, Options, Peer, Report, SinkError, printable};
 
 use crate::args::{FamilyArgs, RoutesArgs, Split};
 use crate::error::CliError;
@@ -98,6 +98,24 @@ impl Routes {
     /// # Errors
     /// When an input cannot be read, is damaged (unless `--lenient`) or lacks the peer.
     pub fn load(args: &RoutesArgs, families: Families) -> Result<Self, CliError> {
+        let only = match (families.ipv4, families.ipv6) {
+            (true, false) => Some(IpFamily::V4),
+            (false, true) => Some(IpFamily::V6),
+            _ => None,
+        };
+        Self::load_as(args, families, only)
+    }
+
+    /// The same where not all families that are worked on were asked for in so many words: `only`
+    /// is what decides the family of a `default` route that nothing else tells.
+    ///
+    /// # Errors
+    /// As [`Routes::load`].
+    pub fn load_as(
+        args: &RoutesArgs,
+        families: Families,
+        only: Option<IpFamily>,
+    ) -> Result<Self, CliError> {
         let mut loader = Loader { table: Table::new(), families, refused: 0 };
         if args.files.is_empty() {
             loader.embedded(args)?;
@@ -106,7 +124,8 @@ impl Routes {
         if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
             return Err(CliError::new("--routes - was given twice: standard input is read once"));
         }
-        let options = options(args);
+        let mut options = options(args);
+        options.default_family = only;
         for path in &args.files {
             loader.file(path, &options)?;
         }
@@ -168,9 +187,10 @@ impl Routes {
             count(self.next_hops(), "next hop"),
         ];
         let counts: Vec<_> = counts.into_iter().flatten().collect();
+        let name = printable(&self.name);
         match counts.is_empty() {
-            true => format!("{}: no routes", self.name),
-            false => format!("{}: {}", self.name, counts.join(", ")),
+            true => format!("{name}: no routes"),
+            false => format!("{name}: {}", counts.join(", ")),
         }
     }
 }
@@ -181,10 +201,11 @@ pub fn options(args: &RoutesArgs) -> Options {
     options.peer = args.peer;
     options.lenient = args.lenient;
     options.mask_host_bits = args.mask;
+    options.ip_table = args.ip_table.clone().unwrap_or_default();
     options
 }
 
-/// A path as it is called in headings and messages.
+/// A path as it is called in headings and messages: exact, so [`printable`] where people read it.
 pub fn display_name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
@@ -221,7 +242,7 @@ impl Loader {
         let wanted = [(self.families.ipv6, EMBEDDED_IPV6), (self.families.ipv4, EMBEDDED_IPV4)];
         for (_, embedded) in wanted.into_iter().filter(|(wanted, _)| *wanted) {
             let (bytes, name) = (embedded.bytes, embedded.name);
-            self.input(name, Some(embedded.routes), |sink| {
+            self.input(name, Some(embedded.routes), false, |sink| {
                 longmatch_feed::load_bytes(bytes, Some(name), &Options::default(), sink)
             })?;
         }
@@ -230,10 +251,11 @@ impl Loader {
 
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
-        let report = self.input(&name, None, |sink| load(path, options, sink))?;
+        let report = self.input(&name, None, options.lenient, |sink| load(path, options, sink))?;
         tell(&name, &report, self.families);
         let kept = report.announced - self.refused.min(report.announced);
         if self.refused > 0 && kept == 0 {
+            let name = printable(&name);
             warn(format_args!("{name}: all its routes are of the other address family"));
         }
         Ok(())
@@ -244,10 +266,12 @@ impl Loader {
         &mut self,
         name: &str,
         expected: Option<u64>,
+        lenient: bool,
         load: impl FnOnce(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError>,
     ) -> Result<Report, CliError> {
         let Self { table, families, refused } = self;
-        let mut progress = Progress::new(format!("loading {name}"), expected, "routes");
+        let mut progress =
+            Progress::new(format!("loading {}", printable(name)), expected, "routes");
         let mut seen = 0u64;
         *refused = 0;
         let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
@@ -266,7 +290,7 @@ impl Loader {
             }
             Ok(())
         };
-        Ok(load(&mut sink)?)
+        load(&mut sink).map_err(|error| CliError::load(&error, lenient))
     }
 }
 
@@ -283,19 +307,20 @@ impl Families {
 /// Says on standard error what the user cannot see in the answers: whose routes they are, and what
 /// was left out.
 pub fn tell(name: &str, report: &Report, families: Families) {
+    let name = printable(name);
     let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
     let ipv4 = peer(report.chosen.ipv4).filter(|_| families.ipv4);
     let ipv6 = peer(report.chosen.ipv6).filter(|_| families.ipv6);
-    let taken = [
-        (ipv4, ipv4.map_or(0, |peer| peer.ipv4_routes), "IPv4 route"),
-        (ipv6, ipv6.map_or(0, |peer| peer.ipv6_routes), "IPv6 route"),
-    ];
+    let ipv6_routes = report.announced_ipv6;
+    let taken =
+        [(ipv4, report.announced - ipv6_routes, "IPv4 route"), (ipv6, ipv6_routes, "IPv6 route")];
     let which = match report.peers.len() {
         1 => "the only peer".to_owned(),
         count => format!("one of {count} peers; choose with --peer"),
     };
     for (peer, routes, label) in taken {
-        if let Some(peer) = peer {
+        // Of a peer without a single route the warnings below say what became of its routes.
+        if let Some(peer) = peer.filter(|_| routes > 0 || report.withdrawn > 0) {
             let (routes, peer) = (plural(routes, label), peer_name(peer));
             warn(format_args!("{name}: taking {routes} of peer {peer} ({which})"));
         }
@@ -303,8 +328,19 @@ pub fn tell(name: &str, report: &Report, families: Families) {
     for warning in report.warnings() {
         warn(format_args!("{name}: {warning}"));
     }
+    if !report.other_tables.is_empty() {
+        warn(format_args!("{name}: --ip-table takes the routes of another table"));
+    }
     if let Some(error) = &report.first_damage {
-        warn(format_args!("{error} (the first of {})", thousands(report.damaged)));
+        warn(first_of(error, report.damaged));
+    }
+}
+
+/// The first damage that a lenient load met, and how much there was.
+pub fn first_of(error: &FeedError, damaged: u64) -> String {
+    match damaged {
+        1 => error.to_string(),
+        n => format!("{error} (the first of {})", thousands(n)),
     }
 }
 

@@ -30,7 +30,7 @@ fn captures_and_lists_plain_and_compressed() {
             assert_eq!(ended.code, 0, "{}", ended.stderr);
             let record: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
             assert_eq!((&record["traffic"], &record["mismatches"]), (&file.into(), &0.into()));
-            let told = ended.stderr.contains("1 packets of other protocols than IP were left out");
+            let told = ended.stderr.contains("1 packet of another protocol than IP was left out");
             assert_eq!(told, name == "capture", "{}", ended.stderr);
         }
     }
