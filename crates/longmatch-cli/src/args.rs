@@ -74,12 +74,12 @@ pub struct RoutesArgs {
     #[arg(long, value_name = "IP|ASn|INDEX", verbatim_doc_comment)]
     pub peer: Option<PeerSelector>,
 
-    /// Take this table from the output of 'ip route' [default: main]
+    /// Take this table, by name or number, of 'ip route' [default: main]
     ///
     /// Routes of other tables are left out, and counted. Where no line names a table, all are
-    /// of the one named here, as 'ip route show table NAME' prints it; else lines without a
+    /// of the one named here, as 'ip route show table' prints it; else lines without a
     /// table are of the main one.
-    #[arg(long, value_name = "NAME|NUMBER", verbatim_doc_comment)]
+    #[arg(long, value_name = "TABLE", verbatim_doc_comment)]
     pub ip_table: Option<IpTable>,
 
     /// Keep what can be read of damaged files, instead of refusing them
@@ -102,11 +102,15 @@ pub struct RoutesArgs {
 /// Which address families: common to commands on whole tables.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct FamilyArgs {
-    /// Only IPv4; also the family of a 'default' that nothing else tells
+    /// Only IPv4
+    ///
+    /// Also the family of a 'default' route that nothing in its file tells.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub ipv4: bool,
 
-    /// Only IPv6; also the family of a 'default' that nothing else tells
+    /// Only IPv6
+    ///
+    /// Also the family of a 'default' route that nothing in its file tells.
     #[arg(short = '6', long)]
     pub ipv6: bool,
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use longmatch_feed::{FeedError, Options, Place, TraceReport, printable};
 use longmatch_lab::Destinations;
 
-use crate::error::{CliError, hint};
+use crate::error::{Advice, CliError, hint};
 use crate::input::first_of;
 use crate::output::warn;
 
@@ -29,13 +29,14 @@ pub fn read(path: &Path, lenient: bool) -> Result<Destinations, CliError> {
 
 /// The error with a line's number behind the file's name, where editors look for it.
 fn located(error: FeedError, lenient: bool) -> CliError {
+    let advice = Advice { lenient: !lenient, families: false };
     match (&error.input, error.place) {
         (Some(name), Place::Line(number)) => {
-            let hint = hint(&error, lenient);
+            let hint = hint(&error, advice);
             let problem = format!("{}{hint}", error.problem);
             CliError::input(format_args!("{name}:{number}"), problem)
         }
-        _ => CliError::load(&error, lenient),
+        _ => CliError::load(&error, advice),
     }
 }
 

@@ -56,8 +56,8 @@ impl CliError {
     }
 
     /// Why an input could not be loaded, with the options that help.
-    pub fn load(error: &FeedError, lenient: bool) -> Self {
-        Self::Message(format!("{error}{}", hint(error, lenient)))
+    pub fn load(error: &FeedError, options: Advice) -> Self {
+        Self::Message(format!("{error}{}", hint(error, options)))
     }
 }
 
@@ -90,20 +90,29 @@ impl From<serde_json::Error> for CliError {
     }
 }
 
-/// Which options help against an error of an input. Its own words do not name any: they are those
-/// of a library.
-pub fn hint(error: &FeedError, lenient: bool) -> &'static str {
+/// Which options can be advised against an error of an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Advice {
+    /// `--lenient`: not if it was given.
+    pub lenient: bool,
+    /// `-4` and `-6`: not every command has them.
+    pub families: bool,
+}
+
+/// The option that helps against an error of an input. The error's own words do not name any: they
+/// are those of a library.
+pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
     let problem = match &error.problem {
         Problem::NothingRead { first, .. } => &first.problem,
         problem => problem,
     };
     match problem {
-        Problem::Line(LineError::DefaultFamily) => ", or give -4 or -6",
+        Problem::Line(LineError::DefaultFamily) if advice.families => ", or give -4 or -6",
         Problem::Line(LineError::Prefix {
             error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }),
             ..
         }) => " (--mask drops host bits)",
-        _ if error.is_damage() && !lenient => " (--lenient keeps the undamaged part)",
+        _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
         _ => "",
     }
 }

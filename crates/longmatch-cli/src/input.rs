@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 
 use longmatch::{Engines, IpPrefix, Ipv4, Ipv6, NextHopId, Rib, Table};
-use longmatch_feed::{Event, FeedError, IpFamily, Options, Peer, Report, SinkError, printable};
+use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError, printable};
 
 use crate::args::{FamilyArgs, RoutesArgs, Split};
-use crate::error::CliError;
+use crate::error::{Advice, CliError};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
 
@@ -98,25 +98,26 @@ impl Routes {
     /// # Errors
     /// When an input cannot be read, is damaged (unless `--lenient`) or lacks the peer.
     pub fn load(args: &RoutesArgs, families: Families) -> Result<Self, CliError> {
-        let only = match (families.ipv4, families.ipv6) {
-            (true, false) => Some(IpFamily::V4),
-            (false, true) => Some(IpFamily::V6),
-            _ => None,
+        let told = FamilyArgs {
+            ipv4: families == Families { ipv4: true, ipv6: false },
+            ipv6: families == Families { ipv4: false, ipv6: true },
         };
-        Self::load_as(args, families, only)
+        Self::load_as(args, families, Some(told))
     }
 
-    /// The same where not all families that are worked on were asked for in so many words: `only`
-    /// is what decides the family of a `default` route that nothing else tells.
+    /// The same where the families that are worked on are not those that were asked for: `told` has
+    /// the latter, which decide the family of a `default` route that nothing else tells; `None` if
+    /// the command has no such options.
     ///
     /// # Errors
     /// As [`Routes::load`].
     pub fn load_as(
         args: &RoutesArgs,
         families: Families,
-        only: Option<IpFamily>,
+        told: Option<FamilyArgs>,
     ) -> Result<Self, CliError> {
-        let mut loader = Loader { table: Table::new(), families, refused: 0 };
+        let advice = Advice { lenient: !args.lenient, families: told.is_some() };
+        let mut loader = Loader { table: Table::new(), families, advice, refused: 0 };
         if args.files.is_empty() {
             loader.embedded(args)?;
             return Self { table: loader.table, name: "embedded".to_owned() }.split(args.split);
@@ -125,7 +126,7 @@ impl Routes {
             return Err(CliError::new("--routes - was given twice: standard input is read once"));
         }
         let mut options = options(args);
-        options.default_family = only;
+        options.default_family = told.and_then(FamilyArgs::only);
         for path in &args.files {
             loader.file(path, &options)?;
         }
@@ -214,6 +215,7 @@ pub fn display_name(path: &Path) -> String {
 struct Loader {
     table: Table<Box<str>>,
     families: Families,
+    advice: Advice,
     /// Routes of the family that is not worked on, in the current input.
     refused: u64,
 }
@@ -242,7 +244,7 @@ impl Loader {
         let wanted = [(self.families.ipv6, EMBEDDED_IPV6), (self.families.ipv4, EMBEDDED_IPV4)];
         for (_, embedded) in wanted.into_iter().filter(|(wanted, _)| *wanted) {
             let (bytes, name) = (embedded.bytes, embedded.name);
-            self.input(name, Some(embedded.routes), false, |sink| {
+            self.input(name, Some(embedded.routes), |sink| {
                 longmatch_feed::load_bytes(bytes, Some(name), &Options::default(), sink)
             })?;
         }
@@ -251,7 +253,7 @@ impl Loader {
 
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
-        let report = self.input(&name, None, options.lenient, |sink| load(path, options, sink))?;
+        let report = self.input(&name, None, |sink| load(path, options, sink))?;
         tell(&name, &report, self.families);
         let kept = report.announced - self.refused.min(report.announced);
         if self.refused > 0 && kept == 0 {
@@ -266,10 +268,9 @@ impl Loader {
         &mut self,
         name: &str,
         expected: Option<u64>,
-        lenient: bool,
         load: impl FnOnce(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError>,
     ) -> Result<Report, CliError> {
-        let Self { table, families, refused } = self;
+        let Self { table, families, advice, refused } = self;
         let mut progress =
             Progress::new(format!("loading {}", printable(name)), expected, "routes");
         let mut seen = 0u64;
@@ -290,7 +291,7 @@ impl Loader {
             }
             Ok(())
         };
-        load(&mut sink).map_err(|error| CliError::load(&error, lenient))
+        load(&mut sink).map_err(|error| CliError::load(&error, *advice))
     }
 }
 
@@ -328,7 +329,8 @@ pub fn tell(name: &str, report: &Report, families: Families) {
     for warning in report.warnings() {
         warn(format_args!("{name}: {warning}"));
     }
-    if !report.other_tables.is_empty() {
+    // Routes of the main table are left out only where the option was given.
+    if !report.other_tables.is_empty() && !report.other_tables.contains_key("main") {
         warn(format_args!("{name}: --ip-table takes the routes of another table"));
     }
     if let Some(error) = &report.first_damage {

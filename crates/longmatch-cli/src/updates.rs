@@ -6,7 +6,7 @@ use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefi
 use longmatch_feed::{Event, FeedError, Options, Report, SinkError, printable};
 
 use crate::args::RoutesArgs;
-use crate::error::CliError;
+use crate::error::{Advice, CliError};
 use crate::input::{Families, Routes, display_name, load, options, tell};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
@@ -132,7 +132,8 @@ impl Updates {
             }
             self.take(event)
         };
-        load(&mut sink).map_err(|error| CliError::load(&error, lenient))
+        load(&mut sink)
+            .map_err(|error| CliError::load(&error, Advice { lenient: !lenient, families: false }))
     }
 
     fn take(&mut self, event: Event<'_>) -> Result<(), SinkError> {

@@ -118,46 +118,34 @@ impl Report {
         if self.announced == 0 && self.withdrawn == 0 {
             all.push(self.nothing());
         }
-        let mut left_out = |n: u64, one: &str, many: &str| {
-            if n > 0 {
-                all.push(were_left_out(n, one, many));
-            }
-        };
-        left_out(
-            self.extra_next_hops,
-            "further next hop of multipath routes",
-            "further next hops of multipath routes",
-        );
-        left_out(
-            self.less_preferred,
-            "route with a better one to the same prefix",
-            "routes with a better one to the same prefix",
-        );
-        left_out(self.dead_next_hops, "dead next hop", "dead next hops");
-        left_out(
-            self.type_of_service,
-            "route for a type of service",
-            "routes for a type of service",
-        );
-        if let Some(tables) = self.tables() {
-            all.push(tables);
-        }
+        let counts = [
+            (
+                self.extra_next_hops,
+                "further next hop of multipath routes",
+                "further next hops of multipath routes",
+            ),
+            (
+                self.less_preferred,
+                "route with a better one to the same prefix",
+                "routes with a better one to the same prefix",
+            ),
+            (self.dead_next_hops, "dead next hop", "dead next hops"),
+            (self.type_of_service, "route for a type of service", "routes for a type of service"),
+            (self.no_next_hop, "route without a next hop", "routes without a next hop"),
+            (
+                self.skipped_families,
+                "attribute with routes other than unicast",
+                "attributes with routes other than unicast",
+            ),
+        ];
+        let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
+        all.extend(counts.map(|(n, one, many)| were_left_out(n, one, many)));
+        all.extend(self.tables());
         if let (Some(ipv4), Some(ipv6)) = (self.chosen.ipv4, self.chosen.ipv6)
             && ipv4 != ipv6
         {
             all.push("IPv4 and IPv6 routes come from different peers".to_owned());
         }
-        let mut left_out = |n: u64, one: &str, many: &str| {
-            if n > 0 {
-                all.push(were_left_out(n, one, many));
-            }
-        };
-        left_out(self.no_next_hop, "route without a next hop", "routes without a next hop");
-        left_out(
-            self.skipped_families,
-            "attribute with routes other than unicast",
-            "attributes with routes other than unicast",
-        );
         let unknown = self.skipped_records.iter().filter(|((kind, _), _)| !kind::is_known(*kind));
         let unknown: u64 = unknown.map(|(_, count)| count).sum();
         if unknown > 0 {

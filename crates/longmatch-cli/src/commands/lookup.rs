@@ -26,9 +26,8 @@ enum Query<'a> {
 /// When an address is none, or the routes cannot be loaded. What came before has been answered.
 pub fn run(args: &LookupArgs) -> Outcome {
     let queries = queries(args)?;
-    let only = args.families.only();
     let families = families(&queries, args.families)?;
-    let routes = Routes::load_as(&args.routes, families, only)?;
+    let routes = Routes::load_as(&args.routes, families, Some(args.families))?;
     let (all, json) = (args.all, args.json);
     let mut answers = Answers {
         routes: &routes,

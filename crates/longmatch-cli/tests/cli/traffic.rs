@@ -46,8 +46,12 @@ fn errors_name_the_file_and_the_place() {
         let text = ended.stderr.lines().last().unwrap().replace(&file, name);
         text.strip_prefix("longmatch: ").unwrap().to_owned()
     };
-    assert_eq!(error("list", b"::1\n1.2.3\n"), "list:2: '1.2.3' is not an IP address");
-    let advice = "list:1: '::/0' is not an IP address: leave out the prefix length";
+    assert_eq!(
+        error("list", b"::1\n1.2.3\n"),
+        "list:2: '1.2.3' is not an IP address (--lenient keeps the undamaged part)"
+    );
+    let advice = "list:1: '::/0' is not an IP address: leave out the prefix length \
+                  (--lenient keeps the undamaged part)";
     assert_eq!(error("list", b"::/0\n"), advice);
     assert_eq!(error("list", b"\n#\n"), "list: no addresses");
     assert!(error("list", b"::1\n\xff\n").starts_with("list:2: the line is not UTF-8"));
