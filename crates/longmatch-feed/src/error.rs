@@ -366,11 +366,17 @@ impl fmt::Display for Problem {
             Self::Line(error) => error.fmt(f),
             Self::Mrt(error) => error.fmt(f),
             Self::Trace(error) => error.fmt(f),
-            Self::NoSuchPeer { selector, peers } => write!(
-                f,
-                "none of the {peers} peers is '{selector}': name one by its address, \
-                 AS number (AS64500) or position in the peer index table"
-            ),
+            Self::NoSuchPeer { selector, peers } => {
+                match peers {
+                    0 => write!(f, "there are no peers, so none is '{selector}'")?,
+                    1 => write!(f, "the only peer is not '{selector}'")?,
+                    peers => write!(f, "none of the {peers} peers is '{selector}'")?,
+                }
+                f.write_str(
+                    ": name one by its address, AS number (AS64500) or position in the peer \
+                     index table",
+                )
+            }
             Self::Sink(error) => write!(f, "the route was refused: {error}"),
             Self::NothingRead { damaged, first } => {
                 let FeedError { place, problem, .. } = &**first;
@@ -455,19 +461,22 @@ impl fmt::Display for MrtError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CutOff { needed, have } => {
-                write!(f, "the file is cut off: the record needs {needed} bytes, {have} are there")
+                write!(f, "the file is cut off: the record needs {needed} bytes and has {have}")
             }
             Self::RecordTooLong { len, limit } => write!(
                 f,
                 "a record of {len} bytes is over the limit of {limit}: the file is damaged here"
             ),
             Self::Short { what, needed, have } => {
-                write!(f, "{what}: needs {needed} bytes, {have} are left")
+                write!(f, "{what}: needs {needed} bytes and has {have}")
             }
-            Self::Trailing { bytes } => write!(f, "{bytes} bytes follow the last field"),
+            Self::Trailing { bytes } => write!(f, "bytes after the last field: {bytes}"),
             Self::NoPeerIndex => f.write_str("a RIB record before any peer index table"),
             Self::PeerOutOfRange { index, peers } => {
-                write!(f, "peer index {index}, but the peer index table has {peers} peers")
+                write!(
+                    f,
+                    "peer index {index} is beyond the peer index table, whose length is {peers}"
+                )
             }
             Self::PrefixLength { len, max } => {
                 write!(f, "prefix length {len} is greater than {max}")

@@ -429,7 +429,7 @@ fn updates_of_the_obsolete_type_5() {
     assert!(matches!(refused(&message(1, &[0, 9])), MrtError::Short { .. }));
 }
 
-/// Records that are read by nobody any more are named.
+/// The warning names the type of the records that were passed over.
 #[test]
 fn files_of_other_protocols_say_so() {
     let (_, report) = load(&record(11, 0, &[1, 2, 3])).unwrap();

@@ -213,6 +213,13 @@ fn bgpdump_lines_of_a_named_peer() {
 }
 
 #[test]
+fn peers_that_are_not_there_are_counted_in_words() {
+    let one = DUMP.lines().next().unwrap();
+    let error = load_with(one.as_bytes(), &peer("AS1")).err().unwrap().to_string();
+    assert!(error.starts_with("the only peer is not 'AS1': name one by"), "{error}");
+}
+
+#[test]
 fn damaged_bgpdump_lines() {
     let file = format!("{DUMP}TABLE_DUMP2|1|B|192.0.2.1\n");
     let error = error_of(file.as_bytes());
