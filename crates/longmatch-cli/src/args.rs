@@ -10,7 +10,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 use longmatch::simd::Level;
 use longmatch::{CompileError, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, Rib, parse_bytes};
-use longmatch_feed::PeerSelector;
+use longmatch_feed::{IpFamily, IpTable, PeerSelector};
 
 use self::values::{count, level, seconds, simd_choice};
 use crate::error::CliError;
@@ -60,8 +60,9 @@ pub enum Command {
 pub struct RoutesArgs {
     /// Load routes from FILE, '-' for standard input; may be repeated
     ///
-    /// Text ('prefix next-hop', 'ip route', 'bgpdump -m') or MRT, plain or compressed with
-    /// gzip, bzip2 or zstd; found out from the content. Without this option the embedded
+    /// Text ('prefix next-hop', 'network netmask next-hop', 'ip route', 'bgpdump -m'), the
+    /// JSON of 'ip -json route', or MRT; plain or compressed with gzip, bzip2 or zstd; found
+    /// out from the content. Without this option the embedded
     /// tables are used: a full IPv4 and a full IPv6 table of the Internet.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
@@ -73,7 +74,17 @@ pub struct RoutesArgs {
     #[arg(long, value_name = "IP|ASn|INDEX", verbatim_doc_comment)]
     pub peer: Option<PeerSelector>,
 
+    /// Take this table, by name or number, of 'ip route' [default: main]
+    ///
+    /// Routes of other tables are left out, and counted. Where no line names a table, all are
+    /// of the one named here, as 'ip route show table' prints it; else lines without a
+    /// table are of the main one.
+    #[arg(long, value_name = "TABLE", verbatim_doc_comment)]
+    pub ip_table: Option<IpTable>,
+
     /// Keep what can be read of damaged files, instead of refusing them
+    ///
+    /// A file of which nothing can be read is an error all the same.
     #[arg(long)]
     pub lenient: bool,
 
@@ -92,12 +103,27 @@ pub struct RoutesArgs {
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct FamilyArgs {
     /// Only IPv4
+    ///
+    /// Also the family of a 'default' route that nothing in its file tells.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub ipv4: bool,
 
     /// Only IPv6
+    ///
+    /// Also the family of a 'default' route that nothing in its file tells.
     #[arg(short = '6', long)]
     pub ipv6: bool,
+}
+
+impl FamilyArgs {
+    /// The one family that was asked for.
+    pub fn only(self) -> Option<IpFamily> {
+        match (self.ipv4, self.ipv6) {
+            (true, _) => Some(IpFamily::V4),
+            (_, true) => Some(IpFamily::V6),
+            _ => None,
+        }
+    }
 }
 
 /// Which engines: common to commands that compile.
@@ -233,6 +259,10 @@ pub struct LookupArgs {
     /// The routes.
     #[command(flatten)]
     pub routes: RoutesArgs,
+
+    /// The families.
+    #[command(flatten)]
+    pub families: FamilyArgs,
 
     /// Print every covering prefix, shortest first, one line each
     #[arg(short, long)]

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use longmatch_feed::{FeedError, Options, Place, TraceReport};
+use longmatch_feed::{FeedError, Options, Place, TraceReport, printable};
 use longmatch_lab::Destinations;
 
-use crate::error::CliError;
-use crate::output::{thousands, warn};
+use crate::error::{Advice, CliError, hint};
+use crate::input::first_of;
+use crate::output::warn;
 
 /// Reads the destinations of a file. Tells on standard error what was left out.
 ///
@@ -16,7 +17,8 @@ use crate::output::{thousands, warn};
 pub fn read(path: &Path, lenient: bool) -> Result<Destinations, CliError> {
     let mut options = Options::default();
     options.lenient = lenient;
-    let trace = longmatch_feed::destinations(path, &options).map_err(located)?;
+    let trace =
+        longmatch_feed::destinations(path, &options).map_err(|error| located(error, lenient))?;
     let name = path.display().to_string();
     tell(&name, &trace.report);
     if trace.is_empty() {
@@ -26,20 +28,23 @@ pub fn read(path: &Path, lenient: bool) -> Result<Destinations, CliError> {
 }
 
 /// The error with a line's number behind the file's name, where editors look for it.
-fn located(error: FeedError) -> CliError {
+fn located(error: FeedError, lenient: bool) -> CliError {
+    let advice = Advice { lenient: !lenient, families: false };
     match (&error.input, error.place) {
         (Some(name), Place::Line(number)) => {
-            CliError::input(format_args!("{name}:{number}"), error.problem)
+            let hint = hint(&error, advice);
+            let problem = format!("{}{hint}", error.problem);
+            CliError::input(format_args!("{name}:{number}"), problem)
         }
-        _ => error.into(),
+        _ => CliError::load(&error, advice),
     }
 }
 
 fn tell(name: &str, report: &TraceReport) {
     for warning in report.warnings() {
-        warn(format_args!("{name}: {warning}"));
+        warn(format_args!("{}: {warning}", printable(name)));
     }
     if let Some(error) = &report.first_damage {
-        warn(format_args!("{error} (the first of {})", thousands(report.damaged)));
+        warn(first_of(error, report.damaged));
     }
 }

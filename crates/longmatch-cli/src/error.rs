@@ -4,8 +4,8 @@ use std::fmt::{self, Display};
 use std::io;
 use std::process::ExitCode;
 
-use longmatch::{CompileError, Corrupt, Unsupported};
-use longmatch_feed::{FeedError, LineError};
+use longmatch::{CompileError, Corrupt, ParsePrefixError, PrefixError, Unsupported};
+use longmatch_feed::{FeedError, LineError, Problem, printable};
 
 /// How a command that did its work ended. Scripts rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,7 +52,12 @@ impl CliError {
 
     /// Something that happened to a named input, for example while reading it.
     pub fn input(name: impl Display, problem: impl Display) -> Self {
-        Self::Message(format!("{name}: {problem}"))
+        Self::Message(format!("{}: {problem}", printable(&name.to_string())))
+    }
+
+    /// Why an input could not be loaded, with the options that help.
+    pub fn load(error: &FeedError, options: Advice) -> Self {
+        Self::Message(format!("{error}{}", hint(error, options)))
     }
 }
 
@@ -85,6 +90,33 @@ impl From<serde_json::Error> for CliError {
     }
 }
 
+/// Which options can be advised against an error of an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Advice {
+    /// `--lenient`: not if it was given.
+    pub lenient: bool,
+    /// `-4` and `-6`: not every command has them.
+    pub families: bool,
+}
+
+/// The option that helps against an error of an input. The error's own words do not name any: they
+/// are those of a library.
+pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
+    let problem = match &error.problem {
+        Problem::NothingRead { first, .. } => &first.problem,
+        problem => problem,
+    };
+    match problem {
+        Problem::Line(LineError::DefaultFamily) if advice.families => ", or give -4 or -6",
+        Problem::Line(LineError::Prefix {
+            error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }),
+            ..
+        }) => " (--mask drops host bits)",
+        _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
+        _ => "",
+    }
+}
+
 /// Errors whose own words are enough.
 macro_rules! from_displayed {
     ($($error:ty),*) => {$(
@@ -96,4 +128,4 @@ macro_rules! from_displayed {
     )*};
 }
 
-from_displayed!(FeedError, LineError, CompileError, Corrupt, Unsupported);
+from_displayed!(LineError, CompileError, Corrupt, Unsupported);

@@ -21,6 +21,7 @@ Examples:
   longmatch lookup 8.8.8.8
   longmatch lookup --all 8.8.8.8
   longmatch lookup --routes sites.txt 192.0.2.7 2001:db8::7
+  ip route | longmatch lookup --routes - 192.0.2.7
   cut -f1 access.log | longmatch lookup --routes sites.txt -
   longmatch lookup --json - < addresses.txt | jq -r .next_hop
 

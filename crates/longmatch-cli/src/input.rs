@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 
 use longmatch::{Engines, IpPrefix, Ipv4, Ipv6, NextHopId, Rib, Table};
-use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError};
+use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError, printable};
 
 use crate::args::{FamilyArgs, RoutesArgs, Split};
-use crate::error::CliError;
+use crate::error::{Advice, CliError};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
 
@@ -98,7 +98,26 @@ impl Routes {
     /// # Errors
     /// When an input cannot be read, is damaged (unless `--lenient`) or lacks the peer.
     pub fn load(args: &RoutesArgs, families: Families) -> Result<Self, CliError> {
-        let mut loader = Loader { table: Table::new(), families, refused: 0 };
+        let told = FamilyArgs {
+            ipv4: families == Families { ipv4: true, ipv6: false },
+            ipv6: families == Families { ipv4: false, ipv6: true },
+        };
+        Self::load_as(args, families, Some(told))
+    }
+
+    /// The same where the families that are worked on are not those that were asked for: `told` has
+    /// the latter, which decide the family of a `default` route that nothing else tells; `None` if
+    /// the command has no such options.
+    ///
+    /// # Errors
+    /// As [`Routes::load`].
+    pub fn load_as(
+        args: &RoutesArgs,
+        families: Families,
+        told: Option<FamilyArgs>,
+    ) -> Result<Self, CliError> {
+        let advice = Advice { lenient: !args.lenient, families: told.is_some() };
+        let mut loader = Loader { table: Table::new(), families, advice, refused: 0 };
         if args.files.is_empty() {
             loader.embedded(args)?;
             return Self { table: loader.table, name: "embedded".to_owned() }.split(args.split);
@@ -106,7 +125,8 @@ impl Routes {
         if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
             return Err(CliError::new("--routes - was given twice: standard input is read once"));
         }
-        let options = options(args);
+        let mut options = options(args);
+        options.default_family = told.and_then(FamilyArgs::only);
         for path in &args.files {
             loader.file(path, &options)?;
         }
@@ -168,9 +188,10 @@ impl Routes {
             count(self.next_hops(), "next hop"),
         ];
         let counts: Vec<_> = counts.into_iter().flatten().collect();
+        let name = printable(&self.name);
         match counts.is_empty() {
-            true => format!("{}: no routes", self.name),
-            false => format!("{}: {}", self.name, counts.join(", ")),
+            true => format!("{name}: no routes"),
+            false => format!("{name}: {}", counts.join(", ")),
         }
     }
 }
@@ -181,10 +202,11 @@ pub fn options(args: &RoutesArgs) -> Options {
     options.peer = args.peer;
     options.lenient = args.lenient;
     options.mask_host_bits = args.mask;
+    options.ip_table = args.ip_table.clone().unwrap_or_default();
     options
 }
 
-/// A path as it is called in headings and messages.
+/// A path as it is called in headings and messages: exact, so [`printable`] where people read it.
 pub fn display_name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
@@ -193,6 +215,7 @@ pub fn display_name(path: &Path) -> String {
 struct Loader {
     table: Table<Box<str>>,
     families: Families,
+    advice: Advice,
     /// Routes of the family that is not worked on, in the current input.
     refused: u64,
 }
@@ -234,6 +257,7 @@ impl Loader {
         tell(&name, &report, self.families);
         let kept = report.announced - self.refused.min(report.announced);
         if self.refused > 0 && kept == 0 {
+            let name = printable(&name);
             warn(format_args!("{name}: all its routes are of the other address family"));
         }
         Ok(())
@@ -246,8 +270,9 @@ impl Loader {
         expected: Option<u64>,
         load: impl FnOnce(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError>,
     ) -> Result<Report, CliError> {
-        let Self { table, families, refused } = self;
-        let mut progress = Progress::new(format!("loading {name}"), expected, "routes");
+        let Self { table, families, advice, refused } = self;
+        let mut progress =
+            Progress::new(format!("loading {}", printable(name)), expected, "routes");
         let mut seen = 0u64;
         *refused = 0;
         let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
@@ -266,7 +291,7 @@ impl Loader {
             }
             Ok(())
         };
-        Ok(load(&mut sink)?)
+        load(&mut sink).map_err(|error| CliError::load(&error, *advice))
     }
 }
 
@@ -283,19 +308,20 @@ impl Families {
 /// Says on standard error what the user cannot see in the answers: whose routes they are, and what
 /// was left out.
 pub fn tell(name: &str, report: &Report, families: Families) {
+    let name = printable(name);
     let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
     let ipv4 = peer(report.chosen.ipv4).filter(|_| families.ipv4);
     let ipv6 = peer(report.chosen.ipv6).filter(|_| families.ipv6);
-    let taken = [
-        (ipv4, ipv4.map_or(0, |peer| peer.ipv4_routes), "IPv4 route"),
-        (ipv6, ipv6.map_or(0, |peer| peer.ipv6_routes), "IPv6 route"),
-    ];
+    let ipv6_routes = report.announced_ipv6;
+    let taken =
+        [(ipv4, report.announced - ipv6_routes, "IPv4 route"), (ipv6, ipv6_routes, "IPv6 route")];
     let which = match report.peers.len() {
         1 => "the only peer".to_owned(),
         count => format!("one of {count} peers; choose with --peer"),
     };
     for (peer, routes, label) in taken {
-        if let Some(peer) = peer {
+        // Of a peer without a single route the warnings below say what became of its routes.
+        if let Some(peer) = peer.filter(|_| routes > 0 || report.withdrawn > 0) {
             let (routes, peer) = (plural(routes, label), peer_name(peer));
             warn(format_args!("{name}: taking {routes} of peer {peer} ({which})"));
         }
@@ -303,8 +329,20 @@ pub fn tell(name: &str, report: &Report, families: Families) {
     for warning in report.warnings() {
         warn(format_args!("{name}: {warning}"));
     }
+    // Routes of the main table are left out only where the option was given.
+    if !report.other_tables.is_empty() && !report.other_tables.contains_key("main") {
+        warn(format_args!("{name}: --ip-table takes the routes of another table"));
+    }
     if let Some(error) = &report.first_damage {
-        warn(format_args!("{error} (the first of {})", thousands(report.damaged)));
+        warn(first_of(error, report.damaged));
+    }
+}
+
+/// The first damage that a lenient load met, and how much there was.
+pub fn first_of(error: &FeedError, damaged: u64) -> String {
+    match damaged {
+        1 => error.to_string(),
+        n => format!("{error} (the first of {})", thousands(n)),
     }
 }
 

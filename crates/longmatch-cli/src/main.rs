@@ -44,7 +44,10 @@ fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
+    // The lines are clap's, the values in them are not.
     let text = error.render().to_string();
-    output::warn(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    let lines: Vec<_> = text.trim_end().lines().map(longmatch_feed::printable).collect();
+    let text = lines.join("\n");
+    output::warn(text.strip_prefix("error: ").unwrap_or(&text));
     ExitCode::from(2)
 }

@@ -77,7 +77,8 @@ impl Write for Out {
     }
 }
 
-/// Tells something on standard error that is neither an answer nor the end of the program.
+/// Tells something on standard error that is neither an answer nor the end of the program. What
+/// the message has of names and next hops must be [`longmatch_feed::printable`] already.
 pub fn warn(message: impl Display) {
     // Nobody may be listening, which is no reason to stop.
     let _ = writeln!(io::stderr(), "longmatch: {message}");

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use longmatch::{Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefix, Route};
-use longmatch_feed::{Event, FeedError, Options, Report, SinkError};
+use longmatch_feed::{Event, FeedError, Options, Report, SinkError, printable};
 
 use crate::args::RoutesArgs;
-use crate::error::CliError;
+use crate::error::{Advice, CliError};
 use crate::input::{Families, Routes, display_name, load, options, tell};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
@@ -81,13 +81,15 @@ impl Updates {
             (0, _) | (_, 0) => {
                 if self.left_out > 0 {
                     let left_out = plural(self.left_out, "update");
+                    let name = printable(name);
                     warn(format_args!("{name}: {left_out} of the other address family left out"));
                 }
                 Ok(self)
             }
             (four, six) => {
-                let (four, six) = (thousands(four as u64), thousands(six as u64));
-                let problem = format!("{four} updates are IPv4 and {six} IPv6: use -4 or -6");
+                let (four, six) =
+                    (plural(four as u64, "IPv4 update"), plural(six as u64, "IPv6 update"));
+                let problem = format!("{four} and {six}: use -4 or -6");
                 Err(CliError::input(name, problem))
             }
         }
@@ -110,7 +112,7 @@ impl Updates {
 
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
-        let report = self.input(&name, |sink| load(path, options, sink))?;
+        let report = self.input(&name, options.lenient, |sink| load(path, options, sink))?;
         tell(&name, &report, self.families);
         Ok(())
     }
@@ -118,9 +120,10 @@ impl Updates {
     fn input(
         &mut self,
         name: &str,
+        lenient: bool,
         load: impl FnOnce(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError>,
     ) -> Result<Report, CliError> {
-        let mut progress = Progress::new(format!("loading {name}"), None, "updates");
+        let mut progress = Progress::new(format!("loading {}", printable(name)), None, "updates");
         let mut seen = 0u64;
         let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
             seen += 1;
@@ -129,7 +132,8 @@ impl Updates {
             }
             self.take(event)
         };
-        Ok(load(&mut sink)?)
+        load(&mut sink)
+            .map_err(|error| CliError::load(&error, Advice { lenient: !lenient, families: false }))
     }
 
     fn take(&mut self, event: Event<'_>) -> Result<(), SinkError> {
@@ -140,7 +144,7 @@ impl Updates {
         }
         if self.ipv4.len() + self.ipv6.len() >= self.limit {
             let limit = thousands(self.limit as u64);
-            return Err(format!("at most {limit} updates are replayed: use fewer files").into());
+            return Err(format!("the limit of updates is {limit}: use fewer files").into());
         }
         let next_hop = match event {
             Event::Announce(_, next_hop) => Some(self.next_hops.acquire_borrowed(next_hop)?),
@@ -172,7 +176,7 @@ mod tests {
         table.insert_borrowed("10.0.0.0/8".parse().unwrap(), "first").unwrap();
         let routes = Routes { table, name: String::new() };
         let mut updates = Updates { limit, name: "u".into(), ..Updates::new(&routes, families) };
-        updates.input("u", |sink| {
+        updates.input("u", false, |sink| {
             longmatch_feed::load_bytes(text.as_bytes(), Some("u"), &Options::default(), sink)
         })?;
         updates.of_one_family()
@@ -207,13 +211,16 @@ mod tests {
             (Families { ipv4: true, ipv6: false }, Families { ipv4: false, ipv6: true });
         assert_eq!(
             error(both, Families::BOTH, 9),
-            "u: 1 updates are IPv4 and 2 IPv6: use -4 or -6"
+            "u: 1 IPv4 update and 2 IPv6 updates: use -4 or -6"
         );
         assert_eq!(read(both, ipv4, 9).unwrap().ipv4.len(), 1);
         assert_eq!(read(both, ipv6, 2).unwrap().ipv6.len(), 2);
         assert!(error("W 10.0.0.0/8\n", ipv6, 9).ends_with("address family: use -4"));
         assert!(error("", ipv6, 9).starts_with("u: no updates: expected lines like"));
         let error = error("W 10.0.0.0/8\nW 10.0.0.0/8\n", ipv4, 1);
-        assert!(error.starts_with("u: line 2: ") && error.contains("at most 1 updates"), "{error}");
+        assert!(
+            error.starts_with("u: line 2: ") && error.contains("limit of updates is 1"),
+            "{error}"
+        );
     }
 }

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 
 use longmatch::ParsePrefixError;
 
 use crate::decompress::Codec;
 use crate::options::PeerSelector;
+use crate::printable::printable;
 use crate::trace::TraceError;
 
 /// What a [`crate::Sink`] may fail with.
@@ -92,6 +94,13 @@ pub enum Problem {
     },
     /// The receiver of the routes refused one.
     Sink(SinkError),
+    /// A lenient load found damage and nothing else.
+    NothingRead {
+        /// Damaged lines or records.
+        damaged: u64,
+        /// The first damage.
+        first: Box<FeedError>,
+    },
 }
 
 /// What is wrong with a line of text.
@@ -134,6 +143,39 @@ pub enum LineError {
     StrayNextHop,
     /// An `ip route` line with `from`: the route depends on the source address.
     SourceRoute,
+    /// A `default` of which nothing tells the address family.
+    DefaultFamily,
+    /// An `ip route` attribute whose value is missing or is none.
+    Attribute {
+        /// The attribute's name.
+        name: &'static str,
+        /// The value; empty where it is missing.
+        value: String,
+    },
+    /// An address that stands where a netmask does, and is none.
+    Netmask {
+        /// The address.
+        mask: IpAddr,
+    },
+    /// Bits of an address that its netmask does not cover.
+    NetworkBits {
+        /// The address.
+        network: IpAddr,
+        /// The netmask.
+        mask: IpAddr,
+    },
+    /// JSON that cannot be read any further.
+    Json {
+        /// What the parser says, and where.
+        text: String,
+    },
+    /// An element of the JSON array that is no route.
+    JsonRoute {
+        /// What is wrong with it.
+        text: String,
+    },
+    /// A bgpdump line whose path identifier is none.
+    DumpPath,
     /// A bgpdump line of an unknown kind.
     DumpKind {
         /// The kind.
@@ -242,7 +284,8 @@ impl FeedError {
     /// Whether what follows the damage can still be read.
     pub(crate) fn is_local(&self) -> bool {
         match &self.problem {
-            Problem::Line(_) => true,
+            // There is no way to tell where the next route begins.
+            Problem::Line(error) => !matches!(error, LineError::Json { .. }),
             Problem::Trace(error) => error.is_local(),
             Problem::Mrt(error) => {
                 !matches!(error, MrtError::CutOff { .. } | MrtError::RecordTooLong { .. })
@@ -252,7 +295,7 @@ impl FeedError {
     }
 
     /// Whether this is damage of the input, after which a lenient load keeps what it has.
-    pub(crate) fn is_damage(&self) -> bool {
+    pub fn is_damage(&self) -> bool {
         match &self.problem {
             Problem::Trace(error) => error.is_damage(),
             Problem::Line(_)
@@ -278,17 +321,13 @@ impl fmt::Display for Place {
 impl fmt::Display for FeedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(input) = &self.input {
-            write!(f, "{input}: ")?;
+            write!(f, "{}: ", printable(input))?;
         }
         match self.place {
             Place::Whole => {}
             place => write!(f, "{place}: ")?,
         }
-        self.problem.fmt(f)?;
-        if self.is_damage() {
-            f.write_str(" (a lenient load keeps the undamaged part)")?;
-        }
-        Ok(())
+        self.problem.fmt(f)
     }
 }
 
@@ -319,7 +358,7 @@ impl fmt::Display for Problem {
             ),
             Self::UnknownFormat => f.write_str(
                 "neither text nor MRT: expected lines like '192.0.2.0/24 next-hop', \
-                 bgpdump -m or ip route output, or an MRT file",
+                 bgpdump -m or ip route output (JSON too), or an MRT file",
             ),
             Self::UnknownTrace => f.write_str(
                 "neither a packet capture (pcap or pcapng) nor a list of addresses, one a line",
@@ -327,12 +366,30 @@ impl fmt::Display for Problem {
             Self::Line(error) => error.fmt(f),
             Self::Mrt(error) => error.fmt(f),
             Self::Trace(error) => error.fmt(f),
-            Self::NoSuchPeer { selector, peers } => write!(
-                f,
-                "none of the {peers} peers is '{selector}': name one by its address, \
-                 AS number (AS64500) or position in the peer index table"
-            ),
+            Self::NoSuchPeer { selector, peers } => {
+                match peers {
+                    0 => write!(f, "there are no peers, so none is '{selector}'")?,
+                    1 => write!(f, "the only peer is not '{selector}'")?,
+                    peers => write!(f, "none of the {peers} peers is '{selector}'")?,
+                }
+                f.write_str(
+                    ": name one by its address, AS number (AS64500) or position in the peer \
+                     index table",
+                )
+            }
             Self::Sink(error) => write!(f, "the route was refused: {error}"),
+            Self::NothingRead { damaged, first } => {
+                let FeedError { place, problem, .. } = &**first;
+                match (damaged, place) {
+                    (1, Place::Whole) => write!(f, "nothing could be read: {problem}"),
+                    (1, place) => write!(f, "nothing could be read: {place}: {problem}"),
+                    (n, place) => write!(
+                        f,
+                        "nothing could be read: {n} lines or records are damaged, \
+                         the first at {place}: {problem}"
+                    ),
+                }
+            }
         }
     }
 }
@@ -365,6 +422,33 @@ impl fmt::Display for LineError {
             Self::SourceRoute => {
                 f.write_str("the route depends on the source address ('from'): remove it")
             }
+            Self::DefaultFamily => f.write_str(
+                "neither this 'default' nor the lines beside it say whether it is IPv4 or IPv6: \
+                 write 0.0.0.0/0 or ::/0",
+            ),
+            Self::Attribute { name, value } if value.is_empty() => {
+                write!(f, "'{name}' stands at the end of the line without a value")
+            }
+            Self::Attribute { name, value } => {
+                write!(f, "'{}' is no value of '{name}'", value.escape_debug())
+            }
+            Self::Netmask { mask } => write!(
+                f,
+                "{mask} follows an address and is no netmask: write the prefix with its length, \
+                 such as 192.0.2.0/24"
+            ),
+            Self::NetworkBits { network, mask } => write!(
+                f,
+                "{network} has host bits set under the netmask {mask}: write the prefix with its \
+                 length, such as 192.0.2.0/24"
+            ),
+            Self::Json { text } => {
+                write!(f, "the JSON cannot be read: {}", printable(text))
+            }
+            Self::JsonRoute { text } => write!(f, "no route of 'ip -json': {}", printable(text)),
+            Self::DumpPath => f.write_str(
+                "the bgpdump line has no path identifier after its prefix, as lines of this kind do",
+            ),
             Self::DumpKind { text } => {
                 write!(f, "unknown kind of bgpdump line: '{}'", text.escape_debug())
             }
@@ -377,19 +461,22 @@ impl fmt::Display for MrtError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CutOff { needed, have } => {
-                write!(f, "the file is cut off: the record needs {needed} bytes, {have} are there")
+                write!(f, "the file is cut off: the record needs {needed} bytes and has {have}")
             }
             Self::RecordTooLong { len, limit } => write!(
                 f,
                 "a record of {len} bytes is over the limit of {limit}: the file is damaged here"
             ),
             Self::Short { what, needed, have } => {
-                write!(f, "{what}: needs {needed} bytes, {have} are left")
+                write!(f, "{what}: needs {needed} bytes and has {have}")
             }
-            Self::Trailing { bytes } => write!(f, "{bytes} bytes follow the last field"),
+            Self::Trailing { bytes } => write!(f, "bytes after the last field: {bytes}"),
             Self::NoPeerIndex => f.write_str("a RIB record before any peer index table"),
             Self::PeerOutOfRange { index, peers } => {
-                write!(f, "peer index {index}, but the peer index table has {peers} peers")
+                write!(
+                    f,
+                    "peer index {index} is beyond the peer index table, whose length is {peers}"
+                )
             }
             Self::PrefixLength { len, max } => {
                 write!(f, "prefix length {len} is greater than {max}")
@@ -418,6 +505,7 @@ impl std::error::Error for FeedError {
             Problem::Mrt(error) => Some(error),
             Problem::Trace(error) => Some(error),
             Problem::Sink(error) => Some(&**error),
+            Problem::NothingRead { first, .. } => Some(&**first),
             _ => None,
         }
     }

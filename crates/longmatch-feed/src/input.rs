@@ -84,6 +84,11 @@ impl<'a> Input<'a> {
         self.error.take()
     }
 
+    /// Whether an error ended the stream that has not been taken.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+
     /// Leaves free space after the window. The window is moved to the front first, so that the
     /// buffer only grows when the window itself does.
     fn make_room(&mut self, min: usize) {

@@ -28,12 +28,29 @@
 //!
 //! | input | what is read |
 //! |---|---|
-//! | text | `prefix next-hop`; `A prefix next-hop` and `W prefix`; `ip route`, `ip -6 route`; `bgpdump -m`; `#` comments |
-//! | MRT | TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP(_ET), IPv4 and IPv6 unicast, with and without ADD-PATH |
+//! | text | `prefix next-hop`; `network netmask next-hop`; `A prefix next-hop` and `W prefix`; `ip route`, `ip -6 route`; `bgpdump -m`; `#` comments |
+//! | JSON | `ip -json route` |
+//! | MRT | TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP(_ET), IPv4 and IPv6 unicast, with and without ADD-PATH; BGP of 1999 and 2000 |
 //! | trace | pcap, pcapng, or one address a line: see [`destinations`] |
 //!
-//! A next hop is any word. Prefixes are strict: no host bits, leading zeros or zone ids. An
+//! A next hop is any word. Of an IPv4 address and a netmask alone, the prefix is its own next hop. Prefixes are strict: no host bits, leading zeros or zone ids. An
 //! IPv4-mapped IPv6 prefix goes to the sink as it is written.
+//!
+//! # What Linux would do
+//! Of the routes that `ip route` prints for one prefix, Linux uses one, and so does this crate: the
+//! one with the lowest metric (none is 0 for IPv4, 1024 for IPv6); of equal IPv6 metrics the one
+//! with the highest router preference; of equals the first. Of several next hops it is the first of
+//! those with the greatest weight; Linux would spread the traffic over all of them. Next hops that
+//! are `dead` are left out, as are IPv4 routes for a type of service, and routes of other tables
+//! than [`Options::ip_table`]. `blackhole`, `unreachable`, `prohibit` and `throw` are next hops of
+//! their own. All of this is within one input: the routes of a later one replace them.
+//!
+//! Lines without a table are the main table's. Where another one is asked for and no line names a
+//! table, they are that one's: so `ip route show table X` prints it.
+//!
+//! The family of a `default` comes from its line: gateway, source address, and the attributes that
+//! only one family has. Where the line does not tell, the lines before and after it decide if they
+//! agree, then [`Options::default_family`]; else the line is an error.
 //!
 //! # Peers
 //! A table dump has the routes of many routers; a forwarding table has those of one. Taken is the
@@ -47,8 +64,9 @@
 //! # Damage
 //! Every input is either loaded or refused with an error that names the line or byte. In a lenient
 //! load a damaged line or record is left out and the next one read; where a file is cut off, what
-//! came before is kept. No input makes this crate panic, or reserve much more memory than it has
-//! received; the exceptions are the window of a zstd frame and the options of a pcapng block, at
+//! came before is kept; where nothing can be read, that is an error all the same. No input makes this crate panic, or reserve much more memory than it has
+//! received; beyond that it keeps the metric of every `ip route` line and every live ADD-PATH path.
+//! The exceptions are the window of a zstd frame and the options of a pcapng block, at
 //! most 128 MiB each.
 //!
 //! # When not to use it
@@ -62,7 +80,9 @@ mod input;
 mod load;
 mod mrt;
 mod options;
+mod paths;
 mod peers;
+mod printable;
 mod report;
 mod sink;
 mod text;
@@ -71,8 +91,11 @@ mod trace;
 pub use decompress::Codec;
 pub use error::{FeedError, LineError, MrtError, Place, Problem, SinkError};
 pub use load::{load_bytes, load_path, load_reader};
-pub use options::{Format, Limits, Options, ParsePeerError, PeerSelector};
+pub use options::{
+    Format, IpFamily, IpTable, Limits, Options, ParseIpTableError, ParsePeerError, PeerSelector,
+};
 pub use peers::{Chosen, Peer};
+pub use printable::printable;
 pub use report::Report;
 pub use sink::{Event, Sink};
 pub use text::parse_address;

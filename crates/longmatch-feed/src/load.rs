@@ -16,11 +16,12 @@ use crate::input::Input;
 use crate::options::{Format, Limits, Options};
 use crate::report::Report;
 use crate::sink::Sink;
+use crate::text::BOM;
 use crate::{mrt, text};
 
 /// Loads the routes of a file.
 ///
-/// Text and MRT are told apart by their first bytes, as are gzip, bzip2 and zstd. To load several
+/// Text, JSON and MRT are told apart by their first bytes, as are gzip, bzip2 and zstd. To load several
 /// files into one table, call this once for each: later routes replace earlier ones.
 ///
 /// # Errors
@@ -34,7 +35,7 @@ pub fn load_path(
     let path = path.as_ref();
     let name = path.display().to_string();
     let open = |error| FeedError::at(Place::Whole, Problem::Open(error)).named(Some(&name));
-    let file = File::open(path).map_err(open)?;
+    let file = open_file(path).map_err(|error| error.named(Some(&name)))?;
     // A pipe gives its bytes only once.
     if !file.metadata().map_err(open)?.is_file() {
         return load_reader(file, Some(&name), options, sink);
@@ -68,6 +69,7 @@ pub fn load_reader(
             let mut report = load_bytes(&bytes, name, options, sink)?;
             report.cut_off = true;
             report.note_damage(error);
+            report.refuse_nothing_but_damage()?;
             Ok(report)
         }
         Some(error) => Err(error),
@@ -120,6 +122,7 @@ impl<'a> Job<'a> {
             Err(error) => return Err(error.named(name)),
         }
         report.first_damage = report.first_damage.map(|error| error.named(name));
+        report.refuse_nothing_but_damage()?;
         Ok(report)
     }
 
@@ -132,6 +135,7 @@ impl<'a> Job<'a> {
         };
         match report.format {
             Format::Mrt => mrt::load(self, opened, sink, report),
+            Format::Json => text::load_json(self, opened, sink, report),
             _ => text::load(self, opened, sink, report),
         }
     }
@@ -157,7 +161,7 @@ pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened
     Ok(Opened { input, codec: decoded.codec, taken: decoded.taken })
 }
 
-/// Tells text and MRT apart.
+/// Tells text, JSON and MRT apart.
 fn find_format(input: &mut Input<'_>) -> Result<Format, FeedError> {
     input.fill(mrt::HEADER_LEN);
     let head = input.window();
@@ -165,13 +169,21 @@ fn find_format(input: &mut Input<'_>) -> Result<Format, FeedError> {
     if mrt::looks_like(head) {
         Ok(Format::Mrt)
     } else if !head.contains(&0) {
-        Ok(Format::Text)
+        // No line of text begins with a bracket.
+        let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
+        Ok(if head.starts_with(b"[") { Format::Json } else { Format::Text })
     } else {
         Err(FeedError::at(Place::Byte(0), Problem::UnknownFormat))
     }
 }
 
+/// Opens a file, and no directory: opening one succeeds, and only reading it does not.
 pub(crate) fn open_file(path: &Path) -> Result<File, FeedError> {
     let open = |error: io::Error| FeedError::at(Place::Whole, Problem::Open(error));
-    File::open(path).map_err(open)
+    let file = File::open(path).map_err(open)?;
+    if file.metadata().map_err(open)?.is_dir() {
+        let error = "it is a directory: name a file in it";
+        return Err(open(io::Error::new(io::ErrorKind::IsADirectory, error)));
+    }
+    Ok(file)
 }

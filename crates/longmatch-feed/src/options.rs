@@ -4,6 +4,10 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use longmatch::{IpPrefix, Prefix};
+
+use crate::printable::printable;
+
 /// How to read an input.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -18,10 +22,129 @@ pub struct Options {
     /// Drop set host bits in text instead of refusing the line. (In MRT they mean nothing and are
     /// always dropped, as RFC 4271, section 4.3 says.)
     pub mask_host_bits: bool,
-    /// Read a `default` whose family nothing else shows as `::/0`, for the output of `ip -6 route`.
-    pub default_is_ipv6: bool,
+    /// The family of a `default` route where neither its line nor the lines beside it tell. Without
+    /// it such a line is an error.
+    pub default_family: Option<IpFamily>,
+    /// The routing table to take from the output of `ip route`. Default: the main one.
+    pub ip_table: IpTable,
     /// Bounds on what a hostile input can use up.
     pub limits: Limits,
+}
+
+/// An address family, as a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum IpFamily {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+impl IpFamily {
+    /// The family of a prefix as it is written: IPv4-mapped IPv6 is IPv6.
+    #[inline]
+    pub(crate) fn of(prefix: IpPrefix) -> Self {
+        match prefix {
+            IpPrefix::V4(_) => Self::V4,
+            IpPrefix::V6(_) => Self::V6,
+        }
+    }
+
+    /// The prefix that covers all addresses of the family.
+    pub(crate) fn default_prefix(self) -> IpPrefix {
+        match self {
+            Self::V4 => IpPrefix::V4(Prefix::DEFAULT),
+            Self::V6 => IpPrefix::V6(Prefix::DEFAULT),
+        }
+    }
+}
+
+/// The name or number of a Linux routing table.
+///
+/// The tables that every system has are the same by name and by number: `default` (253), `main`
+/// (254), `local` (255).
+///
+/// ```
+/// use longmatch_feed::IpTable;
+///
+/// assert_eq!("254".parse(), Ok(IpTable::default()));
+/// assert_eq!("main".parse(), Ok(IpTable::default()));
+/// assert_ne!("vpn".parse(), Ok(IpTable::default()));
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct IpTable(String);
+
+/// Names that every system has, with their numbers (`/etc/iproute2/rt_tables`).
+const IP_TABLES: [(&str, &str); 4] =
+    [("0", "unspec"), ("253", "default"), ("254", "main"), ("255", "local")];
+
+impl IpTable {
+    /// The name where every system has one for the number, else the text itself.
+    pub(crate) fn name(text: &str) -> &str {
+        let known = IP_TABLES.iter().find(|(number, _)| *number == text);
+        known.map_or(text, |(_, name)| name)
+    }
+
+    /// Whether this is the table that a line calls `text`.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        self.0 == Self::name(text)
+    }
+
+    /// Whether this is the table of routes that are printed without one.
+    pub(crate) fn is_main(&self) -> bool {
+        self.0 == "main"
+    }
+}
+
+impl Default for IpTable {
+    /// The main table.
+    fn default() -> Self {
+        Self("main".to_owned())
+    }
+}
+
+impl fmt::Display for IpTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable(&self.0))
+    }
+}
+
+/// A text that names no routing table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ParseIpTableError {
+    /// The text.
+    pub text: String,
+}
+
+impl fmt::Display for ParseIpTableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "'{}' names no routing table: expected a name of one word or a number, as 'ip route' \
+             prints it after 'table'",
+            self.text.escape_debug()
+        )
+    }
+}
+
+impl std::error::Error for ParseIpTableError {}
+
+impl FromStr for IpTable {
+    type Err = ParseIpTableError;
+
+    /// Reads a name or a number. Numbers may have leading zeros.
+    fn from_str(text: &str) -> Result<Self, ParseIpTableError> {
+        let error = || ParseIpTableError { text: text.to_owned() };
+        if text.is_empty() || text.contains(char::is_whitespace) {
+            return Err(error());
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(Self(text.to_owned()));
+        }
+        let number = text.parse::<u32>().map_err(|_| error())?.to_string();
+        Ok(Self(Self::name(&number).to_owned()))
+    }
 }
 
 /// The format of an input.
@@ -33,6 +156,8 @@ pub enum Format {
     Auto,
     /// Lines of text: `prefix next-hop`, updates, `ip route`, `bgpdump -m`.
     Text,
+    /// The JSON of `ip -json route`.
+    Json,
     /// MRT (RFC 6396).
     Mrt,
 }
@@ -42,6 +167,7 @@ impl fmt::Display for Format {
         f.write_str(match self {
             Self::Auto => "auto",
             Self::Text => "text",
+            Self::Json => "JSON",
             Self::Mrt => "MRT",
         })
     }
@@ -53,7 +179,7 @@ impl fmt::Display for Format {
 pub struct Limits {
     /// Bytes in a line of text.
     pub line: usize,
-    /// Bytes in an MRT record, or in a packet or pcapng block of a capture.
+    /// Bytes in an MRT record, in a route of JSON, or in a packet or pcapng block of a capture.
     pub record: usize,
     /// Bytes kept in memory of an input that is no regular file.
     pub spool: u64,
@@ -159,6 +285,18 @@ mod tests {
         assert_eq!(parse("as4294967295"), Ok(PeerSelector::Asn(u32::MAX)));
         assert_eq!(parse("7"), Ok(PeerSelector::Index(7)));
         for bad in ["", "AS", "AS-1", "AS+1", "65536", "+7", "AS4294967296", "x", "é", "aé"] {
+            assert!(parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn tables_have_names_and_numbers() {
+        let parse = |text: &str| text.parse::<IpTable>();
+        assert!(parse("254").unwrap().is_main() && parse("0254").unwrap().is_main());
+        assert!(parse("local").unwrap().is("255") && parse("255").unwrap().is("local"));
+        assert!(parse("vpn").unwrap().is("vpn") && !parse("vpn").unwrap().is("100"));
+        assert!(parse("100").unwrap().is("100") && !parse("100").unwrap().is("main"));
+        for bad in ["", "a b", "4294967296", "\t"] {
             assert!(parse(bad).is_err(), "{bad:?}");
         }
     }

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use longmatch::IpPrefix;
+
 use crate::decompress::Codec;
-use crate::error::FeedError;
+use crate::error::{FeedError, Place, Problem};
 use crate::mrt::kind;
 use crate::options::Format;
 use crate::peers::{Chosen, Peer};
+use crate::printable::printable;
 
 /// What was read from one input, and what was left out and why.
 #[derive(Debug, Default)]
@@ -28,14 +31,25 @@ pub struct Report {
     pub rib_entries: u64,
     /// Calls of [`crate::Sink::announce`].
     pub announced: u64,
+    /// Those of them with an IPv6 prefix.
+    pub announced_ipv6: u64,
     /// Calls of [`crate::Sink::withdraw`].
     pub withdrawn: u64,
     /// Routes and withdrawals of peers that were not chosen.
     pub other_peers: u64,
     /// Routes of MRT tables that have no next hop, such as the collector's own: left out.
     pub no_next_hop: u64,
-    /// Next hops of multipath routes after the first, which is the one that was taken.
+    /// Next hops of multipath routes beside the one that was taken.
     pub extra_next_hops: u64,
+    /// Routes of `ip route` that Linux does not use because of a better one to the same prefix.
+    pub less_preferred: u64,
+    /// Next hops of `ip route` that are marked as dead: Linux does not use them.
+    pub dead_next_hops: u64,
+    /// Routes of `ip route` for a type of service: they are not for all packets to their prefix.
+    pub type_of_service: u64,
+    /// Routes of `ip route` in other routing tables than [`crate::Options::ip_table`], by the name
+    /// of the table. Where there are very many tables, the last name stands for the rest.
+    pub other_tables: BTreeMap<String, u64>,
     /// Well-formed MRT records that say nothing about unicast routes, by type and subtype.
     pub skipped_records: BTreeMap<(u16, u16), u64>,
     /// Announcements and withdrawals of families other than IPv4 and IPv6 unicast: one for each
@@ -60,41 +74,159 @@ impl Report {
         self.first_damage.get_or_insert(error);
     }
 
+    /// Counts a call of [`crate::Sink::announce`].
+    #[inline]
+    pub(crate) fn count_announced(&mut self, prefix: IpPrefix) {
+        self.announced += 1;
+        self.announced_ipv6 += u64::from(matches!(prefix, IpPrefix::V6(_)));
+    }
+
+    /// Counts a route of another routing table.
+    pub(crate) fn count_other_table(&mut self, name: &str) {
+        let full = self.other_tables.len() >= MAX_TABLES && !self.other_tables.contains_key(name);
+        let name = if full { REST } else { name };
+        match self.other_tables.get_mut(name) {
+            Some(count) => *count += 1,
+            None => drop(self.other_tables.insert(name.to_owned(), 1)),
+        }
+    }
+
+    /// An error if there was damage and nothing else: then a lenient load has nothing to keep.
+    pub(crate) fn refuse_nothing_but_damage(&mut self) -> Result<(), FeedError> {
+        let understood = self.announced
+            + self.withdrawn
+            + self.other_peers
+            + self.no_next_hop
+            + self.dead_next_hops
+            + self.type_of_service;
+        if self.damaged == 0 || understood > 0 || !self.other_tables.is_empty() {
+            return Ok(());
+        }
+        match self.first_damage.take() {
+            Some(first) => Err(FeedError {
+                input: first.input.clone(),
+                place: Place::Whole,
+                problem: Problem::NothingRead { damaged: self.damaged, first: Box::new(first) },
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// What a user should be told: one sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.announced == 0 && self.withdrawn == 0 {
-            all.push("no routes were read".to_owned());
+            all.push(self.nothing());
         }
-        if self.extra_next_hops > 0 {
-            let n = self.extra_next_hops;
-            all.push(format!("{n} further next hops of multipath routes were left out"));
-        }
+        let counts = [
+            (
+                self.extra_next_hops,
+                "further next hop of multipath routes",
+                "further next hops of multipath routes",
+            ),
+            (
+                self.less_preferred,
+                "route with a better one to the same prefix",
+                "routes with a better one to the same prefix",
+            ),
+            (self.dead_next_hops, "dead next hop", "dead next hops"),
+            (self.type_of_service, "route for a type of service", "routes for a type of service"),
+            (self.no_next_hop, "route without a next hop", "routes without a next hop"),
+            (
+                self.skipped_families,
+                "attribute with routes other than unicast",
+                "attributes with routes other than unicast",
+            ),
+        ];
+        let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
+        all.extend(counts.map(|(n, one, many)| were_left_out(n, one, many)));
+        all.extend(self.tables());
         if let (Some(ipv4), Some(ipv6)) = (self.chosen.ipv4, self.chosen.ipv6)
             && ipv4 != ipv6
         {
             all.push("IPv4 and IPv6 routes come from different peers".to_owned());
         }
-        if self.no_next_hop > 0 {
-            all.push(format!("{} routes without a next hop were left out", self.no_next_hop));
-        }
-        if self.skipped_families > 0 {
-            let n = self.skipped_families;
-            all.push(format!("{n} times routes other than unicast were left out"));
-        }
         let unknown = self.skipped_records.iter().filter(|((kind, _), _)| !kind::is_known(*kind));
         let unknown: u64 = unknown.map(|(_, count)| count).sum();
         if unknown > 0 {
-            all.push(format!(
-                "{unknown} records of unknown types were left out: the file may be damaged"
-            ));
+            let what =
+                were_left_out(unknown, "record of an unknown type", "records of unknown types");
+            all.push(format!("{what}: the file may be damaged"));
         }
         if self.damaged > 0 {
-            all.push(format!("{} damaged lines or records were left out", self.damaged));
+            let n = self.damaged;
+            all.push(were_left_out(n, "damaged line or record", "damaged lines or records"));
         }
         if self.cut_off {
             all.push("the input could not be read to its end".to_owned());
         }
         all
+    }
+
+    /// That there were no routes, and where that can be told, why.
+    fn nothing(&self) -> String {
+        let known = self.skipped_records.iter().filter(|((kind, _), _)| kind::is_known(*kind));
+        match known.max_by_key(|(_, count)| **count) {
+            Some(((kind, _), _)) => format!(
+                "no routes were read: records of type {kind} ({}) hold no routes that are read here",
+                kind::name(*kind)
+            ),
+            None => "no routes were read".to_owned(),
+        }
+    }
+
+    /// Which other routing tables there are.
+    fn tables(&self) -> Option<String> {
+        let total: u64 = self.other_tables.values().sum();
+        let each = |(name, count): (&String, &u64)| format!("{}: {count}", printable(name));
+        let each: Vec<_> = self.other_tables.iter().map(each).collect();
+        let what = were_left_out(total, "route of another table", "routes of other tables");
+        (total > 0).then(|| format!("{what} ({})", each.join(", ")))
+    }
+}
+
+/// Names of routing tables that a report keeps apart.
+const MAX_TABLES: usize = 64;
+/// The name of all others.
+const REST: &str = "further tables";
+
+/// `1 route was left out`, `2 routes were left out`.
+pub(crate) fn were_left_out(n: u64, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one} was left out") } else { format!("{n} {many} were left out") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_agree_with_their_nouns() {
+        let mut report =
+            Report { announced: 1, damaged: 1, extra_next_hops: 1, ..Report::default() };
+        report.skipped_records.insert((999, 0), 1);
+        report.count_other_table("local");
+        assert_eq!(
+            report.warnings(),
+            [
+                "1 further next hop of multipath routes was left out",
+                "1 route of another table was left out (local: 1)",
+                "1 record of an unknown type was left out: the file may be damaged",
+                "1 damaged line or record was left out",
+            ]
+        );
+        report.damaged = 2;
+        report.count_other_table("\u{1b}x");
+        let warnings = report.warnings();
+        assert!(warnings.contains(&"2 damaged lines or records were left out".to_owned()));
+        let tables = r"2 routes of other tables were left out (\u{1b}x: 1, local: 1)";
+        assert!(warnings.contains(&tables.to_owned()), "{warnings:?}");
+    }
+
+    #[test]
+    fn tables_without_end_take_no_memory_without_end() {
+        let mut report = Report::default();
+        (0..10_000).for_each(|n| report.count_other_table(&n.to_string()));
+        assert_eq!(report.other_tables.len(), MAX_TABLES + 1);
+        assert_eq!(report.other_tables[REST], 10_000 - MAX_TABLES as u64);
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use std::io::Write;
 
-use common::{Random, capture, error_of, lenient, load, load_lenient, load_with};
+use common::{Random, capture, error_of, lenient, load, load_lenient, load_with, mrt};
 use longmatch_feed::{Codec, Options, Problem, destinations_from};
 
 const TEXT: &[u8] = b"10.0.0.0/8 a\n10.1.0.0/16 b\n2001:db8::/32 c\n";
@@ -69,6 +69,22 @@ fn cut_off_at_every_byte() {
             if let Ok((routes, report)) = load_lenient(&whole[..end]) {
                 assert!(routes.0.len() <= 200 && report.damaged > 0);
             }
+        }
+    }
+}
+
+/// Also where the data ends before a record, so that no record is cut off.
+#[test]
+fn mrt_cut_off_says_how_it_is_compressed() {
+    let record = mrt::everything();
+    for (codec, compress) in CODECS {
+        let second = compress(&record);
+        let file = [&compress(&record)[..], &second[..second.len() - 4]].concat();
+        for end in compress(&record).len() + 1..file.len() {
+            let error = load(&file[..end]).err().unwrap();
+            let known =
+                matches!(&error.problem, Problem::Compressed { codec: c, .. } if *c == codec);
+            assert!(known, "{codec} cut at {end}: {error}");
         }
     }
 }

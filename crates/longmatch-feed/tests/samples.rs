@@ -55,6 +55,21 @@ fn ip_route_files() {
     );
 }
 
+#[test]
+fn ip_route_json() {
+    check(
+        "ip-route.json",
+        &[
+            "0.0.0.0/0 192.0.2.1",
+            "10.0.0.0/8 192.0.2.7",
+            "10.66.0.0/16 blackhole",
+            "192.0.2.0/24 eth0",
+            "::/0 ppp0",
+            "2001:db8:1::/64 eth0",
+        ],
+    );
+}
+
 /// The file is what the builders of these tests write; to make it anew, set `LONGMATCH_WRITE`.
 #[test]
 fn mrt_files() {

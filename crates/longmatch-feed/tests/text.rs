@@ -213,12 +213,106 @@ fn bgpdump_lines_of_a_named_peer() {
 }
 
 #[test]
+fn peers_that_are_not_there_are_counted_in_words() {
+    let one = DUMP.lines().next().unwrap();
+    let error = load_with(one.as_bytes(), &peer("AS1")).err().unwrap().to_string();
+    assert!(error.starts_with("the only peer is not 'AS1': name one by"), "{error}");
+}
+
+#[test]
 fn damaged_bgpdump_lines() {
     let file = format!("{DUMP}TABLE_DUMP2|1|B|192.0.2.1\n");
     let error = error_of(file.as_bytes());
     assert!(error.starts_with("line 8: "), "{error}");
     let (routes, report) = load_lenient(file.as_bytes()).unwrap();
     assert_eq!((routes.0.len(), report.damaged), (2, 1));
+}
+
+const PATHS: &str = "\
+TABLE_DUMP2_AP|1|B|192.0.2.1|64501|10.0.0.0/8|9|1|IGP|10.0.0.9|0|0||NAG||
+TABLE_DUMP2_AP|1|B|192.0.2.1|64501|10.0.0.0/8|1|1|IGP|10.0.0.1|0|0||NAG||
+TABLE_DUMP2_AP|1|B|192.0.2.2|64502|10.0.0.0/8|1|1|IGP|10.0.0.2|0|0||NAG||
+TABLE_DUMP2_AP|1|B|192.0.2.1|64501|10.1.0.0/16|3|1|IGP|10.0.0.3|0|0||NAG||
+";
+
+/// As with MRT: the paths of one peer that stand together are one route, and the first is taken.
+#[test]
+fn bgpdump_tables_with_path_identifiers() {
+    let (routes, report) = load(PATHS.as_bytes()).unwrap();
+    assert_eq!(routes.lines(), ["10.0.0.0/8 10.0.0.9", "10.1.0.0/16 10.0.0.3"]);
+    assert_eq!((report.announced, report.other_peers), (2, 1));
+    assert_eq!(report.peers.iter().map(|peer| peer.ipv4_routes).collect::<Vec<_>>(), [2, 1]);
+    let (routes, _) = load_with(PATHS.as_bytes(), &peer("AS64502")).unwrap();
+    assert_eq!(routes.lines(), ["10.0.0.0/8 10.0.0.2"]);
+}
+
+/// As with MRT: the path with the lowest identifier is the route, in whichever order they come.
+#[test]
+fn bgpdump_updates_with_path_identifiers() {
+    let announce = |path: u32, hop: &str| {
+        format!("BGP4MP_ET_AP|1|A|192.0.2.1|64501|10.0.0.0/8|{path}|1|IGP|{hop}|0|0||NAG||\n")
+    };
+    let withdraw = |path: u32| format!("BGP4MP_AP|1|W|192.0.2.1|64501|10.0.0.0/8|{path}\n");
+    let mut text = announce(2, "10.0.0.2") + &announce(1, "10.0.0.1") + &announce(2, "10.0.0.3");
+    assert_eq!(load(text.as_bytes()).unwrap().0.lines(), ["10.0.0.0/8 10.0.0.1"]);
+    text += &withdraw(1);
+    assert_eq!(load(text.as_bytes()).unwrap().0.lines(), ["10.0.0.0/8 10.0.0.3"]);
+    text += &withdraw(2);
+    let (routes, report) = load(text.as_bytes()).unwrap();
+    assert!(routes.0.is_empty());
+    assert_eq!((report.announced, report.withdrawn), (4, 1));
+}
+
+#[test]
+fn networks_with_netmasks() {
+    let text = b"10.0.0.0 255.0.0.0\n10.1.0.0 255.255.0.0 a\n10.0.0.1 192.0.2.1\n";
+    let expected = ["10.0.0.0/8 10.0.0.0/8", "10.0.0.1/32 192.0.2.1", "10.1.0.0/16 a"];
+    assert_eq!(load(text).unwrap().0.lines(), expected);
+    assert!(refused("10.2.0.0 255.0.255.0 x").contains("255.0.255.0 follows an address and is no"));
+    assert!(refused("10.2.0.1 255.255.0.0").contains("host bits set under the netmask"));
+    refused("10.2.0.0 0.0.255.255");
+}
+
+#[test]
+fn garbage_is_refused_by_a_lenient_load_too() {
+    let error = load_lenient(b"x\ny z\n").err().unwrap();
+    assert!(matches!(error.problem, Problem::NothingRead { damaged: 2, .. }), "{error}");
+    let start = "nothing could be read: 2 lines or records are damaged, the first at line 1: 'x'";
+    assert!(error.to_string().starts_with(start), "{error}");
+    let mut routes = Routes::default();
+    let error = load_reader(Fails, Some("f"), &lenient(), &mut routes).unwrap_err();
+    assert_eq!(error.to_string(), "f: nothing could be read: byte 0: cannot be read: gone");
+    assert!(load_lenient(b"# nothing\n").is_ok(), "there is no damage");
+}
+
+/// Fails at once.
+struct Fails;
+
+impl std::io::Read for Fails {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        Err(std::io::Error::other("gone"))
+    }
+}
+
+#[test]
+fn directories_are_no_files() {
+    for options in [Options::default(), lenient()] {
+        let mut routes = Routes::default();
+        let error = longmatch_feed::load_path(env!("CARGO_MANIFEST_DIR"), &options, &mut routes);
+        let error = error.unwrap_err();
+        assert!(matches!(error.problem, Problem::Open(_)), "{error}");
+        assert!(error.to_string().ends_with("it is a directory: name a file in it"), "{error}");
+        let error = longmatch_feed::destinations(env!("CARGO_MANIFEST_DIR"), &options).unwrap_err();
+        assert!(matches!(error.problem, Problem::Open(_)), "{error}");
+    }
+}
+
+#[test]
+fn names_do_not_reach_a_terminal_as_they_are() {
+    let options = Options::default();
+    let error = load_bytes(b"x\n", Some("a\x1b[2J\nb"), &options, &mut Routes::default());
+    let error = error.unwrap_err().to_string();
+    assert!(error.starts_with(r"a\u{1b}[2J\nb: line 1: "), "{error:?}");
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::net::IpAddr;
 
 use longmatch::{Family, Ipv4, Ipv6, Prefix, Rib, Route};
-use longmatch_feed::parse_address;
+use longmatch_feed::{IpFamily, parse_address, printable};
 use serde::{Serialize, Serializer};
 
-use crate::args::LookupArgs;
+use crate::args::{FamilyArgs, LookupArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, is_stdin};
 use crate::lines::{Lines, Next};
@@ -26,9 +26,17 @@ enum Query<'a> {
 /// When an address is none, or the routes cannot be loaded. What came before has been answered.
 pub fn run(args: &LookupArgs) -> Outcome {
     let queries = queries(args)?;
-    let routes = Routes::load(&args.routes, families(&queries))?;
+    let families = families(&queries, args.families)?;
+    let routes = Routes::load_as(&args.routes, families, Some(args.families))?;
     let (all, json) = (args.all, args.json);
-    let mut answers = Answers { routes: &routes, out: Out::new(), all, json, unmatched: 0 };
+    let mut answers = Answers {
+        routes: &routes,
+        families: args.families,
+        out: Out::new(),
+        all,
+        json,
+        unmatched: 0,
+    };
     for query in &queries {
         match query {
             Query::One(text, addr) => answers.answer(text, *addr)?,
@@ -55,23 +63,44 @@ fn queries(args: &LookupArgs) -> Result<Vec<Query<'_>>, CliError> {
 }
 
 /// The families that the queries are about: no others need to be loaded.
-fn families(queries: &[Query<'_>]) -> Families {
+///
+/// # Errors
+/// When a query is of a family that the command line excludes.
+fn families(queries: &[Query<'_>], wanted: FamilyArgs) -> Result<Families, CliError> {
     let mut families = Families::default();
     for query in queries {
         match query {
-            Query::Stdin => return Families::BOTH,
-            Query::One(_, addr) => match addr.to_canonical() {
-                IpAddr::V4(_) => families.ipv4 = true,
-                IpAddr::V6(_) => families.ipv6 = true,
-            },
+            Query::Stdin => return Ok(wanted.into()),
+            Query::One(text, addr) => {
+                excluded(text, *addr, wanted).map_err(CliError::new)?;
+                match addr.to_canonical() {
+                    IpAddr::V4(_) => families.ipv4 = true,
+                    IpAddr::V6(_) => families.ipv6 = true,
+                }
+            }
         }
     }
-    families
+    Ok(families)
+}
+
+/// Refuses an address of a family that the command line excludes.
+#[inline]
+fn excluded(text: &str, addr: IpAddr, wanted: FamilyArgs) -> Result<(), String> {
+    match (wanted.only(), addr.to_canonical()) {
+        (Some(IpFamily::V4), IpAddr::V6(_)) => {
+            Err(format!("'{text}' is an IPv6 address: leave out -4"))
+        }
+        (Some(IpFamily::V6), IpAddr::V4(_)) => {
+            Err(format!("'{text}' is an IPv4 address: leave out -6"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Answers queries, and counts those that no prefix matches.
 struct Answers<'r> {
     routes: &'r Routes,
+    families: FamilyArgs,
     out: Out,
     all: bool,
     json: bool,
@@ -91,6 +120,7 @@ impl Answers<'_> {
                     let text = str::from_utf8(line).map_err(|_| "not text (UTF-8)".to_owned());
                     let parsed = text.and_then(|text| {
                         let addr = parse_address(text).map_err(|error| error.to_string())?;
+                        excluded(text, addr, self.families)?;
                         Ok((text, addr))
                     });
                     match parsed {
@@ -136,7 +166,9 @@ impl Answers<'_> {
         let out = &mut self.out;
         out.write_all(text.as_bytes())?;
         match (route, next_hop) {
-            (Some(route), Some(next_hop)) => writeln!(out, "\t{}\t{next_hop}", route.prefix)?,
+            (Some(route), Some(next_hop)) => {
+                writeln!(out, "\t{}\t{}", route.prefix, printable(next_hop))?;
+            }
             _ => out.write_all(b"\t-\t-\n")?,
         }
         Ok(())

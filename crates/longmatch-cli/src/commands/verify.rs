@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use longmatch::simd::{Level, Simd};
 use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
+use longmatch_feed::printable;
 use longmatch_lab::{
     Agreement, Coverage, Kernel, LabFamily, Machine, Mismatch, Step, Verdict, Verifier,
 };
@@ -239,6 +240,7 @@ impl Verify<'_> {
         for result in &verdict.results {
             for Example { address, expected, got } in examples(self.routes, result) {
                 let (expected, got) = (expected.unwrap_or("-"), got.unwrap_or_else(|| "-".into()));
+                let (expected, got) = (printable(expected), printable(&got));
                 let (engine, kernel, level) = (verdict.engine, result.kernel, result.level);
                 lines.push(format!(
                     "  {engine} {kernel} {level}: {address} gave {got}, expected {expected}"

@@ -219,7 +219,7 @@ fn errors_say_where_and_what_to_do() {
     let cases: [(&[&str], &str); 11] = [
         (&["-u", &bad], "bad.txt: line 2: '10.0.0.0/33' is no prefix"),
         (&["-u", &missing], "missing.txt: cannot be opened"),
-        (&["-u", &both], "both.txt: 1 updates are IPv4 and 1 IPv6: use -4 or -6"),
+        (&["-u", &both], "both.txt: 1 IPv4 update and 1 IPv6 update: use -4 or -6"),
         (&["-u", &empty], "empty.txt: no updates: expected lines like"),
         (&["-u", &both, "-e", "foilo"], "no engine is called 'foilo'"),
         (&["-u", &both, "-e", "folio:s=99"], "s=99"),

@@ -30,7 +30,7 @@ fn captures_and_lists_plain_and_compressed() {
             assert_eq!(ended.code, 0, "{}", ended.stderr);
             let record: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
             assert_eq!((&record["traffic"], &record["mismatches"]), (&file.into(), &0.into()));
-            let told = ended.stderr.contains("1 packets of other protocols than IP were left out");
+            let told = ended.stderr.contains("1 packet of another protocol than IP was left out");
             assert_eq!(told, name == "capture", "{}", ended.stderr);
         }
     }
@@ -46,8 +46,12 @@ fn errors_name_the_file_and_the_place() {
         let text = ended.stderr.lines().last().unwrap().replace(&file, name);
         text.strip_prefix("longmatch: ").unwrap().to_owned()
     };
-    assert_eq!(error("list", b"::1\n1.2.3\n"), "list:2: '1.2.3' is not an IP address");
-    let advice = "list:1: '::/0' is not an IP address: leave out the prefix length";
+    assert_eq!(
+        error("list", b"::1\n1.2.3\n"),
+        "list:2: '1.2.3' is not an IP address (--lenient keeps the undamaged part)"
+    );
+    let advice = "list:1: '::/0' is not an IP address: leave out the prefix length \
+                  (--lenient keeps the undamaged part)";
     assert_eq!(error("list", b"::/0\n"), advice);
     assert_eq!(error("list", b"\n#\n"), "list: no addresses");
     assert!(error("list", b"::1\n\xff\n").starts_with("list:2: the line is not UTF-8"));

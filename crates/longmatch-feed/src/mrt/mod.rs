@@ -6,7 +6,6 @@
 
 mod bgp;
 mod cursor;
-mod paths;
 mod record;
 mod table_dump;
 mod updates;
@@ -101,14 +100,9 @@ fn next_header(input: &mut Input<'_>, limit: usize) -> Result<Option<Header>, Fe
     };
     let have = input.fill(HEADER_LEN);
     let Some(head) = input.window().first_chunk::<HEADER_LEN>() else {
-        return match input.take_error() {
-            Some(error) => {
-                let offset = input.received();
-                Err(FeedError::at(crate::Place::Byte(offset), crate::Problem::Read(error)))
-            }
-            None if have == 0 => Ok(None),
-            None => Err(cut_off(HEADER_LEN, have)),
-        };
+        // A failure of the stream is left to the caller, who knows how it is compressed.
+        let at_end = have == 0 && !input.has_failed();
+        return if at_end { Ok(None) } else { Err(cut_off(HEADER_LEN, have)) };
     };
     let [_, _, _, _, t0, t1, s0, s1, l0, l1, l2, l3] = *head;
     let len = u32::from_be_bytes([l0, l1, l2, l3]) as usize;

@@ -11,6 +11,8 @@ pub(crate) struct Header {
 
 /// Record types.
 pub(crate) mod kind {
+    /// BGP updates of 1999 and 2000, before BGP4MP.
+    pub(crate) const BGP: u16 = 5;
     pub(crate) const TABLE_DUMP: u16 = 12;
     pub(crate) const TABLE_DUMP_V2: u16 = 13;
     pub(crate) const BGP4MP: u16 = 16;
@@ -22,6 +24,30 @@ pub(crate) mod kind {
     pub(crate) fn is_known(kind: u16) -> bool {
         matches!(kind, 5..=17 | 32 | 33 | 48 | 49)
     }
+
+    /// What records of a known type hold, for messages.
+    pub(crate) fn name(kind: u16) -> &'static str {
+        match kind {
+            BGP => "BGP, obsolete since 2001",
+            6 => "RIP",
+            7 => "IDRP",
+            8 => "RIPng",
+            9 | 10 => "BGP4PLUS, obsolete since 2001",
+            11 => "OSPF",
+            TABLE_DUMP => "TABLE_DUMP",
+            TABLE_DUMP_V2 => "TABLE_DUMP_V2",
+            BGP4MP => "BGP4MP",
+            BGP4MP_ET => "BGP4MP_ET",
+            32 | 33 => "IS-IS",
+            48 | 49 => "OSPFv3",
+            _ => "unknown",
+        }
+    }
+}
+
+/// Subtypes of BGP (RFC 6396, appendix B.2.1). The others of them do not change routes.
+pub(crate) mod bgp {
+    pub(crate) const UPDATE: u16 = 1;
 }
 
 /// Subtypes of TABLE_DUMP: the address families.

@@ -9,10 +9,11 @@ use crate::error::{FeedError, MrtError};
 use crate::report::Report;
 
 impl Walk<'_> {
-    /// TABLE_DUMP: one route of one peer.
+    /// TABLE_DUMP: one route of one peer, or several: writers of 2000 put as many entries as they
+    /// liked behind one view and sequence number.
     ///
-    /// View (2), sequence (2), prefix, length (1), status (1), time (4), peer address, peer AS (2),
-    /// attributes with their length (2).
+    /// View (2), sequence (2); each entry: prefix, length (1), status (1), time (4), peer address,
+    /// peer AS (2), attributes with their length (2).
     pub(super) fn table_dump(
         &mut self,
         afi: Afi,
@@ -20,6 +21,20 @@ impl Walk<'_> {
         report: &mut Report,
     ) -> Result<(), FeedError> {
         body.u32("view and sequence number")?;
+        loop {
+            self.table_dump_entry(afi, &mut body, report)?;
+            if body.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn table_dump_entry(
+        &mut self,
+        afi: Afi,
+        body: &mut Cursor<'_>,
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
         let prefix = body.full_prefix(afi)?;
         body.u8("status")?;
         body.u32("time")?;
@@ -27,7 +42,6 @@ impl Walk<'_> {
         let asn = body.asn(false, "peer AS")?;
         let len = body.u16("attribute length")?;
         let attributes = body.take(len.into(), "attributes")?;
-        body.end()?;
         report.rib_entries += 1;
         let peer = self.peers.position(addr, asn, 0);
         if attributes.is_empty() {

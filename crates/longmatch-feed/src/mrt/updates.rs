@@ -1,4 +1,4 @@
-//! Records of BGP messages: BGP4MP and BGP4MP_ET (RFC 6396, section 4.4), of which only UPDATE
+//! Records of BGP messages: BGP4MP and BGP4MP_ET (RFC 6396, section 4.4) and the obsolete BGP, of which only UPDATE
 //! messages (RFC 4271, section 4.3) change routes.
 
 use super::bgp::{self, Attributes};
@@ -52,6 +52,22 @@ impl Walk<'_> {
         let Some(update) = update_body(body)? else { return Ok(()) };
         let session = Session { peer: self.peers.position(addr, asn, 0), add_path };
         self.update(session, update, report)
+    }
+
+    /// An update that a peer sent, as MRT wrote it until 2000 (RFC 6396, appendix B.2.1).
+    ///
+    /// Peer AS (2), peer address (4), local AS (2), local address (4), the body of the message.
+    pub(super) fn obsolete_update(
+        &mut self,
+        mut body: Cursor<'_>,
+        report: &mut Report,
+    ) -> Result<(), FeedError> {
+        let asn = body.asn(false, "peer AS")?;
+        let addr = body.addr(Afi::Ipv4, "peer address")?;
+        body.asn(false, "local AS")?;
+        body.addr(Afi::Ipv4, "local address")?;
+        let session = Session { peer: self.peers.position(addr, asn, 0), add_path: false };
+        self.update(session, body, report)
     }
 
     /// Withdrawn routes with their length (2), attributes with their length (2), routes.

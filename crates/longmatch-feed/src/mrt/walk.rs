@@ -1,12 +1,14 @@
 //! The state of one pass over the records.
 
+use std::net::IpAddr;
+
 use longmatch::IpPrefix;
 
-use super::bgp::{self, NextHops};
+use super::bgp::{NextHops, peer_index_table};
 use super::cursor::{Afi, Cursor};
-use super::paths::{Effect, Paths};
-use super::record::{Header, bgp4mp, kind, table_dump, table_dump_v2};
+use super::record::{Header, bgp, bgp4mp, kind, table_dump, table_dump_v2};
 use crate::error::{FeedError, MrtError, Problem};
+use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
 use crate::report::Report;
 use crate::sink::Sink;
@@ -30,7 +32,7 @@ pub(crate) struct Walk<'s> {
     /// The last peer index table, as positions in `peers`.
     pub(super) index: Option<Vec<usize>>,
     pub(super) next_hops: NextHops,
-    paths: Paths,
+    paths: Paths<IpAddr>,
     mode: Mode<'s>,
 }
 
@@ -64,6 +66,7 @@ impl<'s> Walk<'s> {
                 table_dump_v2::RIB_IPV6_UNICAST_ADDPATH => self.rib(Ipv6, true, body, report),
                 _ => skip(header, report),
             },
+            (kind::BGP, bgp::UPDATE) => self.obsolete_update(body, report),
             (kind::BGP4MP | kind::BGP4MP_ET, subtype) => {
                 let (wide, add_path) = match subtype {
                     bgp4mp::MESSAGE => (false, false),
@@ -85,7 +88,7 @@ impl<'s> Walk<'s> {
     fn peer_index_table(&mut self, body: Cursor<'_>) -> Result<(), FeedError> {
         // A damaged table must not leave the one before in force.
         self.index = None;
-        let table = bgp::peer_index_table(body)?;
+        let table = peer_index_table(body)?;
         let mut index = Vec::with_capacity(table.len());
         for (number, peer) in table.into_iter().enumerate() {
             let position = self.peers.position(peer.addr, peer.asn, peer.id.to_bits());
@@ -136,11 +139,9 @@ impl<'s> Walk<'s> {
     ) -> Result<(), FeedError> {
         let (addr, text) = self.next_hops.parse(attribute, next_hop)?;
         let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
-        report.announced += 1;
-        let result = match path.map(|path| self.paths.announce(prefix, path, addr)) {
-            Some(Effect::Announce(best)) if best != addr => {
-                sink.announce(prefix, &best.to_string())
-            }
+        report.count_announced(prefix);
+        let result = match path.and_then(|path| self.paths.announce(prefix, path, addr)) {
+            Some(best) if *best != addr => sink.announce(prefix, &best.to_string()),
             _ => sink.announce(prefix, text),
         };
         result.map_err(|error| refused(next_hop, error))
@@ -155,12 +156,12 @@ impl<'s> Walk<'s> {
         report: &mut Report,
     ) -> Result<(), FeedError> {
         let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
-        let result = match path.map(|path| self.paths.withdraw(prefix, path)) {
-            Some(Effect::Announce(left)) => {
-                report.announced += 1;
+        let result = match path.and_then(|path| self.paths.withdraw(prefix, path)) {
+            Some(left) => {
+                report.count_announced(prefix);
                 sink.announce(prefix, &left.to_string())
             }
-            _ => {
+            None => {
                 report.withdrawn += 1;
                 sink.withdraw(prefix)
             }

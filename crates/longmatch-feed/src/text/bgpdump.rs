@@ -2,7 +2,9 @@
 //!
 //! `TABLE_DUMP2|time|B|peer address|peer AS|prefix|AS path|origin|next hop|…` is a route of a
 //! table, `BGP4MP|time|A|…` an announcement with the same fields, `BGP4MP|time|W|peer
-//! address|peer AS|prefix` a withdrawal. State changes say nothing about routes.
+//! address|peer AS|prefix` a withdrawal. State changes say nothing about routes, nor do messages
+//! that the collector itself sent (`LOCAL`). With ADD-PATH the first field ends with `_AP`, and the
+//! path identifier follows the prefix.
 
 use std::net::IpAddr;
 
@@ -19,6 +21,10 @@ pub(crate) struct DumpLine<'a> {
     pub(crate) prefix: IpPrefix,
     /// `None` for a withdrawal.
     pub(crate) next_hop: Option<&'a str>,
+    /// Of a session with ADD-PATH: which of the prefix's paths this is.
+    pub(crate) path: Option<u32>,
+    /// Whether this is a route of a table, and not an update.
+    pub(crate) is_table: bool,
 }
 
 /// Parses a line that has at least one bar.
@@ -26,10 +32,17 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
     let mut fields = line.split('|');
     let mut next = || fields.next().unwrap_or("");
     let (table, _time, action) = (next(), next(), next());
-    let announces = match (table, action) {
-        ("TABLE_DUMP" | "TABLE_DUMP2", "A" | "B") | ("BGP4MP" | "BGP4MP_ET", "A") => true,
+    let (kind, add_path) = match table.strip_suffix("_AP") {
+        Some(kind) => (kind, true),
+        None => (table, false),
+    };
+    let is_table = matches!(kind, "TABLE_DUMP" | "TABLE_DUMP2");
+    let announces = match (kind, action) {
+        (_, "A" | "B") if is_table => true,
+        ("BGP4MP" | "BGP4MP_ET", "A") => true,
         ("BGP4MP" | "BGP4MP_ET", "W") => false,
         ("BGP4MP" | "BGP4MP_ET", "STATE") => return Ok(Line::Nothing),
+        ("BGP4MP_LOCAL" | "BGP4MP_ET_LOCAL", "A" | "W" | "STATE") => return Ok(Line::Nothing),
         _ => {
             let text = shorten(&format!("{}|…|{}", shorten(table), shorten(action)));
             return Err(LineError::DumpKind { text });
@@ -41,14 +54,19 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
         "" => return Err(LineError::MissingPrefix),
         text => target(text, rules)?,
     };
+    let path = match add_path {
+        true => Some(next().trim_ascii().parse().map_err(|_| LineError::DumpPath)?),
+        false => None,
+    };
+    let dump = DumpLine { peer, asn, prefix, next_hop: None, path, is_table };
     if !announces {
-        return Ok(Line::Dump(DumpLine { peer, asn, prefix, next_hop: None }));
+        return Ok(Line::Dump(dump));
     }
-    let (_path, _origin, next_hop) = (next(), next(), next().trim_ascii());
+    let (_as_path, _origin, next_hop) = (next(), next(), next().trim_ascii());
     if next_hop.is_empty() || next_hop.contains(|c: char| c.is_ascii_whitespace()) {
         return Err(LineError::MissingNextHop);
     }
-    Ok(Line::Dump(DumpLine { peer, asn, prefix, next_hop: Some(next_hop) }))
+    Ok(Line::Dump(DumpLine { next_hop: Some(next_hop), ..dump }))
 }
 
 #[cfg(test)]
@@ -59,24 +77,55 @@ mod tests {
         super::super::line::parse(line, Rules::default())
     }
 
-    fn dump<'a>(prefix: &str, next_hop: Option<&'a str>) -> Result<Line<'a>, LineError> {
-        Ok(Line::Dump(DumpLine {
+    fn dump<'a>(prefix: &str, next_hop: Option<&'a str>) -> DumpLine<'a> {
+        DumpLine {
             peer: "192.0.2.9".parse().unwrap(),
             asn: 64500,
             prefix: prefix.parse().unwrap(),
             next_hop,
-        }))
+            path: None,
+            is_table: false,
+        }
     }
 
     #[test]
     fn tables_updates_and_states() {
         let route = "|1|B|192.0.2.9|64500|10.0.0.0/8|1 2 {3,4}|IGP|192.0.2.1|0|0||NAG||";
-        assert_eq!(parse(&format!("TABLE_DUMP2{route}")), dump("10.0.0.0/8", Some("192.0.2.1")));
-        assert_eq!(parse(&format!("TABLE_DUMP{route}")), dump("10.0.0.0/8", Some("192.0.2.1")));
+        let table = DumpLine { is_table: true, ..dump("10.0.0.0/8", Some("192.0.2.1")) };
+        assert_eq!(parse(&format!("TABLE_DUMP2{route}")), Ok(Line::Dump(table)));
+        assert_eq!(parse(&format!("TABLE_DUMP{route}")), Ok(Line::Dump(table)));
         let update = "BGP4MP|1|A|192.0.2.9|64500|::/0|1 2|IGP|fe80::1|0|0||NAG||";
-        assert_eq!(parse(update), dump("::/0", Some("fe80::1")));
-        assert_eq!(parse("BGP4MP|1|W|192.0.2.9|64500|10.0.0.0/8"), dump("10.0.0.0/8", None));
+        assert_eq!(parse(update), Ok(Line::Dump(dump("::/0", Some("fe80::1")))));
+        let withdrawal = "BGP4MP|1|W|192.0.2.9|64500|10.0.0.0/8";
+        assert_eq!(parse(withdrawal), Ok(Line::Dump(dump("10.0.0.0/8", None))));
         assert_eq!(parse("BGP4MP|1|STATE|192.0.2.9|64500|3|2"), Ok(Line::Nothing));
+        assert_eq!(parse("BGP4MP_LOCAL|1|W|192.0.2.9|64500|10.0.0.0/8"), Ok(Line::Nothing));
+    }
+
+    #[test]
+    fn path_identifiers_follow_the_prefix() {
+        let with_path = |line| match parse(line) {
+            Ok(Line::Dump(dump)) => (dump.path, dump.next_hop, dump.is_table),
+            other => panic!("{line:?}: {other:?}"),
+        };
+        let table = "TABLE_DUMP2_AP|1|B|192.0.2.9|64500|10.0.0.0/8|42|1 2|IGP|192.0.2.1|0|0||NAG||";
+        assert_eq!(with_path(table), (Some(42), Some("192.0.2.1"), true));
+        for kind in ["BGP4MP_AP", "BGP4MP_ET_AP"] {
+            let update = format!("{kind}|1|A|192.0.2.9|64500|::/0|7|1 2|IGP|fe80::1|0|0||NAG||");
+            match parse(&update) {
+                Ok(Line::Dump(dump)) => {
+                    assert_eq!((dump.path, dump.next_hop), (Some(7), Some("fe80::1")))
+                }
+                other => panic!("{update:?}: {other:?}"),
+            }
+        }
+        let withdrawal = "BGP4MP_AP|1|W|192.0.2.9|64500|10.0.0.0/8|4294967295";
+        assert_eq!(with_path(withdrawal), (Some(u32::MAX), None, false));
+        for line in ["BGP4MP_AP|1|W|192.0.2.9|64500|::/0", "BGP4MP_AP|1|W|192.0.2.9|64500|::/0|x"] {
+            assert_eq!(parse(line), Err(LineError::DumpPath), "{line}");
+        }
+        assert!(matches!(parse("X_AP|1|W|a|b"), Err(LineError::Prefix { .. })));
+        assert!(matches!(parse("BGP4MP_AP_AP|1|W|a|b"), Err(LineError::DumpKind { .. })));
     }
 
     #[test]

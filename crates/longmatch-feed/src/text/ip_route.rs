@@ -1,25 +1,38 @@
 //! Lines of `ip route` and `ip -6 route`.
 //!
 //! The next hop is the address after `via`, else the device after `dev`. Routes that go nowhere
-//! (`blackhole`, `unreachable`, `prohibit`, `throw`) have that word as their next hop. Of several
-//! next hops, on one line or on `nexthop` lines that follow, the first is taken.
+//! (`blackhole`, `unreachable`, `prohibit`, `throw`) have that word as their next hop: each is an
+//! answer, and hides shorter prefixes as it does in its table. Next hops stand on the line of the
+//! route or on `nexthop` lines that follow; which of them is taken, and which of several routes,
+//! [`super::linux`] decides.
 
-use longmatch::IpPrefix;
+use std::net::IpAddr;
 
-use super::line::{Line, Rules, target, word};
+use super::line::{Line, Rules, end, shorten, target, word};
+use super::linux::{Hop, Hops, IpRoute, Preference, Target};
 use crate::error::LineError;
+use crate::options::IpFamily;
 
 /// What may follow the prefix.
-const KEYWORDS: [&str; 16] = [
+const KEYWORDS: [&str; 19] = [
     "via", "dev", "proto", "scope", "metric", "src", "nhid", "table", "nexthop", "onlink", "mtu",
-    "pref", "encap", "tos", "from", "realm",
+    "pref", "encap", "tos", "dsfield", "from", "realm", "expires", "error",
 ];
 
 /// Whether the word after a prefix makes the line one of `ip route`.
 #[inline]
 pub(crate) fn is_keyword(word: &str) -> bool {
     // Next hops of other files are mostly addresses and numbers: settle those by one byte.
-    word.as_bytes().first().is_some_and(u8::is_ascii_lowercase) && KEYWORDS.contains(&word)
+    match word.as_bytes() {
+        [b'a'..=b'z', ..] => KEYWORDS.contains(&word),
+        // How `ip -oneline` writes the end of a line.
+        word => word == b"\\",
+    }
+}
+
+/// Whether routes of this type go nowhere, so that the type is the next hop.
+pub(crate) fn is_final(kind: &str) -> bool {
+    matches!(kind, "blackhole" | "unreachable" | "prohibit" | "throw")
 }
 
 /// Parses a line by its first word; `None` when that word is none of `ip route`.
@@ -30,18 +43,17 @@ pub(crate) fn parse_by_first_word<'a>(
 ) -> Result<Option<Line<'a>>, LineError> {
     let line = match first {
         "default" => parse_default(rest, rules)?,
-        "nexthop" => Line::NextHop(next_hop(rest)?.ok_or(LineError::MissingNextHop)?),
+        "nexthop" => next_hop(rest)?,
         "blackhole" | "unreachable" | "prohibit" | "throw" => {
-            let (prefix, _) = typed_target(rest, rules)?;
-            Line::Announce(prefix, first)
+            let (target, rest) = typed_target(rest, rules)?;
+            let mut route = IpRoute::new(target);
+            attributes(rest, &mut route)?;
+            route.hops = Hops::one(first, route.hops.family);
+            Line::Route(route)
         }
         "unicast" | "local" | "broadcast" | "anycast" | "multicast" => {
-            if word(rest).0 == "default" {
-                parse_default(word(rest).1, rules)?
-            } else {
-                let (prefix, rest) = typed_target(rest, rules)?;
-                parse_route(prefix, rest)?
-            }
+            let (target, rest) = typed_target(rest, rules)?;
+            parse_route(target, rest)?
         }
         _ => return Ok(None),
     };
@@ -49,106 +61,178 @@ pub(crate) fn parse_by_first_word<'a>(
 }
 
 /// Parses what follows the prefix.
-pub(crate) fn parse_route(prefix: IpPrefix, rest: &str) -> Result<Line<'_>, LineError> {
-    match next_hop(rest)? {
-        Some(next_hop) => Ok(Line::Announce(prefix, next_hop)),
-        None => Ok(Line::Multipath(prefix)),
-    }
+pub(crate) fn parse_route(target: Target, rest: &str) -> Result<Line<'_>, LineError> {
+    let mut route = IpRoute::new(target);
+    attributes(rest, &mut route)?;
+    Ok(Line::Route(route))
 }
 
 /// The target after a route type.
-fn typed_target(rest: &str, rules: Rules) -> Result<(IpPrefix, &str), LineError> {
+fn typed_target(rest: &str, rules: Rules) -> Result<(Target, &str), LineError> {
     match word(rest) {
         ("", _) => Err(LineError::MissingPrefix),
-        ("default", rest) => Ok((default_prefix(rest, rules), rest)),
-        (text, rest) => Ok((target(text, rules)?, rest)),
+        ("default", rest) => Ok((Target::Default, rest)),
+        (text, rest) => Ok((Target::Prefix(target(text, rules)?), rest)),
     }
 }
 
 fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
-    if word(rest).0.is_empty() {
-        return Err(LineError::MissingNextHop);
+    let (first, tail) = word(rest);
+    if first.is_empty() || first.starts_with('#') {
+        // Its next hops may be on the lines that follow.
+        return Ok(Line::Route(IpRoute::new(Target::Default)));
     }
-    // `default next-hop` without any keyword is a plain line.
-    if let (only, tail) = word(rest)
-        && (word(tail).0.is_empty() || !is_keyword(only))
-    {
-        return match word(tail).0 {
-            "" => Ok(Line::Announce(default_prefix(rest, rules), only)),
-            text => Err(LineError::Trailing { text: super::line::shorten(text) }),
-        };
+    if is_keyword(first) && !word(tail).0.is_empty() {
+        return parse_route(Target::Default, rest);
     }
-    parse_route(default_prefix(rest, rules), rest)
+    // `default next-hop` without any keyword is a plain line. The lines beside it say nothing
+    // about it: only the output of `ip` has its families apart.
+    end(tail)?;
+    let family = family_of(first).or(rules.default_family).ok_or(LineError::DefaultFamily)?;
+    Ok(Line::Announce(family.default_prefix(), first))
 }
 
-/// Which family's default route a line means.
-///
-/// `ip` writes the family before a gateway (`via inet6 fe80::1`) exactly when it is not the
-/// route's own.
-fn default_prefix(rest: &str, rules: Rules) -> IpPrefix {
-    let mut words = rest.split_ascii_whitespace();
-    let gateway = match words.clone().next() {
-        Some(word) if !is_keyword(word) => Some(word),
-        _ => words.find(|word| *word == "via").and_then(|_| words.next()),
-    };
-    let ipv6 = match gateway {
-        _ if rules.default_is_ipv6 => true,
-        Some("inet") => true,
-        Some("inet6") => false,
-        Some(gateway) => gateway.contains(':'),
-        None => false,
-    };
-    if ipv6 {
-        IpPrefix::V6(longmatch::Prefix::DEFAULT)
-    } else {
-        IpPrefix::V4(longmatch::Prefix::DEFAULT)
+/// Parses what follows the word `nexthop`.
+fn next_hop(rest: &str) -> Result<Line<'_>, LineError> {
+    let mut route = IpRoute::new(Target::Default);
+    attributes(rest, &mut route)?;
+    match route.hops.all {
+        0 => Err(LineError::MissingNextHop),
+        _ => Ok(Line::NextHops(route.hops)),
     }
 }
 
-/// The first gateway of a line, else its device. Every word but these two is passed over, whether
-/// it is an attribute or an attribute's value.
-fn next_hop(rest: &str) -> Result<Option<&str>, LineError> {
-    let mut device = None;
+/// The family of an address, with or without a zone.
+pub(crate) fn family_of(text: &str) -> Option<IpFamily> {
+    let addr = text.split_once('%').map_or(text, |(addr, _)| addr);
+    addr.parse().ok().map(|addr| match addr {
+        IpAddr::V4(_) => IpFamily::V4,
+        IpAddr::V6(_) => IpFamily::V6,
+    })
+}
+
+/// The family that the value of an attribute shows, where only one family has it: the kernel
+/// prints router preferences, lifetimes and errors of IPv6 routes alone, and scopes other than the
+/// greatest of IPv4 routes alone.
+pub(crate) fn family_by_attribute(name: &str, value: &str) -> Option<IpFamily> {
+    match (name, value) {
+        ("pref" | "expires" | "error", _) | ("proto", "ra") => Some(IpFamily::V6),
+        ("scope", "link" | "host" | "site" | "nowhere") => Some(IpFamily::V4),
+        ("src", addr) => family_of(addr),
+        _ => None,
+    }
+}
+
+/// Whether a type of service is that of all packets.
+pub(crate) fn is_any_service(value: &str) -> bool {
+    matches!(value, "0" | "0x0" | "0x00" | "default")
+}
+
+/// Reads the attributes of a route or of a next hop. Words that are not known are passed over,
+/// whether they are attributes or an attribute's value.
+fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), LineError> {
+    let mut hop = Hop::default();
+    // What belongs to an encapsulation has the names of a route's attributes.
+    let mut encap = false;
     let mut words = rest.split_ascii_whitespace();
     while let Some(word) = words.next() {
         match word {
             "via" => {
-                let family = |word: &&str| matches!(*word, "inet" | "inet6");
-                let gateway = words.next();
-                let gateway =
-                    if gateway.as_ref().is_some_and(family) { words.next() } else { gateway };
-                return gateway.map(Some).ok_or(LineError::MissingNextHop);
+                encap = false;
+                gateway(&mut words, &mut hop, route)?;
             }
-            "dev" if device.is_none() => {
-                device = Some(words.next().ok_or(LineError::MissingNextHop)?);
+            "dev" => {
+                encap = false;
+                hop.device = Some(words.next().ok_or(LineError::MissingNextHop)?);
             }
+            "nexthop" => {
+                encap = false;
+                route.hops.add(std::mem::take(&mut hop));
+            }
+            "encap" => encap = true,
+            _ if encap => {}
+            "dead" => hop.dead = true,
             "from" => return Err(LineError::SourceRoute),
-            // The first next hop of a multipath route in one line ends at the second.
-            "nexthop" if device.is_some() => break,
+            "metric" => route.metric = Some(number("metric", words.next())?),
+            "weight" => hop.weight = number("weight", words.next())?,
+            "table" => route.table = Some(value("table", words.next())?),
+            "tos" | "dsfield" => route.service = !is_any_service(value("tos", words.next())?),
+            "pref" | "expires" | "error" | "proto" | "scope" | "src" => {
+                let value = words.next().unwrap_or("");
+                if word == "pref" {
+                    route.preference = Preference::parse(value);
+                }
+                let shown = family_by_attribute(word, value);
+                route.hops.family = route.hops.family.or(shown);
+            }
+            "nhid" | "realm" | "realms" => drop(words.next()),
             _ => {}
         }
     }
-    Ok(device)
+    route.hops.add(hop);
+    Ok(())
+}
+
+/// Reads what follows `via`. `ip` writes the family before a gateway (`via inet6 fe80::1`) exactly
+/// when it is not the route's own.
+fn gateway<'a>(
+    words: &mut impl Iterator<Item = &'a str>,
+    hop: &mut Hop<&'a str>,
+    route: &mut IpRoute<&'a str>,
+) -> Result<(), LineError> {
+    let first = words.next().ok_or(LineError::MissingNextHop)?;
+    let (gateway, family) = match first {
+        "inet" => (words.next(), Some(IpFamily::V6)),
+        "inet6" => (words.next(), Some(IpFamily::V4)),
+        addr => (Some(addr), family_of(addr)),
+    };
+    hop.gateway = Some(gateway.ok_or(LineError::MissingNextHop)?);
+    // A gateway tells more surely than any other attribute.
+    route.hops.family = family.or(route.hops.family);
+    Ok(())
+}
+
+fn value<'a>(name: &'static str, value: Option<&'a str>) -> Result<&'a str, LineError> {
+    value.ok_or_else(|| LineError::Attribute { name, value: String::new() })
+}
+
+fn number(name: &'static str, text: Option<&str>) -> Result<u32, LineError> {
+    let text = value(name, text)?;
+    text.parse().map_err(|_| LineError::Attribute { name, value: shorten(text) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(line: &str, prefix: &str, next_hop: &str) {
-        let parsed = super::super::line::parse(line, Rules::default());
-        assert_eq!(parsed, Ok(Line::Announce(prefix.parse().unwrap(), next_hop)), "{line:?}");
+    fn parse(line: &str) -> Result<Line<'_>, LineError> {
+        super::super::line::parse(line, Rules::default())
+    }
+
+    #[track_caller]
+    fn route(line: &str) -> IpRoute<&str> {
+        match parse(line) {
+            Ok(Line::Route(route)) => route,
+            other => panic!("{line:?}: {other:?}"),
+        }
+    }
+
+    /// A route to a prefix, or to the default route of a family (`default4`, `default6`) or of
+    /// none that the line tells (`default`).
+    #[track_caller]
+    fn check(line: &str, target: &str, next_hop: &str) {
+        let route = route(line);
+        let shown = match (route.target, route.hops.family) {
+            (Target::Prefix(prefix), _) => prefix.to_string(),
+            (Target::Default, None) => "default".to_owned(),
+            (Target::Default, Some(IpFamily::V4)) => "default4".to_owned(),
+            (Target::Default, Some(IpFamily::V6)) => "default6".to_owned(),
+        };
+        assert_eq!((&shown[..], route.hops.best()), (target, Some(next_hop)), "{line:?}");
     }
 
     #[test]
     fn routes_with_gateway_or_device() {
-        check("default via 192.0.2.1 dev eth0 proto dhcp metric 100", "0.0.0.0/0", "192.0.2.1");
-        check("default via fe80::1 dev eth0", "::/0", "fe80::1");
-        check("default via inet6 fe80::1 dev eth0", "0.0.0.0/0", "fe80::1");
-        check("default via inet 192.0.2.1 dev eth0", "::/0", "192.0.2.1");
-        check("default dev wg0 scope link", "0.0.0.0/0", "wg0");
-        check("default 10.0.0.1", "0.0.0.0/0", "10.0.0.1");
-        check("default ::1", "::/0", "::1");
         check("10.0.0.0/8 via 192.0.2.1 dev eth0", "10.0.0.0/8", "192.0.2.1");
         check("10.1.1.1 via 192.0.2.1 dev eth0", "10.1.1.1/32", "192.0.2.1");
         check(
@@ -159,70 +243,112 @@ mod tests {
         check("10.0.0.0/8 via inet6 2001:db8::1 dev eth0", "10.0.0.0/8", "2001:db8::1");
         check("2001:db8::/64 dev eth0 proto ra metric 100 pref medium", "2001:db8::/64", "eth0");
         check("10.0.0.0/8 nhid 12 via 192.0.2.1 dev eth0 proto bgp", "10.0.0.0/8", "192.0.2.1");
+        check("10.0.0.0/8 dev table table 5 metric 3", "10.0.0.0/8", "table");
+        check(
+            "10.0.0.0/8 encap ip id 5 src 10.1.1.1 dst 10.1.1.2 ttl 0 tos 8 via 192.0.2.1 dev a",
+            "10.0.0.0/8",
+            "192.0.2.1",
+        );
+    }
+
+    #[test]
+    fn what_tells_the_family_of_a_default_route() {
+        check("default via 192.0.2.1 dev eth0 proto dhcp metric 100", "default4", "192.0.2.1");
+        check("default via fe80::1 dev eth0", "default6", "fe80::1");
+        check("default via inet6 fe80::1 dev eth0", "default4", "fe80::1");
+        check("default via inet 192.0.2.1 dev eth0", "default6", "192.0.2.1");
+        check("default dev wg0 scope link", "default4", "wg0");
+        check("default dev ppp0 src 10.0.0.9", "default4", "ppp0");
+        check("default dev ppp0 src 2001:db8::9", "default6", "ppp0");
+        check("default dev ppp0 metric 1024 pref medium", "default6", "ppp0");
+        check("default dev ppp0 proto ra metric 1024", "default6", "ppp0");
+        check("unreachable default dev lo metric 4294967295 error -101", "default6", "unreachable");
+        check("unicast default via 10.0.0.1 dev eth0", "default4", "10.0.0.1");
+        check(r"default proto x \ nexthop via fe80::1 dev a", "default6", "fe80::1");
+        check("default dev ppp0 metric 1024", "default", "ppp0");
+        check("blackhole default", "default", "blackhole");
+    }
+
+    #[test]
+    fn plain_default_lines() {
+        let announce = |prefix: &str, hop| Ok(Line::Announce(prefix.parse().unwrap(), hop));
+        assert_eq!(parse("default 10.0.0.1"), announce("0.0.0.0/0", "10.0.0.1"));
+        assert_eq!(parse("default 10.0.0.1 # why"), announce("0.0.0.0/0", "10.0.0.1"));
+        assert_eq!(parse("default ::1"), announce("::/0", "::1"));
+        assert_eq!(parse("default fe80::1%eth0"), announce("::/0", "fe80::1%eth0"));
+        assert_eq!(parse("default office"), Err(LineError::DefaultFamily));
+        let rules = Rules { default_family: Some(IpFamily::V6), ..Rules::default() };
+        assert_eq!(super::super::line::parse("default office", rules), announce("::/0", "office"));
+        assert!(matches!(parse("default a b"), Err(LineError::Trailing { .. })));
     }
 
     #[test]
     fn route_types() {
         check("blackhole 10.0.0.0/8 proto static", "10.0.0.0/8", "blackhole");
-        check(
-            "unreachable default dev lo metric 4294967295 error -101",
-            "0.0.0.0/0",
-            "unreachable",
-        );
         check("prohibit 2001:db8::/32", "2001:db8::/32", "prohibit");
         check("throw 10.0.0.0/8", "10.0.0.0/8", "throw");
         check("local 127.0.0.1 dev lo table local proto kernel", "127.0.0.1/32", "lo");
         check("broadcast 10.0.0.255 dev eth0", "10.0.0.255/32", "eth0");
         check("anycast fe80:: dev eth0", "fe80::/128", "eth0");
         check("multicast ff00::/8 dev eth0 table local", "ff00::/8", "eth0");
-        check("unicast default via 10.0.0.1 dev eth0", "0.0.0.0/0", "10.0.0.1");
     }
 
     #[test]
-    fn several_next_hops_the_first_wins() {
-        let parse = |line| super::super::line::parse(line, Rules::default());
-        let prefix = "10.0.0.0/8".parse().unwrap();
-        assert_eq!(parse("10.0.0.0/8 proto bird metric 32"), Ok(Line::Multipath(prefix)));
-        assert_eq!(
-            parse("\tnexthop via 192.0.2.1 dev eth0 weight 1"),
-            Ok(Line::NextHop("192.0.2.1"))
-        );
-        assert_eq!(parse("\tnexthop dev ppp0 weight 1"), Ok(Line::NextHop("ppp0")));
+    fn attributes_that_decide() {
+        let line = "10.0.0.0/8 via 10.1.1.1 dev a table 7 metric 9 pref high tos 0x10";
+        let read = route(line);
+        assert_eq!((read.metric, read.table, read.service), (Some(9), Some("7"), true));
+        assert_eq!(read.preference, Preference::High);
+        let plain = route("10.0.0.0/8 dev a tos 0x00");
+        assert_eq!((plain.metric, plain.table, plain.service), (None, None, false));
+        let metric = |text: &str| parse(text).unwrap_err().to_string();
+        assert_eq!(metric("10.0.0.0/8 dev a metric x"), "'x' is no value of 'metric'");
+        assert!(metric("10.0.0.0/8 dev a metric").contains("without a value"));
+        assert!(metric("10.0.0.0/8 dev a table").contains("'table' stands"));
+    }
+
+    #[test]
+    fn next_hops_of_one_route() {
+        for line in ["10.0.0.0/8 proto bird metric 32", "10.0.0.0/8", "default", "default # x"] {
+            assert_eq!((route(line).hops.all, route(line).hops.best()), (0, None), "{line}");
+        }
+        let hops = |line| match parse(line) {
+            Ok(Line::NextHops(hops)) => hops,
+            other => panic!("{line:?}: {other:?}"),
+        };
+        assert_eq!(hops("\tnexthop via 192.0.2.1 dev eth0 weight 1").best(), Some("192.0.2.1"));
+        assert_eq!(hops("\tnexthop dev ppp0 weight 1").best(), Some("ppp0"));
+        let dead = hops("\tnexthop via fe80::1 dev a weight 1 dead linkdown");
+        assert_eq!((dead.all, dead.dead, dead.best()), (1, 1, None));
         check(
             r"10.0.0.0/8 proto x \ nexthop via 192.0.2.1 dev a \ nexthop via 192.0.2.2 dev b",
             "10.0.0.0/8",
             "192.0.2.1",
         );
         check(
-            r"10.0.0.0/8 proto x \ nexthop dev a \ nexthop via 192.0.2.2 dev b",
+            r"10.0.0.0/8 \ nexthop dev a weight 1 \ nexthop via 192.0.2.2 dev b weight 2",
             "10.0.0.0/8",
-            "a",
+            "192.0.2.2",
         );
+        check(r"10.0.0.0/8 nexthop dev a dead nexthop dev b", "10.0.0.0/8", "b");
     }
 
     #[test]
     fn incomplete_or_unusable_lines() {
-        let parse = |line| super::super::line::parse(line, Rules::default());
-        assert_eq!(parse("default"), Err(LineError::MissingNextHop));
-        assert_eq!(
-            parse("default via 10.0.0.1 dev"),
-            Ok(Line::Announce("0.0.0.0/0".parse().unwrap(), "10.0.0.1"))
-        );
-        assert_eq!(parse("10.0.0.0/8 dev eth0 via"), Err(LineError::MissingNextHop));
-        assert_eq!(parse("10.0.0.0/8 proto x dev"), Err(LineError::MissingNextHop));
-        assert_eq!(parse("nexthop weight 1"), Err(LineError::MissingNextHop));
+        for line in [
+            "default via 10.0.0.1 dev",
+            "10.0.0.0/8 dev eth0 via",
+            "10.0.0.0/8 dev eth0 via inet6",
+            "10.0.0.0/8 proto x dev",
+            "nexthop weight 1",
+        ] {
+            assert_eq!(parse(line), Err(LineError::MissingNextHop), "{line:?}");
+        }
         assert_eq!(parse("blackhole"), Err(LineError::MissingPrefix));
         assert_eq!(parse("local"), Err(LineError::MissingPrefix));
         assert_eq!(
             parse("::/0 from 2001:db8::/32 via fe80::1 dev eth0"),
             Err(LineError::SourceRoute)
         );
-    }
-
-    #[test]
-    fn the_caller_can_say_ipv6() {
-        let rules = Rules { default_is_ipv6: true, ..Rules::default() };
-        let line = super::super::line::parse("default dev eth0 metric 1024", rules);
-        assert_eq!(line, Ok(Line::Announce("::/0".parse().unwrap(), "eth0")));
     }
 }

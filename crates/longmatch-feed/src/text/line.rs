@@ -6,7 +6,9 @@ use longmatch::{IpPrefix, ParsePrefixError};
 
 use super::bgpdump::{self, DumpLine};
 use super::ip_route;
+use super::linux::{Hops, IpRoute, Target};
 use crate::error::LineError;
+use crate::options::IpFamily;
 
 /// What a line says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,11 +16,13 @@ pub(crate) enum Line<'a> {
     /// Nothing: blank, a comment, or a line without a route.
     Nothing,
     Announce(IpPrefix, &'a str),
+    /// A prefix that is its own next hop.
+    Own(IpPrefix),
     Withdraw(IpPrefix),
-    /// An `ip route` line whose next hops are on the lines that follow.
-    Multipath(IpPrefix),
-    /// One of those next hops.
-    NextHop(&'a str),
+    /// A line of `ip route`, whose next hops may be on the lines that follow.
+    Route(IpRoute<&'a str>),
+    /// Next hops of the route before.
+    NextHops(Hops<&'a str>),
     /// A line of `bgpdump -m`.
     Dump(DumpLine<'a>),
 }
@@ -27,7 +31,7 @@ pub(crate) enum Line<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) mask_host_bits: bool,
-    pub(crate) default_is_ipv6: bool,
+    pub(crate) default_family: Option<IpFamily>,
 }
 
 /// Parses one line.
@@ -50,13 +54,63 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
     let prefix = target(first, rules)?;
     let (second, tail) = word(rest);
     match second.as_bytes() {
-        [] | [b'#', ..] => Err(LineError::MissingNextHop),
+        // Its next hops may be on the lines that follow.
+        [] | [b'#', ..] => Ok(Line::Route(IpRoute::new(Target::Prefix(prefix)))),
         b"via" | b"dev" if tail.trim_ascii().is_empty() => Err(LineError::MissingNextHop),
         _ if ip_route::is_keyword(second) && !tail.trim_ascii().is_empty() => {
-            ip_route::parse_route(prefix, rest)
+            ip_route::parse_route(Target::Prefix(prefix), rest)
         }
-        _ => end(tail).map(|()| Line::Announce(prefix, second)),
+        _ => columns((first, prefix), second, tail, rules),
     }
+}
+
+/// Parses `prefix next-hop`; or, if there is a netmask where the next hop would be, `network
+/// netmask next-hop` or `network netmask`.
+#[inline]
+fn columns<'a>(
+    (first, prefix): (&str, IpPrefix),
+    second: &'a str,
+    tail: &'a str,
+    rules: Rules,
+) -> Result<Line<'a>, LineError> {
+    // Most prefixes have a length: settle those without looking at the next hop.
+    if !first.contains('/')
+        && let Some(prefix) = masked(prefix.addr(), second, rules)?
+    {
+        return match word(tail) {
+            ("", _) => Ok(Line::Own(prefix)),
+            (comment, _) if comment.starts_with('#') => Ok(Line::Own(prefix)),
+            (next_hop, tail) => end(tail).map(|()| Line::Announce(prefix, next_hop)),
+        };
+    }
+    end(tail).map(|()| Line::Announce(prefix, second))
+}
+
+/// The prefix of an address and a netmask; `None` if the second word is no netmask but a next hop.
+///
+/// An address that begins with the byte 0 or 255 is no next hop of an IPv4 route, so it must be
+/// meant as a mask; as are IPv6 addresses that begin with 16 ones.
+fn masked(network: IpAddr, second: &str, rules: Rules) -> Result<Option<IpPrefix>, LineError> {
+    let Ok(mask) = second.parse::<IpAddr>() else { return Ok(None) };
+    let (bits, width, meant) = match (network, mask) {
+        (IpAddr::V4(_), IpAddr::V4(mask)) => {
+            (u128::from(mask.to_bits()) << 96, 32, matches!(mask.octets()[0], 0 | 255))
+        }
+        (IpAddr::V6(_), IpAddr::V6(mask)) => (mask.to_bits(), 128, mask.segments()[0] == 0xffff),
+        _ => return Ok(None),
+    };
+    let len = bits.leading_ones();
+    if len + bits.trailing_zeros() < 128 {
+        return if meant { Err(LineError::Netmask { mask }) } else { Ok(None) };
+    }
+    // At most `width`, as the bits of IPv4 end there.
+    let len = len.min(width) as u8;
+    // To drop all of an address is never meant.
+    let parsed = match rules.mask_host_bits && len > 0 {
+        true => IpPrefix::masked(network, len),
+        false => IpPrefix::new(network, len),
+    };
+    parsed.map(Some).map_err(|_| LineError::NetworkBits { network, mask })
 }
 
 fn announce(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
@@ -69,7 +123,7 @@ fn announce(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
     if second.is_empty() || second.starts_with('#') {
         return Err(LineError::MissingNextHop);
     }
-    end(tail).map(|()| Line::Announce(prefix, second))
+    columns((first, prefix), second, tail, rules)
 }
 
 fn withdraw(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
@@ -83,7 +137,7 @@ fn withdraw(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
 
 /// Nothing or a comment may follow.
 #[inline]
-fn end(tail: &str) -> Result<(), LineError> {
+pub(crate) fn end(tail: &str) -> Result<(), LineError> {
     match word(tail).0 {
         "" => Ok(()),
         comment if comment.starts_with('#') => Ok(()),
@@ -194,8 +248,8 @@ mod tests {
 
     #[test]
     fn words_that_are_missing_or_too_many() {
-        assert_eq!(parse("10.0.0.0/8"), Err(LineError::MissingNextHop));
-        assert_eq!(parse("10.0.0.0/8 # x"), Err(LineError::MissingNextHop));
+        let open = Ok(Line::Route(IpRoute::new(Target::Prefix("10.0.0.0/8".parse().unwrap()))));
+        assert_eq!((parse("10.0.0.0/8"), parse("10.0.0.0/8 # x")), (open.clone(), open));
         assert_eq!(parse("A 10.0.0.0/8"), Err(LineError::MissingNextHop));
         assert_eq!(parse("10.0.0.0/8 via "), Err(LineError::MissingNextHop));
         assert_eq!(parse("10.0.0.0/8 dev"), Err(LineError::MissingNextHop));
@@ -203,5 +257,41 @@ mod tests {
         assert_eq!(parse("W "), Err(LineError::MissingPrefix));
         assert!(matches!(parse("10.0.0.0/8 a b"), Err(LineError::Trailing { .. })));
         assert!(matches!(parse("W 10.0.0.0/8 a"), Err(LineError::Trailing { .. })));
+    }
+
+    #[test]
+    fn columns_of_network_and_netmask() {
+        assert_eq!(parse("10.0.0.0 255.0.0.0 a"), announce("10.0.0.0/8", "a"));
+        assert_eq!(parse("A 10.0.0.0 255.255.0.0 a # b"), announce("10.0.0.0/16", "a"));
+        assert_eq!(parse("0.0.0.0 0.0.0.0 a"), announce("0.0.0.0/0", "a"));
+        assert_eq!(parse("10.0.0.1 255.255.255.255 a"), announce("10.0.0.1/32", "a"));
+        assert_eq!(parse("2001:db8:: ffff:ffff:: a"), announce("2001:db8::/32", "a"));
+        let own = |prefix: &str| Ok(Line::Own(prefix.parse().unwrap()));
+        assert_eq!(parse("10.0.0.0 255.0.0.0"), own("10.0.0.0/8"));
+        assert_eq!(parse("A 10.0.0.0 255.0.0.0 # b"), own("10.0.0.0/8"));
+        assert_eq!(parse("10.128.0.0 255.128.0.0"), own("10.128.0.0/9"));
+        assert_eq!(parse("192.0.0.0 192.0.0.0"), own("192.0.0.0/2"));
+        for mask in ["255.0.255.0", "0.0.0.255", "0.255.255.255", "255.255.255.253"] {
+            for tail in ["", " a"] {
+                let line = format!("10.0.0.0 {mask}{tail}");
+                assert!(matches!(parse(&line), Err(LineError::Netmask { .. })), "{line}");
+            }
+        }
+        for line in ["10.0.0.1 255.0.0.0", "10.0.0.1 0.0.0.0 a", "2001:db8::1 ffff:: a"] {
+            assert!(matches!(parse(line), Err(LineError::NetworkBits { .. })), "{line}");
+        }
+        let rules = Rules { mask_host_bits: true, ..Rules::default() };
+        assert_eq!(super::parse("10.0.0.1 255.0.0.0", rules), own("10.0.0.0/8"));
+        assert!(super::parse("10.0.0.1 0.0.0.0", rules).is_err());
+    }
+
+    #[test]
+    fn addresses_that_are_no_netmasks_are_next_hops() {
+        assert_eq!(parse("10.0.0.1 192.0.2.1"), announce("10.0.0.1/32", "192.0.2.1"));
+        assert_eq!(parse("10.0.0.0/8 255.0.0.0"), announce("10.0.0.0/8", "255.0.0.0"));
+        assert_eq!(parse("10.0.0.1 2001:db8::1"), announce("10.0.0.1/32", "2001:db8::1"));
+        assert_eq!(parse("2001:db8::1 fe80::1"), announce("2001:db8::1/128", "fe80::1"));
+        assert_eq!(parse("10.0.0.1 255"), announce("10.0.0.1/32", "255"));
+        assert!(matches!(parse("10.0.0.1 192.0.2.1 a"), Err(LineError::Trailing { .. })));
     }
 }

@@ -8,7 +8,7 @@ use crate::error::LineError;
 use crate::input::Input;
 
 /// UTF-8's byte-order mark.
-const BOM: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Why there is no next line.
 pub(crate) enum LinesError {

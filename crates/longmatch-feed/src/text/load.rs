@@ -1,14 +1,14 @@
 //! Lines into a sink.
 
-use longmatch::IpPrefix;
-
-use super::bgpdump::DumpLine;
+use super::dump::{Count, Dump};
 use super::line::{self, Line, Rules};
 use super::lines::{Lines, LinesError};
+use super::linux::Linux;
+use super::output::Output;
 use crate::decompress::explain;
-use crate::error::{FeedError, LineError, Place, Problem};
+use crate::error::{FeedError, Place};
 use crate::load::{Job, Opened};
-use crate::peers::{Chosen, Peers};
+use crate::peers::Peers;
 use crate::report::Report;
 use crate::sink::Sink;
 
@@ -20,202 +20,148 @@ pub(crate) fn load(
     report: &mut Report,
 ) -> Result<(), FeedError> {
     let mut lines = Lines::new(opened.input, job.options.limits.line);
+    let named = Linux::must_know_tables(job.options) && tables_are_named(job)?;
     let mut load = Load {
         job,
         rules: rules(job),
-        sink,
-        multipath: Multipath::No,
-        peers: Peers::default(),
-        chosen: None,
+        linux: Linux::new(job.options, named),
+        dump: None,
+        out: Output { sink, report, lenient: job.options.lenient },
     };
-    let end = load.run(&mut lines, report);
+    let end = load.run(&mut lines);
+    let dump = load.dump.take();
     report.lines = lines.number();
     report.bytes = lines.input().received();
     report.input_bytes = opened.taken.get();
-    report.peers = load.peers.into_list();
-    report.chosen = load.chosen.unwrap_or_default();
+    if let Some((peers, chosen)) = dump.map(Dump::into_peers) {
+        report.peers = peers.into_list();
+        report.chosen = chosen;
+    }
     end
 }
 
 fn rules(job: &Job<'_>) -> Rules {
-    Rules {
-        mask_host_bits: job.options.mask_host_bits,
-        default_is_ipv6: job.options.default_is_ipv6,
-    }
-}
-
-/// Where in a multipath route the lines are.
-enum Multipath {
-    No,
-    /// The route was on this line, its next hops have not come yet.
-    Begun(IpPrefix, u64),
-    /// The first next hop has been taken.
-    Taken,
+    Rules { mask_host_bits: job.options.mask_host_bits, default_family: job.options.default_family }
 }
 
 struct Load<'j, 's> {
     job: &'j Job<'j>,
     rules: Rules,
-    sink: &'s mut dyn Sink,
-    multipath: Multipath,
-    peers: Peers,
-    /// Set when the first bgpdump line is met.
-    chosen: Option<Chosen>,
+    linux: Linux,
+    /// There from the first bgpdump line on.
+    dump: Option<Dump>,
+    out: Output<'s>,
 }
 
 impl Load<'_, '_> {
-    fn run(&mut self, lines: &mut Lines<'_>, report: &mut Report) -> Result<(), FeedError> {
+    fn run(&mut self, lines: &mut Lines<'_>) -> Result<(), FeedError> {
         loop {
-            match self.step(lines, report) {
+            match self.step(lines) {
                 Ok(true) => {}
-                Ok(false) => return Ok(()),
-                Err(error) if self.job.options.lenient && error.is_local() => {
-                    report.note_damage(error);
-                }
-                Err(error) => return Err(error),
+                Ok(false) => return self.linux.end(&mut self.out),
+                Err(error) => self.out.pass(Err(error))?,
             }
         }
     }
 
     /// Takes one line. False at the end.
     #[inline]
-    fn step(&mut self, lines: &mut Lines<'_>, report: &mut Report) -> Result<bool, FeedError> {
+    fn step(&mut self, lines: &mut Lines<'_>) -> Result<bool, FeedError> {
         let number = lines.number() + 1;
         let text = match lines.next_line() {
             Ok(Some(text)) => text,
-            Ok(None) => return self.end_multipath().map(|()| false),
+            Ok(None) => return Ok(false),
             Err(LinesError::Line(error)) => return Err(FeedError::line(number, error)),
             Err(LinesError::Io(error)) => {
-                return Err(explain(error, report.codec, lines.input().received()));
+                // What waits for its neighbours has them all.
+                self.linux.end(&mut self.out)?;
+                let codec = self.out.report.codec;
+                return Err(explain(error, codec, lines.input().received()));
             }
         };
         let line = line::parse(text, self.rules).map_err(|error| FeedError::line(number, error))?;
-        if let Line::Announce(prefix, next_hop) = line
-            && let Multipath::No = self.multipath
-        {
-            self.announce(prefix, next_hop, number, report)?;
-        } else {
-            self.take(line, number, report)?;
-        }
+        self.take(line, number)?;
         Ok(true)
     }
 
-    fn take(&mut self, line: Line<'_>, number: u64, report: &mut Report) -> Result<(), FeedError> {
-        // Only blank lines and comments may stand between a route and its next hops.
-        let unfinished = match line {
-            Line::NextHop(next_hop) => return self.next_hop(next_hop, number, report),
-            Line::Nothing => return Ok(()),
-            _ => self.end_multipath(),
-        };
-        match line {
-            Line::Announce(prefix, next_hop) => self.announce(prefix, next_hop, number, report)?,
-            Line::Withdraw(prefix) => self.withdraw(prefix, number, report)?,
-            Line::Multipath(prefix) => self.multipath = Multipath::Begun(prefix, number),
-            Line::Dump(dump) => self.dump(dump, number, report)?,
-            Line::Nothing | Line::NextHop(_) => {}
-        }
-        unfinished
-    }
-
-    /// A route that waits for its next hops has none.
-    fn end_multipath(&mut self) -> Result<(), FeedError> {
-        match std::mem::replace(&mut self.multipath, Multipath::No) {
-            Multipath::Begun(_, number) => Err(FeedError::line(number, LineError::MissingNextHop)),
-            Multipath::No | Multipath::Taken => Ok(()),
-        }
-    }
-
-    fn next_hop(&mut self, text: &str, number: u64, report: &mut Report) -> Result<(), FeedError> {
-        match self.multipath {
-            Multipath::Begun(prefix, _) => {
-                self.multipath = Multipath::Taken;
-                self.announce(prefix, text, number, report)
-            }
-            Multipath::Taken => {
-                report.extra_next_hops += 1;
-                Ok(())
-            }
-            Multipath::No => Err(FeedError::line(number, LineError::StrayNextHop)),
-        }
-    }
-
-    fn dump(
-        &mut self,
-        dump: DumpLine<'_>,
-        number: u64,
-        report: &mut Report,
-    ) -> Result<(), FeedError> {
-        let chosen = match self.chosen {
-            Some(chosen) => chosen,
-            None => {
-                self.peers = count_peers(self.job)?;
-                *self.chosen.insert(self.peers.choose(self.job.options.peer)?)
-            }
-        };
-        let peer = self.peers.position(dump.peer, dump.asn, 0);
-        if chosen.for_prefix(dump.prefix) != Some(peer) {
-            report.other_peers += 1;
-            return Ok(());
-        }
-        match dump.next_hop {
-            Some(next_hop) => self.announce(dump.prefix, next_hop, number, report),
-            None => self.withdraw(dump.prefix, number, report),
-        }
-    }
-
     #[inline]
-    fn announce(
-        &mut self,
-        prefix: IpPrefix,
-        next_hop: &str,
-        number: u64,
-        report: &mut Report,
-    ) -> Result<(), FeedError> {
-        report.announced += 1;
-        self.sink.announce(prefix, next_hop).map_err(|error| refused(number, error))
+    fn take(&mut self, line: Line<'_>, number: u64) -> Result<(), FeedError> {
+        let place = Place::Line(number);
+        let out = &mut self.out;
+        // Only blank lines and comments may stand between a route and its next hops.
+        match line {
+            Line::Announce(prefix, next_hop) => {
+                self.linux.other(prefix, out)?;
+                out.announce(prefix, next_hop, place)
+            }
+            Line::Own(prefix) => {
+                self.linux.other(prefix, out)?;
+                out.announce(prefix, &prefix.to_string(), place)
+            }
+            Line::Withdraw(prefix) => {
+                self.linux.other(prefix, out)?;
+                out.withdraw(prefix, place)
+            }
+            Line::Route(route) => self.linux.route(route, place, out),
+            Line::NextHops(hops) => {
+                self.linux.next_hops(hops).map_err(|error| FeedError::line(number, error))
+            }
+            Line::Dump(dump) => {
+                self.linux.other(dump.prefix, out)?;
+                let known = match &mut self.dump {
+                    Some(known) => known,
+                    empty => {
+                        let peers = count_peers(self.job)?;
+                        empty.insert(Dump::new(&peers, self.job.options.peer)?)
+                    }
+                };
+                known.line(dump, place, out)
+            }
+            Line::Nothing => Ok(()),
+        }
     }
-
-    fn withdraw(
-        &mut self,
-        prefix: IpPrefix,
-        number: u64,
-        report: &mut Report,
-    ) -> Result<(), FeedError> {
-        report.withdrawn += 1;
-        self.sink.withdraw(prefix).map_err(|error| refused(number, error))
-    }
-}
-
-fn refused(number: u64, error: crate::error::SinkError) -> FeedError {
-    FeedError::at(Place::Line(number), Problem::Sink(error))
 }
 
 /// Reads the whole input once to count the routes of each peer.
 fn count_peers(job: &Job<'_>) -> Result<Peers, FeedError> {
+    let mut count = Count::default();
+    read_all(job, |line| {
+        if let Line::Dump(dump) = line {
+            count.line(&dump);
+        }
+        true
+    })?;
+    Ok(count.peers)
+}
+
+/// Reads the input until a route names its table.
+fn tables_are_named(job: &Job<'_>) -> Result<bool, FeedError> {
+    let mut named = false;
+    read_all(job, |line| {
+        named |= matches!(line, Line::Route(route) if route.table.is_some());
+        !named
+    })?;
+    Ok(named)
+}
+
+/// Reads the whole input before it is loaded, as long as `go_on` says so.
+fn read_all(job: &Job<'_>, mut go_on: impl FnMut(Line<'_>) -> bool) -> Result<(), FeedError> {
     let opened = job.open()?;
     let mut lines = Lines::new(opened.input, job.options.limits.line);
-    let mut peers = Peers::default();
     loop {
         let number = lines.number() + 1;
         let error = match lines.next_line() {
-            Ok(None) => return Ok(peers),
+            Ok(None) => return Ok(()),
             Ok(Some(text)) => match line::parse(text, rules(job)) {
-                Ok(Line::Dump(dump)) => {
-                    let peer = peers.position(dump.peer, dump.asn, 0);
-                    match dump.next_hop {
-                        Some(_) => peers.count(peer, dump.prefix),
-                        None => peers.count_withdrawal(peer, dump.prefix),
-                    }
-                    continue;
-                }
-                Ok(_) => continue,
+                Ok(line) if go_on(line) => continue,
+                Ok(_) => return Ok(()),
                 Err(error) => FeedError::line(number, error),
             },
             Err(LinesError::Line(error)) => FeedError::line(number, error),
             Err(LinesError::Io(error)) => {
                 // The load meets this again, after it has taken what comes before.
                 if job.options.lenient {
-                    return Ok(peers);
+                    return Ok(());
                 }
                 return Err(explain(error, opened.codec, lines.input().received()));
             }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::decompress::Codec;
 use crate::error::FeedError;
+use crate::report::were_left_out;
 
 /// What destinations were read from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -72,16 +73,25 @@ impl TraceReport {
     /// What a user should be told: one sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let counts = [
-            (self.other_protocols, "packets of other protocols than IP were left out"),
-            (self.truncated, "packets were left out: they end before their destination address"),
+            (
+                self.other_protocols,
+                "packet of another protocol than IP",
+                "packets of other protocols than IP",
+                "",
+            ),
+            (self.truncated, "packet", "packets", ": the destination address is cut off"),
             (
                 self.obsolete_packets,
-                "packets in blocks of an obsolete type were left out: editcap can convert the file",
+                "packet in a block of an obsolete type",
+                "packets in blocks of an obsolete type",
+                ": editcap can convert the file",
             ),
-            (self.damaged, "damaged lines or blocks were left out"),
+            (self.damaged, "damaged line or block", "damaged lines or blocks", ""),
         ];
-        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-        let mut all: Vec<_> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+        let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+        let mut all: Vec<_> = counts
+            .map(|(count, one, many, reason)| were_left_out(count, one, many) + reason)
+            .collect();
         if self.cut_off {
             all.push("the input could not be read to its end".to_owned());
         }

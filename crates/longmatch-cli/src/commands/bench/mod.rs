@@ -31,7 +31,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     let traffics = traffic::read(&args.traffics(), args.routes.lenient)?;
     let routes = Routes::load(&args.routes, Families::from(args.families))?;
     if routes.table.ipv4().is_empty() && routes.table.ipv6().is_empty() {
-        return Err(CliError::new(format!("{}: no routes to measure with", routes.name)));
+        return Err(CliError::input(&routes.name, "no routes to measure with"));
     }
     let mut bench = Bench { args, simd, modes, traffics, out: Out::new(), wrong: 0 };
     bench.head(&routes)?;
@@ -112,7 +112,11 @@ impl Bench<'_> {
                 Some(heat) => {
                     measured += self.heat(&race, &heat.held_as(form(self.args.keys)))?;
                 }
-                None => warn(format_args!("{traffic}: no {} addresses", F::LABEL)),
+                None => {
+                    let traffic = traffic.to_string();
+                    let traffic = longmatch_feed::printable(&traffic);
+                    warn(format_args!("{traffic}: no {} addresses", F::LABEL));
+                }
             }
             self.traffics.push(traffic);
         }
@@ -125,7 +129,8 @@ impl Bench<'_> {
         race: &Race<'_, F>,
         heat: &Heat<F>,
     ) -> Result<usize, CliError> {
-        let title = format!("{}, {} traffic", F::LABEL, heat.traffic());
+        let traffic = heat.traffic().to_string();
+        let title = format!("{}, {} traffic", F::LABEL, longmatch_feed::printable(&traffic));
         let mut progress =
             Progress::new(format!("measuring {title}"), Some(self.modes.len() as u64), "modes");
         let mut records = Vec::new();

@@ -189,7 +189,10 @@ impl Command<'_> {
                 let routes = plural(updates, "route");
                 format!("{routes} in random order, seed {SEED}, into an empty table")
             }
-            false => format!("{}: {}", self.updates.name, plural(updates, "update")),
+            false => {
+                let name = longmatch_feed::printable(&self.updates.name);
+                format!("{name}: {}", plural(updates, "update"))
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use longmatch_feed::printable;
 use longmatch_lab::{ENTERING_BATCH, Kinds, READER_BATCH, ReplayRecord};
 
 use super::Command;
@@ -139,6 +140,7 @@ impl Command<'_> {
         }
         for it in &record.examples {
             let (got, expected) = (self.next_hop(it.got), self.next_hop(it.expected));
+            let (got, expected) = (printable(got), printable(expected));
             let line = format!("  {engine}: {} gave {got}, expected {expected}", it.address);
             writeln!(self.out, "{}", self.out.red(line))?;
         }

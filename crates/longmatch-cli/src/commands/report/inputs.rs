@@ -67,7 +67,7 @@ fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
     };
     let mut all: Vec<(String, Routes)> = Vec::new();
     for (name, args) in files {
-        let routes = Routes::load(&args, Families::BOTH)?;
+        let routes = Routes::load_as(&args, Families::BOTH, None)?;
         if routes.table.is_empty() {
             return Err(CliError::input(&routes.name, "no routes"));
         }

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use longmatch_feed::printable;
+
 use super::engines::EngineNumbers;
 use super::numbers::Numbers;
 use crate::error::CliError;
@@ -64,7 +66,7 @@ fn next_hops(out: &mut Out, numbers: &Numbers<'_>) -> Result<(), CliError> {
     let mut grid = Grid::new(columns);
     for top in &hops.top {
         grid.row([
-            top.next_hop.to_owned(),
+            printable(top.next_hop).into_owned(),
             thousands(top.routes),
             percent(top.routes as f64, numbers.routes as f64),
             bar(top.routes as f64, most as f64, BAR),

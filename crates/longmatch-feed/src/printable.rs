@@ -1,0 +1,61 @@
+//! Text of an input on its way to a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The text with every character escaped that would change a terminal instead of being shown:
+/// control characters, and those that turn the direction of writing.
+///
+/// Names and next hops come from files, so they go through this function wherever they are printed
+/// for people. Machine-readable output keeps them as they are.
+///
+/// ```
+/// use longmatch_feed::printable;
+///
+/// assert_eq!(printable("eth0"), "eth0");
+/// assert_eq!(printable("\u{1b}[2Jeth0"), r"\u{1b}[2Jeth0");
+/// ```
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if is_harmful(c) {
+            // Writing to a string does not fail.
+            let _ = write!(escaped, "{}", c.escape_default());
+        } else {
+            escaped.push(c);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Control characters (C0, DEL, C1), line and paragraph separators, and the characters that set
+/// the direction of writing (Unicode Standard Annex 9).
+fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_terminal_would_obey_is_escaped() {
+        for plain in ["", "192.0.2.1", "é \\ \" ' ü", "日本"] {
+            assert!(matches!(printable(plain), Cow::Borrowed(text) if text == plain));
+        }
+        assert_eq!(printable("a\tb\nc\r"), r"a\tb\nc\r");
+        assert_eq!(printable("\u{7}\u{7f}\u{9b}2J"), r"\u{7}\u{7f}\u{9b}2J");
+        assert_eq!(printable("a\u{202e}b\u{2066}"), r"a\u{202e}b\u{2066}");
+    }
+}
