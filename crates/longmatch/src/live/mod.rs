@@ -92,7 +92,7 @@ pub(crate) mod word;
 mod writer;
 
 #[cfg(feature = "std")]
-pub use batcher::Batcher;
+pub use batcher::{Batcher, BatcherError};
 pub(crate) use limbo::Limbo;
 pub(crate) use patch::{CannotPatch, Patch};
 pub use patch::{LiveEngine, Replaced};
