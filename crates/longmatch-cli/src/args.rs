@@ -312,14 +312,16 @@ pub struct BenchArgs {
     )]
     pub mode: Vec<Mode>,
 
-    /// Addresses in one call, for mode batch: at most 16,777,216
+    /// Addresses in one call, for mode batch
+    ///
+    /// At most 16,777,216.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = batch)]
     pub batch: usize,
 
-    /// Threads that look up in the same table at the same time: at most 1,024
+    /// Threads that look up in the same table at the same time
     ///
-    /// The rate is that of all of them together, from the first one's beginning to the last
-    /// one's end. More than there are CPUs take turns.
+    /// At most 1,024. The rate is that of all of them together, from the first one's beginning to
+    /// the last one's end. More than there are CPUs take turns.
     #[arg(
         long,
         value_name = "N",

@@ -55,7 +55,9 @@ pub struct ReplayArgs {
     )]
     engines: Vec<EngineChoice>,
 
-    /// Threads that look up meanwhile: at most 1,024
+    /// Threads that look up meanwhile
+    ///
+    /// At most 1,024.
     ///
     /// Each looks up batches of 256 random routed addresses, for a second while nothing
     /// changes and then under the updates: their rates, and the time that 99.99 % of their

@@ -5,9 +5,9 @@ use crate::common::{Dir, Ended, longmatch, run};
 /// Routes and next hops: more than the entries of some engines hold.
 const MANY: u32 = 66_000;
 
-/// Each route with a next hop of its own.
+/// Each route with a next hop of its own, spread over DXR's chunks.
 fn many(dir: &Dir) -> String {
-    let line = |i: u32| format!("2001:{:x}:{:x}::/48 nh{i}\n", i >> 12, i & 0xfff);
+    let line = |i: u32| format!("{:x}:{:x}000::/36 nh{i}\n", 0x2000 + (i & 0x1fff), i >> 13);
     dir.file("many.txt", (0..MANY).map(line).collect::<String>())
 }
 
@@ -19,8 +19,8 @@ fn engines(lines: &[serde_json::Value]) -> Vec<&str> {
     lines.iter().map(|line| line["engine"].as_str().unwrap()).collect()
 }
 
-const REASON: &str = "the table numbers next hops up to 66,000, the engine up to 65,535: \
-                      choose another engine with --engine";
+/// The end of it: a replay is refused before its last next hop.
+const REASON: &str = ", the engine up to 65,535: choose another engine with --engine";
 const STANDS_IN: &str = "longmatch: IPv6: dxr:hops=k stands in for dxr: ";
 
 /// DXR has a wider form, Folio with codes of 16 bits has none: each command goes on, and says both.
