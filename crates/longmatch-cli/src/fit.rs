@@ -183,7 +183,8 @@ impl Failed {
         error: &impl Failure,
     ) -> Self {
         let (engine, spec) = (spec.kind.name(), spec.to_string());
-        let error = error.reason();
+        // There is nothing to choose where all engines were tried.
+        let error = if error.is_limit() && !named { why(error) } else { error.reason() };
         Self { engine, spec, family: F::NAME, routes: rib.len(), error, named }
     }
 
@@ -277,6 +278,8 @@ mod tests {
         assert_eq!((&line["engine"], &line["spec"]), (&"dxr".into(), &"dxr:d=18".into()));
         assert_eq!((&line["family"], &line["routes"]), (&"ipv4".into(), &0.into()));
         assert!(line["error"].as_str().unwrap().contains("65,535") && line["named"].is_null());
+        let unnamed = Failed::new(&rib, &"dxr".parse().unwrap(), false, &TOO_LARGE);
+        assert!(unnamed.error.ends_with("the engine up to 65,535"), "{}", unnamed.error);
         let problem = no_results("measured", &[failed]).unwrap();
         assert!(problem.starts_with("no engine was measured: dxr:d=18: the table"), "{problem}");
         assert!(no_results("measured", &[]).is_none());
