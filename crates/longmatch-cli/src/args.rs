@@ -12,9 +12,10 @@ use longmatch::simd::Level;
 use longmatch::{CompileError, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, Rib, parse_bytes};
 use longmatch_feed::{IpFamily, IpTable, PeerSelector};
 
-use self::values::{count, level, seconds, simd_choice};
+use self::values::{MAX_ANSWERS, batch, level, seconds, simd_choice, threads};
 use crate::error::CliError;
 use crate::help;
+use crate::output::thousands;
 
 pub use self::replay::ReplayArgs;
 pub use self::report::ReportArgs;
@@ -200,7 +201,7 @@ impl EngineArgs {
         Ok(specs)
     }
 
-    /// Whether engines were named, so that one that cannot hold the table is the user's error and
+    /// Whether an engine was named, so that one without a result makes the status negative and is
     /// not merely something to note.
     pub fn named(&self, spec: &EngineSpec) -> bool {
         self.engines.contains(&EngineChoice::Spec(EngineSpec { memory: None, ..spec.clone() }))
@@ -214,22 +215,6 @@ fn misfit<F: Engines>(spec: &EngineSpec) -> Option<CompileError> {
         Err(error @ (CompileError::Option(_) | CompileError::Family { .. })) => Some(error),
         _ => None,
     }
-}
-
-/// Tries an engine; and where it was not asked for by name and cannot hold the table, its wider
-/// variants. The error is that of the engine itself.
-///
-/// # Errors
-/// When neither the engine nor a variant that may stand in for it can hold the table.
-pub fn first_fit<T>(
-    spec: &EngineSpec,
-    named: bool,
-    mut attempt: impl FnMut(&EngineSpec) -> Result<T, CompileError>,
-) -> Result<T, CompileError> {
-    attempt(spec).or_else(|error| {
-        let wider = if named { Vec::new() } else { spec.wider() };
-        wider.iter().find_map(|wider| attempt(wider).ok()).ok_or(error)
-    })
 }
 
 /// One element of `--engine`.
@@ -380,11 +365,22 @@ pub struct BenchArgs {
     pub mode: Vec<Mode>,
 
     /// Addresses in one call, for mode batch
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = count)]
+    ///
+    /// At most 16,777,216.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = batch)]
     pub batch: usize,
 
     /// Threads that look up in the same table at the same time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
+    ///
+    /// At most 1,024. The rate is that of all of them together, from the first one's beginning to
+    /// the last one's end. More than there are CPUs take turns.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = threads,
+        verbatim_doc_comment
+    )]
     pub threads: usize,
 
     /// Instructions: portable, scalar, avx2, avx512 [default: the CPU's best]
@@ -442,8 +438,17 @@ impl BenchArgs {
     /// The modes to measure.
     ///
     /// # Errors
-    /// When `--generate`, `--keys` or `--limit` stands beside what it cannot be combined with.
+    /// When `--generate`, `--keys`, `--limit` or `--batch` stands beside what it cannot be combined
+    /// with.
     pub fn modes(&self) -> Result<Vec<Mode>, CliError> {
+        if self.threads.saturating_mul(self.batch) > MAX_ANSWERS {
+            let (threads, batch, most) = (self.threads, self.batch, MAX_ANSWERS / self.threads);
+            return Err(CliError::new(format!(
+                "--batch {batch}: {threads} threads hold at most {} answers together: \
+                 use --batch {most} or less, or fewer --threads",
+                thousands(MAX_ANSWERS as u64)
+            )));
+        }
         if self.generate && self.traffics() != [Traffic::Random] {
             return Err(CliError::new("--generate makes random addresses: use --traffic random"));
         }

@@ -4,8 +4,8 @@ use std::fmt::{self, Display};
 use std::io;
 use std::process::ExitCode;
 
-use longmatch::{CompileError, Corrupt, ParsePrefixError, PrefixError, Unsupported};
 use longmatch_feed::{FeedError, LineError, Problem, printable};
+use longmatch_lab::ThreadError;
 
 /// How a command that did its work ended. Scripts rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +48,12 @@ impl CliError {
     /// An error from what should be told.
     pub fn new(message: impl Into<String>) -> Self {
         Self::Message(message.into())
+    }
+
+    /// The system did not start all threads that `whose` needs: an option, or a command.
+    pub fn threads(whose: impl Display, error: &ThreadError) -> Self {
+        let advice = "raise the limits of processes and memory (ulimit -u, ulimit -v)";
+        Self::Message(format!("{whose}: {error}; use fewer threads, or {advice}"))
     }
 
     /// Something that happened to a named input, for example while reading it.
@@ -128,4 +134,4 @@ macro_rules! from_displayed {
     )*};
 }
 
-from_displayed!(LineError, CompileError, Corrupt, Unsupported);
+from_displayed!(LineError);

@@ -9,7 +9,7 @@ Examples:
   longmatch stat --routes rib.20260101.0000.bz2
   longmatch bench --engine poptrie --traffic random,routed
 
-Exit codes: 0 ok, 1 no match or a difference, 2 bad usage or input.
+Exit codes: 0 ok, 1 no match, a difference or an engine without a result, 2 bad usage or input.
 NO_COLOR is honoured. '<command> -h' is short, '<command> --help' explains.";
 
 /// After the help of `longmatch lookup`.
@@ -42,7 +42,8 @@ Examples:
   longmatch verify --routes mine.txt --engine poptrie:s=16
   longmatch verify -6 --simd avx2
 
-Exit codes: 0 all agree, 1 a difference, 2 bad usage or input.";
+Exit codes: 0 all agree, 1 a difference, or a named engine that cannot hold the table, 2 bad usage
+or input, or nothing to verify.";
 
 /// After the help of `longmatch bench`.
 pub const BENCH: &str = "\
@@ -55,7 +56,13 @@ Examples:
   longmatch bench -4 --engine dir24_8,spider --mode batch --limit
   longmatch bench --engine all,auto
   longmatch bench -6 --keys network
-  longmatch bench --json > rates.ndjson";
+  longmatch bench --json > rates.ndjson
+
+An engine that cannot hold the table is tried in its wider forms; without one it is a row, or an
+object with an 'error', that says why.
+
+Exit codes: 0 done, 1 a wrong answer, or a named engine without a result, 2 bad usage or input, or
+nothing was measured.";
 
 /// After the help of `longmatch replay`.
 pub const REPLAY: &str = "\
@@ -73,7 +80,11 @@ Examples:
   longmatch replay -4 --from-empty --engine folio
   longmatch replay -r rib.txt -u updates.txt --json | jq '{engine, mean_us, mismatches}'
 
-Exit codes: 0 all answers right, 1 a wrong one, 2 bad usage or input.";
+An engine that ends with an error is started again in its wider forms; without one that gets
+through it is a row, or an object with an 'error', that says why.
+
+Exit codes: 0 all answers right, 1 a wrong one, or an engine without a result, 2 bad usage or input,
+or nothing was replayed.";
 
 /// After the help of `longmatch report`.
 pub const REPORT: &str = "\

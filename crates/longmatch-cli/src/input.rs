@@ -158,6 +158,25 @@ impl Routes {
         Ok(Self { table, name: format!("{label} of {}", self.name) })
     }
 
+    /// Checks that there is something to work on: commands on whole tables do nothing otherwise.
+    ///
+    /// # Errors
+    /// When there is no route of the families that are worked on.
+    pub fn some_of(&self, families: Families) -> Result<(), CliError> {
+        let Families { ipv4, ipv6 } = families;
+        if ipv4 && !self.table.ipv4().is_empty() || ipv6 && !self.table.ipv6().is_empty() {
+            return Ok(());
+        }
+        Err(CliError::input(
+            &self.name,
+            match (ipv4, ipv6) {
+                (true, false) => "no IPv4 routes: leave out -4, or give others with --routes",
+                (false, true) => "no IPv6 routes: leave out -6, or give others with --routes",
+                _ => "no routes: give others with --routes",
+            },
+        ))
+    }
+
     /// The routes of a family.
     pub fn rib<F: Served>(&self) -> &Rib<F> {
         F::rib(&self.table)

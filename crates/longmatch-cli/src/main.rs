@@ -1,13 +1,14 @@
 //! `longmatch`: longest-prefix match on the command line.
 //!
-//! Answers go to standard output, everything else to standard error. Exit codes: 0 ok, 1 no match
-//! or a difference, 2 bad usage or input.
+//! Answers go to standard output, everything else to standard error. Exit codes: 0 ok, 1 no match,
+//! a difference or an engine without a result, 2 bad usage or input.
 #![forbid(unsafe_code)]
 
 mod args;
 mod commands;
 mod destinations;
 mod error;
+mod fit;
 mod help;
 mod input;
 mod lines;

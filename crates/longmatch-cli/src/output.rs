@@ -123,6 +123,17 @@ pub fn bytes(n: u64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
+/// A number that is not a whole one, with as many digits as there is something to see: three, or all
+/// before the point: `0.05`, `12.3`, `16,777,216`.
+pub fn short(value: f64) -> String {
+    match value {
+        value if value >= 999.5 => thousands(value.round() as u64),
+        value if value >= 99.95 => format!("{value:.0}"),
+        value if value >= 9.995 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    }
+}
+
 /// A bar of `width` characters at full length, in steps of an eighth of a character. What is more
 /// than nothing is at least one eighth long.
 pub fn bar(part: f64, whole: f64, width: usize) -> String {
@@ -147,7 +158,13 @@ pub enum Align {
 /// Rows of cells, printed with columns as wide as they need to be.
 pub struct Grid {
     columns: Vec<(String, Align)>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<Row>,
+}
+
+enum Row {
+    Cells(Vec<String>),
+    /// A first cell, and a text over all other columns.
+    Span(String, String),
 }
 
 impl Grid {
@@ -159,7 +176,12 @@ impl Grid {
 
     /// Adds a row. Cells that are missing are empty; those too many are not printed.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.into());
+        self.rows.push(Row::Cells(cells.into()));
+    }
+
+    /// Adds a row whose text reaches over all columns but the first one, whatever their widths.
+    pub fn span(&mut self, first: String, text: String) {
+        self.rows.push(Row::Span(first, text));
     }
 
     /// Prints the headings and all rows, indented by two.
@@ -168,7 +190,12 @@ impl Grid {
     /// When standard output cannot be written to.
     pub fn print(&self, out: &mut Out) -> Result<(), CliError> {
         let headings: Vec<_> = self.columns.iter().map(|(name, _)| name.clone()).collect();
-        let cells = |i: usize| self.rows.iter().filter_map(move |row| row.get(i));
+        let cells = |i: usize| {
+            self.rows.iter().filter_map(move |row| match row {
+                Row::Cells(cells) => cells.get(i),
+                Row::Span(first, _) => (i == 0).then_some(first),
+            })
+        };
         let widths: Vec<_> = (0..self.columns.len())
             .map(|i| cells(i).chain([&headings[i]]).map(|cell| width(cell)).max().unwrap_or(0))
             .collect();
@@ -177,7 +204,14 @@ impl Grid {
             writeln!(out, "{}", out.dim(line))?;
         }
         for row in &self.rows {
-            writeln!(out, "{}", self.line(row, &widths))?;
+            match row {
+                Row::Cells(cells) => writeln!(out, "{}", self.line(cells, &widths))?,
+                Row::Span(first, text) => {
+                    let first = self.line(std::slice::from_ref(first), &widths);
+                    let space = " ".repeat((widths[0] + 2).saturating_sub(width(&first)));
+                    writeln!(out, "{first}{space}  {text}")?;
+                }
+            }
         }
         Ok(())
     }
@@ -240,6 +274,15 @@ mod tests {
         ];
         for (n, text) in all {
             assert_eq!(bytes(n), text);
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_not_whole_are_short() {
+        let all = [(0.046, "0.05"), (9.994, "9.99"), (9.996, "10.0"), (12.34, "12.3")];
+        let more = [(99.96, "100"), (480.4, "480"), (999.6, "1,000"), (16_777_216.0, "16,777,216")];
+        for (value, text) in all.into_iter().chain(more) {
+            assert_eq!(short(value), text);
         }
     }
 

@@ -7,6 +7,8 @@
 //! thread of its own, as the allocator would first fill holes that earlier work of a thread has
 //! left.
 
+use crate::threads;
+
 /// How memory is to be divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pages {
@@ -32,9 +34,18 @@ pub(crate) struct Backing {
 /// Where the system is not Linux with the GNU library, nothing is asked for, and no bytes are
 /// found.
 pub(crate) fn within<T: Send>(pages: Pages, make: impl FnOnce() -> T + Send) -> (T, Backing) {
-    system::within(pages, || {
-        std::thread::scope(|scope| scope.spawn(make).join().expect("no panic"))
-    })
+    system::within(pages, || in_a_thread(make))
+}
+
+/// Does something in a thread of its own, or in this one where the system starts none: less of the
+/// memory may be told from other memory then, which the bytes that are found say.
+fn in_a_thread<T: Send>(make: impl FnOnce() -> T + Send) -> T {
+    let mut make = Some(make);
+    let made = std::thread::scope(|scope| {
+        let work = || make.take().map(|make| make());
+        threads::spawn(scope, 0, 1, work).ok().and_then(threads::joined)
+    });
+    made.unwrap_or_else(|| make.take().expect("it was not called without a thread")())
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -244,6 +255,14 @@ mod system {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_thread_it_is_made_here() {
+        let here = std::thread::current().id();
+        let id = || std::thread::current().id();
+        assert_ne!(in_a_thread(id), here);
+        assert_eq!(threads::testing::refusing(0, || in_a_thread(id)), here);
+    }
 
     /// Whatever the system does, the contents stay, and there is no more in huge pages than there
     /// is. Other tests may allocate meanwhile, so that there may be more than was asked for.

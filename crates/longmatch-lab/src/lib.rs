@@ -43,6 +43,7 @@ mod seen;
 mod spread;
 #[cfg(test)]
 mod testing;
+mod threads;
 #[allow(unsafe_code, reason = "two instructions of x86-64 without effect on memory")]
 mod ticks;
 mod traffic;
@@ -73,7 +74,8 @@ pub use replay::{
     in_random_order, reader_keys,
 };
 pub use spread::Spread;
+pub use threads::ThreadError;
 pub use traffic::{Destinations, REPEATS, Traffic, UnknownTraffic, ZIPF_DESTINATIONS};
 pub use verdict::{Agreement, Mismatch, Verdict};
-pub use verify::{OnStep, Step, Verifier};
+pub use verify::{OnStep, Step, Verifier, VerifyError};
 pub use walk::Walk;

@@ -18,6 +18,7 @@ use crate::peer::PeerEngine;
 use crate::record::{KeySource, LIMIT, Record};
 use crate::runner::{Passes, Runner};
 use crate::spread::Spread;
+use crate::threads::ThreadError;
 use crate::traffic::Traffic;
 
 /// Compiling is timed once if it takes longer than this, three times otherwise.
@@ -231,7 +232,10 @@ impl<'r, F: LabFamily> Race<'r, F> {
     /// Checks answers, then measures every engine that gave none wrong. The records are in the
     /// order in which the engines were entered, that of its limit behind that of an engine; peers
     /// that do not have the mode have no record.
-    pub fn run(&self, heat: &Heat<F>, setup: &Setup) -> Vec<Record> {
+    ///
+    /// # Errors
+    /// When the system does not start all threads.
+    pub fn run(&self, heat: &Heat<F>, setup: &Setup) -> Result<Vec<Record>, ThreadError> {
         let entries = || self.entries.iter().filter(|entry| entry.engine.has(setup.mode));
         let limits: Vec<_> =
             entries().map(|entry| Limit::of(&*entry.engine, heat, setup)).collect();
@@ -242,12 +246,12 @@ impl<'r, F: LabFamily> Race<'r, F> {
         let starters: Vec<_> = starters.flatten().collect();
         let wrong: Vec<u64> = starters.iter().map(|it| it.mismatches(heat, setup)).collect();
         let fit = starters.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
-        let mut runners: Vec<_> =
-            fit.map(|(it, _)| Runner::warmed_up(it.pass(), heat, setup)).collect();
+        let runners = fit.map(|(it, _)| Runner::warmed_up(it.pass(), heat, setup));
+        let mut runners = runners.collect::<Result<Vec<_>, _>>()?;
         for pass in 0..setup.passes.max(1) {
             for i in 0..runners.len() {
                 let best = runners.iter().map(Runner::best_ghz).fold(0.0, f64::max);
-                runners[i].pass(heat, setup, pass, best);
+                runners[i].pass(heat, setup, pass, best)?;
             }
         }
         let mut passes = runners.into_iter().map(Runner::end);
@@ -261,7 +265,7 @@ impl<'r, F: LabFamily> Race<'r, F> {
             records.push(record);
         }
         choice::compare(&mut records);
-        records
+        Ok(records)
     }
 
     fn record(
@@ -387,7 +391,8 @@ mod tests {
         let heat = race.heat_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
         assert_eq!((heat.checked(), heat.routed()), (5000, 1.0));
         for mode in Mode::ALL {
-            let records = race.run(&heat, &Setup { threads: 2, batch: 100, ..quick(mode) });
+            let records =
+                race.run(&heat, &Setup { threads: 2, batch: 100, ..quick(mode) }).unwrap();
             assert_eq!(records.len(), 2);
             assert_eq!(records[0].title(), "radix");
             assert!(records[1].title().starts_with("poptrie s=16"));
@@ -417,7 +422,7 @@ mod tests {
         let heat = race.heat_of(&Traffic::Zipf, 1, 5000, CHECKED).unwrap();
         let heat = heat.held_as(Form::Halves);
         let setup = Setup { limit: true, batch: 100, threads: 2, ..quick(Mode::Batch) };
-        let records = race.run(&heat, &setup);
+        let records = race.run(&heat, &setup).unwrap();
         let titles: Vec<_> = records.iter().map(Record::title).collect();
         let [spider, lanes] = ["spider flight=4", "spider lanes=16"];
         let limit = |of: &str| format!("limit of {of}");
@@ -433,7 +438,7 @@ mod tests {
             }
         }
         for mode in [Mode::One, Mode::Dependent] {
-            let records = race.run(&heat, &Setup { limit: true, ..quick(mode) });
+            let records = race.run(&heat, &Setup { limit: true, ..quick(mode) }).unwrap();
             assert_eq!(records.len(), 3);
             assert!(records.iter().all(|record| record.form == "host"));
         }
@@ -458,7 +463,7 @@ mod tests {
             titles.dedup();
             assert_eq!(titles.len(), race.len(), "no engine twice");
             let heat = race.heat_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
-            let records = race.run(&heat, &Setup { limit: true, ..quick(Mode::Batch) });
+            let records = race.run(&heat, &Setup { limit: true, ..quick(Mode::Batch) }).unwrap();
             let engines = records.iter().filter(|record| record.engine != LIMIT);
             let best = engines.filter_map(|record| record.mlps).fold(0.0, f64::max);
             for record in &records {
@@ -485,7 +490,7 @@ mod tests {
             (Traffic::Zipf, Mode::One, KeySource::Array),
         ] {
             let heat = race.heat_of(&traffic, 1, 5000, CHECKED).unwrap();
-            let records = race.run(&heat, &Setup { generate: true, ..quick(mode) });
+            let records = race.run(&heat, &Setup { generate: true, ..quick(mode) }).unwrap();
             assert_eq!(records[0].keys, keys);
         }
     }
@@ -504,7 +509,7 @@ mod tests {
             let heat =
                 race.heat_of(&Traffic::Random, 5, 3000, CHECKED).unwrap().held_as(Form::Network);
             for mode in Mode::ALL {
-                let records = race.run(&heat, &quick(mode));
+                let records = race.run(&heat, &quick(mode)).unwrap();
                 assert!(records[0].mismatches >= wrong, "{records:?}");
                 assert_eq!((records[0].mlps, records[0].passes), (None, 0));
                 assert_eq!(records[1].mismatches, 0);

@@ -1,6 +1,7 @@
 //! One engine, or its limit, while it is measured: how long a pass is, and how fast.
 
 use std::sync::Barrier;
+use std::time::{Duration, Instant};
 
 use crate::contestant::Pass;
 use crate::family::LabFamily;
@@ -9,6 +10,7 @@ use crate::pin;
 use crate::pulse::Calm;
 use crate::race::Setup;
 use crate::record::KeySource;
+use crate::threads::{Arrival, ThreadError, together};
 use crate::traffic::Traffic;
 use crate::walk::Walk;
 
@@ -43,17 +45,24 @@ pub(crate) struct Runner<'e, F: LabFamily> {
 impl<'e, F: LabFamily> Runner<'e, F> {
     /// Finds out how many lookups make a pass of the right length, with a first pass whose rate is
     /// not kept.
-    pub fn warmed_up(engine: &'e dyn Pass<F>, heat: &Heat<F>, setup: &Setup) -> Self {
+    ///
+    /// # Errors
+    /// When the system does not start all threads.
+    pub fn warmed_up(
+        engine: &'e dyn Pass<F>,
+        heat: &Heat<F>,
+        setup: &Setup,
+    ) -> Result<Self, ThreadError> {
         let pass_us = setup.seconds * 1e6 / (setup.passes.max(1) + 1) as f64;
         // An ascending walk is only itself as a whole.
         let fewest =
             if *heat.traffic() == Traffic::Sequential { heat.keys().len() } else { FEWEST };
         let mut it = Self { engine, lookups: FEWEST, best_ghz: 0.0, passes: Passes::default() };
         for _ in 0..2 {
-            let (rate, _) = it.try_pass(heat, setup, 0);
+            let (rate, _) = it.try_pass(heat, setup, 0)?;
             it.lookups = ((rate / setup.threads as f64 * pass_us) as usize).max(fewest);
         }
-        it
+        Ok(it)
     }
 
     /// The highest frequency that was seen so far, in GHz.
@@ -63,9 +72,18 @@ impl<'e, F: LabFamily> Runner<'e, F> {
 
     /// One pass of all threads; its rate is kept. It is repeated if the machine was disturbed,
     /// `best_ghz` being what it can do.
-    pub fn pass(&mut self, heat: &Heat<F>, setup: &Setup, pass: usize, best_ghz: f64) {
+    ///
+    /// # Errors
+    /// When the system does not start all threads.
+    pub fn pass(
+        &mut self,
+        heat: &Heat<F>,
+        setup: &Setup,
+        pass: usize,
+        best_ghz: f64,
+    ) -> Result<(), ThreadError> {
         for left in (0..=REPEATS).rev() {
-            let (rate, calm) = self.try_pass(heat, setup, pass);
+            let (rate, calm) = self.try_pass(heat, setup, pass)?;
             let disturbed = calm.is_disturbed(best_ghz.max(self.best_ghz));
             if disturbed && left > 0 {
                 self.passes.repeated += 1;
@@ -76,35 +94,31 @@ impl<'e, F: LabFamily> Runner<'e, F> {
             self.passes.ghz.push(calm.ghz);
             break;
         }
+        Ok(())
     }
 
     /// One pass of all threads: its rate, and what the most disturbed one met.
-    fn try_pass(&mut self, heat: &Heat<F>, setup: &Setup, pass: usize) -> (f64, Calm) {
-        let barrier = &Barrier::new(setup.threads);
-        let walk = |thread| self.walk(heat, setup, pass, thread);
-        let engine = self.engine;
-        let all: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (1..setup.threads)
-                .map(|thread| {
-                    let walk = walk(thread);
-                    scope.spawn(move || timed(engine, setup, walk, barrier, thread))
-                })
-                .collect();
-            let first = timed(engine, setup, walk(0), barrier, 0);
-            let others = threads.into_iter().map(|thread| thread.join().expect("no panic"));
-            core::iter::once(first).chain(others).collect()
+    fn try_pass(
+        &mut self,
+        heat: &Heat<F>,
+        setup: &Setup,
+        pass: usize,
+    ) -> Result<(f64, Calm), ThreadError> {
+        let barrier = Barrier::new(setup.threads);
+        let all = together(setup.threads, |thread| {
+            timed(self.engine, setup, self.walk(heat, setup, pass, thread), &barrier, thread)
         });
         if setup.pin {
             pin::free();
         }
-        let rate = all.iter().map(|(rate, _)| rate).sum();
-        let lowest = |of: fn(&Calm) -> f64| all.iter().map(|(_, calm)| of(calm)).reduce(f64::min);
+        let all = all?;
+        let lowest = |of: fn(&Calm) -> f64| all.iter().map(|it| of(&it.calm)).reduce(f64::min);
         let calm = Calm {
             ghz: lowest(|calm| calm.ghz).unwrap_or_default(),
             ran: lowest(|calm| calm.ran).unwrap_or_default(),
         };
         self.best_ghz = self.best_ghz.max(calm.ghz);
-        (rate, calm)
+        Ok((rate(&all), calm))
     }
 
     /// What the passes have shown.
@@ -132,25 +146,121 @@ impl<'e, F: LabFamily> Runner<'e, F> {
     }
 }
 
-/// The rate of one thread in a pass, once its structure is in the caches again, in million lookups
-/// a second; and what the thread met.
+/// What one thread did in a pass.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    lookups: usize,
+    began: Instant,
+    ended: Instant,
+    calm: Calm,
+}
+
+/// Million lookups a second of all threads together, from the first one's beginning to the last
+/// one's end. Rates of threads that ran at different times, as more threads than CPUs do, cannot be
+/// added.
+fn rate(all: &[Timed]) -> f64 {
+    let began = all.iter().map(|it| it.began).min();
+    let ended = all.iter().map(|it| it.ended).max();
+    let took = began.zip(ended).map_or(Duration::ZERO, |(began, ended)| ended - began);
+    let lookups: usize = all.iter().map(|it| it.lookups).sum();
+    lookups as f64 / (took.as_secs_f64() * 1e6).max(1e-3)
+}
+
+/// One thread in a pass, once its structure is in the caches again.
 fn timed<F: LabFamily>(
     engine: &dyn Pass<F>,
     setup: &Setup,
     walk: Walk<'_, F>,
     barrier: &Barrier,
     thread: usize,
-) -> (f64, Calm) {
+) -> Timed {
     if setup.pin {
         pin::to(thread);
     }
     let pass = |walk| engine.timed(setup.mode, setup.simd, setup.batch, walk);
+    let arrival = Arrival(barrier);
     // The others have left the caches to this one's disadvantage, or advantage.
     pass(walk.lead_in());
-    barrier.wait();
-    let (took, mut calm) = Calm::during(|| pass(walk));
+    drop(arrival);
+    let mut ended = Instant::now();
+    let (took, mut calm) = Calm::during(|| {
+        let took = pass(walk);
+        ended = Instant::now();
+        took
+    });
     if !engine.runs_here() {
         calm.ran = 1.0;
     }
-    (walk.lookups() as f64 / (took.as_secs_f64() * 1e6).max(1e-3), calm)
+    // A peer takes its time itself: what it takes to ask it and to hear from it does not count.
+    let began = ended.checked_sub(took).unwrap_or(ended);
+    Timed { lookups: walk.lookups(), began, ended, calm }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mode;
+    use crate::heat::CHECKED;
+    use crate::race::Race;
+    use crate::testing::table4;
+    use crate::threads::testing::refusing;
+    use longmatch::simd::Simd;
+    use longmatch::{EngineKind, Ipv4};
+    use std::sync::Mutex;
+
+    fn at(start: Instant, from_ms: u64, to_ms: u64) -> Timed {
+        let at = |ms| start + Duration::from_millis(ms);
+        let calm = Calm { ghz: 1.0, ran: 1.0 };
+        Timed { lookups: 1_000_000, began: at(from_ms), ended: at(to_ms), calm }
+    }
+
+    #[test]
+    fn rates_are_from_the_first_beginning_to_the_last_end() {
+        let start = Instant::now();
+        assert_eq!(rate(&[at(start, 0, 10)]), 100.0);
+        assert_eq!(rate(&[at(start, 0, 10), at(start, 0, 10)]), 200.0);
+        // One after the other: the same lookups in twice the time.
+        assert_eq!(rate(&[at(start, 0, 10), at(start, 10, 20)]), 100.0);
+        assert_eq!(rate(&[at(start, 5, 15), at(start, 0, 20)]), 100.0);
+    }
+
+    /// As much work as a CPU does alone, whatever the number of threads: they take turns.
+    struct OneAtATime(Mutex<()>);
+
+    impl Pass<Ipv4> for OneAtATime {
+        fn pass(&self, _: Mode, _: Simd, _: usize, _: Walk<'_, Ipv4>) -> u32 {
+            let _turn = self.0.lock().unwrap();
+            std::thread::sleep(Duration::from_millis(2));
+            0
+        }
+    }
+
+    /// The sum of the threads' own rates would be eight times as much.
+    #[test]
+    fn threads_that_take_turns_are_not_faster_than_one() {
+        let rib = table4();
+        let heat = Race::new(&rib).heat_of(&Traffic::Random, 1, 1000, CHECKED).unwrap();
+        let engine = OneAtATime(Mutex::new(()));
+        let setup = Setup { threads: 8, ..Setup::new(Mode::One) };
+        let mut runner = Runner::<Ipv4> {
+            engine: &engine,
+            lookups: 1000,
+            best_ghz: 0.0,
+            passes: Passes::default(),
+        };
+        let (rate, _) = runner.try_pass(&heat, &setup, 0).unwrap();
+        assert!(rate <= 1000.0 / 2000.0, "{rate} million a second");
+    }
+
+    #[test]
+    fn a_refused_thread_ends_the_measurement() {
+        let rib = table4();
+        let mut race = Race::new(&rib);
+        race.enter(&EngineKind::Radix.into()).unwrap();
+        let heat = race.heat_of(&Traffic::Random, 1, 1000, CHECKED).unwrap();
+        let setup = Setup { threads: 3, seconds: 0.01, ..Setup::new(Mode::One) };
+        let error = refusing(2, || race.run(&heat, &setup)).unwrap_err();
+        assert_eq!((error.started, error.wanted), (2, 3));
+        assert_eq!(race.run(&heat, &setup).unwrap().len(), 1, "nothing is left of it");
+    }
 }

@@ -1,6 +1,7 @@
 //! Compares an engine's answers with the ranges of the RIB, on every IPv4 address, and in every
 //! range of IPv6.
 
+use core::fmt;
 use core::ops::Range;
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use crate::family::LabFamily;
 use crate::kernel::Kernel;
 use crate::probes::Probes;
 use crate::seen::Seen;
+use crate::threads::{ThreadError, together};
 use crate::verdict::{Agreement, Verdict};
 
 /// What to verify with.
@@ -34,6 +36,39 @@ pub struct Step {
     pub addresses: u64,
     /// Lookups that there are to do, from the first step to the last.
     pub total: u64,
+}
+
+/// Why an engine was not verified.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// The engine cannot hold the table, or does not exist like this.
+    Compile(CompileError),
+    /// The system did not start all threads.
+    Threads(ThreadError),
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compile(error) => error.fmt(f),
+            Self::Threads(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for VerifyError {}
+
+impl From<CompileError> for VerifyError {
+    fn from(error: CompileError) -> Self {
+        Self::Compile(error)
+    }
+}
+
+impl From<ThreadError> for VerifyError {
+    fn from(error: ThreadError) -> Self {
+        Self::Threads(error)
+    }
 }
 
 /// Called with every step, from any thread.
@@ -60,21 +95,29 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
     /// Compiles an engine and verifies it.
     ///
     /// # Errors
-    /// When the engine cannot hold the table, or does not exist like this.
+    /// When the engine cannot hold the table, or does not exist like this; when the system does not
+    /// start all threads.
     pub fn verify(
         &mut self,
         spec: &EngineSpec,
         on_step: OnStep<'_>,
-    ) -> Result<Verdict, CompileError> {
+    ) -> Result<Verdict, VerifyError> {
         let is_oracle = spec.kind.is_oracle();
         if is_oracle && self.scan_probes.is_none() {
             self.scan_probes = Some(Probes::for_scans(self.rib));
         }
-        F::build(spec, self.rib, Verify { verifier: self, is_oracle, on_step })
+        Ok(F::build(spec, self.rib, Verify { verifier: self, is_oracle, on_step })??)
     }
 
     /// Verifies an engine that is compiled already, and is no oracle.
-    pub fn verify_engine<E: Engine<F>>(&self, engine: &E, on_step: OnStep<'_>) -> Verdict {
+    ///
+    /// # Errors
+    /// When the system does not start all threads.
+    pub fn verify_engine<E: Engine<F>>(
+        &self,
+        engine: &E,
+        on_step: OnStep<'_>,
+    ) -> Result<Verdict, ThreadError> {
         self.judge(engine, self.rounds(false, E::BATCHES), None, on_step)
     }
 
@@ -104,15 +147,15 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
         rounds: Vec<Round<'_, F>>,
         parts: Option<Range<usize>>,
         on_step: OnStep<'_>,
-    ) -> Verdict {
+    ) -> Result<Verdict, ThreadError> {
         let total = rounds.iter().map(|round| round.probes.len()).sum();
         let run = |round: Round<'_, F>| {
             let parts = parts.clone().unwrap_or(0..round.probes.parts());
             Job { engine, round, total, on_step }.run(parts, self.threads)
         };
-        let results = rounds.into_iter().map(run).collect();
+        let results = rounds.into_iter().map(run).collect::<Result<_, _>>()?;
         let check = engine.check(self.rib);
-        Verdict { engine: E::NAME, variant: engine.variant(), check, results }
+        Ok(Verdict { engine: E::NAME, variant: engine.variant(), check, results })
     }
 }
 
@@ -131,9 +174,9 @@ struct Verify<'a, 'r, F: LabFamily> {
 }
 
 impl<F: LabFamily> EngineVisitor<F> for Verify<'_, '_, F> {
-    type Output = Verdict;
+    type Output = Result<Verdict, ThreadError>;
 
-    fn visit<E: Engine<F>>(self, engine: E) -> Verdict {
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
         let Self { verifier, is_oracle, on_step } = self;
         verifier.judge(&engine, verifier.rounds(is_oracle, E::BATCHES), None, on_step)
     }
@@ -149,15 +192,12 @@ struct Job<'a, F: LabFamily, E> {
 }
 
 impl<F: LabFamily, E: Engine<F>> Job<'_, F, E> {
-    fn run(&self, parts: Range<usize>, threads: usize) -> Agreement {
+    fn run(&self, parts: Range<usize>, threads: usize) -> Result<Agreement, ThreadError> {
         let start = Instant::now();
-        let seen: Seen<F> = std::thread::scope(|scope| {
-            // Neighbouring parts go to different threads: they take about the same time.
-            let work = |i| self.thread(parts.clone().skip(i).step_by(threads));
-            let all: Vec<_> = (0..threads).map(|i| scope.spawn(move || work(i))).collect();
-            all.into_iter().map(|thread| thread.join().expect("no panic")).collect()
-        });
-        Agreement {
+        // Neighbouring parts go to different threads: they take about the same time.
+        let work = |i| self.thread(parts.clone().skip(i).step_by(threads));
+        let seen: Seen<F> = together(threads, work)?.into_iter().collect();
+        Ok(Agreement {
             kernel: self.round.kernel,
             level: self.round.simd.level(),
             coverage: self.round.probes.coverage(),
@@ -165,7 +205,7 @@ impl<F: LabFamily, E: Engine<F>> Job<'_, F, E> {
             mismatches: seen.mismatches,
             examples: seen.examples(),
             seconds: start.elapsed().as_secs_f64(),
-        }
+        })
     }
 
     /// Looks up the addresses of some parts.
@@ -193,6 +233,7 @@ mod tests {
     use crate::probes::Coverage;
     use crate::seen::EXAMPLES;
     use crate::testing::{Wrong, table4, table6};
+    use crate::threads::testing::refusing;
     use crate::verdict::Mismatch;
     use longmatch::{
         EngineKind, Engines, Family, Ipv4, Ipv6, engine::linear::Linear, engine::radix::Radix,
@@ -214,14 +255,16 @@ mod tests {
         let rib = table4();
         let verifier = Verifier::<Ipv4>::new(&rib, [Simd::best()]);
         let last = wrong(&rib, u32::MAX, false);
-        let verdict = verifier.judge(&last, verifier.rounds(false, true), Some(255..256), &|_| ());
+        let verdict =
+            verifier.judge(&last, verifier.rounds(false, true), Some(255..256), &|_| ()).unwrap();
         assert!(!verdict.is_right());
         for result in &verdict.results {
             assert_eq!((result.addresses, result.mismatches), (1 << 24, 1));
             assert_eq!(result.examples, mismatch("255.255.255.255", 1), "{}", result.kernel);
         }
         let first = wrong(&rib, 0, false);
-        let verdict = verifier.judge(&first, verifier.rounds(false, true), Some(0..1), &|_| ());
+        let verdict =
+            verifier.judge(&first, verifier.rounds(false, true), Some(0..1), &|_| ()).unwrap();
         assert_eq!(verdict.results[0].examples, mismatch("0.0.0.0", 1));
     }
 
@@ -231,7 +274,7 @@ mod tests {
         let verifier = Verifier::<Ipv4>::new(&rib, Simd::available());
         let engine = wrong(&rib, 0xc000_0240, true);
         let verdict =
-            verifier.judge(&engine, verifier.rounds(false, true), Some(192..193), &|_| ());
+            verifier.judge(&engine, verifier.rounds(false, true), Some(192..193), &|_| ()).unwrap();
         assert_eq!(verdict.results.len(), 2 * Simd::available().count());
         for result in &verdict.results {
             assert_eq!(result.mismatches, u64::from(result.kernel == Kernel::Batch));
@@ -244,7 +287,7 @@ mod tests {
         let verifier = Verifier::<Ipv6>::new(&rib, [Simd::best()]);
         for range in rib.ranges() {
             for at in [range.first, range.last] {
-                let verdict = verifier.verify_engine(&wrong(&rib, at, false), &|_| ());
+                let verdict = verifier.verify_engine(&wrong(&rib, at, false), &|_| ()).unwrap();
                 let result = &verdict.results[0];
                 assert_eq!((result.mismatches, result.coverage), (1, Coverage::EveryRange));
                 assert_eq!(result.examples[0].address, Ipv6::addr(at).to_string());
@@ -257,10 +300,20 @@ mod tests {
         let (rib, other) = (table6(), Rib::new());
         let verifier = Verifier::<Ipv6>::new(&rib, [Simd::best()]);
         let engine = Linear::<Ipv6>::compile(&other, &()).unwrap();
-        let verdict = verifier.verify_engine(&engine, &|_| ());
+        let verdict = verifier.verify_engine(&engine, &|_| ()).unwrap();
         assert!(verdict.check.is_err() && !verdict.is_right());
         assert!(verdict.results.iter().all(|result| result.mismatches > 0));
         assert!(verdict.results.iter().all(|result| result.examples.len() == EXAMPLES));
+    }
+
+    #[test]
+    fn a_refused_thread_is_an_error() {
+        let rib = table6();
+        let mut verifier = Verifier { threads: 3, ..Verifier::<Ipv6>::new(&rib, [Simd::best()]) };
+        let spec = EngineKind::Radix.into();
+        let error = refusing(2, || verifier.verify(&spec, &|_| ())).unwrap_err();
+        assert!(matches!(error, VerifyError::Threads(ThreadError { started: 2, wanted: 3, .. })));
+        assert!(verifier.verify(&spec, &|_| ()).unwrap().is_right());
     }
 
     #[test]
@@ -279,7 +332,7 @@ mod tests {
         let rib = table4();
         let verifier = Verifier::<Ipv4>::new(&rib, []).and_briefly(Simd::available());
         let engine = wrong(&rib, 0xffff_ffef, false);
-        let verdict = verifier.verify_engine(&engine, &|_| ());
+        let verdict = verifier.verify_engine(&engine, &|_| ()).unwrap();
         assert_eq!(verdict.results.len(), 2 * Simd::available().count());
         assert!(verdict.results.iter().all(|it| it.coverage == Coverage::EveryRange));
         assert!(verdict.results.iter().all(|it| it.mismatches == 1));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use longmatch::EngineKind;
 
-use super::values::count;
+use super::values::{count, threads};
 use super::{EngineArgs, EngineChoice, FamilyArgs, RoutesArgs};
 
 /// `longmatch replay`.
@@ -57,10 +57,12 @@ pub struct ReplayArgs {
 
     /// Threads that look up meanwhile
     ///
+    /// At most 1,024.
+    ///
     /// Each looks up batches of 256 random routed addresses, for a second while nothing
     /// changes and then under the updates: their rates, and the time that 99.99 % of their
     /// batches did not exceed; and what a guard or a report costs a lookup in batches of 32.
-    #[arg(long, value_name = "N", value_parser = count, verbatim_doc_comment)]
+    #[arg(long, value_name = "N", value_parser = threads, verbatim_doc_comment)]
     readers: Option<usize>,
 
     /// Updates that become visible together, with one commit

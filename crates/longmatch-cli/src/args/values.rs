@@ -7,6 +7,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use longmatch::simd::Level;
 
+use crate::output::thousands;
+
 /// Which addresses are looked up in a measurement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Traffic {
@@ -102,6 +104,35 @@ pub(super) fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a whole number, at least 1".to_owned()),
         Ok(count) => Ok(count),
+    }
+}
+
+/// The most threads: as many CPUs as the usual affinity mask of Linux names, with which threads are
+/// kept on one CPU each. Their stacks take 2 GiB of addresses.
+const MAX_THREADS: usize = 1024;
+/// The most addresses in a batch: those of the longest array of traffic.
+const MAX_BATCH: usize = 1 << 24;
+/// The most answers of all threads together, one batch each: 1 GiB.
+pub(super) const MAX_ANSWERS: usize = 1 << 28;
+
+/// Reads a number of threads.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    at_most(text, MAX_THREADS)
+}
+
+/// Reads a number of addresses in a batch.
+pub(super) fn batch(text: &str) -> Result<usize, String> {
+    at_most(text, MAX_BATCH)
+}
+
+/// Reads a number that is at least one and at most `most`.
+fn at_most(text: &str, most: usize) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if (1..=most).contains(&count) => Ok(count),
+        _ => {
+            let most = thousands(most as u64);
+            Err(format!("expected a whole number, at least 1 and at most {most}"))
+        }
     }
 }
 

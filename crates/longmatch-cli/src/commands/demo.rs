@@ -7,8 +7,9 @@ use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6};
 use longmatch_lab::{LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
 use super::bench::{SEED, milliseconds, rate, rate_bar};
-use crate::args::{RoutesArgs, first_fit, usual_memory};
+use crate::args::{RoutesArgs, usual_memory};
 use crate::error::{CliError, Outcome, Status};
+use crate::fit::{Failed, first_fit};
 use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, bytes, plural, thousands, warn};
 use crate::progress::Progress;
@@ -56,18 +57,19 @@ pub fn run() -> Outcome {
 
 /// Measures and prints the engines of a family; whether all answers were right.
 fn family<F: Served + LabFamily>(routes: &Routes, out: &mut Out) -> Result<bool, CliError> {
-    let race = compiled::<F>(routes);
-    let (checked, mut rows) = measured(&race);
+    let (race, failed) = compiled::<F>(routes);
+    let (checked, mut rows) = measured(&race)?;
     rows.sort_by(|a, b| f64::total_cmp(&total(b), &total(a)));
     let table = plural(routes.rib::<F>().len() as u64, "route");
     let hops = plural(race.next_hops() as u64, "next hop");
     writeln!(out, "\n{}  {}", out.bold(F::LABEL), out.dim(format!("{table}, {hops}")))?;
-    print(out, checked, &rows)?;
+    print(out, checked, &rows, &failed)?;
     out.flush()?;
     Ok(rows.iter().flatten().all(|record| record.mismatches == 0))
 }
 
-fn compiled<F: Served + LabFamily>(routes: &Routes) -> Race<'_, F> {
+/// The engines that hold the table, and those that do not.
+fn compiled<F: Served + LabFamily>(routes: &Routes) -> (Race<'_, F>, Vec<Failed>) {
     let kinds = EngineKind::ALL.into_iter().filter(|kind| F::has(*kind) && !kind.is_oracle());
     let kinds: Vec<_> = kinds.collect();
     let mut race = Race::<F>::new(routes.rib::<F>());
@@ -77,16 +79,21 @@ fn compiled<F: Served + LabFamily>(routes: &Routes) -> Race<'_, F> {
     for (i, kind) in kinds.into_iter().enumerate() {
         progress.set(i as u64);
         let spec = EngineSpec { memory: usual_memory(), ..kind.into() };
-        failed.extend(first_fit(&spec, false, |spec| race.enter(spec)).err());
+        if let Err(error) = first_fit::<F, _, _>(&spec, false, |spec| race.enter(spec)) {
+            failed.push(Failed::new(race.rib(), &spec, false, &error));
+        }
     }
-    drop(progress);
-    failed.iter().for_each(|error| warn(format_args!("{} without {error}", F::LABEL)));
-    race
+    (race, failed)
 }
 
 /// How many answers were checked for each record, and the records of each engine, one for each
 /// kind of traffic.
-fn measured<F: Served + LabFamily>(race: &Race<'_, F>) -> (usize, Vec<Vec<Record>>) {
+///
+/// # Errors
+/// When the system does not start a thread.
+fn measured<F: Served + LabFamily>(
+    race: &Race<'_, F>,
+) -> Result<(usize, Vec<Vec<Record>>), CliError> {
     let label = format!("measuring {}", F::LABEL);
     let mut progress = Progress::new(label, Some(TRAFFICS.len() as u64), "traffics");
     let share = BUDGET / (2 * TRAFFICS.len() * race.len().max(1)) as f64;
@@ -97,11 +104,11 @@ fn measured<F: Served + LabFamily>(race: &Race<'_, F>) -> (usize, Vec<Vec<Record
         let Some(heat) = race.heat(traffic, SEED) else { continue };
         // Both kernels answer all of them.
         checked += 2 * heat.checked();
-        for (row, record) in rows.iter_mut().zip(race.run(&heat, &setup)) {
-            row.push(record);
-        }
+        let records = race.run(&heat, &setup);
+        let records = records.map_err(|error| CliError::threads("measuring", &error))?;
+        rows.iter_mut().zip(records).for_each(|(row, record)| row.push(record));
     }
-    (checked, rows)
+    Ok((checked, rows))
 }
 
 /// The sum of an engine's rates, by which the engines are ordered.
@@ -109,7 +116,12 @@ fn total(row: &[Record]) -> f64 {
     row.iter().filter_map(|record| record.mlps).sum()
 }
 
-fn print(out: &mut Out, checked: usize, rows: &[Vec<Record>]) -> Result<(), CliError> {
+fn print(
+    out: &mut Out,
+    checked: usize,
+    rows: &[Vec<Record>],
+    failed: &[Failed],
+) -> Result<(), CliError> {
     let best = rows.iter().flatten().filter_map(|record| record.mlps).fold(0.0, f64::max);
     let [(_, first), (_, second)] = TRAFFICS;
     let mut grid = Grid::new([
@@ -133,6 +145,7 @@ fn print(out: &mut Out, checked: usize, rows: &[Vec<Record>]) -> Result<(), CliE
             milliseconds(first.build_ms),
         ]);
     }
+    failed.iter().for_each(|it| it.row(&mut grid, out));
     grid.print(out)?;
     let wrong: u64 = rows.iter().flatten().map(|record| record.mismatches).sum();
     let checked = thousands(checked as u64);
@@ -159,4 +172,27 @@ fn tail(out: &mut Out, started: Instant) -> Result<(), CliError> {
     writeln!(out, "\n{}", out.dim(format!("{seconds:.0} seconds in all")))?;
     out.flush()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longmatch::Table;
+
+    /// SAIL says a next hop with 15 bits.
+    #[test]
+    fn engines_that_cannot_hold_the_table_are_kept_for_the_table() {
+        let mut table = Table::<Box<str>>::new();
+        for i in 0..33_000u32 {
+            let prefix = format!("{}.{}.0.0/24", 1 + (i >> 8), i & 255);
+            table.insert(prefix.parse().unwrap(), i.to_string().into()).unwrap();
+        }
+        let routes = Routes { table, name: String::new() };
+        let (race, failed) = compiled::<Ipv4>(&routes);
+        let failed: Vec<_> = failed.iter().map(|it| serde_json::to_value(it).unwrap()).collect();
+        assert_eq!(failed.len(), 1, "{failed:?}");
+        assert_eq!(failed[0]["engine"], "sail");
+        assert!(failed[0]["error"].as_str().unwrap().contains("33,000"), "{failed:?}");
+        assert!(race.len() >= 6);
+    }
 }

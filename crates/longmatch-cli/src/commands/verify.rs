@@ -12,8 +12,9 @@ use longmatch_lab::{
 };
 use serde::Serialize;
 
-use crate::args::{EngineChoice, SimdChoice, VerifyArgs, first_fit};
+use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
 use crate::error::{CliError, Outcome, Status};
+use crate::fit::{Failed, Failure, first_fit, no_results};
 use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, plural, thousands, warn};
 use crate::progress::Progress;
@@ -21,35 +22,47 @@ use crate::progress::Progress;
 /// With at most so many routes `all` includes the engines that scan all routes for each address.
 const SCANNED_ROUTES: usize = 10_000;
 
-/// Carries out the command. Anything wrong makes the status negative.
+/// Carries out the command. Anything wrong makes the status negative, and so does an engine that was
+/// named and cannot hold the table.
 ///
 /// # Errors
-/// When the routes cannot be loaded, this CPU lacks the instructions, or a named engine cannot
-/// hold the table.
+/// When the routes cannot be loaded, or there is nothing to verify: no route, or no engine that can
+/// hold them; when this CPU lacks the instructions, or the system does not start the threads.
 pub fn run(args: &VerifyArgs) -> Outcome {
     let (full, brief): (Vec<Simd>, Vec<Simd>) = match args.simd {
         Some(SimdChoice::All) => (Simd::available().collect(), Vec::new()),
-        Some(SimdChoice::Level(level)) => (vec![Simd::forced(level)?], Vec::new()),
+        Some(SimdChoice::Level(level)) => (vec![forced(level)?], Vec::new()),
         // Answers come from the best level: only that one is worth a sweep that nobody asked for.
         None => Simd::available().partition(|simd| *simd == Simd::best()),
     };
     let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
     let families = Families::from(args.families);
     let routes = Routes::load(&args.routes, families)?;
-    let mut command = Verify { args, full, brief, routes: &routes, out: Out::new(), wrong: false };
+    routes.some_of(families)?;
+    let (out, failed) = (Out::new(), Vec::new());
+    let routes = &routes;
+    let mut command = Verify { args, full, brief, routes, out, failed, verified: 0, wrong: false };
     if !args.json {
         writeln!(command.out, "{}\n{}", Machine::here(), routes.describe())?;
         command.out.flush()?;
     }
-    // An empty table is worth verifying only where it was asked for.
-    if families.ipv4 && (!families.ipv6 || !routes.table.ipv4().is_empty()) {
+    if !routes.table.ipv4().is_empty() {
         command.family::<Ipv4>(ipv4)?;
     }
-    if families.ipv6 && (!families.ipv4 || !routes.table.ipv6().is_empty()) {
+    if !routes.table.ipv6().is_empty() {
         command.family::<Ipv6>(ipv6)?;
     }
     command.out.flush()?;
-    Ok(Status::ok_if(!command.wrong))
+    if command.verified == 0 {
+        let none = || "none of these exists for the table's addresses".to_owned();
+        let problem = no_results("verified", &command.failed).unwrap_or_else(none);
+        return Err(CliError::input("--engine", problem));
+    }
+    Ok(Status::ok_if(!command.wrong && !command.failed.iter().any(|it| it.named)))
+}
+
+fn forced(level: Level) -> Result<Simd, CliError> {
+    Simd::forced(level).map_err(|error| CliError::input("--simd", error))
 }
 
 struct Verify<'a> {
@@ -60,6 +73,10 @@ struct Verify<'a> {
     brief: Vec<Simd>,
     routes: &'a Routes,
     out: Out,
+    /// Engines without a result.
+    failed: Vec<Failed>,
+    /// Engines that were verified.
+    verified: usize,
     /// Whether an answer or a structure was wrong.
     wrong: bool,
 }
@@ -94,15 +111,29 @@ impl Verify<'_> {
     fn family<F: Served + LabFamily>(&mut self, specs: Vec<EngineSpec>) -> Result<(), CliError> {
         let rib = self.routes.rib::<F>();
         let (specs, left_out) = self.with_oracles::<F>(rib, specs);
+        if specs.is_empty() {
+            warn(format_args!("--engine: none of these exists for {}", F::LABEL));
+            return Ok(());
+        }
         let title = format!("{}  {}", F::LABEL, plural(rib.len() as u64, "route"));
         if !self.args.json {
             writeln!(self.out, "\n{}", self.out.bold(title))?;
         }
         let mut verifier =
             Verifier::<F>::new(rib, self.full.clone()).and_briefly(self.brief.clone());
-        let mut verdicts = Vec::new();
+        let (mut verdicts, mut failed) = (Vec::new(), Vec::new());
         for spec in &specs {
-            let Some(verdict) = self.verify(&mut verifier, spec)? else { continue };
+            let verdict = match self.verify(&mut verifier, spec)? {
+                Ok(verdict) => verdict,
+                Err(failure) => {
+                    if self.args.json {
+                        self.out.json(&failure)?;
+                    }
+                    failed.push(failure);
+                    continue;
+                }
+            };
+            self.verified += 1;
             self.wrong |= !verdict.is_right();
             if self.args.json {
                 self.json::<F>(&verdict)?;
@@ -111,12 +142,13 @@ impl Verify<'_> {
             }
         }
         if !self.args.json {
-            self.print(&verdicts)?;
+            self.print(&verdicts, &failed)?;
             for kind in left_out {
                 let note = format!("  {kind} scans all routes for each address: name it to sample");
                 writeln!(self.out, "{}", self.out.dim(note))?;
             }
         }
+        self.failed.append(&mut failed);
         self.out.flush()?;
         Ok(())
     }
@@ -143,12 +175,12 @@ impl Verify<'_> {
         (specs, Vec::new())
     }
 
-    /// Verifies one engine; `None` when it cannot hold the table and nobody asked for it.
+    /// Verifies one engine, unless it cannot hold the table.
     fn verify<F: Served + LabFamily>(
         &self,
         verifier: &mut Verifier<'_, F>,
         spec: &EngineSpec,
-    ) -> Result<Option<Verdict>, CliError> {
+    ) -> Result<Result<Verdict, Failed>, CliError> {
         let progress = Mutex::new(None);
         let on_step = |step: Step| {
             if let Ok(mut progress) = progress.lock() {
@@ -161,16 +193,15 @@ impl Verify<'_> {
             }
         };
         let named = self.args.engines.named(spec);
-        let verdict = first_fit(spec, named, |spec| verifier.verify(spec, &on_step));
+        let fit = first_fit::<F, _, _>(spec, named, |spec| verifier.verify(spec, &on_step));
         // Wipes the progress line out before anything else is written.
         drop(progress);
-        match verdict {
-            Ok(verdict) => Ok(Some(verdict)),
-            Err(error) if named => Err(error.into()),
-            Err(error) => {
-                warn(format_args!("{} without {error}", F::LABEL));
-                Ok(None)
-            }
+        match fit {
+            Ok(fit) => Ok(Ok(fit.told())),
+            Err(error) => match error.threads() {
+                Some(threads) => Err(CliError::threads("verifying", threads)),
+                None => Ok(Err(Failed::new(self.routes.rib::<F>(), spec, named, &error))),
+            },
         }
     }
 
@@ -197,7 +228,7 @@ impl Verify<'_> {
         Ok(())
     }
 
-    fn print(&mut self, verdicts: &[Verdict]) -> Result<(), CliError> {
+    fn print(&mut self, verdicts: &[Verdict], failed: &[Failed]) -> Result<(), CliError> {
         let mut grid = Grid::new([
             ("engine", Align::Left),
             ("kernel", Align::Left),
@@ -227,6 +258,7 @@ impl Verify<'_> {
                 ]);
             }
         }
+        failed.iter().for_each(|it| it.row(&mut grid, out));
         grid.print(out)?;
         verdicts.iter().try_for_each(|verdict| self.print_wrong(verdict))
     }

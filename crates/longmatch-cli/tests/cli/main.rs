@@ -1,6 +1,7 @@
 //! Runs the built binary as users do: what scripts rely on is kept here.
 
 mod common;
+mod limits;
 mod load;
 mod lookup;
 mod measure;

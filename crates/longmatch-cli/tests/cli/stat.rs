@@ -62,3 +62,11 @@ fn next_hops_that_were_replaced_do_not_count() {
     let ended = run_with(&["stat", "-r", "-"], "10.0.0.0/8 a\n10.0.0.0/8 b\n");
     assert!(ended.stdout.starts_with("standard input: 1 IPv4 route, 1 next hop\n"), "{ended:?}");
 }
+
+/// A table of one route takes some engines 16 MiB a route.
+#[test]
+fn bytes_of_a_route_are_short() {
+    let ended = run_with(&["stat", "-4", "-e", "dir24_8,folio", "-r", "-"], "10.0.0.0/8 a\n");
+    let row = ended.stdout.lines().find(|line| line.contains("dir24_8")).unwrap();
+    assert!(row.contains("  32.0 MiB   33,554,432  "), "{row}");
+}

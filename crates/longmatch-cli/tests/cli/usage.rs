@@ -23,7 +23,7 @@ fn help_shows_examples() {
 
 #[test]
 fn bad_usage_ends_with_2_and_says_what_to_do() {
-    let cases: [(&[&str], &str); 21] = [
+    let cases: [(&[&str], &str); 26] = [
         (&["lokup", "10.0.0.1"], "lookup"),
         (&["lookup"], "ADDR"),
         (&["lookup", "10.0.0.0/8"], "leave out the prefix length"),
@@ -37,6 +37,11 @@ fn bad_usage_ends_with_2_and_says_what_to_do() {
         (&["verify", "--simd", "avx3"], "avx2"),
         (&["bench", "--traffic", "radnom"], "random"),
         (&["bench", "--batch", "0"], "at least 1"),
+        (&["bench", "--batch", "4294967296"], "at most 16,777,216"),
+        (&["bench", "--threads", "100000"], "at most 1,024"),
+        (&["bench", "--threads", "1024", "--batch", "16777216"], "--batch 262144 or less"),
+        (&["replay", "--from-empty", "--readers", "100000"], "at most 1,024"),
+        (&["replay", "--from-empty", "--readers", "0"], "at least 1"),
         (&["bench", "--generate", "--mode", "batch"], "--mode one"),
         (&["bench", "--generate", "--traffic", "zipf"], "--traffic random"),
         (&["bench", "--keys", "wire"], "network"),
@@ -63,6 +68,50 @@ fn a_missing_file_is_named() {
         assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{command:?}: {ended:?}");
         assert!(ended.stderr.starts_with("longmatch: ") && ended.stderr.contains("missing.txt"));
         assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    }
+}
+
+/// Commands that would have nothing to do say so: a success would be taken for one.
+#[test]
+fn a_table_without_routes_of_the_family_is_an_error() {
+    let dir = Dir::new();
+    let four = dir.file("four.txt", "10.0.0.0/8 a\n");
+    let six = dir.file("six.txt", "2001:db8::/32 a\n");
+    let none = dir.file("none.txt", "# nothing\n");
+    let missing = [
+        (&["-6", "-r", &four], "four.txt: no IPv6 routes: leave out -6"),
+        (&["-4", "-r", &six], "six.txt: no IPv4 routes: leave out -4"),
+        (&["-6", "-r", &none], "none.txt: no IPv6 routes"),
+    ];
+    for command in [&["verify"][..], &["bench"], &["replay", "--from-empty"]] {
+        for (args, advice) in missing {
+            let ended = run(&[command, args].concat());
+            assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{command:?}: {ended:?}");
+            assert!(ended.stderr.contains(advice), "{command:?}: {}", ended.stderr);
+        }
+        let ended = run(&[command, &["-r", &none]].concat());
+        assert!(ended.code == 2 && ended.stderr.contains("none.txt: no routes: "), "{ended:?}");
+    }
+    // No routes are what `stat` and `replay` can begin with, but they say so.
+    let ended = run(&["stat", "-6", "-r", &four]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("IPv6: 0 routes") && ended.stderr.contains("no IPv6 routes"));
+    let updates = dir.file("updates.txt", "A 2001:db8::/32 a\n");
+    let ended =
+        run(&["replay", "-6", "-r", &four, "-u", &updates, "-e", "folio", "--readers", "1"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("no IPv6 routes") && ended.stderr.contains("an empty table"));
+}
+
+/// Engines of the other family alone are nothing to work with either.
+#[test]
+fn engines_that_the_family_does_not_have_are_said() {
+    let dir = Dir::new();
+    let six = dir.file("six.txt", "2001:db8::/32 a\n");
+    for command in ["verify", "bench"] {
+        let ended = run(&[command, "-r", &six, "-e", "sail"]);
+        assert_eq!(ended.code, 2, "{command}: {ended:?}");
+        assert!(ended.stderr.contains("--engine: none of these exists for IPv6"), "{ended:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 //! Two threads listen to it, so that waiting can end. They end when the other side closes; if a
 //! child of the child holds its output open, that can be later than here, so nobody waits for them.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::command::PeerCommand;
 use super::error::{PeerFault, shown, shown_end};
+use crate::threads::builder;
 
 /// The longest line that is read.
 const MAX_LINE: usize = 4096;
@@ -67,8 +68,16 @@ impl Process {
         };
         // One line waits at most: whoever says more is stopped by the pipe.
         let (sender, said) = sync_channel(1);
-        thread::spawn(move || listen(stdout, &sender));
-        Ok(Self { child, stdin: Some(stdin), said, stderr: Listener::new(stderr), limit })
+        let listening = builder(0).spawn(move || listen(stdout, &sender));
+        match listening.and_then(|_| Listener::new(stderr)) {
+            Ok(stderr) => Ok(Self { child, stdin: Some(stdin), said, stderr, limit }),
+            Err(error) => {
+                // It fails if the child has ended by itself, which is just as well.
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(PeerFault::Start(format!("no thread that listens to it was started: {error}")))
+            }
+        }
     }
 
     /// Sends a line and takes the answer apart. After every fault but a refusal the child is ended.
@@ -202,10 +211,10 @@ fn next_line(from: &mut impl BufRead) -> Said {
 }
 
 impl Listener {
-    fn new(mut stderr: ChildStderr) -> Self {
+    fn new(mut stderr: ChildStderr) -> io::Result<Self> {
         let tail = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&tail);
-        let thread = thread::spawn(move || {
+        let thread = builder(1).spawn(move || {
             let mut part = [0; 1024];
             loop {
                 match stderr.read(&mut part) {
@@ -215,8 +224,8 @@ impl Listener {
                     Err(_) => return,
                 }
             }
-        });
-        Self { tail, thread }
+        })?;
+        Ok(Self { tail, thread })
     }
 
     /// The last words, once the child has ended.
@@ -237,6 +246,7 @@ fn keep(tail: &Mutex<Vec<u8>>, part: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::threads::testing::refusing;
 
     fn lines(bytes: &[u8]) -> Vec<String> {
         let mut from = bytes;
@@ -251,6 +261,18 @@ mod tests {
                 Said::End => return lines,
             }
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_peer_that_no_thread_listens_to_does_not_start() {
+        let command = PeerCommand { name: "cat".into(), command: vec!["cat".into()] };
+        for refused in 0..2 {
+            let start = || Process::start(&command, Duration::from_secs(10));
+            let Err(PeerFault::Start(why)) = refusing(refused, start) else { panic!("it started") };
+            assert!(why.starts_with("no thread that listens to it was started: "), "{why}");
+        }
+        assert!(Process::start(&command, Duration::from_secs(10)).is_ok());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Compares a table that has changed with its routes, through a reader.
 
+use std::sync::{Mutex, PoisonError};
+
 use longmatch::NextHopId;
 use longmatch::live::{Reader, Writer};
 
@@ -7,6 +9,7 @@ use crate::family::LabFamily;
 use crate::probes::Probes;
 use crate::replay::record::OK;
 use crate::seen::Seen;
+use crate::threads::{ThreadError, together};
 
 /// Addresses that are looked up in one call.
 const CHUNK: usize = 1024;
@@ -49,40 +52,29 @@ impl<F: LabFamily> Checks<F> {
 
     /// Looks up every IPv4 address, or addresses at the ends of and inside every IPv6 range, with
     /// as many threads as there are CPUs.
-    pub fn everything(&mut self, writer: &Writer<F>) {
+    ///
+    /// # Errors
+    /// When the system does not start all threads.
+    pub fn everything(&mut self, writer: &Writer<F>) -> Result<(), ThreadError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let probes = &Probes::new(writer.rib());
-        self.seen.add(in_parts(probes, 0..probes.parts(), threads, || writer.reader()));
-    }
-}
-
-/// Looks up some parts of the probes with some threads.
-fn in_parts<F: LabFamily>(
-    probes: &Probes<F>,
-    parts: std::ops::Range<usize>,
-    threads: usize,
-    reader: impl Fn() -> Reader<F>,
-) -> Seen<F> {
-    let work = |mut reader: Reader<F>, parts: std::iter::StepBy<_>| {
-        let (mut seen, mut got) = (Seen::new(), Vec::new());
-        for part in parts {
-            let table = reader.pin();
-            probes.visit(part, |addrs, expected| {
-                unwritten(&mut got, addrs.len());
-                table.lookup_batch(addrs, &mut got);
-                seen.compare(addrs, expected, &got);
-            });
-        }
-        seen
-    };
-    std::thread::scope(|scope| {
-        let start = |i| {
-            let (reader, parts) = (reader(), parts.clone().skip(i).step_by(threads));
-            scope.spawn(move || work(reader, parts))
+        let probes = Probes::new(writer.rib());
+        let first = Mutex::new(writer.reader());
+        let work = |i| {
+            let mut reader = first.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let (mut seen, mut got) = (Seen::new(), Vec::new());
+            for part in (0..probes.parts()).skip(i).step_by(threads) {
+                let table = reader.pin();
+                probes.visit(part, |addrs, expected| {
+                    unwritten(&mut got, addrs.len());
+                    table.lookup_batch(addrs, &mut got);
+                    seen.compare(addrs, expected, &got);
+                });
+            }
+            seen
         };
-        let all: Vec<_> = (0..threads).map(start).collect();
-        all.into_iter().map(|thread| thread.join().expect("no panic")).collect()
-    })
+        together(threads, work)?.into_iter().for_each(|seen| self.seen.add(seen));
+        Ok(())
+    }
 }
 
 /// Makes room for answers. What a table leaves unwritten must not look right by chance.

@@ -19,11 +19,12 @@ use longmatch::{Change, CompileError, EngineSpec, Fib, Rib, UpdateError};
 
 use crate::family::LabFamily;
 use crate::random::Xorshift;
+use crate::threads::ThreadError;
 use crate::traffic::Traffic;
 use checks::Checks;
 use entering::Entering;
 use histogram::Histogram;
-use readers::{Crew, Latencies, Phase, Signal};
+use readers::{Crew, Latencies, Phase, Signal, Times};
 
 pub use entering::ENTERING_BATCH;
 pub use readers::READER_BATCH;
@@ -79,6 +80,8 @@ pub struct ReplayStep {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ReplayError {
+    /// The routes at the beginning do not fit the engine.
+    Compile(CompileError),
     /// An update, counted from 1, could not be made.
     Update {
         /// Which one; of a batch the last.
@@ -88,18 +91,28 @@ pub enum ReplayError {
     },
     /// The routes at the end do not fit the engine when it is compiled from them.
     Fresh(CompileError),
+    /// The system did not start all threads.
+    Threads(ThreadError),
 }
 
 impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Compile(error) => error.fmt(f),
             Self::Update { number, error } => write!(f, "update {number}: {error}"),
             Self::Fresh(error) => write!(f, "the routes after the last update: {error}"),
+            Self::Threads(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for ReplayError {}
+
+impl From<ThreadError> for ReplayError {
+    fn from(error: ThreadError) -> Self {
+        Self::Threads(error)
+    }
+}
 
 /// Announcements of all routes of a table in an order that the seed decides.
 pub fn in_random_order<F: LabFamily>(rib: &Rib<F>, seed: u64) -> Vec<Change<F>> {
@@ -129,7 +142,7 @@ impl<F: LabFamily> Replay<'_, F> {
     /// the comparisons, and of one compilation; memory for the readers' times and no more.
     ///
     /// # Errors
-    /// When the engine cannot take an update in.
+    /// When the engine cannot take an update in, or the system does not start all threads.
     pub fn run(
         &self,
         writer: Writer<F>,
@@ -140,7 +153,7 @@ impl<F: LabFamily> Replay<'_, F> {
         let signal = Signal::new();
         thread::scope(|scope| {
             let readers = (0..self.readers).map(|_| writer.reader()).collect();
-            let crew = Crew::start(scope, &signal, readers, self.keys);
+            let crew = Crew::start(scope, &signal, readers, self.keys)?;
             let mut run = Run { replay: self, writer, tally: Tally::new(), checks: Checks::new() };
             let mut entering = None;
             let mut idle = |writer: &Writer<F>| {
@@ -157,7 +170,7 @@ impl<F: LabFamily> Replay<'_, F> {
                 idle(&run.writer);
             }
             let latencies = crew.end();
-            run.end();
+            run.end()?;
             run.record(spec, bytes_before, entering, &latencies)
         })
     }
@@ -222,7 +235,7 @@ impl<F: LabFamily> Run<'_, '_, F> {
             }
             if verify_every.is_some_and(|every| unchecked >= every) && done < total {
                 crew.turn_to(Phase::Rest);
-                self.compare();
+                self.compare()?;
                 unchecked = 0;
                 crew.turn_to(Phase::Churn);
             }
@@ -264,15 +277,16 @@ impl<F: LabFamily> Run<'_, '_, F> {
     }
 
     /// The last comparison.
-    fn end(&mut self) {
+    fn end(&mut self) -> Result<(), ThreadError> {
         self.writer.reclaim();
-        self.compare();
+        self.compare()
     }
 
-    fn compare(&mut self) {
+    fn compare(&mut self) -> Result<(), ThreadError> {
         self.checks.checkpoint(&self.writer);
-        if self.replay.full {
-            self.checks.everything(&self.writer);
+        match self.replay.full {
+            true => self.checks.everything(&self.writer),
+            false => Ok(()),
         }
     }
 
@@ -349,18 +363,26 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// Million lookups a second of all readers.
-fn mlps<'h>(times: impl Iterator<Item = &'h Histogram>) -> Option<f64> {
-    let rate = |it: &Histogram| {
-        ratio((it.count() * READER_BATCH as u64) as f64 * 1e3, it.sum() as f64).unwrap_or(0.0)
+/// Million lookups a second of all readers, from the first one's beginning to the last one's end of
+/// each phase. Rates of readers that ran at different times, as more readers than CPUs do, cannot be
+/// added.
+fn mlps<'h>(all: impl Iterator<Item = &'h Times> + Clone) -> Option<f64> {
+    let phases = all.clone().map(|it| it.spans.len()).max().unwrap_or(0);
+    let span = |phase: usize| {
+        let spans = || all.clone().filter_map(|it| it.spans.get(phase));
+        let began = spans().map(|(began, _)| *began).min();
+        let ended = spans().map(|(_, ended)| *ended).max();
+        began.zip(ended).map_or(Duration::ZERO, |(began, ended)| ended - began)
     };
-    let rate: f64 = times.map(rate).sum();
-    (rate > 0.0).then_some(rate)
+    let took: Duration = (0..phases).map(span).sum();
+    let batches: u64 = all.map(|it| it.batches.count()).sum();
+    let rate = ratio((batches * READER_BATCH as u64) as f64 / 1e6, took.as_secs_f64());
+    rate.filter(|rate| *rate > 0.0)
 }
 
 /// Nanoseconds that this share of all readers' batches did not exceed.
-fn batch_ns<'h>(times: impl Iterator<Item = &'h Histogram>, share: f64) -> Option<u64> {
+fn batch_ns<'h>(times: impl Iterator<Item = &'h Times>, share: f64) -> Option<u64> {
     let mut all = Histogram::new();
-    times.for_each(|times| all.add(times));
+    times.for_each(|times| all.add(&times.batches));
     (all.count() > 0).then(|| all.quantile(share))
 }

@@ -11,6 +11,7 @@ use longmatch::live::{Reader, Resident};
 use crate::aligned::Aligned;
 use crate::family::LabFamily;
 use crate::replay::histogram::Histogram;
+use crate::threads::{ThreadError, joined, spawn};
 
 /// Addresses that a reader looks up in one call.
 pub const READER_BATCH: usize = 256;
@@ -67,15 +68,29 @@ impl Signal {
     }
 }
 
+/// What a reader did in all phases of one kind.
+pub(crate) struct Times {
+    /// How long each batch took.
+    pub batches: Histogram,
+    /// When it began and ended in each phase.
+    pub spans: Vec<(Instant, Instant)>,
+}
+
+impl Times {
+    pub fn new() -> Self {
+        Self { batches: Histogram::new(), spans: Vec::new() }
+    }
+}
+
 /// How long batches took.
 pub(crate) struct Latencies {
-    pub idle: Histogram,
-    pub churn: Histogram,
+    pub idle: Times,
+    pub churn: Times,
 }
 
 impl Latencies {
     fn new() -> Self {
-        Self { idle: Histogram::new(), churn: Histogram::new() }
+        Self { idle: Times::new(), churn: Times::new() }
     }
 }
 
@@ -88,16 +103,24 @@ pub(crate) struct Crew<'s> {
 impl<'s> Crew<'s> {
     /// Starts a thread for each reader, which rests. Each goes round and round through the keys
     /// and begins at a place of its own.
+    ///
+    /// # Errors
+    /// When the system does not start all of them. Those that were started end.
     pub fn start<'e, F: LabFamily>(
         scope: &'s Scope<'s, 'e>,
         signal: &'s Signal,
         readers: Vec<Reader<F>>,
         keys: &'s [F::Bits],
-    ) -> Self {
-        let batches = keys.len() / READER_BATCH / readers.len().max(1);
-        let work =
-            |(number, reader)| scope.spawn(move || work(reader, signal, keys, number * batches));
-        Self { signal, readers: readers.into_iter().enumerate().map(work).collect() }
+    ) -> Result<Self, ThreadError> {
+        let wanted = readers.len();
+        let batches = keys.len() / READER_BATCH / wanted.max(1);
+        let mut crew = Self { signal, readers: Vec::with_capacity(wanted) };
+        for (number, reader) in readers.into_iter().enumerate() {
+            let work = move || work(reader, signal, keys, number * batches);
+            // Dropping the crew on an error stops those that rest already.
+            crew.readers.push(spawn(scope, number, wanted, work)?);
+        }
+        Ok(crew)
     }
 
     /// Has all readers do something else, and waits until they have begun.
@@ -129,7 +152,7 @@ impl<'s> Crew<'s> {
     pub fn end(mut self) -> Vec<Latencies> {
         self.turn_to(Phase::Stop);
         let readers = std::mem::take(&mut self.readers);
-        readers.into_iter().map(|it| it.join().expect("readers do not panic").0).collect()
+        readers.into_iter().map(|it| joined(it).0).collect()
     }
 }
 
@@ -160,7 +183,7 @@ fn work<F: LabFamily>(
     let mut phase = Phase::Rest;
     loop {
         phase = signal.after(phase);
-        let histogram = match phase {
+        let times = match phase {
             Phase::Rest => {
                 signal.arrive();
                 continue;
@@ -172,13 +195,15 @@ fn work<F: LabFamily>(
         let mut resident = reader.stay();
         (0..RUN_UP).for_each(|_| answer(&mut resident));
         signal.arrive();
-        let mut began = Instant::now();
-        while signal.phase() == phase || histogram.count() == 0 {
+        let first = Instant::now();
+        let mut began = first;
+        while signal.phase() == phase || times.batches.count() == 0 {
             answer(&mut resident);
             let ended = Instant::now();
-            histogram.note(ended - began);
+            times.batches.note(ended - began);
             began = ended;
         }
+        times.spans.push((first, began));
     }
     signal.arrive();
     (latencies, sum)

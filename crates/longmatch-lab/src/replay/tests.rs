@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{table4, table6};
+use crate::threads::testing::refusing;
 use longmatch::{EngineKind, Ipv4, Ipv6, NextHopId, Prefix, Route};
 
 fn announce<F: LabFamily>(prefix: &str, hop: u32) -> Change<F> {
@@ -184,12 +185,12 @@ fn a_record_of_a_wrong_table_is_not_right() {
 fn wrong_answers_inside_of_ranges_are_found() {
     let mut writer = Writer::new(table6(), EngineKind::Folio).unwrap();
     let mut checks = Checks::new();
-    checks.everything(&writer);
+    checks.everything(&writer).unwrap();
     assert_eq!(checks.seen.mismatches, 0);
     let right = checks.seen.addresses;
     writer.apply(announce("fe80::/10", 99)).unwrap();
     let mut checks = Checks::new();
-    checks.everything(&writer);
+    checks.everything(&writer).unwrap();
     assert_eq!(checks.seen.addresses, right);
     assert!(checks.seen.mismatches > 2, "beside both ends");
 }
@@ -226,4 +227,52 @@ fn random_orders_have_all_routes_and_repeat() {
     let record = run(&replay(&Rib::new(), &order), "folio");
     assert_eq!((record.kinds.new, record.routes, record.routes_after), (9, 0, 9));
     assert!(record.is_right());
+}
+
+/// Rates that are added would be 2 x 256 in 1 ms, twice.
+#[test]
+fn rates_of_readers_that_take_turns_are_not_added() {
+    let start = Instant::now();
+    let at = |ms| start + Duration::from_millis(ms);
+    let reader = |spans: &[(u64, u64)]| {
+        let mut times = Times::new();
+        for (from, to) in spans {
+            times.batches.note(Duration::from_millis(to - from));
+            times.spans.push((at(*from), at(*to)));
+        }
+        times
+    };
+    let rate = |readers: &[Times]| mlps(readers.iter()).unwrap();
+    let one = READER_BATCH as f64 / 1e3;
+    let is =
+        |rate: f64, wanted: f64| assert!((rate / wanted - 1.0).abs() < 1e-9, "{rate} {wanted}");
+    is(rate(&[reader(&[(0, 1)])]), one);
+    is(rate(&[reader(&[(0, 1)]), reader(&[(0, 1)])]), 2.0 * one);
+    is(rate(&[reader(&[(0, 1)]), reader(&[(1, 2)])]), one);
+    // What is between two phases does not count.
+    is(rate(&[reader(&[(0, 1), (50, 51)]), reader(&[(1, 2), (51, 52)])]), one);
+    assert_eq!(mlps([].iter()), None);
+}
+
+/// Readers that were started before the refused one end, and so does the replay.
+#[test]
+fn refused_threads_end_a_replay() {
+    let rib = table6();
+    let changes = [announce::<Ipv6>("2001:db8::/33", 3)];
+    let keys = Traffic::Routed.keys(&rib, 1000, 1);
+    let spec = EngineKind::Folio.into();
+    let run = |replay: &Replay<'_, Ipv6>, refused| {
+        let run = || replay.run(replay.writer(&spec).unwrap(), &spec, &mut |_| ());
+        refusing(refused, run)
+    };
+    for refused in [0, 2] {
+        let replay = Replay { readers: 3, keys: &keys, ..replay(&rib, &changes) };
+        let error = run(&replay, refused).unwrap_err();
+        let ReplayError::Threads(error) = error else { panic!("{error}") };
+        assert_eq!((error.started, error.wanted), (refused, 3));
+    }
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) {
+        let replay = Replay { full: true, ..replay(&rib, &changes) };
+        assert!(matches!(run(&replay, 1), Err(ReplayError::Threads(_))));
+    }
 }

@@ -155,7 +155,7 @@ impl<'r, F: LabFamily> Field<'r, F> {
                 "" => String::new(),
                 alias => format!("{alias}, modified"),
             };
-            for wider in spec.wider().into_iter().filter(|wider| keeps(wider, &spec)) {
+            for wider in spec.wider() {
                 let mark = entrant.mark;
                 let modified = Entrant { mark, ..Entrant::new(wider.to_string(), &alias[..]) };
                 if it.enter(&modified, &wider, &mut enter).is_ok() {
@@ -288,7 +288,9 @@ impl<'a> Desk<'a> {
         setup: &Setup,
         at: &str,
     ) -> Vec<Measured> {
-        let mut records = field.race.run(heat, setup).into_iter().peekable();
+        let run = field.race.run(heat, setup);
+        let not_run = run.as_ref().err().map(ToString::to_string);
+        let mut records = run.unwrap_or_default().into_iter().peekable();
         let mut engines = 0;
         // Records come in the order of the race, a limit behind its engine.
         let mut own = Vec::new();
@@ -304,7 +306,8 @@ impl<'a> Desk<'a> {
                 Err(why) => (Err(why.clone()), None),
                 Ok(place) => {
                     let (record, limit) = std::mem::take(&mut own[*place]);
-                    let failed = field.race.engine(*place).failure();
+                    let failed = not_run.clone();
+                    let failed = failed.or_else(|| field.race.engine(*place).failure());
                     (failed.map_or_else(|| record.ok_or_else(|| no_mode(setup.mode)), Err), limit)
                 }
             };
@@ -408,15 +411,6 @@ fn no_mode(mode: Mode) -> String {
         Mode::Batch => "has no call for many addresses".into(),
         _ => "has no call for one address".into(),
     }
-}
-
-/// Whether a wider variant leaves the options of an engine as they are: another one with the value
-/// of an option changed would not be what was asked for.
-fn keeps(wider: &EngineSpec, spec: &EngineSpec) -> bool {
-    let key = |option: &String| option.split_once('=').map(|(key, _)| key.to_owned());
-    let more = wider.options.get(spec.options.len()..).unwrap_or_default();
-    let same = |option: &String| spec.options.iter().any(|own| key(own) == key(option));
-    !more.iter().any(|option| key(option).is_some() && same(option))
 }
 
 /// A row that says which table it is about, and nothing else.

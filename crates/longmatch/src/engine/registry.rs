@@ -147,14 +147,29 @@ impl EngineSpec {
     }
 
     /// Variants of the engine for tables beyond the limits of this one, narrowest first; none where
-    /// the engine widens by itself, or has no wider form. Not each exists for each family.
+    /// the engine widens by itself, or has no wider form. Options that the spec has keep their
+    /// values. Not each variant exists for each family.
     pub fn wider(&self) -> Vec<Self> {
         let wider = self.kind.descriptor().map_or(&[][..], |descriptor| descriptor.wider);
-        let more = |more: &&str| {
-            let options = self.options.iter().cloned().chain(more.split(':').map(String::from));
-            Self { kind: self.kind, options: options.collect(), memory: self.memory }
-        };
-        wider.iter().map(more).collect()
+        let mut wider: Vec<_> = wider.iter().filter_map(|more| self.with(more)).collect();
+        // Two may differ by nothing but an option that the spec has.
+        wider.dedup();
+        wider
+    }
+
+    /// The engine with more options; `None` when it has all of them, or has one with another value.
+    fn with(&self, more: &str) -> Option<Self> {
+        let mut options = self.options.clone();
+        for option in more.split(':').filter(|option| !self.options.iter().any(|own| own == option))
+        {
+            let key = |option: &str| option.split_once('=').map(|(key, _)| String::from(key));
+            if key(option).is_some() && self.options.iter().any(|own| key(own) == key(option)) {
+                return None;
+            }
+            options.push(option.into());
+        }
+        let memory = self.memory;
+        (options.len() > self.options.len()).then_some(Self { kind: self.kind, options, memory })
     }
 }
 
@@ -246,3 +261,24 @@ impl fmt::Display for UnknownEngine {
 }
 
 impl core::error::Error for UnknownEngine {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn wider_variants_keep_the_options_of_a_spec() {
+        let wider = |spec: &str| -> Vec<String> {
+            let spec: EngineSpec = spec.parse().unwrap();
+            spec.wider().iter().map(EngineSpec::to_string).collect()
+        };
+        assert_eq!(wider("dxr")[..2], ["dxr:xl", "dxr:hops=k"]);
+        assert_eq!(wider("dxr").len(), 6);
+        assert_eq!(wider("dxr:d=18")[3..], ["dxr:d=18:wide"]);
+        assert_eq!(wider("dxr:xl")[..2], ["dxr:xl:hops=k", "dxr:xl:wide"]);
+        assert_eq!(wider("dxr:hops=2")[..2], ["dxr:hops=2:xl", "dxr:hops=2:wide"]);
+        assert_eq!(wider("spider"), ["spider:entry=64"]);
+        assert!(wider("spider:entry=64").is_empty() && wider("radix").is_empty());
+    }
+}

@@ -4,7 +4,8 @@
 use std::boxed::Box;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -34,7 +35,7 @@ const MOST_PENDING: usize = 1 << 20;
 /// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
 /// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?;
 /// let mut reader = writer.reader();
-/// let batcher = Batcher::new(writer, Duration::from_millis(10));
+/// let batcher = Batcher::new(writer, Duration::from_millis(10))?;
 ///
 /// let next_hop = NextHopId::new(5).unwrap();
 /// batcher.apply(Change::Announce(Route { prefix: "192.0.2.0/24".parse()?, next_hop }))?;
@@ -46,7 +47,38 @@ const MOST_PENDING: usize = 1 << 20;
 /// ```
 pub struct Batcher<F: Engines> {
     queue: Arc<Queue<F>>,
-    thread: Option<JoinHandle<Writer<F>>>,
+    thread: Option<JoinHandle<Option<Writer<F>>>>,
+}
+
+/// The system did not start the thread of a [`Batcher`]. Keeps the writer, which is unchanged.
+pub struct BatcherError<F: Engines> {
+    writer: Box<Writer<F>>,
+    error: io::Error,
+}
+
+impl<F: Engines> BatcherError<F> {
+    /// Returns the writer, with all its routes.
+    pub fn into_writer(self) -> Writer<F> {
+        *self.writer
+    }
+}
+
+impl<F: Engines> fmt::Display for BatcherError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the thread that commits was not started: {}", self.error)
+    }
+}
+
+impl<F: Engines> fmt::Debug for BatcherError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BatcherError").field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+impl<F: Engines> std::error::Error for BatcherError<F> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
 }
 
 /// What is handed over to the thread.
@@ -214,9 +246,18 @@ impl<F: Engines> Drop for Gone<'_, F> {
 impl<F: Engines> Batcher<F> {
     /// Starts the thread. `interval` is the least time between the beginnings of two batches.
     ///
-    /// # Panics
-    /// When the system gives no thread.
-    pub fn new(writer: Writer<F>, interval: Duration) -> Self {
+    /// # Errors
+    /// When the system starts no thread. The error keeps the writer.
+    pub fn new(writer: Writer<F>, interval: Duration) -> Result<Self, BatcherError<F>> {
+        let thread = thread::Builder::new().name("longmatch batcher".into());
+        Self::start(thread, writer, interval)
+    }
+
+    fn start(
+        thread: thread::Builder,
+        writer: Writer<F>,
+        interval: Duration,
+    ) -> Result<Self, BatcherError<F>> {
         let state = State {
             batch: Batch::default(),
             begun: 0,
@@ -231,11 +272,20 @@ impl<F: Engines> Batcher<F> {
             Queue { state: Mutex::new(state), wanted: Condvar::new(), moved: Condvar::new() };
         let queue = Arc::new(queue);
         let shared = queue.clone();
-        let thread = thread::Builder::new()
-            .name("longmatch batcher".into())
-            .spawn(move || shared.run(writer, interval))
-            .expect("a thread");
-        Self { queue, thread: Some(thread) }
+        // The writer follows once the thread runs: a closure that is never run would drop it.
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let run = move || receiver.recv().ok().map(|writer| shared.run(writer, interval));
+        let thread = match thread.spawn(run) {
+            Ok(thread) => thread,
+            Err(error) => return Err(BatcherError { writer: Box::new(writer), error }),
+        };
+        match sender.send(writer) {
+            Ok(()) => Ok(Self { queue, thread: Some(thread) }),
+            Err(mpsc::SendError(writer)) => {
+                let error = io::Error::other("the thread has ended");
+                Err(BatcherError { writer: Box::new(writer), error })
+            }
+        }
     }
 
     /// Hands over a change. Waits only when the changes of 2^20 prefixes wait for their batch.
@@ -319,7 +369,7 @@ impl<F: Engines> Batcher<F> {
         self.queue.lock().ending = true;
         self.queue.wanted.notify_one();
         match thread.join() {
-            Ok(writer) => Some(writer),
+            Ok(writer) => writer,
             Err(panic) if !thread::panicking() => std::panic::resume_unwind(panic),
             Err(_) => None,
         }
@@ -345,7 +395,7 @@ impl<F: Engines> fmt::Debug for Batcher<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::EngineSpec;
+    use crate::engine::{EngineKind, EngineSpec};
     use crate::net::Ipv4;
     use std::string::{String, ToString};
 
@@ -365,7 +415,24 @@ mod tests {
         let mut writer = Writer::<Ipv4>::new(Rib::new(), spec).unwrap();
         writer.set_retired_limit(1 << 12);
         let reader = writer.reader();
-        (Batcher::new(writer, interval), reader)
+        (Batcher::new(writer, interval).unwrap(), reader)
+    }
+
+    /// A thread with a stack larger than any address space is one that the system does not start.
+    #[test]
+    fn a_thread_that_is_not_started_leaves_the_writer() {
+        let mut writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Folio).unwrap();
+        writer.apply(announce("10.0.0.0/8", 1)).unwrap();
+        writer.commit().unwrap();
+        let mut reader = writer.reader();
+        let thread = thread::Builder::new().stack_size(1 << (usize::BITS - 2));
+        let error = Batcher::start(thread, writer, HOUR).unwrap_err();
+        let said = error.to_string();
+        assert!(said.starts_with("the thread that commits was not started: "), "{said}");
+        let mut writer = error.into_writer();
+        writer.apply(announce("10.0.0.0/8", 2)).unwrap();
+        writer.commit().unwrap();
+        assert_eq!(reader.pin().lookup("10.0.0.1".parse().unwrap()), Some(hop(2)));
     }
 
     /// Handed over by two threads while batches are built; the last change of a prefix counts.

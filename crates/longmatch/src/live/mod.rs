@@ -87,7 +87,7 @@ mod tests;
 mod writer;
 
 #[cfg(feature = "std")]
-pub use batcher::Batcher;
+pub use batcher::{Batcher, BatcherError};
 pub use error::UpdateError;
 pub use reader::{Guard, Reader, Resident};
 pub(crate) use writer::RETIRED_LIMIT;

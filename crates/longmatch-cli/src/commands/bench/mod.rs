@@ -9,8 +9,9 @@ use longmatch::simd::Simd;
 use longmatch::{EngineSpec, Form, Ipv4, Ipv6};
 use longmatch_lab::{Heat, LIMIT, LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
-use crate::args::{self, BenchArgs, first_fit};
+use crate::args::{self, BenchArgs};
 use crate::error::{CliError, Outcome, Status};
+use crate::fit::{Failed, first_fit, no_results};
 use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, bar, bytes, plural, thousands, warn};
 use crate::progress::Progress;
@@ -20,27 +21,32 @@ pub(super) const SEED: u64 = 1;
 /// Characters of the longest bar.
 const BAR: usize = 10;
 
-/// Carries out the command. A wrong answer makes the status negative.
+/// Carries out the command. A wrong answer makes the status negative, and so does an engine that
+/// was named and cannot hold the table.
 ///
 /// # Errors
-/// When the routes or the traffic cannot be loaded, or a named engine cannot hold the table.
+/// When the routes or the traffic cannot be loaded, no engine can hold the table, or the system does
+/// not start the threads.
 pub fn run(args: &BenchArgs) -> Outcome {
     let modes = args.modes()?.into_iter().map(mode).collect();
-    let simd = args.simd.map_or(Ok(Simd::best()), Simd::forced)?;
+    let simd = args.simd.map_or(Ok(Simd::best()), Simd::forced);
+    let simd = simd.map_err(|error| CliError::input("--simd", error))?;
     let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
     let traffics = traffic::read(&args.traffics(), args.routes.lenient)?;
-    let routes = Routes::load(&args.routes, Families::from(args.families))?;
-    if routes.table.ipv4().is_empty() && routes.table.ipv6().is_empty() {
-        return Err(CliError::input(&routes.name, "no routes to measure with"));
-    }
-    let mut bench = Bench { args, simd, modes, traffics, out: Out::new(), wrong: 0 };
+    let families = Families::from(args.families);
+    let routes = Routes::load(&args.routes, families)?;
+    routes.some_of(families)?;
+    let (out, failed) = (Out::new(), Vec::new());
+    let mut bench = Bench { args, simd, modes, traffics, out, failed, wrong: 0 };
     bench.head(&routes)?;
     let measured = bench.family::<Ipv4>(&routes, &ipv4)? + bench.family::<Ipv6>(&routes, &ipv6)?;
-    if measured == 0 {
-        return Err(CliError::new("nothing was measured: no traffic for the table's addresses"));
-    }
     bench.out.flush()?;
-    Ok(Status::ok_if(bench.wrong == 0))
+    if measured == 0 {
+        let none = || "nothing was measured: no traffic for the table's addresses".to_owned();
+        let problem = no_results("measured", &bench.failed).map(|it| format!("--engine: {it}"));
+        return Err(CliError::new(problem.unwrap_or_else(none)));
+    }
+    Ok(Status::ok_if(bench.wrong == 0 && !bench.failed.iter().any(|it| it.named)))
 }
 
 fn mode(mode: args::Mode) -> Mode {
@@ -65,6 +71,8 @@ struct Bench<'a> {
     modes: Vec<Mode>,
     traffics: Vec<Traffic>,
     out: Out,
+    /// Engines without a result.
+    failed: Vec<Failed>,
     /// Measurements that failed because of wrong answers.
     wrong: usize,
 }
@@ -75,6 +83,11 @@ impl Bench<'_> {
         let machine = Machine::here();
         if machine.debug {
             warn("built with debug assertions: these rates say nothing, build with --release");
+        }
+        if self.args.threads > machine.cpus {
+            let (threads, cpus) = (self.args.threads as u64, machine.cpus as u64);
+            let (threads, cpus) = (thousands(threads), plural(cpus, "CPU"));
+            warn(format_args!("--threads {threads}: they take turns on {cpus}"));
         }
         if !self.args.json {
             writeln!(self.out, "{machine}")?;
@@ -94,23 +107,54 @@ impl Bench<'_> {
         if rib.is_empty() {
             return Ok(0);
         }
+        if specs.is_empty() {
+            warn(format_args!("--engine: none of these exists for {}", F::LABEL));
+            return Ok(0);
+        }
         let mut race = Race::<F>::new(rib);
+        let mut failed = Vec::new();
         for spec in specs {
             let named = self.args.engines.named(spec);
-            match first_fit(spec, named, |spec| race.enter(spec)) {
-                Ok(()) => {}
-                Err(error) if named => return Err(error.into()),
-                Err(error) => warn(format_args!("{} without {error}", F::LABEL)),
+            match first_fit::<F, _, _>(spec, named, |spec| race.enter(spec)) {
+                Ok(fit) => fit.told(),
+                Err(error) => failed.push(Failed::new(rib, spec, named, &error)),
             }
         }
-        if !self.args.json {
+        if self.args.json {
+            failed.iter().try_for_each(|it| self.out.json(it))?;
+        } else {
             choice::announce(&mut self.out, &race)?;
         }
+        let measured = match race.is_empty() {
+            true => self.none::<F>(&failed)?,
+            false => self.traffics(&race, &failed)?,
+        };
+        self.failed.append(&mut failed);
+        Ok(measured)
+    }
+
+    /// Says of each engine of a family why it has no result; that nothing was measured.
+    fn none<F: Served>(&mut self, failed: &[Failed]) -> Result<usize, CliError> {
+        if !self.args.json {
+            let mut grid = Grid::new([("engine", Align::Left)]);
+            failed.iter().for_each(|it| it.row(&mut grid, &self.out));
+            writeln!(self.out, "\n{}", self.out.bold(F::LABEL))?;
+            grid.print(&mut self.out)?;
+        }
+        Ok(0)
+    }
+
+    /// Measures the engines under all traffic; how many measurements there were.
+    fn traffics<F: Served + LabFamily>(
+        &mut self,
+        race: &Race<'_, F>,
+        failed: &[Failed],
+    ) -> Result<usize, CliError> {
         let mut measured = 0;
         for traffic in std::mem::take(&mut self.traffics) {
             match race.heat(&traffic, SEED) {
                 Some(heat) => {
-                    measured += self.heat(&race, &heat.held_as(form(self.args.keys)))?;
+                    measured += self.heat(race, &heat.held_as(form(self.args.keys)), failed)?;
                 }
                 None => {
                     let traffic = traffic.to_string();
@@ -128,6 +172,7 @@ impl Bench<'_> {
         &mut self,
         race: &Race<'_, F>,
         heat: &Heat<F>,
+        failed: &[Failed],
     ) -> Result<usize, CliError> {
         let traffic = heat.traffic().to_string();
         let title = format!("{}, {} traffic", F::LABEL, longmatch_feed::printable(&traffic));
@@ -136,14 +181,16 @@ impl Bench<'_> {
         let mut records = Vec::new();
         for (done, mode) in self.modes.iter().enumerate() {
             progress.set(done as u64);
-            records.extend(race.run(heat, &self.setup(*mode)));
+            let run = race.run(heat, &self.setup(*mode));
+            let option = || format!("--threads {}", self.args.threads);
+            records.extend(run.map_err(|error| CliError::threads(option(), &error))?);
         }
         drop(progress);
         self.wrong += records.iter().filter(|record| record.mismatches > 0).count();
         if self.args.json {
             records.iter().try_for_each(|record| self.out.json(record))?;
         } else {
-            self.print(&title, race, heat, &records)?;
+            self.print(&title, race, heat, &records, failed)?;
         }
         self.out.flush()?;
         Ok(records.len())
@@ -161,6 +208,7 @@ impl Bench<'_> {
         race: &Race<'_, F>,
         heat: &Heat<F>,
         records: &[Record],
+        failed: &[Failed],
     ) -> Result<(), CliError> {
         let about = self.about(heat, records);
         let routes = plural(race.rib().len() as u64, "route");
@@ -201,6 +249,7 @@ impl Bench<'_> {
                 record.limit_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}x")),
             ]);
         }
+        failed.iter().for_each(|it| it.row(&mut grid, out));
         grid.print(out)?;
         choice::compare(out, records)
     }

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use longmatch::{Change, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
 use longmatch_lab::{
-    LabFamily, Machine, Replay, ReplayRecord, ReplayStep, in_random_order, reader_keys,
+    LabFamily, Machine, Replay, ReplayError, ReplayRecord, ReplayStep, in_random_order, reader_keys,
 };
 
-use crate::args::{EngineArgs, ReplayArgs, first_fit};
+use crate::args::{EngineArgs, ReplayArgs};
 use crate::error::{CliError, Outcome, Status};
+use crate::fit::{Failed, Failure, first_fit, no_results};
 use crate::input::{Families, Routes, Served, is_stdin};
 use crate::output::{Out, plural, warn};
 use crate::progress::Progress;
@@ -25,10 +26,12 @@ const IDLE: Duration = Duration::from_secs(1);
 /// When a table was compiled again so often, one update a commit, the user hears what helps.
 const OFTEN: u64 = 100;
 
-/// Carries out the command. A wrong answer makes the status negative.
+/// Carries out the command. A wrong answer makes the status negative, and so does an engine that
+/// ends with an error beside others.
 ///
 /// # Errors
-/// When routes or updates cannot be loaded, are of both families, or do not fit an engine.
+/// When routes or updates cannot be loaded, are of both families, or fit no engine; when the system
+/// does not start the threads.
 pub fn run(args: &ReplayArgs) -> Outcome {
     let engines = args.engines();
     let (ipv4, ipv6) = (engines.specs::<Ipv4>()?, engines.specs::<Ipv6>()?);
@@ -46,9 +49,12 @@ pub fn run(args: &ReplayArgs) -> Outcome {
         }
     };
     let six = match args.from_empty {
-        true => from_empty_is_ipv6(&routes)?,
+        true => from_empty_is_ipv6(&routes, families)?,
         false => updates.ipv4.is_empty(),
     };
+    if let (false, Err(none)) = (args.from_empty, routes.some_of(families)) {
+        warn(format_args!("{none}; the updates begin with an empty table"));
+    }
     let out = Out::new();
     let mut command = Command { args, engines, routes: &routes, updates: &updates, out };
     command.head()?;
@@ -61,14 +67,13 @@ pub fn run(args: &ReplayArgs) -> Outcome {
 }
 
 /// Which family's routes are to be inserted.
-fn from_empty_is_ipv6(routes: &Routes) -> Result<bool, CliError> {
-    match (routes.table.ipv4().is_empty(), routes.table.ipv6().is_empty()) {
-        (true, true) => Err(CliError::input(&routes.name, "no routes to insert")),
-        (false, false) => {
-            Err(CliError::input(&routes.name, "routes of IPv4 and IPv6: use -4 or -6"))
-        }
-        (no_ipv4, _) => Ok(no_ipv4),
+fn from_empty_is_ipv6(routes: &Routes, families: Families) -> Result<bool, CliError> {
+    routes.some_of(families)?;
+    let no_ipv4 = routes.table.ipv4().is_empty();
+    if !no_ipv4 && !routes.table.ipv6().is_empty() {
+        return Err(CliError::input(&routes.name, "routes of IPv4 and IPv6: use -4 or -6"));
     }
+    Ok(no_ipv4)
 }
 
 struct Command<'a> {
@@ -125,41 +130,63 @@ impl Command<'_> {
             verify_every: args.verify_every,
             full: args.full,
         };
-        let mut records = Vec::new();
+        let (mut records, mut failed) = (Vec::new(), Vec::new());
         for spec in specs {
-            let Some(record) = self.engine(&replay, spec)? else { continue };
-            if args.json {
-                self.out.json(&record)?;
-                self.out.flush()?;
+            match self.engine(&replay, spec)? {
+                Ok(record) => {
+                    if args.json {
+                        self.out.json(&record)?;
+                    }
+                    records.push(record);
+                }
+                Err(failure) => {
+                    if args.json {
+                        self.out.json(&failure)?;
+                    }
+                    failed.push(failure);
+                }
             }
-            records.push(record);
+            self.out.flush()?;
         }
         if records.is_empty() {
-            let problem = format!("no {} engine was replayed: name others", F::LABEL);
+            let none = || format!("no {} engine was replayed: name others", F::LABEL);
+            let problem = no_results("replayed", &failed).unwrap_or_else(none);
             return Err(CliError::input("--engine", problem));
         }
         if !args.json {
-            self.print::<F>(&records)?;
+            self.print::<F>(&records, &failed)?;
         }
-        Ok(records.iter().all(ReplayRecord::is_right))
+        let named = failed.iter().any(|it| it.named);
+        Ok(!named && records.iter().all(ReplayRecord::is_right))
     }
 
-    /// Replays with one engine; `None` when it cannot hold the table and nobody asked for it.
+    /// Replays with one engine, from the beginning again with a wider form where the table grows
+    /// beyond a limit of it.
     fn engine<F: Served + LabFamily>(
         &self,
         replay: &Replay<'_, F>,
         spec: &EngineSpec,
-    ) -> Result<Option<ReplayRecord>, CliError> {
+    ) -> Result<Result<ReplayRecord, Failed>, CliError> {
         let named = self.engines.named(spec);
-        let fit = first_fit(spec, named, |spec| Ok((spec.clone(), replay.writer(spec)?)));
-        let (spec, writer) = match fit {
-            Ok(fit) => fit,
-            Err(error) if named => return Err(error.into()),
-            Err(error) => {
-                warn(format_args!("{} without {error}", F::LABEL));
-                return Ok(None);
-            }
-        };
+        match first_fit::<F, _, _>(spec, named, |spec| self.attempt(replay, spec)) {
+            Ok(fit) => Ok(Ok(fit.told())),
+            Err(error) => match error.threads() {
+                Some(threads) if self.args.readers() > 0 => {
+                    let option = format!("--readers {}", self.args.readers());
+                    Err(CliError::threads(option, threads))
+                }
+                Some(threads) => Err(CliError::threads("--full", threads)),
+                None => Ok(Err(Failed::new(self.routes.rib::<F>(), spec, named, &error))),
+            },
+        }
+    }
+
+    fn attempt<F: Served + LabFamily>(
+        &self,
+        replay: &Replay<'_, F>,
+        spec: &EngineSpec,
+    ) -> Result<ReplayRecord, ReplayError> {
+        let writer = replay.writer(spec).map_err(ReplayError::Compile)?;
         let label = format!("replaying {} {spec}", F::LABEL);
         let total = replay.changes.len() as u64;
         let mut progress = Progress::new(label, Some(total), "updates");
@@ -173,8 +200,7 @@ impl Command<'_> {
                 ));
             }
         };
-        let record = replay.run(writer, &spec, &mut on_step);
-        record.map(Some).map_err(|error| CliError::input(&spec, error))
+        replay.run(writer, spec, &mut on_step)
     }
 
     /// The words of a next hop.

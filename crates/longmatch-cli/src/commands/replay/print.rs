@@ -7,18 +7,23 @@ use longmatch_lab::{ENTERING_BATCH, Kinds, READER_BATCH, ReplayRecord};
 
 use super::Command;
 use crate::error::CliError;
+use crate::fit::Failed;
 use crate::input::Served;
-use crate::output::{Align, Grid, bytes, percent, plural, thousands};
+use crate::output::{Align, Grid, bytes, percent, plural, short, thousands};
 
 impl Command<'_> {
-    /// Prints all records, of which there is at least one.
-    pub(super) fn print<F: Served>(&mut self, records: &[ReplayRecord]) -> Result<(), CliError> {
+    /// Prints all records, of which there is at least one, and the engines without one.
+    pub(super) fn print<F: Served>(
+        &mut self,
+        records: &[ReplayRecord],
+        failed: &[Failed],
+    ) -> Result<(), CliError> {
         let Some(first) = records.first() else { return Ok(()) };
         let source = self.source(first.updates);
         let out = &mut self.out;
         writeln!(out, "\n{}  {}", out.bold(F::LABEL), out.dim(source))?;
         writeln!(out, "  {}", out.dim(kinds(first)))?;
-        self.times(records)?;
+        self.times(records, failed)?;
         self.tables(records)?;
         if first.readers > 0 {
             self.readers(records)?;
@@ -26,7 +31,7 @@ impl Command<'_> {
         records.iter().try_for_each(|record| self.wrong(record))
     }
 
-    fn times(&mut self, records: &[ReplayRecord]) -> Result<(), CliError> {
+    fn times(&mut self, records: &[ReplayRecord], failed: &[Failed]) -> Result<(), CliError> {
         let each = match self.args.batch {
             1 => "apply and commit".to_owned(),
             n => format!("apply; the last of {} commits", thousands(n as u64)),
@@ -49,16 +54,17 @@ impl Command<'_> {
             let out = &self.out;
             grid.row([
                 record.title(),
-                us(record.mean_us),
-                record.mean_effective_us.map_or_else(String::new, us),
-                us(record.p50_us),
-                us(record.p99_us),
-                us(record.p999_us),
-                us(record.max_us),
+                short(record.mean_us),
+                record.mean_effective_us.map_or_else(String::new, short),
+                short(record.p50_us),
+                short(record.p99_us),
+                short(record.p999_us),
+                short(record.max_us),
                 if record.mismatches == 0 { out.green(wrong) } else { out.red(wrong) },
                 if record.check == "ok" { out.green("sound") } else { out.red("BROKEN") },
             ]);
         }
+        failed.iter().for_each(|it| it.row(&mut grid, &self.out));
         grid.print(&mut self.out)
     }
 
@@ -76,7 +82,7 @@ impl Command<'_> {
         ]);
         for record in records {
             grid.row([
-                short(record, records),
+                label(record, records),
                 format!("{:.3}", record.entries_replaced),
                 format!("{:.3}", record.nodes_replaced),
                 format!("{:.3}", record.leaves_replaced),
@@ -117,7 +123,7 @@ impl Command<'_> {
         for record in records {
             let (idle, churn) = (record.reader_mlps_idle, record.reader_mlps_churn);
             grid.row([
-                short(record, records),
+                label(record, records),
                 mlps(idle),
                 mlps(churn),
                 percent(churn.unwrap_or(0.0), idle.unwrap_or(0.0)),
@@ -149,7 +155,7 @@ impl Command<'_> {
 }
 
 /// The engine, with its variant only where another one has the same name.
-fn short(record: &ReplayRecord, records: &[ReplayRecord]) -> String {
+fn label(record: &ReplayRecord, records: &[ReplayRecord]) -> String {
     match records.iter().filter(|other| other.engine == record.engine).count() {
         1 => record.engine.to_owned(),
         _ => record.title(),
@@ -168,28 +174,4 @@ fn kinds(record: &ReplayRecord) -> String {
          {after} then; {checked} checked at {}",
         plural(record.checkpoints, "checkpoint")
     )
-}
-
-/// Microseconds with as many digits as there is something to see.
-fn us(us: f64) -> String {
-    match us {
-        us if us >= 1000.0 => thousands(us.round() as u64),
-        us if us >= 100.0 => format!("{us:.0}"),
-        us if us >= 10.0 => format!("{us:.1}"),
-        us => format!("{us:.2}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn microseconds_are_short() {
-        let all = [(0.046, "0.05"), (9.994, "9.99"), (12.34, "12.3"), (480.4, "480")];
-        for (value, text) in all {
-            assert_eq!(us(value), text);
-        }
-        assert_eq!(us(52_345.6), "52,346");
-    }
 }

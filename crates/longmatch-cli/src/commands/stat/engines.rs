@@ -5,7 +5,7 @@ use std::time::Instant;
 use longmatch::{EngineKind, EngineSpec, Fib, MemoryPart, Rib};
 use serde::Serialize;
 
-use crate::args::first_fit;
+use crate::fit::{Failure, first_fit};
 use crate::input::Served;
 use crate::progress::Progress;
 
@@ -73,8 +73,9 @@ fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec, named: bool) -> EngineNumbers
         error: None,
     };
     let start = Instant::now();
-    match first_fit(spec, named, |spec| Fib::compile(rib, spec.clone())) {
-        Ok(fib) => {
+    match first_fit::<F, _, _>(spec, named, |spec| Fib::compile(rib, spec.clone())) {
+        Ok(fit) => {
+            let fib = fit.told();
             numbers.compile_seconds = Some(start.elapsed().as_secs_f64());
             let usage = fib.memory_usage();
             numbers.bytes = Some(usage.bytes() as u64);
@@ -88,7 +89,7 @@ fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec, named: bool) -> EngineNumbers
             };
             numbers.variant = Some(variant.trim_end().to_owned()).filter(|it| !it.is_empty());
         }
-        Err(error) => numbers.error = Some(error.to_string()),
+        Err(error) => numbers.error = Some(error.reason()),
     }
     numbers
 }

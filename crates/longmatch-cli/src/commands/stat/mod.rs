@@ -14,7 +14,7 @@ use self::numbers::Numbers;
 use crate::args::{EngineArgs, StatArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, Served};
-use crate::output::Out;
+use crate::output::{Out, warn};
 
 /// Carries out the command. Families without routes are left out, unless they were asked for.
 ///
@@ -25,6 +25,10 @@ pub fn run(args: &StatArgs) -> Outcome {
     let ipv4 = args.engines.specs::<Ipv4>()?;
     let ipv6 = args.engines.specs::<Ipv6>()?;
     let routes = Routes::load(&args.routes, families)?;
+    // No routes are an answer too, but seldom the one that was wanted.
+    if let Err(none) = routes.some_of(families) {
+        warn(none);
+    }
     let mut stat =
         Stat { routes: &routes, engines: &args.engines, json: args.json, out: Out::new() };
     if !args.json {

@@ -8,7 +8,7 @@ use super::engines::EngineNumbers;
 use super::numbers::Numbers;
 use crate::error::CliError;
 use crate::input::Served;
-use crate::output::{Align, Grid, Out, bar, bytes, percent, plural, thousands};
+use crate::output::{Align, Grid, Out, bar, bytes, percent, plural, short, thousands};
 
 /// Length of the longest bar.
 const BAR: usize = 32;
@@ -133,7 +133,7 @@ fn memory(out: &mut Out, numbers: &Numbers<'_>, engines: &[EngineNumbers]) -> Re
     ]);
     let per_route = |bytes: u64| match numbers.routes {
         0 => "-".to_owned(),
-        routes => format!("{:.2}", bytes as f64 / routes as f64),
+        routes => short(bytes as f64 / routes as f64),
     };
     grid.row([
         out.dim("(the routes)"),

@@ -9,7 +9,8 @@ use crate::mem::OutOfMemory;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// A next-hop id does not fit the engine's entries.
+    /// A next-hop id does not fit the engine's entries. Ids that [`crate::NextHops`] gives out are
+    /// dense, so that the greatest is small; [`crate::EngineSpec::wider`] lists wider entries.
     NextHopTooLarge {
         /// The engine.
         engine: &'static str,
@@ -69,8 +70,7 @@ impl fmt::Display for CompileError {
         match self {
             Self::NextHopTooLarge { engine, id, limit } => write!(
                 f,
-                "{engine}: next-hop id {id} does not fit, the greatest possible is {limit}; \
-                 number the next hops densely (NextHops does) or choose a wider entry format"
+                "{engine}: next-hop id {id} does not fit, the greatest possible is {limit}"
             ),
             Self::TooMany { engine, what, limit } => {
                 write!(f, "{engine}: the table needs more than {limit} {what}")

@@ -1,0 +1,298 @@
+//! Engines that hold a table, in a wider form where their own does not, and those without a result.
+
+use longmatch::{CompileError, EngineSpec, Rib, UpdateError};
+use longmatch_lab::{ReplayError, ThreadError, VerifyError};
+use serde::Serialize;
+
+use crate::input::Served;
+use crate::output::{self, Grid, Out, thousands, warn};
+
+/// Why an engine has no result.
+pub trait Failure {
+    /// Whether the table exceeds a limit of the engine, so that a wider form may hold it.
+    fn is_limit(&self) -> bool;
+
+    /// The threads that the system did not start, if that is the reason: no other engine has more.
+    fn threads(&self) -> Option<&ThreadError> {
+        None
+    }
+
+    /// What is wrong and what to do on the command line, without the name of the engine.
+    fn reason(&self) -> String;
+}
+
+impl Failure for CompileError {
+    fn is_limit(&self) -> bool {
+        matches!(self, Self::NextHopTooLarge { .. } | Self::TooMany { .. })
+    }
+
+    fn reason(&self) -> String {
+        const OTHER: &str = "choose another engine with --engine";
+        match self {
+            Self::NextHopTooLarge { id, limit, .. } => {
+                let (id, limit) = (thousands((*id).into()), thousands((*limit).into()));
+                format!("the table numbers next hops up to {id}, the engine up to {limit}: {OTHER}")
+            }
+            Self::TooMany { what, limit, .. } => {
+                format!("the table needs more than {} {what}: {OTHER}", thousands(*limit))
+            }
+            Self::Memory { limit, smallest, bytes } => format!(
+                "no engine holds the table in {}; the smallest, {smallest}, takes about {}: raise \
+                 memory= of --engine auto, or --memory",
+                output::bytes(*limit),
+                output::bytes(*bytes),
+            ),
+            Self::TooLarge { bytes, limit, .. } => format!(
+                "the table may take {}, and the limit is {}: choose another engine with --engine, or \
+                 raise --memory",
+                output::bytes(*bytes),
+                output::bytes(*limit),
+            ),
+            Self::Allocation { bytes, .. } => {
+                format!("the system has no memory for {}: {OTHER}", output::bytes(*bytes))
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
+impl Failure for VerifyError {
+    fn is_limit(&self) -> bool {
+        matches!(self, Self::Compile(error) if error.is_limit())
+    }
+
+    fn threads(&self) -> Option<&ThreadError> {
+        match self {
+            Self::Threads(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn reason(&self) -> String {
+        match self {
+            Self::Compile(error) => error.reason(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl Failure for ReplayError {
+    fn is_limit(&self) -> bool {
+        match self {
+            Self::Compile(error) | Self::Fresh(error) => error.is_limit(),
+            Self::Update { error: UpdateError::Limit(error), .. } => error.is_limit(),
+            _ => false,
+        }
+    }
+
+    fn threads(&self) -> Option<&ThreadError> {
+        match self {
+            Self::Threads(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn reason(&self) -> String {
+        match self {
+            Self::Compile(error) => error.reason(),
+            Self::Update { number, error: UpdateError::Limit(error) } => {
+                format!("update {}: {}", thousands(*number), error.reason())
+            }
+            Self::Update { number, error: UpdateError::Retired { bytes, limit } } => format!(
+                "update {}: readers keep {} of the table from being used again, and {} is the \
+                 most: use fewer --readers",
+                thousands(*number),
+                output::bytes(*bytes as u64),
+                output::bytes(*limit as u64),
+            ),
+            Self::Fresh(error) => {
+                format!("the routes after the last update: {}", error.reason())
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
+/// A result, and what the user has to know about how it came about.
+#[derive(Debug)]
+pub struct Fit<T> {
+    /// The result.
+    pub value: T,
+    /// That a wider form has it, and not the engine that was named.
+    note: Option<String>,
+}
+
+impl<T> Fit<T> {
+    /// The result. Says on standard error what there is to know.
+    pub fn told(self) -> T {
+        self.note.iter().for_each(warn);
+        self.value
+    }
+}
+
+/// Tries an engine, and its wider forms where the table exceeds a limit of it: all commands do. The
+/// options that were asked for stay as they are. The error is that of the engine itself.
+///
+/// # Errors
+/// When neither the engine nor a wider form has a result.
+pub fn first_fit<F: Served, T, E: Failure>(
+    spec: &EngineSpec,
+    named: bool,
+    mut attempt: impl FnMut(&EngineSpec) -> Result<T, E>,
+) -> Result<Fit<T>, E> {
+    let error = match attempt(spec) {
+        Ok(value) => return Ok(Fit { value, note: None }),
+        Err(error) if !error.is_limit() => return Err(error),
+        Err(error) => error,
+    };
+    for wider in spec.wider() {
+        match attempt(&wider) {
+            Ok(value) => {
+                // The table of results shows the form, but not that another one was asked for.
+                let note =
+                    || format!("{}: {wider} stands in for {spec}: {}", F::LABEL, why(&error));
+                return Ok(Fit { value, note: named.then(note) });
+            }
+            Err(other) if other.threads().is_some() => return Err(other),
+            // One that is refused too, or that the family does not have, is not the last.
+            Err(_) => {}
+        }
+    }
+    Err(error)
+}
+
+/// The reason without what to do, which has been done.
+fn why(error: &impl Failure) -> String {
+    let reason = error.reason();
+    reason.rsplit_once(": ").map(|(why, _)| why.to_owned()).unwrap_or(reason)
+}
+
+/// An engine without a result: a row for people, a line of NDJSON for scripts.
+#[derive(Clone, Serialize, Debug)]
+pub struct Failed {
+    /// The name of the engine.
+    engine: &'static str,
+    /// The engine with its options, as it can be given to `--engine`.
+    spec: String,
+    /// `ipv4` or `ipv6`.
+    family: &'static str,
+    /// Routes in the table.
+    routes: usize,
+    /// What is wrong.
+    error: String,
+    /// Whether it was asked for by name: that makes the status negative.
+    #[serde(skip)]
+    pub named: bool,
+}
+
+impl Failed {
+    /// From the reason.
+    pub fn new<F: Served>(
+        rib: &Rib<F>,
+        spec: &EngineSpec,
+        named: bool,
+        error: &impl Failure,
+    ) -> Self {
+        let (engine, spec) = (spec.kind.name(), spec.to_string());
+        // There is nothing to choose where all engines were tried.
+        let error = if error.is_limit() && !named { why(error) } else { error.reason() };
+        Self { engine, spec, family: F::NAME, routes: rib.len(), error, named }
+    }
+
+    /// Adds the row that says so to a table whose first column has the engines.
+    pub fn row(&self, grid: &mut Grid, out: &Out) {
+        let error = format!("no result: {}", self.error);
+        let error = if self.named { out.red(error) } else { out.dim(error) };
+        grid.span(self.spec.clone(), error);
+    }
+}
+
+/// Why there is no result at all, when that is so.
+pub fn no_results(done: &str, failed: &[Failed]) -> Option<String> {
+    let Failed { spec, error, .. } = failed.first()?;
+    Some(format!("no engine was {done}: {spec}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longmatch::{Ipv4, Ipv6};
+
+    const TOO_LARGE: CompileError =
+        CompileError::NextHopTooLarge { engine: "dxr", id: 69_938, limit: 65_535 };
+
+    fn fit(spec: &str, named: bool, holds: &str) -> (Result<Fit<String>, CompileError>, usize) {
+        let mut attempts = 0;
+        let fit = first_fit::<Ipv4, _, _>(&spec.parse().unwrap(), named, |spec| {
+            attempts += 1;
+            if spec.to_string() == holds { Ok(spec.to_string()) } else { Err(TOO_LARGE) }
+        });
+        (fit, attempts)
+    }
+
+    #[test]
+    fn wider_forms_stand_in() {
+        for named in [false, true] {
+            let (found, attempts) = fit("dxr", named, "dxr:hops=k");
+            let found = found.unwrap();
+            assert_eq!((&found.value[..], attempts), ("dxr:hops=k", 3));
+            let wanted = "IPv4: dxr:hops=k stands in for dxr: \
+                          the table numbers next hops up to 69,938, the engine up to 65,535";
+            assert_eq!(found.note, named.then(|| wanted.to_owned()));
+        }
+        assert_eq!(fit("dxr:d=18", true, "dxr:d=18:wide").0.unwrap().value, "dxr:d=18:wide");
+        assert!(fit("dxr", true, "dxr").0.unwrap().note.is_none());
+        let (refused, attempts) = fit("dxr", false, "nothing");
+        assert_eq!((refused.unwrap_err(), attempts), (TOO_LARGE, 7));
+    }
+
+    /// What a wider form cannot mend is not tried again.
+    #[test]
+    fn only_limits_are_widened() {
+        let mut attempts = 0;
+        let error = ThreadError { started: 1, wanted: 2, reason: "none left".into() };
+        let fit = first_fit::<Ipv6, (), _>(&"dxr".parse().unwrap(), true, |_| {
+            attempts += 1;
+            Err(match attempts {
+                1 => VerifyError::Compile(TOO_LARGE),
+                _ => VerifyError::Threads(error.clone()),
+            })
+        });
+        assert_eq!((fit.unwrap_err(), attempts), (VerifyError::Threads(error), 2));
+    }
+
+    /// Users of the command have no library: advice names options.
+    #[test]
+    fn reasons_are_for_the_command_line() {
+        let update = UpdateError::Limit(TOO_LARGE);
+        let reasons = [
+            TOO_LARGE.reason(),
+            CompileError::TooMany { engine: "dxr", what: "chunks", limit: 1 << 20 }.reason(),
+            CompileError::Memory { limit: 7, smallest: "folio", bytes: 9 }.reason(),
+            ReplayError::Update { number: 1234, error: update.clone() }.reason(),
+            ReplayError::Fresh(TOO_LARGE).reason(),
+        ];
+        assert!(reasons.iter().all(|it| it.contains("--engine")), "{reasons:?}");
+        assert!(reasons[3].starts_with("update 1,234: the table numbers"), "{}", reasons[3]);
+        let retired = UpdateError::Retired { bytes: 70 << 20, limit: 64 << 20 };
+        let retired = ReplayError::Update { number: 5, error: retired }.reason();
+        assert!(retired.contains("70.0 MiB") && retired.ends_with("--readers"), "{retired}");
+        let library = [TOO_LARGE.to_string(), update.to_string()];
+        assert!(!library.iter().any(|it| it.contains("NextHops") || it.contains("--")));
+    }
+
+    #[test]
+    fn lines_say_which_engine_and_why() {
+        let rib = Rib::<Ipv4>::new();
+        let failed = Failed::new(&rib, &"dxr:d=18".parse().unwrap(), true, &TOO_LARGE);
+        let line = serde_json::to_value(&failed).unwrap();
+        assert_eq!((&line["engine"], &line["spec"]), (&"dxr".into(), &"dxr:d=18".into()));
+        assert_eq!((&line["family"], &line["routes"]), (&"ipv4".into(), &0.into()));
+        assert!(line["error"].as_str().unwrap().contains("65,535") && line["named"].is_null());
+        let unnamed = Failed::new(&rib, &"dxr".parse().unwrap(), false, &TOO_LARGE);
+        assert!(unnamed.error.ends_with("the engine up to 65,535"), "{}", unnamed.error);
+        let problem = no_results("measured", &[failed]).unwrap();
+        assert!(problem.starts_with("no engine was measured: dxr:d=18: the table"), "{problem}");
+        assert!(no_results("measured", &[]).is_none());
+    }
+}

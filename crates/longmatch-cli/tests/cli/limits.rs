@@ -1,0 +1,147 @@
+//! Engines that cannot hold a table, and systems that do not start threads.
+
+use crate::common::{Dir, Ended, longmatch, run};
+
+/// Routes and next hops: more than the entries of some engines hold.
+const MANY: u32 = 66_000;
+
+/// Each route with a next hop of its own, spread over DXR's chunks.
+fn many(dir: &Dir) -> String {
+    let line = |i: u32| format!("{:x}:{:x}000::/36 nh{i}\n", 0x2000 + (i & 0x1fff), i >> 13);
+    dir.file("many.txt", (0..MANY).map(line).collect::<String>())
+}
+
+fn lines_of(ended: &Ended) -> Vec<serde_json::Value> {
+    ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn engines(lines: &[serde_json::Value]) -> Vec<&str> {
+    lines.iter().map(|line| line["engine"].as_str().unwrap()).collect()
+}
+
+/// The end of it: a replay is refused before its last next hop.
+const REASON: &str = ", the engine up to 65,535: choose another engine with --engine";
+const STANDS_IN: &str = "longmatch: IPv6: dxr:hops=k stands in for dxr: ";
+
+/// DXR has a wider form, Folio with codes of 16 bits has none: each command goes on, and says both.
+#[test]
+fn engines_without_a_result_are_rows_beside_the_others() {
+    let dir = Dir::new();
+    let routes = many(&dir);
+    let three = ["-6", "-e", "poptrie,folio:codes=16,dxr", "-r", &routes];
+    let bench = ["bench", "--seconds", "0.02", "-t", "random", "-m", "batch"];
+    let replay = ["replay", "--from-empty", "--readers", "1"];
+    for command in [&bench[..], &["verify"], &replay] {
+        let ended = run(&[command, &three].concat());
+        assert_eq!(ended.code, 1, "{command:?}: {ended:?}");
+        let row = |start: &str| {
+            let found = ended.stdout.lines().find(|line| line.trim_start().starts_with(start));
+            found.unwrap_or_else(|| panic!("{start} in {}", ended.stdout))
+        };
+        assert!(row("folio:codes=16").trim_end().ends_with(REASON), "{}", ended.stdout);
+        assert!(!row("poptrie").contains("no result") && row("dxr").contains("hops=k"));
+        assert!(ended.stderr.contains(STANDS_IN), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("NextHops"), "{}", ended.stderr);
+
+        let ended = run(&[command, &three, &["--json"]].concat());
+        assert_eq!(ended.code, 1, "{command:?}: {ended:?}");
+        let lines = lines_of(&ended);
+        let mut found = engines(&lines);
+        found.dedup();
+        found.sort_unstable();
+        assert_eq!(found, ["dxr", "folio", "poptrie"], "{command:?}");
+        for line in &lines {
+            if line["engine"] == "folio" {
+                assert!(line["error"].as_str().unwrap().ends_with(REASON), "{line}");
+                assert_eq!(line["spec"], "folio:codes=16");
+            } else {
+                assert!(line["error"].is_null() && line["mismatches"] == 0, "{line}");
+            }
+            assert_eq!(line["family"], "ipv6");
+        }
+    }
+}
+
+/// `all` is no name: that an engine cannot hold the table is a row, and no failure.
+#[test]
+fn engines_that_were_not_named_do_not_fail_a_run() {
+    let dir = Dir::new();
+    let line = |i: u32| format!("{}.{}.0.0/24 nh{i}\n", 1 + (i >> 8), i & 255);
+    let routes = dir.file("many.txt", (0..33_000).map(line).collect::<String>());
+    let args = ["bench", "-4", "--seconds", "0.01", "-t", "random", "-m", "batch", "-r", &routes];
+    let ended = run(&[&args[..], &["--json"]].concat());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(!ended.stderr.contains("sail"), "{}", ended.stderr);
+    let lines = lines_of(&ended);
+    let failed = lines.iter().filter(|line| line["error"].is_string());
+    assert_eq!(failed.map(|line| &line["engine"]).collect::<Vec<_>>(), ["sail"]);
+    assert!(lines.len() >= 7, "{:?}", engines(&lines));
+}
+
+#[test]
+fn no_result_at_all_is_an_error() {
+    let dir = Dir::new();
+    let routes = many(&dir);
+    for (command, done) in [
+        (&["bench"][..], "measured"),
+        (&["verify"], "verified"),
+        (&["replay", "--from-empty"], "replayed"),
+    ] {
+        let ended =
+            run(&[command, &["-6", "-e", "folio:codes=16", "-r", &routes, "--json"]].concat());
+        assert_eq!((ended.code, lines_of(&ended).len()), (2, 1), "{command:?}: {ended:?}");
+        let wanted = format!("--engine: no engine was {done}: folio:codes=16: ");
+        assert!(ended.stderr.contains(&wanted) && ended.stderr.trim_end().ends_with("--engine"));
+    }
+    // Beside results of the other family they are rows too.
+    let text = format!("10.0.0.0/8 four\n{}", std::fs::read_to_string(&routes).unwrap());
+    let both = dir.file("both.txt", text);
+    let args = ["bench", "--seconds", "0.01", "-t", "random", "-m", "batch", "-e"];
+    let ended = run(&[&args[..], &["folio:codes=16,sail", "-r", &both]].concat());
+    for row in ["sail ", "folio:codes=16  no result: "] {
+        let found = ended.stdout.lines().any(|line| line.trim_start().starts_with(row));
+        assert!(ended.code == 1 && found, "{row}: {ended:?}");
+    }
+}
+
+/// A stack that no address space has room for: the system starts no thread, really.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn threads_that_are_not_started_are_errors() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", "2001:db8::/32 a\n2001:db8:1::/48 b\n");
+    let six = ["-6", "-e", "folio", "-r", &routes];
+    let commands: [(&[&str], &str, bool); 4] = [
+        (&["bench", "--threads", "2", "--seconds", "0.02"], "--threads 2: ", false),
+        (&["replay", "--from-empty", "--readers", "2"], "--readers 2: ", false),
+        (&["replay", "--from-empty", "--full"], "--full: ", true),
+        (&["verify"], "verifying: ", true),
+    ];
+    let one_cpu = std::thread::available_parallelism().map_or(1, usize::from) == 1;
+    for (command, whose, for_each_cpu) in commands {
+        if for_each_cpu && one_cpu {
+            continue;
+        }
+        let mut command = longmatch(&[command, &six].concat());
+        let output = command.env("RUST_MIN_STACK", (1u64 << 62).to_string()).output().unwrap();
+        let ended = Ended::from(output);
+        let wanted = format!("longmatch: {whose}the system started only ");
+        assert!(ended.code == 2 && ended.stderr.contains(&wanted), "{ended:?}");
+        assert!(ended.stderr.contains("ulimit -u"), "{}", ended.stderr);
+    }
+}
+
+/// More threads than CPUs take turns, which is said.
+#[test]
+fn threads_beyond_the_cpus_are_warned_about() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", "2001:db8::/32 a\n");
+    let args = ["bench", "-6", "--seconds", "0.02", "-t", "random", "-m", "one", "-e", "folio"];
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let more = (cpus + 1).to_string();
+    let ended = run(&[&args[..], &["--threads", &more, "-r", &routes]].concat());
+    let wanted = format!("--threads {more}: they take turns on {cpus} CPU");
+    assert!(ended.code == 0 && ended.stderr.contains(&wanted), "{ended:?}");
+    let ended = run(&[&args[..], &["-r", &routes]].concat());
+    assert!(ended.code == 0 && !ended.stderr.contains("take turns"), "{ended:?}");
+}
