@@ -6,7 +6,9 @@ use std::fs;
 use std::io::Write;
 
 use longmatch_lab::Machine;
-use longmatch_lab::report::{Effort, Experiment, FILES, Findings, Report, ReportStep};
+use longmatch_lab::report::{
+    Effort, Experiment, FILES, Findings, Report, ReportStep, remove_leftovers,
+};
 
 use crate::args::ReportArgs;
 use crate::error::{CliError, Outcome, Status};
@@ -31,7 +33,16 @@ pub fn run(args: &ReportArgs) -> Outcome {
     if machine.debug {
         warn("built with debug assertions: these rates say nothing, build with --release");
     }
-    fs::create_dir_all(&args.out).map_err(|error| cannot_write(args, &error))?;
+    fs::create_dir_all(&args.out).map_err(|error| {
+        let problem = format!("the folder cannot be made: {error}; name another one with --out");
+        CliError::input(args.out.display(), problem)
+    })?;
+    for folder in [args.out.clone(), args.out.join(PARTS)] {
+        for dir in remove_leftovers(&folder) {
+            let why = "left by an interrupted report, has files of others in it: not removed";
+            warn(format_args!("{}: {why}", dir.display()));
+        }
+    }
     let inputs = inputs::load(args)?;
     let effort = if args.full { Effort::FULL } else { Effort::QUICK };
     let report = Report { inputs: &inputs, effort, experiments };
@@ -42,8 +53,13 @@ pub fn run(args: &ReportArgs) -> Outcome {
     Ok(Status::ok_if(findings.wrong() == 0))
 }
 
+/// The error names the files.
 fn cannot_write(args: &ReportArgs, error: &std::io::Error) -> CliError {
-    CliError::input(args.out.display(), format!("cannot be written: {error}"))
+    CliError::new(format!(
+        "{error}; make room there or name another folder with --out. The sections in {} are \
+         complete, and the same command goes on from them",
+        args.out.join(PARTS).display()
+    ))
 }
 
 /// The names of all experiments, and what each is.

@@ -130,6 +130,109 @@ fn what_has_ended_is_kept() {
     assert!(repaired.stdout.contains("1 experiment: "), "{}", repaired.stdout);
 }
 
+/// The two files have the same name, as many updates and the same last one.
+#[test]
+fn other_updates_are_another_report() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    let report = |content: &str| {
+        let updates = dir.file("updates.txt", content);
+        let ended =
+            run(&["report", "-r", &routes, "-u", &updates, "-o", &out, "--only", "poptrie-fig7"]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.stdout
+    };
+    let first = "A 10.2.0.0/16 a\nA 10.3.0.0/16 b\nW 10.2.0.0/16\n";
+    assert!(report(first).contains("1 experiment: "));
+    assert!(report(first).contains("1 experiment, 1 of them from an earlier run: "));
+    let other = first.replace("10.3.0.0/16 b", "10.3.0.0/16 c");
+    assert!(report(&other).contains("1 experiment: "));
+}
+
+/// Each rate has both counts of disturbed passes, and each figure of rates says them.
+#[test]
+fn disturbed_passes_are_told_apart() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "batch-size"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let rates: Vec<_> = records(&out).into_iter().filter(|it| it["metric"] == "rate").collect();
+    let sum = |figure: &str, key: &str| {
+        let of = rates.iter().filter(|it| it["figure"] == figure);
+        of.map(|it| it[key].as_u64().expect("a count")).sum::<u64>()
+    };
+    for family in ["ipv4", "ipv6"] {
+        let figure = format!("batch-size-{family}-small");
+        let [passes, repeated, disturbed] =
+            ["passes", "repeated", "disturbed"].map(|key| sum(&figure, key));
+        assert!(passes > 0 && disturbed <= passes, "{figure}");
+        let said = match (repeated, disturbed) {
+            (0, 0) => format!("disturbed passes: none of {passes}"),
+            _ => format!(
+                "disturbed passes: {repeated} repeated; of the {passes} that count, {disturbed} \
+                 disturbed in every attempt"
+            ),
+        };
+        assert!(read(&out, "report.md").contains(&said), "{said}");
+    }
+    let header = read(&out, "records.csv");
+    assert!(header.starts_with("experiment,") && header.contains(",passes,repeated,disturbed,"));
+}
+
+/// A limit on the size of files stands for a full disk: the section fits, the page does not.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_page_that_does_not_fit_is_not_left_half() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    // In blocks of 512 bytes. Without the trap the signal would end the program.
+    let limited = "trap '' XFSZ; ulimit -f 24; exec \"$@\"";
+    let program = env!("CARGO_BIN_EXE_longmatch");
+    let args = ["report", "-r", &routes, "-o", &out, "--only", "poptrie-table1"];
+    let output = std::process::Command::new("sh")
+        .args(["-c", limited, "sh", program])
+        .args(args)
+        .output()
+        .expect("a shell");
+    let ended = crate::common::Ended::from(output);
+    assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{}", ended.stderr);
+    assert!(ended.stderr.contains("out/report.html is not written: File too large"), "{ended:?}");
+    assert!(!ended.stderr.contains("records.csv"), "it fits: {ended:?}");
+    assert!(ended.stderr.contains("--out") && ended.stderr.contains("out/parts"), "{ended:?}");
+    let mut names: Vec<_> = fs::read_dir(&out).unwrap().map(|it| it.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["parts", "records.csv", "records.ndjson", "report.md"]);
+    // With room the same command takes the section from there.
+    let ended = run(&args);
+    assert!(ended.stdout.contains("1 experiment, 1 of them from an earlier run"), "{ended:?}");
+    assert!(!read(&out, "report.html").is_empty());
+}
+
+#[test]
+fn what_an_interrupted_report_left_is_removed() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    let folder = Path::new(&out);
+    // No process has such numbers: Linux counts to 2^22.
+    let [ours, mixed] = ["peer-0-ipv4-2147483647", "peer-1-ipv6-2147483647"];
+    for name in [ours, mixed] {
+        fs::create_dir_all(folder.join(name)).unwrap();
+        fs::write(folder.join(name).join("answers.bin"), "x").unwrap();
+    }
+    fs::write(folder.join(mixed).join("notes.txt"), "x").unwrap();
+    fs::create_dir(folder.join("parts")).unwrap();
+    for name in ["report.html.unfinished", "parts/memory.json.unfinished"] {
+        fs::write(folder.join(name), "x").unwrap();
+    }
+    let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig7"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for gone in [ours, "report.html.unfinished", "parts/memory.json.unfinished"] {
+        assert!(!folder.join(gone).exists(), "{gone}");
+    }
+    assert!(folder.join(mixed).join("notes.txt").exists());
+    assert!(ended.stderr.contains(mixed) && ended.stderr.contains("not removed"), "{ended:?}");
+}
+
 /// Each file is a table of its own, under its own name; figures have the tables' names in them.
 #[test]
 fn tables_have_names() {
@@ -179,7 +282,8 @@ fn bad_input_is_refused() {
     let inside = format!("{file}/out");
     let ended = run(&["report", "-r", &routes, "-o", &inside, "--only", "memory"]);
     assert_eq!(ended.code, 2);
-    assert!(ended.stderr.contains("cannot be written"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the folder cannot be made: "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--out"), "{}", ended.stderr);
 }
 
 /// The peer of `docs/peers.md`, which needs nothing but Python.

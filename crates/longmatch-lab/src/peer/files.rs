@@ -4,12 +4,31 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use longmatch::{Bits, Family, NextHopId, Rib};
+use longmatch::{Bits, Family, Ipv4, Ipv6, NextHopId, Rib};
 
 use super::error::PeerFault;
 
 /// Bytes of an answer: the next-hop id, little endian, 0 for none.
 const ANSWER: usize = 4;
+
+/// The file of the answers.
+const ANSWERS: &str = "answers.bin";
+
+/// The file of the routes of a family.
+fn routes_file(family: &str) -> String {
+    format!("routes-{family}.txt")
+}
+
+/// The file of the addresses of a family.
+fn keys_file(family: &str) -> String {
+    format!("keys-{family}.bin")
+}
+
+/// The names of all files that a peer's directory may hold.
+pub(super) fn file_names() -> [String; 5] {
+    let [four, six] = [Ipv4::NAME, Ipv6::NAME];
+    [routes_file(four), routes_file(six), keys_file(four), keys_file(six), ANSWERS.into()]
+}
 
 /// A directory for one peer, removed with all that is in it.
 #[derive(Debug)]
@@ -31,7 +50,7 @@ impl Files {
 
     /// Writes the routes, one `prefix id` a line, in order.
     pub fn routes<F: Family>(&self, rib: &Rib<F>) -> Result<PathBuf, PeerFault> {
-        self.write(&format!("routes-{}.txt", F::NAME), |out| {
+        self.write(&routes_file(F::NAME), |out| {
             rib.iter().try_for_each(|route| writeln!(out, "{} {}", route.prefix, route.next_hop))
         })
     }
@@ -39,14 +58,14 @@ impl Files {
     /// Writes addresses as they are on the wire, without anything between them.
     pub fn keys<F: Family>(&self, keys: &[F::Bits]) -> Result<PathBuf, PeerFault> {
         let unused = size_of::<u128>() - usize::from(F::WIDTH / 8);
-        self.write(&format!("keys-{}.bin", F::NAME), |out| {
+        self.write(&keys_file(F::NAME), |out| {
             keys.iter().try_for_each(|key| out.write_all(&key.to_u128().to_be_bytes()[unused..]))
         })
     }
 
     /// Where answers go.
     pub fn answers(&self) -> PathBuf {
-        self.dir.join("answers.bin")
+        self.dir.join(ANSWERS)
     }
 
     /// Reads so many answers, and never more.

@@ -5,6 +5,7 @@
 //! Nothing that it says is trusted: every answer has a limit in time and size, and is compared with
 //! what was asked.
 
+mod abandoned;
 mod command;
 mod contestant;
 mod error;
@@ -21,6 +22,7 @@ use longmatch::{Family, NextHopId, Rib};
 use crate::contestant::Mode;
 use crate::walk::segments;
 
+pub(crate) use abandoned::{directory_name, remove_abandoned};
 pub use command::{BadPeerCommand, PeerCommand};
 pub(crate) use contestant::PeerEngine;
 pub use error::{PeerError, PeerFault};

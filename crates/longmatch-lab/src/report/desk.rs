@@ -400,7 +400,8 @@ pub(crate) fn with_rate(record: &Record, row: Row) -> Row {
         mean: record.mlps_mean,
         std_dev: record.mlps_sd,
         passes: record.passes as u64,
-        disturbed: record.repeated as u64,
+        repeated: record.repeated as u64,
+        disturbed: record.disturbed as u64,
         ..row
     }
 }

@@ -113,24 +113,29 @@ impl Inputs {
         some(self.ipv6())
     }
 
-    /// A number that other inputs hardly have, peers aside. O(routes + updates + destinations).
+    /// A hash of every route, update and destination in order, and of the names. Peers are not in
+    /// it. O(routes + updates + destinations).
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
+        self.tables.len().hash(&mut hasher);
         for table in &self.tables {
             table.name.hash(&mut hasher);
-            table.ipv4.iter().for_each(|route| (route.prefix, route.next_hop).hash(&mut hasher));
-            table.ipv6.iter().for_each(|route| (route.prefix, route.next_hop).hash(&mut hasher));
+            hash_routes(&table.ipv4, &mut hasher);
+            hash_routes(&table.ipv6, &mut hasher);
         }
-        if let Some(updates) = &self.updates {
-            updates.name.hash(&mut hasher);
-            format!("{:?}", (updates.ipv4.len(), updates.ipv4.last())).hash(&mut hasher);
-            format!("{:?}", (updates.ipv6.len(), updates.ipv6.last())).hash(&mut hasher);
-        }
-        if let Some(trace) = &self.trace {
-            (&trace.name, &trace.ipv4, &trace.ipv6).hash(&mut hasher);
-        }
+        // Every update, not only their number: a corrected file often has as many as before.
+        let updates = self.updates.as_ref();
+        updates.map(|it| (&it.name, &it.ipv4, &it.ipv6)).hash(&mut hasher);
+        let trace = self.trace.as_ref();
+        trace.map(|it| (&it.name, &it.ipv4, &it.ipv6)).hash(&mut hasher);
         hasher.finish()
     }
+}
+
+/// The number of routes goes first, so that a route cannot pass from one family to the next table.
+fn hash_routes<F: LabFamily>(rib: &Rib<F>, hasher: &mut DefaultHasher) {
+    rib.len().hash(hasher);
+    rib.iter().for_each(|route| route.hash(hasher));
 }
 
 fn some<F: LabFamily>(tables: Vec<Named<'_, F>>) -> Result<Vec<Named<'_, F>>, Absence> {
@@ -197,5 +202,78 @@ impl Effort {
     /// `quick` or `full`.
     pub fn name(&self) -> &'static str {
         if self.full { "full" } else { "quick" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longmatch::{NextHopId, Route};
+
+    use super::*;
+    use crate::testing::{table4, table6};
+
+    /// Inputs of every kind.
+    fn inputs() -> Inputs {
+        let announce = |prefix: &str, id| {
+            let next_hop = NextHopId::new(id).expect("an id");
+            Change::Announce(Route { prefix: prefix.parse().expect("a prefix"), next_hop })
+        };
+        let ipv4 = vec![announce("10.0.0.0/8", 1), announce("10.1.0.0/16", 2)];
+        let ipv4 = [&ipv4[..], &[announce("10.2.0.0/16", 1)]].concat();
+        let ipv6 = vec![Change::Withdraw("2001:db8::/32".parse().expect("a prefix"))];
+        let trace = Destinations::new(
+            "trace",
+            ["10.0.0.1", "10.0.0.2", "::1"].map(|it| it.parse().expect("an address")),
+        );
+        Inputs {
+            tables: vec![Subject { name: "t".into(), ipv4: table4(), ipv6: table6() }],
+            updates: Some(UpdateStream { name: "u".into(), ipv4, ipv6 }),
+            trace: Some(Arc::new(trace)),
+            peers: Peers::default(),
+        }
+    }
+
+    /// In each of these the number of updates, the last one and all names are as before.
+    #[test]
+    fn any_change_of_the_inputs_changes_the_fingerprint() {
+        let changes: [(&str, fn(&mut Inputs)); 9] = [
+            ("next hop of an update", |it| {
+                let Change::Announce(route) = &mut updates(it).ipv4[1] else { panic!() };
+                route.next_hop = NextHopId::new(7).expect("an id");
+            }),
+            ("kind of an update", |it| {
+                let Change::Announce(Route { prefix, .. }) = updates(it).ipv4[1] else { panic!() };
+                updates(it).ipv4[1] = Change::Withdraw(prefix);
+            }),
+            ("order of updates", |it| updates(it).ipv4.swap(0, 1)),
+            ("no updates", |it| it.updates = None),
+            ("a destination", |it| trace(it).ipv4[0] ^= 1),
+            ("order of destinations", |it| trace(it).ipv4.swap(0, 1)),
+            ("no trace", |it| it.trace = None),
+            ("next hop of a route", |it| {
+                let route = it.tables[0].ipv6.iter().next().expect("a route");
+                let other = NextHopId::new(route.next_hop.get() + 1).expect("an id");
+                it.tables[0].ipv6.insert(route.prefix, other).expect("room");
+            }),
+            ("the same table twice", |it| it.tables.push(it.tables[0].clone())),
+        ];
+        let usual = inputs().fingerprint();
+        assert_eq!(inputs().fingerprint(), usual);
+        let mut seen = vec![usual];
+        for (what, change) in changes {
+            let mut changed = inputs();
+            change(&mut changed);
+            let fingerprint = changed.fingerprint();
+            assert!(!seen.contains(&fingerprint), "{what}");
+            seen.push(fingerprint);
+        }
+    }
+
+    fn updates(it: &mut Inputs) -> &mut UpdateStream {
+        it.updates.as_mut().expect("updates")
+    }
+
+    fn trace(it: &mut Inputs) -> &mut Destinations {
+        Arc::get_mut(it.trace.as_mut().expect("a trace")).expect("no other reference")
     }
 }

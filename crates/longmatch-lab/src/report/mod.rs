@@ -8,6 +8,7 @@
 mod compare;
 mod desk;
 mod distribution;
+mod disturbance;
 mod experiment;
 mod experiments;
 mod inputs;
@@ -30,4 +31,5 @@ pub use model::{
 };
 pub use page::FILES;
 pub use run::{Findings, Report, ReportStep};
+pub use store::remove_leftovers;
 pub use write::{Absent, Page, csv, ndjson};

@@ -283,7 +283,9 @@ pub struct Row {
     pub std_dev: Option<f64>,
     /// Passes that count.
     pub passes: u64,
-    /// Passes that were repeated, since the machine was disturbed meanwhile.
+    /// Passes that were thrown away and repeated, since the machine was disturbed meanwhile.
+    pub repeated: u64,
+    /// Passes that count although the machine was disturbed, also when they were repeated.
     pub disturbed: u64,
     /// The value that the paper gives.
     pub paper: Option<f64>,

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 
 use super::desk::SEED;
+use super::disturbance;
 use super::model::{Condition, Finding, Row};
 use super::run::{Findings, Report};
-use super::show::{condition, plural, remark, thousands};
+use super::show::{condition, plural, remark};
 use super::store::replace;
 use super::surroundings::surroundings;
 use super::write::{Absent, Page, csv, ndjson};
@@ -40,15 +41,21 @@ impl Report<'_> {
         }
     }
 
-    /// Writes all [`FILES`] into a folder.
+    /// Writes all [`FILES`] into a folder. A file that cannot be written stays as it was; the others
+    /// are written.
     ///
     /// # Errors
-    /// When one cannot be written.
+    /// When files cannot be written: the error names each of them, and says why.
     pub fn write(&self, findings: &Findings, folder: &Path) -> io::Result<()> {
         let page = self.page(findings);
         let sections = &findings.sections;
         let texts = [page.html(), page.markdown(), ndjson(sections), csv(sections)];
-        FILES.iter().zip(texts).try_for_each(|(file, text)| replace(&folder.join(file), &text))
+        let files = FILES.iter().zip(texts);
+        let errors: Vec<_> =
+            files.filter_map(|(file, text)| replace(&folder.join(file), &text).err()).collect();
+        let Some(first) = errors.first() else { return Ok(()) };
+        let all: Vec<_> = errors.iter().map(io::Error::to_string).collect();
+        Err(io::Error::new(first.kind(), all.join("; ")))
     }
 
     fn table_names(&self) -> String {
@@ -129,7 +136,7 @@ fn summary(findings: &Findings) -> Vec<Finding> {
     let rows: Vec<_> = sections.iter().flat_map(|section| &section.records).collect();
     all.extend(flagship(&rows));
     all.extend(simple(&rows));
-    all.extend(calm(&rows));
+    all.extend(disturbance::in_a_sentence(&rows).map(remark));
     for (section, title, finding) in claims.iter().filter(|(.., it)| it.holds == Some(false)) {
         let text = format!("{} ({title}): {}", section.source, finding.text);
         all.push(Finding { holds: Some(false), text });
@@ -199,20 +206,6 @@ fn simple(rows: &[&Row]) -> Vec<Finding> {
     }
 }
 
-/// How often passes were repeated.
-fn calm(rows: &[&Row]) -> Option<Finding> {
-    let rates = || rows.iter().filter(|row| row.metric == "rate");
-    let passes: u64 = rates().map(|row| row.passes).sum();
-    let repeated: u64 = rates().map(|row| row.disturbed).sum();
-    (passes > 0).then(|| {
-        remark(format!(
-            "{} passes count; {} were repeated because the machine was disturbed meanwhile.",
-            thousands(passes),
-            thousands(repeated)
-        ))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,9 +240,5 @@ mod tests {
         assert!(texts[1].starts_with("dir24_8 is faster than folio under routed"), "{}", texts[1]);
         assert!(texts[2].contains("routed traffic, mode one, ipv4 of t (dir24_8)"), "{}", texts[2]);
         assert!(flagship(&[]).is_empty() && simple(&[]).is_empty());
-        let mut rows = [row("folio", "random", 3.0), row("radix", "random", 1.0)];
-        (rows[0].passes, rows[1].passes, rows[1].disturbed) = (1_000, 10, 2);
-        let said = calm(&rows.each_ref()).unwrap().text;
-        assert!(said.starts_with("1,010 passes count; 2 were repeated"), "{said}");
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::desk::{Desk, WRONG};
+use super::disturbance::add_disturbances;
 use super::experiment::{Absence, Experiment};
 use super::inputs::{Effort, Inputs};
 use super::model::Section;
@@ -111,6 +112,8 @@ impl Report<'_> {
         let mut desk = Desk::new(self.inputs, self.effort, experiment.name, on_step);
         let mut figures = (experiment.run)(&mut desk)?;
         let machine = condition("machine", in_a_line());
+        let records = desk.into_rows();
+        add_disturbances(&mut figures, &records);
         figures.iter_mut().for_each(|figure| figure.conditions.push(machine.clone()));
         Ok(Section {
             experiment: experiment.name.into(),
@@ -118,7 +121,7 @@ impl Report<'_> {
             title: experiment.title.into(),
             about: experiment.about.into(),
             figures,
-            records: desk.into_rows(),
+            records,
             seconds: started.elapsed().as_secs_f64(),
             date: machine::now(),
         })

@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn the_first_line_names_the_fields_in_their_order() {
         let header = "experiment,figure,table,family,routes,engine,traffic,keys,mode,batch,threads,\
-                      simd,at,metric,unit,value,min,q1,q3,max,mean,std_dev,passes,disturbed,paper,\
+                      simd,at,metric,unit,value,min,q1,q3,max,mean,std_dev,passes,repeated,disturbed,paper,\
                       paper_of,refused\r\n";
         assert_eq!(csv(&[]), header);
         assert!(csv(&[section(vec![Row::default()])]).starts_with(header));
@@ -94,7 +94,7 @@ mod tests {
             line.starts_with("\"a,b\",\"say \"\"c\"\"\",\"two\r\nlines\", blank,0,,"),
             "{line}"
         );
-        assert!(line.ends_with(",1.5,,,,,,,0,0,241.69,,\r\n"), "{line}");
+        assert!(line.ends_with(",1.5,,,,,,,0,0,0,241.69,,\r\n"), "{line}");
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let again: Vec<Row> = reader.deserialize().map(|row| row.expect("a row")).collect();
         assert_eq!(again, [Row { min: None, max: None, ..row }]);

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::contestant::Mode;
 use crate::family::LabFamily;
-use crate::peer::known_peers;
+use crate::peer::{directory_name, known_peers};
 use crate::pin;
 use crate::report::compare::{Comparison, Trial, compare};
 use crate::report::desk::{Desk, Entrant, Field, Measured};
@@ -74,7 +74,7 @@ fn enter<F: LabFamily>(desk: &Desk<'_>, field: &mut Field<'_, F>) -> Vec<Conditi
     pin::to(0);
     let commands = peers.commands.iter().enumerate();
     for (i, command) in commands.filter(|(_, it)| of_family(&it.name)) {
-        let dir = peers.scratch.join(format!("peer-{i}-{}-{}", F::NAME, std::process::id()));
+        let dir = peers.scratch.join(directory_name(i, F::NAME));
         let about = field.enter_peer(command, &dir, limit);
         abouts.extend(about.map(|about| condition(&command.name, about)));
     }

@@ -6,6 +6,7 @@ mod rates;
 mod tables;
 
 use super::{Absent, Page};
+use crate::report::disturbance::add_disturbances;
 use crate::report::model::{
     Axis, Cell, Column, Condition, Figure, Finding, Point, Row, Section, Series,
 };
@@ -35,7 +36,7 @@ pub(super) fn page() -> Page {
             ("tables", "ipv4-full (1,042,325 routes), ipv6-full (214,907 routes)"),
             ("passes", "9 after 1 that does not count, interleaved; medians and quartiles"),
             ("seed", "1"),
-            ("disturbed", "3 of 1,204 passes were repeated"),
+            ("disturbed", "3 of 1,204 passes were repeated, 1 counts although disturbed"),
             ("date", "2026-01-31 12:00 UTC"),
             ("again", "`longmatch report --full --seed 1`"),
         ]),
@@ -145,17 +146,21 @@ fn section(
         q1: Some(320.25),
         q3: Some(329.0),
         passes: 9,
+        repeated: 3,
         disturbed: 1,
         paper: Some(240.52),
         paper_of: "REAL-RENET, Core i7-4770K".into(),
         ..Row::default()
     };
+    let records: Vec<Row> = figures.iter().map(record).collect();
+    let mut figures = figures;
+    add_disturbances(&mut figures, &records);
     Section {
         experiment: experiment.into(),
         source: source.into(),
         title: title.into(),
         about: about.into(),
-        records: figures.iter().map(record).collect(),
+        records,
         figures,
         seconds: 12.5,
         date: "2026-01-31 12:00 UTC".into(),
