@@ -5,6 +5,7 @@ use std::path::Path;
 
 use longmatch::{Engines, IpPrefix, Ipv4, Ipv6, NextHopId, Rib, Table};
 use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError, printable};
+use longmatch_lab::{syn1, syn2};
 
 use crate::args::{FamilyArgs, RoutesArgs, Split};
 use crate::error::{Advice, CliError};
@@ -139,8 +140,8 @@ impl Routes {
     fn split(self, split: Option<Split>) -> Result<Self, CliError> {
         let (ipv4, label) = match split {
             None => return Ok(self),
-            Some(Split::Syn1) => (self.table.ipv4().split_syn1(), "SYN1"),
-            Some(Split::Syn2) => (self.table.ipv4().split_syn2(), "SYN2"),
+            Some(Split::Syn1) => (syn1(self.table.ipv4()), "SYN1"),
+            Some(Split::Syn2) => (syn2(self.table.ipv4()), "SYN2"),
         };
         let mut table = Table::<Box<str>>::new();
         let mut add = |prefix: IpPrefix, id: NextHopId| {

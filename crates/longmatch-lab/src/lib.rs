@@ -41,6 +41,7 @@ pub mod report;
 mod runner;
 mod seen;
 mod spread;
+mod synthetic;
 #[cfg(test)]
 mod testing;
 mod threads;
@@ -74,6 +75,7 @@ pub use replay::{
     in_random_order, reader_keys,
 };
 pub use spread::Spread;
+pub use synthetic::{syn1, syn2};
 pub use threads::ThreadError;
 pub use traffic::{Destinations, REPEATS, Traffic, UnknownTraffic, ZIPF_DESTINATIONS};
 pub use verdict::{Agreement, Mismatch, Verdict};

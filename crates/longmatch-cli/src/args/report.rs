@@ -53,6 +53,11 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
 
+    /// The most memory that an engine may take, such as 500M or 4G [default: half of what is
+    /// available]
+    #[arg(long, value_name = "SIZE", value_parser = super::size)]
+    pub memory: Option<u64>,
+
     /// Print the experiments' names and what they reproduce, and nothing else
     #[arg(long)]
     pub list: bool,

@@ -148,7 +148,8 @@ impl<'r, F: LabFamily> Field<'r, F> {
     ) -> Self {
         let mut it = Self { table: table.name, race: Race::new(table.rib), entrants: Vec::new() };
         for entrant in entrants {
-            let spec: EngineSpec = entrant.spec.parse().expect("the name of an engine");
+            let mut spec: EngineSpec = entrant.spec.parse().expect("the name of an engine");
+            spec.memory = table.memory;
             let Err(why) = it.enter(entrant, &spec, &mut enter) else { continue };
             it.entrants.push((entrant.clone(), Err(why)));
             let alias = match &entrant.alias[..] {

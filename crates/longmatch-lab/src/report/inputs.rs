@@ -45,6 +45,8 @@ pub struct Inputs {
     pub trace: Option<Arc<Destinations>>,
     /// Other people's implementations.
     pub peers: Peers,
+    /// The most bytes that an engine may take; one that may take more has no value.
+    pub memory: Option<u64>,
 }
 
 /// Other people's implementations.
@@ -78,6 +80,8 @@ impl Peers {
 pub(crate) struct Named<'a, F: LabFamily> {
     pub name: &'a str,
     pub rib: &'a Rib<F>,
+    /// [`Inputs::memory`].
+    pub memory: Option<u64>,
 }
 
 // Not derived: no family can be copied, a reference to its routes can.
@@ -94,13 +98,13 @@ impl Inputs {
     pub(crate) fn ipv4(&self) -> Vec<Named<'_, Ipv4>> {
         let named = |it: &'_ Subject| !it.ipv4.is_empty();
         let tables = self.tables.iter().filter(|it| named(it));
-        tables.map(|it| Named { name: &it.name, rib: &it.ipv4 }).collect()
+        tables.map(|it| Named { name: &it.name, rib: &it.ipv4, memory: self.memory }).collect()
     }
 
     /// The tables with routes of IPv6.
     pub(crate) fn ipv6(&self) -> Vec<Named<'_, Ipv6>> {
         let tables = self.tables.iter().filter(|it| !it.ipv6.is_empty());
-        tables.map(|it| Named { name: &it.name, rib: &it.ipv6 }).collect()
+        tables.map(|it| Named { name: &it.name, rib: &it.ipv6, memory: self.memory }).collect()
     }
 
     /// The tables with routes of IPv4, if there is one.
@@ -230,6 +234,7 @@ mod tests {
             updates: Some(UpdateStream { name: "u".into(), ipv4, ipv6 }),
             trace: Some(Arc::new(trace)),
             peers: Peers::default(),
+            memory: None,
         }
     }
 

@@ -9,7 +9,6 @@
 mod aggregate;
 mod iter;
 mod ranges;
-mod split;
 mod strides;
 mod trie;
 

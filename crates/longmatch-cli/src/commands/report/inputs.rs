@@ -6,7 +6,7 @@ use std::sync::Arc;
 use longmatch_lab::Destinations;
 use longmatch_lab::report::{Inputs, Peers, Subject, UpdateStream};
 
-use crate::args::{ReportArgs, RoutesArgs};
+use crate::args::{ReportArgs, RoutesArgs, usual_memory};
 use crate::destinations;
 use crate::error::CliError;
 use crate::input::{Families, Routes, is_stdin};
@@ -37,7 +37,8 @@ pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
     });
     let trace = args.trace.as_ref().map(|path| trace(path, args.routes.lenient)).transpose()?;
     let peers = Peers::find(&adapters(args), args.peer_commands.clone(), args.out.clone());
-    Ok(Inputs { tables: tables.collect(), updates, trace, peers })
+    let memory = args.memory.or_else(usual_memory);
+    Ok(Inputs { tables: tables.collect(), updates, trace, peers, memory })
 }
 
 /// Where the adapters of peers are: `target/peers` for `target/release/longmatch`.

@@ -30,10 +30,10 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
     let mut rows = Vec::new();
     for named in inputs.ipv4() {
         rows.push(row(desk, named));
-        let (syn1, syn2) = (named.rib.split_syn1(), named.rib.split_syn2());
+        let (syn1, syn2) = (crate::syn1(named.rib), crate::syn2(named.rib));
         for (kind, rib) in [("SYN1", &syn1), ("SYN2", &syn2)] {
             let name = format!("{kind} of {}", named.name);
-            rows.push(row(desk, Named { name: &name, rib }));
+            rows.push(row(desk, Named { name: &name, rib, memory: named.memory }));
         }
         desk.step(2.0);
     }

@@ -10,6 +10,7 @@ use crate::report::model::{Cell, Condition, Figure, Finding};
 use crate::report::show::{
     MIB, about_rates, claim, column, condition, number, of, paper_column, rate_bars, table, text,
 };
+use crate::synthetic::{syn1, syn2};
 use crate::traffic::Traffic;
 
 pub(super) const TABLE_5: Experiment = Experiment {
@@ -40,9 +41,10 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
         let id = format!("poptrie-table5-{}", named.name);
         let mut all = Vec::new();
         let mut conditions = Vec::new();
-        for (kind, rib) in [("SYN1", named.rib.split_syn1()), ("SYN2", named.rib.split_syn2())] {
+        for (kind, rib) in [("SYN1", syn1(named.rib)), ("SYN2", syn2(named.rib))] {
             let name = format!("{kind} of {}", named.name);
-            let measured = measure(desk, &id, Named { name: &name, rib: &rib });
+            let measured =
+                measure(desk, &id, Named { name: &name, rib: &rib, memory: named.memory });
             conditions.push((kind.to_owned(), measured.1));
             all.push((kind, measured.0));
         }

@@ -1,10 +1,9 @@
 //! The synthetic tables of the Poptrie paper (section 4.1): a real table whose shorter prefixes are
 //! split, to see what an engine makes of tables to come.
 
-use alloc::collections::BTreeMap;
+use std::collections::BTreeMap;
 
-use super::Rib;
-use crate::net::{Bits, Ipv4, NextHopId, Prefix, Route};
+use longmatch::{Ipv4, NextHopId, Prefix, Rib, Route};
 
 /// Prefixes no longer than the first number are split into 2 to the power of the second; the first
 /// line that fits counts.
@@ -13,61 +12,62 @@ type Rule = &'static [(u8, u8)];
 const SYN1: Rule = &[(16, 2), (24, 1)];
 const SYN2: Rule = &[(16, 3), (20, 2), (24, 1)];
 
-impl Rib<Ipv4> {
-    /// The paper's SYN1: each prefix no longer than /16 is split into four, each other one no
-    /// longer than /24 into two.
-    ///
-    /// The paper gives the `i`-th part of a route the next hop `n + i`, `n` being the route's, and
-    /// says that this meets no next hop of the original table. Here part 0 keeps `n`, and each pair
-    /// of `n` and `i > 0` has an id of its own: the ids after the table's greatest, in the order in
-    /// which a walk over the routes first needs them.
-    ///
-    /// Parts of two routes can be one prefix, as the second /18 of a /16 and the first of the /17
-    /// after its middle are. The part of the longer original prefix stays then. So the part that
-    /// answers an address always is one of the route that answered it before.
-    ///
-    /// There is none for IPv6: the lengths are those of IPv4 tables.
-    ///
-    /// ```
-    /// use longmatch::{Ipv4, NextHopId, Rib};
-    /// let mut rib = Rib::<Ipv4>::new();
-    /// rib.insert("192.0.2.0/24".parse()?, NextHopId::new(7).unwrap())?;
-    /// let split: Vec<_> = rib.split_syn1().iter().map(|r| (r.prefix.to_string(), r.next_hop.get())).collect();
-    /// assert_eq!(split, [("192.0.2.0/25".into(), 7), ("192.0.2.128/25".into(), 8)]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Panics
-    /// When no id is left after the table's greatest.
-    pub fn split_syn1(&self) -> Self {
-        self.split(SYN1)
-    }
+/// The paper's SYN1: each prefix no longer than /16 is split into four, each other one no longer than
+/// /24 into two.
+///
+/// The paper gives the `i`-th part of a route the next hop `n + i`, `n` being the route's, and says that
+/// this meets no next hop of the original table. Here part 0 keeps `n`, and each pair of `n` and
+/// `i > 0` has an id of its own: the ids after the table's greatest, in the order in which a walk over
+/// the routes first needs them.
+///
+/// Parts of two routes can be one prefix, as the second /18 of a /16 and the first of the /17 after its
+/// middle are. The part of the longer original prefix stays then. So the part that answers an address
+/// always is one of the route that answered it before.
+///
+/// There is none for IPv6: the lengths are those of IPv4 tables.
+///
+/// ```
+/// use longmatch::{Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("192.0.2.0/24".parse()?, NextHopId::new(7).unwrap())?;
+/// let split = longmatch_lab::syn1(&rib);
+/// let parts: Vec<_> = split.iter().map(|r| (r.prefix.to_string(), r.next_hop.get())).collect();
+/// assert_eq!(parts, [("192.0.2.0/25".into(), 7), ("192.0.2.128/25".into(), 8)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics
+/// When no id is left after the table's greatest.
+pub fn syn1(rib: &Rib<Ipv4>) -> Rib<Ipv4> {
+    split(rib, SYN1)
+}
 
-    /// The paper's SYN2: each prefix no longer than /16 is split into eight, each other one no
-    /// longer than /20 into four, each other one no longer than /24 into two; else as
-    /// [`Rib::split_syn1`].
-    ///
-    /// # Panics
-    /// When no id is left after the table's greatest.
-    pub fn split_syn2(&self) -> Self {
-        self.split(SYN2)
-    }
+/// The paper's SYN2: each prefix no longer than /16 is split into eight, each other one no longer than
+/// /20 into four, each other one no longer than /24 into two; else as [`syn1`].
+///
+/// # Panics
+/// When no id is left after the table's greatest.
+pub fn syn2(rib: &Rib<Ipv4>) -> Rib<Ipv4> {
+    split(rib, SYN2)
+}
 
-    fn split(&self, rule: Rule) -> Self {
-        let mut next_hops = NewNextHops { ids: BTreeMap::new(), greatest: self.max_next_hop() };
-        let mut out = Self::new();
-        // A covering route comes before what it covers, so the parts of the longer one stay.
-        for Route { prefix, next_hop } in self {
-            let fits = rule.iter().find(|(longest, _)| prefix.len() <= *longest);
-            let bits = fits.map_or(0, |(_, bits)| *bits);
-            let len = prefix.len() + bits;
-            out.extend((0..1u32 << bits).map(|i| Route {
-                prefix: Prefix::from_bits_masked(prefix.bits() | i << (u32::WIDTH - len), len),
-                next_hop: next_hops.of(next_hop, i),
-            }));
-        }
-        out
+fn split(rib: &Rib<Ipv4>, rule: Rule) -> Rib<Ipv4> {
+    let mut next_hops = NewNextHops { ids: BTreeMap::new(), greatest: rib.max_next_hop() };
+    let mut out = Rib::new();
+    // A covering route comes before the routes that it covers, so the parts of the longer one stay.
+    for Route { prefix, next_hop } in rib {
+        let fits = rule.iter().find(|(longest, _)| prefix.len() <= *longest);
+        let bits = fits.map_or(0, |(_, bits)| *bits);
+        let len = prefix.len() + bits;
+        out.extend((0..1u32 << bits).map(|i| Route {
+            prefix: Prefix::from_bits_masked(
+                prefix.bits() | i << (u32::BITS - u32::from(len)),
+                len,
+            ),
+            next_hop: next_hops.of(next_hop, i),
+        }));
     }
+    out
 }
 
 /// The ids of the parts.
@@ -90,8 +90,7 @@ impl NewNextHops {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::{String, ToString};
-    use alloc::vec::Vec;
+    use longmatch::Bits;
 
     use super::*;
 
@@ -121,10 +120,10 @@ mod tests {
             ("14.0.0.0/25", 5),
             ("15.0.0.0/32", 5),
         ]);
-        assert_eq!(rib.split_syn1().len(), 4 + 2 + 2 + 2 + 1 + 1);
-        assert_eq!(rib.split_syn2().len(), 8 + 4 + 4 + 2 + 1 + 1);
+        assert_eq!(syn1(&rib).len(), 4 + 2 + 2 + 2 + 1 + 1);
+        assert_eq!(syn2(&rib).len(), 8 + 4 + 4 + 2 + 1 + 1);
         assert_eq!(
-            listed(&rib4(&[("10.0.0.0/16", 1), ("13.0.0.0/21", 9)]).split_syn1()),
+            listed(&syn1(&rib4(&[("10.0.0.0/16", 1), ("13.0.0.0/21", 9)]))),
             texts(&[
                 ("10.0.0.0/18", 1),
                 ("10.0.64.0/18", 10),
@@ -134,18 +133,15 @@ mod tests {
                 ("13.0.4.0/22", 13),
             ])
         );
-        assert_eq!(
-            listed(&rib4(&[("0.0.0.0/0", 1)]).split_syn2())[7],
-            ("224.0.0.0/3".to_string(), 8)
-        );
-        assert!(Rib::<Ipv4>::new().split_syn2().is_empty());
+        assert_eq!(listed(&syn2(&rib4(&[("0.0.0.0/0", 1)])))[7], ("224.0.0.0/3".to_string(), 8));
+        assert!(syn2(&Rib::new()).is_empty());
     }
 
     /// A pair of next hop and part has one id, wherever it occurs.
     #[test]
     fn ids_are_shared_by_equal_parts() {
         let rib = rib4(&[("10.0.0.0/24", 2), ("10.0.2.0/24", 2), ("10.0.4.0/24", 1)]);
-        let hops: Vec<u32> = rib.split_syn1().iter().map(|r| r.next_hop.get()).collect();
+        let hops: Vec<u32> = syn1(&rib).iter().map(|r| r.next_hop.get()).collect();
         assert_eq!(hops, [2, 3, 2, 3, 1, 4]);
     }
 
@@ -153,7 +149,7 @@ mod tests {
     fn parts_of_the_longer_prefix_stay() {
         let rib = rib4(&[("10.0.0.0/16", 1), ("10.0.128.0/17", 2)]);
         assert_eq!(
-            listed(&rib.split_syn1()),
+            listed(&syn1(&rib)),
             texts(&[
                 ("10.0.0.0/18", 1),
                 ("10.0.64.0/18", 3),
@@ -163,7 +159,7 @@ mod tests {
         );
         let rib = rib4(&[("10.0.0.0/24", 1), ("10.0.0.128/25", 2)]);
         assert_eq!(
-            listed(&rib.split_syn2()),
+            listed(&syn2(&rib)),
             texts(&[("10.0.0.0/25", 1), ("10.0.0.128/25", 2)]),
             "a longer original prefix that is not split stays itself"
         );
@@ -182,7 +178,7 @@ mod tests {
                 Route { prefix, next_hop: NextHopId::new(1 + i % 50).unwrap() }
             })
             .collect();
-        for (split, rule) in [(rib.split_syn1(), SYN1), (rib.split_syn2(), SYN2)] {
+        for (split, rule) in [(syn1(&rib), SYN1), (syn2(&rib), SYN2)] {
             assert!(split.len() > rib.len());
             let mut ids = BTreeMap::new();
             for range in split.ranges() {
@@ -201,7 +197,7 @@ mod tests {
                 assert_eq!(id, now.next_hop, "one id a pair");
                 assert_eq!(i == 0, id.get() <= rib.max_next_hop(), "new ids are new");
             }
-            let distinct: alloc::collections::BTreeSet<_> = ids.values().collect();
+            let distinct: std::collections::BTreeSet<_> = ids.values().collect();
             assert_eq!(distinct.len(), ids.len(), "one pair an id");
         }
     }
