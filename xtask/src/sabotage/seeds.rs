@@ -36,6 +36,7 @@ const RECLAIM: &str = "crates/longmatch/src/live/reclaim.rs";
 const RETIRED: &str = "crates/longmatch/src/mem/retired.rs";
 const SHARED: &str = "crates/longmatch/src/live/shared.rs";
 const PUBLISHED: &str = "crates/longmatch/src/mem/published.rs";
+const ITEMS: &str = "crates/longmatch/src/mem/items.rs";
 const READER: &str = "crates/longmatch/src/live/reader.rs";
 const WRITER: &str = "crates/longmatch/src/live/writer.rs";
 const RUNS: &str = "crates/longmatch/src/mem/runs.rs";
@@ -53,6 +54,7 @@ const MODEL_OF_VALUES: &str = "crates/longmatch/tests/models/values.rs";
 /// The library's tests of tables that change, of those with values, and of batches.
 const LIVE: &str = "live::tests::";
 const LIVE_VALUES: &str = "table::live::";
+const ARRAYS: &str = "mem::items::";
 const BATCHES: &str = "live::batcher::";
 
 /// Those that are run by the same program stand side by side: what they change is all that is built again.
@@ -159,8 +161,29 @@ pub const SEEDS: &[Seed] = &[
         name: "words are published relaxed",
         file: PUBLISHED,
         find: "word.store(value, Release);",
-        replace: "word.store(value, Relaxed);",
+        replace: "word.store(value, core::sync::atomic::Ordering::Relaxed);",
         tests: Loom,
+    },
+    Seed {
+        name: "published words are loaded relaxed",
+        file: PUBLISHED,
+        find: "word.load(Acquire)",
+        replace: "word.load(core::sync::atomic::Ordering::Relaxed)",
+        tests: Loom,
+    },
+    Seed {
+        name: "a live array grows past its capacity",
+        file: ITEMS,
+        find: "if end > self.capacity() {",
+        replace: "if end > self.capacity() + 1 {",
+        tests: Own(ARRAYS),
+    },
+    Seed {
+        name: "an item is published beside its place",
+        file: ITEMS,
+        find: "unsafe { T::publish(self.address(i), item) };",
+        replace: "unsafe { T::publish(self.address(i / 2), item) };",
+        tests: Own(ARRAYS),
     },
     Seed {
         name: "tables are swapped relaxed",
