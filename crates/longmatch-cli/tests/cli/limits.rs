@@ -145,3 +145,21 @@ fn threads_beyond_the_cpus_are_warned_about() {
     let ended = run(&[&args[..], &["-r", &routes]].concat());
     assert!(ended.code == 0 && !ended.stderr.contains("take turns"), "{ended:?}");
 }
+
+/// A small file can make a huge structure: it is estimated, and refused before it is allocated.
+#[test]
+fn a_table_beyond_the_memory_limit_is_a_row() {
+    let dir = Dir::new();
+    let routes = many(&dir);
+    let engines = ["-6", "-e", "poptrie,spider", "--memory", "64M", "--json", "-r", &routes];
+    let bench = ["bench", "--seconds", "0.02", "-t", "random", "-m", "batch"];
+    for command in [&bench[..], &["verify"], &["stat"]] {
+        let ended = run(&[command, &engines].concat());
+        let spider = ended.stdout.lines().find(|line| line.contains("spider")).expect("a line");
+        assert!(spider.contains("the table may take 1"), "{command:?}: {spider}");
+        assert!(spider.contains("MiB"), "{command:?}: {spider}");
+        assert_eq!(ended.code, i32::from(command[0] != "stat"), "{command:?}: {ended:?}");
+    }
+    let ended = run(&["stat", "--memory", "lots"]);
+    assert!(ended.code == 2 && ended.stderr.contains("K, M or G"), "{ended:?}");
+}
