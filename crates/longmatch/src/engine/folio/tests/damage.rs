@@ -80,7 +80,7 @@ fn roots() {
         (|f| f.fixed.root.bits = 32, "a root of"),
         (|f| f.fixed.root.bits = 15, "blocks from"),
         (|f| set_first(f, |_| 1), "blocks from"),
-        (|f| f.entries = resized(&f.entries, 1 << 16), "blocks from"),
+        (|f| f.entries = resized(&f.entries, 1 << 16), "entries of a root"),
         (|f| f.entries[1 << 16] = PAGE, "last entry is a page"),
         (|f| f.entries[0x0a06] = 2, "next hop 2 from 10.6.0.0 on"),
         (|f| f.entries[0xffff] = 1, "next hop 1 from 255.255.0.0 on"),
