@@ -28,7 +28,7 @@ use self::store::{Kind, Page};
 use self::survey::Survey;
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine, Lookup,
-    OptionError, Request, Structure, room_for,
+    OptionError, Request, Structure, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Family, NextHopId};
@@ -84,7 +84,7 @@ impl<F: Family, C: Code, M: Memory> Lookup<F> for Folio<F, C, M> {
     }
 
     fn lookup_keys(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self.view(), simd, keys, room_for(keys.len(), out));
+        batch::lookup_batch(self.view(), simd, keys, capacity_for(keys.len(), out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
