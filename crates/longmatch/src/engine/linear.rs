@@ -1,5 +1,5 @@
-//! The oracle: scans all routes for each address. Never optimised, so that it can be read at a
-//! glance and trusted; O(routes) a lookup.
+//! The oracle: scans all routes for each address, O(routes) a lookup. Never optimised, so that it
+//! can be read at a glance and trusted.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,16 +13,16 @@ use crate::rib::Rib;
 
 const NAME: &str = "linear";
 
-/// What the registry knows of it.
+/// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: true, wider: &[] };
 
-/// Every route, in no order that lookups rely on.
+/// Every route; lookups do not rely on the order.
 #[derive(Clone, Debug)]
 pub struct Linear<F: Family> {
     routes: Vec<Route<F>>,
 }
 
-/// The bytes of the routes.
+/// Estimated bytes of the routes.
 pub(super) fn estimate<F: Family>(rib: &Rib<F>) -> u64 {
     (rib.len() * size_of::<Route<F>>()) as u64
 }
@@ -68,7 +68,7 @@ impl<F: Family> Engine<F> for Linear<F> {
     }
 }
 
-/// Builds it.
+/// Builder for the registry.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {

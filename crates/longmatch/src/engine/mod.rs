@@ -1,4 +1,4 @@
-//! The lookup engines, and what they have in common.
+//! The lookup engines and the interfaces that they share.
 //!
 //! An engine is derived from a RIB: addresses in, next-hop ids out. Engines do not know each other,
 //! nor files, threads or user values; they meet in the registry, in [`auto`], in [`crate::Fib`] and
@@ -31,19 +31,20 @@ use alloc::sync::Arc;
 use crate::net::{Ipv4, Ipv6};
 use crate::rib::Rib;
 
-/// A family with its engines and the choice among them: [`Ipv4`] and [`Ipv6`]. Sealed.
+/// An address family with its engines and [`EngineKind::Auto`]: [`Ipv4`] and [`Ipv6`]. Sealed.
 pub trait Engines: NamedEngines {
-    /// Whether the engine exists for this family; [`EngineKind::Auto`] does for each.
+    /// Whether the engine exists for this family; [`EngineKind::Auto`] exists for each.
     fn has(kind: EngineKind) -> bool {
         Self::has_named(kind)
     }
 
-    /// Compiles the engine that is asked for and hands it to the visitor: of
-    /// [`EngineKind::Auto`], the engine that it chooses.
+    /// Compiles the requested engine and hands it to the visitor.
+    ///
+    /// For [`EngineKind::Auto`] this is the engine that it chooses.
     ///
     /// # Errors
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
-    /// of it.
+    /// of the engine.
     fn build<V: EngineVisitor<Self>>(
         spec: &EngineSpec,
         rib: &Rib<Self>,
@@ -55,9 +56,10 @@ pub trait Engines: NamedEngines {
         }
     }
 
-    /// [`Engines::build`] for callers that do not name the engine's type. Not generic, so that the
-    /// engines' kernels are compiled once, with this crate, and not again in every crate that
-    /// uses them.
+    /// Compiles an engine and returns it behind a pointer.
+    ///
+    /// Not generic like [`Engines::build`], so that the engines' kernels are compiled once, with
+    /// this crate, and not again in every crate that uses them.
     ///
     /// # Errors
     /// Those of [`Engines::build`].
@@ -66,14 +68,14 @@ pub trait Engines: NamedEngines {
         rib: &Rib<Self>,
     ) -> Result<Arc<dyn Checked<Self>>, CompileError>;
 
-    /// The same, to be changed under readers.
+    /// Compiles an engine that can change while readers use it.
     ///
     /// # Errors
     /// Those of [`Engines::build`].
     fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError>;
 }
 
-/// Puts the engine behind a pointer.
+/// Visitor that puts the engine behind a pointer.
 struct IntoShared;
 
 impl<F: NamedEngines> EngineVisitor<F> for IntoShared {
@@ -84,7 +86,7 @@ impl<F: NamedEngines> EngineVisitor<F> for IntoShared {
     }
 }
 
-/// Makes an engine that can be changed under readers.
+/// Visitor that makes an engine that can change while readers use it.
 struct IntoLive;
 
 impl<F: NamedEngines> EngineVisitor<F> for IntoLive {

@@ -1,5 +1,4 @@
-//! The registry of engines: their names, and how each is built for a family. An engine is a line of
-//! [`engines!`].
+//! The registry of engines: their names and builders, one line of [`engines!`] an engine.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,29 +10,29 @@ use crate::engine::kit::{Builder, CompileError, Descriptor, EngineVisitor, Reque
 use crate::net::{Family, Ipv4, Ipv6};
 use crate::rib::Rib;
 
-/// The name of the choice among the engines.
+/// Name of the engine choice.
 pub(super) const AUTO: &str = "auto";
 
-/// Writes [`EngineKind`] and the dispatch to the engines' builders from one line an engine: its
-/// variant, its module, and the type in its documentation.
+/// Generates [`EngineKind`] and the dispatch to the builders. One line an engine: its variant, its
+/// module, and the type in its documentation.
 macro_rules! engines {
     ($($kind:ident $module:ident $about:literal;)*) => {
-        /// The engines there are, and the choice among them.
+        /// The lookup engines, and the automatic choice among them.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[non_exhaustive]
         pub enum EngineKind {
             $(#[doc = $about] $kind,)*
-            /// The engine that suits the table, the CPU and the use best: see
-            /// [`auto`](super::auto). What is compiled has the chosen engine's name.
+            /// The engine that suits the table, the CPU and the use best; see
+            /// [`auto`](super::auto). The compiled structure has the chosen engine's name.
             Auto,
         }
 
         impl EngineKind {
-            /// Every engine: the oracle, the baseline, then by the year of their papers, ours last.
-            /// Not [`EngineKind::Auto`], which is one of them again.
+            /// Every engine: the oracle, the baseline, the papers' engines by year, then our own.
+            /// Without [`EngineKind::Auto`], which stands for one of them.
             pub const ALL: [Self; [$(stringify!($kind)),*].len()] = [$(Self::$kind),*];
 
-            /// What its engine says of itself; nothing for [`EngineKind::Auto`].
+            /// Returns the engine's descriptor; `None` for [`EngineKind::Auto`].
             const fn descriptor(self) -> Option<Descriptor> {
                 match self {
                     $(Self::$kind => Some($module::DESCRIPTOR),)*
@@ -85,7 +84,7 @@ engines! {
 }
 
 impl EngineKind {
-    /// The name in the command line, the reports and the other languages.
+    /// Name on the command line, in reports and in other languages.
     pub const fn name(self) -> &'static str {
         match self.descriptor() {
             Some(descriptor) => descriptor.name,
@@ -94,7 +93,7 @@ impl EngineKind {
     }
 
     /// Whether a lookup takes time in proportion to the table. Such an engine is an oracle for
-    /// small tables, not something to measure or to sweep a large table with.
+    /// small tables; do not measure it or use it on every address of a large table.
     pub const fn is_oracle(self) -> bool {
         matches!(self.descriptor(), Some(Descriptor { oracle: true, .. }))
     }
@@ -118,17 +117,18 @@ impl FromStr for EngineKind {
 
 /// An engine with options: `name` or `name:option:option`, for example `poptrie:s=16:basic`.
 ///
-/// What the options mean is the engine's business; an unknown one shows when it is built.
+/// Each engine interprets its own options; building it reports an unknown one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EngineSpec {
     /// The engine.
     pub kind: EngineKind,
-    /// Its options; none means the engine's defaults.
+    /// Its options; empty for the engine's defaults.
     pub options: Vec<String>,
-    /// The most bytes that one family's structure may take; `None` for no limit. The size is
-    /// estimated from the routes before anything is allocated, and a table whose estimate exceeds
-    /// the limit is refused with [`CompileError::TooLarge`]. Estimates are upper bounds, so that a
-    /// table that would just fit may be refused. No part of the text form.
+    /// Limit on the bytes of one family's structure; `None` for no limit.
+    ///
+    /// The size is estimated from the routes before anything is allocated. A table whose estimate
+    /// exceeds the limit is refused with [`CompileError::TooLarge`]. Estimates are upper bounds, so
+    /// a table that would just fit may be refused. Not part of the text form.
     pub memory: Option<u64>,
 }
 
@@ -146,9 +146,9 @@ impl EngineSpec {
         Self { memory: Some(bytes), ..self }
     }
 
-    /// Variants of the engine for tables beyond the limits of this one, narrowest first; none where
-    /// the engine widens by itself, or has no wider form. Options that the spec has keep their
-    /// values. Not each variant exists for each family.
+    /// Variants for tables beyond the limits of this one, narrowest first. Empty where the engine
+    /// widens by itself or has no wider form. The options of the spec keep their values. Some
+    /// variants exist for one family only.
     pub fn wider(&self) -> Vec<Self> {
         let wider = self.kind.descriptor().map_or(&[][..], |descriptor| descriptor.wider);
         let mut wider: Vec<_> = wider.iter().filter_map(|more| self.with(more)).collect();
@@ -196,8 +196,9 @@ impl fmt::Display for EngineSpec {
     }
 }
 
-/// A family with its engines. [`Engines`](super::Engines) adds [`EngineKind::Auto`], which chooses
-/// among these. Sealed.
+/// An address family with its engines. Sealed.
+///
+/// [`Engines`](super::Engines) adds [`EngineKind::Auto`], which chooses among them.
 pub trait NamedEngines: Family {
     /// Whether the engine exists for this family.
     fn has_named(kind: EngineKind) -> bool;
@@ -206,7 +207,7 @@ pub trait NamedEngines: Family {
     ///
     /// # Errors
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
-    /// of it.
+    /// of the engine.
     fn build_named<V: EngineVisitor<Self>>(
         spec: &EngineSpec,
         rib: &Rib<Self>,
@@ -242,11 +243,11 @@ impl NamedEngines for Ipv6 {
     }
 }
 
-/// Unknown engine name.
+/// Error: unknown engine name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct UnknownEngine {
-    /// The name as it was given.
+    /// The name as given.
     pub name: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the tests of several engines share.
+//! Helpers shared by the tests of several engines.
 
 use alloc::sync::Arc;
 

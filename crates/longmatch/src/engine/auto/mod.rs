@@ -1,15 +1,14 @@
-//! Chooses an engine: by a model of what each would cost for this table, this CPU and the use that
-//! is made of it. See the README beside this file.
+//! Chooses an engine by a model of the cost of each for a table, a CPU and a use.
 //!
-//! [`EngineKind::Auto`] is no engine: what comes out is the chosen one,
-//! with its own type, name and variant. Its options:
+//! See the README beside this file. [`EngineKind::Auto`] is no engine: compiling it yields the
+//! chosen engine, with its own type, name and variant. Its options:
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `use=batch` | many addresses in one call: the default |
-//! | `use=one` | one address at a time, whose answer is waited for |
-//! | `memory=4M` | at most as many bytes (K, M, G: binary) |
-//! | `simd=avx2` | for CPUs with no more than these instructions, instead of this CPU |
+//! | `use=batch` | many addresses a call: the default |
+//! | `use=one` | one address a call, each answer awaited before the next call |
+//! | `memory=4M` | limit on the bytes of the table (K, M, G: binary) |
+//! | `simd=avx2` | choose for CPUs with at most these instructions, instead of this CPU |
 
 mod model;
 mod summary;
@@ -26,23 +25,23 @@ use crate::mem::parse_bytes;
 use crate::rib::Rib;
 use crate::simd::{Level, Simd};
 
-/// How lookups are going to be made.
+/// How lookups will be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Usage {
-    /// Many addresses in one call.
+    /// Many addresses a call.
     #[default]
     Batch,
-    /// One address at a time, whose answer is waited for.
+    /// One address a call, each answer awaited before the next call.
     One,
 }
 
-/// What an engine is wanted for.
+/// Requirements on the engine to choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wish {
-    /// How lookups are going to be made.
+    /// How lookups will be made.
     pub usage: Usage,
-    /// The most bytes that the engine may take, as [`MemoryUsage`](crate::MemoryUsage) counts them:
-    /// one family's, and not what compiling takes in passing.
+    /// Limit on the bytes of one family's structure, as [`MemoryUsage`](crate::MemoryUsage) counts
+    /// them; temporary memory of compiling does not count.
     pub memory: Option<u64>,
     /// The instructions that lookups will use; `None` for the best that this CPU has.
     pub level: Option<Level>,
@@ -52,10 +51,10 @@ const EXPECTED: &str = "use=batch, use=one, memory= and bytes with K, M or G beh
      level";
 
 impl Wish {
-    /// Reads the options of an [`EngineSpec`]. The last of a kind counts.
+    /// Reads the options of an [`EngineSpec`]; the last of each kind counts.
     ///
     /// # Errors
-    /// When an option is none of those in the table [above](self).
+    /// When an option is not in the table [above](self).
     pub fn parse(options: &[String]) -> Result<Self, OptionError> {
         let mut wish = Self::default();
         for option in options {
@@ -76,20 +75,20 @@ impl Wish {
     }
 }
 
-/// What the model says of an engine.
+/// The model's prediction for one engine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prediction {
-    /// The engine, with the options that are proposed.
+    /// The engine with the proposed options.
     pub spec: EngineSpec,
-    /// Cycles of a lookup, of the CPU that the model was made on. They are for comparing.
+    /// Cycles a lookup on the CPU that the model was fitted on; meaningful only in comparisons.
     pub cycles: f64,
-    /// Bytes.
+    /// Bytes of the structure.
     pub bytes: u64,
 }
 
-/// Every engine that may be chosen for a table, in the order in which they are tried: by cycles;
-/// behind them those that seem to take more memory than wished, smallest first. O(routes).
+/// Ranks the engines that may be chosen for a table. O(routes).
 ///
+/// Sorted by cycles; engines predicted to exceed the memory limit come last, smallest first.
 /// Whether an engine can hold the table shows when it is compiled.
 pub fn rank<F: NamedEngines>(rib: &Rib<F>, wish: &Wish) -> Vec<Prediction> {
     let table = Summary::of(rib);
@@ -112,19 +111,19 @@ pub fn rank<F: NamedEngines>(rib: &Rib<F>, wish: &Wish) -> Vec<Prediction> {
     ranking
 }
 
-/// The model's bytes are not so far off that an engine which seems to take as many times the memory
-/// wished could do with it. Such an engine is not compiled to find out.
+/// Factor by which the model's bytes are never wrong. An engine predicted to exceed the memory
+/// limit by this factor is not compiled.
 const HOPELESS: u64 = 8;
 
-/// Compiles the first engine of the [ranking](rank) that can hold the table in the memory wished,
-/// and hands it to the visitor. Comes with what was predicted of it.
+/// Compiles the first engine of the [ranking](rank) that fits, and hands it to the visitor.
 ///
-/// Where an engine refuses the table, its [wider](EngineSpec::wider) variants are tried, then the
-/// next one has its turn. O(routes) and a compilation for each engine that is tried, usually one.
+/// Returns the visitor's output with the engine's prediction. Where an engine refuses the table,
+/// its [wider](EngineSpec::wider) variants are tried, then the next engine. O(routes), and one
+/// compilation for each engine tried, usually one.
 ///
 /// # Errors
-/// [`CompileError::Memory`] when no engine can do with the memory wished. Without a wish for
-/// memory, when every engine refuses the table: the error of the first.
+/// [`CompileError::Memory`] when no engine fits the memory limit. Without a limit, when every
+/// engine refuses the table: the error of the first.
 pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     rib: &Rib<F>,
     wish: &Wish,
@@ -157,22 +156,21 @@ pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     })
 }
 
-/// Why a candidate is not the one.
+/// Why a candidate does not fit.
 enum Misfit {
-    /// It takes as many bytes.
+    /// It takes this many bytes.
     Bytes(u64),
     /// It cannot hold the table.
     Refused(CompileError),
 }
 
-/// A candidate; then the wider variants of one that comes with the engine's defaults, for which
-/// these are made.
+/// A candidate, then its wider variants. Those exist for the engine's default options only.
 fn attempts(spec: &EngineSpec) -> impl Iterator<Item = EngineSpec> {
     let wider = if spec.options.is_empty() { spec.wider() } else { Vec::new() };
     once(spec.clone()).chain(wider)
 }
 
-/// Compiles the first attempt that holds the table. The error is that of the candidate itself.
+/// Compiles the first attempt that holds the table. The error is the candidate's own.
 fn first_fit<F: NamedEngines, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,
@@ -189,8 +187,8 @@ fn first_fit<F: NamedEngines, V: EngineVisitor<F>>(
     Err(refusal.expect("the engine itself was tried"))
 }
 
-/// Hands an engine on to a visitor that can be given away once, unless the engine is too large: then
-/// its bytes come back.
+/// Passes an engine on to a visitor that can be consumed once. An engine that is too large is not
+/// passed on; its bytes are returned instead.
 struct Offer<'v, V> {
     visitor: &'v mut Option<V>,
     limit: u64,
@@ -204,12 +202,12 @@ impl<F: NamedEngines, V: EngineVisitor<F>> EngineVisitor<F> for Offer<'_, V> {
         if bytes > self.limit {
             return Err(bytes);
         }
-        let visitor = self.visitor.take().expect("whoever gets an engine asks for no other");
+        let visitor = self.visitor.take().expect("the first accepted engine ends the search");
         Ok(visitor.visit(engine))
     }
 }
 
-/// Builds what the options of `auto` lead to, in no more memory than they and the spec allow.
+/// Builds the engine that the options of `auto` lead to, within their memory limit and the spec's.
 pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,

@@ -1,8 +1,8 @@
-//! The model: what each engine would take in memory and in time, from the summary of a table.
+//! The cost model: memory and time of each engine, from the summary of a table.
 //!
-//! A lookup costs its fixed work, and for each read that has to wait for the one before the work of
-//! a step and the access to as many bytes as the read may hit. Nothing else is modelled. The
-//! README beside this file says where the constants come from and how far they are off.
+//! A lookup costs its fixed work, and for each dependent read the work of a step and an access to
+//! as many bytes as the read may hit. Nothing else is modelled. The README beside this file has the
+//! source of the constants and their error.
 
 use super::summary::Summary;
 use super::{Usage, Wish};
@@ -17,7 +17,8 @@ pub(super) struct Candidate {
     lookup: fn(&Summary, &mut Lookup),
 }
 
-/// What may be chosen. Oracles are not: their lookups take time in proportion to the table.
+/// The engines to choose among. Oracles are left out: their lookups take time in proportion to the
+/// table.
 pub(super) const CANDIDATES: [Candidate; 12] = [
     candidate(EngineKind::Folio, &[], &FOLIO, folio),
     candidate(EngineKind::Poptrie, &[], &POPTRIE, |table, lookup| poptrie(table, 18, lookup)),
@@ -43,7 +44,7 @@ const fn candidate(
 }
 
 impl Candidate {
-    /// Predicts cycles a lookup and bytes.
+    /// Predicts the cycles of a lookup and the bytes.
     pub fn estimate(&self, table: &Summary, wish: &Wish) -> (f64, f64) {
         let costs = self.costs;
         let (work, step) = match wish.usage {
@@ -65,7 +66,7 @@ impl Candidate {
     }
 }
 
-/// Cycles of an engine beside those of its accesses: `(of a lookup, of each step)`.
+/// Cycles of an engine without its memory accesses: `(of a lookup, of each step)`.
 struct Costs {
     /// In batches, by level.
     scalar: (f64, f64),
@@ -92,15 +93,15 @@ const TREE_BITMAP: Costs =
 const RADIX: Costs =
     Costs { scalar: (0.0, 8.0), avx2: (0.0, 8.0), avx512: (0.0, 8.0), one: (0.0, 4.0) };
 
-/// How many times as much a step costs with addresses of 128 bits.
+/// Factor of a step's cost with addresses of 128 bits.
 const WIDE: f64 = 1.5;
-/// Cycles that a byte costs every lookup, as it crowds out something else.
+/// Cycles that each byte of the structure costs a lookup, as it displaces other cached data.
 const PER_BYTE: f64 = 0.06 / MIB;
 
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * KIB;
 
-/// Cycles of a read among others that do not wait for it, from as many bytes.
+/// Cycles of one of many independent reads, by the bytes they spread over.
 const THROUGHPUT: &[(f64, f64)] = &[
     (512.0 * KIB, 1.25),
     (MIB, 1.45),
@@ -111,7 +112,7 @@ const THROUGHPUT: &[(f64, f64)] = &[
     (128.0 * MIB, 16.0),
     (1024.0 * MIB, 40.0),
 ];
-/// Cycles of a read for which the next one waits, from as many bytes.
+/// Cycles of a read that the next read depends on, by the bytes it may hit.
 const LATENCY: &[(f64, f64)] = &[
     (32.0 * KIB, 5.0),
     (512.0 * KIB, 14.0),
@@ -124,7 +125,7 @@ const LATENCY: &[(f64, f64)] = &[
     (1024.0 * MIB, 450.0),
 ];
 
-/// The cycles for as many bytes, between two entries in proportion.
+/// Returns the cycles for a number of bytes, interpolated between two entries.
 fn along(table: &[(f64, f64)], bytes: f64) -> f64 {
     let mut before = (0.0, table[0].1);
     for (limit, cycles) in table.iter().copied() {
@@ -136,7 +137,7 @@ fn along(table: &[(f64, f64)], bytes: f64) -> f64 {
     before.1
 }
 
-/// The usual lookup of a routed address, added up read by read.
+/// Sum over the reads of a typical lookup of a routed address.
 pub(super) struct Lookup {
     step: f64,
     access: &'static [(f64, f64)],
@@ -145,13 +146,13 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
-    /// An array of which a lookup makes so many reads, one after the other.
+    /// Adds `times` dependent reads of an array.
     fn reads(&mut self, times: f64, bytes: f64) {
         self.bytes += bytes;
         self.cycles += times * (self.step + along(self.access, bytes));
     }
 
-    /// Steps that read what was read before.
+    /// Adds steps that only read memory that was read before.
     fn steps(&mut self, times: f64) {
         self.cycles += times * (self.step + self.access[0].1);
     }
@@ -161,13 +162,13 @@ fn power(bits: u8) -> f64 {
     (1u64 << bits) as f64
 }
 
-/// The cuts from one on in equal steps, as long as any start is deeper.
+/// The cuts from `from` on in steps of `stride`, as long as any start is deeper.
 fn cuts(table: &Summary, from: u8, stride: u8) -> impl Iterator<Item = u8> {
     (from..table.width).step_by(stride.into()).take_while(|cut| table.deeper(*cut) > 0)
 }
 
-/// A root, then pages down to /24 in IPv4; in IPv6 branch pages before them. The cuts are those that
-/// Folio chose for tables of such sizes; half of a page's slots are spared by its grain.
+/// A root, then pages down to /24 in IPv4; in IPv6 branch pages before them. The cuts are those
+/// that Folio chose for tables of such sizes; its grain saves half of a page's slots.
 fn folio(table: &Summary, lookup: &mut Lookup) {
     let code = match table.max_next_hop {
         0..=255 => 1.0,
@@ -210,8 +211,8 @@ fn poptrie(table: &Summary, s: u8, lookup: &mut Lookup) {
     lookup.reads(table.share_deeper(s), leaves);
 }
 
-/// The direct table, then the binary search of a chunk of the usual length; as soon as one cache
-/// line is left, its steps read what is there.
+/// The direct table, then the binary search of a chunk of typical length. Once one cache line is
+/// left, the steps read that line only.
 fn dxr(table: &Summary, d: u8, lookup: &mut Lookup) {
     lookup.reads(1.0, power(d) * 4.0);
     let range = match (table.width, table.max_next_hop) {
@@ -227,12 +228,12 @@ fn dxr(table: &Summary, d: u8, lookup: &mut Lookup) {
     lookup.steps((halvings(usual) - lines) * share);
 }
 
-/// Up to this next hop most of DXR's chunks have none above 255, and short ranges.
+/// The greatest next hop up to which most of DXR's chunks have none above 255, and short ranges.
 const SHORT_HOPS: u32 = 511;
 /// Bytes of a cache line.
 const LINE: f64 = 64.0;
 
-/// How often so many have to be halved until one is left.
+/// Number of halvings until one is left.
 fn halvings(of: f64) -> f64 {
     f64::from((of as u32).max(1).ilog2())
 }

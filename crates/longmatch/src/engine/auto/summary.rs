@@ -1,4 +1,4 @@
-//! What the model has to know of a table.
+//! The figures of a table that the model needs.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,11 +6,12 @@ use alloc::vec::Vec;
 use crate::net::{Bits, Family, NextHopId};
 use crate::rib::Rib;
 
-/// Counts over the places where the next hop changes, for short *starts*.
+/// Counts of the places where the next hop changes, called *starts*.
 ///
-/// A start's depth is the length of the shortest prefix that begins there: to see the start,
-/// addresses must be cut at that depth. A structure that cuts addresses at `c` bits needs something
-/// below a block of `c` bits exactly where a deeper start lies inside the block.
+/// A start's depth is the length of the shortest prefix that begins there: only a cut at that depth
+/// or deeper separates the start from the address before it. A structure that cuts addresses at `c`
+/// bits needs something below a block of `c` bits exactly where a deeper start lies inside the
+/// block.
 #[derive(Debug)]
 pub(super) struct Summary {
     /// Bits of an address.
@@ -18,25 +19,25 @@ pub(super) struct Summary {
     pub routes: usize,
     pub max_next_hop: u32,
     pub starts: u32,
-    /// `deeper[c]`: how many starts are deeper than `c`.
+    /// `deeper[c]`: number of starts deeper than `c`.
     deeper: Vec<u32>,
-    /// `inner[c]`: how many blocks of addresses that share their first `c` bits have a start
+    /// `inner[c]`: number of blocks of addresses with the same first `c` bits that have a start
     /// inside.
     inner: Vec<u32>,
 }
 
 impl Summary {
-    /// Reads a table. O(routes).
+    /// Summarises a table. O(routes).
     pub fn of<F: Family>(rib: &Rib<F>) -> Self {
         let slots = usize::from(F::WIDTH) + 1;
         let (mut depths, mut inner) = (vec![0u32; slots], vec![0u32; slots]);
         let (mut starts, mut max_next_hop) = (0, 0);
         let mut before = F::Bits::ZERO;
-        // The blocks of fewer bits that the last start is in are counted.
+        // Blocks around the last start of fewer bits than this are already counted.
         let mut counted = 0;
         for range in rib.ranges().coalesced() {
             max_next_hop = max_next_hop.max(NextHopId::to_raw(range.next_hop()));
-            // What begins with the lowest address changes nothing.
+            // The lowest address is no start: no next hop precedes it.
             if range.first == F::Bits::ZERO {
                 continue;
             }
@@ -59,23 +60,23 @@ impl Summary {
         Self { width, routes, max_next_hop, starts, deeper, inner }
     }
 
-    /// How many starts are deeper than a cut.
+    /// Number of starts deeper than a cut.
     pub fn deeper(&self, cut: u8) -> u32 {
         self.deeper[usize::from(cut)]
     }
 
-    /// The share of the starts that are deeper than a cut: about the share of routed addresses that
-    /// a lookup cannot answer with that many bits.
+    /// Share of the starts that are deeper than a cut. It approximates the share of routed
+    /// addresses that a lookup cannot answer with that many bits.
     pub fn share_deeper(&self, cut: u8) -> f64 {
         f64::from(self.deeper(cut)) / f64::from(self.starts.max(1))
     }
 
-    /// How many blocks of `cut` bits have a start inside.
+    /// Number of blocks of `cut` bits that have a start inside.
     pub fn inner(&self, cut: u8) -> f64 {
         f64::from(self.inner[usize::from(cut)])
     }
 
-    /// Bytes of the narrowest of 2 and 4 bytes that holds every next hop up to `max` in 2.
+    /// Bytes of a next hop: 2 if every next hop is at most `max`, else 4.
     pub fn hop_bytes(&self, max: u32) -> f64 {
         if self.max_next_hop <= max { 2.0 } else { 4.0 }
     }
@@ -106,7 +107,7 @@ mod tests {
         assert_eq!(summary.share_deeper(8), 0.5);
     }
 
-    /// A prefix inside one of the same next hop starts nothing; nor does the lowest address.
+    /// A prefix inside one with the same next hop adds no start; nor does the lowest address.
     #[test]
     fn what_changes_nothing_is_not_counted() {
         let none = Summary::of(&Rib::<Ipv6>::new());
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!((all.starts, all.max_next_hop, all.inner(0)), (0, 3, 0.0));
     }
 
-    /// Counted as the definition has it, block by block.
+    /// The counts equal those of the definition, block by block.
     #[test]
     fn blocks_are_those_of_the_definition() {
         let routes: Vec<_> = (0..200u32)

@@ -6,7 +6,7 @@ fn wish(text: &str) -> Wish {
     Wish::parse(&text.parse::<EngineSpec>().unwrap().options).unwrap()
 }
 
-/// About `count` routes that look like the Internet's: most as long as is usual, beside each other.
+/// About `count` routes that resemble the Internet's: typical lengths, close together.
 fn internet<F: Family>(count: u32, next_hops: u32) -> Rib<F> {
     let usual = if F::WIDTH == 32 { 24 } else { 48 };
     let route = |i: u32| {
@@ -74,7 +74,7 @@ fn auto_has_a_name_but_is_not_one_of_all() {
     assert!(alloc::format!("{error}").ends_with(" auto"));
 }
 
-/// The choices of kind that matter, at every level, whatever this CPU has.
+/// The important choices of engine, at every level, whatever this CPU supports.
 #[test]
 fn folio_is_chosen_for_batches_in_vectors() {
     let (four, six) = (internet::<Ipv4>(60_000, 200), internet::<Ipv6>(60_000, 200));
@@ -115,7 +115,7 @@ fn rankings_are_in_order() {
     assert!(others.is_sorted_by(|a, b| a.bytes <= b.bytes) && others[0].bytes > 1 << 20);
 }
 
-/// Bytes are predicted within a factor that leaves room before an engine is held to be hopeless.
+/// Predicted bytes are within the factor that marks an engine as hopeless, with a margin.
 fn predicts_bytes<F: Engines>() {
     for (count, hops) in [(1, 1), (10, 3), (3000, 200), (60_000, 1000), (60_000, 70_000)] {
         let rib = internet::<F>(count, hops);
@@ -123,7 +123,7 @@ fn predicts_bytes<F: Engines>() {
             let mut fibs = attempts(&spec).filter_map(|spec| Fib::compile(&rib, spec).ok());
             let Some(fib) = fibs.next() else { continue };
             let measured = fib.memory_usage().bytes() as u64;
-            // A KiB more or less is no reason for a choice.
+            // Differences of a KiB do not affect the choice.
             let (predicted, measured) = (bytes + 1024, measured + 1024);
             let (low, high) = (predicted.min(measured), predicted.max(measured));
             assert!(high < low * HOPELESS, "{spec}: {predicted}, {measured} with {count}, {hops}");
@@ -137,8 +137,8 @@ fn bytes_are_about_as_predicted() {
     predicts_bytes::<Ipv6>();
 }
 
-/// A cap holds, the choice under it is made among what fits, and a cap that nothing can keep is an
-/// error that says what would be needed.
+/// A memory limit holds, the best fitting engine is chosen, and a limit that none fits is an error
+/// that names the bytes needed.
 fn caps_hold<F: Engines>(rib: &Rib<F>) {
     let mut refused = 0;
     for kib in [1, 100, 500, 1100, 3000, 50_000] {
@@ -167,7 +167,7 @@ fn caps_on_memory_hold() {
     caps_hold(&internet::<Ipv6>(20_000, 200));
 }
 
-/// What is predicted to be best and refuses the table is passed over.
+/// A best-ranked engine that refuses the table is passed over.
 #[test]
 fn the_next_engine_has_its_turn() {
     let hop = |raw| NextHopId::new(raw).unwrap();
@@ -207,7 +207,7 @@ fn the_prediction_names_what_was_compiled() {
     }
 }
 
-/// Tables of nothing, and of everything.
+/// Empty and full tables.
 #[test]
 fn the_smallest_tables_have_an_engine() {
     fn both<F: Engines>() {

@@ -1,8 +1,7 @@
-//! Verifies what `layout.rs` and `direct.rs` state, and the structure against the RIB on every
-//! address.
+//! Verifies the invariants of `layout.rs` and `direct.rs`, and every answer against the RIB.
 //!
-//! First where things are, so that nothing is read that is not there; then one walk over the chunks
-//! in order of addresses, which holds each range against the RIB's.
+//! First verifies the position of everything, so that no read leaves an array; then walks the
+//! chunks in order of addresses and compares each range with the RIB's.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -18,7 +17,7 @@ use crate::mem::{Run, tile};
 use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
-/// What belongs to no chunk and is no block that is used.
+/// Memory that no chunk and no used block occupies.
 #[derive(Default)]
 pub(super) struct Unused {
     /// Words of the range table.
@@ -57,8 +56,7 @@ pub(super) fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
 }
 
-/// Chunks and unused runs lie side by side from the first word to the last, and no two chunks are
-/// equal.
+/// Verifies that chunks and unused runs tile the range table, and that no two chunks are equal.
 fn physical_chunks<E: Format>(dxr: &Slices<'_, E>, mut words_of: Vec<Run>) -> Result<(), Corrupt> {
     let end = dxr.ranges.len();
     let mut chunks: BTreeMap<usize, u32> = BTreeMap::new();
@@ -70,7 +68,7 @@ fn physical_chunks<E: Format>(dxr: &Slices<'_, E>, mut words_of: Vec<Run>) -> Re
     }
     let mut distinct = BTreeSet::new();
     for (base, entry) in chunks {
-        // The first word is read for the size, where it stands in front.
+        // The size of the chunk may be in its first word, so that word must exist.
         if base >= end {
             return corrupt(format!("a chunk at {base} of {end}"));
         }
@@ -88,8 +86,8 @@ fn physical_chunks<E: Format>(dxr: &Slices<'_, E>, mut words_of: Vec<Run>) -> Re
         .or_else(|word| corrupt(format!("word {word} of {end} is lost, or is in two places")))
 }
 
-/// Holds the ranges of a chunk, whose addresses begin at `first`, against the RIB's. What lies
-/// where has been verified.
+/// Compares the ranges of a chunk, whose addresses begin at `first`, with the RIB's. Positions are
+/// already verified.
 fn walk<E: Format>(
     dxr: &Slices<'_, E>,
     entry: u32,
@@ -122,7 +120,7 @@ fn walk<E: Format>(
     Ok(())
 }
 
-/// Start and next hop of a range.
+/// Returns the start and next hop of a range.
 fn range<E: Format>(dxr: &Slices<'_, E>, chunk: Chunk, i: usize) -> (u128, u32) {
     if chunk.short {
         let short = E::Word::halves(dxr.ranges)[chunk.first + i];

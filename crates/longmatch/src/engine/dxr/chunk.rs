@@ -1,4 +1,4 @@
-//! One chunk: its fragments, the words that it is stored as, and back.
+//! One chunk: its fragments, and the conversion to and from its stored words.
 
 use alloc::vec::Vec;
 
@@ -11,14 +11,15 @@ use crate::rib::Rib;
 /// A range inside a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fragment<B> {
-    /// The first address, without the bits that the chunk's addresses share.
+    /// The first address, without the bits that all addresses of the chunk share.
     pub start: B,
     /// The raw next hop, 0 = no route.
     pub hop: u32,
 }
 
-/// Puts the fragments of the addresses of a prefix, which is a chunk of `k` bits or lies in one, into
-/// `fragments`. O(depth of the trie + routes in the prefix).
+/// Writes the fragments of a prefix's addresses into `fragments`.
+///
+/// The prefix is a chunk of `k` bits or lies in one. O(depth of the trie + routes in the prefix).
 pub(super) fn fragments_of<F: Family>(
     rib: &Rib<F>,
     prefix: Prefix<F>,
@@ -33,7 +34,7 @@ pub(super) fn fragments_of<F: Family>(
     }));
 }
 
-/// The words of a physical chunk.
+/// Number of words of a physical chunk.
 pub(super) fn chunk_words<E: Format>(ranges: &[E::Word], entry: u32) -> usize {
     let field = E::size_field(entry);
     if E::is_short(entry) {
@@ -46,13 +47,13 @@ pub(super) fn chunk_words<E: Format>(ranges: &[E::Word], entry: u32) -> usize {
     }
 }
 
-/// A physical chunk.
+/// Returns the words of a physical chunk.
 pub(super) fn chunk<E: Format>(ranges: &[E::Word], entry: u32) -> &[E::Word] {
     &ranges[E::base(entry) as usize..][..chunk_words::<E>(ranges, entry)]
 }
 
-/// Whether the physical chunk of an entry has these words, and otherwise the entry is `like` but for
-/// its base.
+/// Whether the physical chunk of an entry has these words, and the entry equals `like` in all but
+/// the base.
 pub(super) fn is_chunk<E: Format>(
     ranges: &[E::Word],
     entry: u32,
@@ -64,7 +65,7 @@ pub(super) fn is_chunk<E: Format>(
         && ranges[base as usize..].get(..words.len()).is_some_and(|chunk| chunk == words)
 }
 
-/// The chunk at hand, as long ranges, and then as the words that it is stored as.
+/// The current chunk as long ranges, and as the words to store.
 pub(super) struct Encoder<E: Format> {
     hop_bits: u8,
     /// A word for the size, and the ranges.
@@ -74,12 +75,12 @@ pub(super) struct Encoder<E: Format> {
     stored: Stored,
 }
 
-/// Which words a chunk is stored as.
+/// The word array that a chunk is stored from.
 #[derive(Clone, Copy)]
 enum Stored {
     Short,
     Long,
-    /// With the size in front.
+    /// Long ranges, with the size in front.
     Sized,
 }
 
@@ -88,7 +89,7 @@ impl<E: Format> Encoder<E> {
         Self { hop_bits, long: Vec::new(), short: Vec::new(), stored: Stored::Long }
     }
 
-    /// Takes up a chunk of these fragments.
+    /// Loads a chunk from its fragments.
     pub fn set(&mut self, fragments: &[Fragment<E::Word>]) {
         self.long.clear();
         self.long.push(E::Word::ZERO);
@@ -96,7 +97,7 @@ impl<E: Format> Encoder<E> {
         self.long.extend(fragments.iter().map(pack));
     }
 
-    /// Takes up the chunk of a direct entry.
+    /// Loads the chunk of a direct entry.
     pub fn load(&mut self, ranges: &[E::Word], entry: u32) {
         self.long.clear();
         let field = E::size_field(entry);
@@ -117,20 +118,21 @@ impl<E: Format> Encoder<E> {
         }
     }
 
-    /// The chunk's ranges in long format.
+    /// Returns the chunk's ranges in long format.
     pub fn ranges(&self) -> &[E::Word] {
         &self.long[1..]
     }
 
-    /// The next hop of a chunk of one range.
+    /// Returns the next hop of a chunk of one range.
     pub fn only_hop(&self) -> Option<u32> {
         let [only] = self.ranges() else { return None };
         Some(only.hop(self.hop_bits))
     }
 
-    /// Replaces what the chunk says from `first` to `last`, both included, which are addresses
-    /// without the bits that the chunk's share; `end` is the greatest of these. Calls `see` with the
-    /// ranges that go and those that come instead.
+    /// Replaces the ranges from `first` to `last`, both included.
+    ///
+    /// These are addresses without the bits that all addresses of the chunk share; `end` is the
+    /// greatest of them. Calls `see` with the removed ranges and with the added ones.
     pub fn splice(
         &mut self,
         [first, last, end]: [E::Word; 3],
@@ -160,7 +162,9 @@ impl<E: Format> Encoder<E> {
         self.long.splice(1 + from..1 + to, self.short.drain(..));
     }
 
-    /// Chooses the format of a chunk of two ranges or more; its direct entry if its base were 0.
+    /// Chooses the format of a chunk of at least two ranges.
+    ///
+    /// Returns its direct entry for base 0.
     ///
     /// # Errors
     /// When the chunk has too many ranges.
@@ -195,7 +199,7 @@ impl<E: Format> Encoder<E> {
         Ok(E::entry(0, false, size as u32 - 1))
     }
 
-    /// The words of the chunk, when its format is chosen.
+    /// Returns the words of the chunk, once its format is chosen.
     pub fn words(&self) -> &[E::Word] {
         match self.stored {
             Stored::Short => &self.short,

@@ -1,4 +1,4 @@
-//! RIB to DXR: the address space as ranges, cut into chunks; equal chunks once.
+//! Compiles a RIB to DXR: the address space as ranges, cut into chunks; equal chunks once.
 
 use alloc::vec::Vec;
 use core::hash::BuildHasher;
@@ -42,21 +42,25 @@ pub(super) fn compile<E: Format, T: FrozenDirect>(
     Ok(Dxr { direct, ranges, k, hop_bits, batch, format: PhantomData })
 }
 
-/// The bytes of the direct table in one level and of the range table at most: a word for the size of
-/// every chunk that routes divide, one for its first range, and one for each range of the table.
+/// Upper bound on the bytes of a one-level direct table and of the range table.
+///
+/// For every chunk that routes divide a word for its size and one for its first range, and a word
+/// for each range of the table.
 pub(super) fn estimate<F: Family>(shape: &Shape, config: &Config) -> u64 {
     let k = config.d.saturating_add(config.x).min(MAX_K);
     let words = 2 * shape.blocks(k) + shape.ranges();
     ((size_of::<u32>() as u64) << k) + words * size_of::<F::Bits>() as u64
 }
 
-/// The greatest next hop that both a direct entry and a range have room for.
+/// The greatest next hop that fits both a direct entry and a range.
 pub(super) fn max_next_hop<E: Format>(hop_bits: u8) -> u32 {
     (1 << E::BASE_BITS.min(hop_bits.into())) - 1
 }
 
-/// Calls `visit` with the `2^k` chunks in order: a number of neighbouring chunks, and the fragments
-/// of each of them. The number is 1 unless there is one fragment only.
+/// Calls `visit` with the `2^k` chunks in order.
+///
+/// Each call passes a number of neighbouring chunks and the fragments of each. The number is 1
+/// unless there is only one fragment.
 pub(super) fn for_each_chunk<F: Family, X>(
     rib: &Rib<F>,
     k: u8,
@@ -74,7 +78,7 @@ pub(super) fn for_each_chunk<F: Family, X>(
         }
         visit(1, &fragments)?;
         fragments.clear();
-        // The chunks after the first that the range covers wholly.
+        // Number of chunks after the first that the range covers completely.
         let whole = (last + usize::from(ends_chunk)).saturating_sub(first + 1);
         let rest = Fragment { start: F::Bits::ZERO, hop };
         if whole > 0 {
@@ -89,7 +93,7 @@ pub(super) fn for_each_chunk<F: Family, X>(
 
 struct Compiler<E: Format> {
     ranges: Vec<E::Word>,
-    /// The direct entries of the physical chunks, to find equal ones.
+    /// The direct entries of the physical chunks, to find equal chunks.
     physical: HashTable<u32>,
     hasher: DefaultHashBuilder,
     encoder: Encoder<E>,
@@ -102,7 +106,7 @@ impl<E: Format> Compiler<E> {
         Self { ranges: Vec::new(), physical: HashTable::new(), hasher, encoder }
     }
 
-    /// The direct entry of a chunk, which is added to the range table unless it is there already.
+    /// Returns the direct entry of a chunk; adds the chunk to the range table if it is new.
     fn chunk(&mut self, fragments: &[Fragment<E::Word>]) -> Result<u32, CompileError> {
         if let [only] = fragments {
             return Ok(E::entry(only.hop, false, 0));

@@ -14,23 +14,23 @@ use crate::mem::{
     Frozen, FrozenMemory, Items, Live, LiveMemory, Memory, MemoryPart, Owner, Readable,
 };
 
-/// The greatest number of bits that the first of two levels takes: its entries have 16 bits, and at
-/// worst each refers to a block of its own.
+/// The most bits of the first of two levels: its entries have 16 bits, and at worst each refers to
+/// a block of its own.
 pub const MAX_SPLIT_D: u8 = 16;
 
-/// Blocks that elements of the first level can name.
+/// The most blocks that elements of the first level can name.
 const MOST_BLOCKS: usize = 1 << 16;
-/// Spare blocks beside as many again as there are.
+/// Spare blocks on top of twice the blocks in use.
 const SPARE_BLOCKS: usize = 16;
 
-/// A direct table in the memory of either kind. Sealed: [`Single`] and [`Split`].
+/// A direct table in memory of either kind. Sealed: [`Single`] and [`Split`].
 pub trait Direct: Sealed + Send + Sync + 'static {
-    /// The memory that it lies in.
+    /// The kind of memory.
     type Memory: Memory;
-    /// What lookups go by.
+    /// The view that lookups read.
     type View<'a>: DirectView;
 
-    /// What lookups go by.
+    /// Returns the view that lookups read.
     fn view(&self) -> Self::View<'_>;
 
     /// The bits of the second level, 0 if there is none.
@@ -40,41 +40,41 @@ pub trait Direct: Sealed + Send + Sync + 'static {
     fn memory(&self) -> Vec<MemoryPart>;
 }
 
-/// A direct table that nothing changes.
+/// A direct table in frozen memory.
 pub trait FrozenDirect: Direct<Memory = FrozenMemory> + Clone {
-    /// The same form in memory that a writer changes.
+    /// The same form in live memory.
     type Live: Direct<Memory = LiveMemory>;
 
     /// Builds the table of `2^(d + x)` entries.
     ///
     /// # Errors
-    /// When this form does not exist for `d` and `x`, or there is no memory for it.
+    /// When this form does not exist for `d` and `x`, or memory runs out.
     fn build(entries: Vec<u32>, d: u8, x: u8) -> Result<Self, CompileError>;
 
     /// The entries, by the table's form.
     fn levels(&self) -> Levels<'_>;
 
-    /// The same table with capacity for more blocks of the second level, if there is one, and its
-    /// owner. `None` when there is not as much memory.
+    /// Returns a live copy with capacity for more blocks of the second level, and its owner. `None`
+    /// when memory runs out.
     fn live(&self) -> Option<(Self::Live, DirectOwner)>;
 }
 
-/// A direct table as lookups see it.
+/// A direct table as lookups read it.
 pub trait DirectView: Copy {
-    /// The entry of chunk `index`.
+    /// Reads the entry of chunk `index`.
     ///
     /// # Safety
     /// `index` is less than `2^K`.
     unsafe fn entry(self, index: usize) -> u32;
 
-    /// Asks for the cache line where the way to the entry of chunk `index` begins.
+    /// Prefetches the cache line of the first read for chunk `index`.
     fn prefetch(self, index: usize);
 
-    /// Where gathers find the entries.
+    /// The arrays that gathers read.
     fn tables(self) -> Tables;
 }
 
-/// The arrays of a direct table, for kernels: addresses, as elements may be replaced meanwhile.
+/// The arrays of a direct table, for kernels. Raw pointers, as elements may be replaced meanwhile.
 #[derive(Clone, Copy)]
 pub struct Tables {
     /// First level of two, if there are two.
@@ -85,7 +85,7 @@ pub struct Tables {
     pub x: u8,
 }
 
-/// The entries of a direct table that nobody changes at the moment, by its form.
+/// The entries of a direct table that is not being changed, by its form.
 #[derive(Clone, Copy, Debug)]
 pub enum Levels<'a> {
     /// One level.
@@ -133,10 +133,10 @@ pub struct Single<M: Memory = FrozenMemory> {
 ///  the entry of chunk i:  entries[first[i >> x] << x | i & (2^x - 1)]
 /// ```
 ///
-/// Invariants: `first` has `2^d + 1` elements and each is the index of a block in `entries`; every
-/// block has a reference, but for those that are unused in a table that changes under readers; no
-/// two are equal. Under readers, elements of `first` are replaced by one store, and blocks are
-/// written only where no element leads that a reader may have read.
+/// Invariants: `first` has `2^d + 1` elements, each the index of a block in `entries`; every block
+/// has a reference, except unused ones in a live table; no two blocks are equal. In a live table
+/// one store replaces an element of `first`, and a block is written only while no element that a
+/// reader may have read names it.
 #[derive(Debug)]
 pub struct Split<M: Memory = FrozenMemory> {
     pub(super) first: M::Array<u16>,
@@ -170,7 +170,8 @@ impl<M: Memory> Direct for Single<M> {
 impl DirectView for Items<'_, u32> {
     #[inline(always)]
     unsafe fn entry(self, index: usize) -> u32 {
-        // SAFETY: there are 2^K entries (invariant 2), and the caller has an index of K bits.
+        // SAFETY: there are 2^K entries (invariant 2), and `index` has K bits, as the trait
+        // requires.
         unsafe { self.load(index) }
     }
 
@@ -211,7 +212,7 @@ impl FrozenDirect for Single {
     }
 }
 
-/// Two levels as lookups see them.
+/// Two levels as lookups read them.
 #[derive(Clone, Copy, Debug)]
 pub struct SplitView<'a> {
     first: Items<'a, u16>,
@@ -244,11 +245,12 @@ impl<M: Memory> Direct for Split<M> {
 impl DirectView for SplitView<'_> {
     #[inline(always)]
     unsafe fn entry(self, index: usize) -> u32 {
-        // SAFETY: `first` has 2^d elements and one, and `index` K bits, of which d remain.
+        // SAFETY: `first` has 2^d + 1 elements, and `index` has K bits, of which d remain after the
+        // shift.
         let block = usize::from(unsafe { self.first.load(index >> self.x) });
         let i = block << self.x | index & ((1 << self.x) - 1);
-        // SAFETY: `first` refers to blocks in `entries`, and a block has 2^x entries. Blocks that
-        // readers come to are not written.
+        // SAFETY: `first` names blocks in `entries`, and a block has 2^x entries. Blocks that
+        // readers can reach are not written.
         unsafe { self.entries.read(i) }
     }
 
@@ -336,7 +338,7 @@ impl SplitOwner {
 }
 
 impl<'a> Levels<'a> {
-    /// The entry of chunk `index`.
+    /// Returns the entry of chunk `index`.
     ///
     /// # Panics
     /// When there is none.
@@ -349,7 +351,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Block `block` of the second level.
+    /// Returns block `block` of the second level.
     ///
     /// # Panics
     /// When there is no such block.
@@ -360,11 +362,10 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Checks the table's own invariants for `2^k` chunks; of two levels, with blocks that are not
-    /// used.
+    /// Checks the table's own invariants for `2^k` chunks, given the unused blocks of two levels.
     ///
     /// # Errors
-    /// The first that is broken.
+    /// The first broken invariant.
     pub(super) fn check(self, k: u8, unused: &[u32]) -> Result<(), String> {
         let (first, entries, x) = match self {
             Self::Single(entries) if entries.len() == 1 << k => return Ok(()),

@@ -11,17 +11,18 @@ use super::direct::{Direct, DirectView, FrozenDirect, Levels, Single};
 use crate::mem::{Items, Memory, Plain, Readable};
 use crate::net::{Bits, Family, Ipv4, Ipv6};
 
-/// The fewest bits that the direct table resolves. The other 16 at most (of IPv4) are what a
-/// range's start has room for; the same bound for IPv6, where they are 112.
+/// The fewest bits that the direct table resolves. A range's start holds the other 16 bits of IPv4;
+/// IPv6 has the same bound, though its start holds 112 bits.
 pub const MIN_K: u8 = 16;
 /// The most bits that the direct table resolves: the papers go to 22, which takes 16 MiB.
 pub const MAX_K: u8 = 22;
 
-/// Bits of a next hop in a long range entry, unless the option `hops=k` is given.
+/// Bits of a next hop in a long range entry without the option `hops=k`.
 pub(super) const HOP_BITS: u8 = 16;
 
-/// How the entries of the direct table and the ranges are laid out. Sealed: [`Original`], [`Wide`],
-/// [`Long`] and [`Xl`].
+/// Layout of the entries of the direct table and of the ranges.
+///
+/// Sealed: [`Original`], [`Wide`], [`Long`] and [`Xl`].
 ///
 /// An entry of the direct table has 32 bits:
 ///
@@ -42,13 +43,13 @@ pub(super) const HOP_BITS: u8 = 16;
 ///           +-----------------+-------------------+
 ///  S        the chunk's ranges are in short format
 ///  base     index of the chunk's first word in the range table
-///  size     a chunk of one range is resolved by the direct table, so 0 is free to say that
+///  size     a chunk of one range is resolved by the direct table, so 0 is free to mean that
 /// ```
 ///
-/// The limits are these fields: a base beyond 19 (20) bits or a size beyond 12 (13) is an error.
+/// The fields set the limits: a base beyond 19 (20) bits or a size beyond 12 (13) is an error.
 ///
 /// The range table is an array of words as wide as an address. A long entry is a word, a short one
-/// half a word of IPv4; a short chunk of an odd number of ranges ends with half a word of zeros.
+/// half a word of IPv4; zeros fill up a short chunk of an odd number of ranges.
 ///
 /// ```text
 ///               31           16 15            0
@@ -65,14 +66,14 @@ pub(super) const HOP_BITS: u8 = 16;
 ///              +-------------------------+---------------+
 /// ```
 ///
-/// With the option `hops=k` the start has `width - K` bits, as many as it needs, and the next hop
-/// the other `K`.
+/// With the option `hops=k` the start has the `width - K` bits that it needs, and the next hop the
+/// other `K`.
 pub trait Format: Kernels + Copy + Send + Sync + 'static {
     /// The family of the addresses.
     type Family: Family<Bits = Self::Word>;
     /// A word of the range table.
     type Word: Word;
-    /// Its option, with the colon before it.
+    /// The option's text, with the colon before it.
     const OPTION: &'static str;
     /// Bits of the base, or of a next hop, in a direct entry.
     const BASE_BITS: u32;
@@ -80,24 +81,24 @@ pub trait Format: Kernels + Copy + Send + Sync + 'static {
     const SIZE_BITS: u32;
     /// Whether there is a short format.
     const SHORT: bool;
-    /// Whether a chunk may be longer than the size field says: a size field of all ones means that
-    /// the chunk's first word is its size, and its ranges follow.
+    /// Whether a chunk may exceed the size field: then the field is all ones, the chunk's first
+    /// word is its size, and its ranges follow.
     const XL: bool;
 
     /// The greatest size that the size field holds.
     const MAX_SIZE: usize = (1 << Self::SIZE_BITS) - Self::XL as usize;
-    /// The size field of a chunk that has its size in front.
+    /// The size field of a chunk with its size in front.
     const XL_MARK: u32 = (1 << Self::SIZE_BITS) - 1;
     /// The flag of the short format.
     const SHORT_FLAG: u32 = if Self::SHORT { 1 << Self::SIZE_BITS } else { 0 };
 
-    /// The base, or the next hop, of a direct entry.
+    /// Extracts the base, or the next hop, of a direct entry.
     #[inline(always)]
     fn base(entry: u32) -> u32 {
         entry >> (32 - Self::BASE_BITS)
     }
 
-    /// The size field of a direct entry: one less than the size, 0 for a next hop.
+    /// Extracts the size field of a direct entry: one less than the size, 0 for a next hop.
     #[inline(always)]
     fn size_field(entry: u32) -> u32 {
         entry & Self::XL_MARK
@@ -109,7 +110,7 @@ pub trait Format: Kernels + Copy + Send + Sync + 'static {
         entry & Self::SHORT_FLAG != 0
     }
 
-    /// A direct entry.
+    /// Builds a direct entry.
     fn entry(base: u32, short: bool, size_field: u32) -> u32 {
         debug_assert!(base >> Self::BASE_BITS == 0 && size_field >> Self::SIZE_BITS == 0);
         let flag = if short { Self::SHORT_FLAG } else { 0 };
@@ -121,13 +122,13 @@ pub trait Format: Kernels + Copy + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Original;
 
-/// The extension that the Poptrie paper makes for larger tables (section 4.8): the base takes the
-/// bit of the short flag, so that every chunk is long.
+/// The Poptrie paper's extension for larger tables (section 4.8). The base takes the bit of the
+/// short flag, so every chunk is long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wide;
 
-/// The extension to IPv6 of the Poptrie paper (section 4.10): no short format, the size takes the
-/// bit of its flag.
+/// The Poptrie paper's extension to IPv6 (section 4.10). There is no short format, and the size
+/// takes the bit of its flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Long;
 
@@ -184,30 +185,30 @@ impl Format for Xl {
 
 /// A word of the range table: an address, as an integer. Sealed: `u32` and `u128`.
 pub trait Word: Bits + Plain {
-    /// A long entry.
+    /// Builds a long entry.
     fn pack(start: Self, hop: u32, hop_bits: u8) -> Self;
 
     /// The next hop of a long entry.
     fn hop(self, hop_bits: u8) -> u32;
 
-    /// Whether a long entry can be a short one: the 8 lowest bits of its start are zero, and its next
-    /// hop fits 8 bits.
+    /// Whether a long entry fits the short format. The 8 lowest bits of its start must be zero, and
+    /// its next hop below 256.
     fn fits_short(self, hop_bits: u8) -> bool;
 
     /// The short entry of a long one.
     fn to_short(self, hop_bits: u8) -> u16;
 
-    /// For an address: the greatest long entry whose start is not after it. Entries up to this one
-    /// begin at or before the address.
+    /// The greatest long entry whose start is at or before an address. Entries up to this one begin
+    /// at or before the address.
     fn probe(self, k: u8, hop_bits: u8) -> Self;
 
-    /// For an address: the greatest short entry whose start is not after it.
+    /// The greatest short entry whose start is at or before an address.
     fn short_probe(self, k: u8) -> u16;
 
-    /// A word of two short entries, in the order of memory.
+    /// Builds a word of two short entries, in the order of memory.
     fn of_halves(halves: [u16; 2]) -> Self;
 
-    /// The range table as short entries, two a word.
+    /// Views the range table as short entries, two a word.
     fn halves(words: &[Self]) -> &[u16];
 }
 
@@ -246,7 +247,8 @@ impl Word for u32 {
 
     #[inline(always)]
     fn halves(words: &[Self]) -> &[u16] {
-        // SAFETY: the same memory; a `u32` is two `u16` without padding, and aligned for them.
+        // SAFETY: the slices cover the same bytes; a `u32` is two `u16` without padding, and
+        // aligned for them.
         unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), 2 * words.len()) }
     }
 }
@@ -291,20 +293,19 @@ impl Word for u128 {
 
 /// A DXR: entries and ranges in the format `E`, the direct table in one level or two.
 ///
-/// Invariants, on which the unchecked reads of the lookups rest:
+/// Invariants that the unchecked reads of the lookups rely on:
 /// 1. `k` is from [`MIN_K`] to [`MAX_K`]; `hop_bits` is 16 or `k`.
-/// 2. The direct table has an entry for each of the `2^k` chunks (its own invariants are in
-///    `direct.rs`).
-/// 3. The words of each chunk lie in the range table. Behind the last word more bytes can be read:
-///    a kernel that gathers 32 bits at a range of 16 bits reads the two bytes after it.
-/// 4. A chunk has two ranges at least. The first starts at 0, each other after the one before, and
-///    with another next hop.
-/// 5. Physical chunks follow each other and no two are equal. There are gaps only in a table that
-///    changes under readers: what was used and is not any more, or not yet.
-/// 6. Half a word that fills up a short chunk is zero.
-/// 7. While readers are there, entries of the direct table are replaced by one store, and words of
-///    the range table are written only where no entry leads that a reader may have read
-///    (`update/`).
+/// 2. The direct table has an entry for each of the `2^k` chunks (see `direct.rs` for its own
+///    invariants).
+/// 3. The words of each chunk lie in the range table. Bytes beyond the last word are readable: a
+///    kernel that gathers 32 bits at a range of 16 bits reads the two bytes after it.
+/// 4. A chunk has at least two ranges. The first starts at 0; each other starts after the one
+///    before, with another next hop.
+/// 5. Physical chunks are contiguous and no two are equal. Only a live table has gaps: words no
+///    longer used, or not yet.
+/// 6. The half word that fills up a short chunk is zero.
+/// 7. In a live table one store replaces an entry of the direct table, and words of the range
+///    table are written only while no entry that a reader may have read leads to them (`update/`).
 #[derive(Debug)]
 pub struct Dxr<E: Format, T: Direct = Single> {
     pub(super) direct: T,
@@ -324,7 +325,7 @@ impl<E: Format, T: FrozenDirect> Clone for Dxr<E, T> {
 }
 
 impl<E: Format, T: Direct> Dxr<E, T> {
-    /// What lookups go by.
+    /// Returns the view that lookups read.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, E, T::View<'_>> {
         View {
@@ -337,7 +338,7 @@ impl<E: Format, T: Direct> Dxr<E, T> {
     }
 }
 
-/// A DXR as lookups see it, whichever memory it lies in. Passed by value, so that loops keep the
+/// A DXR as lookups read it, in either kind of memory. Passed by value, so that loops keep the
 /// arrays' addresses in registers.
 pub struct View<'a, E: Format, V: DirectView> {
     pub(super) direct: V,
@@ -356,7 +357,7 @@ impl<E: Format, V: DirectView> Clone for View<'_, E, V> {
 
 impl<E: Format, V: DirectView> Copy for View<'_, E, V> {}
 
-/// The arrays of a DXR that nobody changes at the moment: what its check goes by.
+/// The arrays of a DXR that is not being changed; the input of its check.
 pub(super) struct Slices<'a, E: Format> {
     pub direct: Levels<'a>,
     pub ranges: &'a [E::Word],
@@ -365,7 +366,7 @@ pub(super) struct Slices<'a, E: Format> {
 }
 
 impl<E: Format> Slices<'_, E> {
-    /// The chunk of a direct entry that is no next hop.
+    /// Locates the chunk of a direct entry that is not a next hop.
     ///
     /// # Panics
     /// When its first word lies outside the range table.
@@ -379,17 +380,17 @@ impl<E: Format> Slices<'_, E> {
     }
 }
 
-/// Where the ranges of a chunk are.
+/// Position of the ranges of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Chunk {
     /// The first range: an index of words, or of half words where `short`.
     pub first: usize,
-    /// How many ranges.
+    /// Number of ranges.
     pub size: usize,
     pub short: bool,
 }
 
-/// The chunk of a direct entry that is no next hop; `word` reads a word of the range table.
+/// Locates the chunk of a direct entry that is not a next hop; `word` reads the range table.
 #[inline(always)]
 pub(super) fn chunk<E: Format>(entry: u32, word: impl Fn(usize) -> E::Word) -> Chunk {
     let (base, field) = (E::base(entry) as usize, E::size_field(entry));

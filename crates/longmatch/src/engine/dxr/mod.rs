@@ -1,11 +1,13 @@
-//! DXR (Zec, Rizzo and Mikuc, CCR 2012; Zec and Mikuc, SoftCOM 2017): a direct table over the first
-//! `K` bits, and below it sorted ranges, searched by halving. See the README beside this file.
+//! DXR (Zec, Rizzo and Mikuc, CCR 2012; Zec and Mikuc, SoftCOM 2017).
+//!
+//! A direct table over the first `K` bits, and below it sorted ranges for a binary search. See the
+//! README beside this file.
 //!
 //! | | |
 //! |---|---|
 //! | lookup | one direct entry (two in two levels), then log2(ranges of the chunk) range entries |
 //! | compile | O(routes + 2^K) |
-//! | update | the chunks that the prefix covers, or the one that it lies in, each built again |
+//! | update | rebuilds the chunks that the prefix covers, or the one that it lies in |
 //! | memory | 4 x 2^K bytes (less in two levels), 2 or 4 bytes a range, 16 for IPv6 |
 
 mod batch;
@@ -38,22 +40,21 @@ use crate::simd::Simd;
 
 pub(super) const NAME: &str = "dxr";
 
-/// What the registry knows of it.
+/// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     name: NAME,
     oracle: false,
     wider: &["xl", "hops=k", "hops=k:xl", "wide", "d=22:wide", "d=22:hops=k:wide"],
 };
 
-/// What can be chosen beside the types of format and direct table.
+/// Compile-time choices besides the types of format and direct table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Bits that the direct table resolves; its first level if there are two.
+    /// Bits that the direct table resolves, or its first level if there are two.
     pub d: u8,
     /// Bits that the second level of the direct table resolves, 0 for one level.
     pub x: u8,
-    /// Whether a next hop in the range table has `K` bits, all that the start leaves, instead of
-    /// 16.
+    /// Whether a next hop in the range table has the `K` bits that the start leaves, instead of 16.
     pub hops_k: bool,
     /// How a batch is looked up.
     pub batch: Batch,
@@ -69,20 +70,20 @@ impl Default for Config {
 /// How a batch is looked up. All give the same answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Batch {
-    /// What is fastest for the level. For IPv4 with AVX-512, group by group: [`Batch::Line`] where
-    /// few addresses have ranges, else [`Batch::Gather`]; otherwise [`Batch::Gather`] where it
-    /// exists, and [`Batch::Flight`].
+    /// The fastest for the level. For IPv4 with AVX-512, group by group: [`Batch::Line`] where few
+    /// addresses have ranges, else [`Batch::Gather`]; otherwise [`Batch::Gather`] where it exists,
+    /// and [`Batch::Flight`].
     #[default]
     Auto,
-    /// One address after the other, as the papers do.
+    /// One address at a time, as in the papers.
     Each,
     /// Several binary searches in flight, without vectors.
     Flight,
-    /// Binary searches in vector lanes: a gather is a step of each. From AVX2 on, for IPv6 with
+    /// Binary searches in vector lanes, one gather for each step. From AVX2 on; for IPv6 with
     /// AVX-512.
     Gather,
-    /// The direct table by gathers; then halving down to a cache line of ranges, and comparing
-    /// these at once. IPv4, with AVX-512.
+    /// Gathers for the direct table; then halving down to a cache line of ranges, which are
+    /// compared at once. IPv4 with AVX-512.
     Line,
 }
 
@@ -150,7 +151,7 @@ impl<E: Format, T: FrozenDirect> Engine<E::Family> for Dxr<E, T> {
     }
 }
 
-/// What [`build_ipv4`] and [`build_ipv6`] choose at run time: [`Config`], and the format.
+/// Run-time choices of [`build_ipv4`] and [`build_ipv6`]: [`Config`], and the format.
 struct Options {
     config: Config,
     /// `wide` or `xl`: the other format of the family.
@@ -182,7 +183,7 @@ impl Options {
     }
 }
 
-/// Builds the variant that the options name.
+/// Builder for the registry.
 pub(crate) struct Build;
 
 impl Builder<Ipv4> for Build {

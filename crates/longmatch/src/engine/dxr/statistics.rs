@@ -1,4 +1,4 @@
-//! What a compiled DXR is made of, as the authors' implementation reports it.
+//! Statistics of a compiled DXR, as the authors' implementation reports them.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -63,15 +63,15 @@ pub struct Statistics {
     pub resolved: usize,
     /// Fragments of the longest chunk.
     pub longest: usize,
-    /// What is stored.
+    /// Chunks as stored.
     pub physical: Counts,
-    /// What it stands for: a chunk that several entries of the direct table share counts once for
-    /// each of them.
+    /// Chunks as referred to: a chunk that several entries of the direct table share counts once
+    /// for each of them.
     pub aggregated: Counts,
 }
 
 impl<E: Format, T: FrozenDirect> Dxr<E, T> {
-    /// Counts what the structure is made of. O(2^K).
+    /// Counts the parts of the structure. O(2^K).
     pub fn statistics(&self) -> Statistics {
         let mut references: BTreeMap<u32, usize> = BTreeMap::new();
         let slices = self.slices();
@@ -96,13 +96,13 @@ impl<E: Format, T: FrozenDirect> Dxr<E, T> {
         statistics
     }
 
-    /// What the check goes by.
+    /// Returns the arrays that the check reads.
     pub(super) fn slices(&self) -> Slices<'_, E> {
         let Self { direct, ranges, k, hop_bits, .. } = self;
         Slices { direct: direct.levels(), ranges, k: *k, hop_bits: *hop_bits }
     }
 
-    /// The statistics in words, and the chunk lengths of the table for every `K`.
+    /// Formats the statistics, and the table's chunk lengths for every `K`.
     pub(super) fn report(&self, rib: &Rib<E::Family>) -> Vec<String> {
         let s = self.statistics();
         let hops: BTreeSet<u32> = rib.iter().map(|route| route.next_hop.get()).collect();
@@ -131,10 +131,10 @@ impl<E: Format, T: FrozenDirect> Dxr<E, T> {
     }
 }
 
-/// How many of the `2^k` chunks have how many fragments, for one `K`.
+/// Distribution of the `2^k` chunks by number of fragments, for one `K`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChunkLengths {
-    /// The bits that the direct table would resolve.
+    /// Bits that the direct table would resolve.
     pub k: u8,
     /// Chunks by the number of fragments: 1 (resolved by the direct table), 2, 3-4, 5-8, 9-16,
     /// 17-32, 33-64, 65-128, 129-256, more.
@@ -146,8 +146,9 @@ pub struct ChunkLengths {
 const BUCKETS: [&str; 10] =
     ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65-128", "129-256", ">256"];
 
-/// The distribution of chunk lengths that a table has with `k` direct bits, whatever the formats
-/// can hold. O(routes).
+/// Computes a table's distribution of chunk lengths with `k` direct bits. O(routes).
+///
+/// The limits of the formats do not apply.
 ///
 /// # Panics
 /// When `k` is 0 or more than 32.

@@ -29,8 +29,8 @@ fn example() -> Rib<Ipv4> {
     ])
 }
 
-/// The example of the README: a short chunk that two direct entries share, another short one, and a
-/// long one.
+/// The README's example: a short chunk shared by two direct entries, another short one, and a long
+/// one.
 #[test]
 fn the_readme_example() {
     let dxr = Dxr::<Original>::compile(&example(), &config(16)).unwrap();
@@ -60,7 +60,7 @@ fn the_readme_example() {
     assert_eq!(chunk_lengths(&example(), 16).chunks[..4], [65_532, 1, 3, 0]);
 }
 
-/// Two levels keep equal blocks of the second once.
+/// Two levels store equal blocks of the second once.
 #[test]
 fn two_levels_hold_the_same_entries() {
     let single = Dxr::<Original>::compile(&example(), &config(20)).unwrap();
@@ -74,7 +74,7 @@ fn two_levels_hold_the_same_entries() {
     split.check(&example()).unwrap();
 }
 
-/// Runs over every variant of a family.
+/// Calls `each` with every variant of a family.
 fn variants<F: crate::Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::engine::Checked<F>)) {
     struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn crate::engine::Checked<F>));
     impl<F: Family> EngineVisitor<F> for Each<'_, F> {
@@ -95,7 +95,7 @@ fn variants<F: crate::Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::en
     }
 }
 
-/// D17, D16, D9: /128 and /32 at both ends of the space, for every variant.
+/// D17, D16, D9: /128 and /32 at both ends of the address space, for every variant.
 #[test]
 fn edges_of_the_address() {
     let mut rib = Rib::<Ipv6>::new();
@@ -117,7 +117,7 @@ fn edges_of_the_address() {
     variants(&empty, &mut |engine| engine.check(&empty).unwrap());
 }
 
-/// The short format takes next hops up to 255 and starts at multiples of 256 only.
+/// The short format takes only next hops up to 255 and starts at multiples of 256.
 #[test]
 fn short_chunks_are_those_that_fit() {
     let is_short = |route: (&str, u32)| {
@@ -173,7 +173,7 @@ fn options() {
     assert!(crate::Fib::compile(&ipv6, spec("dxr:wide")).is_err());
 }
 
-/// `check` must be able to fail.
+/// `check` detects damage.
 #[test]
 fn check_finds_damage() {
     let rib = example();
@@ -196,7 +196,7 @@ fn check_finds_damage() {
     for (i, damage) in damage.into_iter().enumerate() {
         let mut bad = good.clone();
         damage(&mut bad);
-        // Damaged indices must be found before anything is read through them.
+        // `check` must detect damaged indices before it reads through them.
         assert!(bad.check(&rib).is_err(), "damage {i}");
     }
     let mut bad = good.clone();
@@ -205,7 +205,7 @@ fn check_finds_damage() {
     assert!(good.check(&rib4(&[("10.0.0.0/8", 1)])).is_err(), "another RIB");
 }
 
-/// The same for what two levels and `xl` add.
+/// `check` detects damage to the parts that two levels and `xl` add.
 #[test]
 fn check_finds_damage_in_other_forms() {
     let rib = example();
@@ -262,8 +262,8 @@ fn agree<F: crate::Engines>(rib: &Rib<F>) {
     });
 }
 
-/// Every kernel, on short and long chunks of all sizes; for IPv6 on starts that differ early and
-/// late.
+/// Every kernel, on short and long chunks of all sizes; for IPv6 on starts that differ in high or
+/// in low bits.
 #[test]
 fn levels_agree() {
     agree(&spread(30));
@@ -297,7 +297,7 @@ fn levels_agree_on_long_chunks() {
     }
 }
 
-/// Chunk lengths and statistics count the same, and equal chunks of the RIB are one physical chunk.
+/// Chunk lengths and statistics agree, and equal chunks of the RIB are one physical chunk.
 #[test]
 fn statistics_count_what_is_there() {
     let rib = spread(30);

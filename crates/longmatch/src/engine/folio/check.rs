@@ -1,8 +1,8 @@
-//! Verifies what `layout.rs` states, and the structure against the RIB on every address.
+//! Verifies the invariants of `layout.rs`, and every answer against the RIB.
 //!
-//! First where things are, so that nothing is read that is not there; then one walk over root and
-//! pages in order of addresses, which counts the entries that lead to each page, and holds each
-//! change of next hop against the RIB's disjoint ranges.
+//! First verifies the position of everything, so that no read leaves an array; then walks root and
+//! pages in order of addresses, counts the entries that lead to each page, and compares each change
+//! of next hop with the RIB's disjoint ranges.
 
 use alloc::format;
 use alloc::string::String;
@@ -55,7 +55,7 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
 }
 
-/// Blocks where they can be, and an answer for those outside.
+/// Verifies that blocks lie where they can, and that addresses outside have an answer.
 fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     let root = &folio.root;
     let blocks = root.last as usize;
@@ -66,7 +66,7 @@ fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
         return corrupt(format!("a root of {blocks} blocks for {} bits", root.bits));
     }
     let all = 1u64 << root.bits;
-    // Of IPv4 the index is not bounded before the root is read.
+    // The index of an IPv4 address is not bounded before the root is read.
     if F::WIDTH == 32 && !matches!(root.form, Form::Span { first: 0, .. } if blocks as u64 == all) {
         return corrupt(format!("{blocks} blocks from {:?} on, of {all}", root.form));
     }
@@ -87,7 +87,7 @@ fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     }
 }
 
-/// Windows from the root to the address's end, none in both halves of the address.
+/// Verifies that windows join from the root to the address's end, none in both halves.
 fn levels_join<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     let (levels, usual) = (&folio.levels, folio.usual_levels);
     let mut at = folio.root.bits;
@@ -112,7 +112,7 @@ fn levels_join<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     }
 }
 
-/// The codebook says what the patches say, and each next hop has one code.
+/// Verifies that codebook and patches agree, and that each next hop has one code.
 fn codes_agree<C: Code>(folio: Slices<'_>) -> Result<(), Corrupt> {
     let Fixed { book, patches, .. } = folio.fixed;
     if patches.len() > C::PATCHES {
@@ -136,7 +136,7 @@ fn codes_agree<C: Code>(folio: Slices<'_>) -> Result<(), Corrupt> {
     Ok(())
 }
 
-/// Pages and unused pieces lie side by side from the beginning to the padding, each where it may.
+/// Verifies that pages and unused pieces tile the array up to the padding, each at a valid place.
 fn pieces_tile<C: Code>(folio: Slices<'_>, account: &Account) -> Result<(), Corrupt> {
     let unit = PLACE_UNIT << C::LOG2;
     let Account { pages, unused } = account;
@@ -161,7 +161,7 @@ fn pieces_tile<C: Code>(folio: Slices<'_>, account: &Account) -> Result<(), Corr
     Ok(())
 }
 
-/// Whether a page has a size that there is, and lies so that it touches no line without need.
+/// Whether a page has a valid size and crosses no cache line without need.
 fn is_sound(page: &Page, unit: usize) -> bool {
     let largest = (size_of::<u32>() << MAX_WIDTH).ilog2();
     if u32::from(page.log2_bytes) > largest || page.bytes() < unit {
@@ -171,7 +171,7 @@ fn is_sound(page: &Page, unit: usize) -> bool {
     aligned && (page.start as usize).is_multiple_of(unit)
 }
 
-/// No two pages of a kind have the same bytes.
+/// Verifies that no two pages of a kind have the same bytes.
 fn contents_differ(folio: Slices<'_>, account: &Account) -> Result<(), Corrupt> {
     let (bytes, pages) = (folio.pages, &account.pages);
     let mut contents = HashSet::with_capacity(pages.len());
@@ -191,13 +191,13 @@ fn content<'b>(bytes: &'b [u8], page: &Page) -> &'b [u8] {
     &bytes[page.start as usize..][..page.bytes()]
 }
 
-/// Where the run of equal items that begins at `from` ends. An item is `unit` elements.
+/// Returns the end of the run of equal items that begins at `from`. An item is `unit` elements.
 fn run_end<T: PartialEq>(items: &[T], unit: usize, from: usize) -> usize {
-    /// Two stretches of as many elements stay in the first cache, so that the run is read once.
+    /// Two stretches of this length fit the L1 cache, so the run is read from memory once.
     const LONGEST: usize = 1 << 11;
     let (mut end, mut step, mut growing) = (from + unit, unit, true);
     while step >= unit {
-        // All of the run is alike, so its beginning stands for what may follow.
+        // The items of the run are equal, so its beginning is compared with the continuation.
         let alike = items.get(end..end + step) == Some(&items[from..from + step]);
         end += if alike { step } else { 0 };
         growing &= alike;
@@ -218,14 +218,14 @@ struct Walk<'a, F: Family, C: Code> {
     bytes: &'a [u8],
     /// The RIB's ranges, read in step with the walk.
     expected: Expected<'a, F>,
-    /// The position of each page in the store's account, by where it begins.
+    /// The position of each page in the store's account, by its start.
     page_at: HashMap<u32, u32>,
-    /// How many entries have led to each page of the account.
+    /// The number of entries met for each page of the account.
     met: Vec<u32>,
 }
 
 impl<F: Family, C: Code> Walk<'_, F, C> {
-    /// Walks the blocks of the root; those outside have the last entry.
+    /// Walks the blocks of the root; blocks outside have the last entry.
     fn root(&mut self) -> Result<(), Corrupt> {
         let root = &self.folio.fixed.root;
         let outside = Entry(self.folio.entries[root.last as usize]);
@@ -244,9 +244,10 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         Ok(())
     }
 
-    /// Walks entries that lead to pages of a level, for blocks at depth `bits` whose addresses
-    /// begin with `stem`; the first of them has the number `number`. They are counted unless they
-    /// were met before, as those of a shared page.
+    /// Walks entries that lead to pages of a level.
+    ///
+    /// Their blocks are at depth `bits`, their addresses begin with `stem`, and the first block has
+    /// the number `number`. Entries of a shared page are counted once, when it is first met.
     fn entries(
         &mut self,
         level: usize,
@@ -277,8 +278,8 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         self.expected.meet(first, entry.raw())
     }
 
-    /// Walks the page that an entry leads to, whose addresses begin at `first`. Recursion is as
-    /// deep as there are levels.
+    /// Walks the page that an entry leads to, whose addresses begin at `first`. The recursion is as
+    /// deep as the number of levels.
     fn page(
         &mut self,
         level: usize,
@@ -316,8 +317,8 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         self.entries(level + 1, &slots, first, 0, window.end(), counted && met == 1)
     }
 
-    /// The page of some kind and size that an entry leads to, and how many entries have, with this
-    /// one if it is counted.
+    /// Finds the page of a kind and size that an entry leads to. Returns also the number of such
+    /// entries so far, including this one if it is counted.
     fn meet_page(
         &mut self,
         kind: Kind,
@@ -361,7 +362,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
     }
 }
 
-/// How many slots a page of codes has by its entry.
+/// Number of slots of a page of codes, from its entry.
 fn slots<F: Family, C: Code>(
     window: Level,
     entry: Entry,
@@ -374,7 +375,7 @@ fn slots<F: Family, C: Code>(
     }
 }
 
-/// The first address of a block: its number is the bits of the address below `stem`, down to depth
+/// The first address of a block. Its number is the bits of the address below `stem`, down to depth
 /// `bits`.
 fn block<B: Bits>(stem: B, number: usize, bits: u8) -> B {
     stem | B::from_u128((number as u128) << (B::WIDTH - bits))
@@ -384,7 +385,7 @@ fn block<B: Bits>(stem: B, number: usize, bits: u8) -> B {
 mod tests {
     use super::*;
 
-    /// Runs of every small length at every place, and lengths round those of the stretches.
+    /// Runs of every small length at every position, and lengths around those of the stretches.
     #[test]
     fn runs_end_where_items_change() {
         let mut state = 1u32;

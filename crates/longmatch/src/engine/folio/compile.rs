@@ -1,5 +1,6 @@
-//! RIB to Folio: a survey of the table, a plan of its cuts, then the pages from the survey's sorted
-//! starts, each page below before the one that leads to it.
+//! Compiles a RIB to Folio: a survey of the table, a plan of its cuts, then the pages.
+//!
+//! Pages are built from the survey's sorted starts, lower pages first.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,7 +22,7 @@ use crate::simd::lanes::Book;
 /// Codes for next hops: the inverse of the codebook.
 pub(super) struct Codes {
     book: [u16; 256],
-    /// The code of each next hop, [`NONE`] where there is none. Empty where next hops are codes.
+    /// The code of each next hop, [`NONE`] for one without a code. Empty where next hops are codes.
     code_of: Vec<u16>,
     patches: Vec<(u8, u16)>,
 }
@@ -44,7 +45,7 @@ impl Codes {
         codes
     }
 
-    /// The codes of a compiled Folio.
+    /// Rebuilds the codes of a compiled Folio.
     pub fn of<F: Family, C: Code>(folio: &Folio<F, C>) -> Self {
         let mut codes = Self { book: [0; 256], code_of: Vec::new(), patches: Vec::new() };
         if C::LOG2 > 0 {
@@ -64,7 +65,7 @@ impl Codes {
         self.code_of[raw] = code as u16;
     }
 
-    /// The 256 next hops that begin most often get codes.
+    /// Gives codes to the 256 next hops with the most starts.
     fn most_frequent(&mut self, counts: &[u32]) {
         let mut used: Vec<usize> = (0..counts.len()).filter(|raw| counts[*raw] > 0).collect();
         used.sort_by_key(|raw| core::cmp::Reverse(counts[*raw]));
@@ -72,8 +73,8 @@ impl Codes {
         used.into_iter().enumerate().for_each(|(code, raw)| self.set(code, raw));
     }
 
-    /// Next hops below 256 are their own codes. Some above take the codes of those that begin least
-    /// often.
+    /// Makes each next hop below 256 its own code. Some above take the codes of those with the
+    /// fewest starts.
     fn mostly_themselves(&mut self, counts: &[u32], patches: usize) {
         let own = self.book.len();
         (0..own).for_each(|raw| self.set(raw, raw));
@@ -90,7 +91,7 @@ impl Codes {
         }
     }
 
-    /// The code, if there is one.
+    /// Returns the code of a next hop, if it has one.
     #[inline]
     pub fn code<C: Code>(&self, raw: u32) -> Option<u32> {
         if C::LOG2 > 0 {
@@ -142,7 +143,7 @@ pub(super) fn compile<F: Family, C: Code>(
     Ok(Folio { entries, pages, fixed, store, extent, family: PhantomData })
 }
 
-/// The root that a plan asks for, without entries. `None` when there is no memory for it.
+/// Allocates the root of a plan, without entries. `None` when memory runs out.
 fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<(Frozen<u32>, Root)> {
     let bits = plan.root_bits;
     if let RootForm::Regions = plan.root {
@@ -157,20 +158,20 @@ fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<(Frozen<u32>, 
     Some((Frozen::zeroed(len + 1).ok()?, Root { last: len as u32, bits, form }))
 }
 
-/// Makes pages, and the entries that lead to them.
+/// Builds pages, and the entries that lead to them.
 pub(super) struct Builder<'a, B, C, L> {
     levels: &'a [Level],
     codes: &'a Codes,
     store: &'a mut Store<L>,
-    /// Pages under construction, by level; kept to be used again.
+    /// Buffers for pages under construction, by level.
     scratch: Vec<Vec<u8>>,
-    /// How many levels have pages.
+    /// Number of levels that have pages.
     pub levels_used: usize,
-    /// Positions in the store of the pages to which no entry leads that is in a page already.
+    /// Positions in the store of pages that no stored page leads to yet.
     pub children: Vec<u32>,
-    /// Pages of codes that were not there.
+    /// Number of new pages of codes.
     pub leaves: u64,
-    /// Branch pages that were not there.
+    /// Number of new branch pages.
     pub branches: u64,
     code: PhantomData<(B, C)>,
 }
@@ -191,7 +192,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         }
     }
 
-    /// Fills the entries of a root.
+    /// Fills in the entries of a root.
     fn root(&mut self, survey: &Survey<B>, root: &Root, entries: &mut [u32]) -> Result<(), Full> {
         let bits = root.bits;
         let number = |start: &Start<B>| start.at.extract(0, bits) as u32;
@@ -218,8 +219,10 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         Ok(())
     }
 
-    /// The entry for a block at depth `start` with some starts, one of which may be where the block
-    /// begins. `raw` is the next hop before it, and then the one at its end.
+    /// Builds the entry of a block at depth `start`.
+    ///
+    /// One of the starts may be the beginning of the block. `raw` is the next hop before the block,
+    /// and on return the one at its end.
     pub fn block(
         &mut self,
         level: usize,
@@ -236,7 +239,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         Ok(entry)
     }
 
-    /// The entry for what begins with next hop `raw` and changes at `starts`.
+    /// Builds the entry of addresses that begin with next hop `raw` and change at `starts`.
     pub fn page(&mut self, level: usize, raw: u32, starts: &[Start<B>]) -> Result<Entry, Full> {
         let Some(depth) = starts.iter().map(Start::depth).max() else {
             return Ok(Entry::answer(raw));
@@ -267,7 +270,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         let place = stored.start >> C::LOG2;
         self.scratch.push(page);
         for child in self.children.drain(own..) {
-            // The slots of the page that was there already have been counted when it was added.
+            // The slots of an existing page were counted when it was added.
             if stored.known {
                 self.store.release(child);
             }
@@ -279,7 +282,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         })
     }
 
-    /// Writes a page of codes with slots at `depth`; whether all next hops have codes.
+    /// Writes a page of codes with slots at `depth`; returns whether all next hops have codes.
     fn write_codes(
         &self,
         window: Level,
@@ -325,7 +328,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
             let entry = if level + 1 < self.levels.len() {
                 self.block(level + 1, window.end(), &mut raw, slot)?
             } else {
-                // The last window ends with the address: a slot is one address.
+                // The last window ends with the address, so a slot is one address.
                 raw = slot[0].raw;
                 Entry::answer(raw)
             };

@@ -12,7 +12,7 @@ use crate::mem::{FrozenMemory, Items, Memory, Readable};
 use crate::net::Family;
 use crate::simd::lanes::Book;
 
-/// What a slot of the root or of a branch page says. Zero is an answer: no route.
+/// A slot of the root or of a branch page. Zero is an answer: no route.
 ///
 /// ```text
 ///   31  30  29                               4 3      0
@@ -29,23 +29,23 @@ use crate::simd::lanes::Book;
 ///         are dropped to number the codes: see `Level`.
 /// ```
 ///
-/// As signed numbers pages of codes are the least, then branch pages, then answers: one comparison
+/// As signed numbers, pages of codes are least, then branch pages, then answers: one comparison
 /// tells them apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(super) struct Entry(pub u32);
 
-/// The bit of an entry that is a page.
+/// Flag of an entry that leads to a page.
 pub(super) const PAGE: u32 = 1 << 31;
-/// The bit of a page that is a branch page.
+/// Flag of an entry that leads to a branch page.
 pub(super) const BRANCH: u32 = 1 << 30;
-/// The bits of an entry that are a page's place.
+/// Mask of a page's place in an entry.
 pub(super) const PLACE: u32 = BRANCH - PLACE_UNIT as u32;
-/// The bits of an entry that say how many bits of the window are dropped.
+/// Mask of the number of dropped bits of the window in an entry.
 pub(super) const DROP: u32 = PLACE_UNIT as u32 - 1;
-/// Pages begin at multiples of as many codes.
+/// Codes in the unit of alignment of pages.
 pub(super) const PLACE_UNIT: usize = 16;
-/// Codes that all pages can have together.
+/// The most codes in all pages together.
 pub(super) const MAX_CODES: usize = 1 << 30;
 /// The greatest next hop that an entry holds.
 pub(super) const MAX_NEXT_HOP: u32 = PAGE - 1;
@@ -81,7 +81,7 @@ impl Entry {
         self.0 & BRANCH != 0
     }
 
-    /// The raw next hop of an answer.
+    /// Returns the raw next hop of an answer.
     #[inline(always)]
     pub fn raw(self) -> u32 {
         self.0
@@ -98,32 +98,33 @@ impl Entry {
     }
 }
 
-/// What a page says of a slot: a next hop in as few bytes as the table allows. Sealed: [`Byte`],
-/// [`Coded`], `u16` and `u32`.
+/// A slot of a page of codes: a next hop in as few bytes as the table allows.
+///
+/// Sealed: [`Byte`], [`Coded`], `u16` and `u32`.
 pub trait Code: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// Bytes of a code are `1 << LOG2`.
+    /// log2 of the bytes of a code.
     const LOG2: u32;
-    /// A slot of a branch page, 4 bytes, is `1 << SLOT_SHIFT` codes.
+    /// log2 of the codes in a slot of a branch page, which has 4 bytes.
     const SLOT_SHIFT: u32 = 2 - Self::LOG2;
     /// The bits of a code.
     const MASK: u32 = u32::MAX >> (32 - (8 << Self::LOG2));
-    /// Whether codes are translated by the codebook; otherwise they are raw next hops, but for
-    /// `PATCHES`.
+    /// Whether a codebook translates codes; otherwise they are raw next hops, except `PATCHES` of
+    /// them.
     const BOOK: bool;
-    /// How many codes can stand for other next hops than their own number, if there is no codebook.
+    /// The most codes, without a codebook, that stand for next hops other than their own number.
     const PATCHES: usize = 0;
     /// The greatest next hop of a table.
     const MAX: u32;
-    /// Bits of a code, with `book` where they are translated: the name among the options.
+    /// Name among the options: bits of a code, or `book` for a codebook.
     const NAME: &'static str;
 }
 
-/// Codes of 8 bits that are next hops, for tables with none above 255, or few: these take codes
-/// that are free, or those of the next hops that begin at the fewest places.
+/// 8-bit codes that are next hops, for tables with few next hops above 255, or none. The few take
+/// free codes, or those of the next hops with the fewest starts.
 #[derive(Clone, Copy, Debug)]
 pub struct Byte;
 
-/// Codes of 8 bits with a codebook, for 256 different next hops of up to 16 bits.
+/// 8-bit codes with a codebook, for 256 different next hops of up to 16 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Coded;
 
@@ -168,7 +169,7 @@ mod sealed {
 ///
 /// A slot of a branch page is as long as `1 << SLOT_SHIFT` codes. So the window is read with that
 /// many zeros below it, which makes it the place of a branch page's slot in units of a code; for a
-/// page of codes an entry says how many low bits to drop, the zeros among them.
+/// page of codes an entry gives the number of low bits to drop, which includes the zeros.
 ///
 /// Addresses are read in halves of 64 bits, left-aligned: an IPv4 address is one half, an IPv6
 /// address two. No window lies in both.
@@ -191,42 +192,42 @@ impl Level {
         63 - u32::from(self.start + self.width - 1) % 64
     }
 
-    /// Which half.
+    /// Index of the half.
     #[inline(always)]
     pub fn half(self) -> u8 {
         self.start / 64
     }
 }
 
-/// How much there is in the store of a Folio. Atomics, as a writer changes them under readers.
+/// Extent of a Folio's store. Atomic, as the writer changes it while readers use the table.
 #[derive(Debug, Default)]
 pub(super) struct Extent {
     pub pages: AtomicUsize,
-    /// Those of the array of pages that have been used.
+    /// Bytes of the array of pages that have ever been used.
     pub bytes: AtomicUsize,
 }
 
 /// A compiled Folio with codes `C`.
 ///
-/// Invariants, on which the unchecked reads of the lookups rest:
-/// 1. The root has an entry more than it stores blocks, and 2^30 + 1 at most; the last one is an
-///    answer. An IPv4 root stores all blocks.
+/// Invariants that the unchecked reads of the lookups rely on:
+/// 1. The root has one entry more than stored blocks, at most 2^30 + 1; the last one is an answer.
+///    An IPv4 root stores all blocks.
 /// 2. A branch page of level `l` has `2^width` slots, a page of codes `2^(width + SLOT_SHIFT -
-///    drop)`. They lie in the array of pages, which has 4 bytes more, as gathers read 32 bits.
+///    drop)`. They lie in the array of pages, which has 4 extra bytes, as gathers read 32 bits.
 /// 3. An entry in the root is an answer or a page of level 0, one in a branch page of level `l` an
 ///    answer or a page of level `l + 1`. The last level ends where the address does.
 ///    There are no pages of levels after the usual ones where the table is closed.
 /// 4. A page of up to 64 bytes lies in one cache line, a larger one begins with one.
 /// 5. No two pages of a kind have the same bytes, and the store counts for each page the entries
 ///    that lead to it.
-/// 6. Pages and the unused pieces that the store knows lie side by side. What a page has behind its
-///    slots is zero.
-/// 7. A page says something: half as many slots would not do for a page of codes, and the slots of
-///    a branch page are not all the same answer.
-/// 8. In a Folio that changes under readers the root's entries are replaced by single stores, and
-///    pages are written before an entry leads to them and after no reader can come to them.
-/// 9. Answers are `C::MAX` at most. Codes of 8 bits stand for different next hops; without a
-///    codebook each is its own next hop, but for those in `patches`.
+/// 6. Pages and the store's unused pieces tile the array. The bytes of a page behind its slots are
+///    zero.
+/// 7. No page is redundant: a page of codes would not fit half as many slots, and the slots of a
+///    branch page are not all the same answer.
+/// 8. In a live Folio single stores replace the root's entries; a page is written before an entry
+///    leads to it, and only while no reader can reach it.
+/// 9. Answers are at most `C::MAX`. 8-bit codes stand for different next hops; without a codebook
+///    each is its own next hop, except those in `patches`.
 #[derive(Debug)]
 pub struct Folio<F: Family, C: Code, M: Memory = FrozenMemory> {
     /// The root's entries.
@@ -234,30 +235,30 @@ pub struct Folio<F: Family, C: Code, M: Memory = FrozenMemory> {
     /// Pages of both kinds. Their codes and entries are little-endian on every machine.
     pub(super) pages: M::Array<u8>,
     pub(super) fixed: Fixed,
-    /// The account of the pages. Empty in a Folio that changes under readers: its writer has it.
+    /// The account of the pages. Empty in a live Folio, whose writer has it.
     pub(super) store: Store,
     pub(super) extent: Extent,
     pub(super) family: PhantomData<(F, C)>,
 }
 
-/// The parts of a Folio that stay as they were compiled even if it changes under readers.
+/// The parts of a Folio that never change after compilation, even in live memory.
 #[derive(Clone, Debug)]
 pub(super) struct Fixed {
     pub root: Root,
     pub levels: Box<[Level]>,
-    /// How many of the levels most addresses need at most: at least one, and none that ends more
-    /// than 32 bits below the root.
+    /// Number of levels that suffice for most addresses: at least one, and none that ends more than
+    /// 32 bits below the root.
     pub usual_levels: usize,
-    /// Whether no address needs more levels than the usual ones.
+    /// Whether these levels suffice for every address.
     pub closed: bool,
-    /// What the codes stand for, if they are of 8 bits.
+    /// The next hops of 8-bit codes.
     pub book: Book,
     /// Codes that are not the next hop itself, and their next hops, if `C` has no codebook.
     pub patches: Vec<(u8, u16)>,
 }
 
 impl<F: Family, C: Code, M: Memory> Folio<F, C, M> {
-    /// What lookups go by.
+    /// Returns the view that lookups read.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, F, C> {
         View {
@@ -269,7 +270,7 @@ impl<F: Family, C: Code, M: Memory> Folio<F, C, M> {
     }
 }
 
-/// A Folio as lookups see it, whichever memory it lies in. Passed by value, so that loops keep the
+/// A Folio as lookups read it, in either kind of memory. Passed by value, so that loops keep the
 /// arrays' addresses in registers.
 pub(super) struct View<'a, F, C> {
     pub entries: Items<'a, u32>,
@@ -296,7 +297,7 @@ impl<F, C> Deref for View<'_, F, C> {
     }
 }
 
-/// The arrays of a Folio that nobody changes at the moment: what its check goes by.
+/// The arrays of a Folio that is not being changed; the input of its check.
 #[derive(Clone, Copy)]
 pub(super) struct Slices<'a> {
     pub entries: &'a [u32],
@@ -313,7 +314,7 @@ impl Deref for Slices<'_> {
 }
 
 impl Fixed {
-    /// The raw next hop that a code stands for, by its bytes.
+    /// Returns the raw next hop of a code, given its bytes.
     pub fn next_hop(&self, code: &[u8]) -> u32 {
         match *code {
             [code] => self.book.value(code).into(),

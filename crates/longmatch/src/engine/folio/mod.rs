@@ -1,5 +1,6 @@
-//! Folio: a direct table, and small uncompressed pages of the grain that each needs. See the README
-//! beside this file.
+//! Folio: a direct table, and small uncompressed pages, each of the grain that it needs.
+//!
+//! See the README beside this file.
 
 mod batch;
 mod check;
@@ -28,7 +29,7 @@ use self::store::{Kind, Page};
 use self::survey::Survey;
 use crate::engine::kit::{
     Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine, Lookup,
-    OptionError, Request, Structure, room_for,
+    OptionError, Request, Structure, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Family, NextHopId};
@@ -37,22 +38,22 @@ use crate::simd::Simd;
 
 pub(super) const NAME: &str = "folio";
 
-/// What the registry knows of it.
+/// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
-/// What can be chosen beside the type of codes. By default the table decides.
+/// Compile-time choices besides the type of codes. By default the table decides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Config {
-    /// Where addresses are cut, as far as it is not left to the model.
+    /// The first cuts of addresses; the model chooses the rest.
     pub cuts: Vec<u8>,
     /// The form of the first table.
     pub root: Option<RootForm>,
-    /// Whether to ask the system for huge pages.
+    /// Whether to request huge pages from the system.
     pub huge: bool,
 }
 
 impl Config {
-    /// The error of cuts with which there is no Folio, or not with such a root.
+    /// Returns the error of cuts that are impossible, alone or with the requested root.
     fn impossible<F: Family>(&self) -> OptionError {
         let mut options = Vec::new();
         if !self.cuts.is_empty() {
@@ -84,13 +85,14 @@ impl<F: Family, C: Code, M: Memory> Lookup<F> for Folio<F, C, M> {
     }
 
     fn lookup_keys(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self.view(), simd, keys, room_for(keys.len(), out));
+        batch::lookup_batch(self.view(), simd, keys, capacity_for(keys.len(), out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {
         let bytes = match self.fixed.root.form {
             Form::Span { sparse: true, .. } | Form::Regions(_) => {
-                // SAFETY: the root's entries are replaced by single stores (invariant 8).
+                // SAFETY: single stores replace the root's entries (invariant 8), so they can be
+                // read meanwhile.
                 unsafe { self.entries.touched_bytes() }
             }
             _ => size_of::<u32>() * self.entries.count(),
@@ -134,8 +136,7 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
         compile::compile(&Survey::of(rib), config, |_| Ok(()))
     }
 
-    /// The root, the branch pages of each level but the last that most addresses need, and the
-    /// pages of codes.
+    /// The root, the branch pages of each usual level but the last, and the pages of codes.
     fn reads(&self) -> Vec<usize> {
         let root = self.memory_usage().part("root entries").map_or(0, |part| part.bytes);
         let kinds = (0..self.fixed.usual_levels - 1).map(|level| Kind::Branch(level as u8));
@@ -190,7 +191,7 @@ impl Options {
     }
 }
 
-/// Builds the engine with the narrowest codes that suit the table, or those that the options name.
+/// Builds the engine with the narrowest codes that fit the table, or those of the options.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {

@@ -1,9 +1,8 @@
-//! Where a table's addresses are cut into windows: chosen from the survey by a model of what a
-//! lookup costs.
+//! Chooses the cuts that divide addresses into windows, by a cost model of lookups.
 //!
-//! A gather costs the more, the more bytes it may hit (measured on a Zen 5 core, in cycles for each
-//! address); what the model has to get right is only the order of the plans. A level that some
-//! address of a group needs is gone through for the whole group.
+//! A gather costs more the more bytes it may hit (measured on a Zen 5 core, in cycles an address);
+//! the model needs to get only the order of plans right. If some address of a group needs a level,
+//! the whole group descends it.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -22,35 +21,35 @@ pub(super) struct Plan {
     pub root_bits: u8,
     pub root: RootForm,
     pub levels: Box<[Level]>,
-    /// How many levels most addresses need at most.
+    /// Number of levels that suffice for most addresses.
     pub usual_levels: usize,
 }
 
-/// What is asked for.
+/// Requested properties of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Wishes {
     /// The first cuts; the model chooses those after them.
     pub cuts: Vec<u8>,
-    /// The form of the root; `None` leaves it to the model.
+    /// The form of the root; `None` lets the model choose.
     pub root: Option<RootForm>,
 }
 
-/// The forms of the first table. IPv4 has only the dense one.
+/// Forms of the first table. IPv4 has only the dense one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RootForm {
-    /// An entry for every block from the first that has routes to the last.
+    /// An entry for every block from the first with routes to the last.
     Dense,
-    /// The same, left unwritten where no route is: address space, but hardly memory.
+    /// As dense, but unwritten where no route is: address space, but hardly memory.
     Sparse,
-    /// Entries for the blocks of those /12 that have routes, which are found by hashing. Where there
-    /// are none or too many, another form stands in.
+    /// Entries for the blocks of those /12 that have routes, found by hashing. Another form is used
+    /// where there are none or too many.
     Regions,
 }
 
 impl RootForm {
     const ALL: [Self; 3] = [Self::Dense, Self::Sparse, Self::Regions];
 
-    /// The name among the options.
+    /// Name among the options.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Dense => "dense",
@@ -60,7 +59,7 @@ impl RootForm {
     }
 }
 
-/// Cycles of a gather from as many bytes, `log2` of the bytes first.
+/// Cycles of a gather by the bytes it may hit, as (log2 of the bytes, cycles).
 const GATHER: [(f64, f64); 9] = [
     (14.0, 1.2),
     (19.0, 1.3),
@@ -72,36 +71,36 @@ const GATHER: [(f64, f64); 9] = [
     (25.0, 12.0),
     (27.0, 16.0),
 ];
-/// Cycles that a MiB costs everyone, as it crowds out something else.
+/// Cycles that each MiB costs a lookup, as it displaces other cached data.
 const PER_BYTE: f64 = 0.1 / (1 << 20) as f64;
 /// Cycles for a level that hardly any address needs.
 const PER_LEVEL: f64 = 1e-4;
-/// The share of starts below which a level is not expected to be needed.
+/// The share of starts below which a level is expected to be unused.
 const RARE: f64 = 0.002;
-/// Addresses that go down together.
+/// Addresses that descend together.
 const GROUP: i32 = 64;
-/// The most bits of a root that is written throughout, and of one that is not.
+/// The most bits of a fully written root, and of a sparse one.
 const MAX_ROOT: u8 = 24;
 const MAX_SPARSE_ROOT: u8 = 30;
-/// The most entries of a root that is not asked for. A larger one takes address space by the GiB, and
-/// time to walk, for routes at both ends of the space.
+/// The most entries of a root that is not requested by name. For routes at both ends of the address
+/// space a larger one takes GiBs of address space and a long walk.
 const MAX_ENTRIES: usize = 1 << 27;
 /// Bits of the address within a cache line of the root, and within a page of memory.
 const LINE_BITS: u8 = 4;
 const MEMORY_PAGE_BITS: u8 = 10;
-/// Cycles that a sparse root costs for the more pages of memory it is spread over.
+/// Cycles that a sparse root costs for the extra memory pages it is spread over.
 const SPARSE: f64 = 0.7;
-/// Cycles that finding a region takes.
+/// Cycles of finding a region.
 const REGIONS: f64 = 0.4;
 
 impl Plan {
-    /// The best plan by the model, with codes of `code_bytes`; `None` if no plan is as wished.
+    /// Returns the best plan by the model; `None` if no plan satisfies the wishes.
     pub fn new<B: Bits>(survey: &Survey<B>, wishes: &Wishes, code_bytes: usize) -> Option<Self> {
         let width = usize::from(B::WIDTH);
-        // The cheapest way to have a cut at each depth: its cost, and the cut before.
+        // The cheapest way to have a cut at each depth: its cost, and the previous cut.
         let mut best = vec![(f64::INFINITY, 0u8, RootForm::Dense); width + 1];
         let wanted = &wishes.cuts;
-        // Regions are for tables that have some, and not too many.
+        // Regions need at least one, and not too many.
         let fit = (1..=MAX_REGIONS).contains(&survey.regions().len());
         let root = wishes.root.filter(|root| *root != RootForm::Regions || fit);
         for bits in MIN_CUT..=MAX_SPARSE_ROOT.min(B::WIDTH - 1) {
@@ -130,7 +129,7 @@ impl Plan {
                 }
             }
         }
-        // Cuts that do not rise would be taken for those that do.
+        // Cuts out of order could be mistaken for rising ones.
         if best[width].0.is_infinite() || !wanted.is_sorted_by(|a, b| a < b) {
             return None;
         }
@@ -154,7 +153,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// The bytes that root and pages take at most, unless many next hops have no code.
+    /// Upper bound on the bytes of root and pages, unless many next hops have no code.
     pub fn estimate<B: Bits>(&self, survey: &Survey<B>, code_bytes: usize) -> u64 {
         let entries = match self.root {
             RootForm::Regions => Regions::new(survey.regions(), self.root_bits)
@@ -164,12 +163,12 @@ impl Plan {
         let levels = self.levels.iter();
         let pages =
             levels.map(|it| level_bytes(survey, it.start, it.end(), code_bytes)).sum::<u64>();
-        // The root has one entry more, and the array of pages one cache line.
+        // The root has one extra entry, and the array of pages an extra cache line.
         4 * (entries as u64 + 1) + pages + LINE as u64
     }
 }
 
-/// Whether a window from one cut to the next skips none of those that are wanted.
+/// Whether a window from one cut to the next skips none of the requested cuts.
 fn allowed(wanted: &[u8], start: u8, end: u8) -> bool {
     let last = wanted.last().copied().unwrap_or(0);
     let is_cut = |cut: u8| cut >= last || wanted.contains(&cut);
@@ -178,7 +177,7 @@ fn allowed(wanted: &[u8], start: u8, end: u8) -> bool {
 
 fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, form: RootForm) -> f64 {
     let all = survey.span(bits).len() as f64 * 4.0;
-    // Entries that differ from their neighbours come in units: of a line, of a page of memory.
+    // Entries that differ from their neighbours occupy whole units: cache lines, memory pages.
     let touched = |unit_bits: u8| match bits.checked_sub(unit_bits) {
         Some(cut) if cut >= MIN_CUT => {
             let blocks: u32 = survey.blocks(cut).iter().sum();
@@ -188,7 +187,7 @@ fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, form: RootForm) -> f64 {
     };
     let written = (touched(MEMORY_PAGE_BITS) + survey.covered(bits) * 4.0).min(all);
     match form {
-        // IPv4 addresses may be anywhere, of IPv6 addresses few are outside the routes.
+        // IPv4 addresses may be anywhere; few IPv6 addresses are outside the routes.
         RootForm::Dense if bits > MAX_ROOT => f64::INFINITY,
         RootForm::Dense if B::WIDTH == 32 => gather(all) + all * PER_BYTE,
         RootForm::Dense => gather(touched(LINE_BITS)) + all * PER_BYTE,
@@ -201,7 +200,7 @@ fn root_cost<B: Bits>(survey: &Survey<B>, bits: u8, form: RootForm) -> f64 {
     }
 }
 
-/// The bytes of a level's pages, if no two are equal and all next hops have codes.
+/// The bytes of a level's pages, without sharing, if all next hops have codes.
 fn level_bytes<B: Bits>(survey: &Survey<B>, start: u8, end: u8, code_bytes: usize) -> u64 {
     let page = |depth: u8| match depth {
         depth if depth <= start => 0,
@@ -214,13 +213,13 @@ fn level_bytes<B: Bits>(survey: &Survey<B>, start: u8, end: u8, code_bytes: usiz
 
 fn level_cost<B: Bits>(survey: &Survey<B>, start: u8, end: u8, code_bytes: usize) -> f64 {
     let bytes = level_bytes(survey, start, end, code_bytes) as f64;
-    // As if there were a page in any case: routes may come that need one.
+    // As if there were always a page: later routes may need one.
     let spare = (4u64 << (end - start)) as f64;
     let needed = reached(survey.deeper(start));
     needed * gather(bytes) + (bytes + spare) * PER_BYTE + PER_LEVEL
 }
 
-/// How probable it is that some address of a group is among a share of all.
+/// Probability that some address of a group belongs to a share of all addresses.
 fn reached(share: f64) -> f64 {
     let mut none = 1.0;
     for _ in 0..GROUP {
@@ -229,7 +228,7 @@ fn reached(share: f64) -> f64 {
     1.0 - none
 }
 
-/// Cycles of a gather from a table of as many bytes.
+/// Cycles of a gather from a table of this many bytes.
 fn gather(bytes: f64) -> f64 {
     let mut before = GATHER[0];
     for (log2, cycles) in GATHER {

@@ -1,42 +1,42 @@
 //! The first table: an entry for each block of addresses that share their first bits.
 //!
-//! An IPv6 table uses little of the address space, so not every block is stored. Addresses of the
-//! blocks that are not all have the same answer: the table's last entry.
+//! An IPv6 table uses little of the address space, so not every block is stored. All addresses
+//! outside the stored blocks have the same answer: the table's last entry.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::layout::Entry;
 
-/// Which blocks the first table stores.
+/// The blocks that the first table stores.
 #[derive(Clone, Debug)]
 pub(super) struct Root {
-    /// The last index: that of the entry which all blocks that are not stored share.
+    /// The last index: the entry shared by all blocks that are not stored.
     pub last: u32,
-    /// Bits of the address that number the blocks, 30 at most.
+    /// Bits of the address that number the blocks, at most 30.
     pub bits: u8,
     pub form: Form,
 }
 
-/// Which blocks are stored, and where.
+/// Choice and position of the stored blocks.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
-    /// All from `first` on, as many as there are entries but the last.
+    /// All blocks from `first` on, one for each entry but the last.
     ///
     /// With many bits most of the table is never written: it takes address space, but no memory
-    /// where the system provides memory when it is written.
+    /// where the system provides memory on the first write.
     Span { first: u32, sparse: bool },
-    /// Those of some regions, one region after the other.
+    /// The blocks of some regions, one region after the other.
     Regions(Regions),
 }
 
 /// Bits of the address that number the regions.
 pub(super) const REGION_BITS: u8 = 12;
-/// Places for regions, as many as a permutation of two vector registers looks up.
+/// Places for regions: as many as one permutation of two vector registers looks up.
 pub(super) const PLACES: usize = 32;
 /// The most regions for which a multiplier is sought.
 pub(super) const MAX_REGIONS: usize = 18;
-/// Multipliers that are tried.
+/// Multipliers to try.
 const TRIES: u32 = 200_000;
 
 /// Regions found by hashing: `number * multiplier >> 27` is the place of a region.
@@ -48,7 +48,7 @@ const TRIES: u32 = 200_000;
 ///  +---------------------+--------------+-------+
 ///  index  where its blocks are in the table, in regions
 /// ```
-/// A place without a region holds one that belongs elsewhere, so that it matches no address.
+/// A place without a region holds a region of another place, so that it matches no address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[repr(align(64))]
 pub(super) struct Regions {
@@ -59,8 +59,8 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// Finds a multiplier for region numbers in ascending order. `None` when there is none, or the
-    /// regions are none or too many.
+    /// Finds a multiplier for ascending region numbers. `None` when there is no multiplier, no
+    /// region, or too many regions.
     pub fn new(numbers: &[u32], root_bits: u8) -> Option<Self> {
         let block_bits = root_bits.checked_sub(REGION_BITS)?;
         if numbers.is_empty() || numbers.len() > MAX_REGIONS {
@@ -71,11 +71,11 @@ impl Regions {
             let taken = numbers.iter().map(place).fold(0, |taken, place| taken | place);
             taken.count_ones() as usize == numbers.len()
         };
-        // Odd numbers that differ in all their bits.
+        // Odd numbers that differ in many bits.
         let multiplier = (0..TRIES).map(|i| i.wrapping_mul(0x9e37_79b9) << 1 | 1).find(distinct)?;
         let first_place = place(numbers[0], multiplier);
-        // The first region stands in all free places: at another place than its own it matches
-        // nothing, since an address of that region does not come there.
+        // The first region fills all free places: outside its own place it matches nothing, since
+        // no address of that region hashes there.
         let mut places = [numbers[0] << (32 - REGION_BITS); PLACES];
         debug_assert_eq!(places[first_place], numbers[0] << (32 - REGION_BITS));
         for (index, number) in numbers.iter().enumerate() {
@@ -84,7 +84,7 @@ impl Regions {
         Some(Self { places, multiplier, block_bits })
     }
 
-    /// The numbers of the regions in the order of the table.
+    /// Returns the numbers of the regions in the order of the table.
     pub fn numbers(&self) -> Vec<u32> {
         let index = |place: &u32| place % (1 << (32 - REGION_BITS));
         let mut places: Vec<u32> = self.places.into();
@@ -100,7 +100,7 @@ fn place(number: u32, multiplier: u32) -> usize {
 }
 
 impl Root {
-    /// The index of an address's block, by the first 32 bits of the address.
+    /// Returns the index of an address's block, from the first 32 bits of the address.
     #[inline(always)]
     pub fn index(&self, word: u32) -> u32 {
         let number = word >> (32 - u32::from(self.bits));
@@ -118,7 +118,8 @@ impl Root {
         }
     }
 
-    /// The stored blocks in ascending order: where in the table they begin, and their numbers.
+    /// Returns the stored blocks in ascending order: their positions in the table, and their
+    /// numbers.
     pub fn stretches(&self) -> Vec<(usize, Range<u32>)> {
         match &self.form {
             Form::Span { first, .. } => alloc::vec![(0, *first..*first + self.last)],
@@ -132,14 +133,14 @@ impl Root {
     }
 }
 
-/// Stores an entry for the blocks of some numbers, as far as they are in the stretches.
+/// Stores an entry for a range of blocks, as far as they are stored.
 pub(super) fn fill(
     entries: &mut [u32],
     stretches: &[(usize, Range<u32>)],
     blocks: Range<u32>,
     entry: Entry,
 ) {
-    // Zeros are there already, and a sparse table has no memory for them.
+    // Fresh memory is zero already, and writing zeros would allocate memory of a sparse table.
     if entry.0 == 0 {
         return;
     }

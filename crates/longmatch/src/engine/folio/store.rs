@@ -1,4 +1,4 @@
-//! Where pages lie: each content once, with the number of entries that lead to it.
+//! The store of pages: each content once, with the number of entries that lead to it.
 
 use alloc::vec::Vec;
 
@@ -7,24 +7,24 @@ use hashbrown::HashTable;
 use super::layout::{MAX_CODES, MAX_WIDTH, PLACE_UNIT};
 use crate::mem::LINE;
 
-/// What a page is, beside its bytes. Pages of codes mean the same at every level; a branch page
-/// leads to pages whose slots are numbered by the window of the level below.
+/// Kind of a page. Pages of codes mean the same at every level; a branch page leads to pages whose
+/// slots are numbered by the window of the level below.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Codes,
-    /// Of this level.
+    /// A branch page of this level.
     Branch(u8),
 }
 
-/// A page. Its bytes are `1 << log2_bytes`, from `start`.
+/// A page: `1 << log2_bytes` bytes from `start`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Page {
     pub start: u32,
     pub log2_bytes: u8,
     pub kind: Kind,
-    /// The entries that lead to it.
+    /// Number of entries that lead to it.
     pub references: u32,
-    /// Of its kind and content.
+    /// Hash of kind and content.
     pub hash: u64,
 }
 
@@ -34,16 +34,16 @@ impl Page {
     }
 }
 
-/// Where the bytes of pages are.
+/// The memory that holds the bytes of pages.
 pub(super) trait Lines {
-    /// All bytes of a page.
+    /// Returns all bytes of a page.
     fn page(&self, page: &Page) -> &[u8];
     /// Writes a page that no entry leads to yet.
     fn write(&mut self, start: u32, page: &[u8]);
-    /// Adds bytes and returns where they begin.
+    /// Adds bytes and returns their start.
     ///
     /// # Errors
-    /// When all bytes together would exceed the limit, or there is no memory for them.
+    /// When all bytes together would exceed the limit, or memory runs out.
     fn grow(&mut self, bytes: usize, limit: usize) -> Result<u32, Full>;
 }
 
@@ -68,28 +68,28 @@ impl Lines for Vec<u8> {
     }
 }
 
-/// The logarithms of the sizes of pages are below.
+/// Upper bound on the logarithms of page sizes.
 const SIZES: usize = 3 + MAX_WIDTH as usize;
 
-/// Pages under construction, and the account of them afterwards.
+/// Pages under construction, and later their account.
 ///
-/// Pages smaller than a cache line share one: a line is halved until it fits, and the halves wait
-/// in the list of their size. So do pieces whose page is gone.
+/// Pages smaller than a cache line share one: a line is halved until it fits, and the free halves
+/// go to the list of their size. So do the pieces of removed pages.
 #[derive(Debug, Default)]
 pub(super) struct Store<L = Vec<u8>> {
-    /// Those that no entry leads to are gone.
+    /// All pages; those without an entry are removed.
     pages: Vec<Page>,
-    /// Positions of pages that are gone.
+    /// Vacant positions in `pages`.
     vacant: Vec<u32>,
     /// Positions in `pages`, found by content.
     by_content: HashTable<u32>,
-    /// Unused starts of pieces of `1 << i` bytes.
+    /// Starts of unused pieces of `1 << i` bytes.
     free: [Vec<u32>; SIZES],
-    /// The bytes of the pages, as many whole lines.
+    /// The bytes of the pages, in whole cache lines.
     lines: L,
 }
 
-/// What lies where.
+/// Positions of pages and unused pieces.
 #[derive(Debug)]
 pub(super) struct Account {
     pub pages: Vec<Page>,
@@ -97,31 +97,30 @@ pub(super) struct Account {
     pub unused: Vec<(u32, usize)>,
 }
 
-/// A page that was inserted.
+/// An inserted page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {
     /// Its position among the pages.
     pub at: u32,
-    /// Where it begins.
+    /// Its first byte.
     pub start: u32,
-    /// Whether it was there already.
+    /// Whether it existed already.
     pub known: bool,
 }
 
-/// Why there is no place for another page.
+/// Why a page cannot be placed.
 #[derive(Debug)]
 pub(super) enum Full {
     /// Entries cannot name more places.
     Places,
-    /// The system has no memory for it.
+    /// The system has no memory.
     Memory,
 }
 
 impl<L: Lines> Store<L> {
-    /// The page with these bytes, a power of two of them, which is there already or is added. Counts
-    /// one more entry that leads to it.
+    /// Finds or adds a page with these bytes, and counts one more entry that leads to it.
     ///
-    /// `code_bytes` says what a place is counted in.
+    /// The number of bytes is a power of two. `code_bytes` is the unit of places.
     pub fn insert(&mut self, kind: Kind, bytes: &[u8], code_bytes: usize) -> Result<Stored, Full> {
         debug_assert!(bytes.len().is_power_of_two() && bytes.len() >= PLACE_UNIT * code_bytes);
         let hash = hash(kind, bytes);
@@ -151,26 +150,26 @@ impl<L: Lines> Store<L> {
         Ok(Stored { at, start, known: false })
     }
 
-    /// Counts one entry less that leads to a page, by its position; another one still does.
+    /// Removes a reference to a page, given by position; another one remains.
     pub fn release(&mut self, at: u32) {
         let page = &mut self.pages[at as usize];
         debug_assert!(page.references > 1);
         page.references -= 1;
     }
 
-    /// Counts one entry more that leads to a page, by its position.
+    /// Adds a reference to a page, given by position.
     pub fn retain(&mut self, at: u32) {
         self.pages[at as usize].references += 1;
     }
 
-    /// A page, by its position.
+    /// Returns a page by position.
     pub fn page(&self, at: u32) -> &Page {
         &self.pages[at as usize]
     }
 
-    /// Counts one entry less that leads to a page. If it was the last one the page is gone: its
-    /// content is not found any more, and what it says stays where it is until the page, which is
-    /// returned, is freed.
+    /// Removes a reference to a page; with the last one the page is removed and returned.
+    ///
+    /// Its content is no longer found, but its bytes remain until the page is freed.
     pub fn release_for_good(&mut self, at: u32) -> Option<Page> {
         let Self { pages, by_content, .. } = self;
         let page = &mut pages[at as usize];
@@ -187,7 +186,7 @@ impl<L: Lines> Store<L> {
         Some(gone)
     }
 
-    /// The position of the page of a kind and size that begins somewhere.
+    /// Finds the position of a page by kind, size and start.
     pub fn find(&self, kind: Kind, start: u32, log2_bytes: u8) -> Option<u32> {
         let page = Page { start, log2_bytes, kind, references: 0, hash: 0 };
         let hash = hash(kind, self.lines.page(&page));
@@ -198,17 +197,17 @@ impl<L: Lines> Store<L> {
         self.by_content.iter_hash(hash).find(same).copied()
     }
 
-    /// What the page says.
+    /// Returns the content of a page.
     pub fn content(&self, page: &Page) -> &[u8] {
         self.lines.page(page)
     }
 
-    /// The place of a page that is gone can be used again.
+    /// Makes the bytes of a removed page reusable.
     pub fn free(&mut self, page: &Page) {
         self.free[usize::from(page.log2_bytes)].push(page.start);
     }
 
-    /// Room for a page of `1 << log2_bytes`.
+    /// Finds a place for a page of `1 << log2_bytes` bytes.
     fn place(&mut self, log2_bytes: u8, limit: usize) -> Result<u32, Full> {
         let size = usize::from(log2_bytes);
         let larger = (size..SIZES).find_map(|larger| Some((larger, self.free[larger].pop()?)));
@@ -225,7 +224,7 @@ impl<L: Lines> Store<L> {
         Ok(start)
     }
 
-    /// The pages that there are, in no order.
+    /// All pages, in no order.
     pub fn pages(&self) -> impl Iterator<Item = &Page> {
         self.pages.iter().filter(|page| page.references > 0)
     }
@@ -236,27 +235,27 @@ impl<L: Lines> Store<L> {
         sized.flat_map(|(log2, list)| list.iter().map(move |start| (*start, 1 << log2)))
     }
 
-    /// How many pages there are.
+    /// Number of pages.
     pub fn page_count(&self) -> usize {
         self.pages.len() - self.vacant.len()
     }
 
-    /// The bytes between pages.
+    /// Bytes between pages.
     pub fn unused_bytes(&self) -> usize {
         self.free.iter().enumerate().map(|(log2, list)| list.len() << log2).sum()
     }
 
-    /// The bytes of the pages.
+    /// Returns the bytes of the pages.
     pub fn lines(&self) -> &L {
         &self.lines
     }
 
-    /// The account as it is.
+    /// Returns the account.
     pub fn account(&self) -> Account {
         Account { pages: self.pages().copied().collect(), unused: self.unused().collect() }
     }
 
-    /// The account with the bytes elsewhere, where they begin and end as before.
+    /// Moves the account to a copy of the bytes elsewhere, with the same positions.
     pub fn moved<M>(self, lines: M) -> Store<M> {
         let Self { pages, vacant, by_content, free, .. } = self;
         Store { pages, vacant, by_content, free, lines }
@@ -264,19 +263,19 @@ impl<L: Lines> Store<L> {
 }
 
 impl Store {
-    /// The bytes of all pages. The store gives them away and keeps the account.
+    /// Takes the bytes of all pages out of the store, which keeps the account.
     pub fn take_bytes(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.lines)
     }
 
-    /// The account, to be falsified.
+    /// The account, for tests that falsify it.
     #[cfg(test)]
     pub fn account_mut(&mut self) -> (&mut Vec<Page>, &mut [Vec<u32>]) {
         (&mut self.pages, &mut self.free)
     }
 }
 
-/// Mixes 8 bytes at a time. Pages with the same hash are compared, so it need only spread.
+/// Hashes 8 bytes at a time. Pages with the same hash are compared, so distribution suffices.
 fn hash(kind: Kind, bytes: &[u8]) -> u64 {
     const K: u64 = 0x9e37_79b9_7f4a_7c15;
     let kind = match kind {
@@ -292,7 +291,7 @@ fn hash(kind: Kind, bytes: &[u8]) -> u64 {
     for byte in rest {
         hash = mix(hash, (*byte).into());
     }
-    // The table looks at the top bits and at the bottom ones.
+    // The table uses the top bits and the bottom ones.
     hash ^ hash >> 32
 }
 
@@ -328,7 +327,7 @@ mod tests {
         assert_eq!(store.take_bytes(), [a, b, a, b, a, b].concat());
     }
 
-    /// The beginning of a page is not the page.
+    /// A page is not found by its beginning alone.
     #[test]
     fn pages_of_two_sizes_differ() {
         let mut store = Store::default();
@@ -350,7 +349,7 @@ mod tests {
         assert_eq!(store.take_bytes().len(), 320);
     }
 
-    /// D5: the last place is usable; a refused page changes nothing.
+    /// D5: the last place is usable; a refused page has no effect.
     #[test]
     fn a_full_store_refuses() {
         let mut store = Store::<Vec<u8>>::default();

@@ -1,5 +1,6 @@
-//! What a table looks like: where next hops change, and how deep blocks of addresses have to be
-//! cut. The plan of a Folio is made from it, and its pages.
+//! A survey of a table: changes of next hop, and the depths that blocks must be cut at.
+//!
+//! It is the input of a Folio's plan and of its pages.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -11,7 +12,7 @@ use super::root::{MAX_REGIONS, REGION_BITS};
 use crate::net::{Bits, Family, NextHopId};
 use crate::rib::Rib;
 
-/// An address from which on the next hop is another than before.
+/// An address at which the next hop changes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start<B> {
     pub at: B,
@@ -20,41 +21,41 @@ pub(super) struct Start<B> {
 }
 
 impl<B: Bits> Start<B> {
-    /// The length of the shortest prefix that begins here: to see this start, addresses must be cut
-    /// at that depth.
+    /// The length of the shortest prefix that begins here. Only a cut at that depth or deeper
+    /// separates this start from the address before it.
     #[inline]
     pub fn depth(&self) -> u8 {
         B::WIDTH - self.at.trailing_zeros()
     }
 }
 
-/// All changes of next hop, and what they have in common.
+/// All changes of next hop, and statistics of them.
 #[derive(Debug)]
 pub(super) struct Survey<B> {
     /// The next hop of the lowest address.
     pub lowest: u32,
     /// Every start but the lowest address, in order.
     pub starts: Vec<Start<B>>,
-    /// How many starts there are of each depth.
+    /// Number of starts of each depth.
     depths: Vec<u32>,
-    /// The /12 in which some address has another next hop than the lowest and the highest one; more
-    /// than can be used where these two differ.
+    /// The /12 in which some address has a next hop other than the lowest and the highest one. More
+    /// than usable where these two differ.
     regions: Vec<u32>,
     /// The share of all addresses that have a next hop.
     routed: f64,
-    /// `blocks[c][d]`: how many blocks of addresses that share their first `c` bits have starts
-    /// inside, `d` being the greatest depth of these.
+    /// Number of blocks by cut and depth. `blocks[c][d]` counts the blocks of addresses with the
+    /// same first `c` bits whose starts inside have the greatest depth `d`.
     blocks: Vec<Box<[u32]>>,
 }
 
-/// Next hops without a code are rare if they begin at one start in as many.
+/// Next hops without a code are rare if they have at most one start in this many.
 const WITHOUT_CODE: u64 = 1000;
 
-/// Blocks at smaller depths are not counted.
+/// The smallest depth at which blocks are counted.
 pub(super) const MIN_CUT: u8 = 8;
 
 impl<B: Bits> Survey<B> {
-    /// Reads a table. O(routes).
+    /// Surveys a table. O(routes).
     pub fn of<F: Family<Bits = B>>(rib: &Rib<F>) -> Self {
         let mut ranges = rib
             .ranges()
@@ -76,8 +77,8 @@ impl<B: Bits> Survey<B> {
         survey
     }
 
-    /// Fills the counts in one pass: `inside[c]` is the greatest depth of the starts so far in the
-    /// block of `c` bits that the last one was in.
+    /// Fills in the counts in one pass: `inside[c]` is the greatest depth of the starts so far in
+    /// the last start's block of `c` bits.
     fn count(&mut self) {
         let mut inside = vec![0u8; usize::from(B::WIDTH)];
         let mut before = B::ZERO;
@@ -123,23 +124,23 @@ impl<B: Bits> Survey<B> {
         regions
     }
 
-    /// The numbers of the /12 that have routes, in ascending order; more than can be used where the
-    /// lowest address and the highest one have different next hops.
+    /// Returns the ascending numbers of the /12 that have routes. More than usable where the lowest
+    /// and the highest address have different next hops.
     pub fn regions(&self) -> &[u32] {
         &self.regions
     }
 
-    /// How many blocks of `cut` bits have starts inside, by the greatest depth of these.
+    /// Number of blocks of `cut` bits with starts inside, by the greatest depth of these.
     pub fn blocks(&self, cut: u8) -> &[u32] {
         &self.blocks[usize::from(cut)]
     }
 
-    /// How many blocks of `bits` bits have a next hop throughout, more or less.
+    /// Approximate number of blocks of `bits` bits that have a next hop throughout.
     pub fn covered(&self, bits: u8) -> f64 {
         self.routed * (1u64 << bits) as f64
     }
 
-    /// The blocks of `bits` bits outside which all addresses have one next hop; all of IPv4.
+    /// The blocks of `bits` bits outside which all addresses have one next hop; all blocks of IPv4.
     pub fn span(&self, bits: u8) -> Range<usize> {
         if B::WIDTH == 32 {
             return 0..1 << bits;
@@ -147,24 +148,24 @@ impl<B: Bits> Survey<B> {
         let number = |start: &Start<B>| start.at.extract(0, bits);
         let first = match self.lowest == self.highest() {
             true => self.starts.first().map_or(0, number),
-            // What is before the first start is not what is behind the last.
+            // Addresses before the first start and after the last differ in next hop.
             false => 0,
         };
         first..self.starts.last().map_or(first, |last| number(last) + 1)
     }
 
-    /// The share of the starts that are deeper than a cut.
+    /// Share of the starts that are deeper than a cut.
     pub fn deeper(&self, cut: u8) -> f64 {
         let deeper: u32 = self.depths[usize::from(cut) + 1..].iter().sum();
         f64::from(deeper) / (self.starts.len().max(1) as f64)
     }
 
-    /// The next hop of the highest address.
+    /// Returns the next hop of the highest address.
     pub fn highest(&self) -> u32 {
         self.starts.last().map_or(self.lowest, |start| start.raw)
     }
 
-    /// How often each next hop begins somewhere, by its number; those above `max` are left out.
+    /// Number of starts of each next hop up to `max`.
     pub fn frequencies(&self, max: u32) -> Vec<u32> {
         let mut counts = vec![0; max as usize + 1];
         let all = self.starts.iter().map(|start| start.raw).chain([self.lowest]);
@@ -176,10 +177,10 @@ impl<B: Bits> Survey<B> {
         counts
     }
 
-    /// The codes that suit the table best, by their name.
+    /// Returns the name of the codes that suit the table best.
     ///
-    /// A codebook serves if the next hops for which it has no room are rare: where one of them
-    /// begins, a branch page is needed.
+    /// A codebook suits if the next hops beyond its capacity are rare: each of their starts needs a
+    /// branch page.
     pub fn codes(&self) -> &'static str {
         let max = self.max_next_hop();
         if max > <u16 as Code>::MAX {
@@ -202,7 +203,7 @@ impl<B: Bits> Survey<B> {
     }
 }
 
-/// The share of all addresses that lie between two, as their upper 64 bits tell.
+/// Share of all addresses that lie between two, by their upper 64 bits.
 fn share<B: Bits>(from: B, to: B) -> f64 {
     (to.half(0) - from.half(0)) as f64 / 18_446_744_073_709_551_616.0
 }

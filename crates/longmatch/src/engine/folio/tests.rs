@@ -28,14 +28,16 @@ fn cuts(cuts: &[u8]) -> Config {
     Config { cuts: cuts.into(), ..Config::default() }
 }
 
-/// The first and last address of each range of a RIB, and the answers.
+/// Returns the first and last address of each range of a RIB, and their answers.
 fn ends<F: Family>(rib: &Rib<F>) -> (Vec<F::Bits>, Vec<Option<NextHopId>>) {
     let ends = |first, last, hop| [(first, hop), (last, hop)];
     rib.ranges().flat_map(|range| ends(range.first, range.last, range.next_hop())).unzip()
 }
 
-/// Compiles, checks, and compares both ends of each of the RIB's ranges, one by one and in batches
-/// at every level. `check` has compared all addresses, but reads pages its own way.
+/// Compiles, checks, and looks up both ends of each of the RIB's ranges.
+///
+/// One by one and in batches at every level. `check` has compared all addresses, but reads pages in
+/// its own way.
 fn agree<F: Family, C: Code>(rib: &Rib<F>, config: &Config) -> Folio<F, C> {
     let folio = Folio::<F, C>::compile(rib, config).unwrap_or_else(|e| panic!("{config:?}: {e}"));
     let variant = Structure::variant(&folio);
@@ -44,7 +46,8 @@ fn agree<F: Family, C: Code>(rib: &Rib<F>, config: &Config) -> Folio<F, C> {
     for (key, hop) in keys.iter().zip(&right) {
         assert_eq!(folio.lookup(*key), *hop, "{variant}: {}", F::addr(*key));
     }
-    // A group of addresses goes no deeper than its deepest: near and alone, and all together.
+    // A group of addresses descends as deep as its deepest one: test neighbours alone, and all
+    // together.
     for simd in Simd::available() {
         for size in [1, 16, keys.len()] {
             for (keys, right) in keys.chunks(size).zip(right.chunks(size)) {
@@ -57,14 +60,14 @@ fn agree<F: Family, C: Code>(rib: &Rib<F>, config: &Config) -> Folio<F, C> {
     folio
 }
 
-/// As many pages of codes, and of branch pages by level.
+/// Number of pages of codes, and of branch pages by level.
 fn kinds<F: Family, C: Code>(folio: &Folio<F, C>) -> (usize, Vec<usize>) {
     let of = |kind: Kind| folio.store.pages().filter(|page| page.kind == kind).count();
     let levels = 0..folio.fixed.levels.len() as u8;
     (of(Kind::Codes), levels.map(|level| of(Kind::Branch(level))).collect())
 }
 
-/// References of all pages, in the order in which they were stored.
+/// References of all pages, in the order of insertion.
 fn references<F: Family, C: Code>(folio: &Folio<F, C>) -> Vec<u32> {
     folio.store.pages().map(|page| page.references).collect()
 }
@@ -82,7 +85,7 @@ fn a_small_table_by_hand() {
     assert_eq!(root_entry(&folio, 0x0900), Entry::answer(0));
     assert_eq!(root_entry(&folio, 0x0a02), Entry::answer(1));
     assert_eq!(root_entry(&folio, 0x0b00), Entry::answer(4));
-    // 16 codes for the 8 bits below /16: 4 are dropped, and the 2 of a slot of a branch page.
+    // 16 codes for the 8 bits below /16: 4 bits are dropped, and the 2 of a slot of a branch page.
     let page = root_entry(&folio, 0x0a00);
     assert_eq!(page, Entry::page_of_codes(0, 6));
     let bytes = &folio.pages[..];
@@ -98,7 +101,7 @@ fn a_small_table_by_hand() {
     assert_eq!(folio.memory_usage().parts[1].count, 3);
 }
 
-/// Equal chunks are stored once, whatever leads to them.
+/// Equal chunks are stored once, at every level.
 #[test]
 fn equal_pages_are_shared() {
     let routes = [
@@ -112,13 +115,14 @@ fn equal_pages_are_shared() {
     let folio = agree::<Ipv4, Byte>(&rib(&routes), &cuts(&[16, 24]));
     assert_eq!(root_entry(&folio, 0x0a00), root_entry(&folio, 0x0a01));
     assert_eq!(root_entry(&folio, 0x1400), root_entry(&folio, 0x1401));
-    // The page of /32 is that of /24 at another level. Each branch page has a slot that leads to it,
+    // The page of /32 equals that of /24 at another level. Each branch page has a slot that leads
+    // to it, and the slots of a shared branch page count once.
     // and the slots of one that is shared count once.
     assert_eq!(references(&folio), [2 + 2, 1, 2, 1]);
     assert_eq!(kinds(&folio), (2, vec![2, 0]));
 }
 
-/// Pages of two grains that are filled up to the same bytes are one.
+/// Pages of two grains with equal bytes after padding are one page.
 #[test]
 fn grains_share_pages() {
     let routes = [("10.0.0.0/17", 1), ("11.0.0.0/18", 1), ("12.0.0.0/19", 1)];
@@ -128,7 +132,7 @@ fn grains_share_pages() {
     assert_eq!(drops, [7 + 1, 6 + 1, 5 + 1]);
 }
 
-/// Branch pages of two levels are two, even if they have the same bytes.
+/// Branch pages of two levels are two pages, even with the same bytes.
 #[test]
 fn levels_do_not_share_branch_pages() {
     let routes = [("10.0.0.1/32", 1), ("20.0.1.0/24", 1)];
@@ -143,7 +147,7 @@ fn levels_do_not_share_branch_pages() {
     assert_eq!(references(&folio)[0], 2);
 }
 
-/// D16, D17, P3: a route of every length below one another, at both ends and elsewhere.
+/// D16, D17, P3: nested routes of every length, at both ends and elsewhere.
 fn chains<F: Family, C: Code>(configs: &[Config]) {
     for stem in [0, u128::MAX, u128::MAX / 3, 0x2001_0db8 << 96 | 0x0a01] {
         let of = |len: u8| {
@@ -174,7 +178,7 @@ fn chains_of_routes() {
     chains::<Ipv6, u32>(&ipv6);
 }
 
-/// D9: the last slot of the last page, and of each kind; what is loaded behind it is there.
+/// D9: the last slot of the last page of each kind; a load beyond it stays within the array.
 #[test]
 fn the_last_slot_of_every_array() {
     let routes = [("255.255.0.0/16", 1), ("255.255.255.254/31", 2), ("255.255.255.255/32", 3)];
@@ -184,7 +188,7 @@ fn the_last_slot_of_every_array() {
             assert_eq!(folio.lookup(u32::MAX), Some(hop(3)));
             let end = folio.store.pages().map(|page| page.start as usize + page.bytes());
             assert_eq!(end.max(), Some(folio.pages.len()));
-            // Filled up, the pages end where the last slots do.
+            // Filled up, the pages end with the last slots.
             assert_eq!(folio.fixed.root.last as usize, 1 << folio.fixed.root.bits);
         }
     }
@@ -194,7 +198,7 @@ fn the_last_slot_of_every_array() {
     last::<u32>(&routes);
 }
 
-/// D19: more than 256 pages, of which each is another.
+/// D19: more than 256 pages, all different.
 #[test]
 fn many_pages() {
     fn many<F: Family, C: Code>() {
@@ -213,7 +217,7 @@ fn many_pages() {
     many::<Ipv6, u16>();
 }
 
-/// Huge pages and a forced root change nothing but where things are.
+/// Huge pages and a forced root change only positions.
 #[test]
 fn huge_pages() {
     let config = Config { huge: true, ..cuts(&[16]) };

@@ -6,9 +6,9 @@ use super::{CompileError, Engine, OptionError};
 use crate::net::Family;
 use crate::rib::Rib;
 
-/// What the registry knows of an engine beside how it is built: every engine exports one.
+/// An engine's entry in the registry, apart from its builder; every engine exports one.
 pub struct Descriptor {
-    /// The name in the command line, the reports and the other languages.
+    /// Name on the command line, in reports and in other languages.
     pub name: &'static str,
     /// Whether a lookup takes time in proportion to the table.
     pub oracle: bool,
@@ -25,7 +25,7 @@ pub trait Builder<F: Family> {
     ///
     /// # Errors
     /// When the engine does not exist for the family or has no such option, or the table exceeds a
-    /// limit of it.
+    /// limit of the engine.
     fn build<V: EngineVisitor<F>>(
         request: &Request<'_>,
         rib: &Rib<F>,
@@ -33,29 +33,28 @@ pub trait Builder<F: Family> {
     ) -> Result<V::Output, CompileError>;
 }
 
-/// Receives a compiled engine as its own type, so that loops around its lookup are compiled
-/// for it alone.
+/// Receives a compiled engine as its own type, so that loops around its lookup are monomorphised.
 pub trait EngineVisitor<F: Family> {
-    /// What comes out.
+    /// Result of the visit.
     type Output;
 
     /// Takes the engine.
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output;
 }
 
-/// What is asked of an engine: options in text form, and a limit on its memory.
+/// A request for an engine: options in text form, and a memory limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The engine's name.
     pub engine: &'static str,
     /// The options, such as `s=18`.
     pub options: &'a [String],
-    /// The most bytes that the structure may take.
+    /// Limit on the bytes of the structure.
     pub memory: Option<u64>,
 }
 
 impl Request<'_> {
-    /// Refuses a structure of more bytes than the limit. They are estimated only if there is one.
+    /// Refuses a structure larger than the limit; calls `bytes` only if there is a limit.
     ///
     /// # Errors
     /// [`CompileError::TooLarge`].
@@ -68,10 +67,10 @@ impl Request<'_> {
         Err(CompileError::TooLarge { engine: self.engine, bytes, limit })
     }
 
-    /// Accepts no option at all.
+    /// Refuses any option.
     ///
     /// # Errors
-    /// The first option.
+    /// Names the first option.
     pub fn without_options(&self) -> Result<(), OptionError> {
         let expected = "none: this engine has no options";
         let wrong =

@@ -1,4 +1,4 @@
-//! Why an engine refuses a table or an option, and what its check found.
+//! Errors of engines: refused tables, refused options, failed checks.
 
 use alloc::string::String;
 use core::fmt;
@@ -19,39 +19,39 @@ pub enum CompileError {
         /// The greatest id that fits.
         limit: u32,
     },
-    /// The engine's index does not reach as many objects as the table needs.
+    /// The table needs more objects than the engine's index can number.
     TooMany {
         /// The engine.
         engine: &'static str,
-        /// What there are too many of, in the engine's own terms.
+        /// The kind of object, in the engine's own terms.
         what: &'static str,
-        /// How many the index reaches.
+        /// How many objects the index can number.
         limit: u64,
     },
     /// The engine does not exist for this family.
     Family {
         /// The engine.
         engine: &'static str,
-        /// The family asked for.
+        /// The requested family.
         family: &'static str,
     },
-    /// No engine can hold the table in the memory that it may take.
+    /// No engine holds the table within the memory limit.
     Memory {
-        /// The bytes that an engine may take.
+        /// The limit in bytes.
         limit: u64,
         /// The engine that would take the least.
         smallest: &'static str,
-        /// How many bytes that is, about.
+        /// Approximate bytes of that engine.
         bytes: u64,
     },
-    /// The structure might take more memory than [`EngineSpec::memory`](crate::EngineSpec::memory)
-    /// allows. Known before anything is allocated.
+    /// The structure may exceed [`EngineSpec::memory`](crate::EngineSpec::memory). Detected before
+    /// anything is allocated.
     TooLarge {
         /// The engine.
         engine: &'static str,
-        /// The bytes that it takes at most, estimated from the routes.
+        /// Upper bound on its bytes, estimated from the routes.
         bytes: u64,
-        /// The bytes that it may take.
+        /// The limit in bytes.
         limit: u64,
     },
     /// The system did not provide the memory that the structure needs.
@@ -61,7 +61,7 @@ pub enum CompileError {
         /// The bytes of the array that could not be allocated.
         bytes: u64,
     },
-    /// The engine has no such option, or not with this value.
+    /// The engine has no such option, or does not accept this value of it.
     Option(OptionError),
 }
 
@@ -98,13 +98,13 @@ impl fmt::Display for CompileError {
 }
 
 impl CompileError {
-    /// Converts the error of an array into that of an engine.
+    /// Converts an array's allocation error into the engine's error.
     pub(crate) fn memory(engine: &'static str) -> impl FnOnce(OutOfMemory) -> Self {
         move |OutOfMemory { bytes }| Self::Allocation { engine, bytes }
     }
 }
 
-/// A number of bytes in the largest binary unit of which it has at least one.
+/// A number of bytes, shown in the largest binary unit that is not greater.
 struct Size(u64);
 
 impl fmt::Display for Size {
@@ -125,15 +125,15 @@ impl From<OptionError> for CompileError {
     }
 }
 
-/// An option that an engine does not have, or not with this value.
+/// An option, or a value of one, that an engine does not have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct OptionError {
     /// The engine.
     pub engine: &'static str,
-    /// The option as it was given.
+    /// The option as given.
     pub option: String,
-    /// What the engine accepts.
+    /// The options that the engine accepts.
     pub expected: &'static str,
 }
 
@@ -152,7 +152,7 @@ impl core::error::Error for OptionError {}
 pub struct Corrupt {
     /// The engine.
     pub engine: &'static str,
-    /// Which invariant is broken, and where.
+    /// The broken invariant, and where it is broken.
     pub what: String,
 }
 

@@ -1,6 +1,8 @@
-//! What the checks of all engines compare with: the RIB's disjoint ranges, read in step with a walk
-//! over a structure in order of addresses. Each change of next hop must come where the RIB has it,
-//! which proves a structure right on every address.
+//! The expected answers that all engine checks compare with.
+//!
+//! They are the RIB's disjoint ranges, read in step with a walk over a structure in order of
+//! addresses. Each change of next hop must come where the RIB has it, which proves the structure
+//! right on every address.
 
 use alloc::format;
 
@@ -11,17 +13,17 @@ use crate::rib::{Coalesced, Iter, Rib};
 pub(crate) struct Expected<'r, F: Family> {
     engine: &'static str,
     ranges: Coalesced<F, Iter<'r, F>>,
-    /// The raw next hop of the range that the walk is in.
+    /// Raw next hop of the range that the walk is in.
     raw: Option<u32>,
 }
 
 impl<'r, F: Family> Expected<'r, F> {
-    /// For a walk that begins at the lowest address.
+    /// Starts a walk at the lowest address.
     pub fn new(engine: &'static str, rib: &'r Rib<F>) -> Self {
         Self { engine, ranges: rib.ranges().coalesced(), raw: None }
     }
 
-    /// The structure answers `raw` from address `first` on.
+    /// Verifies that the RIB agrees: the structure answers `raw` from address `first` on.
     pub fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
         if self.raw == Some(raw) {
             return Ok(());
@@ -36,7 +38,7 @@ impl<'r, F: Family> Expected<'r, F> {
         Err(Corrupt { engine, what })
     }
 
-    /// The walk has reached the highest address.
+    /// Ends the walk, which has reached the highest address.
     pub fn end(&mut self) -> Result<(), Corrupt> {
         match self.ranges.next() {
             None => Ok(()),

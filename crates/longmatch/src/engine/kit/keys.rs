@@ -1,4 +1,4 @@
-//! Batches of addresses in the forms in which people hold them.
+//! Batches of addresses in the layouts that callers use.
 
 use core::ops::Range;
 
@@ -6,14 +6,14 @@ use crate::engine::kit::Lookup;
 use crate::net::{Bits, Family, Ipv4, Ipv6, NextHopId};
 use crate::simd::{Simd, Work, prefetch};
 
-/// How the addresses of [`Keys`] lie in memory.
+/// Layout of the addresses of [`Keys`] in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
-    /// Integers of the machine, `u32` or `u128`: what [`Lookup::lookup_batch`] takes.
+    /// Native integers, `u32` or `u128`: the input of [`Lookup::lookup_batch`].
     Host,
-    /// IPv6 as two integers of the machine, the half that comes first on the wire first.
+    /// IPv6 as two native integers, high half first.
     Halves,
-    /// The bytes as on the wire, 4 or 16 an address, at any alignment.
+    /// Network byte order, 4 or 16 bytes an address, at any alignment.
     Network,
 }
 
@@ -28,20 +28,19 @@ impl Form {
     }
 }
 
-/// A borrowed batch of addresses, in one of the forms in which people hold them.
+/// A borrowed batch of addresses in one of several layouts.
 ///
-/// | from | which is | form |
+/// | from | contents | form |
 /// |---|---|---|
 /// | `&[u32]`, `&[u128]` | integers; NumPy `uint32`, Arrow `UInt32` | [`Form::Host`] |
 /// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns | [`Form::Halves`] |
 /// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` | [`Form::Network`] |
 ///
-/// Arrays of a known length can stand for slices; bytes that lie flat, as in a column of Arrow, are
-/// taken by [`Keys::network`].
+/// Arrays of a known length can stand for slices. Flat bytes, as in a column of Arrow, are taken by
+/// [`Keys::network`].
 ///
-/// What an engine makes of a form is its own matter ([`Lookup::lookup_keys`]): some read it in
-/// place, for the others it is converted on the way, 256 addresses at a time on the stack. Nothing
-/// is allocated.
+/// Each engine decides how it reads a form ([`Lookup::lookup_keys`]): some read it in place; for
+/// the others it is converted 256 addresses at a time on the stack. Nothing is allocated.
 ///
 /// ```
 /// use longmatch::{EngineKind, Fib, Ipv6, NextHopId, Rib};
@@ -68,7 +67,7 @@ pub struct Keys<'a, F: Family> {
 #[derive(Clone, Copy, Debug)]
 enum Addrs<'a, F: Family> {
     Host(&'a [F::Bits]),
-    /// Only ever IPv6: there is no other way to make one.
+    /// IPv6 only: no constructor makes another.
     Halves(&'a [[u64; 2]]),
     /// Whole addresses.
     Network(&'a [u8]),
@@ -84,8 +83,8 @@ impl<'a, F: Family> Keys<'a, F> {
         Self { addrs: Addrs::Host(addrs) }
     }
 
-    /// Bytes in network order that lie flat, 4 or 16 an address: a column of Arrow, a buffer of
-    /// Python. `None` when the last address is not whole.
+    /// Flat bytes in network order, 4 or 16 an address: a column of Arrow, a buffer of Python.
+    /// `None` when the last address is incomplete.
     pub fn network(bytes: &'a [u8]) -> Option<Self> {
         let whole = bytes.len().is_multiple_of(Self::BYTES);
         whole.then_some(Self { addrs: Addrs::Network(bytes) })
@@ -106,10 +105,10 @@ impl<'a, F: Family> Keys<'a, F> {
         self.len() == 0
     }
 
-    /// Address number `i`.
+    /// Returns address number `i`.
     ///
     /// # Panics
-    /// When there are fewer.
+    /// When `i` is at least `len`.
     #[inline]
     pub fn get(self, i: usize) -> F::Bits {
         match self.addrs {
@@ -121,7 +120,7 @@ impl<'a, F: Family> Keys<'a, F> {
         }
     }
 
-    /// Some of the addresses.
+    /// Returns a range of the addresses.
     ///
     /// # Panics
     /// When the range is not inside of `0..len`.
@@ -138,7 +137,7 @@ impl<'a, F: Family> Keys<'a, F> {
         Self { addrs }
     }
 
-    /// How the addresses lie in memory.
+    /// Layout of the addresses in memory.
     #[inline]
     pub fn form(self) -> Form {
         match self.addrs {
@@ -148,7 +147,7 @@ impl<'a, F: Family> Keys<'a, F> {
         }
     }
 
-    /// The addresses, if they are integers of the family.
+    /// Returns the addresses if they are native integers.
     pub fn as_host(self) -> Option<&'a [F::Bits]> {
         match self.addrs {
             Addrs::Host(addrs) => Some(addrs),
@@ -156,9 +155,9 @@ impl<'a, F: Family> Keys<'a, F> {
         }
     }
 
-    /// Where the first address begins, for kernels that read a form in place: the others follow
-    /// without gaps, so that `len` times 4 or 16 bytes can be read. Aligned as the form's integers
-    /// are, and not at all in network order.
+    /// Pointer to the first address, for kernels that read a form in place. The others follow
+    /// without gaps: `len` times 4 or 16 bytes are readable. Aligned like the form's integers;
+    /// bytes in network order have no alignment.
     #[inline]
     pub fn as_ptr(self) -> *const u8 {
         match self.addrs {
@@ -168,7 +167,7 @@ impl<'a, F: Family> Keys<'a, F> {
         }
     }
 
-    /// Asks for as many addresses as these, from [`AHEAD`] bytes on, whether there are any or not.
+    /// Prefetches as many addresses as these, [`AHEAD`] bytes on; they need not exist.
     #[inline]
     fn ask_for_later(self) {
         const LINE: usize = 64;
@@ -181,7 +180,7 @@ impl<'a, F: Family> Keys<'a, F> {
         }
     }
 
-    /// Writes the addresses as integers; those that find no room are left out.
+    /// Writes the addresses as integers, as far as `out` has capacity.
     #[inline(always)]
     fn convert(self, out: &mut [F::Bits]) {
         match self.addrs {
@@ -202,7 +201,7 @@ fn of_halves<F: Family>(&[high, low]: &[u64; 2]) -> F::Bits {
     F::Bits::from_u128(u128::from(high) << 64 | u128::from(low))
 }
 
-/// Slices, and arrays of a known length for them.
+/// Conversions from slices, and from arrays of a known length.
 macro_rules! from_slices {
     ($($family:ty, $addr:ty, |$addrs:ident| $make:expr;)*) => {$(
         impl<'a> From<&'a [$addr]> for Keys<'a, $family> {
@@ -227,23 +226,22 @@ from_slices! {
     Ipv6, [u8; 16], |addrs| Addrs::Network(addrs.as_flattened());
 }
 
-/// Addresses that are converted before they are looked up.
+/// Addresses converted at a time.
 const BLOCK: usize = 256;
-/// As many at most do without a large block, which has to be cleared first: with 33 addresses that
-/// is half of what the conversion costs.
+/// Batches up to this size use a small buffer: clearing the large one takes half of the
+/// conversion's time with 33 addresses.
 const SMALL: usize = 32;
-/// How far ahead addresses are asked for, in bytes. Where they are cached already, asking costs 0.02
-/// ns an address.
+/// Prefetch distance in bytes. A prefetch costs 0.02 ns an address where the addresses are cached.
 const AHEAD: usize = 4096;
 
-/// Looks up any form with the engine's batches of integers: as they are, or converted in blocks.
+/// Looks up any form with the engine's integer batches: as is, or converted in blocks.
 pub(crate) fn in_blocks<F: Family, E: Lookup<F> + ?Sized>(
     engine: &E,
     simd: Simd,
     keys: Keys<'_, F>,
     out: &mut [Option<NextHopId>],
 ) {
-    let out = super::room_for(keys.len(), out);
+    let out = super::capacity_for(keys.len(), out);
     match keys.as_host() {
         Some(addrs) => engine.lookup_batch_with(simd, addrs, out),
         None if keys.len() <= SMALL => in_blocks_of::<SMALL, F, E>(engine, simd, keys, out),
@@ -289,7 +287,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// What every form of the same addresses has to say.
+    /// Verifies that a form yields the given addresses through every method.
     fn says<F: Family>(keys: Keys<'_, F>, form: Form, addrs: &[F::Bits]) {
         assert_eq!(
             (keys.form(), keys.len(), keys.is_empty()),

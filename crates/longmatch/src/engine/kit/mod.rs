@@ -1,5 +1,5 @@
-//! What engines share: the traits, their options and errors, keys in several forms, and what their
-//! tests and checks go by.
+//! What engines share: traits, options, errors, keys in several forms, and tools for tests and
+//! checks.
 
 mod build;
 mod error;
@@ -30,16 +30,17 @@ use crate::simd::{Simd, Work};
 ///
 /// Readers never lock, wait or allocate.
 pub trait Lookup<F: Family>: Send + Sync {
-    /// The next hop of the longest prefix that covers the address.
+    /// Returns the next hop of the longest prefix that covers the address.
     ///
     /// This is the engine's plain algorithm, inlined into the caller and compiled with the caller's
-    /// CPU features. Where those are the oldest ones of the architecture (the default of a Rust
-    /// build), [`crate::Fib::lookup`] is faster: it uses what the CPU has.
+    /// CPU features. Where those are the architecture's baseline (the default of a Rust build),
+    /// [`crate::Fib::lookup`] is faster: it uses all instructions that the CPU has.
     fn lookup(&self, addr: F::Bits) -> Option<NextHopId>;
 
-    /// Many addresses, one after the other with [`Lookup::lookup`], compiled for what the CPU has:
-    /// the algorithm as the papers measure it. `out[i]` answers `addrs[i]`; entries of `out` after
-    /// the last address stay as they are.
+    /// Looks up addresses one by one with [`Lookup::lookup`], compiled for this CPU.
+    ///
+    /// This is the algorithm as the papers measure it. `out[i]` answers `addrs[i]`; entries of
+    /// `out` after the last address are unchanged.
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -47,8 +48,10 @@ pub trait Lookup<F: Family>: Send + Sync {
         simd.run(Each { engine: self, addrs, out: answers_for(addrs, out) });
     }
 
-    /// Many addresses at once, in the way that suits the structure best, with no more than the
-    /// given instructions. Writes the same answers as [`Lookup::lookup_each`].
+    /// Looks up a batch with at most the given instructions.
+    ///
+    /// Uses the kernel that suits the structure best. Writes the same answers as
+    /// [`Lookup::lookup_each`].
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -56,8 +59,9 @@ pub trait Lookup<F: Family>: Send + Sync {
         self.lookup_each(simd, addrs, out);
     }
 
-    /// Many addresses at once: [`Lookup::lookup_batch_with`] with the best instructions that the
-    /// CPU has.
+    /// Looks up a batch with the best instructions of this CPU.
+    ///
+    /// See [`Lookup::lookup_batch_with`].
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -65,7 +69,7 @@ pub trait Lookup<F: Family>: Send + Sync {
         self.lookup_batch_with(Simd::best(), addrs, out);
     }
 
-    /// Many addresses in any of the forms of [`Keys`], with no more than the given instructions.
+    /// Looks up a batch in any form of [`Keys`], with at most the given instructions.
     ///
     /// Integers go to [`Lookup::lookup_batch_with`] as they are; other forms are converted in
     /// blocks, unless the engine reads them in place.
@@ -76,7 +80,7 @@ pub trait Lookup<F: Family>: Send + Sync {
         keys::in_blocks(self, simd, keys, out);
     }
 
-    /// The bytes that lookups read, by part in the paper's own terms.
+    /// Returns the bytes that lookups read, by part in the paper's own terms.
     fn memory_usage(&self) -> MemoryUsage;
 }
 
@@ -88,16 +92,16 @@ pub(crate) fn answers_for<'o, A>(
     addrs: &[A],
     out: &'o mut [Option<NextHopId>],
 ) -> &'o mut [Option<NextHopId>] {
-    room_for(addrs.len(), out)
+    capacity_for(addrs.len(), out)
 }
 
 /// Cuts `out` to as many answers as are needed.
 ///
 /// # Panics
 /// When it is shorter.
-pub(crate) fn room_for(need: usize, out: &mut [Option<NextHopId>]) -> &mut [Option<NextHopId>] {
+pub(crate) fn capacity_for(need: usize, out: &mut [Option<NextHopId>]) -> &mut [Option<NextHopId>] {
     let have = out.len();
-    assert!(have >= need, "room for {have} answers, but {need} addresses");
+    assert!(have >= need, "the output holds {have} answers, but there are {need} addresses");
     &mut out[..need]
 }
 
@@ -118,22 +122,22 @@ impl<F: Family, E: Lookup<F> + ?Sized> Work for Each<'_, F, E> {
     }
 }
 
-/// A lookup structure, whether it stays as it was compiled or changes under its readers.
+/// A lookup structure in frozen memory, or in live memory that changes while readers use it.
 pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
-    /// The name in the command line, the reports and the other languages.
+    /// Name on the command line, in reports and in other languages.
     const NAME: &'static str;
-    /// Whether batches have a kernel of their own. Without one they are looked up one address after
-    /// the other, and there is nothing else to verify or to measure.
+    /// Whether batches have a kernel of their own. Without one, addresses are looked up one by one,
+    /// and there is nothing else to verify or to measure.
     const BATCHES: bool = false;
 
-    /// The choices made, in the form of [`EngineSpec`](crate::EngineSpec) options, such as `s=18`;
-    /// empty where there is nothing to choose.
+    /// The chosen variant as [`EngineSpec`](crate::EngineSpec) options, such as `s=18`; empty where
+    /// there is no choice.
     fn variant(&self) -> String;
 }
 
 /// A lookup structure that can be compiled from a RIB.
 pub trait Engine<F: Family>: Structure<F> {
-    /// What can be chosen when compiling.
+    /// Compile-time choices.
     type Config: Clone + Debug + Default;
 
     /// Builds the structure.
@@ -142,35 +146,33 @@ pub trait Engine<F: Family>: Structure<F> {
     /// When the table exceeds a limit of the structure; never a wrong answer instead.
     fn compile(rib: &Rib<F>, config: &Self::Config) -> Result<Self, CompileError>;
 
-    /// Verifies every invariant that the layout states, and that the structure says what the RIB
-    /// says. O(structure).
+    /// Verifies every invariant of the layout, and every answer against the RIB. O(structure).
     ///
     /// # Errors
     /// The first broken invariant.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
 
-    /// The reads of a lookup that wait for each other, in order: for each the bytes of what it
-    /// reads from. `[bytes of the table, bytes of the pages]` for a table that leads on to pages.
+    /// Footprints in bytes of a typical lookup's dependent reads, in order.
     ///
-    /// They are those that most lookups of routed addresses make in a batch. Reads beside each
-    /// other, of one cache line or of several, count once; those that few lookups make are left
-    /// out. Empty where the engine does not say, as how many there are depends on the address too
-    /// much.
+    /// A table that leads on to pages has `[bytes of the table, bytes of the pages]`.
     ///
-    /// At most O(structure): it is for measurements, which compare the engine with as many reads
-    /// of which none waits.
+    /// These are the reads that most lookups of routed addresses make in a batch. Independent
+    /// reads, of one cache line or of several, count once; rare reads are left out. Empty where the
+    /// number of reads depends too much on the address.
+    ///
+    /// At most O(structure): measurements compare the engine with as many independent reads.
     fn reads(&self) -> Vec<usize> {
         Vec::new()
     }
 
-    /// The engine to be changed under readers by [`crate::live`]. One that cannot be patched is
-    /// compiled again for each commit.
+    /// Converts the engine into one that [`crate::live`] changes under readers. An engine that
+    /// cannot be patched is compiled again for each commit.
     fn live(self) -> LiveEngine<F> {
         LiveEngine::recompiled(self)
     }
 
-    /// What the engine's authors report of a compiled structure, in lines of text; empty where
-    /// [`Lookup::memory_usage`] says it all.
+    /// The statistics that the engine's authors report of a structure, as lines of text. Empty
+    /// where [`Lookup::memory_usage`] is all.
     fn statistics(&self, _rib: &Rib<F>) -> Vec<String> {
         Vec::new()
     }
@@ -184,7 +186,7 @@ pub trait Compiled<F: Family>: Lookup<F> {
     fn batches(&self) -> bool;
     /// [`Structure::variant`].
     fn variant(&self) -> String;
-    /// One address, compiled for the best instructions that the CPU has.
+    /// Looks up one address, compiled for the best instructions of this CPU.
     fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId>;
 }
 

@@ -1,4 +1,4 @@
-//! What an engine does to be changed under readers.
+//! The interface through which an engine changes while readers use it.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -8,37 +8,37 @@ use crate::mem::MemoryUsage;
 use crate::net::{Family, Prefix};
 use crate::rib::Rib;
 
-/// An engine under readers; made by [`Engine::live`].
+/// An engine in use by readers; made by [`Engine::live`].
 pub struct LiveEngine<F: Family> {
-    /// What readers see.
+    /// The structure that readers use.
     pub(crate) engine: Arc<dyn Compiled<F>>,
-    /// How it is changed.
+    /// The means of changing it.
     pub(crate) write: WriteSide<F>,
 }
 
-/// How an engine under readers is changed.
+/// How an engine in use by readers is changed.
 pub(crate) enum WriteSide<F: Family> {
     /// In place, by its owner.
     Patched(Box<dyn Patch<F>>),
-    /// Not at all: it is compiled again for each commit.
+    /// Not at all: each commit compiles it again.
     Recompiled(Arc<dyn Checked<F>>),
 }
 
 impl<F: Family> LiveEngine<F> {
-    /// An engine that is compiled again for each commit.
+    /// Wraps an engine that each commit compiles again.
     pub(crate) fn recompiled<E: Engine<F>>(engine: E) -> Self {
         let engine: Arc<dyn Checked<F>> = Arc::new(engine);
         Self { engine: engine.clone(), write: WriteSide::Recompiled(engine) }
     }
 
-    /// A structure and its write side.
+    /// Joins a structure and its write side.
     pub(crate) fn patched<S: Structure<F>>(engine: Arc<S>, patch: impl Patch<F> + 'static) -> Self {
         Self { engine, write: WriteSide::Patched(Box::new(patch)) }
     }
 }
 
 impl<F: Family> WriteSide<F> {
-    /// The owner of an engine that is patched.
+    /// The owner of a patched engine; `None` for one that is compiled again.
     pub fn patch(&self) -> Option<&dyn Patch<F>> {
         match self {
             Self::Patched(patch) => Some(&**patch),
@@ -46,7 +46,7 @@ impl<F: Family> WriteSide<F> {
         }
     }
 
-    /// Verifies the structure against its invariants and the routes, and the accounts.
+    /// Verifies the structure against its invariants and the routes, and the owner's accounts.
     ///
     /// # Errors
     /// The first broken invariant.
@@ -57,7 +57,7 @@ impl<F: Family> WriteSide<F> {
         }
     }
 
-    /// The bytes that lookups read, by part.
+    /// Returns the bytes that lookups read, by part.
     pub fn memory_usage(&self) -> MemoryUsage {
         match self {
             Self::Patched(patch) => patch.memory_usage(),
@@ -66,50 +66,53 @@ impl<F: Family> WriteSide<F> {
     }
 }
 
-/// The write side of an engine: what readers do not need, and the right to change what they do.
+/// The write side of an engine: state that readers do not need, and the right to store.
 pub(crate) trait Patch<F: Family>: Send {
-    /// Brings the engine up to date with a RIB of which only the routes of the `changed` prefixes
-    /// are others since they last agreed. What is new is built aside; then each entry that leads to
-    /// it is replaced by one store. What is not needed any more goes into the retire list.
+    /// Brings the engine up to date with a RIB.
+    ///
+    /// Since the last patch only routes of the `changed` prefixes may differ. New objects are built
+    /// aside; then one store replaces each entry that leads to them. Objects no longer needed go
+    /// into the retire list.
     ///
     /// # Errors
-    /// When the structure cannot take the change in. It is as before then, for readers and for the
+    /// When the structure cannot hold the change. It is unchanged then, for readers and for the
+    /// next patch.
     /// next patch.
     fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch>;
 
-    /// What was put into the retire list since the last call was taken out in this epoch.
+    /// Stamps the objects retired since the last call with the epoch of their removal.
     fn seal(&mut self, epoch: u64);
 
-    /// Uses again what was taken out before an epoch.
+    /// Makes objects reusable that were removed before an epoch.
     fn reclaim(&mut self, oldest: u64);
 
     /// Bytes in the retire list.
     fn retired_bytes(&self) -> usize;
 
-    /// The bytes of its arrays that have been used, and those of them that can be used again now.
+    /// Bytes of the arrays that have ever been used, and those of them that are free now.
     fn used_and_unused(&self) -> (usize, usize);
 
-    /// The bytes that lookups read, and what lies unused between them.
+    /// The bytes that lookups read, and the unused bytes between them.
     fn memory_usage(&self) -> MemoryUsage;
 
-    /// [`Engine::check`], and the accounts.
+    /// Runs [`Engine::check`] and verifies the accounts.
     ///
     /// # Errors
     /// The first broken invariant.
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
 }
 
-/// The structure cannot take a change in; a fresh compile can, or says why not.
+/// Error: the structure cannot hold a change. A fresh compile can, or reports why not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CannotPatch;
 
-/// How many objects of a structure a commit has replaced.
+/// Numbers of objects that a commit replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Replaced {
-    /// Entries of the first table: of direct pointing, of a root, of a direct table.
+    /// Entries of the first table: direct pointing, a root, a direct table.
     pub entries: u64,
-    /// Nodes further down, which lead on.
+    /// Nodes below it that lead on.
     pub nodes: u64,
-    /// What says next hops further down: leaves, pages of codes.
+    /// Objects below it that hold next hops: leaves, pages of codes.
     pub leaves: u64,
 }

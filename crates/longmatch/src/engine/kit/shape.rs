@@ -1,5 +1,6 @@
-//! How many blocks of addresses a table divides, counted from its routes: from that an engine's size
-//! is estimated before anything is allocated.
+//! Counts the blocks of addresses that a table divides.
+//!
+//! An engine's size is estimated from these counts before anything is allocated.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,23 +8,24 @@ use alloc::vec::Vec;
 use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
-/// The blocks of addresses that routes divide, by the blocks' prefix length.
+/// The blocks of addresses that routes divide, by prefix length of the block.
 pub(crate) struct Shape {
-    /// Routes of the table.
+    /// Number of routes.
     pub routes: u64,
-    /// `blocks[d]`: blocks of `d` bits that a route longer than `d` lies in.
+    /// `blocks[d]`: number of blocks of `d` bits that contain a route longer than `d`.
     blocks: Vec<u64>,
 }
 
 impl Shape {
     /// Counts the blocks of a table. O(routes).
     pub fn of<F: Family>(rib: &Rib<F>) -> Self {
-        // A route is the first one inside of all blocks from some length on: +1 there, -1 at its own.
+        // A route is the first in all blocks from some length up to its own: +1 there, -1 at its
+        // own.
         let mut changes = vec![0i64; usize::from(F::WIDTH) + 1];
         let mut before: Option<(F::Bits, u8)> = None;
         for route in rib.iter() {
             let (bits, len) = (route.prefix.bits(), route.prefix.len());
-            // Routes come in order: a block of `d` bits is known already if the route before is
+            // Routes come in order: a block of `d` bits is already counted if the previous route is
             // longer than `d` and has the same first `d` bits.
             let known = before.map_or(0, |(last, last_len)| {
                 let shared = (last ^ bits).leading_zeros();
@@ -43,7 +45,7 @@ impl Shape {
         Self { routes: rib.len() as u64, blocks: blocks.collect() }
     }
 
-    /// Blocks of `depth` bits that a longer route lies in; none from the width of an address on.
+    /// Number of blocks of `depth` bits that contain a longer route; 0 from the address width on.
     pub fn blocks(&self, depth: u8) -> u64 {
         self.blocks.get(usize::from(depth)).copied().unwrap_or(0)
     }
@@ -53,7 +55,7 @@ impl Shape {
         self.blocks.iter().skip(first.into()).step_by(stride.into()).sum()
     }
 
-    /// At most how many ranges of equal answers the table has: each route starts one and ends one.
+    /// Upper bound on the ranges of equal answers: each route starts one and ends one.
     pub fn ranges(&self) -> u64 {
         2 * self.routes + 1
     }

@@ -1,15 +1,15 @@
-//! Many addresses: several lookups in flight. Ours; the papers' baseline follows one address at a
+//! Batches: several lookups in flight. Our addition; the papers' baseline follows one address at a
 //! time and waits for memory at every bit.
 
 use super::layout::{NONE, Node, Radix};
 use crate::net::{Bits, Family, NextHopId};
 use crate::simd::{Simd, Work, prefetch};
 
-/// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
-/// that they are in range.
+/// Addresses in a group. A power of two: masking positions with it proves to the compiler that they
+/// are in range.
 const GROUP: usize = 32;
 
-/// Answers `addrs` into `out`, which is as long.
+/// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family>(
     radix: &Radix<F>,
     simd: Simd,
@@ -36,8 +36,8 @@ impl<F: Family> Work for InFlight<'_, F> {
     }
 }
 
-/// The addresses of a group go down bit by bit together. Those that have further to go are packed
-/// at the front of `position` and `node`, without a branch on which they are.
+/// Moves the addresses of a group down bit by bit together. Those not yet finished are packed at
+/// the front of `position` and `node` without a branch.
 #[inline(always)]
 fn group<F: Family>(radix: &Radix<F>, keys: &[F::Bits], out: &mut [Option<NextHopId>]) {
     let mut position: [u8; GROUP] = core::array::from_fn(|i| i as u8);

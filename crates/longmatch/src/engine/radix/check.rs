@@ -1,4 +1,4 @@
-//! Verifies what `layout.rs` states.
+//! Verifies the invariants of `layout.rs`.
 
 use alloc::format;
 use alloc::string::String;

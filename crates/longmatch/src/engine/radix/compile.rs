@@ -1,4 +1,4 @@
-//! RIB to tree: each route's bits, one node a bit.
+//! Compiles a RIB to a tree: each route's bits, one node a bit.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -18,14 +18,14 @@ pub(super) fn compile<F: Family>(rib: &Rib<F>) -> Result<Radix<F>, CompileError>
     Ok(Radix { nodes, family: PhantomData })
 }
 
-/// The bytes of a tree: a node for the root, for every block that routes divide, and one at most
-/// where a route ends.
+/// Upper bound on the bytes of a tree: a node for the root, one for every block that routes divide,
+/// and one where each route ends.
 pub(crate) fn estimate(shape: &Shape) -> u64 {
     (1 + shape.blocks_from(0, 1) + shape.routes) * size_of::<Node>() as u64
 }
 
-/// Adds a route. As routes come in order, a parent's index is lower than its child's, and nodes
-/// that a lookup visits one after the other tend to lie together.
+/// Adds a route. Routes come in order, so a parent's index is lower than its child's, and nodes on
+/// one path tend to lie together.
 fn insert<F: Family>(nodes: &mut Vec<Node>, route: Route<F>) -> Result<(), CompileError> {
     let mut at = 0;
     for depth in 0..route.prefix.len() {

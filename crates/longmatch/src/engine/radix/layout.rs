@@ -5,13 +5,13 @@ use core::marker::PhantomData;
 
 use crate::net::NextHopId;
 
-/// A node, which stands for the bits on the way from the root to it.
+/// A node, which stands for the bits on the path from the root to it.
 ///
 /// ```text
 ///  bytes  0        4        8        12
 ///        +--------+--------+--------+
 ///        | low    | high   | next   |   children for a next bit of 0 and 1: indices, 0 = none
-///        | child  | child  | hop    |   (the root, index 0, is nobody's child); next hop: 0 = none
+///        | child  | child  | hop    |   (the root, index 0, is no child); next hop: 0 = none
 ///        +--------+--------+--------+
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +22,7 @@ pub(super) struct Node {
 
 const _: () = assert!(size_of::<Node>() == 12);
 
-/// In `children`: there is none.
+/// Value in `children`: no child.
 pub(super) const NONE: u32 = 0;
 
 /// Nodes that a `u32` can index.

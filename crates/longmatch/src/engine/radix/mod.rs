@@ -27,7 +27,7 @@ use crate::simd::Simd;
 
 pub(super) const NAME: &str = "radix";
 
-/// What the registry knows of it.
+/// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
 impl<F: Family> Lookup<F> for Radix<F> {
@@ -66,7 +66,7 @@ impl<F: Family> Engine<F> for Radix<F> {
     }
 }
 
-/// Builds it.
+/// Builder for the registry.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {

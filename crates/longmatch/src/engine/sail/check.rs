@@ -1,5 +1,6 @@
-//! Verifies what `layout.rs` states, and the structure against the RIB on every address: one walk
-//! in order of addresses counts the chunks it meets and holds each change of next hop against the
+//! Verifies the invariants of `layout.rs`, and every answer against the RIB.
+//!
+//! One walk in order of addresses counts the chunks and compares each change of next hop with the
 //! RIB's disjoint ranges.
 
 use alloc::format;

@@ -1,5 +1,5 @@
-//! RIB to SAIL: leaf pushing to the levels 16, 24 and 32. A level's routes go to the next one
-//! wherever a longer route lies inside.
+//! Compiles a RIB to SAIL: leaf pushing to the levels 16, 24 and 32. A level's routes are pushed to
+//! the next one wherever a longer route lies inside.
 
 use super::layout::{CHUNK, LONGER, MAX_CHUNKS_24, MAX_CHUNKS_32, MAX_NEXT_HOP, PADDING, Sail};
 use super::{Config, NAME};
@@ -35,7 +35,7 @@ pub(super) fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Sail, CompileE
     })
 }
 
-/// The bytes of the arrays at most: a chunk for every block that routes divide.
+/// Upper bound on the bytes of the arrays: a chunk for every block that routes divide.
 pub(super) fn estimate(shape: &Shape) -> u64 {
     let chunk = CHUNK as u64;
     let level24 = chunk * (size_of::<u16>() + size_of::<u32>()) as u64;
@@ -64,7 +64,7 @@ impl Compiler {
         root.for_each_slots(16, |slots| {
             let entry = match slots.below {
                 None => NextHopId::to_raw(slots.next_hop) as u16,
-                // One chunk too many is known to be an error; the others need not be built.
+                // One chunk beyond the limit proves the error; the rest need not be built.
                 Some(_) if self.c24.len() / CHUNK > MAX_CHUNKS_24 => LONGER,
                 Some(below) => LONGER | self.level24(below),
             };
@@ -72,7 +72,8 @@ impl Compiler {
         });
     }
 
-    /// A chunk of level 24; its number. It has 15 bits unless there are too many chunks.
+    /// Builds a chunk of level 24 and returns its number. It has 15 bits unless there are too many
+    /// chunks.
     fn level24(&mut self, block: Block<'_, Ipv4>) -> u16 {
         let number = self.c24.len() / CHUNK;
         block.for_each_slots(8, |slots| {
@@ -86,7 +87,7 @@ impl Compiler {
         number as u16
     }
 
-    /// A chunk of level 32; its number.
+    /// Builds a chunk of level 32 and returns its number.
     fn level32(&mut self, block: Block<'_, Ipv4>) -> u32 {
         let number = self.n32.len() / CHUNK;
         block.for_each_slots(8, |slots| {

@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 /// Entries of a chunk of level 24 or 32: 8 bits of the address.
 pub(super) const CHUNK: usize = 256;
 
-/// In an entry of `BCN16` or `BN24`: the bit of the bitmap of the level, B16 or B24. Set where the
-/// search goes on, so that an entry without it is the next hop itself.
+/// Flag bit in an entry of `BCN16` or `BN24`: the bitmap of the level, B16 or B24. Set where the
+/// search continues, so that an entry without it is the next hop itself.
 ///
 /// ```text
 ///  BCN16   15  14            0
@@ -35,20 +35,19 @@ pub(super) const LONGER: u16 = 1 << 15;
 /// The greatest next hop: N16 and N24 have 15 bits.
 pub const MAX_NEXT_HOP: u32 = LONGER as u32 - 1;
 
-/// The most chunks of level 24: C16 has 15 bits, numbers from 0 on.
+/// The most chunks of level 24: C16 has 15 bits and numbers from 0.
 pub const MAX_CHUNKS_24: usize = LONGER as usize;
 
-/// The most chunks of level 32: their entries are numbered in 31 bits, which is what vector
-/// kernels index with.
+/// The most chunks of level 32: vector kernels index their entries with 31 bits.
 pub const MAX_CHUNKS_32: usize = (1 << 31) / CHUNK;
 
-/// Entries after the last of an array of 16-bit entries: a gather reads 32 bits.
+/// Extra entries at the end of an array of 16-bit entries: a gather reads 32 bits.
 pub(super) const PADDING: usize = 1;
 
 /// A compiled SAIL_L.
 ///
-/// Invariants, on which the unchecked reads of the lookups rest:
-/// 1. `bcn16` has `2^16` entries and `PADDING` ones, which are 0.
+/// Invariants that the unchecked reads of the lookups rely on:
+/// 1. `bcn16` has `2^16` entries, then `PADDING` entries that are 0.
 /// 2. `bn24` has 256 entries a chunk and the padding, `c24` 256 a chunk; a C16 is the number of a
 ///    chunk in both.
 /// 3. `n32` has 256 entries a chunk and the padding; where BN24 refers to level 32, C24 is the number

@@ -17,12 +17,12 @@ pub(super) fn lookup(sail: &Sail, addr: u32) -> Option<NextHopId> {
     NextHopId::new(n32(sail, index32(c24(sail, index), addr)).into())
 }
 
-/// The entry of BCN16 for an address.
+/// Reads the entry of BCN16 for an address.
 #[inline(always)]
 pub(super) fn bcn16(sail: &Sail, addr: u32) -> u16 {
     let index = (addr >> 16) as usize;
     debug_assert!(index < sail.bcn16.len() - PADDING);
-    // SAFETY: 16 bits, and there are 2^16 entries (invariant 1).
+    // SAFETY: the index has 16 bits, and there are 2^16 entries (invariant 1).
     unsafe { *sail.bcn16.get_unchecked(index) }
 }
 
@@ -32,7 +32,7 @@ pub(super) fn index24(bcn: u16, addr: u32) -> usize {
     usize::from(bcn & !LONGER) * CHUNK + (addr >> 8) as usize % CHUNK
 }
 
-/// An entry of BN24.
+/// Reads an entry of BN24.
 #[inline(always)]
 pub(super) fn bn24(sail: &Sail, index: usize) -> u16 {
     debug_assert!(index < sail.bn24.len() - PADDING);
@@ -40,11 +40,11 @@ pub(super) fn bn24(sail: &Sail, index: usize) -> u16 {
     unsafe { *sail.bn24.get_unchecked(index) }
 }
 
-/// An entry of C24.
+/// Reads an entry of C24.
 #[inline(always)]
 pub(super) fn c24(sail: &Sail, index: usize) -> u32 {
     debug_assert!(index < sail.c24.len());
-    // SAFETY: as for BN24 (invariant 2).
+    // SAFETY: the index is in a chunk that BCN16 refers to (invariant 2).
     unsafe { *sail.c24.get_unchecked(index) }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn index32(c24: u32, addr: u32) -> usize {
     c24 as usize * CHUNK + addr as usize % CHUNK
 }
 
-/// An entry of N32.
+/// Reads an entry of N32.
 #[inline(always)]
 pub(super) fn n32(sail: &Sail, index: usize) -> u16 {
     debug_assert!(index < sail.n32.len() - PADDING);

@@ -1,5 +1,7 @@
-//! SAIL_L (Yang et al., SIGCOMM 2014): the routes pushed to the levels 16, 24 and 32, each level an
-//! array. IPv4. See the README beside this file.
+//! SAIL_L (Yang et al., SIGCOMM 2014) for IPv4.
+//!
+//! Routes are pushed to the levels 16, 24 and 32, each level an array. See the README beside this
+//! file.
 //!
 //! | | |
 //! |---|---|
@@ -29,10 +31,10 @@ use crate::simd::Simd;
 
 pub(super) const NAME: &str = "sail";
 
-/// What the registry knows of it.
+/// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
-/// What can be chosen.
+/// Compile-time choices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Config {
     /// How a batch is looked up.
@@ -42,10 +44,10 @@ pub struct Config {
 /// How a batch is looked up. All give the same answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Batch {
-    /// What is fastest for the level.
+    /// The fastest for the level.
     #[default]
     Auto,
-    /// One address after the other, as the paper does.
+    /// One address at a time, as in the paper.
     Each,
     /// Several addresses in flight, level by level, without vectors.
     Flight,
@@ -97,7 +99,7 @@ impl Engine<Ipv4> for Sail {
     }
 }
 
-/// Builds the variant that the options name.
+/// Builder for the registry.
 pub(crate) struct Build;
 
 impl Builder<Ipv4> for Build {

@@ -51,7 +51,7 @@ fn edges_of_the_address() {
     compile(&empty).unwrap().check(&empty).unwrap();
 }
 
-/// 15 bits of a next hop, and of a chunk's number.
+/// A next hop has 15 bits, a chunk's number too.
 #[test]
 fn limits_are_errors() {
     let rib = |id| rib4(&[("10.0.0.0/8", id), ("10.0.0.0/30", 1), ("10.1.1.0/24", id)]);
@@ -84,7 +84,7 @@ fn ipv4_only_and_options() {
     assert!(crate::Fib::compile(&rib, spec("sail:s=16")).is_err());
 }
 
-/// `check` must be able to fail.
+/// `check` detects damage.
 #[test]
 fn check_finds_damage() {
     let rib = example();
@@ -107,7 +107,7 @@ fn check_finds_damage() {
     for (i, damage) in damage.into_iter().enumerate() {
         let mut bad = good.clone();
         damage(&mut bad);
-        // Damaged indices must be found before anything is read through them.
+        // `check` must detect damaged indices before it reads through them.
         assert!(bad.check(&rib).is_err(), "damage {i}");
     }
     assert!(good.check(&rib4(&[("10.0.0.0/8", 1)])).is_err(), "another RIB");

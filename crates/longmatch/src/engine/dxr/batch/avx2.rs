@@ -1,4 +1,4 @@
-//! Binary searches in the lanes of AVX2: as `avx512.rs`, with 8 lanes and vectors for masks.
+//! Binary searches in the lanes of AVX2: like `avx512.rs`, with 8 lanes and vectors as masks.
 
 use core::arch::x86_64::*;
 
@@ -35,7 +35,7 @@ pub(super) fn lookup_batch<E: Format<Word = u32>, V: DirectView>(
 #[target_feature(enable = "avx2")]
 fn load(keys: &[u32]) -> __m256i {
     let keys: &[u32; LANES] = keys.first_chunk().expect("a vector of addresses");
-    // SAFETY: an array of 32 bytes; the load needs no alignment.
+    // SAFETY: `keys` has 32 bytes; the load needs no alignment.
     unsafe { _mm256_loadu_si256(keys.as_ptr().cast()) }
 }
 
@@ -44,7 +44,7 @@ fn load(keys: &[u32]) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn store(out: &mut [Option<NextHopId>], hops: __m256i) {
     let out: &mut [Option<NextHopId>; LANES] = out.first_chunk_mut().expect("a vector of answers");
-    // SAFETY: an array of 32 bytes in which every bit pattern is a valid value.
+    // SAFETY: `out` has 32 bytes, in which every bit pattern is a valid value.
     unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), hops) }
 }
 
@@ -74,15 +74,15 @@ fn entries<E: Format<Word = u32>, V: DirectView>(dxr: View<'_, E, V>, keys: __m2
     let mut index = shift_right(keys, 32 - u32::from(dxr.k));
     if x != 0 {
         let d = shift_right(index, x.into());
-        // SAFETY: d is below 2^d, and `first` has one element more, which the last of the gathered
-        // 32 bits may reach into.
+        // SAFETY: d is below 2^d, so the entry exists; `first` has one element more, which covers
+        // the upper half of the last 32 bits gathered.
         let block = unsafe { _mm256_i32gather_epi32::<2>(first.cast(), d) };
         let block = _mm256_and_si256(block, splat(0xffff));
         let inside = _mm256_and_si256(index, splat((1 << x) - 1));
         index = _mm256_or_si256(shift_left(block, x.into()), inside);
     }
-    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names. One that
-    // is being replaced is the old one or the new one (see `simd/lanes`).
+    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names. A
+    // concurrently replaced entry reads as the old or the new one (see `simd/lanes`).
     unsafe { _mm256_i32gather_epi32::<4>(entries.cast(), index) }
 }
 
@@ -91,14 +91,14 @@ fn entries<E: Format<Word = u32>, V: DirectView>(dxr: View<'_, E, V>, keys: __m2
 struct Searches {
     /// Lanes that have a chunk.
     active: __m256i,
-    /// Where a lane's chunk begins, in half words.
+    /// Start of a lane's chunk, in half words.
     first: __m256i,
-    /// The range that the search stands at, and how many there are from it on.
+    /// Current range of the search, and the number of ranges left from it on.
     lower: __m256i,
     size: __m256i,
     /// 1 where ranges are words, 0 where they are half words.
     long: __m256i,
-    /// What shifts a range to the upper half of a lane: 0 where it is a word, 16 otherwise.
+    /// Shift of a range to the upper half of a lane: 0 for a word, 16 for a half word.
     shift: __m256i,
     probe: __m256i,
 }
@@ -134,7 +134,7 @@ fn searches<E: Format<Word = u32>, V: DirectView>(
     }
 }
 
-/// The ranges number `index` of the lanes' chunks, as 32 bits from their first byte.
+/// Reads range `index` of each lane's chunk, as 32 bits from its first byte.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn ranges<E: Format<Word = u32>, V: DirectView>(
@@ -144,12 +144,12 @@ fn ranges<E: Format<Word = u32>, V: DirectView>(
 ) -> __m256i {
     let at = _mm256_add_epi32(s.first, _mm256_sllv_epi32(index, s.long));
     let zero = _mm256_setzero_si256();
-    // SAFETY: active lanes have a range of their chunk (invariant 3); the two bytes after a short
-    // one can be read too. The others are not read.
+    // SAFETY: active lanes have a range of their chunk, and the two bytes after a short range are
+    // readable (invariant 3). Inactive lanes do not read.
     unsafe { _mm256_mask_i32gather_epi32::<2>(zero, dxr.ranges.as_ptr().cast(), at, s.active) }
 }
 
-/// The raw next hops of a group of addresses.
+/// Returns the raw next hops of a group of addresses.
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 fn search<E: Format<Word = u32>, V: DirectView>(
@@ -160,14 +160,15 @@ fn search<E: Format<Word = u32>, V: DirectView>(
     let mut s: [Searches; VECTORS] = core::array::from_fn(|v| searches(dxr, keys[v], entry[v]));
     let mut any = entry.into_iter().reduce(|a, b| _mm256_or_si256(a, b)).expect("vectors");
     any = _mm256_and_si256(any, splat(E::XL_MARK));
-    // As many passes as the bits of the sizes less one have places.
+    // As many passes as the greatest `size - 1` has bits.
     while _mm256_testz_si256(any, any) == 0 {
         any = _mm256_srli_epi32::<1>(any);
         for s in &mut s {
             let half = _mm256_srli_epi32::<1>(s.size);
             let middle = _mm256_add_epi32(s.lower, half);
             let range = _mm256_sllv_epi32(ranges(dxr, s, middle), s.shift);
-            // Unsigned: at most the probe if the lesser of both is the range.
+            // Unsigned comparison: the range is at most the probe if the lesser of both is the
+            // range.
             let reached = _mm256_cmpeq_epi32(_mm256_min_epu32(range, s.probe), range);
             s.lower = _mm256_blendv_epi8(s.lower, middle, reached);
             s.size = _mm256_sub_epi32(s.size, half);

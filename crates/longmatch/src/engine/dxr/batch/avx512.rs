@@ -1,11 +1,13 @@
-//! AVX-512: gathers for the direct table, 16 addresses each; then, for a group of 64 addresses,
-//! either binary searches in the lanes (here), or the ranges of one address after the other
-//! (`line.rs`).
+//! AVX-512 kernel: gathers for the direct table, 16 addresses each.
 //!
-//! In the lanes a gather reads the middle of 16 searches, and it costs the same when few lanes have
-//! one. So it is for groups in which many addresses have ranges; `line.rs`, which takes time for
-//! each of those only, is for the others. Short and long ranges are searched together: a lane reads
-//! 32 bits at its range, and a short one is shifted to where it compares like a long one.
+//! Then a group of 64 addresses is finished by binary searches in the lanes (here), or by the
+//! ranges of one address at a time (`line.rs`).
+//!
+//! In the lanes one gather reads the middle of 16 searches and costs the same when few lanes
+//! search. So it serves groups in which many addresses have ranges; `line.rs`, whose time depends
+//! on the number of searches, serves the others. Short and long ranges are searched together: a
+//! lane reads 32 bits at its range, and a short range is shifted so that it compares like a long
+//! one.
 //!
 //! Lookups a second in millions for random / routed / zipf addresses, on `ipv4-full` with K = 18
 //! (Zen 5, shared): lanes only 361 / 387 / 419, lines only 604 / 320 / 367, by group 610 / 392 /
@@ -23,9 +25,9 @@ use crate::net::NextHopId;
 const LANES: usize = 16;
 /// Vectors in flight.
 const VECTORS: usize = 4;
-/// Addresses in a group: a mask of them is a `u64`.
+/// Addresses in a group; a `u64` is a mask of them.
 pub(super) const GROUP: usize = LANES * VECTORS;
-/// Up to this many addresses of a group that have ranges, `line` is faster.
+/// Largest number of addresses with ranges in a group for which `line` is faster.
 const FEW: u32 = 24;
 
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
@@ -81,7 +83,7 @@ fn group<E: Format<Word = u32>, V: DirectView>(
     let mut entries = [0; GROUP];
     for v in 0..VECTORS {
         let to: &mut [u32] = &mut entries[v * LANES..][..LANES];
-        // SAFETY: 16 entries.
+        // SAFETY: `to` has 16 entries.
         unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), entry[v]) };
     }
     for i in line::Ones(has_ranges & is_short) {
@@ -97,7 +99,7 @@ fn group<E: Format<Word = u32>, V: DirectView>(
 #[target_feature(enable = "avx512f")]
 fn load(keys: &[u32]) -> __m512i {
     let keys: &[u32; LANES] = keys.first_chunk().expect("a vector of addresses");
-    // SAFETY: an array of 64 bytes; the load needs no alignment.
+    // SAFETY: `keys` has 64 bytes; the load needs no alignment.
     unsafe { _mm512_loadu_si512(keys.as_ptr().cast()) }
 }
 
@@ -106,7 +108,7 @@ fn load(keys: &[u32]) -> __m512i {
 #[target_feature(enable = "avx512f")]
 fn store(out: &mut [Option<NextHopId>], hops: __m512i) {
     let out: &mut [Option<NextHopId>; LANES] = out.first_chunk_mut().expect("a vector of answers");
-    // SAFETY: an array of 64 bytes in which every bit pattern is a valid value.
+    // SAFETY: `out` has 64 bytes, in which every bit pattern is a valid value.
     unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), hops) }
 }
 
@@ -136,15 +138,15 @@ fn entries<E: Format<Word = u32>, V: DirectView>(dxr: View<'_, E, V>, keys: __m5
     let mut index = shift_right(keys, 32 - u32::from(dxr.k));
     if x != 0 {
         let d = shift_right(index, x.into());
-        // SAFETY: d is below 2^d, and `first` has one element more, which the last of the gathered
-        // 32 bits may reach into.
+        // SAFETY: d is below 2^d, so the entry exists; `first` has one element more, which covers
+        // the upper half of the last 32 bits gathered.
         let block = unsafe { _mm512_i32gather_epi32::<2>(d, first.cast()) };
         let block = _mm512_and_si512(block, splat(0xffff));
         let inside = _mm512_and_si512(index, splat((1 << x) - 1));
         index = _mm512_or_si512(shift_left(block, x.into()), inside);
     }
-    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names. One that
-    // is being replaced is the old one or the new one (see `simd/lanes`).
+    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names. A
+    // concurrently replaced entry reads as the old or the new one (see `simd/lanes`).
     unsafe { _mm512_i32gather_epi32::<4>(index, entries.cast()) }
 }
 
@@ -153,14 +155,14 @@ fn entries<E: Format<Word = u32>, V: DirectView>(dxr: View<'_, E, V>, keys: __m5
 struct Searches {
     /// Lanes that have a chunk.
     active: __mmask16,
-    /// Where a lane's chunk begins, in half words.
+    /// Start of a lane's chunk, in half words.
     first: __m512i,
-    /// The range that the search stands at, and how many there are from it on.
+    /// Current range of the search, and the number of ranges left from it on.
     lower: __m512i,
     size: __m512i,
     /// 1 where ranges are words, 0 where they are half words.
     long: __m512i,
-    /// What shifts a range to the upper half of a lane: 0 where it is a word, 16 otherwise.
+    /// Shift of a range to the upper half of a lane: 0 for a word, 16 for a half word.
     shift: __m512i,
     probe: __m512i,
 }
@@ -190,7 +192,7 @@ fn searches<E: Format<Word = u32>, V: DirectView>(
     }
 }
 
-/// The ranges number `index` of the lanes' chunks, as 32 bits from their first byte.
+/// Reads range `index` of each lane's chunk, as 32 bits from its first byte.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn ranges<E: Format<Word = u32>, V: DirectView>(
@@ -200,12 +202,12 @@ fn ranges<E: Format<Word = u32>, V: DirectView>(
 ) -> __m512i {
     let at = _mm512_add_epi32(s.first, _mm512_sllv_epi32(index, s.long));
     let zero = _mm512_setzero_si512();
-    // SAFETY: active lanes have a range of their chunk (invariant 3); the two bytes after a short
-    // one can be read too. The others are not read.
+    // SAFETY: active lanes have a range of their chunk, and the two bytes after a short range are
+    // readable (invariant 3). Inactive lanes do not read.
     unsafe { _mm512_mask_i32gather_epi32::<2>(zero, s.active, at, dxr.ranges.as_ptr().cast()) }
 }
 
-/// The raw next hops of a group of addresses.
+/// Returns the raw next hops of a group of addresses.
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]

@@ -1,6 +1,8 @@
-//! Binary searches in the lanes of AVX-512 for IPv6: a lane compares the upper 64 bits of a range
-//! with those of the address. They are equal only where an address goes on like a range's start for
-//! 64 bits from the chunk's on; a branch that is well predicted then reads the lower 64 bits too.
+//! Binary searches in the lanes of AVX-512 for IPv6.
+//!
+//! A lane compares the upper 64 bits of a range with those of the address. They are equal only
+//! where an address agrees with a range's start for 64 bits below the chunk's; a well predicted
+//! branch then reads the lower 64 bits too.
 
 use core::arch::x86_64::*;
 
@@ -31,7 +33,7 @@ pub(super) fn lookup_batch<E: Format<Word = u128>, V: DirectView>(
     scalar::in_flight(dxr, rest, out_rest);
 }
 
-/// 128-bit numbers, their upper and lower halves apart.
+/// 128-bit numbers, as separate upper and lower halves.
 #[derive(Clone, Copy)]
 struct Wide {
     high: __m512i,
@@ -44,7 +46,7 @@ struct Searches {
     entry: __m512i,
     /// Lanes that have a chunk.
     active: __mmask8,
-    /// The range that the search stands at, and how many there are from it on.
+    /// Current range of the search, and the number of ranges left from it on.
     lower: __m512i,
     size: __m512i,
     probe: Wide,
@@ -74,7 +76,7 @@ fn group<E: Format<Word = u128>, V: DirectView>(
         hop = _mm512_mask_and_epi64(hop, s.active, range, splat((1 << dxr.hop_bits) - 1));
         let out: &mut [Option<NextHopId>] = &mut out[v * LANES..][..LANES];
         let hops = _mm512_cvtepi64_epi32(hop);
-        // SAFETY: 8 answers; `Option<NextHopId>` is a `u32`, 0 for none.
+        // SAFETY: `out` has 8 answers; `Option<NextHopId>` is a `u32`, 0 for none.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), hops) };
     }
 }
@@ -85,9 +87,9 @@ fn group<E: Format<Word = u128>, V: DirectView>(
 fn load(keys: &[u128]) -> Wide {
     let keys: &[u128; LANES] = keys.first_chunk().expect("a vector of addresses");
     let at = keys.as_ptr().cast::<i64>();
-    // SAFETY: the first 4 of 8 addresses.
+    // SAFETY: reads the first 4 of the 8 addresses in `keys`.
     let first = unsafe { _mm512_loadu_si512(at.cast()) };
-    // SAFETY: the other 4.
+    // SAFETY: reads the other 4 of the 8 addresses in `keys`.
     let second = unsafe { _mm512_loadu_si512(at.wrapping_add(LANES).cast()) };
     let low = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
     let high = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
@@ -103,7 +105,7 @@ fn splat(value: i64) -> __m512i {
     _mm512_set1_epi64(value)
 }
 
-/// A number of places to shift; 64 and more shift everything out.
+/// A shift count; 64 and more shift everything out.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn count(bits: u32) -> __m128i {
@@ -118,19 +120,19 @@ fn entries<E: Format<Word = u128>, V: DirectView>(dxr: View<'_, E, V>, key: Wide
     let mut index = _mm512_srl_epi64(key.high, count(64 - u32::from(dxr.k)));
     if x != 0 {
         let d = _mm512_srl_epi64(index, count(x.into()));
-        // SAFETY: d is below 2^d, and `first` has one element more, which the last of the gathered
-        // 32 bits may reach into.
+        // SAFETY: d is below 2^d, so the entry exists; `first` has one element more, which covers
+        // the upper half of the last 32 bits gathered.
         let block = unsafe { _mm512_i64gather_epi32::<2>(d, first.cast()) };
         let block = _mm512_and_si512(_mm512_cvtepu32_epi64(block), splat(0xffff));
         let inside = _mm512_and_si512(index, splat((1 << x) - 1));
         index = _mm512_or_si512(_mm512_sll_epi64(block, count(x.into())), inside);
     }
-    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names. One that
-    // is being replaced is the old one or the new one (see `simd/lanes`).
+    // SAFETY: an index of K bits (invariant 2), or an entry in a block that `first` names. A
+    // concurrently replaced entry reads as the old or the new one (see `simd/lanes`).
     _mm512_cvtepu32_epi64(unsafe { _mm512_i64gather_epi32::<4>(index, entries.cast()) })
 }
 
-/// The direct table, and where the searches begin.
+/// Reads the direct table and starts the searches.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn begin<E: Format<Word = u128>, V: DirectView>(dxr: View<'_, E, V>, key: Wide) -> Searches {
@@ -170,7 +172,7 @@ fn probe<E: Format<Word = u128>, V: DirectView>(dxr: View<'_, E, V>, key: Wide) 
     }
 }
 
-/// The lower (0) or upper (1) halves of the range table's words at `index`.
+/// Reads the lower (0) or upper (1) halves of the range table's words at `index`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn words<E: Format<Word = u128>, V: DirectView>(
@@ -182,11 +184,11 @@ fn words<E: Format<Word = u128>, V: DirectView>(
     let at = dxr.ranges.as_ptr().cast::<i64>().wrapping_add(half);
     let index = _mm512_slli_epi64::<1>(index);
     let zero = _mm512_setzero_si512();
-    // SAFETY: the lanes have a word of a chunk (invariant 3); the others are not read.
+    // SAFETY: the chosen lanes have a word of a chunk (invariant 3); the others do not read.
     unsafe { _mm512_mask_i64gather_epi64::<8>(zero, lanes, index, at) }
 }
 
-/// A step of each search.
+/// One step of each search.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn halve<E: Format<Word = u128>, V: DirectView>(dxr: View<'_, E, V>, s: &mut Searches) {

@@ -1,6 +1,7 @@
-//! One address after the other, a line of ranges at a time: halving down to as many ranges as a
-//! vector holds, which are compared at once. The number of ranges that begin at or before the
-//! address says which one it is.
+//! One address at a time, a cache line of ranges at a time.
+//!
+//! Halves down to as many ranges as a vector holds, then compares them at once. The number of
+//! ranges that begin at or before the address selects the range.
 
 use core::arch::x86_64::*;
 
@@ -9,11 +10,11 @@ use super::super::layout::{Format, View, Word};
 use super::super::lookup::Ranges;
 use super::avx512::{GROUP, splat};
 
-/// Short and long ranges in a vector.
+/// Short ranges in a vector, and long ones.
 const SHORT: usize = 32;
 const LONG: usize = 16;
 
-/// The positions of the set bits.
+/// Iterator over the positions of the set bits.
 pub(super) struct Ones(pub u64);
 
 impl Iterator for Ones {
@@ -45,7 +46,7 @@ fn narrow<R: Copy + Ord>(
     (first, size)
 }
 
-/// The next hop in a chunk in short format.
+/// Returns the next hop in a chunk in short format.
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
@@ -60,14 +61,15 @@ pub(super) fn short<E: Format<Word = u32>, V: DirectView>(
     let (first, size) = narrow(halves, 2 * base, size, probe, SHORT);
     let lanes = _bzhi_u32(u32::MAX, size as u32);
     let ranges = halves.from(first).cast();
-    // SAFETY: `size` ranges of a chunk (invariant 3); the other lanes are not read.
+    // SAFETY: `size` ranges of a chunk lie in the range table (invariant 3); the other lanes do not
+    // read.
     let ranges = unsafe { _mm512_maskz_loadu_epi16(lanes, ranges) };
     let reached = _mm512_mask_cmple_epu16_mask(lanes, ranges, _mm512_set1_epi16(probe as i16));
-    // The first range begins before every address of the chunk, so one at least is reached.
+    // The first range begins at or before every address of the chunk, so the count is at least 1.
     (halves.at(first + reached.count_ones() as usize - 1) & 0xff).into()
 }
 
-/// The next hop in a chunk in long format.
+/// Returns the next hop in a chunk in long format.
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
@@ -82,7 +84,8 @@ pub(super) fn long<E: Format<Word = u32>, V: DirectView>(
     let (first, size) = narrow(words, base, size, probe, LONG);
     let lanes = _bzhi_u32(u32::MAX, size as u32) as u16;
     let ranges = words.from(first).cast();
-    // SAFETY: as above.
+    // SAFETY: `size` ranges of a chunk lie in the range table (invariant 3); the other lanes do not
+    // read.
     let ranges = unsafe { _mm512_maskz_loadu_epi32(lanes, ranges) };
     let reached = _mm512_mask_cmple_epu32_mask(lanes, ranges, splat(probe));
     words.at(first + reached.count_ones() as usize - 1).hop(dxr.hop_bits)

@@ -1,4 +1,4 @@
-//! Many addresses at once, in the order of preference:
+//! Batch kernels, in order of preference:
 //!
 //! | kernel | | |
 //! |---|---|---|
@@ -7,9 +7,9 @@
 //! | `avx512_ipv6` | IPv6 | binary searches in the lanes |
 //! | `scalar` | | several binary searches in flight |
 //!
-//! `batch=gather` and `batch=line` do the one or the other always, `batch=flight` is `scalar`;
-//! where the level or the family lacks the one that is asked for, `scalar` answers. With
-//! `batch=each` one address follows the other, as in the papers.
+//! `batch=gather` and `batch=line` force one of the two, `batch=flight` forces `scalar`; where the
+//! level or the family lacks the requested kernel, `scalar` answers. `batch=each` looks up one
+//! address at a time, as in the papers.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;
@@ -29,7 +29,7 @@ use crate::net::NextHopId;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::simd::{Level, Simd, Work};
 
-/// Answers `addrs` into `out`, which is as long.
+/// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<E: Format, V: DirectView>(
     dxr: View<'_, E, V>,
     simd: Simd,
@@ -43,7 +43,7 @@ pub(super) fn lookup_batch<E: Format, V: DirectView>(
     }
 }
 
-/// One address after the other.
+/// One address at a time.
 struct Each<'a, E: Format, V: DirectView> {
     dxr: View<'a, E, V>,
     addrs: &'a [E::Word],
@@ -78,8 +78,9 @@ impl<E: Format, V: DirectView> Work for InFlight<'_, E, V> {
 
 /// The vector kernels of a format. Sealed, as [`Format`] is.
 pub trait Kernels: Sized {
-    /// Answers all addresses if there is a kernel for the level, the format and the choice of
-    /// batch; otherwise does nothing and says so.
+    /// Answers all addresses if the level, the format and the batch option have a kernel.
+    ///
+    /// Returns whether they have one; otherwise writes nothing.
     fn vectors<V: DirectView>(
         dxr: View<'_, Self, V>,
         simd: Simd,
@@ -119,11 +120,11 @@ fn ipv4<E: Format<Word = u32>, V: DirectView>(
 ) -> bool {
     match (simd.level(), dxr.batch) {
         (Level::Avx512, Batch::Auto | Batch::Gather | Batch::Line) => {
-            // SAFETY: the value `simd` exists with this level.
+            // SAFETY: `simd` is proof that the CPU supports this level.
             unsafe { avx512::lookup_batch(dxr, addrs, out) };
         }
         (Level::Avx2, Batch::Auto | Batch::Gather) => {
-            // SAFETY: as above.
+            // SAFETY: `simd` is proof that the CPU supports this level.
             unsafe { avx2::lookup_batch(dxr, addrs, out) };
         }
         _ => return false,
@@ -140,7 +141,7 @@ fn ipv6<E: Format<Word = u128>, V: DirectView>(
 ) -> bool {
     match (simd.level(), dxr.batch) {
         (Level::Avx512, Batch::Auto | Batch::Gather) => {
-            // SAFETY: the value `simd` exists with this level.
+            // SAFETY: `simd` is proof that the CPU supports this level.
             unsafe { avx512_ipv6::lookup_batch(dxr, addrs, out) };
             true
         }

@@ -1,14 +1,16 @@
-//! Several lookups in flight: the addresses of a group read the direct table together; those whose
-//! chunk has ranges then search them together, a halving a pass, without a branch on what a
-//! comparison finds. The reads of a pass do not wait for each other.
+//! Several lookups in flight.
+//!
+//! The addresses of a group read the direct table together; those whose chunk has ranges then
+//! search them together, one halving a pass, without a branch on the comparison. The reads of a
+//! pass are independent.
 
 use super::super::direct::DirectView;
 use super::super::layout::{Chunk, Format, View, Word};
 use super::super::lookup::{self, Ranges};
 use crate::net::NextHopId;
 
-/// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
-/// that they are in range.
+/// Addresses in a group. A power of two: masking positions with it proves to the compiler that they
+/// are in range.
 const GROUP: usize = 64;
 
 #[inline(always)]
@@ -29,15 +31,15 @@ pub(super) fn in_flight<E: Format, V: DirectView>(
 
 /// Searches in chunks of one format, packed at the front of each array.
 struct Searches<R> {
-    /// Which address of the group.
+    /// Position of the address in the group.
     position: [u8; GROUP],
-    /// The range that the search stands at.
+    /// Current range of the search.
     lower: [u32; GROUP],
-    /// How many ranges from there on are left.
+    /// Number of ranges left from there on.
     size: [u32; GROUP],
     probe: [R; GROUP],
     count: usize,
-    /// The bits of all sizes less one: as many passes as the highest bit has places.
+    /// OR of all `size - 1`: the number of its bits is the number of passes.
     sizes: u32,
 }
 
@@ -48,7 +50,7 @@ impl<R: Copy + Ord + Default> Searches<R> {
         Self { position, lower: [0; GROUP], size: [0; GROUP], probe, count: 0, sizes: 0 }
     }
 
-    /// Writes a search behind the others; it counts only where `is_one`.
+    /// Writes a search behind the others; counts it only where `is_one`.
     #[inline(always)]
     fn push(&mut self, is_one: bool, position: usize, chunk: Chunk, probe: R) {
         let j = self.count % GROUP;
@@ -60,7 +62,7 @@ impl<R: Copy + Ord + Default> Searches<R> {
         self.sizes |= if is_one { chunk.size as u32 - 1 } else { 0 };
     }
 
-    /// All searches to their end: `lower` is the range then.
+    /// Runs all searches to their end, where `lower` is the range.
     #[inline(always)]
     fn run(&mut self, ranges: Ranges<'_, R>) {
         for _ in 0..u32::BITS - self.sizes.leading_zeros() {

@@ -1,4 +1,4 @@
-//! Changes under readers, seen from the writer's side.
+//! Changes under readers, from the writer's side.
 
 use super::super::update::Patcher;
 use super::*;
@@ -13,14 +13,14 @@ struct Changing<E: Format, T: FrozenDirect> {
 }
 
 impl<E: Format, T: FrozenDirect> Changing<E, T> {
-    /// With capacity for `spare` words more.
+    /// Builds a table with capacity for `spare` more words.
     fn new(rib: Rib<E::Family>, config: Config, spare: usize) -> Self {
         let dxr = Dxr::<E, T>::compile(&rib, &config).unwrap();
         let patcher = Patcher::new(&dxr, dxr.ranges.len() + spare).unwrap();
         Self { patcher, rib, config, epoch: 1 }
     }
 
-    /// Changes some routes in one patch, 0 withdraws; and verifies everything.
+    /// Changes some routes in one patch, where 0 withdraws, and verifies everything.
     fn set(&mut self, routes: &[(Prefix<E::Family>, u32)]) -> Result<Replaced, CannotPatch> {
         let mut changed = Vec::new();
         for (prefix, raw) in routes {
@@ -31,7 +31,7 @@ impl<E: Format, T: FrozenDirect> Changing<E, T> {
             changed.push(*prefix);
         }
         let replaced = self.patcher.patch(&self.rib, &changed)?;
-        // In the retire list, and then free.
+        // First with the old objects in the retire list, then with them free.
         self.patcher.check(&self.rib).unwrap();
         self.patcher.seal(self.epoch);
         self.epoch += 1;
@@ -66,12 +66,12 @@ fn replaced(entries: u64, nodes: u64, leaves: u64) -> Result<Replaced, CannotPat
     Ok(Replaced { entries, nodes, leaves })
 }
 
-/// What the README says of changes to its example.
+/// The update table of the README holds.
 #[test]
 fn only_what_a_change_affects_is_replaced() {
     let mut table = Changing::<Original, Single>::new(example(), config(16), 1000);
     assert_eq!(table.used(), [6, 0]);
-    // 10.1 had its chunk with 10.0, and has it again.
+    // 10.1 shared its chunk with 10.0, and shares it again.
     assert_eq!(table.set(&[(net("10.1.64.0/20"), 4)]), replaced(1, 0, 3));
     assert_eq!(table.used(), [8, 0]);
     assert_eq!(table.set(&[(net("10.1.64.0/20"), 2)]), replaced(1, 0, 0));
@@ -79,21 +79,21 @@ fn only_what_a_change_affects_is_replaced() {
     // A long chunk becomes a next hop.
     assert_eq!(table.set(&[(net("10.3.0.128/25"), 0)]), replaced(1, 0, 0));
     assert_eq!(table.used(), [3, 0]);
-    // The chunks of a /8, of which two are equal.
+    // Builds the chunks of a /8, of which two are equal.
     assert_eq!(table.set(&[(net("10.0.0.0/8"), 9)]), replaced(256, 0, 5));
     assert_eq!(table.set(&[(net("10.0.0.0/8"), 9)]), replaced(0, 0, 0));
-    // Not those that a longer route covers.
+    // Chunks that a longer route covers are unchanged.
     assert_eq!(table.set(&[(net("0.0.0.0/0"), 5)]), replaced(65_536 - 256, 0, 0));
-    // A change in a commit that takes back another.
+    // Two changes in one commit that cancel out.
     let back = [(net("10.2.0.0/24"), 9), (net("10.2.0.0/24"), 3)];
     assert_eq!(table.set(&back), replaced(0, 0, 0));
-    // Two chunks become equal in one commit, of which one was stored before.
+    // Two chunks become equal in one commit; one of them was stored before.
     let equal = [(net("10.2.0.0/24"), 0), (net("10.2.64.0/20"), 2)];
     assert_eq!(table.set(&equal), replaced(1, 0, 0));
     assert_eq!(table.used(), [2, 0]);
 }
 
-/// In two levels a block is built for all changes of its entries, and found again.
+/// In two levels a block is built once for all changes of its entries, and found again.
 #[test]
 fn blocks_are_shared() {
     let two_levels = Config { x: 4, ..config(12) };
@@ -102,20 +102,20 @@ fn blocks_are_shared() {
     let several = [(net("10.17.64.0/20"), 2), (net("10.18.0.0/24"), 3), (net("10.16.64.0/20"), 2)];
     assert_eq!(table.set(&several), replaced(1, 1, 0));
     assert_eq!(table.used(), [words, entries + 16]);
-    // With this it is the block of 10.0 to 10.15.
+    // With this change the block equals that of 10.0 to 10.15.
     assert_eq!(table.set(&[(net("10.19.0.128/25"), 3)]), replaced(1, 0, 0));
     assert_eq!(table.used(), [words, entries]);
-    // A store for each block.
+    // One store for each block.
     assert_eq!(table.set(&[(net("10.0.0.0/8"), 9)]), replaced(16, 2, 3 + 2 + 3));
     assert_eq!(table.used(), [words, entries]);
 }
 
-/// A change for which there is no room leaves nothing behind.
+/// A change that exceeds the capacity has no effect.
 #[test]
 fn no_room_is_no_change() {
     let mut table = Changing::<Original, Single>::new(example(), config(16), 3);
     for changes in [
-        // The first has room for itself alone.
+        // The first change alone fits.
         &[(net("10.1.64.0/20"), 4), (net("10.2.0.0/24"), 4), (net("10.3.0.128/25"), 4)][..],
         &[(net("10.1.64.0/20"), 4), (net("10.1.64.0/20"), 65_536)],
         &[(net("10.0.72.0/24"), 65_536)],
@@ -126,7 +126,7 @@ fn no_room_is_no_change() {
         assert_eq!(table.used(), [6, 0]);
     }
     assert_eq!(table.set(&[(net("10.1.64.0/20"), 4)]), replaced(1, 0, 3));
-    // More chunks than are replaced one by one.
+    // More chunks than are patched in place.
     let mut table = Changing::<Wide, Split>::new(example(), Config { x: 9, ..config(9) }, 99);
     let used = table.used();
     assert_eq!(table.set(&[(net("0.0.0.0/1"), 5)]), Err(CannotPatch));
@@ -135,7 +135,7 @@ fn no_room_is_no_change() {
     table.set(&[(net("0.0.0.0/2"), 5)]).unwrap();
 }
 
-/// No more blocks than there is room for.
+/// Blocks do not exceed their capacity.
 #[test]
 fn no_block_is_no_change() {
     let mut table = Changing::<Wide, Split>::new(Rib::new(), Config { x: 2, ..config(14) }, 99);
@@ -149,7 +149,7 @@ fn no_block_is_no_change() {
     assert_eq!(table.used(), [0, 44]);
 }
 
-/// A chunk begins where the base reaches; beyond it there is room in vain.
+/// A chunk must begin within reach of the base; capacity beyond is not used.
 #[test]
 fn the_base_has_an_end() {
     let mut table = Changing::<Original, Single>::new(example(), config(16), 1 << 20);
@@ -162,10 +162,10 @@ fn the_base_has_an_end() {
     table.rib.insert(changed, hop(5)).unwrap();
     assert_eq!(table.patcher.patch(&table.rib, &[changed]), Err(CannotPatch));
     assert_eq!(table.patcher.dxr.lookup(0x0a03_0080), Some(hop(4)));
-    assert_eq!(table.patcher.unused(), [3, 0], "what was beyond");
+    assert_eq!(table.patcher.unused(), [3, 0], "words out of reach");
 }
 
-/// Chunks with their size in front change; too long ones are not built, but are used again.
+/// Chunks with their size in front change; too long ones are not built, but their words are reused.
 #[test]
 fn long_chunks_change() {
     let place = |i: u128| Prefix::<Ipv6>::from_bits_masked(1 + 2 * i, 128);
@@ -194,8 +194,7 @@ fn long_chunks_change() {
     );
 }
 
-/// After each of many changes the table is what a compiled one is, but for where things lie; and
-/// drained it has nothing.
+/// After many changes the table equals a compiled one except for positions; drained, it is empty.
 #[test]
 fn accounts_are_exact() {
     fn follow<E: Format, T: FrozenDirect>(d: u8, x: u8, hops_k: bool, base: u128) {

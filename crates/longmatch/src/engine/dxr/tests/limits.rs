@@ -1,4 +1,4 @@
-//! The limits of the formats: held up to the last, an error beyond.
+//! Limits of the formats: the last value fits, the next one is an error.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn chunks_have_a_greatest_size() {
     };
     let too_many =
         |limit| Err(CompileError::TooMany { engine: NAME, what: "ranges in one chunk", limit });
-    // Every other address: a range each, the last one up to the end of the chunk included.
+    // Every other address: one range each; the last range reaches the end of the chunk.
     let fits = hosts(4094);
     let dxr = Dxr::<Original>::compile(&fits, &config(16)).unwrap();
     assert_eq!(dxr.statistics().longest, 4095);
@@ -39,8 +39,7 @@ fn chunks_have_a_greatest_size() {
     assert_eq!(dxr.lookup(8192), None);
 }
 
-/// A table whose chunks, all long and all different, fill the range table: `chunks` of 11 ranges
-/// each.
+/// A table whose chunks fill the range table: all long, all different, `chunks` of 11 ranges each.
 fn filling(chunks: u32) -> Rib<Ipv4> {
     let mut rib = Rib::new();
     for i in 0..chunks {
@@ -53,8 +52,9 @@ fn filling(chunks: u32) -> Rib<Ipv4> {
     rib
 }
 
-/// The base of a chunk has 19 bits, 20 with `wide`: 2^19 / 11 chunks of 11 ranges, which begin
-/// below the limit, and one more, which does not.
+/// A chunk's base has 19 bits, 20 with `wide`.
+///
+/// 2^19 / 11 chunks of 11 ranges begin below the limit; one more does not.
 #[test]
 fn the_range_table_has_an_end() {
     let fits = (1u32 << 19).div_ceil(11);

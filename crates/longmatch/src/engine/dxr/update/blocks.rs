@@ -1,8 +1,8 @@
-//! The second level of a direct table that changes: blocks of entries, equal ones once.
+//! The second level of a live direct table: blocks of entries, equal ones once.
 //!
-//! A block is never changed where it lies, as many elements of the first level may lead to it. One
-//! that is to be different is built aside, unless there is one like it, and an element of the first
-//! level is replaced to lead there.
+//! A block is never changed in place, as many elements of the first level may lead to it. A changed
+//! block is built aside, unless an equal one exists, and one store to the element of the first
+//! level leads there.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -14,26 +14,26 @@ use crate::engine::kit::CannotPatch;
 /// The write side of the second level.
 pub(super) struct Blocks {
     shared: Shared,
-    /// Blocks into which no reader can come.
+    /// Blocks that no reader can reach.
     free: Vec<u32>,
-    /// Blocks that were built in this patch.
+    /// Blocks built in this patch.
     added: Vec<u32>,
-    /// Elements of the first level, and the blocks that they are to lead to.
+    /// Elements of the first level, and the new block of each.
     staged: Vec<(usize, u32)>,
-    /// The block at hand.
+    /// The current block.
     block: Vec<u32>,
 }
 
-/// What publishing has done.
+/// The effect of publishing.
 pub(super) struct Published {
-    /// Elements of the first level that were replaced.
+    /// Number of replaced elements of the first level.
     pub elements: u64,
-    /// Blocks that were built, and blocks that nothing leads to any more.
+    /// Blocks that were built, and blocks that no element names any more.
     pub added: Vec<u32>,
     pub retired: Vec<u32>,
 }
 
-/// The references of the first level to each block.
+/// Counts the references of the first level to each block.
 fn references(split: Levels<'_>) -> BTreeMap<u32, u32> {
     let mut references = BTreeMap::new();
     if let Levels::Split { first, .. } = split {
@@ -45,7 +45,7 @@ fn references(split: Levels<'_>) -> BTreeMap<u32, u32> {
 }
 
 impl Blocks {
-    /// Of a table that was compiled.
+    /// Takes over a compiled table.
     pub fn new(split: &SplitOwner) -> Self {
         let split = split.levels();
         let mut shared = Shared::default();
@@ -59,15 +59,15 @@ impl Blocks {
         Self { shared, free, added, staged: Vec::new(), block }
     }
 
-    /// Every block that is used.
+    /// Every block in use.
     pub fn used(split: Levels<'_>) -> impl Iterator<Item = u32> + use<> {
         references(split).into_keys()
     }
 
-    /// Finds or builds the blocks in which some entries, given by their chunks, are others.
+    /// Finds or builds the blocks of some changed entries, given by their chunks.
     ///
     /// # Errors
-    /// When there is no place for one.
+    /// When there is no free block and no capacity.
     pub fn stage(
         &mut self,
         split: &mut SplitOwner,
@@ -93,22 +93,22 @@ impl Blocks {
         Ok(())
     }
 
-    /// Stores the block at hand.
+    /// Stores the current block.
     fn build(&mut self, split: &mut SplitOwner, hash: u64) -> Result<u32, CannotPatch> {
         let block = match self.free.pop() {
             Some(block) => block,
-            // The capacity ends where an element of the first level cannot name a block.
+            // The capacity ends where elements of the first level cannot name a block.
             None => (split.entries.extend(1 << split.x).ok_or(CannotPatch)? >> split.x) as u32,
         };
-        // SAFETY: no element of the first level that readers may have read leads into a block that
-        // was free.
+        // SAFETY: the block was free, so no element of the first level that readers may have read
+        // names it.
         unsafe { split.entries.write((block as usize) << split.x, &self.block) };
         self.shared.insert(block, hash);
         self.added.push(block);
         Ok(block)
     }
 
-    /// Has readers see what was staged.
+    /// Publishes the staged blocks to readers.
     pub fn publish(&mut self, split: &mut SplitOwner) -> Published {
         let mut before = Vec::with_capacity(self.staged.len());
         for (element, block) in &self.staged {
@@ -123,7 +123,7 @@ impl Blocks {
         Published { elements, added: core::mem::take(&mut self.added), retired: before }
     }
 
-    /// Forgets what was staged.
+    /// Discards the staged blocks.
     pub fn forget(&mut self) {
         self.staged.clear();
         for block in self.added.drain(..) {
@@ -132,17 +132,17 @@ impl Blocks {
         }
     }
 
-    /// Has a block to be used again, into which no reader can come any more.
+    /// Makes a block reusable that no reader can reach any more.
     pub fn free(&mut self, block: u32) {
         self.free.push(block);
     }
 
-    /// Blocks that can be used again.
+    /// Blocks available for reuse.
     pub fn unused(&self) -> &[u32] {
         &self.free
     }
 
-    /// Whether the accounts are those of the table.
+    /// Whether the accounts agree with the table.
     pub fn agree(&self, split: Levels<'_>) -> bool {
         self.shared.agrees(&references(split), |block| self.shared.hash(split.block(block)))
     }

@@ -1,14 +1,13 @@
-//! A DXR that changes under readers, as the authors' implementation does it (SoftCOM 2017): the
-//! chunks that a change affects are built again, and no others.
+//! A DXR that changes under readers, as in the authors' implementation (SoftCOM 2017).
 //!
-//! Each chunk that the prefix covers is built from the RIB, but for those that a longer route covers.
-//! Of the one that it lies in, what lies beside the prefix is copied, which for a chunk of thousands
-//! of ranges is a fraction of the work, unless several prefixes change at once. A chunk that is stored already is shared. Otherwise it is
-//! written into a run of words of the range table that no reader can come to. What leads there is
-//! replaced by one store: the direct entry, or in two levels the element of the first one, which
-//! leads to another block then (`blocks.rs`). All stores come last, when everything has its place: a
-//! change for which there is none has left no trace then. A chunk that nothing refers to any more
-//! goes into the retire list.
+//! Only the chunks that a change affects are built again. Each chunk that the prefix covers is
+//! built from the RIB, unless a longer route covers it. In the chunk that the prefix lies in, the
+//! rest is copied, a fraction of the work for a chunk of thousands of ranges; if several prefixes
+//! change at once it is built from the RIB too. An already stored chunk is shared. Any other is
+//! written into a run of words of the range table that no reader can reach. One store then replaces
+//! the direct entry, or with two levels the element of the first level, which then names another
+//! block (`blocks.rs`). All stores come last, when everything has its place, so a change that does
+//! not fit has no effect. A chunk without references goes into the retire list.
 
 mod blocks;
 mod shared;
@@ -30,14 +29,14 @@ use crate::mem::{FreeRuns, Live, MemoryUsage, Owner, RetireList, Run};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::{Rib, Slots};
 
-/// A change of more chunks than 2 to the power of this is as much work as a fresh compile.
+/// log2 of the most chunks to change in place; beyond, a fresh compile takes no more work.
 const MOST_CHUNKS: u8 = 16;
-/// Spare bytes of the range table, beside as many again as there are.
+/// Spare bytes of the range table, on top of twice its size.
 const SPARE_BYTES: usize = 1 << 20;
-/// Words of the longest chunk of any size that is built here; a compiled table may have longer ones.
+/// Words of the longest `xl` chunk built here; a compiled table may have longer ones.
 const LONGEST_XL: usize = 1 << 15;
 
-/// A DXR whose arrays have capacity to grow, and its write side.
+/// Moves a DXR into arrays with capacity to grow, and makes its write side.
 pub(super) fn live<E: Format, T: FrozenDirect>(dxr: Dxr<E, T>) -> LiveEngine<E::Family> {
     let capacity = dxr.ranges.len() * 2 + SPARE_BYTES / size_of::<E::Word>();
     let limit = (1 << E::BASE_BITS) + longest_chunk::<E>();
@@ -47,12 +46,12 @@ pub(super) fn live<E: Format, T: FrozenDirect>(dxr: Dxr<E, T>) -> LiveEngine<E::
     }
 }
 
-/// The words of the longest chunk that is built here.
+/// Words of the longest chunk built here.
 const fn longest_chunk<E: Format>() -> usize {
     if E::XL { LONGEST_XL } else { E::MAX_SIZE }
 }
 
-/// What is not used any more.
+/// An object that is no longer used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Items {
     /// The words of a chunk.
@@ -66,25 +65,25 @@ pub(super) struct Patcher<E: Format, T: FrozenDirect> {
     pub(super) dxr: Arc<Dxr<E, T::Live>>,
     pub(super) direct: DirectOwner,
     pub(super) ranges: Owner<E::Word>,
-    /// The physical chunks, by their direct entries. References are those of the entries of the
-    /// direct table; of two levels, of the blocks that are used.
+    /// The physical chunks, by their direct entries. References are those of entries of the direct
+    /// table, or with two levels of entries in used blocks.
     chunks: Shared,
     free: FreeRuns,
     /// The second level, if there is one.
     blocks: Option<Blocks>,
-    /// The entries that are to be replaced when all is built, by their chunks.
+    /// New direct entries by chunk, to publish once everything is built.
     pending: BTreeMap<usize, u32>,
-    /// The chunks that were given a place in this patch.
+    /// Chunks placed in this patch.
     added: Vec<u32>,
     written: Replaced,
     retire_list: RetireList<Items>,
     encoder: Encoder<E>,
-    /// Of the chunk at hand.
+    /// Fragments of the current chunk.
     fragments: Vec<Fragment<E::Word>>,
 }
 
 impl<E: Format, T: FrozenDirect> Patcher<E, T> {
-    /// A table whose range table can grow to so many words. `None` when there is not as much memory.
+    /// Builds a table whose range table can grow to `capacity` words. `None` when memory runs out.
     pub(super) fn new(dxr: &Dxr<E, T>, capacity: usize) -> Option<Self> {
         let (direct, direct_owner) = dxr.direct.live()?;
         let (ranges, range_owner) = Live::with_capacity(&dxr.ranges, capacity)?;
@@ -118,7 +117,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         Some(patcher)
     }
 
-    /// Builds what the changed prefixes affect.
+    /// Builds everything that the changed prefixes affect.
     fn build(
         &mut self,
         rib: &Rib<E::Family>,
@@ -137,7 +136,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         }
     }
 
-    /// Builds all chunks that prefixes affect.
+    /// Builds all chunks that some prefixes affect.
     fn chunks_of(
         &mut self,
         rib: &Rib<E::Family>,
@@ -176,7 +175,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         Ok(())
     }
 
-    /// The direct entry of a chunk, all of it from the RIB.
+    /// Builds a whole chunk from the RIB and returns its direct entry.
     fn chunk(&mut self, rib: &Rib<E::Family>, index: usize) -> Result<u32, CannotPatch> {
         let k = self.dxr.k;
         let bits = E::Word::from_u128((index as u128) << (E::Family::WIDTH - k));
@@ -186,8 +185,8 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         self.stored(hash)
     }
 
-    /// Builds the chunk in which a prefix lies that is longer than `K` bits: the rest of the chunk
-    /// is as before. It is the only prefix that has changed.
+    /// Builds the chunk around a prefix longer than `K` bits; the rest of the chunk is copied. It
+    /// must be the only changed prefix.
     fn splice(
         &mut self,
         rib: &Rib<E::Family>,
@@ -214,7 +213,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         Ok(())
     }
 
-    /// The direct entry of the chunk at hand, which is stored unless there is one like it.
+    /// Returns the direct entry of the current chunk; stores the chunk if it is new.
     fn stored(&mut self, hash: u64) -> Result<u32, CannotPatch> {
         if let Some(hop) = self.encoder.only_hop() {
             return Ok(E::entry(hop, false, 0));
@@ -232,7 +231,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         Ok(entry)
     }
 
-    /// Writes the chunk at hand; where.
+    /// Writes the current chunk and returns its base.
     fn place(&mut self) -> Result<u32, CannotPatch> {
         let (ranges, words) = (&mut self.ranges, self.encoder.words());
         if words.len() > longest_chunk::<E>() {
@@ -243,12 +242,13 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
             self.free.free(Run { start, count: words.len() as u32 });
             return Err(CannotPatch);
         }
-        // SAFETY: no entry that readers may have read leads into a run that was free (invariant 7).
+        // SAFETY: the run was free, so no entry that readers may have read leads into it (invariant
+        // 7).
         unsafe { ranges.write(start as usize, words) };
         Ok(start)
     }
 
-    /// Replaces what is to be replaced.
+    /// Publishes the new entries.
     fn publish(&mut self) -> Replaced {
         self.added.clear();
         let Self { chunks, ranges, retire_list, .. } = self;
@@ -283,7 +283,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         self.written
     }
 
-    /// Forgets what was prepared.
+    /// Discards the prepared changes.
     fn forget(&mut self) {
         self.pending.clear();
         if let Some(blocks) = &mut self.blocks {
@@ -295,14 +295,14 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         }
     }
 
-    /// Words and blocks that can be used again.
+    /// Words and blocks available for reuse.
     pub(super) fn unused(&self) -> [usize; 2] {
         let blocks = self.blocks.as_ref().map_or(0, |blocks| blocks.unused().len());
         [self.free.items(), blocks]
     }
 }
 
-/// The references of direct entries to chunks, and what happens when the last one is gone.
+/// References of direct entries to chunks; retires a chunk with its last reference.
 struct References<'a, E: Format> {
     chunks: &'a mut Shared,
     ranges: &'a [E::Word],
@@ -310,7 +310,7 @@ struct References<'a, E: Format> {
 }
 
 impl<E: Format> References<'_, E> {
-    /// Some direct entries more.
+    /// Adds the references of some direct entries.
     fn refer(&mut self, entries: &[u32]) {
         for entry in entries.iter().filter(|entry| E::size_field(**entry) != 0) {
             let known = self.chunks.refer(*entry);
@@ -318,7 +318,7 @@ impl<E: Format> References<'_, E> {
         }
     }
 
-    /// Some direct entries less.
+    /// Removes the references of some direct entries.
     fn release(&mut self, entries: &[u32]) {
         for entry in entries.iter().filter(|entry| E::size_field(**entry) != 0) {
             if self.chunks.release(*entry) {
@@ -330,14 +330,14 @@ impl<E: Format> References<'_, E> {
     }
 }
 
-/// The words of a chunk.
+/// Returns the words of a chunk.
 fn run_of<E: Format>(ranges: &[E::Word], entry: u32) -> Run {
     let count = chunk_words::<E>(ranges, entry) as u32;
     Run { start: E::base(entry), count }
 }
 
-/// Calls `visit` with every direct entry that leads to a chunk; of two levels, with those of each
-/// block that is used.
+/// Calls `visit` with every direct entry that leads to a chunk; with two levels, those in used
+/// blocks.
 fn for_each_entry<E: Format>(direct: Levels<'_>, mut visit: impl FnMut(u32)) {
     let mut all = |entries: &[u32]| {
         let chunks = entries.iter().filter(|entry| E::size_field(**entry) != 0);
@@ -425,7 +425,7 @@ impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
         };
         let blocks_agree = self.blocks.as_ref().is_none_or(|blocks| blocks.agree(direct));
         if !self.chunks.agrees(&references, hash) || !blocks_agree {
-            return check::corrupt("the accounts of what refers to what are wrong".into());
+            return check::corrupt("the reference counts are wrong".into());
         }
         Ok(())
     }

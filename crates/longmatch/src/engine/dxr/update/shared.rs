@@ -1,57 +1,58 @@
-//! What is stored once, however many refer to it: chunks in the range table, blocks in the second
-//! level of a direct table.
+//! Objects that are stored once and shared by reference.
+//!
+//! These are chunks in the range table and blocks in the second level of a direct table.
 
 use alloc::collections::BTreeMap;
 use core::hash::{BuildHasher, Hash};
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-/// Things by their contents, with the number of references to each. A thing is called by a number:
-/// a chunk by its direct entry, a block by its index.
+/// Objects by content, with reference counts. An object is identified by a number: a chunk by its
+/// direct entry, a block by its index.
 #[derive(Default)]
 pub(super) struct Shared {
     hasher: DefaultHashBuilder,
-    /// The things, by the hashes of their contents.
+    /// The objects, by the hash of their contents.
     by_content: HashTable<u32>,
     things: HashMap<u32, Thing>,
 }
 
 #[derive(Clone, Copy)]
 struct Thing {
-    /// Of the contents.
+    /// Hash of the contents.
     hash: u64,
     references: u32,
 }
 
 impl Shared {
-    /// The hash of contents.
+    /// Hashes contents.
     pub fn hash<T: Hash>(&self, contents: &[T]) -> u64 {
         self.hasher.hash_one(contents)
     }
 
-    /// The same of things in any order, so that some can be added and taken away.
+    /// Hashes items in any order, so that some can be added and removed.
     pub fn sum<T: Hash>(&self, contents: &[T]) -> u64 {
         contents.iter().fold(0, |sum, item| sum.wrapping_add(self.hasher.hash_one(item)))
     }
 
-    /// The hash by which a thing is known.
+    /// The hash under which an object is stored.
     pub fn hash_of(&self, thing: u32) -> Option<u64> {
         self.things.get(&thing).map(|known| known.hash)
     }
 
-    /// The thing of this hash that `is` the one.
+    /// Finds the object of this hash that `is` accepts.
     pub fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> Option<u32> {
         self.by_content.find(hash, |thing| is(*thing)).copied()
     }
 
-    /// Adds a thing to which nothing refers yet.
+    /// Adds an object without references.
     pub fn insert(&mut self, thing: u32, hash: u64) {
         let Self { by_content, things, .. } = self;
         by_content.insert_unique(hash, thing, |other| things[other].hash);
         things.insert(thing, Thing { hash, references: 0 });
     }
 
-    /// Takes a thing out.
+    /// Removes an object.
     pub fn remove(&mut self, thing: u32) {
         let Some(Thing { hash, .. }) = self.things.remove(&thing) else { return };
         if let Ok(found) = self.by_content.find_entry(hash, |other| *other == thing) {
@@ -59,15 +60,15 @@ impl Shared {
         }
     }
 
-    /// A reference more; whether there is such a thing.
+    /// Adds a reference; returns whether the object exists.
     pub fn refer(&mut self, thing: u32) -> bool {
         let found = self.things.get_mut(&thing);
         found.map(|found| found.references += 1).is_some()
     }
 
-    /// A reference less. With the last the thing goes: whether it was that.
+    /// Removes a reference; returns whether it was the last, with which the object is removed.
     pub fn release(&mut self, thing: u32) -> bool {
-        let found = self.things.get_mut(&thing).expect("what is referred to is there");
+        let found = self.things.get_mut(&thing).expect("referenced objects exist");
         found.references -= 1;
         let last = found.references == 0;
         if last {
@@ -76,8 +77,7 @@ impl Shared {
         last
     }
 
-    /// Whether things and references are these, and each is found by its contents, whose hash
-    /// `hash` says.
+    /// Whether objects and references are exactly these, and `hash` finds each by its contents.
     pub fn agrees(&self, references: &BTreeMap<u32, u32>, hash: impl Fn(u32) -> u64) -> bool {
         self.things.len() == references.len()
             && self.by_content.len() == references.len()

@@ -1,4 +1,4 @@
-//! The kernel: vectors of addresses go down level by level.
+//! The kernel: vectors of addresses descend level by level.
 
 use super::super::layout::{BRANCH, Code, DROP, Level, PAGE, PLACE, View};
 use super::super::root::{Form, PLACES, REGION_BITS, Regions};
@@ -6,16 +6,16 @@ use crate::net::Family;
 use crate::simd::lanes::Lanes;
 use crate::simd::prefetch_bytes;
 
-/// The forms of keys, as constants: see [`crate::engine::kit::Form`].
+/// The forms of keys as constants; see [`crate::engine::kit::Form`].
 pub(super) const HOST: u8 = 0;
 pub(super) const HALVES: u8 = 1;
 pub(super) const NETWORK: u8 = 2;
 
-/// How far ahead addresses are asked for: the hardware's own prefetching stops at the end of a page
-/// of memory.
+/// Prefetch distance of addresses, in bytes: the hardware's prefetching stops at the end of a
+/// memory page.
 const KEYS_AHEAD: usize = 4096;
 
-/// In the registers of a lookup marks what was read from a page of codes of 8 bits: next hops of
+/// Flag in the registers of a lookup: the value was read from a page of 8-bit codes. Next hops of
 /// tables with such codes leave this bit free.
 const FROM_PAGE: u32 = 1 << 24;
 
@@ -23,11 +23,11 @@ pub(super) struct Kernel<'a, L: Lanes, F: Family, C: Code, const FORM: u8> {
     lanes: L,
     folio: View<'a, F, C>,
     pages: *const u8,
-    /// The levels that most addresses need at most: all but the last, and the last.
+    /// The levels that suffice for most addresses: all but the last, and the last.
     usual: (&'a [Level], Level),
 }
 
-/// The half of the address that is being read: its first word and its second, in each lane.
+/// The current half of the address: its first word and its second, in each lane.
 type Halves<V, const N: usize> = [[V; 2]; N];
 
 impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM> {
@@ -42,14 +42,14 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
     /// Answers `N` vectors of addresses.
     ///
     /// # Safety
-    /// As many addresses can be read, and as many answers written.
+    /// `from` has as many readable addresses, and `to` as many writable answers.
     #[inline(always)]
     pub unsafe fn group<const N: usize>(&self, from: *const u8, to: *mut u32) {
         let l = self.lanes;
         let mut key = [l.splat(0); N];
         let mut entry = [l.splat(0); N];
         for v in 0..N {
-            // SAFETY: as the caller promises.
+            // SAFETY: `from` has the group's addresses, as the caller promises.
             let [first, second] = unsafe { self.half(from, v, 0) };
             self.ask_for_keys(from, v);
             entry[v] = first;
@@ -57,13 +57,13 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         }
         self.root(&mut entry);
         if !self.usual(&key, &mut entry) {
-            // SAFETY: as the caller promises.
+            // SAFETY: `from` has the group's addresses, as the caller promises.
             unsafe { self.rest(from, &mut entry) };
         }
         self.finish(entry, to);
     }
 
-    /// The 32 bits below those that number the root's blocks; of an IPv4 address all of them.
+    /// The 32 bits below those that number the root's blocks; for IPv4 the whole address.
     #[inline(always)]
     fn below_root(&self, first: L::V, second: L::V) -> L::V {
         if F::WIDTH == 32 {
@@ -73,11 +73,12 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         l.or(l.shl(first, l.splat(bits)), l.shr(second, l.splat(32 - bits)))
     }
 
-    /// The levels that few addresses need. Reads the addresses again, so that nothing is kept in
-    /// registers for it.
+    /// Descends the levels that few addresses need.
+    ///
+    /// Reads the addresses again, so that they need not be kept in registers.
     ///
     /// # Safety
-    /// The group's addresses can be read.
+    /// `from` has the group's addresses.
     #[inline(always)]
     unsafe fn rest<const N: usize>(&self, from: *const u8, entry: &mut [L::V; N]) {
         let from = core::hint::black_box(from);
@@ -90,7 +91,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
                 return;
             }
             for (v, key) in key.iter_mut().enumerate() {
-                // SAFETY: as the caller promises.
+                // SAFETY: `from` has the group's addresses, as the caller promises.
                 *key = unsafe { self.half(from, v, half) };
             }
             if self.descend(levels, &key, entry) {
@@ -99,7 +100,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         }
     }
 
-    /// Asks for the addresses that are looked up some groups later.
+    /// Prefetches the addresses of a later group.
     #[inline(always)]
     fn ask_for_keys(&self, from: *const u8, v: usize) {
         let bytes = L::COUNT * usize::from(F::WIDTH / 8);
@@ -110,24 +111,27 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         }
     }
 
-    /// A half of the addresses of vector `v`: the word that comes first on the wire, and the other.
+    /// Reads a half of the addresses of vector `v`: the word first in network order, and the other.
     ///
     /// # Safety
-    /// As [`Kernel::group`].
+    /// As for [`Kernel::group`].
     #[inline(always)]
     unsafe fn half(&self, from: *const u8, v: usize, half: usize) -> [L::V; 2] {
         let l = self.lanes;
         let at = from.wrapping_add(v * L::COUNT * usize::from(F::WIDTH / 8));
         if F::WIDTH == 32 {
-            // SAFETY: as the caller promises.
+            // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
+            // promises.
             let word = unsafe { l.load(at) };
             return [if FORM == NETWORK { l.swap_bytes(word) } else { word }, l.splat(0)];
         }
         let upper = (half == 0) == (FORM == HOST);
         let [even, odd] = match upper {
-            // SAFETY: as the caller promises.
+            // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
+            // promises.
             true => unsafe { l.load_records::<true>(at) },
-            // SAFETY: as the caller promises.
+            // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
+            // promises.
             false => unsafe { l.load_records::<false>(at) },
         };
         match FORM {
@@ -136,7 +140,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         }
     }
 
-    /// Replaces the first words of addresses by the root's entries.
+    /// Replaces the first words of addresses with the root's entries.
     #[inline(always)]
     fn root<const N: usize>(&self, word: &mut [L::V; N]) {
         let (l, root) = (self.lanes, &self.folio.root);
@@ -167,12 +171,12 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
     #[inline(always)]
     fn root_entry(&self, index: L::V) -> L::V {
         let entries = self.folio.entries.as_ptr();
-        // SAFETY: at most the last index, which is below 2^31; an IPv4 root has an entry for every
-        // block (invariant 1).
+        // SAFETY: the index is at most the last one, which is below 2^31; an IPv4 root has an entry
+        // for every block (invariant 1).
         unsafe { self.lanes.gather_published(entries, index) }
     }
 
-    /// The indices of blocks by their numbers and the first words of addresses.
+    /// Maps block numbers and the first words of addresses to indices.
     #[inline(always)]
     fn in_regions(&self, regions: &Regions, word: L::V, number: L::V) -> L::V {
         let l = self.lanes;
@@ -187,7 +191,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         l.select(stored, index, l.splat(self.folio.root.last))
     }
 
-    /// The bits of a level's window, with zeros below them for the codes of a slot.
+    /// The bits of a level's window, above zeros that number the codes of a slot.
     #[inline(always)]
     fn window(&self, level: Level, [first, second]: [L::V; 2]) -> L::V {
         let l = self.lanes;
@@ -211,12 +215,12 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         l.and(shifted, mask)
     }
 
-    /// As many levels as most addresses need; whether every entry is an answer then.
+    /// Descends the levels that most addresses need; returns whether every entry is an answer.
     ///
-    /// A branch is cheap when it depends on what was read a level earlier, and costs a sixth of the
-    /// whole when it depends on the last gathers: so the levels before the last one are gone through
-    /// without asking, and of IPv4 the last one too if nothing can follow; otherwise only if all
-    /// its pages are pages of codes. (IPv6 lost up to a tenth without the question.)
+    /// A branch is cheap when it depends on reads of a level earlier, and costs a sixth of the
+    /// whole when it depends on the last gathers. So the levels before the last one run without a
+    /// test; the last one too in IPv4 if nothing can follow, otherwise only if all its pages are
+    /// pages of codes. (Without the test IPv6 lost up to a tenth.)
     #[inline(always)]
     fn usual<const N: usize>(&self, key: &[L::V; N], entry: &mut [L::V; N]) -> bool {
         if F::WIDTH > 32 && !self.any_page(entry) {
@@ -246,8 +250,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         true
     }
 
-    /// Level after level until every entry is an answer, or the levels end; whether it was the
-    /// former.
+    /// Descends until every entry is an answer, or the levels end; returns whether all are answers.
     #[inline(always)]
     fn descend<const N: usize>(
         &self,
@@ -287,11 +290,11 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         l.any(l.negative(both))
     }
 
-    /// One level: pages of codes answer, branch pages lead on.
+    /// Descends one level: pages of codes answer, branch pages lead on.
     #[inline(always)]
     fn step(&self, window: L::V, entry: L::V) -> L::V {
         let l = self.lanes;
-        // SAFETY: the window is that of the level of the pages to which the lanes lead.
+        // SAFETY: `window` is that of the level of the pages to which the lanes lead.
         let read = unsafe { self.read::<false>(window, entry) };
         if C::MASK == u32::MAX {
             return read;
@@ -299,20 +302,20 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         l.select(l.less(entry, l.splat(PAGE | BRANCH)), self.code(read), read)
     }
 
-    /// One level whose pages are all pages of codes.
+    /// Descends one level whose pages are all pages of codes.
     #[inline(always)]
     fn last_step(&self, window: L::V, entry: L::V) -> L::V {
         let l = self.lanes;
-        // SAFETY: the window is that of the level of the pages to which the lanes lead.
+        // SAFETY: `window` is that of the level of the pages to which the lanes lead.
         let read = unsafe { self.read::<true>(window, entry) };
         if C::MASK == u32::MAX { read } else { l.select(l.negative(entry), self.code(read), read) }
     }
 
-    /// The contents of slots, with other bits above a code; answers stay as they are.
+    /// Reads the slots, with other bits above a code; answers are unchanged.
     ///
     /// # Safety
-    /// The pages to which the lanes lead are of the window's level, and with `CODES` all are pages of
-    /// codes.
+    /// The pages to which the lanes lead are of the window's level, and with `CODES` all are pages
+    /// of codes.
     #[inline(always)]
     unsafe fn read<const CODES: bool>(&self, window: L::V, entry: L::V) -> L::V {
         let l = self.lanes;
@@ -320,20 +323,21 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         let at = l.add(l.and(entry, l.splat(PLACE)), slot);
         let (page, base) = (l.negative(entry), self.pages);
         match (C::LOG2, CODES) {
-            // SAFETY: the chosen lanes name slots of pages (invariant 2), below 2^30.
+            // SAFETY: the chosen lanes name slots of pages (invariant 2), at places below 2^30.
             (0, true) => unsafe { l.gather_codes_where::<1>(page, base, at, entry) },
-            // SAFETY: as for codes of 8 bits.
+            // SAFETY: the chosen lanes name slots of pages (invariant 2), at places below 2^30.
             (1, true) => unsafe { l.gather_codes_where::<2>(page, base, at, entry) },
-            // SAFETY: as for codes of 8 bits.
+            // SAFETY: the chosen lanes name slots of pages (invariant 2), at places below 2^30.
             (0, false) => unsafe { l.gather_where::<1>(page, base, at, entry) },
-            // SAFETY: as for codes of 8 bits.
+            // SAFETY: the chosen lanes name slots of pages (invariant 2), at places below 2^30.
             (1, false) => unsafe { l.gather_where::<2>(page, base, at, entry) },
-            // SAFETY: as for codes of 8 bits; a code is as long as an entry.
+            // SAFETY: the chosen lanes name slots of pages (invariant 2), and a code is as long as
+            // an entry.
             _ => unsafe { l.gather_where::<4>(page, base, at, entry) },
         }
     }
 
-    /// The code that was read, without what lies behind it.
+    /// Masks the code out of the bits that were read.
     #[inline(always)]
     fn code(&self, read: L::V) -> L::V {
         let l = self.lanes;
@@ -374,12 +378,12 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
             }
         }
         for (v, entry) in entry.into_iter().enumerate() {
-            // SAFETY: the answers can be written, as the caller of `group` promises.
+            // SAFETY: `to` has capacity for the group's answers, as the caller of `group` promises.
             unsafe { l.store(to.wrapping_add(v * L::COUNT), entry) };
         }
     }
 
-    /// The lanes that have come to a code.
+    /// The lanes that have reached a code.
     #[inline(always)]
     fn is_code(&self, entry: L::V) -> L::M {
         let l = self.lanes;

@@ -1,5 +1,4 @@
-//! Many addresses at once: one kernel, written in the verbs of [`crate::simd::lanes`] and compiled
-//! for each set of them.
+//! Batch kernel, written in the verbs of [`crate::simd::lanes`] and compiled for each set of them.
 //!
 //! | level | lanes | vectors in a group |
 //! |---|---|---|
@@ -7,10 +6,10 @@
 //! | `avx2` | 8 | 6, then 4, 2, 1 |
 //! | `portable`, `scalar` | 8, without vector instructions | IPv4 2, IPv6 1 |
 //!
-//! The vectors of a group go down together, so that their gathers overlap: two vectors reach 70 % of
-//! the rate of six on IPv6, eight and twelve are a few percent slower than six. The last addresses
-//! of a batch are answered with some of those before them a second time, so no vector is ever half
-//! full. A batch of 8 to 15 addresses goes the way of AVX2, a smaller one address by address.
+//! The vectors of a group descend together, so that their gathers overlap: two vectors reach 70 %
+//! of the rate of six on IPv6; eight and twelve are a few percent slower than six. The last group
+//! of a batch answers some of the previous addresses again, so no vector is partly filled. A batch
+//! of 8 to 15 addresses uses AVX2; a smaller one is looked up one by one.
 
 mod kernel;
 
@@ -22,16 +21,16 @@ use crate::net::{Family, NextHopId};
 use crate::simd::lanes::{Lanes, Plain};
 use crate::simd::{Simd, Work};
 
-/// Answers `keys` into `out`, which is as long.
+/// Answers `keys` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family, C: Code>(
     folio: View<'_, F, C>,
     simd: Simd,
     keys: Keys<'_, F>,
     out: &mut [Option<NextHopId>],
 ) {
-    // As words, not as `keys`: that would be copied a vector at a time right after it was written
-    // word by word, which the CPU can only do when all before it has retired, so no two calls would
-    // overlap. (Batches of 16 lost half of their rate.)
+    // Separate values, not `keys`: the struct would be loaded a vector at a time right after it was
+    // stored word by word. The CPU can do that only after all earlier instructions retire, so no
+    // two calls would overlap. (Batches of 16 lost half of their rate.)
     let (form, from) = (keys.form(), keys.as_ptr());
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     {
@@ -56,7 +55,7 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
     }
 }
 
-/// Fewer addresses than the narrowest vector has lanes, one after the other.
+/// Fewer addresses than the narrowest vector has lanes, looked up one by one.
 struct Few<'a, F: Family, C: Code> {
     folio: View<'a, F, C>,
     keys: &'a Keys<'a, F>,
@@ -74,8 +73,8 @@ impl<F: Family, C: Code> Work for Few<'_, F, C> {
     }
 }
 
-/// A batch of at least as many addresses as a vector has lanes, to be looked up in groups of `V`
-/// vectors: as many can be read at `from` as there is room for in `out`.
+/// A batch that fills at least one vector, looked up in groups of `V` vectors. `from` has at least
+/// as many readable addresses as `out` has answers.
 struct Groups<'a, L, F: Family, C: Code, const V: usize> {
     lanes: L,
     folio: View<'a, F, C>,
@@ -91,7 +90,7 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Work for Groups<'_, L, F, C, 
     fn run(self) {
         match self.form {
             Form::Network => self.in_form::<{ kernel::NETWORK }>(),
-            // IPv4 addresses have no halves, so no kernel is compiled for them.
+            // IPv4 addresses have no halves, so no kernel is compiled for this form.
             Form::Halves if const { F::WIDTH > 32 } => self.in_form::<{ kernel::HALVES }>(),
             Form::Host | Form::Halves => self.in_form::<{ kernel::HOST }>(),
         }
@@ -123,8 +122,10 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Groups<'_, L, F, C, V> {
     }
 }
 
-/// The part of a batch that is still to be looked up. As many addresses can be read as answers
-/// written; before it are at least as many as a vector has lanes, or it is as long.
+/// The rest of a batch.
+///
+/// It has as many readable addresses as writable answers. It is at least a vector long, or at least
+/// a vector's lanes precede it.
 struct Batch<'a, L: Lanes, F: Family, C: Code, const FORM: u8> {
     kernel: Kernel<'a, L, F, C, FORM>,
     from: *const u8,
@@ -135,14 +136,14 @@ struct Batch<'a, L: Lanes, F: Family, C: Code, const FORM: u8> {
 impl<L: Lanes, F: Family, C: Code, const FORM: u8> Batch<'_, L, F, C, FORM> {
     const BYTES: usize = F::WIDTH as usize / 8;
 
-    /// Answers `N` vectors of addresses, if there are as many.
+    /// Answers `N` vectors of addresses if as many are left.
     #[inline(always)]
     fn group<const N: usize>(&mut self) -> bool {
         let count = N * L::COUNT;
         if self.left < count {
             return false;
         }
-        // SAFETY: as many addresses are left.
+        // SAFETY: `N` vectors of addresses are left (checked above), and as many answers.
         unsafe { self.kernel.group::<N>(self.from, self.to) };
         self.from = self.from.wrapping_add(count * Self::BYTES);
         self.to = self.to.wrapping_add(count);
@@ -150,14 +151,13 @@ impl<L: Lanes, F: Family, C: Code, const FORM: u8> Batch<'_, L, F, C, FORM> {
         true
     }
 
-    /// Answers one vector of addresses. If fewer are left, some before them are answered a second
-    /// time.
+    /// Answers one vector of addresses. If fewer are left, answers some of the previous ones again.
     #[inline(always)]
     fn vector(&mut self) {
         let again = L::COUNT - self.left.min(L::COUNT);
         let from = self.from.wrapping_sub(again * Self::BYTES);
-        // SAFETY: the batch has at least as many addresses as a vector has lanes, and these begin
-        // as many before its end, or before that.
+        // SAFETY: the whole batch has at least a vector's lanes; `from` starts a vector's lanes
+        // before its end, or earlier.
         unsafe { self.kernel.group::<1>(from, self.to.wrapping_sub(again)) };
         self.from = self.from.wrapping_add(L::COUNT * Self::BYTES);
         self.to = self.to.wrapping_add(L::COUNT);

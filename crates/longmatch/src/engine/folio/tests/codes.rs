@@ -1,8 +1,8 @@
-//! Next hops and codes: where ids or their number outgrow a form of codes.
+//! Codes: next hops that exceed a form of codes in value or in number.
 
 use super::*;
 
-/// `count` /24 in turn with next hops from `hops`.
+/// `count` /24 that take their next hops from `hops` in turn.
 fn in_turn(hops: impl Iterator<Item = u32> + Clone, count: usize) -> Rib<Ipv4> {
     let route = |(i, n): (usize, u32)| {
         let prefix = Prefix::from_bits_masked(0x0a00_0000 | (i as u32) << 8, 24);
@@ -16,15 +16,16 @@ fn chosen(rib: &Rib<Ipv4>, options: &[&str]) -> Result<String, CompileError> {
     built(&spec, rib).map(|folio| folio.variant().split(':').next().unwrap().into())
 }
 
-/// A codebook has room for 256 next hops, one of which is none. One more is a branch page, where
-/// it begins, and right.
+/// A codebook holds 256 next hops, one of which is "no route".
+///
+/// One more next hop needs a branch page at its start, and is answered correctly.
 #[test]
 fn codebooks_of_255_to_257() {
     for (hops, with_none, branch_pages) in
         [(254, true, 0), (255, true, 0), (256, true, 1), (256, false, 0), (257, false, 1)]
     {
         let mut rib = in_turn(1000..1000 + hops, 2 * hops as usize);
-        // One is rarer than all others: it is the one that finds no room.
+        // The rarest next hop is the one beyond the codebook.
         rib.insert("20.0.1.0/24".parse().unwrap(), hop(1000 + hops / 2)).unwrap();
         rib.insert("10.0.0.0/24".parse().unwrap(), hop(1001)).unwrap();
         rib.insert("0.0.0.0/1".parse().unwrap(), hop(1002)).unwrap();
@@ -41,10 +42,10 @@ fn codebooks_of_255_to_257() {
     }
 }
 
-/// Ids up to 255 are their own codes; of those above four take others' places.
+/// Ids up to 255 are their own codes; up to four greater ones take free or rare codes.
 #[test]
 fn patches_stand_for_rare_codes() {
-    // 1 to 255 begin twice each, those above three times.
+    // 1 to 255 have two starts each, those above three.
     for (above, patches) in [(0, 0), (1, 1), (4, 4), (5, 4)] {
         let (own, others) = (|| 1..256, || 300..300 + above);
         let all = others().chain(own()).chain(others()).chain(own()).chain(others());
@@ -55,11 +56,11 @@ fn patches_stand_for_rare_codes() {
         let (_, branch_pages) = kinds(&folio);
         assert_eq!(branch_pages[0] > 0, above > 0, "some next hop has no code");
     }
-    // A code that no next hop of the table has costs nothing.
+    // A code that no next hop of the table uses costs nothing.
     let folio =
         agree::<Ipv4, Byte>(&in_turn([65_535, 65_534, 256, 257].into_iter(), 64), &cuts(&[16]));
     assert_eq!((folio.fixed.patches.len(), kinds(&folio).1.iter().sum::<usize>()), (4, 0));
-    // Nor does one that is rarer than all others deserve a patch.
+    // The rarest next hop does not deserve a patch.
     let all: Vec<u32> = (1..256).chain(1..256).chain([256]).collect();
     let folio = agree::<Ipv4, Byte>(&in_turn(all.iter().copied(), all.len()), &cuts(&[16]));
     assert_eq!(folio.fixed.patches, []);
@@ -77,7 +78,7 @@ fn a_patch_for_no_route() {
     agree::<Ipv4, Coded>(&rib, &cuts(&[16]));
 }
 
-/// The narrowest codes that suit the table.
+/// The narrowest codes that suit the table are chosen.
 #[test]
 fn the_table_chooses_its_codes() {
     let in_turn = |hops: &[u32], count| in_turn(hops.iter().copied(), count);
@@ -97,7 +98,7 @@ fn the_table_chooses_its_codes() {
     assert_eq!(of(in_turn(&[(1 << 31) - 1], 1)), "codes=32");
 }
 
-/// What a form of codes cannot hold is an error that names the limit.
+/// A next hop beyond a form of codes is an error that names the limit.
 #[test]
 fn ids_beyond_the_codes() {
     let last = (1 << 31) - 1;
@@ -115,7 +116,7 @@ fn ids_beyond_the_codes() {
     assert!(chosen(&rib(&[("10.0.0.0/8", last + 1)]), &[]).is_err());
 }
 
-/// Ids at both sides of each limit, everywhere in the structure.
+/// Ids on both sides of each limit, everywhere in the structure.
 #[test]
 fn ids_at_the_limits() {
     fn at<F: Family, C: Code>(id: u32) {
@@ -137,7 +138,7 @@ fn ids_at_the_limits() {
             at::<F, Coded>(id);
             at::<F, u16>(id);
         }
-        // The bits 24, 30 and 31 mean something in entries and in the registers of a batch.
+        // Bits 24, 30 and 31 have a meaning in entries and in the registers of a batch.
         for id in [255, 65_535, 65_536, 1 << 24, 1 << 30, (1 << 30) + 7, (1 << 31) - 1] {
             at::<F, u32>(id);
         }

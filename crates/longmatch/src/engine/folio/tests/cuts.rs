@@ -1,8 +1,8 @@
-//! Cuts that are asked for.
+//! Requested cuts.
 
 use super::*;
 
-/// The cuts of a table with the options, as the variant shows them.
+/// Returns the cuts of a table with the options, as the variant shows them.
 fn variant<F: Engines>(options: &str) -> Result<String, CompileError> {
     let stem = F::Bits::from_u128(0x2a00_1234 << (F::WIDTH - 32));
     let route = |len| Route { prefix: Prefix::<F>::from_bits_masked(stem, len), next_hop: hop(1) };
@@ -34,7 +34,7 @@ fn cuts_are_where_they_are_asked_for() {
     starts("cuts=20:dense", "cuts=20-");
     starts("cuts=30:sparse", "cuts=30-");
     starts("cuts=24-38-52-64-78-92-106-120-128:sparse", "cuts=24-38-52-64-78-92-106-120-128:");
-    // A variant that was chosen can be asked for.
+    // A variant chosen by the model can be requested.
     for options in ["sparse", "dense"] {
         let chosen = variant::<Ipv6>(options).unwrap();
         let again = format!("{chosen}:{options}");
@@ -58,7 +58,7 @@ fn impossible_cuts_are_errors() {
         refused::<Ipv4>(text, text);
         refused::<Ipv6>(text, text);
     }
-    // No root so small, or so large; cuts that do not rise; windows too wide; past the end.
+    // A root too small or too large; cuts that do not rise; windows too wide; cuts past the end.
     for text in ["cuts=0", "cuts=7", "cuts=31", "cuts=32", "cuts=99", "cuts=255"] {
         refused::<Ipv4>(text, text);
         refused::<Ipv6>(text, text);
@@ -79,7 +79,7 @@ fn impossible_cuts_are_errors() {
     refused::<Ipv6>("cuts=25:dense", "cuts=25:dense");
 }
 
-/// The configuration is not only made from text.
+/// A configuration built in code is checked too.
 #[test]
 fn impossible_configurations_are_errors() {
     let error = Folio::<Ipv4, u32>::compile(&Rib::new(), &cuts(&[32])).unwrap_err();

@@ -1,5 +1,4 @@
-//! `check` must be able to fail, for the right reason, and before anything is read that is not
-//! there.
+//! `check` detects damage, for the right reason, and before a read leaves an array.
 
 use super::super::layout::{BRANCH, PAGE, PLACE_UNIT};
 use super::*;
@@ -28,7 +27,7 @@ fn set_first<F: Family, C: Code>(folio: &mut Folio<F, C>, to: impl Fn(u32) -> u3
     }
 }
 
-/// Breaks a sound structure in one place; `check` says what is wrong.
+/// Breaks a sound structure in one place; `check` must name the damage.
 fn broken<F: Family, C: Code>(
     rib: &Rib<F>,
     config: &Config,
@@ -39,7 +38,7 @@ fn broken<F: Family, C: Code>(
     Engine::check(&folio, rib).unwrap();
     damage(&mut folio);
     let what = Engine::check(&folio, rib).expect_err(said).what;
-    assert!(what.contains(said), "'{what}' does not say '{said}'");
+    assert!(what.contains(said), "'{what}' does not contain '{said}'");
 }
 
 type Damage<F, C> = (fn(&mut Folio<F, C>), &'static str);
@@ -51,19 +50,19 @@ fn all_broken<C: Code>(damages: &[Damage<Ipv4, C>]) {
     }
 }
 
-/// A copy with another length; what is added is zero.
+/// Returns a copy with another length; added items are zero.
 fn resized<T: Plain>(items: &[T], len: usize) -> Frozen<T> {
     let mut copy = Frozen::zeroed(len).unwrap();
     copy.iter_mut().zip(items).for_each(|(to, from)| *to = *from);
     copy
 }
 
-/// The bytes of the code at `place + slot` become `code`.
+/// Sets the code in slot `slot` of the page at `place`.
 fn set_code(folio: &mut Folio<Ipv4, Byte>, place: u32, slot: usize, code: u8) {
     folio.pages[place as usize + slot] = code;
 }
 
-/// A slot of a branch page of codes of 8 bits.
+/// Returns a slot of a branch page of a table with 8-bit codes.
 fn branch_slot(folio: &Folio<Ipv4, Byte>, branch: Entry, slot: usize) -> Entry {
     Entry(u32::from_le_bytes(folio.pages.as_chunks::<4>().0[branch.place() as usize / 4 + slot]))
 }
@@ -159,7 +158,7 @@ fn pages() {
         (|f| set_code(f, Entry(f.entries[0x0a00]).place(), 2, 1), "not filled up"),
         (
             |f| {
-                // 10.0.0.0/17 with four slots: right, but twice as many as it needs.
+                // 10.0.0.0/17 with four slots: correct, but twice as many as needed.
                 let page = Entry(f.entries[0x0a00]);
                 for (slot, code) in [2, 2, 1, 1].into_iter().enumerate() {
                     set_code(f, page.place(), slot, code);
@@ -232,7 +231,7 @@ fn accounts() {
         ),
         (
             |f| {
-                // A page that no entry leads to, in a piece that is unused.
+                // A page without an entry that leads to it, in an unused piece.
                 let (pages, unused) = f.store.account_mut();
                 let start = unused[4].pop().expect("a piece of 16 bytes");
                 pages.push(super::super::store::Page { start, references: 1, ..pages[0] });

@@ -1,5 +1,5 @@
-//! Tables that proptest makes up: deep routes close together, next hops round the limits of codes,
-//! and cuts anywhere.
+//! Random tables from proptest: deep routes close together, next hops around the limits of codes,
+//! and arbitrary cuts.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn routes<F: Family>() -> impl Strategy<Value = Vec<(Prefix<F>, u32)>> {
     proptest::collection::vec(route, 0..60)
 }
 
-/// Cuts with which there is a plan: some, or all to the address's end.
+/// Cuts with a valid plan: some of them, or all to the address's end.
 fn random_cuts<F: Family>() -> impl Strategy<Value = Vec<u8>> {
     let widths = proptest::collection::vec(prop_oneof![1u8..=14, 6u8..=9], 0..20);
     (8u8..=20, widths, any::<bool>()).prop_map(|(root, widths, none)| {
@@ -75,7 +75,7 @@ proptest! {
     }
 }
 
-/// Random next hops in every slot: pages that share nothing, and all 65,535 ids of a form.
+/// Random next hops in every slot: pages without equal parts, and all 65,535 ids of a form.
 #[test]
 fn every_slot_another_next_hop() {
     let route = |i: u32| {

@@ -1,9 +1,9 @@
-//! Roots of IPv6: which blocks they store, and what is said of those outside.
+//! Roots of IPv6: the blocks that they store, and the answer outside.
 
 use super::*;
 
-/// Every form of root for a table; what is expected of each is its first block and how many there
-/// are, at 16 bits.
+/// Verifies every form of root for a table. The first block and the number of blocks are for 16
+/// bits.
 fn forms(routes: &[(&str, u32)], first: u32, blocks: usize, outside: u32) {
     let rib = rib::<Ipv6>(routes);
     for wish in [None, Some(RootForm::Dense), Some(RootForm::Sparse)] {
@@ -20,7 +20,7 @@ fn forms(routes: &[(&str, u32)], first: u32, blocks: usize, outside: u32) {
                 assert_eq!((stored, folio.entries.len() - 1), (first, blocks), "{routes:?}");
             }
             assert_eq!(folio.entries[root.last as usize], outside, "{routes:?}");
-            // Just outside, and far away.
+            // Addresses just outside, and far away.
             let all = 1u128 << root.bits;
             let end = u128::from(stored) + u128::from(root.last);
             for block in [0, u128::from(stored).wrapping_sub(1), end, all / 2, all - 1] {
@@ -53,8 +53,8 @@ fn tables_with_a_default_route() {
     forms(&[("::/0", 3), ("2000::/3", 1), ("fc00::/7", 2)], 0x2000, 0xde01, 3);
 }
 
-/// D17: where the lowest address and the highest have different answers, the root stores the
-/// blocks from the lowest on; those behind the last change have one answer.
+/// D17: if the lowest and the highest address have different answers, the root stores the blocks
+/// from the lowest on. The blocks after the last change have one answer.
 #[test]
 fn both_ends_of_the_space() {
     const HIGHEST: &str = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128";
@@ -68,7 +68,7 @@ fn both_ends_of_the_space() {
     forms(&[("::/1", 1), ("8000::/1", 1)], 0, 0, 1);
 }
 
-/// A large sparse root takes memory only where routes are.
+/// A large sparse root takes memory only around routes.
 #[test]
 fn large_sparse_roots() {
     let rib = rib::<Ipv6>(&[("2000::/128", 1), ("2fff:ffff::/32", 2)]);
@@ -79,7 +79,7 @@ fn large_sparse_roots() {
     assert_eq!(dense.memory_usage().parts[0].bytes, 4 * ((1 << 16) + 2));
 }
 
-/// Routes at both ends do not make a root of billions of entries, unless one is asked for.
+/// Routes at both ends do not make a root of billions of entries unless it is requested.
 #[test]
 fn routes_at_both_ends_make_no_giant() {
     let rib = rib::<Ipv6>(&[("::1/128", 1), ("2001:db8::/32", 2), ("ff00::/8", 3)]);
@@ -89,7 +89,8 @@ fn routes_at_both_ends_make_no_giant() {
     }
 }
 
-/// Regions are found by hashing; addresses of others, at the same places, have one answer.
+/// Regions are found by hashing; other addresses that hash to the same places get the shared
+/// answer.
 #[test]
 fn regions_are_told_apart() {
     for count in [1, 2, 7, 18] {
@@ -127,7 +128,7 @@ fn regions_are_told_apart() {
     }
 }
 
-/// The empty table, and one with a default route only, in every form of codes.
+/// The empty table and one with only a default route, in every form of codes.
 #[test]
 fn tables_without_pages() {
     fn no_pages<F: Family, C: Code>() {

@@ -1,15 +1,15 @@
 //! A Folio that changes under readers.
 //!
-//! Pages are never changed: a new content is a new page, or an equal one that is there, and what
-//! leads to it is replaced, up to an entry of the root, by one store. A page to which no entry leads
-//! any more waits until no reader can be in it.
+//! Pages are never changed: a new content is a new page, or an existing equal one, and its parents
+//! are replaced by new pages up to the root, whose entry one store replaces. A page that no entry
+//! leads to waits until no reader can be in it.
 //!
-//! A commit of one change inside a block of the root replaces the pages on one path (`path.rs`). Of
-//! any other the blocks that it touches are built again from the RIB, with the builder that
-//! compiles a whole table.
+//! A commit of one change inside a block of the root replaces the pages on one path (`path.rs`).
+//! Any other commit builds the affected blocks again from the RIB, with the builder that compiles a
+//! whole table.
 //!
-//! The array of pages has capacity to grow in place. When that is used up, or the table no longer fits
-//! the plan that it was compiled by, it cannot be patched, and is compiled again.
+//! The array of pages has capacity to grow in place. When that is used up, or the table no longer
+//! fits its plan, it cannot be patched, and is compiled again.
 
 mod path;
 
@@ -29,12 +29,12 @@ use crate::mem::{Live, LiveMemory, MemoryUsage, Owner, Readable, RetireList};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::Rib;
 
-/// A change of more blocks than this is as much work as a fresh compile.
+/// The most blocks to change in place; beyond, a fresh compile takes no more work.
 const MOST_BLOCKS: u64 = 1 << 16;
-/// Spare bytes of the array of pages, beside as many again as there are.
+/// Spare bytes of the array of pages, on top of twice its size.
 const SPARE_BYTES: usize = 1 << 20;
 
-/// The array of pages of a Folio that changes under readers.
+/// The array of pages in live memory.
 struct LivePages(Owner<u8>);
 
 impl Lines for LivePages {
@@ -43,8 +43,8 @@ impl Lines for LivePages {
     }
 
     fn write(&mut self, start: u32, page: &[u8]) {
-        // SAFETY: no entry leads there: the place is new, or no reader can reach the page that was
-        // there (invariant 8).
+        // SAFETY: no entry leads to these bytes: the place is new, or no reader can reach the page
+        // that was there (invariant 8).
         unsafe { self.0.write(start as usize, page) };
     }
 
@@ -67,13 +67,13 @@ struct Patcher<F: Family, C: Code> {
     stretches: Vec<(usize, Range<u32>)>,
     retire_list: RetireList<Page>,
     starts: Vec<Start<F::Bits>>,
-    /// New entries, and the position of the page to which each leads.
+    /// New entries, and the position of the page that each leads to.
     prepared: Vec<Prepared>,
-    /// The branch pages above what a single change replaces.
+    /// The branch pages above the replacement of a single change.
     path: Vec<Step>,
     /// A page under construction.
     scratch: Vec<u8>,
-    /// What a single change has built.
+    /// Numbers of pages that a single change built.
     built: Replaced,
 }
 
@@ -83,7 +83,7 @@ struct Prepared {
     page: Option<u32>,
 }
 
-/// A Folio whose array of pages has capacity to grow, and its write side.
+/// Moves a Folio into an array of pages with capacity to grow, and makes its write side.
 pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> {
     let capacity = folio.pages.len().saturating_mul(2).saturating_add(SPARE_BYTES);
     let make = if folio.pages.is_huge() { Live::huge } else { Live::with_capacity };
@@ -113,14 +113,14 @@ pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> 
 }
 
 impl<F: Family, C: Code> Patcher<F, C> {
-    /// Says how much there is.
+    /// Publishes the extent of the store.
     fn state_extent(&self) {
         let Extent { pages, bytes } = &self.folio.extent;
         pages.store(self.store.page_count(), Relaxed);
         bytes.store(self.store.lines().0.len(), Relaxed);
     }
 
-    /// Prepares the blocks of a prefix, which is no longer than a block's.
+    /// Prepares the blocks of a prefix that is at most as long as a block's.
     fn prepare(&mut self, rib: &Rib<F>, prefix: Prefix<F>) -> Result<Replaced, CannotPatch> {
         let bits = self.folio.fixed.root.bits;
         let first = prefix.bits().extract(0, bits) as u64;
@@ -138,7 +138,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         self.build(blocks, lowest)
     }
 
-    /// Reads what the RIB says of a prefix: the next hop at its beginning, and where it changes.
+    /// Reads the RIB within a prefix: the next hop at its beginning, and the changes.
     fn read(&mut self, rib: &Rib<F>, prefix: Prefix<F>) -> Result<u32, CannotPatch> {
         self.starts.clear();
         let lowest = match rib.only_next_hop(prefix) {
@@ -183,7 +183,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         }
         failed |= fixed.closed && builder.levels_used > fixed.usual_levels;
         let replaced = Replaced { nodes: builder.branches, leaves: builder.leaves, entries: 0 };
-        // Of a failure in the middle: pages that no entry leads to yet.
+        // After a failure in the middle: pages that no entry leads to yet.
         let orphans = builder.children;
         self.release_unseen(orphans);
         if failed {
@@ -194,13 +194,13 @@ impl<F: Family, C: Code> Patcher<F, C> {
         Ok(replaced)
     }
 
-    /// Takes back what was prepared.
+    /// Discards the prepared changes.
     fn forget(&mut self) {
         let pages = self.prepared.drain(..).filter_map(|prepared| prepared.page).collect();
         self.release_unseen(pages);
     }
 
-    /// Counts one entry less that leads to each of some pages that no reader has come to.
+    /// Removes a reference to each of some pages that no reader has reached.
     fn release_unseen(&mut self, pages: Vec<u32>) {
         let mut gone = Vec::new();
         for page in pages {
@@ -209,7 +209,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         gone.iter().for_each(|page| self.store.free(page));
     }
 
-    /// Replaces the root's entries by those that were prepared; how many there were.
+    /// Publishes the prepared entries of the root; returns their number.
     fn publish(&mut self) -> u64 {
         let mut entries = 0;
         let mut prepared = core::mem::take(&mut self.prepared);
@@ -217,7 +217,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         for Prepared { index, entry, page } in prepared.drain(..) {
             let before = Entry(self.entries[index as usize]);
             if before == entry {
-                // The same page again: one entry leads to it, not two.
+                // The new entry leads to the same page: count one reference, not two.
                 page.into_iter().for_each(|page| self.store.release(page));
                 continue;
             }
@@ -237,7 +237,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         gone.into_iter().for_each(|page| self.retire_list.push(page, page.bytes()));
     }
 
-    /// The position of the page of a level that an entry leads to.
+    /// Returns the position of the page of a level that an entry leads to.
     fn page(&self, level: usize, entry: Entry) -> Option<u32> {
         if !entry.is_page() {
             return None;
@@ -253,8 +253,8 @@ impl<F: Family, C: Code> Patcher<F, C> {
         at
     }
 
-    /// Counts one entry less that leads to a page, and so on to the pages to which it leads, if that
-    /// was the last one. `gone` takes pages to which no entry leads any more.
+    /// Removes a reference to a page, and recursively from the pages below if it was the last.
+    /// `gone` collects the removed pages.
     fn release(&mut self, page: u32, gone: &mut Vec<Page>) {
         if let Some(page) = self.store.release_for_good(page) {
             self.release_below(&page, gone);
@@ -262,7 +262,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         }
     }
 
-    /// Counts one entry less that leads to each page to which a page leads.
+    /// Removes a reference from each page that a page leads to.
     fn release_below(&mut self, page: &Page, gone: &mut Vec<Page>) {
         if let Kind::Branch(level) = page.kind {
             let level = usize::from(level) + 1;
@@ -275,12 +275,12 @@ impl<F: Family, C: Code> Patcher<F, C> {
     }
 }
 
-/// The slots of a branch page.
+/// Returns the slots of a branch page.
 fn slots(page: &[u8]) -> impl Iterator<Item = Entry> {
     page.as_chunks::<4>().0.iter().map(|slot| Entry(u32::from_le_bytes(*slot)))
 }
 
-/// A slot of a branch page.
+/// Returns a slot of a branch page.
 fn slot(page: &[u8], slot: usize) -> Entry {
     Entry(u32::from_le_bytes(page.as_chunks::<4>().0[slot]))
 }

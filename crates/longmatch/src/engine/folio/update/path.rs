@@ -1,9 +1,11 @@
-//! One change in one block of the root: the page that the changed prefix lies in is replaced, and
-//! the branch pages above it by copies with one slot changed.
+//! One change in one block of the root.
 //!
-//! A copy leads to the same pages as what it is a copy of, in all slots but one. Mostly nothing else
-//! leads to the original, which goes away: then the copy takes over its count of references, and
-//! those pages are not looked at.
+//! The page that the changed prefix lies in is replaced, and the branch pages above it by copies
+//! with one slot changed.
+//!
+//! A copy leads to the same pages as its original, in all slots but one. Usually the original has
+//! no other reference and is removed: then the copy takes over its references, and those pages are
+//! not visited.
 
 use alloc::vec::Vec;
 
@@ -15,20 +17,20 @@ use crate::engine::kit::{CannotPatch, Replaced};
 use crate::net::{Bits, Family, Prefix};
 use crate::rib::Rib;
 
-/// A branch page that is replaced by a copy with one slot changed.
+/// A branch page to be replaced by a copy with one slot changed.
 pub(super) struct Step {
     /// Its position.
     old: u32,
     /// The slot.
     slot: usize,
-    /// What it is replaced by.
+    /// Its replacement.
     copy: Option<Copied>,
 }
 
 #[derive(Clone, Copy)]
 struct Copied {
     at: u32,
-    /// Whether it was there already, with its own count of what it leads to.
+    /// Whether it existed already, with its own references to the pages below.
     known: bool,
 }
 
@@ -45,8 +47,7 @@ impl New {
     }
 }
 
-/// What is at the lower end of a path: the position of the page that was there, if it was one, and
-/// what replaces it.
+/// The lower end of a path: the position of the old page, if there was one, and its replacement.
 #[derive(Clone, Copy)]
 struct Bottom {
     old: Option<u32>,
@@ -54,7 +55,7 @@ struct Bottom {
 }
 
 impl<F: Family, C: Code> Patcher<F, C> {
-    /// Replaces what a prefix longer than the root's blocks changes.
+    /// Applies the change of a prefix longer than the root's blocks.
     pub(super) fn change_path(
         &mut self,
         rib: &Rib<F>,
@@ -75,8 +76,8 @@ impl<F: Family, C: Code> Patcher<F, C> {
         Ok(core::mem::take(&mut self.built))
     }
 
-    /// Notes the branch pages of which one slot holds the prefix; the level and the entry below
-    /// them.
+    /// Records the branch pages of which one slot contains the prefix. Returns the level and the
+    /// entry below them.
     fn descend(&mut self, root: Entry, prefix: Prefix<F>) -> Result<(usize, Entry), CannotPatch> {
         self.path.clear();
         let (mut level, mut entry) = (0, root);
@@ -94,7 +95,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         Ok((level, entry))
     }
 
-    /// What replaces the entry below the branch pages.
+    /// Builds the replacement of the entry below the branch pages.
     fn bottom(
         &mut self,
         rib: &Rib<F>,
@@ -121,7 +122,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         self.rebuild(rib, prefix, level)
     }
 
-    /// Builds the whole block of a level that the prefix lies in from the RIB.
+    /// Builds the whole block of a level that contains the prefix from the RIB.
     fn rebuild(
         &mut self,
         rib: &Rib<F>,
@@ -147,8 +148,8 @@ impl<F: Family, C: Code> Patcher<F, C> {
         }
     }
 
-    /// A page of codes with the slots of a prefix changed, as coarse as it can be. `None` where
-    /// codes of this grain cannot say it.
+    /// Copies a page of codes with the slots of a prefix changed, as coarse as possible. `None` if
+    /// codes of this grain cannot represent it.
     fn change_codes(
         &mut self,
         window: Level,
@@ -171,8 +172,8 @@ impl<F: Family, C: Code> Patcher<F, C> {
         new
     }
 
-    /// Writes the slots of a prefix; whether all its next hops have codes, and none begins between
-    /// slots.
+    /// Writes the slots of a prefix. Returns whether all its next hops have codes, and all its
+    /// starts lie on slots.
     fn write_slots(
         &self,
         page: &mut [u8],
@@ -200,7 +201,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         true
     }
 
-    /// Inserts a page of codes, made as coarse as it can be.
+    /// Inserts a page of codes, as coarse as possible.
     fn insert_codes(
         &mut self,
         window: Level,
@@ -226,8 +227,10 @@ impl<F: Family, C: Code> Patcher<F, C> {
         self.store.insert(kind, page, 1 << C::LOG2).ok()
     }
 
-    /// Copies the branch pages of the path, lowest first. Where one of them has nothing below it any
-    /// more the path ends there. Returns the bottom, and what the root's entry becomes.
+    /// Copies the branch pages of the path, lowest first.
+    ///
+    /// The path ends above a branch page that only has answers left. Returns the bottom, and the
+    /// root's new entry.
     fn copy_path(
         &mut self,
         rib: &Rib<F>,
@@ -245,7 +248,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
             let copied = if slots(&page).any(Entry::is_page) {
                 self.copy_branch(level, &mut page, new)
             } else {
-                // Nothing below, so `new` has no page either.
+                // No page below, so `new` has no page either.
                 self.path.truncate(level);
                 self.collapsed(rib, prefix, level, &page).inspect(|new| {
                     bottom = Bottom { old: Some(old), new: *new };
@@ -273,7 +276,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         let stored = self.insert(Kind::Branch(level as u8), page).ok_or(CannotPatch)?;
         self.path[level].copy = Some(Copied { at: stored.at, known: stored.known });
         if stored.known {
-            // It leads to what is below already.
+            // The existing page already counts its reference to the page below.
             below.page.into_iter().for_each(|page| self.store.release(page));
         } else {
             self.built.nodes += 1;
@@ -282,7 +285,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         Ok(New { entry, page: Some(stored.at) })
     }
 
-    /// What replaces a branch page with nothing but answers in its slots.
+    /// Returns the replacement of a branch page whose slots are all the same answer.
     fn collapsed(
         &mut self,
         rib: &Rib<F>,
@@ -297,18 +300,18 @@ impl<F: Family, C: Code> Patcher<F, C> {
         self.rebuild(rib, prefix, level)
     }
 
-    /// Takes back the copies from a level on, and what is below them.
+    /// Removes the copies from a level on, and the page below them.
     fn forget_path(&mut self, from: usize, bottom: Bottom) {
         let path = core::mem::take(&mut self.path);
         let mut whole = true;
         for copy in path.iter().skip(from).filter_map(|step| step.copy) {
             if copy.known {
-                // It goes on leading to what is below.
+                // The existing page keeps its reference to the page below.
                 self.store.release(copy.at);
                 whole = false;
                 break;
             }
-            // What it leads to beside the path was never counted.
+            // References to pages beside the path were never counted.
             let page = self.store.release_for_good(copy.at);
             page.into_iter().for_each(|page| self.store.free(&page));
         }
@@ -318,10 +321,10 @@ impl<F: Family, C: Code> Patcher<F, C> {
         }
     }
 
-    /// Stores the root's entry, and brings the counts of references up to date.
+    /// Stores the root's entry and updates the references.
     fn replace_path(&mut self, index: u32, before: Entry, top: New, bottom: Bottom) {
         if before == top.entry {
-            // The same page again: one entry leads to it, not two.
+            // The new entry leads to the same page: count one reference, not two.
             top.page.into_iter().for_each(|page| self.store.release(page));
             return;
         }
@@ -332,8 +335,9 @@ impl<F: Family, C: Code> Patcher<F, C> {
         self.retire(gone);
     }
 
-    /// One entry less leads to the first page of the path, and so on down as long as that was the
-    /// last one. From where it was not, copies lead to what their originals go on leading to.
+    /// Removes a reference to the first page of the path, and so on downwards while it was the
+    /// last. Below the first page with other references, the copies share the pages of their
+    /// originals.
     fn leave_path(&mut self, bottom: Bottom, gone: &mut Vec<Page>) {
         let path = core::mem::take(&mut self.path);
         let mut leaving = true;
@@ -360,7 +364,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         }
     }
 
-    /// Counts one entry more that leads to each page below a copy, but for the slot that differs.
+    /// Adds a reference to each page below a copy, except in the slot that differs.
     fn count_below(&mut self, level: usize, copy: u32, but: usize) {
         let entries = slots(self.store.content(self.store.page(copy))).enumerate();
         let others = entries.filter(|(slot, _)| *slot != but);
@@ -369,7 +373,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
     }
 }
 
-/// Halves a page of codes if each two neighbours are equal; whether they were.
+/// Halves a page of codes if each pair of neighbours is equal; returns whether it did.
 fn halves(page: &mut Vec<u8>, unit: usize) -> bool {
     if page.chunks_exact(2 * unit).any(|pair| pair[..unit] != pair[unit..]) {
         return false;

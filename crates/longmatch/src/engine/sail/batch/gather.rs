@@ -1,5 +1,5 @@
-//! A gather a level for a vector of addresses, several vectors in flight. Level 32 is rarely needed;
-//! a well predicted branch skips it.
+//! Looks up vectors of addresses with one gather a level, several vectors in flight. Level 32 is
+//! rarely needed; a well predicted branch skips it.
 
 use super::super::layout::{LONGER, Sail};
 use super::scalar;
@@ -27,7 +27,7 @@ pub(super) fn lookup_batch<L: Lanes>(
 
 #[inline(always)]
 fn group<L: Lanes>(l: L, sail: &Sail, keys: &[u32], out: &mut [Option<NextHopId>]) {
-    // One check of the lengths instead of one a vector.
+    // One length check instead of one a vector.
     let (keys, out) = (&keys[..VECTORS * L::COUNT], &mut out[..VECTORS * L::COUNT]);
     let mut key = [l.splat(0); VECTORS];
     let mut hop = [l.splat(0); VECTORS];
@@ -69,7 +69,8 @@ fn entry<L: Lanes>(l: L, gathered: L::V) -> L::V {
 #[inline(always)]
 fn bcn16<L: Lanes>(l: L, sail: &Sail, key: L::V) -> L::V {
     let index = l.shr(key, l.splat(16));
-    // SAFETY: 16 bits (invariant 1); the last entry is followed by padding.
+    // SAFETY: an index has 16 bits, so its entry exists (invariant 1); padding follows the last
+    // entry.
     entry(l, unsafe { l.gather::<2>(sail.bcn16.as_ptr().cast(), index) })
 }
 
@@ -80,20 +81,21 @@ fn index24<L: Lanes>(l: L, bcn: L::V, key: L::V) -> L::V {
     l.or(chunk, l.and(l.shr(key, l.splat(8)), l.splat(0xff)))
 }
 
-/// Level 24, for the lanes that go there.
+/// Level 24, for the lanes that continue there.
 #[inline(always)]
 fn bn24<L: Lanes>(l: L, sail: &Sail, hop: L::V, lanes: L::M, index: L::V) -> L::V {
-    // SAFETY: the lanes have a C16 (invariant 2); the last entry is followed by padding.
+    // SAFETY: the lanes have a C16, so their index is in BN24 (invariant 2); padding follows the
+    // last entry.
     entry(l, unsafe { l.gather_where::<2>(lanes, sail.bn24.as_ptr().cast(), index, hop) })
 }
 
-/// Level 32, for the lanes that go there.
+/// Level 32, for the lanes that continue there.
 #[inline(always)]
 fn n32<L: Lanes>(l: L, sail: &Sail, hop: L::V, lanes: L::M, index: L::V, key: L::V) -> L::V {
-    // SAFETY: as for BN24 (invariant 2).
+    // SAFETY: the lanes have a C16, so their index is in C24 (invariant 2).
     let c24 = unsafe { l.gather_where::<4>(lanes, sail.c24.as_ptr().cast(), index, l.splat(0)) };
     let index = l.or(l.shl(c24, l.splat(8)), l.and(key, l.splat(0xff)));
-    // SAFETY: the lanes have a C24 (invariant 3), and chunks are few enough for 31 bits; the last
-    // entry is followed by padding.
+    // SAFETY: the lanes have a C24, so their index is in N32 (invariant 3) and has 31 bits
+    // (`MAX_CHUNKS_32`); padding follows the last entry.
     entry(l, unsafe { l.gather_where::<2>(lanes, sail.n32.as_ptr().cast(), index, hop) })
 }

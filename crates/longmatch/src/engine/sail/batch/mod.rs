@@ -1,6 +1,7 @@
-//! Many addresses at once, in the order of preference: `gather`, a gather a level, with AVX-512 or
-//! AVX2; `scalar`, several addresses in flight. With `batch=each` one address follows the other, as
-//! in the paper; `batch=flight` is `scalar` at every level.
+//! Batch kernels, in order of preference.
+//!
+//! `gather`: one gather a level, with AVX-512 or AVX2. `scalar`: several addresses in flight.
+//! `batch=each` looks up one address at a time, as the paper does; `batch=flight` forces `scalar`.
 
 mod gather;
 mod scalar;
@@ -12,7 +13,7 @@ use crate::net::NextHopId;
 use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Simd, Work};
 
-/// Answers `addrs` into `out`, which is as long.
+/// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch(sail: &Sail, simd: Simd, addrs: &[u32], out: &mut [Option<NextHopId>]) {
     match sail.batch {
         Batch::Each => sail.lookup_each(simd, addrs, out),

@@ -1,13 +1,13 @@
-//! Several addresses in flight: a group reads each level together, and addresses that go on are
-//! listed without a branch. The reads of a level do not wait for each other.
+//! Several addresses in flight: a group reads each level together; addresses that continue are
+//! listed without a branch. The reads of a level are independent.
 
 use super::super::layout::{LONGER, Sail};
 use super::super::lookup;
 use crate::net::NextHopId;
 use crate::simd::prefetch;
 
-/// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
-/// that they are in range.
+/// Addresses in a group. A power of two: masking positions with it proves to the compiler that they
+/// are in range.
 const GROUP: usize = 64;
 
 #[inline(always)]
@@ -42,7 +42,7 @@ fn group(sail: &Sail, keys: &[u32; GROUP], out: &mut [Option<NextHopId>; GROUP])
         let (i, at) = (usize::from(position[j]) % GROUP, index[j]);
         let bn = lookup::bn24(sail, at as usize);
         out[i] = NextHopId::new(bn.into());
-        // Never past an address that is still to be read.
+        // Never overwrites a position that is still to be read.
         position[longer % GROUP] = i as u8;
         index[longer % GROUP] = at;
         longer += usize::from(bn & LONGER != 0);
