@@ -1,32 +1,32 @@
 //! The synthetic tables of the Poptrie paper (section 4.1): a real table whose shorter prefixes are
-//! split, to see what an engine makes of tables to come.
+//! split, to measure an engine on the larger tables of the future.
 
 use alloc::collections::BTreeMap;
 
 use super::Rib;
 use crate::net::{Bits, Ipv4, NextHopId, Prefix, Route};
 
-/// Prefixes no longer than the first number are split into 2 to the power of the second; the first
-/// line that fits counts.
+/// Pairs of a greatest length and the number of bits to split prefixes up to it by.
+///
+/// The first pair that fits applies.
 type Rule = &'static [(u8, u8)];
 
 const SYN1: Rule = &[(16, 2), (24, 1)];
 const SYN2: Rule = &[(16, 3), (20, 2), (24, 1)];
 
 impl Rib<Ipv4> {
-    /// The paper's SYN1: each prefix no longer than /16 is split into four, each other one no
-    /// longer than /24 into two.
+    /// The paper's SYN1: splits up to /16 into four, longer ones up to /24 into two.
     ///
-    /// The paper gives the `i`-th part of a route the next hop `n + i`, `n` being the route's, and
-    /// says that this meets no next hop of the original table. Here part 0 keeps `n`, and each pair
-    /// of `n` and `i > 0` has an id of its own: the ids after the table's greatest, in the order in
-    /// which a walk over the routes first needs them.
+    /// The paper gives part `i` of a route with next hop `n` the next hop `n + i` and states that
+    /// this is no next hop of the original table. Here part 0 keeps `n`, and each pair of `n` and
+    /// `i > 0` has an id of its own: the ids after the table's greatest, in the order in which the
+    /// routes first need them.
     ///
-    /// Parts of two routes can be one prefix, as the second /18 of a /16 and the first of the /17
-    /// after its middle are. The part of the longer original prefix stays then. So the part that
-    /// answers an address always is one of the route that answered it before.
+    /// Parts of two routes can be the same prefix, as the second /18 of a /16 and the first of the
+    /// /17 in its upper half. Then the part of the longer original prefix wins, so an address is
+    /// always answered by a part of the route that answered it before.
     ///
-    /// There is none for IPv6: the lengths are those of IPv4 tables.
+    /// IPv6 has no such table: the lengths are those of IPv4 tables.
     ///
     /// ```
     /// use longmatch::{Ipv4, NextHopId, Rib};
@@ -38,17 +38,17 @@ impl Rib<Ipv4> {
     /// ```
     ///
     /// # Panics
-    /// When no id is left after the table's greatest.
+    /// When no next-hop id after the table's greatest is left.
     pub fn split_syn1(&self) -> Self {
         self.split(SYN1)
     }
 
-    /// The paper's SYN2: each prefix no longer than /16 is split into eight, each other one no
-    /// longer than /20 into four, each other one no longer than /24 into two; else as
-    /// [`Rib::split_syn1`].
+    /// The paper's SYN2: splits up to /16 into eight, up to /20 into four, up to /24 into two.
+    ///
+    /// Otherwise as [`Rib::split_syn1`].
     ///
     /// # Panics
-    /// When no id is left after the table's greatest.
+    /// When no next-hop id after the table's greatest is left.
     pub fn split_syn2(&self) -> Self {
         self.split(SYN2)
     }
@@ -56,7 +56,7 @@ impl Rib<Ipv4> {
     fn split(&self, rule: Rule) -> Self {
         let mut next_hops = NewNextHops { ids: BTreeMap::new(), greatest: self.max_next_hop() };
         let mut out = Self::new();
-        // A covering route comes before what it covers, so the parts of the longer one stay.
+        // A covering route comes before covered ones, so parts of the longer route overwrite.
         for Route { prefix, next_hop } in self {
             let fits = rule.iter().find(|(longest, _)| prefix.len() <= *longest);
             let bits = fits.map_or(0, |(_, bits)| *bits);
@@ -70,7 +70,7 @@ impl Rib<Ipv4> {
     }
 }
 
-/// The ids of the parts.
+/// The next-hop ids of the parts.
 struct NewNextHops {
     ids: BTreeMap<(NextHopId, u32), NextHopId>,
     greatest: u32,
@@ -82,8 +82,9 @@ impl NewNextHops {
             return next_hop;
         }
         *self.ids.entry((next_hop, i)).or_insert_with(|| {
-            self.greatest = self.greatest.checked_add(1).expect("a next-hop id is left");
-            NextHopId::new(self.greatest).expect("it is not 0 after adding 1")
+            self.greatest =
+                self.greatest.checked_add(1).expect("no next-hop id after the greatest is left");
+            NextHopId::new(self.greatest).expect("a sum with 1 is not 0")
         })
     }
 }
@@ -141,7 +142,7 @@ mod tests {
         assert!(Rib::<Ipv4>::new().split_syn2().is_empty());
     }
 
-    /// A pair of next hop and part has one id, wherever it occurs.
+    /// A pair of next hop and part number has the same id everywhere.
     #[test]
     fn ids_are_shared_by_equal_parts() {
         let rib = rib4(&[("10.0.0.0/24", 2), ("10.0.2.0/24", 2), ("10.0.4.0/24", 1)]);
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_the_longer_prefix_stay() {
+    fn parts_of_the_longer_prefix_win() {
         let rib = rib4(&[("10.0.0.0/16", 1), ("10.0.128.0/17", 2)]);
         assert_eq!(
             listed(&rib.split_syn1()),
@@ -165,19 +166,20 @@ mod tests {
         assert_eq!(
             listed(&rib.split_syn2()),
             texts(&[("10.0.0.0/25", 1), ("10.0.0.128/25", 2)]),
-            "a longer original prefix that is not split stays itself"
+            "a longer original prefix that is not split is kept"
         );
     }
 
-    /// Every address is answered by a part of the route that answered it before: the part's id is
-    /// that of the original next hop and of the part's number.
+    /// Every address is answered by a part of the route that answered it before.
+    ///
+    /// The part's id depends only on the original next hop and the part's number.
     #[test]
     fn every_address_keeps_its_route() {
         let mut state = 1u32;
         let rib: Rib<Ipv4> = (0..3000u32)
             .map(|i| {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                // Few high bits, so that prefixes nest often.
+                // Few high bits, so prefixes nest often.
                 let prefix = Prefix::from_bits_masked(state & 0x03ff_ffff, 6 + (i % 27) as u8);
                 Route { prefix, next_hop: NextHopId::new(1 + i % 50).unwrap() }
             })
@@ -198,11 +200,11 @@ mod tests {
                 assert_eq!(fits.map_or(0, |(_, bits)| *bits), bits);
                 let i = now.prefix.bits().extract(before.prefix.len() - u8::from(bits == 0), bits);
                 let id = *ids.entry((before.next_hop, i)).or_insert(now.next_hop);
-                assert_eq!(id, now.next_hop, "one id a pair");
+                assert_eq!(id, now.next_hop, "one id per pair");
                 assert_eq!(i == 0, id.get() <= rib.max_next_hop(), "new ids are new");
             }
             let distinct: alloc::collections::BTreeSet<_> = ids.values().collect();
-            assert_eq!(distinct.len(), ids.len(), "one pair an id");
+            assert_eq!(distinct.len(), ids.len(), "one pair per id");
         }
     }
 }
