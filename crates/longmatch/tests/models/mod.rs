@@ -14,7 +14,7 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
-use crate::reclaim::{HasDomain, Presence};
+use crate::reclaim::{HasDomain, ReaderSlot};
 use crate::sync::{Arc, thread};
 
 /// How large a model is.
@@ -74,7 +74,7 @@ const FREE: u32 = u32::MAX - 1;
 
 /// A reader, and what it has seen.
 struct Looker<M: Model> {
-    presence: Presence<M>,
+    presence: ReaderSlot<M>,
     versions: StdArc<Versions>,
     seen: [u32; ANSWERS],
 }
@@ -119,7 +119,7 @@ impl<M: Model> Looker<M> {
 fn run<M: Model>(size: Size, table: Arc<M>, versions: &StdArc<Versions>, write: impl FnOnce()) {
     let mut readers = Vec::new();
     for number in 0..size.pinning + size.staying {
-        let presence = Presence::new(table.clone());
+        let presence = ReaderSlot::new(table.clone());
         let mut looker = Looker { presence, versions: versions.clone(), seen: [0; ANSWERS] };
         readers.push(thread::spawn(move || match number < size.pinning {
             true => looker.pin(size.calls),

@@ -1,6 +1,6 @@
 //! Readers that come and go: each has a slot of its own while it is there.
 
-use crate::reclaim::{Domain, HasDomain, Presence};
+use crate::reclaim::{Domain, HasDomain, ReaderSlot};
 use crate::sync::{Arc, thread};
 
 /// Nothing but epochs.
@@ -17,17 +17,17 @@ impl HasDomain for Epochs {
 pub fn registered(readers: usize) -> u32 {
     let epochs = Arc::new(Epochs(Domain::new()));
     // A free slot, which only one of them gets.
-    drop(Presence::new(epochs.clone()));
+    drop(ReaderSlot::new(epochs.clone()));
     let reading: Vec<_> = (1..readers)
         .map(|_| {
             let epochs = epochs.clone();
             thread::spawn(move || {
-                let reader = Presence::new(epochs);
+                let reader = ReaderSlot::new(epochs);
                 reader.enter();
             })
         })
         .collect();
-    let reader = Presence::new(epochs.clone());
+    let reader = ReaderSlot::new(epochs.clone());
     reader.enter();
     let epoch = epochs.0.advance();
     assert!(epochs.0.oldest() <= epoch, "a reader that is there is not waited for");

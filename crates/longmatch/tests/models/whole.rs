@@ -59,7 +59,7 @@ pub fn swapped(size: Size) -> u32 {
         // The writer ends.
         reclaim(&mut retired);
         if retired.bytes() > 0 {
-            shared.left.leave(retired);
+            shared.orphaned.keep(retired);
         }
         drop(shared);
     });
