@@ -1,4 +1,4 @@
-//! A compiled table of one family behind one type, whichever engine it is.
+//! One type for a compiled table of one family, whichever engine compiled it.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -13,12 +13,13 @@ use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
-/// The forwarding information base: routes of one family, compiled for lookups by an engine that
-/// is chosen at run time: by name, or with [`EngineKind::Auto`](crate::EngineKind::Auto) by the
-/// table.
+/// The forwarding information base: routes of one family, compiled for lookups.
 ///
-/// A call through it costs an indirect jump more than the engine's own type; a batch pays that
-/// once.
+/// The engine is chosen at run time: by name, or from the table with
+/// [`EngineKind::Auto`](crate::EngineKind::Auto).
+///
+/// A call costs one indirect jump more than a call of the engine's own type; a batch costs one in
+/// all.
 ///
 /// ```
 /// use longmatch::{EngineKind, Fib, Ipv4, NextHopId, Rib};
@@ -38,27 +39,27 @@ pub struct Fib<F: Family, E: ?Sized = dyn Checked<F>> {
     family: PhantomData<F>,
 }
 
-/// A compiled table that a [`live::Writer`](crate::live::Writer) changes while it answers.
+/// A compiled table that a [`live::Writer`](crate::live::Writer) updates while readers use it.
 pub type LiveFib<F> = Fib<F, dyn Compiled<F>>;
 
 impl<F: Engines> Fib<F> {
     /// Compiles a table. O(routes), plus what the engine's structure needs.
     ///
     /// # Errors
-    /// When the family has no such engine, the engine no such option, or the table exceeds a limit
-    /// of it.
+    /// When the family has no such engine, the engine has no such option, or the table exceeds one
+    /// of the engine's limits.
     pub fn compile(rib: &Rib<F>, engine: impl Into<EngineSpec>) -> Result<Self, CompileError> {
         Ok(Self { engine: F::build_shared(&engine.into(), rib)?, family: PhantomData })
     }
 }
 
 impl<F: Family> LiveFib<F> {
-    /// The readers' side of an engine that a writer changes.
+    /// The readers' handle on an engine that a writer updates.
     pub(crate) fn shared(engine: Arc<dyn Compiled<F>>) -> Self {
         Self { engine, family: PhantomData }
     }
 
-    /// Tells when the engine is gone.
+    /// A weak reference, to test when the engine is dropped.
     #[cfg(test)]
     pub(crate) fn watch(&self) -> alloc::sync::Weak<dyn Compiled<F>> {
         Arc::downgrade(&self.engine)
@@ -71,7 +72,7 @@ impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
         self.engine.lookup_one(F::bits(addr))
     }
 
-    /// Many addresses at once, as integers in host order: `out[i]` answers `addrs[i]`.
+    /// Looks up addresses given as integers in host order: `out[i]` answers `addrs[i]`.
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -79,7 +80,7 @@ impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
         self.engine.lookup_batch(addrs, out);
     }
 
-    /// [`Fib::lookup_batch`] with a chosen instruction set.
+    /// Does the same with a chosen instruction set.
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -87,9 +88,10 @@ impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
         self.engine.lookup_batch_with(simd, addrs, out);
     }
 
-    /// Many addresses at once, in any of the forms of [`Keys`]: slices of integers, of bytes in
-    /// network order, or of halves of IPv6 addresses. `out[i]` answers address `i`; entries of
-    /// `out` after the last address stay as they are.
+    /// Looks up addresses in any of the layouts of [`Keys`].
+    ///
+    /// These are slices of integers, of bytes in network order, and of halves of IPv6 addresses.
+    /// `out[i]` answers address `i`; entries of `out` after the last address keep their values.
     ///
     /// # Panics
     /// When `out` is shorter than `keys`.
@@ -97,7 +99,7 @@ impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
         self.lookup_keys_with(Simd::best(), keys, out);
     }
 
-    /// [`Fib::lookup_keys`] with a chosen instruction set.
+    /// Does the same with a chosen instruction set.
     ///
     /// # Panics
     /// When `out` is shorter than `keys`.
@@ -110,7 +112,7 @@ impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
         self.engine.lookup_keys(simd, keys.into(), out);
     }
 
-    /// Many addresses, one after the other: the engine's plain algorithm.
+    /// Looks up addresses one after the other, by the engine's scalar algorithm.
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -123,20 +125,22 @@ impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
         self.engine.name()
     }
 
-    /// The choices made when compiling, such as `s=18`.
+    /// The options chosen at compile time, such as `s=18`.
     pub fn variant(&self) -> String {
         self.engine.variant()
     }
 
-    /// The bytes that lookups read, by part.
+    /// The memory that lookups read, in bytes by part.
     pub fn memory_usage(&self) -> MemoryUsage {
         self.engine.memory_usage()
     }
 }
 
 impl<F: Family> Fib<F> {
-    /// The bytes from which each of a lookup's reads reads that wait for each other; empty where
-    /// the engine does not say. See [`Engine::reads`](crate::engine::Engine::reads).
+    /// The size in bytes of the memory behind each of a lookup's dependent reads.
+    ///
+    /// Empty for engines that do not report it. See
+    /// [`Engine::reads`](crate::engine::Engine::reads).
     pub fn reads(&self) -> Vec<usize> {
         self.engine.reads()
     }
@@ -149,8 +153,9 @@ impl<F: Family> Fib<F> {
         self.engine.check(rib)
     }
 
-    /// What the engine's authors report of a compiled structure, in lines of text; empty for
-    /// engines of which [`Fib::memory_usage`] says it all. The RIB is the one that was compiled.
+    /// The statistics that the engine's paper reports of a structure, in lines of text.
+    ///
+    /// Empty for engines for which [`Fib::memory_usage`] is complete. `rib` is the compiled RIB.
     pub fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
         self.engine.statistics(rib)
     }

@@ -14,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is where
+//! # Where to start
 //!
 //! | you want | use |
 //! |---|---|
@@ -23,18 +23,19 @@
 //! | the engine that suits the table best, or with little memory | [`EngineKind::Auto`], [`engine::auto`] |
 //! | one engine, no indirection | [`engine::poptrie::Poptrie`] and its neighbours, through [`Engine`] and [`Lookup`] |
 //! | many addresses at once | `lookup_batch` of any of these |
-//! | the same in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |
+//! | many addresses in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
 //!
 //! Routes live in a [`Rib`], which is the truth; engines are compiled from it and can be verified
-//! against it ([`Engine::check`]). An engine whose limits a table exceeds says so with a
-//! [`CompileError`]; there are no wrong answers instead.
+//! against it ([`Engine::check`]). A table that exceeds an engine's limits is a [`CompileError`],
+//! never a wrong answer.
 //!
 //! # When not to use it
 //!
-//! For a handful of prefixes that change with every packet, scan them. For exact matches use a
-//! hash map. A compiled engine does not follow its RIB: after a change compile again (one million
-//! routes take some tens of milliseconds), or have it changed under its readers ([`live`]).
+//! For a handful of prefixes that change with every packet, scan them. For exact matches use a hash
+//! map. A compiled engine does not follow its RIB: after a change compile again (one million routes
+//! take some tens of milliseconds), or use an engine that a writer updates under its readers
+//! ([`live`]).
 //!
 //! # Features
 //!

@@ -1,9 +1,9 @@
-//! No kernel reads or writes outside the slices it is given: addresses and answers lie right before
-//! a page that must not be touched, or right after one, so that a step outside is a crash.
+//! No kernel reads or writes outside its slices: addresses and answers lie directly after a guard
+//! page or directly before one, so that a step outside is a crash.
 //!
-//! D9 (DPDK lpm 66ed1786ad) was a vector load past an array's end. So the allocator of this program
-//! puts such a page behind every array of an engine, too, if it is of some size. The ends of what
-//! lies inside an array are `check()`'s business.
+//! D9 (DPDK lpm 66ed1786ad) was a vector load past an array's end. So this program's allocator puts
+//! a guard page behind every larger array of an engine, too. `check()` tests the bounds of
+//! structures inside an array.
 
 #[cfg(target_os = "linux")]
 mod common;
@@ -11,7 +11,7 @@ mod common;
 #[cfg(not(target_os = "linux"))]
 #[test]
 fn slices_between_guard_pages() {
-    println!("SKIPPED: guard pages are made for Linux only");
+    println!("SKIPPED: guard pages are implemented for Linux only");
 }
 
 #[cfg(target_os = "linux")]
@@ -25,18 +25,18 @@ mod linux {
 
     use crate::common::{levels, specs, spread};
 
-    /// Room for `T`s in whole pages, between two pages that nothing may touch.
+    /// Capacity for `T`s in whole pages, between two guard pages.
     struct Guarded<T> {
-        /// Where the first page, which is not to be touched, begins.
+        /// Start of the first guard page.
         start: NonNull<u8>,
-        /// A page, in bytes.
+        /// Bytes in a page.
         page: usize,
-        /// The room, in bytes.
-        room: usize,
+        /// Bytes between the guard pages.
+        capacity: usize,
         items: PhantomData<T>,
     }
 
-    /// On which side of a slice the nearest guard page is.
+    /// The side of a slice on which the nearest guard page lies.
     #[derive(Clone, Copy, Debug)]
     enum Guard {
         Behind,
@@ -45,38 +45,39 @@ mod linux {
 
     impl<T: Copy> Guarded<T> {
         fn new(most: usize) -> Self {
-            // SAFETY: asks for a number, changes nothing.
+            // SAFETY: the call reads a constant of the system.
             let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
             let page = usize::try_from(page).expect("pages have a size");
-            let room = (most * size_of::<T>()).next_multiple_of(page);
-            let (bytes, flags) = (room + 2 * page, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            let capacity = (most * size_of::<T>()).next_multiple_of(page);
+            let (bytes, flags) = (capacity + 2 * page, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
             // SAFETY: a new mapping at an address of the system's choice touches no other memory.
             let start = unsafe { libc::mmap(null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
-            assert!(start != libc::MAP_FAILED, "no room for {bytes} bytes");
+            assert!(start != libc::MAP_FAILED, "the system has no memory for {bytes} bytes");
             let start = NonNull::new(start.cast::<u8>()).expect("a mapping is not at 0");
             let inner = start.as_ptr().wrapping_add(page);
-            // SAFETY: the pages in the middle of the mapping above.
-            let opened =
-                unsafe { libc::mprotect(inner.cast(), room, libc::PROT_READ | libc::PROT_WRITE) };
-            assert_eq!(opened, 0, "pages that can be used");
-            Self { start, page, room, items: PhantomData }
+            // SAFETY: the pages between the first and the last page of the mapping above.
+            let opened = unsafe {
+                libc::mprotect(inner.cast(), capacity, libc::PROT_READ | libc::PROT_WRITE)
+            };
+            assert_eq!(opened, 0, "the inner pages became accessible");
+            Self { start, page, capacity, items: PhantomData }
         }
 
         /// `count` items next to a guard page, all set to `value`.
         fn slice(&mut self, guard: Guard, count: usize, value: T) -> &mut [T] {
             let bytes = count * size_of::<T>();
-            assert!(bytes <= self.room && self.page.is_multiple_of(align_of::<T>()));
+            assert!(bytes <= self.capacity && self.page.is_multiple_of(align_of::<T>()));
             let offset = match guard {
-                Guard::Behind => self.room - bytes,
+                Guard::Behind => self.capacity - bytes,
                 Guard::Before => 0,
             };
             let first: *mut T = self.start.as_ptr().wrapping_add(self.page + offset).cast();
             for i in 0..count {
-                // SAFETY: inside the pages that can be used, and aligned: pages are, and both the
-                // room and the offset are multiples of the item's size and alignment.
+                // SAFETY: inside the accessible pages, and aligned: pages are, and both the
+                // capacity and the offset are multiples of the item's size and alignment.
                 unsafe { first.wrapping_add(i).write(value) };
             }
-            // SAFETY: `count` items that have just been written, borrowed with `self`.
+            // SAFETY: `count` items that were just written, borrowed with `self`.
             unsafe { std::slice::from_raw_parts_mut(first, count) }
         }
     }
@@ -84,56 +85,59 @@ mod linux {
     impl<T> Drop for Guarded<T> {
         fn drop(&mut self) {
             // SAFETY: the mapping made by `new`, of which no slice is borrowed any more.
-            unsafe { libc::munmap(self.start.as_ptr().cast(), self.room + 2 * self.page) };
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.capacity + 2 * self.page) };
         }
     }
 
-    /// Puts what is as large as a page so that it ends where one begins that nothing may touch, or
-    /// as close before it as its alignment allows.
+    /// Allocates arrays of a page or more so that they end at a guard page, as far as their
+    /// alignment permits.
     struct Walled;
 
-    /// Smaller ones are many, and would need a page each.
+    /// Smaller allocations are many, and would need a page each.
     const WALLED_BYTES: usize = 4096;
 
     impl Walled {
-        /// A page, and the whole pages for an allocation, in bytes; `None` leaves it to the system:
-        /// if it is small, or has to begin where a huge page does.
+        /// The size of a page and of the whole pages for an allocation.
+        ///
+        /// `None` leaves the allocation to the system: small ones and those aligned to huge pages.
         fn pages(layout: Layout) -> Option<(usize, usize)> {
             if layout.size() < WALLED_BYTES {
                 return None;
             }
-            // SAFETY: asks for a number, changes nothing.
+            // SAFETY: the call reads a constant of the system.
             let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
-            let room = layout.size().checked_next_multiple_of(page)?;
-            (layout.align() <= page).then_some((page, room))
+            let capacity = layout.size().checked_next_multiple_of(page)?;
+            (layout.align() <= page).then_some((page, capacity))
         }
 
-        fn place(layout: Layout, page: usize, room: usize) -> *mut u8 {
+        fn place(layout: Layout, page: usize, capacity: usize) -> *mut u8 {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             let access = libc::PROT_READ | libc::PROT_WRITE;
             // SAFETY: a new mapping at an address of the system's choice touches no other memory.
-            let start = unsafe { libc::mmap(null_mut(), room + page, access, flags, -1, 0) };
+            let start = unsafe { libc::mmap(null_mut(), capacity + page, access, flags, -1, 0) };
             if start == libc::MAP_FAILED {
                 return null_mut();
             }
-            let behind = start.cast::<u8>().wrapping_add(room);
-            // SAFETY: the last page of the mapping above, which nobody knows yet.
+            let behind = start.cast::<u8>().wrapping_add(capacity);
+            // SAFETY: the last page of the mapping above, of which no pointer has been returned
+            // yet.
             if unsafe { libc::mprotect(behind.cast(), page, libc::PROT_NONE) } != 0 {
                 return null_mut();
             }
-            let offset = (room - layout.size()) & !(layout.align() - 1);
+            let offset = (capacity - layout.size()) & !(layout.align() - 1);
             start.cast::<u8>().wrapping_add(offset)
         }
     }
 
-    // SAFETY: memory is the system's, or a mapping of its own for each allocation: inside it, as
-    // large and as aligned as asked for. An allocation begins in the first page of its mapping, so
-    // the mapping is found again.
+    // SAFETY: memory is the system's, or a mapping of its own for each allocation, with the
+    // requested size and alignment. An allocation begins in the first page of its mapping, so
+    // `dealloc` finds the mapping.
     unsafe impl GlobalAlloc for Walled {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             match Self::pages(layout) {
-                Some((page, room)) => Self::place(layout, page, room),
-                // SAFETY: as the caller promises.
+                Some((page, capacity)) => Self::place(layout, page, capacity),
+                // SAFETY: the caller fulfils the contract of `GlobalAlloc::alloc`, which `System`
+                // shares.
                 None => unsafe { System.alloc(layout) },
             }
         }
@@ -141,20 +145,22 @@ mod linux {
         unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
             match Self::pages(layout) {
                 // A new mapping is zero, and takes no memory before it is written.
-                Some((page, room)) => Self::place(layout, page, room),
-                // SAFETY: as the caller promises.
+                Some((page, capacity)) => Self::place(layout, page, capacity),
+                // SAFETY: the caller fulfils the contract of `GlobalAlloc::alloc_zeroed`, which
+                // `System` shares.
                 None => unsafe { System.alloc_zeroed(layout) },
             }
         }
 
         unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
             match Self::pages(layout) {
-                Some((page, room)) => {
+                Some((page, capacity)) => {
                     let first = start.wrapping_sub(start.addr() % page);
-                    // SAFETY: the mapping that was made for this allocation.
-                    unsafe { libc::munmap(first.cast(), room + page) };
+                    // SAFETY: the mapping made for this allocation, from its first page.
+                    unsafe { libc::munmap(first.cast(), capacity + page) };
                 }
-                // SAFETY: as the caller promises; it came from there.
+                // SAFETY: `alloc` passed this layout to `System`; the caller returns its
+                // allocation.
                 None => unsafe { System.dealloc(start, layout) },
             }
         }
@@ -163,11 +169,11 @@ mod linux {
     #[global_allocator]
     static WALLED: Walled = Walled;
 
-    /// Sizes of batches beside 0 to 65.
+    /// Sizes of batches in addition to 0 to 65.
     const SIZES: [usize; 8] = [127, 128, 129, 255, 511, 512, 513, 1000];
     const MOST: usize = 1000;
 
-    /// Both ends of the ranges of a RIB, and the answers to them.
+    /// Both ends of the ranges of a RIB, with their answers.
     fn cases<F: Engines>(rib: &Rib<F>) -> (Vec<F::Bits>, Vec<Option<NextHopId>>) {
         let ends = rib
             .ranges()
@@ -175,9 +181,10 @@ mod linux {
         ends.cycle().skip(7).take(MOST).unzip()
     }
 
-    /// Batches of many sizes, addresses and answers on either side of a guard page, answered by
-    /// `answer`. A slice that ends at the page begins wherever its length makes it begin, so every
-    /// alignment to a vector occurs.
+    /// Answers batches of many sizes with `answer`, addresses and answers on either side of a guard
+    /// page.
+    ///
+    /// The length of a slice before the page decides its start, so every vector alignment occurs.
     fn between_pages<A: Copy>(
         about: &str,
         (keys, expected): (&[A], &[Option<NextHopId>]),
@@ -199,7 +206,7 @@ mod linux {
         }
     }
 
-    /// Every engine at every level, all at once and one after the other.
+    /// Every engine at every level, as a batch and one after the other.
     fn stays_inside<F: Engines>(rib: &Rib<F>) {
         let (keys, expected) = cases(rib);
         for spec in specs::<F>() {
@@ -216,7 +223,7 @@ mod linux {
         }
     }
 
-    /// The same of addresses in any form.
+    /// Does the same with addresses in another layout.
     fn form_stays_inside<F: Engines, A: Copy>(rib: &Rib<F>, held: impl Fn(F::Bits) -> A)
     where
         for<'a> Keys<'a, F>: From<&'a [A]>,
@@ -269,11 +276,10 @@ mod linux {
         form_stays_inside(&table6(), |addr| [(addr >> 64) as u64, addr as u64]);
     }
 
-    /// In the environment: touch a guard page, and which.
+    /// Environment variable: the guard page to touch.
     const TOUCH: &str = "LONGMATCH_TEST_TOUCH_GUARD";
 
-    /// The tests above prove something only if a step outside is a crash: takes one, in a process of
-    /// its own.
+    /// A step outside is a crash, which the tests above rely on. Takes one in a process of its own.
     #[test]
     fn a_step_outside_is_a_crash() {
         let step = |side: &str| {
@@ -281,7 +287,7 @@ mod linux {
             let test = ["--exact", "linux::a_step_outside_is_a_crash", "--test-threads=1"];
             process.args(test).env(TOUCH, side).output().unwrap().status
         };
-        let mut room = Guarded::<u32>::new(10);
+        let mut guarded = Guarded::<u32>::new(10);
         match std::env::var(TOUCH).as_deref() {
             Err(_) => {
                 use std::os::unix::process::ExitStatusExt;
@@ -293,7 +299,7 @@ mod linux {
             Ok("array") => {
                 let array = vec![7u32; 5000];
                 let end = array.as_ptr().wrapping_add(array.len());
-                // SAFETY: none, as below.
+                // SAFETY: none; the read of a guard page must end this process.
                 println!("{}", unsafe { end.read_volatile() });
             }
             Ok(side) => {
@@ -302,8 +308,8 @@ mod linux {
                     "before" => (Guard::Before, -1),
                     _ => (Guard::Behind, 9),
                 };
-                let first: *const u32 = room.slice(guard, 10, 7).as_ptr();
-                // SAFETY: none for -1 and 10, and that is the point: nothing but this process ends.
+                let first: *const u32 = guarded.slice(guard, 10, 7).as_ptr();
+                // SAFETY: none for -1 and 10: the read of a guard page must end this process.
                 let read = unsafe { first.wrapping_offset(step).read_volatile() };
                 assert_eq!(read, 7);
             }

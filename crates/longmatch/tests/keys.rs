@@ -1,4 +1,4 @@
-//! Batches in every form of addresses: each engine answers them as it answers integers.
+//! Batches in every key layout: each engine answers them as it answers integers.
 
 mod common;
 
@@ -8,9 +8,9 @@ use common::{levels, specs, spread};
 use longmatch::{Bits, Engines, Fib, Form, Ipv4, Ipv6, Keys, NextHopId, Rib};
 use proptest::prelude::*;
 
-/// The same addresses in all forms of a family.
+/// The same addresses in all key layouts of a family.
 trait Forms: Engines {
-    /// Hands each form to `see`.
+    /// Calls `see` with each layout.
     fn each_form(addrs: &[Self::Bits], see: impl FnMut(Keys<'_, Self>));
 }
 
@@ -33,8 +33,9 @@ impl Forms for Ipv6 {
     }
 }
 
-/// Batches of 0 to 65 addresses and around the block in which other forms are converted, with room
-/// left over, which must stay as it was.
+/// Batches of 0 to 65 addresses, and around the block in which other layouts are converted.
+///
+/// The output is longer; its rest must be untouched.
 fn every_form_and_small_size<F: Forms>(rib: &Rib<F>) {
     const SIZES: [usize; 7] = [127, 255, 256, 257, 511, 513, 1000];
     let untouched = NextHopId::new(0xdead);
@@ -68,7 +69,7 @@ fn ipv6_in_every_form_and_small_size() {
 }
 
 #[test]
-fn too_little_room_is_a_panic() {
+fn a_short_output_panics() {
     for spec in specs::<Ipv6>() {
         let fib = Fib::compile(&spread::<Ipv6>(10), spec.clone()).unwrap();
         Ipv6::each_form(&[1, 2, 3], |keys| {
@@ -79,7 +80,7 @@ fn too_little_room_is_a_panic() {
     }
 }
 
-/// The bytes of packets begin anywhere.
+/// Packets' bytes have no alignment.
 #[test]
 fn network_order_at_every_alignment() {
     let rib = spread::<Ipv4>(2000);
@@ -108,7 +109,7 @@ fn fibs<F: Engines>(routes: u32) -> Vec<Fib<F>> {
     specs::<F>().into_iter().map(|spec| Fib::compile(&rib, spec).unwrap()).collect()
 }
 
-/// Some addresses near routes: bits of `noise` below the given length take the place of a route's.
+/// Addresses near routes: a route's address with the bits of `noise` below the given length.
 fn near_routes<F: Engines>(routes: u32, picks: &[(usize, u8, u128)]) -> Vec<F::Bits> {
     let rib: Vec<_> = spread::<F>(routes).iter().collect();
     let near = |(pick, len, noise): &(usize, u8, u128)| {
@@ -123,7 +124,7 @@ fn picks() -> impl Strategy<Value = Vec<(usize, u8, u128)>> {
     proptest::collection::vec(any::<(usize, u8, u128)>(), 0..=65)
 }
 
-/// Every engine, level and form answers as a lookup of each address does.
+/// Every engine, level and layout agrees with single lookups.
 fn as_one_by_one<F: Forms>(fibs: &[Fib<F>], addrs: &[F::Bits]) {
     for fib in fibs {
         let right: Vec<_> = addrs.iter().map(|addr| fib.lookup(F::addr(*addr))).collect();

@@ -1,5 +1,5 @@
-//! Tables that change under readers in threads: every answer must be one that was right at some
-//! moment of the call. The full forms are ignored by default and run by `cargo xtask prove`.
+//! Tables that change under reader threads: every answer must have been right at some moment of the
+//! call. The full forms are ignored by default; `cargo xtask prove` runs them.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -10,18 +10,18 @@ use longmatch::live::{Reader, Writer};
 use longmatch::simd::Simd;
 use longmatch::{Change, EngineSpec, Family, Ipv4, NextHopId, Prefix, Rib, Route};
 
-/// How much of a race is enough.
+/// The amount of work after which a race ends.
 #[derive(Clone, Copy)]
 struct Enough {
     updates: u32,
     lookups: u64,
     /// Calls during which the version changed.
     overlaps: u64,
-    /// Versions that are told apart by their next hops, which begin again after so many.
+    /// Number of versions that next hops tell apart; then they repeat.
     ids: u32,
 }
 
-/// What the threads tell each other.
+/// State shared by the threads.
 #[derive(Default)]
 struct Race {
     /// The last version whose commit has begun, and the last whose commit has returned.
@@ -33,12 +33,12 @@ struct Race {
 }
 
 const KEYS: usize = 96;
-/// As many, twice as many for routes inside, and as many again for other addresses, fit 15 bits.
+/// The ids of keys, of inner routes and of other addresses, three times this number, fit 15 bits.
 const IDS_OF_15_BITS: u32 = 10_000;
 
 impl Race {
-    /// Asks for the same addresses again and again, in every way that there is, and holds each
-    /// answer against the versions that were current during the call.
+    /// Looks up the same addresses again and again with every method, and checks each answer
+    /// against the versions current during the call.
     fn read(&self, mut reader: Reader<Ipv4>, keys: &[u32; KEYS], ids: u32) {
         let levels: Vec<Simd> = Simd::available().collect();
         let mut out = [None; KEYS];
@@ -54,22 +54,22 @@ impl Race {
                 0 => reader.pin().lookup_batch_with(simd, keys, out),
                 1 => reader.pin().lookup_each(simd, keys, out),
                 _ => {
-                    let mut stay = reader.stay();
-                    stay.table().lookup_batch_with(simd, keys, out);
-                    stay.report();
-                    stay.table().lookup_batch_with(simd, keys, out);
+                    let mut resident = reader.stay();
+                    resident.table().lookup_batch_with(simd, keys, out);
+                    resident.report();
+                    resident.table().lookup_batch_with(simd, keys, out);
                 }
             }
             let after = self.begun.load(Acquire);
             for (hop, last) in out.iter().zip(&mut last) {
-                let id = hop.expect("there is a route at every moment").get();
+                let id = hop.expect("every version has a route").get();
                 assert!(id <= 2 * ids, "{id} is a next hop of other addresses");
                 if after - before >= ids {
                     continue;
                 }
                 // The last version up to `after` that has this next hop.
                 let version = after.checked_sub((after + ids - (id - 1) % ids) % ids);
-                let version = version.expect("a version");
+                let version = version.expect("a version has this next hop");
                 assert!(version >= before, "{version} of {before} to {after}");
                 assert!(version >= *last, "{version} after {last}");
                 *last = version;
@@ -79,7 +79,7 @@ impl Race {
         }
     }
 
-    /// Commits versions until it is enough.
+    /// Commits versions until the required amount of work is done.
     fn write(
         &self,
         writer: &mut Writer<Ipv4>,
@@ -96,7 +96,8 @@ impl Race {
             }
             writer.commit().unwrap();
             self.done.store(version, Release);
-            // What this version took out is soon used for something else, which no key may see.
+            // Memory retired by this version is soon reused for other addresses, which no key may
+            // see.
             let next_hop = 1 + 2 * enough.ids + version % enough.ids;
             for change in changes(elsewhere, version % 3 > 0, next_hop, 0) {
                 writer.apply(change).unwrap();
@@ -113,8 +114,8 @@ impl Race {
     }
 }
 
-/// The changes of a version: the first prefix gets another next hop; the others, which lie in it,
-/// get one that is `inside` higher, or are withdrawn, so that the table has another shape.
+/// The changes of a version. The first prefix gets another next hop; the others, which lie inside,
+/// get one that is `inside` higher or are withdrawn, so that the table's shape changes.
 fn changes(
     prefixes: &[Prefix<Ipv4>],
     all: bool,
@@ -130,23 +131,24 @@ fn changes(
     })
 }
 
-/// Version `v` of the table says next hop `1 + v % ids`, or as many more as there are ids, for all
-/// keys, which lie in the first prefix. The routes `elsewhere` change between the versions, and have
-/// next hops above those.
+/// Runs readers against a writer.
+///
+/// Version `v` gives all keys next hop `1 + v % ids`, or `ids` more; the keys lie in the first
+/// prefix. The routes `elsewhere` change between the versions and have next hops above those.
 fn race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
     let [prefixes, elsewhere]: [Vec<Prefix<Ipv4>>; 2] =
         [prefixes, elsewhere].map(|list| list.iter().map(|p| p.parse().unwrap()).collect());
     let first =
         |prefix: &Prefix<Ipv4>| Route { prefix: *prefix, next_hop: NextHopId::new(1).unwrap() };
     let mut rib: Rib<Ipv4> = prefixes.iter().map(first).collect();
-    // Something beside it, so that pages are of all sizes.
+    // More routes, so that pages have all sizes.
     for i in 0..2000u32 {
         let prefix = Prefix::from_bits_masked(0x0b00_0000 + i * 7777, 17 + (i % 12) as u8);
         rib.insert(prefix, NextHopId::new(1 + i % 200).unwrap()).unwrap();
     }
     let spec: EngineSpec = engine.parse().unwrap();
     let mut writer = Writer::new(rib, spec).unwrap();
-    // In every block that the prefixes cover.
+    // Keys in every block that the prefixes cover.
     let shortest = prefixes[0];
     let step = (shortest.last() - shortest.first()) / KEYS as u32;
     let keys: [u32; KEYS] = std::array::from_fn(|i| shortest.first() + step * i as u32);
@@ -156,7 +158,7 @@ fn race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
         for reader in readers {
             let (race, keys) = (&race, &keys);
             scope.spawn(move || {
-                // Whoever fails ends the race.
+                // A failing thread ends the race.
                 let _over = OverOnPanic(&race.over);
                 race.read(reader, keys, enough.ids);
             });
@@ -185,7 +187,7 @@ impl Drop for OverOnPanic<'_> {
 
 /// Next hops that every engine holds.
 const IDS: u32 = 20_000;
-/// A tenth of it where everything is watched, and takes fifty times as long.
+/// A tenth under a sanitizer, which is fifty times slower.
 const QUICK: Enough = match cfg!(longmatch_sanitize) {
     true => Enough { updates: 300, lookups: 10_000, overlaps: 10, ids: IDS },
     false => Enough { updates: 3000, lookups: 100_000, overlaps: 100, ids: IDS },
@@ -194,7 +196,7 @@ const QUICK_SWAP: Enough = Enough { updates: 30, lookups: 20_000, overlaps: 10, 
 const FULL: Enough =
     Enough { updates: 1_000_000, lookups: 100_000_000, overlaps: 100_000, ids: IDS };
 
-/// One prefix inside a block of the root: one store shows it.
+/// One prefix inside a block of the root: one store publishes it.
 #[test]
 fn a_path_of_pages_changes_under_readers() {
     race("folio:codes=32:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
@@ -206,18 +208,18 @@ fn a_path_of_pages_changes_under_readers() {
     );
 }
 
-/// A prefix of many blocks, and several in a commit.
+/// A prefix of many blocks, and several prefixes in a commit.
 #[test]
 fn blocks_change_under_readers() {
     race("folio:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
     race("folio", &["10.0.0.0/14", "10.1.0.0/20", "10.2.3.4/32"], &["12.1.0.0/20"], QUICK);
 }
 
-/// Nodes and leaves, with direct pointing and without.
+/// Nodes and leaves, with and without direct pointing.
 #[test]
 fn a_poptrie_changes_under_readers() {
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
-    // A direct entry that is a leaf and a node in turn.
+    // A direct entry that is alternately a leaf and a node.
     race(
         "poptrie:s=16",
         &["10.1.0.0/16", "10.1.64.0/18", "10.1.64.0/26"],
@@ -228,7 +230,7 @@ fn a_poptrie_changes_under_readers() {
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
 }
 
-/// Entries of both tables, of both widths.
+/// Entries of both tables and of both widths.
 #[test]
 fn dir24_8_changes_under_readers() {
     let elsewhere = ["12.1.2.0/24", "12.1.3.4/32"];
@@ -241,7 +243,7 @@ fn dir24_8_changes_under_readers() {
     race("dir24_8:entry=32", &["10.0.0.0/15", "10.0.7.0/25"], &elsewhere, QUICK);
 }
 
-/// Another root for each version, of both strides.
+/// Another root for each version, with both strides.
 #[test]
 fn a_tree_bitmap_changes_under_readers() {
     let elsewhere = ["12.1.2.0/24", "10.200.0.0/32"];
@@ -254,10 +256,10 @@ fn a_tree_bitmap_changes_under_readers() {
     );
 }
 
-/// Short chunks and long ones, chunks that are shared, and blocks of a second level.
+/// Short and long chunks, shared chunks, and blocks of a second level.
 #[test]
 fn a_dxr_changes_under_readers() {
-    // Next hops of 8 bits, as short chunks have.
+    // Next hops of 8 bits, as in short chunks.
     race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], Enough { ids: 80, ..QUICK });
     race("dxr:d=16:wide", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], QUICK);
     race("dxr:d=18", &["10.0.0.0/12", "10.3.3.0/25"], &["12.1.0.0/20"], QUICK);
@@ -311,7 +313,7 @@ fn full_race_of_dxr() {
     race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], FULL);
 }
 
-/// Random changes of a large table: pages are used again, and nothing is lost.
+/// Random changes to a large table: pages are reused, and nothing is lost.
 fn churn(engine: &str, routes: u32, updates: u32) {
     let spec: EngineSpec = engine.parse().unwrap();
     let mut state = 1u64;
@@ -376,7 +378,7 @@ fn full_churn_of_dir24_8() {
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
 fn full_churn_of_dxr() {
-    // More of such routes exceed the 19 bits of a chunk's base.
+    // More such routes exceed the 19 bits of a chunk's base.
     churn("dxr", 100_000, 10_000_000);
     churn("dxr:d=15:x=5", 100_000, 10_000_000);
 }
@@ -387,7 +389,7 @@ fn full_churn_of_a_tree_bitmap() {
     churn("tree_bitmap", 500_000, 10_000_000);
 }
 
-/// Readers come and go while the table changes.
+/// Readers start and end while the table changes.
 #[test]
 fn readers_come_and_go() {
     let mut writer =

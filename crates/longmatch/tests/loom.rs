@@ -1,9 +1,9 @@
 //! The concurrent parts of live tables in a model checker: every interleaving of a writer with
-//! readers, and every value that a load may see.
+//! readers, and every value that a load may return.
 
 extern crate alloc;
 
-/// The library's names of what is included here.
+/// The library's names of the modules included here.
 mod mem {
     pub(crate) use crate::retired::RetireList;
     pub(crate) use crate::sync;
@@ -21,13 +21,13 @@ mod retired;
 #[path = "../src/live/shared.rs"]
 mod shared;
 
-/// The model checker's atomics in the place of the real ones.
+/// The model checker's atomics instead of the real ones.
 mod sync {
     pub use loom::sync::Arc;
     pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};
     pub use loom::thread;
 
-    /// Memory of which the checker sees when it is written while it is read.
+    /// Memory for which the checker detects writes during reads.
     #[derive(Debug)]
     pub struct Cell<T>(loom::cell::UnsafeCell<T>);
 
@@ -40,12 +40,12 @@ mod sync {
         }
 
         pub fn get(&self) -> T {
-            // SAFETY: the checker fails when another thread writes it.
+            // SAFETY: the checker fails if another thread writes the value.
             self.0.with(|value| unsafe { *value })
         }
 
         pub fn set(&self, value: T) {
-            // SAFETY: the checker fails when another thread reads or writes it.
+            // SAFETY: the checker fails if another thread reads or writes the value.
             self.0.with_mut(|place| unsafe { *place = value });
         }
     }
@@ -57,15 +57,16 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use models::{Size, slots, trie, values, whole};
 
-/// Every interleaving with at most so many changes of thread where the thread could go on. In some
-/// of them the model has used something again.
+/// Checks every interleaving with at most `changes` preemptions.
+///
+/// At least one of them must reuse memory.
 fn every(changes: usize, run: impl Fn() -> u32 + Send + Sync + 'static) {
     let most = StdArc::new(StdAtomicU32::new(0));
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(changes);
     let seen = most.clone();
     model.check(move || _ = seen.fetch_max(run(), Relaxed));
-    assert!(most.load(Relaxed) > 0, "nothing was used again");
+    assert!(most.load(Relaxed) > 0, "no interleaving reused memory");
 }
 
 const PINS: Size = Size { pinning: 1, staying: 0, calls: 2, commits: 3 };

@@ -1,11 +1,11 @@
-//! The models of `tests/loom.rs` with more readers and commits than every interleaving can be
-//! tried of: random ones are. Here all atomics are sequentially consistent, so this is for what the
-//! protocol says, not for its orderings. The full forms are ignored by default and run by `cargo
-//! xtask prove`.
+//! The models of `tests/loom.rs` with more readers and commits than an exhaustive check permits;
+//! random schedules are checked instead. Here all atomics are sequentially consistent, so this
+//! tests the protocol, not its orderings. The full forms are ignored by default; `cargo xtask
+//! prove` runs them.
 
 extern crate alloc;
 
-/// The library's names of what is included here.
+/// The library's names of the modules included here.
 mod mem {
     pub(crate) use crate::retired::RetireList;
     pub(crate) use crate::sync;
@@ -23,7 +23,7 @@ mod retired;
 #[path = "../src/live/shared.rs"]
 mod shared;
 
-/// The model checker's atomics in the place of the real ones.
+/// The model checker's atomics instead of the real ones.
 mod sync {
     use core::cell::UnsafeCell;
     use core::sync::atomic::Ordering::SeqCst;
@@ -34,14 +34,14 @@ mod sync {
     pub use shuttle::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, fence};
     pub use shuttle::thread;
 
-    /// Memory that knows when it is written while it is read.
+    /// Memory that detects writes during reads.
     pub struct Cell<T> {
         value: UnsafeCell<T>,
-        /// Two for each who reads, one for who writes.
+        /// Two per reader, one per writer.
         users: AtomicUsize,
     }
 
-    // SAFETY: the checker runs one thread at a time, and changes threads only where one uses an
+    // SAFETY: the checker runs one thread at a time, and switches threads only where one uses an
     // atomic.
     unsafe impl<T: Send> Sync for Cell<T> {}
 
@@ -51,16 +51,17 @@ mod sync {
         }
 
         pub fn get(&self) -> T {
-            assert_eq!(self.users.fetch_add(2, SeqCst) % 2, 0, "read while it is written");
-            // SAFETY: nobody writes it now.
+            assert_eq!(self.users.fetch_add(2, SeqCst) % 2, 0, "read during a write");
+            // SAFETY: `users` shows no writer, and no thread switch happens before the next atomic.
             let value = unsafe { *self.value.get() };
             self.users.fetch_sub(2, SeqCst);
             value
         }
 
         pub fn set(&self, value: T) {
-            assert_eq!(self.users.fetch_add(1, SeqCst), 0, "written while it is used");
-            // SAFETY: nobody reads or writes it now.
+            assert_eq!(self.users.fetch_add(1, SeqCst), 0, "written during a use");
+            // SAFETY: `users` shows no other user, and no thread switch happens before the next
+            // atomic.
             unsafe { *self.value.get() = value };
             self.users.fetch_sub(1, SeqCst);
         }
@@ -75,11 +76,12 @@ use models::{Size, slots, trie, values, whole};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
 
-/// The same schedules each time.
+/// A fixed seed: the same schedules each time.
 const SEED: u64 = 5;
 
-/// Some schedules that are random, and as many in which threads have priorities that seldom change.
-/// In some of them the model has used something again.
+/// Checks random schedules, and as many in which threads have priorities that seldom change.
+///
+/// At least one of them must reuse memory.
 fn some(schedules: usize, run: impl Fn() -> u32 + Send + Sync + 'static) {
     let run = StdArc::new(run);
     again(RandomScheduler::new_from_seed(SEED, schedules), run.clone());
@@ -93,10 +95,10 @@ fn again(
     let most = StdArc::new(StdAtomicU32::new(0));
     let seen = most.clone();
     let mut config = Config::new();
-    // Of orderings that are not sequentially consistent: `tests/loom.rs` is for these.
+    // Silences warnings about weaker orderings, which `tests/loom.rs` checks.
     config.silence_warnings = true;
     Runner::new(scheduler, config).run(move || _ = seen.fetch_max(run(), Relaxed));
-    assert!(most.load(Relaxed) > 0, "nothing was used again");
+    assert!(most.load(Relaxed) > 0, "no schedule reused memory");
 }
 
 const CROWD: Size = Size { pinning: 3, staying: 2, calls: 6, commits: 12 };

@@ -1,13 +1,14 @@
-//! Every table there is, in a small universe: up to three routes, with next hops alike and not, whose
-//! prefixes differ in few bits near both ends of the address. What goes wrong with three routes is
-//! what goes wrong with a million.
+//! Every table of a small universe: up to three routes, with equal and different next hops, whose
+//! prefixes differ in few bits near both ends of the address. Defects that occur with a million
+//! routes tend to occur with three.
 
 mod common;
 
 use common::Answers;
 use longmatch::{Bits, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, NextHopId, Prefix, Rib};
 
-/// Lengths at both ends and, between them, those where strides and first tables of engines meet.
+/// Lengths at both ends, and between them lengths at which strides and first tables of engines
+/// meet.
 fn universe<F: Engines>() -> Vec<Prefix<F>> {
     let width = F::WIDTH;
     let lens = [0, 1, 2, 16, 18, 23, 24, 25, width - 2, width - 1, width];
@@ -25,13 +26,13 @@ fn universe<F: Engines>() -> Vec<Prefix<F>> {
     prefixes
 }
 
-/// Which of a table's routes share a next hop.
+/// The routes of a table that share a next hop.
 const NEXT_HOPS: [[u32; 3]; 3] = [[1, 1, 1], [1, 2, 3], [1, 2, 1]];
 
-/// The order in which three routes can be inserted.
+/// The orders in which three routes can be inserted.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// All ways to take up to three of the universe's prefixes. A prefix taken twice stands for fewer.
+/// All ways to take up to three prefixes. A prefix taken twice makes a smaller table.
 fn choices(count: usize) -> impl Iterator<Item = [usize; 3]> {
     (0..count).flat_map(move |a| (a..count).flat_map(move |b| (b..count).map(move |c| [a, b, c])))
 }
@@ -39,7 +40,7 @@ fn choices(count: usize) -> impl Iterator<Item = [usize; 3]> {
 fn rib<F: Engines>(prefixes: [Prefix<F>; 3], hops: [u32; 3], order: [usize; 3]) -> Rib<F> {
     let mut rib = Rib::new();
     for i in order {
-        // Of one prefix twice, the first next hop counts, whatever the order.
+        // For a prefix taken twice the first next hop counts, whatever the order.
         if prefixes[..i].contains(&prefixes[i]) {
             continue;
         }
@@ -85,10 +86,11 @@ fn every_table_agrees<F: Engines>() {
     println!("{}: {tables} tables of up to 3 of {} prefixes", F::NAME, universe.len());
 }
 
-/// The engines, and how many tables apart each is tried: an engine whose structure takes megabytes
-/// even for such tables would spend minutes on writing memory.
+/// The engines, each with the distance between the tables that it is tried on.
+///
+/// An engine with megabytes of structure even for small tables would take minutes.
 fn specs_by_weight<F: Engines>() -> Vec<(EngineSpec, usize)> {
-    // Half the space, and something at either end.
+    // Half the space, and a route at either end.
     let prefixes = [(F::Bits::MAX, 1), (F::Bits::ZERO, F::WIDTH), (F::Bits::MAX, F::WIDTH)];
     let prefixes = prefixes.map(|(bits, len)| Prefix::from_bits_masked(bits, len));
     let table = rib::<F>(prefixes, [1, 2, 3], ORDERS[0]);

@@ -1,6 +1,5 @@
-//! The one test suite for all engines: every engine and variant, every SIMD level that this CPU
-//! has, against the oracle. Cases that are worth a name stand in `testdata/lpm/*.toml`; proptest
-//! makes up the others.
+//! The one test suite for all engines: every engine and variant, at every SIMD level of this CPU,
+//! against the oracle. Named cases are in `testdata/lpm/*.toml`; proptest generates the others.
 
 mod common;
 
@@ -26,17 +25,17 @@ struct Case {
     name: String,
     /// `prefix next-hop`, in the order of insertion.
     routes: Vec<String>,
-    /// Prefixes removed after that.
+    /// Prefixes removed afterwards.
     #[serde(default)]
     removed: Vec<String>,
     /// `address next-hop`, or `address -` for none.
     answers: Vec<String>,
 }
 
-/// The two words of a line, if the line is of the family.
+/// The two words of a line, if the line belongs to the family.
 fn words<F: Family>(line: &str) -> Option<(&str, &str)> {
     let is_ipv6 = line.contains(':');
-    (is_ipv6 == (F::WIDTH == 128)).then(|| line.split_once(' ').expect("two words a line"))
+    (is_ipv6 == (F::WIDTH == 128)).then(|| line.split_once(' ').expect("two words per line"))
 }
 
 fn hop(text: &str) -> Option<NextHopId> {
@@ -77,18 +76,17 @@ fn named_cases() {
     assert!(count >= 20, "only {count} cases were found in {folder}");
 }
 
-/// Says which levels are exercised on this machine, and which are not.
+/// Prints the levels tested on this machine, and the levels skipped.
 #[test]
 fn levels_are_announced() {
     for level in Level::ALL {
         let tested = levels().any(|simd| simd.level() == level);
-        println!("{level}: {}", if tested { "tested" } else { "SKIPPED, this CPU has it not" });
+        println!("{level}: {}", if tested { "tested" } else { "SKIPPED, this CPU lacks it" });
     }
     assert!(levels().count() >= 1);
 }
 
-/// Batches of 0 to 65 addresses and some larger ones, with room left over, which must stay as it
-/// was.
+/// Batches of 0 to 65 addresses and some larger ones; the rest of a longer output is untouched.
 #[test]
 fn batches_of_every_small_size() {
     let rib = common::spread::<Ipv4>(2000);
@@ -111,7 +109,7 @@ fn batches_of_every_small_size() {
 }
 
 #[test]
-fn too_little_room_is_a_panic() {
+fn a_short_output_panics() {
     for kind in EngineKind::ALL {
         let fib = Fib::compile(&common::spread::<Ipv4>(10), kind).unwrap();
         let batch = || fib.lookup_batch(&[1, 2, 3], &mut [None; 2]);
@@ -131,8 +129,7 @@ fn order_of_insertion_does_not_matter() {
     }
 }
 
-/// P2, P3, P4: as many IPv6 routes below one another as there are lengths, for several stems, all
-/// held and all answered.
+/// P2, P3, P4: nested IPv6 routes of every length, for several stems, are all held and answered.
 #[test]
 fn every_ipv6_length_is_held() {
     let mut rib = Rib::<Ipv6>::new();
@@ -150,8 +147,8 @@ fn every_ipv6_length_is_held() {
     check_all("every length", &rib, &answers);
 }
 
-/// Routes whose bits are few, so that they nest, meet and repeat, at both ends of the address and
-/// round the ends of common strides.
+/// Routes with few bits set, so that they nest, coincide and repeat, at both ends of the address
+/// and around the ends of common strides.
 fn routes<F: Family>() -> impl Strategy<Value = Vec<(Prefix<F>, u32)>> {
     let len = prop_oneof![0..=F::WIDTH, Just(F::WIDTH), 16u8..=26];
     let route = (0u128..8, 0u128..256, 0u128..16, len, 1u32..5).prop_map(|(a, b, c, len, hop)| {
@@ -161,8 +158,8 @@ fn routes<F: Family>() -> impl Strategy<Value = Vec<(Prefix<F>, u32)>> {
     proptest::collection::vec(route, 0..40)
 }
 
-/// Inserts all routes, removes the first ones again, and compares every engine with the oracle on
-/// both sides of every prefix's ends and elsewhere.
+/// Inserts all routes, removes the first ones, and compares every engine with the oracle on both
+/// sides of every prefix's ends and at other addresses.
 fn matches_the_oracle<F: Engines>(routes: &[(Prefix<F>, u32)], removed: usize, probes: &[u128]) {
     let mut rib = Rib::new();
     for (prefix, hop) in routes {
@@ -204,14 +201,14 @@ proptest! {
     }
 }
 
-/// Bytes that an engine's size is estimated at: the smallest limit is exceeded, and the error says
-/// by how much.
+/// The estimated bytes of an engine: the smallest limit is exceeded, and the error names the
+/// estimate.
 fn estimate<F: Engines>(rib: &Rib<F>, spec: &EngineSpec) -> Option<u64> {
     match Fib::compile(rib, spec.clone().with_memory(1)) {
         Err(CompileError::TooLarge { bytes, limit: 1, .. }) => Some(bytes),
         Err(CompileError::Memory { limit: 1, .. }) if spec.kind == EngineKind::Auto => None,
         Err(error) => panic!("{spec}: {error}"),
-        // Of an empty table a list of routes takes nothing.
+        // A list of routes takes nothing for an empty table.
         Ok(fib) => {
             assert_eq!((fib.memory_usage().bytes(), rib.len()), (0, 0), "{spec} was not refused");
             None
@@ -219,7 +216,7 @@ fn estimate<F: Engines>(rib: &Rib<F>, spec: &EngineSpec) -> Option<u64> {
     }
 }
 
-/// Every engine's estimate is at least what it takes, and a limit of that much is no obstacle.
+/// Every engine's estimate is an upper bound of its size, and sufficient as a limit.
 fn check_estimates<F: Engines>(rib: &Rib<F>) {
     for spec in specs::<F>() {
         let Some(bytes) = estimate(rib, &spec) else { continue };
@@ -240,7 +237,7 @@ fn estimates_are_upper_bounds() {
     check_estimates(&spread::<Ipv6>(1000));
 }
 
-/// Few routes can make a huge table. Its size is known, and refused, before it is allocated.
+/// Few routes can make a huge table. Its size is estimated, and refused, before allocation.
 #[test]
 fn random_host_routes_are_refused_by_their_estimate() {
     let mut bits = 1u128;

@@ -1,5 +1,5 @@
-//! Commits in a thread of its own: for engines that are compiled again, which takes long, and for
-//! whoever hands over changes and must not wait for that.
+//! Commits in a background thread, for engines that are compiled again, which takes long, and
+//! callers that must not wait for it.
 
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -15,19 +15,18 @@ use crate::live::UpdateError;
 use crate::net::{Change, NextHopId, Prefix, Route};
 use crate::rib::Rib;
 
-/// Prefixes whose changes wait for a commit. Whoever has a change of one more waits too.
+/// Greatest number of prefixes with pending changes; a change to one more waits.
 const MOST_PENDING: usize = 1 << 20;
 
-/// Commits the changes of a [`Writer`] in batches, in a thread of its own.
+/// Commits the changes of a [`Writer`] in batches, in its own thread.
 ///
-/// A batch is what was handed over since the last one began, and begins no sooner than an interval
-/// after it: batches of the Spider paper (section on updates), for SAIL, Spider and every other
-/// engine that is compiled again and swapped. What is handed over while a batch is built is in the
-/// next one; nothing is lost. Of several changes of one prefix only the last matters, and only that
-/// is kept.
+/// A batch holds the changes queued since the last batch began, and begins at least an interval
+/// after it: the batches of the Spider paper (section on updates), for SAIL, Spider and every other
+/// engine that is compiled again and swapped. Changes queued while a batch is built go into the
+/// next one; nothing is lost. Of several changes to one prefix only the last is kept.
 ///
-/// A batch that is refused is kept, and tried again together with what comes next. Readers are those
-/// of the writer: get them before, or from another reader.
+/// A refused batch is kept and tried again together with the next changes. Readers are those of the
+/// writer: make them before, or clone one.
 ///
 /// ```
 /// use core::time::Duration;
@@ -81,36 +80,36 @@ impl<F: Engines> std::error::Error for BatcherError<F> {
     }
 }
 
-/// What is handed over to the thread.
+/// The queue of changes for the thread.
 struct Queue<F: Engines> {
     state: Mutex<State<F>>,
-    /// Something was handed over, or is wanted at once.
+    /// Signals a queued change or an urgent batch.
     wanted: Condvar,
-    /// A batch was begun, or ended.
+    /// Signals the begin or end of a batch.
     moved: Condvar,
 }
 
 struct State<F: Engines> {
     batch: Batch<F>,
-    /// Batches that were begun, and that have ended, refused or not.
+    /// Number of batches begun, and of batches ended, refused or not.
     begun: u64,
     ended: u64,
-    /// Something was handed over since the last one began.
+    /// Whether a change was queued since the last batch began.
     fresh: bool,
-    /// Why the last batch was refused.
+    /// The reason why the last batch was refused.
     refused: Option<UpdateError>,
-    /// Somebody waits for the next batch, whatever the interval.
+    /// Whether a caller waits for the next batch, whatever the interval.
     hurry: bool,
     ending: bool,
-    /// The thread is gone.
+    /// Whether the thread has ended.
     gone: bool,
 }
 
-/// What is to be committed together.
+/// Changes to be committed together.
 struct Batch<F: Engines> {
-    /// A table in the place of the one before.
+    /// A table that replaces all routes.
     table: Option<Box<Rib<F>>>,
-    /// The last change of each prefix: its next hop, or none.
+    /// The last change of each prefix: its next hop, or `None` to withdraw.
     changes: BTreeMap<Prefix<F>, Option<NextHopId>>,
 }
 
@@ -125,7 +124,7 @@ impl<F: Engines> Batch<F> {
         self.table.is_none() && self.changes.is_empty()
     }
 
-    /// Puts one that was refused before what was handed over since.
+    /// Merges a refused batch in front of the changes queued since.
     fn come_after(&mut self, refused: Self) {
         if self.table.is_some() {
             return;
@@ -136,7 +135,7 @@ impl<F: Engines> Batch<F> {
         }
     }
 
-    /// The changes, those that make room first.
+    /// The changes, withdrawals first because they free capacity.
     fn in_order(&self) -> impl Iterator<Item = Change<F>> {
         let change = |(prefix, next_hop): (&Prefix<F>, &Option<NextHopId>)| match *next_hop {
             Some(next_hop) => Change::Announce(Route { prefix: *prefix, next_hop }),
@@ -147,7 +146,7 @@ impl<F: Engines> Batch<F> {
         withdrawn.chain(announced).map(change)
     }
 
-    /// Commits all of it. On an error the routes of a new table may have some of the changes.
+    /// Commits the batch. On an error, a new table's routes may include some of the changes.
     fn commit(&mut self, writer: &mut Writer<F>) -> Result<(), UpdateError> {
         let Some(mut rib) = self.table.take() else {
             for change in self.in_order() {
@@ -174,16 +173,16 @@ impl<F: Engines> Batch<F> {
 
 impl<F: Engines> Queue<F> {
     fn lock(&self) -> MutexGuard<'_, State<F>> {
-        // Nobody panics while the state is between two states.
+        // No panic can leave the state inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a batch, and takes it. `None` when there is none and none will come.
+    /// Waits for a batch and takes it; `None` when the batcher ends and nothing is left.
     fn take(&self, not_before: Instant) -> Option<Batch<F>> {
         let mut state = self.lock();
         loop {
-            // What was refused is tried again when something has changed: the batch, or, where
-            // readers were the reason, the readers.
+            // A refused batch is tried again when it has changed or, if stalled readers were the
+            // reason, at once.
             let again = matches!(state.refused, None | Some(UpdateError::Retired { .. }));
             let wanted = !state.batch.is_empty() && (again || state.fresh);
             if state.ending && !wanted {
@@ -204,7 +203,7 @@ impl<F: Engines> Queue<F> {
         }
     }
 
-    /// The thread: batch after batch.
+    /// Runs the thread: commits batch after batch.
     fn run(&self, mut writer: Writer<F>, interval: Duration) -> Writer<F> {
         let _gone = Gone(self);
         let mut not_before = Instant::now();
@@ -217,7 +216,7 @@ impl<F: Engines> Queue<F> {
             state.ended += 1;
             if failed {
                 state.batch.come_after(batch);
-                // One more attempt is all that an ending batcher makes.
+                // An ending batcher makes only one more attempt.
                 if state.ending {
                     self.moved.notify_all();
                     break;
@@ -230,10 +229,10 @@ impl<F: Engines> Queue<F> {
     }
 }
 
-/// At least so long after a batch was refused the next one begins, unless somebody waits for it.
+/// Least delay before the batch after a refused one, unless a caller waits for it.
 const AFTER_REFUSAL: Duration = Duration::from_millis(10);
 
-/// Says that the thread is gone, however it ends.
+/// Records that the thread has ended, normally or by a panic.
 struct Gone<'a, F: Engines>(&'a Queue<F>);
 
 impl<F: Engines> Drop for Gone<'_, F> {
@@ -244,7 +243,7 @@ impl<F: Engines> Drop for Gone<'_, F> {
 }
 
 impl<F: Engines> Batcher<F> {
-    /// Starts the thread. `interval` is the least time between the beginnings of two batches.
+    /// Starts the thread. `interval` is the least time between the starts of two batches.
     ///
     /// # Errors
     /// When the system starts no thread. The error keeps the writer.
@@ -288,10 +287,11 @@ impl<F: Engines> Batcher<F> {
         }
     }
 
-    /// Hands over a change. Waits only when the changes of 2^20 prefixes wait for their batch.
+    /// Queues a change. Waits only while changes of 2^20 prefixes are pending.
     ///
     /// # Errors
-    /// When so many wait, and the last batch was refused: why it was. The change is not taken then.
+    /// When so many are pending and the last batch was refused: its error. The change is not queued
+    /// then.
     ///
     /// # Panics
     /// When the thread has panicked.
@@ -315,8 +315,9 @@ impl<F: Engines> Batcher<F> {
         Ok(())
     }
 
-    /// Hands over a whole table, in the place of all routes and of the changes that wait. Changes
-    /// that are handed over later are changes of this table.
+    /// Queues a whole table, which replaces all routes and all pending changes.
+    ///
+    /// Changes queued later apply to this table.
     pub fn replace(&self, rib: Rib<F>) {
         let mut state = self.queue.lock();
         let before = core::mem::take(&mut state.batch);
@@ -324,14 +325,14 @@ impl<F: Engines> Batcher<F> {
         state.fresh = true;
         self.queue.wanted.notify_one();
         drop(state);
-        // Outside of the lock, as a table may take a while.
+        // Dropped outside the lock, because freeing a table may take long.
         drop(before);
     }
 
-    /// Waits until all that was handed over before has been in a batch, which begins at once.
+    /// Commits all queued changes in a batch that begins at once, and waits for its end.
     ///
     /// # Errors
-    /// When that batch, or a later one, was refused: why. It is kept, and tried again.
+    /// The error of that batch, or of a later one, if refused. The batch is kept and tried again.
     ///
     /// # Panics
     /// When the thread has panicked.
@@ -350,20 +351,21 @@ impl<F: Engines> Batcher<F> {
     }
 
     fn wait<'s>(&self, state: MutexGuard<'s, State<F>>) -> MutexGuard<'s, State<F>> {
-        assert!(!state.gone, "the thread that commits has panicked");
+        assert!(!state.gone, "the batcher's thread has panicked");
         self.queue.moved.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Commits what waits, and ends the thread; the writer. What was refused last is not in its
-    /// routes: to know, [`Batcher::flush`] first.
+    /// Commits pending changes, ends the thread and returns the writer.
+    ///
+    /// A batch refused last is not in its routes; [`Batcher::flush`] before reports that.
     ///
     /// # Panics
     /// When the thread has panicked.
     pub fn end(mut self) -> Writer<F> {
-        self.stop().expect("the thread runs until it is stopped")
+        self.stop().expect("only `stop` ends the thread")
     }
 
-    /// The writer, unless it is gone.
+    /// Ends the thread and returns its writer, if there still is a thread.
     fn stop(&mut self) -> Option<Writer<F>> {
         let thread = self.thread.take()?;
         self.queue.lock().ending = true;
@@ -377,7 +379,7 @@ impl<F: Engines> Batcher<F> {
 }
 
 impl<F: Engines> Drop for Batcher<F> {
-    /// Commits what waits, and ends the thread.
+    /// Commits pending changes and ends the thread.
     fn drop(&mut self) {
         drop(self.stop());
     }
@@ -435,7 +437,7 @@ mod tests {
         assert_eq!(reader.pin().lookup("10.0.0.1".parse().unwrap()), Some(hop(2)));
     }
 
-    /// Handed over by two threads while batches are built; the last change of a prefix counts.
+    /// Two threads queue changes while batches are built; the last change of a prefix wins.
     #[test]
     fn nothing_is_lost_during_a_rebuild() {
         let (batcher, mut reader) = batcher("spider", Duration::ZERO);
@@ -498,7 +500,7 @@ mod tests {
         assert_eq!(reader.pin().lookup("10.0.0.1".parse().unwrap()), Some(hop(1)));
     }
 
-    /// What is refused is kept until the reason is gone.
+    /// A refused batch is kept until the reason for the refusal ends.
     #[test]
     fn refused_batches_are_kept() {
         let (batcher, mut reader) = batcher("folio:codes=16", Duration::ZERO);
@@ -513,7 +515,7 @@ mod tests {
         batcher.apply(Change::Withdraw("11.0.0.0/24".parse().unwrap())).unwrap();
         batcher.flush().unwrap();
         assert_eq!(reader.pin().lookup(addr), Some(hop(2)));
-        // A reader that stalls.
+        // A stalled reader.
         let guard = reader.pin();
         let mut refused = String::new();
         for i in 3..2000 {
@@ -538,7 +540,7 @@ mod tests {
         let (batcher, mut reader) = batcher("folio:codes=16", HOUR);
         batcher.apply(announce("10.0.0.0/8", 1)).unwrap();
         batcher.flush().unwrap();
-        // Of the table before: replaced with it.
+        // A change to the old table, replaced with it.
         batcher.apply(announce("10.1.0.0/16", 2)).unwrap();
         let route = |prefix: &str, id| Route { prefix: prefix.parse().unwrap(), next_hop: hop(id) };
         batcher.replace([route("11.0.0.0/8", 3), route("12.0.0.0/8", 4)].into_iter().collect());
@@ -559,7 +561,7 @@ mod tests {
         writer.check().unwrap();
     }
 
-    /// What was handed over while a batch was refused is later than that.
+    /// Changes queued while a batch was refused apply after it.
     #[test]
     fn refused_batches_come_first() {
         let [a, b] = ["10.0.0.0/8", "11.0.0.0/8"].map(|p| p.parse::<Prefix<Ipv4>>().unwrap());
@@ -572,7 +574,7 @@ mod tests {
         since.come_after(refused());
         assert_eq!(since.changes, batch(&[(a, 0), (b, 2)], None).changes);
         assert!(since.table.is_some());
-        // A new table is in the place of the one before, with all its changes.
+        // A new table replaces the old one and all its changes.
         let mut since = batch(&[(a, 3)], Some(Rib::new()));
         since.come_after(refused());
         assert_eq!(since.changes, batch(&[(a, 3)], None).changes);

@@ -1,4 +1,4 @@
-//! Why a change was refused.
+//! The error of a refused change.
 
 use core::fmt;
 
@@ -6,23 +6,22 @@ use crate::engine::CompileError;
 use crate::net::NextHopsFull;
 use crate::rib::RibFull;
 
-/// Why a table was not changed; it answers exactly as before.
+/// The reason why a table was not changed; it answers exactly as before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// The table now exceeds a limit of this variant of the engine.
+    /// The table would exceed a limit of this engine variant.
     Limit(CompileError),
-    /// The routes are as many as their limit allows.
+    /// The table holds as many routes as its limit allows.
     Full(RibFull),
-    /// So much memory was taken out of a table that changes under readers, and readers that neither
-    /// end nor report keep it from being used again.
+    /// Readers that neither go offline nor report block the reuse of too much retired memory.
     Retired {
-        /// As much.
+        /// Retired bytes that cannot be reused.
         bytes: usize,
-        /// More than this is refused.
+        /// The limit, in bytes.
         limit: usize,
     },
-    /// Every id of a value is in use.
+    /// Every value id is in use.
     Values(NextHopsFull),
 }
 
@@ -34,9 +33,8 @@ impl fmt::Display for UpdateError {
             Self::Values(error) => write!(f, "the change was not made: {error}"),
             Self::Retired { bytes, limit } => write!(
                 f,
-                "the change was not made: readers keep {bytes} bytes that were taken out of the \
-                 table, and the limit is {limit}; a reader's guard must be dropped, or a resident \
-                 reader must report"
+                "the change was not made: readers keep {bytes} retired bytes from reuse, and the \
+                 limit is {limit}; drop a reader's guard, or have a resident reader report"
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! Tables that change while they answer: one writer, many readers, who never wait.
+//! Tables that change while readers look up: one writer and many readers that never wait.
 //!
 //! ```
 //! use longmatch::live::Writer;
@@ -11,7 +11,7 @@
 //! let next_hop = NextHopId::new(5).unwrap();
 //! writer.apply(Change::Announce(Route { prefix, next_hop }))?;
 //! writer.commit()?;
-//! // The thread looked before or after: it saw no route, or this one.
+//! // The reader thread sees the table before or after the commit.
 //! assert!([None, Some(next_hop)].contains(&looking.join().unwrap()));
 //! assert_eq!(writer.reader().pin().lookup("192.0.2.1".parse()?), Some(next_hop));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -19,62 +19,61 @@
 //!
 //! # How it works
 //!
-//! The [`Writer`] owns the routes and the write side of the engine: its allocator and its accounts.
-//! Readers see the arrays that lookups read. A commit builds what is new aside, where no entry
-//! leads yet, and then replaces the entries that lead to what was there before, each with one
-//! store. Folio, Poptrie, DXR, DIR-24-8 and Tree Bitmap are patched so. Any other engine is compiled again,
-//! and the pointer to it is replaced. So is a patched one after as many changes as it has routes, as
-//! it may be another table than its plan was made for.
+//! The [`Writer`] owns the routes and the engine's write side: its allocator and its accounts.
+//! Readers hold the arrays that lookups read. A commit builds new parts in memory that no entry
+//! leads to yet, then replaces the entries that lead to the old parts, each with one store. Folio,
+//! Poptrie, DXR, DIR-24-8 and Tree Bitmap are patched in this way. Any other engine is compiled
+//! again, and the pointer to it is replaced. A patched engine is also compiled again after as many
+//! changes as it has routes, because its plan may no longer fit the table.
 //!
-//! What the entries led to before is retired: it is used again when every reader that was reading
-//! then has ended or reported. Readers say so in words of their own, which only the writer looks
-//! at (`reclaim.rs` has the argument).
+//! The old parts are retired: their memory is reused when every reader that was online at the time
+//! has gone offline or reported. Each reader records this in its own slot, which only the writer
+//! reads (`reclaim.rs` has the argument).
 //!
-//! A [`Reader`] is used in one of two ways. [`Reader::pin`] is for lookups now and then: it costs a
-//! fence. [`Reader::stay`] is for threads that do nothing else: they report between batches, with a
-//! load and a store.
+//! A [`Reader`] is used in one of two ways. [`Reader::pin`] is for occasional lookups: it costs a
+//! fence. [`Reader::stay`] is for threads that do little but look up: they report between batches,
+//! at the cost of a load and a store.
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! A call is what a reader does from pinning on, or from taking the table of a [`Resident`].
+//! A call is the time from pinning, or from [`Resident::table`], to the end of the lookups.
 //!
 //! 1. Every lookup, and every address of a batch, is answered by a version of the table that was
-//!    current at some moment of the call. A version is what a commit has made.
+//!    current at some moment of the call. A version is the result of a commit.
 //! 2. An answer is one that was stored, never a mixture.
-//! 3. Under one guard, a table that is compiled again for each commit stays the same version. In
-//!    one that is patched, an address is never answered by an older version than before.
+//! 3. Under one guard, a table that is compiled again for each commit keeps its version. In a
+//!    patched table, an address is never answered by an older version than before.
 //! 4. A call that begins after [`Writer::commit`] has returned sees the commit.
-//! 5. Readers take no lock, try nothing twice and allocate nothing. A call reads the epoch and where
-//!    the table is; then each address reads at most as many words as in a table that does not change:
+//! 5. Readers take no lock, retry nothing and allocate nothing. A call reads the epoch and the
+//!    pointer to the table; then each address reads at most as many words as in a frozen table:
 //!
-//!    | engine | words an address at most | IPv4 | IPv6 |
+//!    | engine | greatest number of words per address | IPv4 | IPv6 |
 //!    |---|---|---|---|
-//!    | Folio | one a cut, one for a next hop without a code of its own | 4 (`cuts=17-24-32`) | 1 + cuts |
+//!    | Folio | one per cut, one for a next hop without a code of its own | 4 (`cuts=17-24-32`) | 1 + cuts |
 //!    | Poptrie | a direct entry, a node for each 6 bits below, a leaf | 5 (`s=18`) | 21 (`s=18`) |
 //!    | DXR | a direct entry or two, one for each halving of its chunk | 14 | 16 and more (`xl`) |
 //!    | DIR-24-8 | an entry, one more for each 8 bits below | 2 | 14 |
-//!    | Tree Bitmap | where the root is, a node for each stride, a result | 8 (`stride=6`) | 24 |
+//!    | Tree Bitmap | the pointer to the root, a node for each stride, a result | 8 (`stride=6`) | 24 |
 //!    | SAIL | | 4 | |
 //!    | Spider | an entry, one more for each 8 bits below | 3 | 15 |
-//! 6. A commit that fails leaves routes and table as after the last one that did not.
-//! 7. When no reader holds anything, all retired memory can be used again: [`Writer::reclaim`]
-//!    returns 0.
-//! 8. A reader that panics, is leaked with its guard, or outlives the writer does no harm, but for
-//!    this: a reader that is leaked while it holds a guard, or holds one for ever, keeps what is
-//!    retired from being used again.
+//! 6. A failed commit leaves routes and table as they were after the last successful one.
+//! 7. When no reader is online, all retired memory can be reused: [`Writer::reclaim`] returns 0.
+//! 8. A reader that panics, is leaked with its guard or outlives the writer does no harm, with one
+//!    exception: a reader that is leaked with a guard, or holds one for ever, blocks the reuse of
+//!    retired memory.
 //!
-//! An engine that is compiled again takes its time. `Batcher` (with the feature `std`) commits in a
-//! thread of its own, a batch at a time, no sooner than an interval after the one before; what
-//! arrives meanwhile is in the next one.
+//! Compiling an engine again takes time. `Batcher` (with the feature `std`) commits in its own
+//! thread, one batch at a time, at least an interval apart; changes that arrive meanwhile go into
+//! the next batch.
 //!
-//! For users with values, [`Table::live`](crate::Table::live) makes a [`TableWriter`]: both families,
-//! and values of any type, which a reader's guard keeps alive. The id of a value that no route has
-//! any more is another value's only after every reader of that time has ended or reported, and the
-//! value is dropped, by the writer, after another such time. So a [`TableView`] never finds another
-//! value than that of the route, and no id, from wherever it is, leads to one that is gone.
+//! For values, [`Table::live`](crate::Table::live) makes a [`TableWriter`]: both families, and
+//! values of any type, which a reader's guard keeps alive. When no route has a value any more, its
+//! id is reused only after every reader online at that time has gone offline or reported, and the
+//! writer drops the value after a second such grace period. So a [`TableView`] always finds the
+//! value of the route, and an id, whatever its source, never leads to a dropped value.
 //!
-//! Retired memory has a limit ([`Writer::set_retired_limit`]). Until it is reached the writer
-//! neither waits for readers nor fails because of them; then commits are refused.
+//! Retired memory has a limit ([`Writer::set_retired_limit`]). Below it the writer neither waits
+//! for readers nor fails because of them; above it commits are refused.
 
 #[cfg(feature = "std")]
 mod batcher;

@@ -1,29 +1,30 @@
-//! The read side.
+//! The read side of live tables.
 
 use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
 
-use super::reclaim::Presence;
+use super::reclaim::ReaderSlot;
 use super::shared::Shared;
 use crate::fib::LiveFib;
 use crate::net::Family;
 
-/// Looks up addresses in a table that a [`Writer`](super::Writer) changes meanwhile. Each thread
-/// that reads has its own; a clone is another.
+/// Looks up addresses in a table that a [`Writer`](super::Writer) updates at the same time.
+///
+/// Each reading thread has its own reader; a clone is another reader.
 pub struct Reader<F: Family> {
-    presence: Presence<Shared<LiveFib<F>>>,
+    presence: ReaderSlot<Shared<LiveFib<F>>>,
 }
 
 impl<F: Family> Reader<F> {
     pub(super) fn new(shared: Arc<Shared<LiveFib<F>>>) -> Self {
-        Self { presence: Presence::new(shared) }
+        Self { presence: ReaderSlot::new(shared) }
     }
 
-    /// Holds on to the current table for some lookups: a batch, or a handful.
+    /// Pins the current table for some lookups: a batch, or a handful.
     ///
-    /// Costs a fence, some nanoseconds. Memory that the writer takes out of the table is not used
-    /// again before the guard is dropped, so it should not be held for long.
+    /// Costs a fence, some nanoseconds. Memory that the writer retires is not reused before the
+    /// guard is dropped, so do not hold it for long.
     #[inline]
     pub fn pin(&mut self) -> Guard<'_, F> {
         self.presence.enter();
@@ -32,8 +33,10 @@ impl<F: Family> Reader<F> {
         Guard { presence: &self.presence, fib }
     }
 
-    /// For a thread that does little else than look up: it stays with the table, and says between
-    /// its batches that it holds nothing of it. That costs no fence.
+    /// Goes online for many batches, without a fence per batch.
+    ///
+    /// For threads that do little but look up: they report between batches that they hold no part
+    /// of the table.
     pub fn stay(&mut self) -> Resident<'_, F> {
         self.presence.enter();
         Resident { presence: &self.presence }
@@ -52,16 +55,16 @@ impl<F: Family> fmt::Debug for Reader<F> {
     }
 }
 
-/// A table that stays: see [`Reader::pin`].
+/// A pinned table; see [`Reader::pin`].
 ///
-/// Of an engine that is compiled again for each commit it is one version. Of one that is patched,
-/// each address is answered by a version that is current during the lookup, and later lookups of
-/// the address by that version or a later one.
+/// With an engine that is compiled again for each commit, the guard shows one version. With a
+/// patched engine, each address is answered by a version that is current during the lookup, and
+/// later lookups of the address by that version or a later one.
 ///
-/// A guard that is never dropped (see [`core::mem::forget`]) counts until its reader pins again or
+/// A guard that is leaked (see [`core::mem::forget`]) stays in force until its reader pins again or
 /// is dropped.
 pub struct Guard<'r, F: Family> {
-    presence: &'r Presence<Shared<LiveFib<F>>>,
+    presence: &'r ReaderSlot<Shared<LiveFib<F>>>,
     fib: &'r LiveFib<F>,
 }
 
@@ -81,23 +84,23 @@ impl<F: Family> Drop for Guard<'_, F> {
     }
 }
 
-/// A reader that stays with the table: see [`Reader::stay`].
+/// A reader that is online across batches; see [`Reader::stay`].
 ///
-/// As long as it neither reports nor is dropped, nothing that the writer takes out of the table is
-/// used again.
+/// Until it reports or is dropped, no memory that the writer retires is reused.
 pub struct Resident<'r, F: Family> {
-    presence: &'r Presence<Shared<LiveFib<F>>>,
+    presence: &'r ReaderSlot<Shared<LiveFib<F>>>,
 }
 
 impl<F: Family> Resident<'_, F> {
     /// The current table.
     #[inline]
     pub fn table(&self) -> &LiveFib<F> {
-        // SAFETY: entered; whoever has the result cannot report or drop this.
+        // SAFETY: the reader is online; the result borrows `self`, so no report or drop comes
+        // before its end.
         unsafe { self.presence.shared().current() }
     }
 
-    /// Says that nothing of the table is held. To be called between batches; a load and a store.
+    /// Reports that no part of the table is held, with a load and a store. Call it between batches.
     #[inline]
     pub fn report(&mut self) {
         self.presence.report();

@@ -1,22 +1,23 @@
-//! When memory that readers may have seen can be used again: epochs, kept by the readers and
-//! compared by the writer.
+//! Reclamation of memory that readers may still reach: readers record epochs, the writer compares
+//! them.
 //!
-//! The writer counts an epoch up each time that it has taken something out of the table. A reader
-//! has a slot; while it reads, the slot holds an epoch that the reader saw before it began. What was
-//! taken out in epoch `e` is out of every reader's reach once no slot holds `e` or less:
+//! The writer increments the epoch each time it has removed an object from the table. A reader has
+//! a slot; while the reader is online, the slot holds an epoch that the reader loaded before it
+//! began to read. No reader can reach an object removed in epoch `e` once no slot holds `e` or
+//! less:
 //!
 //! - A slot with a later epoch: the reader loaded that epoch (`Acquire`) from the writer's store
-//!   (`Release`), which came after the taking out. So whatever it loads next is what came after.
-//! - A slot with none: either the reader is not reading, or its slot's store is not visible yet. The
+//!   (`Release`), which came after the removal. So its next loads see the table after the removal.
+//! - An offline slot: either the reader is offline, or its slot's store is not visible yet. The
 //!   reader has a sequentially consistent fence between that store and its first load from the
-//!   table, the writer one between taking out and looking at the slots; one of the two fences is
-//!   first. If the reader's is, the writer sees the slot; if the writer's is, the reader loads what
-//!   came after.
-//! - That the reader has ended its reads before the memory is written again follows from its
+//!   table, the writer one between the removal and its loads of the slots; one of the two fences is
+//!   first. If it is the reader's, the writer sees the slot; if it is the writer's, the reader sees
+//!   the table after the removal.
+//! - The reader has ended its reads before the memory is written again: this follows from its
 //!   `Release` store to the slot and the writer's `Acquire` load of it.
 //!
-//! A reader that reports from time to time, instead of entering and leaving, stays present: it
-//! needs no fence, as a slot with an old epoch only makes the writer wait.
+//! A reader that reports from time to time stays online between reports. A report needs no fence,
+//! because a slot with an old epoch only makes the writer wait.
 
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
@@ -24,32 +25,32 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use crate::mem::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, fence};
 
-/// In a slot: its reader is not reading.
+/// Slot value of an offline reader.
 const AWAY: u64 = 0;
 
-/// A reader's slot. Two cache lines apart from the next, as CPUs fetch them in pairs.
+/// A reader's slot, two cache lines apart from the next, because CPUs fetch lines in pairs.
 #[repr(align(128))]
 struct Slot {
-    /// The epoch that the reader saw before it began to read, or [`AWAY`].
+    /// The epoch that the reader loaded before it began to read, or [`AWAY`].
     epoch: AtomicU64,
-    /// Whether a reader has it.
+    /// Whether a reader owns the slot.
     taken: AtomicBool,
-    /// The slot that was registered before. Never changed after the slot is in the list.
+    /// The slot registered before this one. Constant once the slot is in the list.
     next: *const Slot,
 }
 
 /// The epochs of one writer and its readers.
 pub(crate) struct Domain {
     epoch: AtomicU64,
-    /// The slots, the one that was registered last first. Slots are never taken out of the list:
-    /// their number is the greatest number of readers that there were at a time.
+    /// The slots, the last registered first. Slots are never removed from the list; their number is
+    /// the greatest number of simultaneous readers so far.
     slots: AtomicPtr<Slot>,
 }
 
-// SAFETY: slots are only reached through atomics, but for `next`, which is not changed after its
-// slot was published.
+// SAFETY: slots are accessed through atomics, except `next`, which is constant once its slot is in
+// the list.
 unsafe impl Send for Domain {}
-// SAFETY: as above.
+// SAFETY: slots are accessed through atomics, except `next`, which is constant in the list.
 unsafe impl Sync for Domain {}
 
 impl Domain {
@@ -58,19 +59,20 @@ impl Domain {
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot> {
-        // SAFETY: a slot that was in the list stays allocated as long as the domain.
+        // SAFETY: slots in the list stay allocated as long as the domain.
         let first = unsafe { self.slots.load(Acquire).as_ref() };
-        // SAFETY: as above; `next` was in the list before.
+        // SAFETY: `next` was in the list first; slots in the list stay allocated as long as the
+        // domain.
         core::iter::successors(first, |slot| unsafe { slot.next.as_ref() })
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     #[cfg(test)]
     pub fn slot_count(&self) -> usize {
         self.slots().count()
     }
 
-    /// A free slot, or a new one.
+    /// Takes a free slot or registers a new one.
     fn take_slot(&self) -> NonNull<Slot> {
         for slot in self.slots() {
             let free = !slot.taken.load(Relaxed);
@@ -83,18 +85,17 @@ impl Domain {
         let slot = Box::into_raw(Box::new(slot));
         let mut first = self.slots.load(Acquire);
         loop {
-            // SAFETY: just allocated, and not in the list yet.
+            // SAFETY: `slot` was just allocated and is not in the list yet.
             unsafe { (*slot).next = first };
             match self.slots.compare_exchange_weak(first, slot, AcqRel, Acquire) {
-                // SAFETY: from a box.
+                // SAFETY: `slot` comes from a box, so it is not null.
                 Ok(_) => return unsafe { NonNull::new_unchecked(slot) },
                 Err(other) => first = other,
             }
         }
     }
 
-    /// Ends an epoch, after something was taken out of the table. What was taken out belongs to the
-    /// epoch that is returned.
+    /// Ends an epoch after objects were removed from the table; returns their epoch.
     ///
     /// Only the writer calls it.
     pub fn advance(&self) -> u64 {
@@ -104,7 +105,7 @@ impl Domain {
         ended
     }
 
-    /// What was taken out in an epoch before this one is out of all readers' reach.
+    /// The epoch before which no reader can reach a removed object.
     ///
     /// Only the writer calls it, after [`Domain::advance`].
     pub fn oldest(&self) -> u64 {
@@ -123,28 +124,29 @@ impl Drop for Domain {
     fn drop(&mut self) {
         let mut slot = self.slots.load(Acquire);
         while !slot.is_null() {
-            // SAFETY: from a box, and no presence is left, as these keep the domain.
+            // SAFETY: slots come from boxes, and no `ReaderSlot` is left, because each keeps the
+            // domain.
             let boxed = unsafe { Box::from_raw(slot) };
             slot = boxed.next.cast_mut();
         }
     }
 }
 
-/// Something with a domain.
+/// A type with a domain.
 pub(crate) trait HasDomain {
     fn domain(&self) -> &Domain;
 }
 
-/// A reader's slot in the domain of what it shares with the writer.
-pub(crate) struct Presence<S: HasDomain> {
+/// A reader's ownership of a slot in the domain that it shares with the writer.
+pub(crate) struct ReaderSlot<S: HasDomain> {
     shared: Arc<S>,
     slot: NonNull<Slot>,
 }
 
-// SAFETY: the slot is this presence's alone, and lives as long as the domain, which is kept.
-unsafe impl<S: HasDomain + Send + Sync> Send for Presence<S> {}
+// SAFETY: the slot has one owner and lives as long as the domain, which `shared` keeps alive.
+unsafe impl<S: HasDomain + Send + Sync> Send for ReaderSlot<S> {}
 
-impl<S: HasDomain> Presence<S> {
+impl<S: HasDomain> ReaderSlot<S> {
     pub fn new(shared: Arc<S>) -> Self {
         let slot = shared.domain().take_slot();
         Self { shared, slot }
@@ -156,35 +158,36 @@ impl<S: HasDomain> Presence<S> {
 
     #[inline]
     fn slot(&self) -> &Slot {
-        // SAFETY: slots live as long as their domain, which is kept.
+        // SAFETY: slots live as long as their domain, which `shared` keeps alive.
         unsafe { self.slot.as_ref() }
     }
 
-    /// From now on nothing that can be reached is used again. A load and a store, and a fence.
+    /// Goes online: memory reachable from now on is not reused. A load, a store and a fence.
     #[inline]
     pub fn enter(&self) {
         let epoch = self.shared.domain().epoch.load(Acquire);
-        // `Release`, so that whoever sees the reader here sees what it read before as ended.
+        // `Release`, so that a writer that sees the new epoch sees earlier reads as ended.
         self.slot().epoch.store(epoch, Release);
         fence(SeqCst);
     }
 
-    /// Nothing that was reached before is used any more; what is reached from now on is safe. A
-    /// load and a store. Between [`Presence::enter`] and [`Presence::leave`].
+    /// Reports: memory reached before may be reused, memory reached from now on is not.
+    ///
+    /// A load and a store. Valid between [`ReaderSlot::enter`] and [`ReaderSlot::leave`].
     #[inline]
     pub fn report(&self) {
         let epoch = self.shared.domain().epoch.load(Acquire);
         self.slot().epoch.store(epoch, Release);
     }
 
-    /// Nothing that was reached is used any more.
+    /// Goes offline: memory reached before may be reused.
     #[inline]
     pub fn leave(&self) {
         self.slot().epoch.store(AWAY, Release);
     }
 }
 
-impl<S: HasDomain> Drop for Presence<S> {
+impl<S: HasDomain> Drop for ReaderSlot<S> {
     fn drop(&mut self) {
         self.leave();
         self.slot().taken.store(false, Release);

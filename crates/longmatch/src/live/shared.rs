@@ -1,4 +1,4 @@
-//! What a writer and its readers share: the current table, and those that outlive the writer.
+//! The state that a writer shares with its readers: the current table and those that outlive it.
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -12,32 +12,33 @@ use crate::mem::sync::{Arc, AtomicPtr};
 pub(crate) struct Shared<T: Send + Sync> {
     /// The current table, from a box.
     current: AtomicPtr<T>,
-    /// That of all tables that are read together.
+    /// The domain of all tables that are read together.
     domain: Arc<Domain>,
-    /// Tables in which readers were when the writer ended.
-    pub left: Left<RetireList<Retired<T>>>,
+    /// Tables that readers may have been reading when the writer ended.
+    pub orphaned: Orphaned<RetireList<Retired<T>>>,
 }
 
 impl<T: Send + Sync> Shared<T> {
     pub fn new(table: Box<T>, domain: Arc<Domain>) -> Arc<Self> {
         let current = AtomicPtr::new(Box::into_raw(table));
-        Arc::new(Self { current, domain, left: Left::default() })
+        Arc::new(Self { current, domain, orphaned: Orphaned::default() })
     }
 
-    /// The current table.
+    /// Loads the current table.
     ///
     /// # Safety
-    /// The caller is a reader who has entered the domain, and who has nothing of the table any more
-    /// when it leaves or reports.
+    /// The caller is a reader online in the domain, and holds no part of the table any more when it
+    /// goes offline or reports.
     #[inline]
     pub unsafe fn current(&self) -> &T {
-        // SAFETY: it was current after the reader entered or last reported, so it is not dropped
-        // before the reader leaves or reports again.
+        // SAFETY: the table was current after the reader went online or last reported, so it is not
+        // dropped before the reader goes offline or reports again.
         unsafe { &*self.current.load(Acquire) }
     }
 
-    /// Makes a table the current one; the one before, which readers may still be in. Only the
-    /// writer calls it.
+    /// Makes a table current and returns the old one, which readers may still be reading.
+    ///
+    /// Only the writer calls it.
     pub fn replace(&self, table: Box<T>) -> Retired<T> {
         Retired(self.current.swap(Box::into_raw(table), Release))
     }
@@ -55,44 +56,44 @@ impl<T: Send + Sync> Drop for Shared<T> {
     }
 }
 
-/// What a writer leaves to its readers when it ends, as they may be in it.
-pub(crate) struct Left<T>(AtomicPtr<T>, PhantomData<T>);
+/// Objects that a writer hands over to its readers when it ends, because they may be in use.
+pub(crate) struct Orphaned<T>(AtomicPtr<T>, PhantomData<T>);
 
-// SAFETY: only who owns it reaches the thing again.
-unsafe impl<T: Send> Sync for Left<T> {}
+// SAFETY: after `keep` only the owner of `self` accesses the object, in `drop`.
+unsafe impl<T: Send> Sync for Orphaned<T> {}
 
-impl<T> Default for Left<T> {
+impl<T> Default for Orphaned<T> {
     fn default() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()), PhantomData)
     }
 }
 
-impl<T> Left<T> {
-    /// Keeps something until the last reader has ended. The writer calls it once, at its end.
-    pub fn leave(&self, thing: T) {
+impl<T> Orphaned<T> {
+    /// Keeps an object until the last reader has ended. The writer calls it once, when it ends.
+    pub fn keep(&self, thing: T) {
         self.0.store(Box::into_raw(Box::new(thing)), Release);
     }
 }
 
-impl<T> Drop for Left<T> {
+impl<T> Drop for Orphaned<T> {
     fn drop(&mut self) {
         let left = self.0.load(Acquire);
         if !left.is_null() {
-            // SAFETY: from a box, which only the writer has stored, and once.
+            // SAFETY: the pointer comes from the box of the one `keep`, and is taken once.
             drop(unsafe { Box::from_raw(left) });
         }
     }
 }
 
-/// A table that is not current any more. To be dropped when it is out of all readers' reach.
+/// A table that is no longer current; to be dropped when no reader can reach it.
 pub(crate) struct Retired<T>(*mut T);
 
-// SAFETY: it owns the table like a box.
+// SAFETY: it owns the table as a box does.
 unsafe impl<T: Send> Send for Retired<T> {}
 
 impl<T> Drop for Retired<T> {
     fn drop(&mut self) {
-        // SAFETY: from a box, and nobody else owns it since it is not current.
+        // SAFETY: the pointer comes from a box, and since `replace` this is its only owner.
         drop(unsafe { Box::from_raw(self.0) });
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use proptest::prelude::*;
 
-use super::reclaim::{Domain, HasDomain, Presence};
+use super::reclaim::{Domain, HasDomain, ReaderSlot};
 use super::*;
 use crate::engine::Engines;
 use crate::live::UpdateError;
@@ -39,7 +39,7 @@ fn ends<F: Engines>(rib: &Rib<F>) -> (Vec<F::Bits>, Vec<Option<NextHopId>>) {
     rib.ranges().flat_map(|range| ends(range.first, range.last, range.next_hop())).unzip()
 }
 
-/// What readers see is what the routes say, one by one and in batches at every level.
+/// Checks that lookups agree with the routes, singly and in batches at every level.
 #[track_caller]
 fn agree<F: Engines>(writer: &Writer<F>) {
     writer.check().unwrap();
@@ -56,8 +56,8 @@ fn agree<F: Engines>(writer: &Writer<F>) {
     }
 }
 
-/// The engines that are patched, in variants with codes, nodes, leaves and entries of every kind and
-/// all roots; and one that is compiled again.
+/// Patched engines in variants with codes, nodes, leaves and entries of every kind and with all
+/// root sizes, and one engine that is compiled again.
 const IPV4: [&str; 24] = [
     "folio",
     "folio:codes=8",
@@ -108,13 +108,14 @@ const IPV6: [&str; 21] = [
     "spider",
 ];
 
-/// Whether a table takes so long to compile and to check that few cases must do.
+/// Whether the engine's tables take long to compile and check, so that few cases must do.
 fn is_large(engine: &str) -> bool {
     engine.starts_with("dir24_8")
 }
 
-/// The engines, but for the large ones and DXR where the environment asks for that: without
-/// optimisation, as mistakes are tried, these take minutes.
+/// The engines; without the large ones and DXR if the environment asks for few engines.
+///
+/// Mutation tests do: without optimisation these engines take minutes.
 fn tested<'e>(engines: &'e [&'e str]) -> impl Iterator<Item = &'e str> {
     let few = std::env::var_os("LONGMATCH_FEW_ENGINES").is_some();
     let is_slow = |engine: &str| is_large(engine) || engine.starts_with("dxr");
@@ -126,11 +127,11 @@ fn a_table_by_hand() {
     for engine in tested(&IPV4) {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1), ("10.1.0.0/16", 2)], engine);
         agree(&writer);
-        // Nothing to commit.
+        // No effective change, so nothing to commit.
         assert_eq!(writer.apply(announce("10.1.0.0/16", 2)), Ok(Outcome::Same));
         assert_eq!(writer.apply(withdraw("10.2.0.0/16")), Ok(Outcome::Unknown));
         assert_eq!(writer.commit(), Ok(Commit::default()));
-        // Seen when it is committed, not before.
+        // Changes are visible after the commit, not before.
         let mut reader = writer.reader();
         let addr = "10.1.2.3".parse().unwrap();
         assert_eq!(writer.apply(announce("10.1.2.0/24", 3)), Ok(Outcome::New));
@@ -139,7 +140,7 @@ fn a_table_by_hand() {
         assert_eq!(reader.pin().lookup(addr), Some(hop(3)));
         agree(&writer);
         for (change, outcome) in [
-            // The middle of a chain of covers: specifics stay, the cover shows through.
+            // The middle of a chain of covers: specifics remain, the cover becomes visible.
             (withdraw("10.1.0.0/16"), Outcome::Withdrawn(hop(2))),
             // A cover after its specifics.
             (announce("10.0.0.0/9", 4), Outcome::New),
@@ -159,7 +160,7 @@ fn a_table_by_hand() {
     }
 }
 
-/// A commit of several changes is one version: what changes twice is built once.
+/// A commit of several changes is one version; a part that changes twice is built once.
 #[test]
 fn changes_are_committed_together() {
     for engine in tested(&IPV4) {
@@ -186,12 +187,12 @@ fn changes_are_committed_together() {
     }
 }
 
-/// A page that two entries lead to is copied for one of them: what it leads to is used twice then.
+/// A page with two parents is copied for one of them; its children then have two parents.
 #[test]
 fn shared_pages_are_copied() {
     for engine in ["folio:cuts=8-12-16-24", "folio:codes=32:cuts=8-12-16-24", "poptrie:s=0"] {
         let mut writer = writer::<Ipv4>(&[], engine);
-        // The same below two blocks, in two slots each.
+        // Equal subtrees below two blocks, in two slots each.
         for prefix in ["10.1.2.0/24", "10.16.2.0/24", "11.1.2.0/24", "11.16.2.0/24"] {
             writer.apply(announce(prefix, 1)).unwrap();
         }
@@ -212,7 +213,7 @@ fn shared_pages_are_copied() {
     }
 }
 
-/// What fails leaves everything as it was.
+/// A failed commit changes nothing.
 #[test]
 fn failed_commits_are_taken_back() {
     let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio:codes=16");
@@ -222,14 +223,14 @@ fn failed_commits_are_taken_back() {
     assert!(matches!(writer.commit(), Err(UpdateError::Limit(_))));
     assert_eq!(writer.rib().len(), 1);
     agree(&writer);
-    // The default widens.
+    // The default variant widens.
     let mut writer = self::writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio");
     for id in [255, 256, 65_535, 65_536, 1 << 30] {
         writer.apply(announce("10.0.0.0/24", id)).unwrap();
         writer.commit().unwrap();
         agree(&writer);
     }
-    // So does a full RIB.
+    // A full RIB refuses a change.
     let mut writer =
         Writer::<Ipv4>::new(Rib::with_route_limit(1), crate::EngineKind::Folio).unwrap();
     writer.apply(announce("10.0.0.0/8", 1)).unwrap();
@@ -238,7 +239,7 @@ fn failed_commits_are_taken_back() {
     agree(&writer);
 }
 
-/// A reader that stalls: the writer goes on until the limit, is refused, and goes on when the
+/// The writer continues under a stalled reader until the limit, is refused, and continues when the
 /// reader does.
 #[test]
 fn stalled_readers_are_waited_for() {
@@ -274,7 +275,7 @@ fn stalled_readers_are_waited_for() {
     }
 }
 
-/// A whole new table.
+/// A new table replaces all routes.
 #[test]
 fn tables_are_replaced() {
     for engine in tested(&IPV6) {
@@ -302,7 +303,7 @@ fn readers_end_in_every_way() {
     let mut panicking = writer.reader();
     let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
         let guard = panicking.pin();
-        assert_eq!(guard.lookup(addr), None, "this panic is meant");
+        assert_eq!(guard.lookup(addr), None, "this panic is intended");
     }));
     assert!(panicked.is_err());
     let mut leaking = writer.reader();
@@ -312,7 +313,7 @@ fn readers_end_in_every_way() {
     writer.apply(announce("10.1.0.0/16", 3)).unwrap();
     writer.commit().unwrap();
     assert!(writer.reclaim() > 0);
-    // The next guard takes the leaked one's place.
+    // The next guard replaces the leaked one in the reader's slot.
     assert_eq!(leaking.pin().lookup(addr), Some(hop(3)));
     assert_eq!(writer.reclaim(), 0);
     core::mem::forget(leaking.stay());
@@ -325,7 +326,7 @@ fn readers_end_in_every_way() {
     assert_eq!(resident.table().lookup(addr), Some(hop(3)));
 }
 
-/// A table that was replaced stays as long as a reader is in it, even after the writer.
+/// A replaced table lives as long as a reader uses it, even after the writer's end.
 #[test]
 fn a_retired_table_outlives_the_writer() {
     // Small enough for Miri.
@@ -345,7 +346,7 @@ fn a_retired_table_outlives_the_writer() {
     }
 }
 
-/// Drained of its routes a table has no page, and whatever it had can be used again.
+/// A table without routes has no page, and its former memory can be reused.
 #[test]
 fn a_drained_table_has_nothing() {
     let mut writer = writer::<Ipv4>(&[], "folio:cuts=16-24-32");
@@ -373,7 +374,7 @@ fn a_drained_table_has_nothing() {
     }
 }
 
-/// Readers in threads, each looking at what the writer changes, in both ways of reading.
+/// Reader threads of both kinds look up the addresses that the writer changes.
 #[test]
 fn readers_see_only_versions() {
     let all = [
@@ -399,10 +400,10 @@ fn readers_see_only_versions() {
         let readers: [_; 2] = core::array::from_fn(|_| writer.reader());
         let [mut pinning, mut staying] = readers;
         let keys: Vec<u32> = (0..64).map(|i| 0x0a01_0000 + i * 5).collect();
-        // Versions are numbered by their next hops, which only rise.
+        // Next hops number the versions and only rise.
         let rises = |seen: &mut u32, out: &[Option<NextHopId>]| {
             for hop in out {
-                let hop = hop.expect("a route at every moment").get();
+                let hop = hop.expect("every version has a route").get();
                 assert!(hop >= *seen, "{hop} after {seen}");
             }
             *seen = out.iter().map(|hop| hop.unwrap().get()).min().unwrap();
@@ -428,7 +429,7 @@ fn readers_see_only_versions() {
                 }
             });
             for version in 2..=last {
-                // The whole of the keys, by one route or the other.
+                // All keys, by either route.
                 for prefix in [["10.1.0.0/16", "10.1.0.0/20"], ["10.1.0.0/23", "10.0.0.0/8"]] {
                     for prefix in prefix {
                         writer.apply(announce(prefix, version)).unwrap();
@@ -443,13 +444,13 @@ fn readers_see_only_versions() {
     }
 }
 
-/// A change of a small world, as a choice of prefix and next hop; 0 withdraws.
+/// A change in a small universe: a prefix and a next hop, 0 to withdraw.
 fn changes() -> impl Strategy<Value = Vec<Vec<(u8, u8, u16)>>> {
     let change = (any::<u8>(), 0..=12u8, prop_oneof![Just(0), 1..4u16, 250..260u16]);
     prop::collection::vec(prop::collection::vec(change, 1..4), 1..40)
 }
 
-/// Prefixes near each other, of lengths round the cuts.
+/// Prefixes close to each other, with lengths around the cuts.
 fn prefix<F: Engines>(place: u8, length: u8) -> Prefix<F> {
     let lengths4 = [0, 4, 8, 12, 13, 16, 19, 20, 23, 24, 25, 30, 32];
     let lengths6 = [0, 3, 12, 16, 20, 29, 30, 33, 40, 48, 64, 80, 128];
@@ -523,7 +524,7 @@ impl HasDomain for Domain {
 #[test]
 fn epochs_wait_for_those_who_were_there() {
     let domain = Arc::new(Domain::new());
-    let [a, b] = [(); 2].map(|()| Presence::new(domain.clone()));
+    let [a, b] = [(); 2].map(|()| ReaderSlot::new(domain.clone()));
     let first = domain.advance();
     assert_eq!(domain.oldest(), first + 1);
     a.enter();
@@ -540,13 +541,13 @@ fn epochs_wait_for_those_who_were_there() {
     assert_eq!(domain.oldest(), third + 1);
 }
 
-/// A slot is used again, and a reader that is gone holds nothing.
+/// A dropped reader's slot is reused and blocks no reclamation.
 #[test]
 fn slots_are_used_again() {
     let domain = Arc::new(Domain::new());
     for _ in 0..3 {
-        let some: [_; 4] = core::array::from_fn(|_| Presence::new(domain.clone()));
-        some.iter().for_each(Presence::enter);
+        let some: [_; 4] = core::array::from_fn(|_| ReaderSlot::new(domain.clone()));
+        some.iter().for_each(ReaderSlot::enter);
         let epoch = domain.advance();
         assert_eq!((domain.oldest(), domain.slot_count()), (epoch, 4));
     }

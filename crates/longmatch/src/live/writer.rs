@@ -1,4 +1,4 @@
-//! The write side.
+//! The write side of live tables.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -18,51 +18,50 @@ use crate::mem::RetireList;
 use crate::net::{Change, NextHopId, Outcome, Prefix, Route};
 use crate::rib::{Rib, RibFull};
 
-/// Retired bytes with which a commit is refused, unless [`Writer::set_retired_limit`] says
-/// otherwise.
+/// Default of [`Writer::set_retired_limit`], in bytes.
 pub(crate) const RETIRED_LIMIT: usize = 256 << 20;
 
-/// Changes after which a table is compiled again, beside as many as it has routes.
+/// Changes after which a table is compiled again, in addition to its number of routes.
 const PATCHED_AT_LEAST: usize = 1 << 16;
 
-/// Bytes of a patched table that may always lie unused, and beside them one of so many that have
-/// been used.
+/// Unused bytes that a patched table may always have, and the part of the used bytes that it may
+/// have in addition.
 const UNUSED_BYTES: usize = 1 << 16;
 const UNUSED_PART: usize = 16;
 
-/// Changes a table under the eyes of its readers: see [`crate::live`].
+/// Updates a table while readers use it; see [`crate::live`].
 ///
-/// It owns the routes. [`Writer::apply`] changes them, [`Writer::commit`] makes what was changed
-/// visible, all at once or address by address as the engine can.
+/// It owns the routes. [`Writer::apply`] changes them; [`Writer::commit`] makes the changes
+/// visible, all at once or address by address, depending on the engine.
 pub struct Writer<F: Engines> {
     rib: Rib<F>,
     spec: EngineSpec,
     shared: Arc<Shared<LiveFib<F>>>,
     write: WriteSide<F>,
-    /// The prefixes that were changed since the last commit, and their next hops before.
+    /// The prefixes changed since the last commit, with their previous next hops.
     changed: Vec<(Prefix<F>, Option<NextHopId>)>,
-    /// The same without the next hops, for the engine; kept to be used again.
+    /// The same prefixes alone, for the engine; kept for its allocation.
     prefixes: Vec<Prefix<F>>,
-    /// Tables that were replaced, by their bytes.
+    /// Replaced tables, with their bytes.
     tables: RetireList<Retired<LiveFib<F>>>,
     /// Bytes of the current table.
     bytes: usize,
-    /// Changes by which it was patched.
+    /// Changes patched into the current table.
     patched: usize,
     retired_limit: usize,
 }
 
-/// What a commit did.
+/// The effect of a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Commit {
-    /// Objects that were replaced, where the engine was patched.
+    /// Objects replaced by patching.
     pub replaced: Replaced,
-    /// Whether the table was compiled again and replaced whole.
+    /// Whether the table was compiled again and replaced as a whole.
     pub recompiled: bool,
 }
 
 impl<F: Engines> Writer<F> {
-    /// Compiles a table to be changed. O(routes), as [`Fib::compile`].
+    /// Compiles a table for updates. O(routes), as [`Fib::compile`].
     ///
     /// # Errors
     /// Those of [`Fib::compile`].
@@ -70,7 +69,7 @@ impl<F: Engines> Writer<F> {
         Self::in_domain(rib, engine.into(), Arc::new(Domain::new()))
     }
 
-    /// A table whose readers read others at the same time.
+    /// Compiles a table that shares its domain with others, for readers of several tables.
     pub(crate) fn in_domain(
         rib: Rib<F>,
         spec: EngineSpec,
@@ -92,8 +91,9 @@ impl<F: Engines> Writer<F> {
         })
     }
 
-    /// Sets the number of retired bytes from which on a commit is refused, since a reader stalls:
-    /// 256 MiB unless it is set.
+    /// Sets the number of retired bytes above which commits are refused: 256 MiB by default.
+    ///
+    /// Retired memory grows while a reader stalls.
     pub fn set_retired_limit(&mut self, bytes: usize) {
         self.retired_limit = bytes;
     }
@@ -102,26 +102,28 @@ impl<F: Engines> Writer<F> {
         &self.shared
     }
 
-    /// Another reader.
+    /// Makes another reader.
     pub fn reader(&self) -> Reader<F> {
         Reader::new(self.shared.clone())
     }
 
-    /// The routes, with the changes that are not committed yet.
+    /// The routes, including changes that are not committed yet.
     pub fn rib(&self) -> &Rib<F> {
         &self.rib
     }
 
-    /// Changes the routes. Readers see it after [`Writer::commit`]. Announcing the same route again
-    /// or withdrawing an unknown one does nothing, and costs nothing when it is committed.
+    /// Changes the routes; readers see the change after [`Writer::commit`].
+    ///
+    /// Announcing a known route again or withdrawing an unknown one changes nothing and adds no
+    /// work to the commit.
     ///
     /// # Errors
-    /// When the routes are as many as their limit allows. Nothing has changed then.
+    /// When the table holds as many routes as its limit allows. Nothing changes then.
     pub fn apply(&mut self, change: Change<F>) -> Result<Outcome, UpdateError> {
         Ok(self.change(change)?)
     }
 
-    /// The same, with the one error that there can be.
+    /// Does the same with the one possible error.
     pub(crate) fn change(&mut self, change: Change<F>) -> Result<Outcome, RibFull> {
         let outcome = self.rib.apply(change)?;
         let prefix = match change {
@@ -137,13 +139,12 @@ impl<F: Engines> Writer<F> {
         Ok(outcome)
     }
 
-    /// Makes all changes since the last commit visible: a lookup that begins after it returns
-    /// answers by them.
+    /// Makes all changes since the last commit visible to lookups that begin after it returns.
     ///
     /// # Errors
-    /// When the engine cannot hold the table any more, or readers keep too much memory that was
-    /// taken out of it. All changes since the last commit are taken back then: routes and table are
-    /// as after that.
+    /// When the engine cannot hold the table any more, or readers keep too much retired memory from
+    /// reuse. All changes since the last commit are then undone: routes and table are as after that
+    /// commit.
     pub fn commit(&mut self) -> Result<Commit, UpdateError> {
         if self.changed.is_empty() {
             return Ok(Commit::default());
@@ -156,11 +157,11 @@ impl<F: Engines> Writer<F> {
         committed
     }
 
-    /// Takes back all changes since the last commit.
+    /// Undoes all changes since the last commit.
     pub fn roll_back(&mut self) {
         for (prefix, before) in self.changed.drain(..).rev() {
             match before {
-                // Whatever was removed since left its place.
+                // The RIB has capacity: later routes have been removed again.
                 Some(next_hop) => drop(self.rib.insert(prefix, next_hop)),
                 None => drop(self.rib.remove(prefix)),
             }
@@ -168,22 +169,22 @@ impl<F: Engines> Writer<F> {
     }
 
     fn try_commit(&mut self) -> Result<Commit, UpdateError> {
-        self.room_for_retired()?;
+        self.check_retired_limit()?;
         let WriteSide::Patched(patch) = &mut self.write else { return self.recompile() };
         self.prefixes.clear();
         self.prefixes.extend(self.changed.iter().map(|(prefix, _)| *prefix));
         let Ok(replaced) = patch.patch(&self.rib, &self.prefixes) else { return self.recompile() };
         patch.seal(self.shared.domain().advance());
         self.patched += self.prefixes.len();
-        // A reader that stalls for a moment leaves much unused, which the next changes will use: only
-        // what stays unused is a waste. After as many changes as it has routes the table may be
-        // another than it was planned for.
+        // A stalled reader leaves much memory unused for a while; later changes reuse it, so only
+        // memory unused for long is waste. After as many changes as routes the plan may no longer
+        // fit the table.
         let wasteful = self.patched > self.rib.len() / 8 && {
             let (used, unused) = patch.used_and_unused();
             unused > UNUSED_BYTES + used / UNUSED_PART
         };
         if wasteful || self.patched > self.rib.len() + PATCHED_AT_LEAST {
-            // The change is visible. A table that cannot be compiled stays as it is.
+            // The change is visible. If the compilation fails, the patched table stays current.
             self.patched = 0;
             let recompiled = self.recompile().is_ok();
             return Ok(Commit { replaced, recompiled });
@@ -191,9 +192,11 @@ impl<F: Engines> Writer<F> {
         Ok(Commit { replaced, recompiled: false })
     }
 
+    /// Reclaims memory and checks the retired limit.
+    ///
     /// # Errors
-    /// When readers hold more than the limit allows.
-    fn room_for_retired(&mut self) -> Result<(), UpdateError> {
+    /// When readers keep more than the limit from reuse.
+    fn check_retired_limit(&mut self) -> Result<(), UpdateError> {
         let retired = self.reclaim();
         if retired > self.retired_limit {
             return Err(UpdateError::Retired { bytes: retired, limit: self.retired_limit });
@@ -211,7 +214,7 @@ impl<F: Engines> Writer<F> {
         let retired = self.write.patch().map_or(0, Patch::retired_bytes);
         let bytes = engine.memory_usage().bytes();
         let before = self.shared.replace(Box::new(LiveFib::shared(engine)));
-        // What the old one has in the retire list is in the table that goes into the retire list whole.
+        // The old table's own retire list is retired with the table as a whole.
         self.write = write;
         self.patched = 0;
         self.tables.push(before, core::mem::replace(&mut self.bytes, bytes) + retired);
@@ -219,35 +222,37 @@ impl<F: Engines> Writer<F> {
         self.reclaim();
     }
 
-    /// Replaces all routes. The new table is compiled aside and becomes current with one store.
-    /// Changes that were not committed are replaced too.
+    /// Replaces all routes, including changes that were not committed.
+    ///
+    /// The new table is compiled first and becomes current with one store.
     ///
     /// # Errors
-    /// Those of [`Writer::commit`]; the routes are as after the last commit then.
+    /// Those of [`Writer::commit`]; the routes are then as after the last commit.
     pub fn replace(&mut self, rib: Rib<F>) -> Result<(), UpdateError> {
         let live = self.build(&rib)?;
         self.install(rib, live);
         Ok(())
     }
 
-    /// Takes back all changes since the last commit, and compiles another table aside.
+    /// Undoes all changes since the last commit and compiles another table without publishing it.
     ///
     /// # Errors
     /// Those of [`Writer::commit`].
     pub(crate) fn build(&mut self, rib: &Rib<F>) -> Result<LiveEngine<F>, UpdateError> {
         self.roll_back();
-        self.room_for_retired()?;
+        self.check_retired_limit()?;
         Ok(F::build_live(&self.spec, rib)?)
     }
 
-    /// Makes a table that was built aside the current one.
+    /// Makes a table from [`Writer::build`] current.
     pub(crate) fn install(&mut self, rib: Rib<F>, live: LiveEngine<F>) {
         self.publish(live);
         self.rib = rib;
     }
 
-    /// Uses again, or gives back, what no reader can reach any more; the bytes that are left. Each
-    /// commit does it too, before it needs memory.
+    /// Reuses or frees memory that no reader can reach; returns the retired bytes that remain.
+    ///
+    /// Each commit calls it before it allocates.
     pub fn reclaim(&mut self) -> usize {
         let oldest = self.shared.domain().oldest();
         while self.tables.pop(oldest).is_some() {}
@@ -257,18 +262,19 @@ impl<F: Engines> Writer<F> {
         self.retired_bytes()
     }
 
-    /// The bytes that were taken out of the table and that readers may still be in.
+    /// The retired bytes that readers may still be reading.
     pub fn retired_bytes(&self) -> usize {
         self.tables.bytes() + self.write.patch().map_or(0, Patch::retired_bytes)
     }
 
-    /// The bytes of the current table, by part.
+    /// The memory of the current table, in bytes by part.
     pub fn memory_usage(&self) -> MemoryUsage {
         self.write.memory_usage()
     }
 
-    /// Verifies the current table against its own invariants and the routes. To be called when
-    /// every change is committed.
+    /// Verifies the current table against its own invariants and the routes.
+    ///
+    /// Call it when every change is committed.
     ///
     /// # Errors
     /// The first broken invariant.
@@ -278,10 +284,10 @@ impl<F: Engines> Writer<F> {
 }
 
 impl<F: Engines> Drop for Writer<F> {
-    /// Readers go on with the table as it is.
+    /// Readers keep the table as it is.
     fn drop(&mut self) {
         if self.reclaim() > 0 {
-            self.shared.left.leave(core::mem::take(&mut self.tables));
+            self.shared.orphaned.keep(core::mem::take(&mut self.tables));
         }
     }
 }

@@ -14,35 +14,36 @@ const HUGE_PAGE: usize = 2 << 20;
 /// Bytes in the smallest page of most systems.
 const PAGE: usize = 4096;
 
-/// Memory of 32-bit words, aligned to a cache line; never empty. What lies in it, and who may read and
-/// write it when, is for its two users to say: [`Frozen`](super::Frozen) and [`Live`](super::Live).
+/// Memory of 32-bit words, aligned to a cache line; never empty.
 ///
-/// The memory comes zeroed from the allocator. For a large array that is memory which the system
-/// provides page by page when it is first written, so an array that stays zero nearly everywhere
-/// takes little. That holds only for what is not aligned specially: the standard library's
-/// allocator writes the zeros of anything else itself. So the words begin at a line inside a
-/// slightly larger allocation.
+/// Its two users, [`Frozen`](super::Frozen) and [`Live`](super::Live), define its contents and who
+/// may read and write them when.
+///
+/// The memory comes zeroed from the allocator. The system provides the pages of a large array when
+/// they are first written, so an array that is zero nearly everywhere takes little memory. The
+/// standard library's allocator relies on this only for default alignments; for others it writes
+/// the zeros itself. So the words begin at a line inside a slightly larger allocation.
 pub struct Buffer {
     words: NonNull<u32>,
     len: usize,
-    /// The allocation.
+    /// Start of the allocation.
     start: NonNull<u8>,
     layout: Layout,
     huge: bool,
 }
 
-// SAFETY: the memory is owned, and belongs to no thread.
+// SAFETY: the buffer owns its memory, which is bound to no thread.
 unsafe impl Send for Buffer {}
-// SAFETY: nothing here reads or writes the words but by unsafe functions.
+// SAFETY: only unsafe functions read or write the words.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// `len` zeros, or one where none is asked for; `None` when there is not as much memory.
+    /// `len` zeros, or one if `len` is 0; `None` when memory is short.
     pub fn zeroed(len: usize) -> Option<Self> {
         Self::new(len, false)
     }
 
-    /// The same in huge pages where the system has them to give.
+    /// Does the same in huge pages where the system has any.
     pub fn huge(len: usize) -> Option<Self> {
         Self::new(len, true)
     }
@@ -50,7 +51,7 @@ impl Buffer {
     fn new(len: usize, huge: bool) -> Option<Self> {
         let len = len.max(1);
         let bytes = len.checked_mul(size_of::<u32>())?;
-        // Huge ones begin where a huge page does, and fill the last.
+        // Huge buffers begin at a huge page and fill the last one.
         let (bytes, align) = match huge {
             true => (bytes.checked_next_multiple_of(HUGE_PAGE)?, HUGE_PAGE),
             false => (bytes, LINE),
@@ -60,33 +61,33 @@ impl Buffer {
         // SAFETY: the layout's size is not 0.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let offset = start.addr().get().next_multiple_of(align) - start.addr().get();
-        // SAFETY: a multiple of the alignment that the allocation has, so `spare` at most.
+        // SAFETY: `offset` is a multiple of `align_of::<u32>()` below `align`, so at most `spare`.
         let words = unsafe { start.add(offset) }.cast();
         let huge = huge && advise_huge(words, bytes);
         Some(Self { words, len, start, layout, huge })
     }
 
-    /// Whether the system was asked to put it into huge pages, and agreed.
+    /// Whether the system was asked for huge pages and agreed.
     pub fn is_huge(&self) -> bool {
         self.huge
     }
 
-    /// Where the words begin.
+    /// The address of the words.
     #[inline(always)]
     pub fn as_ptr(&self) -> *const u32 {
         self.words.as_ptr()
     }
 
-    /// Where the words begin, to write them.
+    /// The address of the words, for writing.
     #[inline(always)]
     pub fn as_mut_ptr(&self) -> *mut u32 {
         self.words.as_ptr()
     }
 
-    /// The bytes of those of the system's smallest pages that hold a word other than 0.
+    /// The total size of the smallest system pages that hold a word other than 0.
     ///
     /// # Safety
-    /// Meanwhile the words are changed by nothing but atomic stores.
+    /// During the call the words are changed only by atomic stores.
     pub unsafe fn touched_bytes(&self) -> usize {
         let mut touched = 0;
         for start in (0..self.len).step_by(PAGE / 4) {
@@ -102,7 +103,7 @@ impl Buffer {
     }
 }
 
-/// Asks the system for huge pages; whether there is such a system and it agrees.
+/// Asks the system for huge pages; returns whether it has them and agrees.
 #[cfg(all(target_os = "linux", feature = "std", not(miri)))]
 fn advise_huge(start: NonNull<u32>, bytes: usize) -> bool {
     use core::ffi::{c_int, c_void};
@@ -111,7 +112,7 @@ fn advise_huge(start: NonNull<u32>, bytes: usize) -> bool {
     }
     /// `MADV_HUGEPAGE` of Linux.
     const HUGE: c_int = 14;
-    // SAFETY: the range was allocated whole; the advice leaves its contents as they are.
+    // SAFETY: the range lies in one allocation; the advice does not change its contents.
     unsafe { madvise(start.as_ptr().cast(), bytes, HUGE) == 0 }
 }
 
@@ -122,7 +123,7 @@ fn advise_huge(_: NonNull<u32>, _: usize) -> bool {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout.
+        // SAFETY: `start` was allocated with `layout`.
         unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
 }
@@ -143,33 +144,33 @@ mod tests {
             for (buffer, align) in [(Buffer::zeroed(len), LINE), (Buffer::huge(len), HUGE_PAGE)] {
                 let buffer = buffer.unwrap();
                 assert_eq!((buffer.len, buffer.as_ptr().addr() % align), (len.max(1), 0));
-                // SAFETY: nobody else has the buffer.
+                // SAFETY: this thread alone has the buffer.
                 assert_eq!(unsafe { buffer.touched_bytes() }, 0);
                 // SAFETY: the last word of the buffer.
                 unsafe { buffer.as_mut_ptr().add(len.max(1) - 1).write(7) };
-                // SAFETY: nobody else has the buffer.
+                // SAFETY: this thread alone has the buffer.
                 assert!(unsafe { buffer.touched_bytes() } > 0);
             }
         }
         assert!(Buffer::zeroed(usize::MAX).is_none() && Buffer::huge(usize::MAX / 4).is_none());
     }
 
-    /// What is not written takes no memory: not even while it is allocated.
+    /// Words that are not written take no memory, not even on allocation.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn zeros_take_no_memory() {
         let buffer = Buffer::zeroed(1 << 26).unwrap();
         // SAFETY: a word of the buffer.
         unsafe { buffer.as_mut_ptr().add(1 << 25).write(1) };
-        // SAFETY: asks for a number, changes nothing.
+        // SAFETY: the call reads a constant of the system.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
         let first = buffer.as_mut_ptr().wrapping_byte_add(page - buffer.as_ptr().addr() % page);
         let mut resident = alloc::vec![0u8; (1 << 28) / page - 1];
         let bytes = resident.len() * page;
-        // SAFETY: the buffer's whole pages, and a byte for each.
+        // SAFETY: the range is whole pages of the buffer; `resident` has one byte per page.
         assert_eq!(unsafe { libc::mincore(first.cast(), bytes, resident.as_mut_ptr()) }, 0);
         let resident: usize = resident.iter().map(|page| usize::from(page & 1)).sum();
-        // All of them would be 2^28 bytes; what was written takes a huge page at most.
+        // The whole buffer has 2^28 bytes; the one write takes a huge page at most.
         assert!((1..=HUGE_PAGE / page).contains(&resident), "{resident} pages of {page} bytes");
     }
 }

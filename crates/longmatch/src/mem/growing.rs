@@ -1,13 +1,14 @@
-//! A vector that is filled by recursive code and reports only at the end that memory ran out.
+//! A vector for recursive code that reports only at the end that memory ran out.
 
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
 use super::OutOfMemory;
 
-/// Items as a compiler adds them. When the system has no memory for more, additions are dropped and
-/// [`Growing::finish`] fails: so the recursion of a compiler needs no error path, and the process
-/// does not abort.
+/// Items as a compiler adds them.
+///
+/// When the system has no memory for more, additions are dropped and [`Growing::finish`] fails: the
+/// recursion of a compiler needs no error path, and the process does not abort.
 pub(crate) struct Growing<T> {
     items: Vec<T>,
     /// Bytes of the allocation that failed.
@@ -42,10 +43,10 @@ impl<T: Copy> Growing<T> {
         self.failed.is_none()
     }
 
-    /// The items.
+    /// Returns the items.
     ///
     /// # Errors
-    /// When there was no memory for some of them.
+    /// When memory ran out for some of them.
     pub fn finish(self) -> Result<Vec<T>, OutOfMemory> {
         match self.failed {
             None => Ok(self.items),
@@ -79,7 +80,7 @@ mod tests {
         growing.fill(9, 2);
         growing[0] = 7;
         assert_eq!(growing[..], [7, 2, 3, 9, 9]);
-        // More than an address space: no system gives that.
+        // More than an address space, so every system refuses.
         growing.fill(0, usize::MAX / 16);
         growing.fill(1, 1);
         assert_eq!(growing.len(), 5);
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_comes_out() {
+    fn items_that_fit_are_returned() {
         let mut growing = Growing::new();
         growing.extend(&[1u8, 2, 3]);
         assert_eq!(growing.finish(), Ok(alloc::vec![1, 2, 3]));

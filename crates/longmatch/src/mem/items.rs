@@ -1,9 +1,9 @@
-//! Arrays of two kinds over one allocation: [`Frozen`] ones never change and are slices; [`Live`] ones
-//! are changed by one owner while readers load from them.
+//! Arrays of two kinds over one allocation: [`Frozen`] arrays never change and are slices; [`Live`]
+//! arrays are changed by one owner while readers load from them.
 //!
-//! A kernel goes by neither: it takes [`Items`], the address of the first item, by value. So it is
-//! compiled once for both kinds, and the compiler keeps the address in a register across loads that
-//! acquire.
+//! Kernels take neither kind but [`Items`], the address of the first item, by value. So a kernel is
+//! compiled once for both kinds, and the compiler keeps the address in a register across acquiring
+//! loads.
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -16,45 +16,46 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicUsize};
 use super::{Buffer, OutOfMemory, published};
 use crate::simd::prefetch_bytes;
 
-/// What arrays consist of.
+/// Types of array items.
 ///
 /// # Safety
-/// Any bits are a value, and none of them are gaps. It needs no more alignment than a cache line has.
+/// Every bit pattern is a value, the type has no padding, and its alignment is at most a cache
+/// line.
 pub unsafe trait Plain: Copy + Eq + fmt::Debug + Send + Sync + 'static {}
-// SAFETY: an integer.
+// SAFETY: an integer type.
 unsafe impl Plain for u8 {}
-// SAFETY: an integer.
+// SAFETY: an integer type.
 unsafe impl Plain for u16 {}
-// SAFETY: an integer.
+// SAFETY: an integer type.
 unsafe impl Plain for u32 {}
-// SAFETY: an integer.
+// SAFETY: an integer type.
 unsafe impl Plain for u128 {}
 
-/// Items that one store replaces.
+/// Items that a single store replaces.
 pub trait Single: Plain {
-    /// Loads an item that may be replaced at that moment.
+    /// Loads an item that may be replaced at the same time.
     ///
     /// # Safety
     /// `at` is the address of an item of an array.
     unsafe fn load(at: *const Self) -> Self;
 
-    /// Replaces an item under readers.
+    /// Replaces an item while readers may load it.
     ///
     /// # Safety
-    /// `at` is the address of an item of a [`Live`] array, and the caller has its owner.
+    /// `at` is the address of an item of a [`Live`] array, and the caller holds its [`Owner`].
     unsafe fn publish(at: *mut Self, item: Self);
 }
 
 impl Single for u16 {
     #[inline(always)]
     unsafe fn load(at: *const Self) -> Self {
-        // SAFETY: aligned and initialised, as an item of an array is; every store to it that a
-        // reader may meet is atomic.
+        // SAFETY: an item of an array is aligned and initialised; every store that may race with
+        // this load is atomic.
         unsafe { AtomicU16::from_ptr(at.cast_mut()) }.load(Acquire)
     }
 
     unsafe fn publish(at: *mut Self, item: Self) {
-        // SAFETY: aligned and initialised, as an item of an array is.
+        // SAFETY: an item of an array is aligned and initialised.
         unsafe { AtomicU16::from_ptr(at) }.store(item, Release);
     }
 }
@@ -62,18 +63,18 @@ impl Single for u16 {
 impl Single for u32 {
     #[inline(always)]
     unsafe fn load(at: *const Self) -> Self {
-        // SAFETY: aligned and initialised, as an item of an array is; every store to it that a
-        // reader may meet is atomic.
+        // SAFETY: an item of an array is aligned and initialised; every store that may race with
+        // this load is atomic.
         published::load(unsafe { AtomicU32::from_ptr(at.cast_mut()) })
     }
 
     unsafe fn publish(at: *mut Self, item: Self) {
-        // SAFETY: aligned and initialised, as an item of an array is.
+        // SAFETY: an item of an array is aligned and initialised.
         published::publish(unsafe { AtomicU32::from_ptr(at) }, item);
     }
 }
 
-/// Where the items of an array begin: what lookups go by. Borrows the array.
+/// The address of an array's items, for lookups. Borrows the array.
 #[derive(Debug)]
 pub struct Items<'a, T: Plain> {
     first: *const T,
@@ -96,31 +97,31 @@ impl<T: Plain> Items<'_, T> {
         self.first
     }
 
-    /// A copy of item `i`, no word of which is replaced meanwhile.
+    /// Copies item `i`, no word of which is replaced at the same time.
     ///
     /// # Safety
-    /// The array has an item `i`, and nobody writes it as long as a reader can come to it.
+    /// The array has an item `i`, and it is not written while a reader can reach it.
     #[inline(always)]
     pub unsafe fn read(self, i: usize) -> T {
         // SAFETY: `i` is an index of the array, so the address lies inside its allocation.
         let item = unsafe { self.first.add(i) };
-        // SAFETY: an item that is initialised and that nobody writes.
+        // SAFETY: the item is initialised and, by this method's contract, not written.
         unsafe { item.read() }
     }
 
-    /// The word `offset` bytes into item `i`, which may be replaced at that moment.
+    /// Loads the word `offset` bytes into item `i`, which may be replaced at the same time.
     ///
     /// # Safety
-    /// The array has an item `i`, and `offset` is that of an aligned word in it.
+    /// The array has an item `i`, and `offset` is the offset of an aligned word in it.
     #[inline(always)]
     pub unsafe fn load_word(self, i: usize, offset: usize) -> u32 {
         // SAFETY: `i` is an index of the array, so the address lies inside its allocation.
         let item = unsafe { self.first.add(i) };
-        // SAFETY: an aligned word inside the item.
+        // SAFETY: `offset` is that of an aligned word inside the item, by this method's contract.
         unsafe { u32::load(item.byte_add(offset).cast()) }
     }
 
-    /// Asks for the cache line of an item, which need not exist.
+    /// Prefetches the cache line of an item, which need not exist.
     #[inline(always)]
     pub fn prefetch(self, i: usize) {
         prefetch_bytes(self.first.wrapping_add(i).cast());
@@ -128,8 +129,9 @@ impl<T: Plain> Items<'_, T> {
 }
 
 impl<T: Single> Items<'_, T> {
-    /// Item `i`, which may be replaced at that moment. What was stored before it was published is
-    /// visible afterwards.
+    /// Loads item `i`, which may be replaced at the same time.
+    ///
+    /// A reader that loads a published item also sees everything stored before it.
     ///
     /// # Safety
     /// The array has an item `i`.
@@ -137,51 +139,51 @@ impl<T: Single> Items<'_, T> {
     pub unsafe fn load(self, i: usize) -> T {
         // SAFETY: `i` is an index of the array, so the address lies inside its allocation.
         let item = unsafe { self.first.add(i) };
-        // SAFETY: an item of the array.
+        // SAFETY: `item` is an item of the array.
         unsafe { T::load(item) }
     }
 }
 
-/// The kind of all arrays of a structure.
+/// The kind of memory of a structure's arrays.
 pub trait Memory: Send + Sync + 'static {
     /// An array of this kind.
     type Array<T: Plain>: Readable<T>;
 }
 
-/// What readers may do with an array of either kind.
+/// The reader's methods of an array of either kind.
 pub trait Readable<T: Plain>: Send + Sync + fmt::Debug {
-    /// Where the items begin.
+    /// The address of the items.
     fn items(&self) -> Items<'_, T>;
 
     /// Number of items.
     fn count(&self) -> usize;
 
-    /// Items that there is memory for: as many as there can ever be.
+    /// Number of items that the memory holds; it never grows.
     fn capacity(&self) -> usize;
 
     /// The allocation.
     fn buffer(&self) -> &Buffer;
 
-    /// Whether the system was asked to put the array into huge pages, and agreed.
+    /// Whether the system was asked for huge pages and agreed.
     fn is_huge(&self) -> bool {
         self.buffer().is_huge()
     }
 
-    /// The bytes of those of the system's smallest pages that hold a word other than 0.
+    /// The total size of the smallest system pages that hold a word other than 0.
     ///
     /// # Safety
-    /// Meanwhile the items are changed by nothing but [`Owner::publish`].
+    /// During the call the items are changed only by [`Owner::publish`].
     unsafe fn touched_bytes(&self) -> usize {
-        // SAFETY: no word is written but by atomic stores, as the caller promises.
+        // SAFETY: this method's contract allows atomic stores only.
         unsafe { self.buffer().touched_bytes() }
     }
 }
 
-/// Structures that nothing changes.
+/// Memory that never changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrozenMemory;
 
-/// Structures that a writer changes under their readers.
+/// Memory that a writer changes while readers use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LiveMemory;
 
@@ -193,14 +195,16 @@ impl Memory for LiveMemory {
     type Array<T: Plain> = Live<T>;
 }
 
-/// Words for `count` items, and one that is 0 behind them: a gather of 32 bits at the last item, which
-/// may have fewer, does not leave the memory. `None` when there is not as much memory.
+/// Words for `count` items and a zero word behind them; `None` when memory is short.
+///
+/// The last item may be shorter than 32 bits; the extra word keeps its gather inside the
+/// allocation.
 fn allocate<T: Plain>(count: usize, huge: bool) -> Option<Buffer> {
     let words = count.checked_mul(size_of::<T>())?.div_ceil(size_of::<u32>()).checked_add(1)?;
     if huge { Buffer::huge(words) } else { Buffer::zeroed(words) }
 }
 
-/// An array that nothing changes.
+/// An array that never changes.
 pub struct Frozen<T: Plain> {
     buffer: Buffer,
     len: usize,
@@ -208,28 +212,28 @@ pub struct Frozen<T: Plain> {
 }
 
 impl<T: Plain> Frozen<T> {
-    /// Exactly these items.
+    /// Copies the items.
     ///
     /// # Errors
-    /// When there is not as much memory.
+    /// When memory is short.
     pub(crate) fn of(items: &[T]) -> Result<Self, OutOfMemory> {
         let mut array = Self::zeroed(items.len())?;
         array.copy_from_slice(items);
         Ok(array)
     }
 
-    /// Items without a bit set. What is not written takes no memory.
+    /// Zeroed items; pages that are not written take no memory.
     ///
     /// # Errors
-    /// When there is not as much memory.
+    /// When memory is short.
     pub(crate) fn zeroed(len: usize) -> Result<Self, OutOfMemory> {
         Self::allocated(len, false)
     }
 
-    /// Items without a bit set, in huge pages where the system has them to give.
+    /// Zeroed items in huge pages where the system has any.
     ///
     /// # Errors
-    /// When there is not as much memory.
+    /// When memory is short.
     pub(crate) fn huge(len: usize) -> Result<Self, OutOfMemory> {
         Self::allocated(len, true)
     }
@@ -264,21 +268,22 @@ impl<T: Plain> Deref for Frozen<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `len` items lie in the buffer, any bits are an item, and only `&mut self` writes.
+        // SAFETY: the buffer holds `len` items, every bit pattern is one, and only `&mut self`
+        // writes.
         unsafe { slice::from_raw_parts(self.buffer.as_ptr().cast(), self.len) }
     }
 }
 
 impl<T: Plain> DerefMut for Frozen<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: `len` items lie in the buffer, any bits are an item, and they are owned.
+        // SAFETY: the buffer holds `len` items, every bit pattern is one, and `self` is exclusive.
         unsafe { slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast(), self.len) }
     }
 }
 
 impl<T: Plain> Clone for Frozen<T> {
     /// # Panics
-    /// When there is no memory for it.
+    /// When memory is short.
     fn clone(&self) -> Self {
         Self::of(self).expect("memory for another array of the same size")
     }
@@ -305,33 +310,34 @@ impl<T: Plain> fmt::Debug for Frozen<T> {
     }
 }
 
-/// The allocation of a live array, and how many of its items have been used.
+/// The allocation of a live array and the number of items used.
 struct Shared {
     buffer: Buffer,
     capacity: usize,
     len: AtomicUsize,
 }
 
-/// The readers' side of an array that an [`Owner`] changes meanwhile. There is no slice of it.
+/// The readers' handle on an array that an [`Owner`] changes. It has no slices.
 pub struct Live<T: Plain> {
-    /// Where the items begin: one read less than by way of `shared`.
+    /// Address of the items: saves readers the load through `shared`.
     first: *const T,
     shared: Arc<Shared>,
 }
 
-// SAFETY: readers load items that are replaced as atomics, and read others that nobody writes.
+// SAFETY: readers load replaced items atomically; items that they read otherwise are not written.
 unsafe impl<T: Plain> Send for Live<T> {}
-// SAFETY: readers load items that are replaced as atomics, and read others that nobody writes.
+// SAFETY: readers load replaced items atomically; items that they read otherwise are not written.
 unsafe impl<T: Plain> Sync for Live<T> {}
 
 impl<T: Plain> Live<T> {
-    /// An array of these items with capacity for `capacity` in all, and its owner. `None` when there
-    /// is not as much memory.
+    /// An array of these items with capacity for `capacity` in all, and its owner.
+    ///
+    /// `None` when memory is short.
     pub(crate) fn with_capacity(items: &[T], capacity: usize) -> Option<(Self, Owner<T>)> {
         Self::new(items, capacity, false)
     }
 
-    /// The same in huge pages where the system has them to give.
+    /// Does the same in huge pages where the system has any.
     pub(crate) fn huge(items: &[T], capacity: usize) -> Option<(Self, Owner<T>)> {
         Self::new(items, capacity, true)
     }
@@ -341,7 +347,7 @@ impl<T: Plain> Live<T> {
         let buffer = allocate::<T>(capacity, huge)?;
         let shared = Arc::new(Shared { buffer, capacity, len: AtomicUsize::new(items.len()) });
         let mut owner = Owner { shared: shared.clone(), item: PhantomData };
-        // SAFETY: there are no readers yet.
+        // SAFETY: the array has no readers yet.
         unsafe { owner.write(0, items) };
         Some((Self { first: shared.buffer.as_ptr().cast(), shared }, owner))
     }
@@ -353,7 +359,7 @@ impl<T: Plain> Readable<T> for Live<T> {
         Items { first: self.first, array: PhantomData }
     }
 
-    /// Number of items that have been used.
+    /// Number of items used.
     fn count(&self) -> usize {
         self.shared.len.load(Relaxed)
     }
@@ -373,15 +379,16 @@ impl<T: Plain> fmt::Debug for Live<T> {
     }
 }
 
-/// The writer's side of a [`Live`] array: there is one, and nothing else writes. It derefs to the
-/// items that have been used; while it is changed there is no slice of it.
+/// The writer's handle on a [`Live`] array; there is one, and only it writes.
+///
+/// It derefs to the items used; while it changes the array no slice exists.
 pub struct Owner<T: Plain> {
     shared: Arc<Shared>,
     item: PhantomData<T>,
 }
 
 impl<T: Plain> Owner<T> {
-    /// Items that there is memory for.
+    /// Number of items that the memory holds.
     pub fn capacity(&self) -> usize {
         self.shared.capacity
     }
@@ -390,7 +397,8 @@ impl<T: Plain> Owner<T> {
         self.shared.buffer.as_ptr().cast::<T>().wrapping_add(i).cast_mut()
     }
 
-    /// Uses `count` more items, which readers do not come to yet, and returns where they begin.
+    /// Uses `count` more items, which readers cannot reach yet; returns the first one's index.
+    ///
     /// `None` when the capacity is exceeded.
     pub fn extend(&mut self, count: usize) -> Option<usize> {
         let start = self.len();
@@ -405,10 +413,10 @@ impl<T: Plain> Owner<T> {
     /// Writes items from `at` on.
     ///
     /// # Safety
-    /// No reader can come to these items at this moment.
+    /// No reader can reach these items during the call.
     ///
     /// # Panics
-    /// When they exceed the capacity.
+    /// When the items exceed the capacity.
     pub unsafe fn write(&mut self, at: usize, items: &[T]) {
         let end = at.checked_add(items.len());
         assert!(
@@ -416,34 +424,37 @@ impl<T: Plain> Owner<T> {
             "items at {at} of {}",
             self.capacity()
         );
-        // SAFETY: inside the allocation, as just checked; nobody reads them, as the caller promises,
-        // and `items` is no slice of this array, as `&mut self` is exclusive.
+        // SAFETY: inside the allocation (checked above); the caller guarantees that no reader
+        // reaches the items; `items` cannot be a slice of this array, because `&mut self` is
+        // exclusive.
         unsafe { self.address(at).copy_from_nonoverlapping(items.as_ptr(), items.len()) };
     }
 
-    /// Replaces the word `offset` bytes into item `i` under readers. A reader that loads the new word
-    /// also sees everything stored before it.
+    /// Replaces the word `offset` bytes into item `i` while readers use it.
+    ///
+    /// A reader that loads the new word also sees everything stored before it.
     ///
     /// # Panics
-    /// When there is no such item, or no aligned word at `offset`.
+    /// When the array has no item `i`, or the item no aligned word at `offset`.
     pub fn publish_word(&mut self, i: usize, offset: usize, word: u32) {
         let inside = offset.is_multiple_of(4) && offset + 4 <= size_of::<T>();
         assert!(i < self.capacity() && inside, "item {i} of {}, byte {offset}", self.capacity());
         let at = self.address(i).wrapping_byte_add(offset).cast();
-        // SAFETY: an aligned word inside an item; this is the owner.
+        // SAFETY: an aligned word inside an item (checked above); `self` is the owner.
         unsafe { u32::publish(at, word) };
     }
 }
 
 impl<T: Single> Owner<T> {
-    /// Replaces item `i` under readers. A reader that loads the new item also sees everything stored
-    /// before it.
+    /// Replaces item `i` while readers use it.
+    ///
+    /// A reader that loads the new item also sees everything stored before it.
     ///
     /// # Panics
-    /// When there is no such item.
+    /// When the array has no item `i`.
     pub fn publish(&mut self, i: usize, item: T) {
         assert!(i < self.capacity(), "item {i} of {}", self.capacity());
-        // SAFETY: an item of the array; this is the owner.
+        // SAFETY: `i` is below the capacity (checked above); `self` is the owner.
         unsafe { T::publish(self.address(i), item) };
     }
 }
@@ -453,8 +464,8 @@ impl<T: Plain> Deref for Owner<T> {
 
     fn deref(&self) -> &[T] {
         let len = self.shared.len.load(Relaxed);
-        // SAFETY: `len` items lie in the buffer and any bits are an item; only the owner writes, and
-        // it is borrowed.
+        // SAFETY: the buffer holds `len` items and every bit pattern is one; only the owner writes,
+        // and it is borrowed.
         unsafe { slice::from_raw_parts(self.shared.buffer.as_ptr().cast(), len) }
     }
 }
@@ -474,7 +485,7 @@ mod tests {
         let mut array = Frozen::of(&[1u16, 2, 3]).unwrap();
         array[1] = 9;
         assert_eq!((array[..].to_vec(), array.count()), (alloc::vec![1, 9, 3], 3));
-        // SAFETY: an item of the array.
+        // SAFETY: the array has an item 1.
         assert_eq!(unsafe { array.items().load(1) }, 9);
         assert_eq!((array.clone(), Frozen::of(&[0u32; 0]).unwrap().len()), (array, 0));
         assert!(Frozen::<u128>::zeroed(usize::MAX / 4).is_err());
@@ -486,11 +497,11 @@ mod tests {
         assert_eq!((live.count(), owner.capacity(), &owner[..]), (3, 6, &[1, 2, 3][..]));
         owner.publish(1, 7);
         assert_eq!((owner.extend(2), owner.extend(2)), (Some(3), None));
-        // SAFETY: nobody reads them.
+        // SAFETY: no reader loads these items meanwhile.
         unsafe { owner.write(3, &[8, 9]) };
         assert_eq!((live.count(), &owner[..]), (5, &[1, 7, 3, 8, 9][..]));
         for (i, item) in owner.iter().enumerate() {
-            // SAFETY: items of the array.
+            // SAFETY: `i` is an index of the array.
             let read = unsafe { (live.items().load(i), live.items().read(i)) };
             assert_eq!(read, (*item, *item));
         }
@@ -500,7 +511,7 @@ mod tests {
     fn words_inside_of_items_are_published() {
         let (live, mut owner) = Live::with_capacity(&[0u128; 3], 3).unwrap();
         owner.publish_word(1, 8, 5);
-        // SAFETY: an aligned word of an item.
+        // SAFETY: byte 8 of item 1 is an aligned word.
         assert_eq!(unsafe { live.items().load_word(1, 8) }, 5);
         let bytes = owner[1].to_ne_bytes();
         assert_eq!(
@@ -520,7 +531,7 @@ mod tests {
     #[should_panic(expected = "items at 2 of 3")]
     fn items_outside_are_not_written() {
         let (_live, mut owner) = Live::with_capacity(&[0u32; 3], 0).unwrap();
-        // SAFETY: there are no readers.
+        // SAFETY: the array has no readers.
         unsafe { owner.write(2, &[1, 1]) };
     }
 }

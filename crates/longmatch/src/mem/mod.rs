@@ -1,4 +1,4 @@
-//! Memory that lookups read: arrays, and the words in them that a writer replaces under readers.
+//! Memory that lookups read: arrays, and the words in them that a writer replaces for readers.
 
 mod buffer;
 mod growing;
@@ -19,7 +19,7 @@ pub(crate) use retired::RetireList;
 pub(crate) use runs::{FreeRuns, Run, tile};
 pub use usage::{MemoryPart, MemoryUsage, parse_bytes};
 
-/// The system has no memory for an array.
+/// The system has not enough memory for an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OutOfMemory {
     /// Bytes of the array.

@@ -1,8 +1,8 @@
-//! The orderings of a word that a writer replaces under readers, and that leads them to other memory.
+//! Memory orderings of a word that a writer replaces and that leads readers to other memory.
 //!
-//! Both are paid by every architecture alike: on x86 an acquiring load is an ordinary one. Lookups go by
-//! values that hold the arrays' addresses ([`Items`](super::Items)), so the compiler need not load
-//! those again after each acquiring load.
+//! The pair costs little on every architecture: on x86 an acquiring load is an ordinary load.
+//! Lookups hold the arrays' addresses by value ([`Items`](super::Items)), so the compiler need not
+//! load them again after each acquiring load.
 
 use core::sync::atomic::Ordering::{Acquire, Release};
 
@@ -14,7 +14,7 @@ pub(crate) fn publish(word: &AtomicU32, value: u32) {
     word.store(value, Release);
 }
 
-/// Loads a word that may be replaced at that moment.
+/// Loads a word that may be replaced at the same time.
 #[inline(always)]
 pub(crate) fn load(word: &AtomicU32) -> u32 {
     word.load(Acquire)

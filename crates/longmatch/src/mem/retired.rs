@@ -1,15 +1,15 @@
-//! What was taken out of a table and is not out of every reader's reach yet.
+//! Objects removed from a table that readers may still reach.
 
 use alloc::collections::VecDeque;
 
-/// A queue of things by the epoch in which they were taken out.
+/// A queue of objects, ordered by the epoch in which they were removed.
 #[derive(Debug)]
 pub(crate) struct RetireList<T> {
-    /// The things and their bytes, those that were taken out first first.
+    /// The objects and their bytes, oldest first.
     things: VecDeque<(T, usize)>,
-    /// Epochs, and how many things were taken out in each.
+    /// Epochs, and the number of objects removed in each.
     epochs: VecDeque<(u64, usize)>,
-    /// Things whose epoch has not ended.
+    /// Objects whose epoch has not ended.
     open: usize,
     bytes: usize,
 }
@@ -21,21 +21,21 @@ impl<T> Default for RetireList<T> {
 }
 
 impl<T> RetireList<T> {
-    /// Adds what has just been taken out of the table.
+    /// Adds an object that has just been removed from the table.
     pub fn push(&mut self, thing: T, bytes: usize) {
         self.things.push_back((thing, bytes));
         self.bytes += bytes;
         self.open += 1;
     }
 
-    /// The epoch of all that was added since the last call has ended.
+    /// Ends the epoch of all objects added since the last call.
     pub fn seal(&mut self, epoch: u64) {
         if self.open > 0 {
             self.epochs.push_back((epoch, core::mem::take(&mut self.open)));
         }
     }
 
-    /// Something that was taken out before an epoch, and is not in the queue any more.
+    /// Takes the oldest object out of the queue if its epoch is before `oldest`.
     pub fn pop(&mut self, oldest: u64) -> Option<T> {
         let (epoch, count) = self.epochs.front_mut()?;
         if *epoch >= oldest {
@@ -50,12 +50,12 @@ impl<T> RetireList<T> {
         Some(thing)
     }
 
-    /// The bytes of all things in the queue.
+    /// The bytes of all objects in the queue.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// All things in the queue.
+    /// All objects in the queue.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.things.iter().map(|(thing, _)| thing)
     }
@@ -68,14 +68,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn things_come_out_by_epoch() {
+    fn objects_come_out_by_epoch() {
         let mut list = RetireList::default();
         let come_out = |list: &mut RetireList<char>, oldest| -> Vec<char> {
             core::iter::from_fn(|| list.pop(oldest)).collect()
         };
         list.push('a', 1);
         list.push('b', 10);
-        // Not before its epoch has ended.
+        // Not before the epoch has ended.
         assert_eq!(come_out(&mut list, u64::MAX), []);
         list.seal(4);
         list.seal(5);

@@ -1,22 +1,22 @@
-//! Which runs of an array are free: items that lie side by side because one thing leads to all of
-//! them, as the children of a node or the ranges of a chunk do.
+//! The free runs of an array. A run is a group of adjacent items that one entry leads to, such as
+//! the children of a node or the ranges of a chunk.
 //!
-//! Runs have exactly the size that is asked for, where a buddy allocator rounds it up to a power of
-//! two. A free run that is longer than needed is split. Free neighbours become one from time to
-//! time, when a run is asked for that no free one is long enough for.
+//! A run has exactly the requested size, where a buddy allocator rounds up to a power of two. A
+//! longer free run is split. Free neighbours are joined only when a request finds no free run that
+//! is long enough.
 
 use alloc::vec::Vec;
 use core::mem::take;
 
 use crate::mem::{Owner, Plain};
 
-/// Neighbours are put together when so many runs, or runs of so many items in all, have become free
-/// since that was done last: this many, and one in so many of the array's items beside.
+/// Thresholds for joining neighbours, counted since the last join: `FREED` freed runs plus one per
+/// `FREED_RUNS_PART` items of the array, or `FREED` freed items plus one per `FREED_ITEMS_PART`.
 const FREED: usize = 256;
 const FREED_RUNS_PART: usize = 128;
 const FREED_ITEMS_PART: usize = 16;
 
-/// Items of an array that lie side by side.
+/// Adjacent items of an array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Run {
     pub start: u32,
@@ -32,20 +32,20 @@ impl Run {
 /// The free runs of an array.
 #[derive(Debug)]
 pub(crate) struct FreeRuns {
-    /// Where free runs of one item begin, of two, and so on.
+    /// Starts of the free runs of one item, of two items, and so on.
     by_count: Vec<Vec<u32>>,
-    /// Bit `n % 64` of word `n / 64` is set where there are free runs of `n + 1` items.
+    /// Bit `n % 64` of word `n / 64` is set if there are free runs of `n + 1` items.
     some: Vec<u64>,
-    /// Items in them.
+    /// Number of free items.
     items: usize,
-    /// Runs that became free since neighbours were put together.
+    /// Runs freed since neighbours were last joined.
     freed: usize,
-    /// Items in these.
+    /// Items in these runs.
     freed_items: usize,
 }
 
 impl FreeRuns {
-    /// For runs of `longest` items at most.
+    /// Makes an empty set for runs of at most `longest` items.
     pub fn new(longest: usize) -> Self {
         let some = alloc::vec![0; longest.div_ceil(64)];
         Self {
@@ -57,16 +57,17 @@ impl FreeRuns {
         }
     }
 
-    /// Items that are free.
+    /// Number of free items.
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// Takes a run, from the free ones or from behind what has been used. `None` when there is no
-    /// room. O(longest / 64), but for putting neighbours together.
+    /// Takes a run, free or unused before; `None` when the array's capacity is exhausted.
+    ///
+    /// O(longest / 64), except when neighbours are joined.
     ///
     /// # Panics
-    /// When a run of no item is asked for, or of more than the longest.
+    /// When `count` is 0 or greater than the longest run.
     pub fn take<T: Plain>(&mut self, array: &mut Owner<T>, count: usize) -> Option<u32> {
         assert!((1..=self.by_count.len()).contains(&count), "a run of {count} items");
         if let Some(start) = self.take_free(count) {
@@ -81,13 +82,13 @@ impl FreeRuns {
         self.take_free(count).or_else(|| u32::try_from(array.extend(count)?).ok())
     }
 
-    /// Takes a run and writes items into it. `None` when there is no room.
+    /// Takes a run and writes items into it; `None` when the capacity is exhausted.
     ///
     /// # Panics
     /// As [`FreeRuns::take`].
     pub fn place<T: Plain>(&mut self, array: &mut Owner<T>, items: &[T]) -> Option<Run> {
         let start = self.take(array, items.len())?;
-        // SAFETY: no reader comes into a run that was free or into items that were not used yet.
+        // SAFETY: no reader reaches a free run or items that were never used.
         unsafe { array.write(start as usize, items) };
         Some(Run { start, count: items.len() as u32 })
     }
@@ -106,7 +107,7 @@ impl FreeRuns {
         Some(start)
     }
 
-    /// The length of the shortest free runs of `count` items or more.
+    /// The length of the shortest free runs with at least `count` items.
     fn shortest(&self, count: usize) -> Option<usize> {
         let first = (count - 1) / 64;
         let enough = self.some[first] & u64::MAX << ((count - 1) % 64);
@@ -121,8 +122,9 @@ impl FreeRuns {
         self.some[(count - 1) / 64] |= 1 << ((count - 1) % 64);
     }
 
-    /// Has a run to be used again, into which no reader can come any more. It may be longer than the
-    /// longest that can be taken.
+    /// Frees a run that no reader can reach any more.
+    ///
+    /// It may be longer than the longest run that can be taken.
     pub fn free(&mut self, run: Run) {
         self.put_all(run.start, run.count as usize);
         self.items += run.count as usize;
@@ -139,7 +141,7 @@ impl FreeRuns {
         }
     }
 
-    /// Makes one run of neighbours. O(n log n) for `n` free runs.
+    /// Joins neighbours into one run. O(n log n) for `n` free runs.
     fn join(&mut self) {
         let mut runs: Vec<Run> = self.iter().collect();
         runs.sort_unstable();
@@ -159,7 +161,7 @@ impl FreeRuns {
     }
 }
 
-/// Whether runs are all of an array's items up to `end`, each once; else an item that is not.
+/// Checks that runs cover an array's items up to `end` once each; else returns an item that fails.
 pub(crate) fn tile(mut runs: Vec<Run>, end: usize) -> Result<(), u64> {
     runs.retain(|run| run.count > 0);
     runs.sort_unstable();
@@ -178,8 +180,7 @@ mod tests {
     use super::*;
     use crate::mem::Live;
 
-    /// Runs are found, split and joined by their lengths, in every word of the bits that say which
-    /// there are.
+    /// Runs are found, split and joined by their lengths, in every word of the bit set.
     #[test]
     fn runs_are_taken_and_joined() {
         let (_live, mut array) = Live::with_capacity(&[0u16; 600], 600).unwrap();
@@ -189,11 +190,11 @@ mod tests {
         }
         assert_eq!(free.take(&mut array, 64), Some(1));
         assert_eq!(free.take(&mut array, 64), Some(65));
-        // What was left of the run of 65 items.
+        // The rest of the run of 65 items.
         assert_eq!(free.take(&mut array, 1), Some(129));
         assert_eq!(free.take(&mut array, 129), Some(300));
         assert_eq!(free.items(), 1 + 128 + 42 + 171);
-        // Of neighbours.
+        // A run of joined neighbours.
         assert_eq!(free.take(&mut array, 172), None);
         free.free(Run { start: 300, count: 129 });
         assert_eq!(free.take(&mut array, 299), Some(130));
@@ -202,7 +203,7 @@ mod tests {
         runs.extend([(1, 64), (65, 65), (130, 299)].map(|(start, count)| Run { start, count }));
         assert_eq!(tile(runs.clone(), 600), Ok(()));
         assert_eq!(tile(runs, 601), Err(600));
-        // Longer than the longest that can be taken.
+        // Longer than the longest run that can be taken.
         free.free(Run { start: 1, count: 428 });
         assert_eq!(free.items(), 600);
         assert_eq!(tile(free.iter().collect(), 600), Ok(()));

@@ -1,19 +1,20 @@
-//! How much memory a structure takes, part by part.
+//! Memory taken by a structure, part by part.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Plain, Readable};
 
-/// The memory of a structure, in the terms of its paper.
+/// The memory of a structure, in the terms of the engine's paper.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MemoryUsage {
-    /// The parts; their bytes add up to the whole.
+    /// The parts; their bytes add up to the total.
     pub parts: Vec<MemoryPart>,
 }
 
-/// Reads a number of bytes such as `4M`: K, M and G are binary units. `None` for anything else, zero
-/// included.
+/// Parses a number of bytes such as `4M`: K, M and G are binary units.
+///
+/// `None` for anything else, zero included.
 ///
 /// ```
 /// use longmatch::parse_bytes;
@@ -24,7 +25,7 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     let units = [('K', 10), ('M', 20), ('G', 30)];
     let unit = units.into_iter().find_map(|(unit, log2)| Some((text.strip_suffix(unit)?, log2)));
     let (digits, log2) = unit.unwrap_or((text, 0));
-    // A sign is no part of a size.
+    // A sign is not part of a size.
     let number: u64 = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
     number.checked_mul(1 << log2).filter(|bytes| *bytes > 0)
 }
@@ -32,11 +33,11 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
 /// One part of a structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryPart {
-    /// What it is, in the paper's own terms.
+    /// Name of the part, in the terms of the engine's paper.
     pub name: &'static str,
-    /// How many of them there are.
+    /// Number of its items.
     pub count: usize,
-    /// Bytes they take together.
+    /// Total bytes of its items.
     pub bytes: usize,
 }
 
@@ -48,19 +49,19 @@ impl MemoryPart {
 }
 
 impl MemoryPart {
-    /// A part that is an array of a structure, whether it changes or not.
+    /// A part that is an array of a structure, frozen or live.
     pub(crate) fn of_array<T: Plain>(name: &'static str, array: &impl Readable<T>) -> Self {
         Self { name, count: array.count(), bytes: array.count() * size_of::<T>() }
     }
 }
 
 impl MemoryUsage {
-    /// Bytes of all parts together.
+    /// Total bytes of all parts.
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
-    /// The part of that name.
+    /// The part with this name.
     pub fn part(&self, name: &str) -> Option<MemoryPart> {
         self.parts.iter().copied().find(|part| part.name == name)
     }

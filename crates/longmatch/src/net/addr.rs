@@ -54,40 +54,44 @@ pub trait Bits:
     /// Number of leading zero bits.
     fn leading_zeros(self) -> u8;
 
-    /// `extract(key, off, len)` of the Poptrie paper (Algorithm 1): `len <= 32` bits starting `off`
-    /// bits below the most significant one. Bits past the end of the address read as zero.
+    /// `extract(key, off, len)` of the Poptrie paper (Algorithm 1).
+    ///
+    /// `len <= 32` bits starting `off` bits below the most significant one. Bits past the end of
+    /// the address read as zero.
     fn extract(self, off: u8, len: u8) -> usize;
 
     /// Number of trailing zero bits.
     fn trailing_zeros(self) -> u8;
 
-    /// 64 bits of the address, left-aligned: all of an IPv4 address, or half 0, the first on the
-    /// wire, or 1 of an IPv6 address.
+    /// Half `half` of the address as 64 bits, left-aligned.
+    ///
+    /// An IPv4 address has one half, all of it. Half 0 of an IPv6 address is the first on the wire.
     fn half(self, half: u8) -> u64;
 
-    /// 64 bits starting `off` bits below the most significant one, left-aligned; bits past the end
-    /// of the address read as zero.
+    /// 64 bits starting `off` bits below the most significant one, left-aligned.
+    ///
+    /// Bits past the end of the address read as zero.
     fn window(self, off: u8) -> u64;
 
     /// The next address, `None` after [`Bits::MAX`].
     fn successor(self) -> Option<Self>;
 
-    /// The address before, `None` before [`Bits::ZERO`].
+    /// The previous address, `None` before [`Bits::ZERO`].
     fn predecessor(self) -> Option<Self>;
 
     /// This address plus `n`, wrapping round at the end of the address space.
     fn wrapping_add(self, n: u128) -> Self;
 
-    /// Widened; an IPv4 address fills the low 32 bits.
+    /// The address as 128 bits; an IPv4 address fills the low 32.
     fn to_u128(self) -> u128;
 
     /// The low bits of `value`.
     fn from_u128(value: u128) -> Self;
 
-    /// The address whose bytes on the wire these are.
+    /// Reads an address from its bytes in network order.
     ///
     /// # Panics
-    /// When they are not `WIDTH / 8`.
+    /// When `bytes` does not hold exactly `WIDTH / 8` bytes.
     fn from_network(bytes: &[u8]) -> Self;
 }
 
@@ -173,7 +177,7 @@ macro_rules! impl_bits {
 
             #[inline(always)]
             fn from_network(bytes: &[u8]) -> Self {
-                Self::from_be_bytes(bytes.try_into().expect("as many bytes as an address has"))
+                Self::from_be_bytes(bytes.try_into().expect("an address has WIDTH / 8 bytes"))
             }
         }
     };

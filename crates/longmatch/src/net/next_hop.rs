@@ -8,7 +8,7 @@ use core::num::NonZeroU32;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// The id of a next hop: what an engine stores and answers.
+/// The id of a next hop, as engines store it and lookups return it.
 ///
 /// Never zero, so that `Option<NextHopId>` is one `u32` in memory with 0 for "no route": a batch of
 /// answers is a plain array of `u32`.
@@ -34,7 +34,7 @@ impl NextHopId {
         self.0.get()
     }
 
-    /// The number of an id, or 0 for none: the form in which engines store answers.
+    /// The number of an id, or 0 for `None`: the form in which engines store answers.
     #[inline(always)]
     pub const fn to_raw(id: Option<Self>) -> u32 {
         match id {
@@ -60,11 +60,11 @@ impl fmt::Display for NextHopId {
     }
 }
 
-/// Values and their ids, counted: equal values share an id, ids are numbered densely from 1.
+/// Values and their ids, with reference counts.
 ///
-/// A value that nothing refers to any more is *retired*: it keeps its id, so that a reader that
-/// still holds the id finds the value, until [`NextHops::reclaim`] frees the retired ids for
-/// reuse.
+/// Equal values share an id; ids are numbered densely from 1. A value without references is
+/// *retired*: it keeps its id, so that a reader that still holds the id finds the value, until
+/// [`NextHops::reclaim`] frees the retired ids for reuse.
 ///
 /// Acquiring and releasing take O(1) expected time; memory is O(values).
 #[derive(Clone)]
@@ -72,7 +72,7 @@ pub struct NextHops<T> {
     entries: Vec<Option<Entry<T>>>,
     /// Ids without a value.
     free: Vec<NextHopId>,
-    /// Ids whose count has been zero; revived ones are skipped when reclaiming.
+    /// Ids whose count has dropped to zero; `reclaim` skips those acquired again since.
     retired: Vec<NextHopId>,
     by_value: HashTable<NextHopId>,
     hasher: DefaultHashBuilder,
@@ -83,7 +83,7 @@ pub struct NextHops<T> {
 struct Entry<T> {
     value: T,
     references: usize,
-    /// The value's hash, where equal values share it; `None` where it has its id for itself.
+    /// The value's hash, where equal values share the id; `None` for a distinct value.
     hash: Option<u64>,
 }
 
@@ -94,12 +94,12 @@ impl<T> Default for NextHops<T> {
 }
 
 impl<T> NextHops<T> {
-    /// No values; as many ids as a `u32` can number.
+    /// An empty set of values, with as many ids as a `u32` can number.
     pub fn new() -> Self {
         Self::with_limit(u32::MAX as usize)
     }
 
-    /// No values, and never more than `limit` of them.
+    /// An empty set of values that never holds more than `limit` of them.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             entries: Vec::new(),
@@ -111,7 +111,7 @@ impl<T> NextHops<T> {
         }
     }
 
-    /// The value of an id, also while it is retired.
+    /// The value of an id, retired or not.
     pub fn get(&self, id: NextHopId) -> Option<&T> {
         Some(&self.entries.get(id.index())?.as_ref()?.value)
     }
@@ -132,11 +132,12 @@ impl<T> NextHops<T> {
         ids.zip(&self.entries).filter_map(|(id, entry)| Some((id, &entry.as_ref()?.value)))
     }
 
-    /// Gives the value an id of its own, not shared with equal values: for types that cannot be
-    /// hashed or compared.
+    /// Gives the value an id of its own, not shared with equal values.
+    ///
+    /// For types that cannot be hashed or compared.
     ///
     /// # Errors
-    /// When every id is in use; nothing is changed then.
+    /// When every id is in use; nothing changes then.
     pub fn acquire_distinct(&mut self, value: T) -> Result<NextHopId, NextHopsFull> {
         self.store(Entry { value, references: 1, hash: None })
     }
@@ -154,10 +155,10 @@ impl<T> NextHops<T> {
         Ok(id.expect("the list has just grown, so its length is not zero"))
     }
 
-    /// One reference less; at zero the value is retired.
+    /// Drops one reference to an id; without references the value is retired.
     ///
     /// # Panics
-    /// When the id has no reference left to release: releases then outnumber acquisitions.
+    /// When the id has no reference: releases then outnumber acquisitions.
     pub fn release(&mut self, id: NextHopId) {
         let entry = self.entries.get_mut(id.index()).and_then(Option::as_mut);
         let entry = entry.filter(|entry| entry.references > 0);
@@ -168,22 +169,24 @@ impl<T> NextHops<T> {
         }
     }
 
-    /// Frees the retired ids for reuse and drops their values. Call it when no reader can still
-    /// hold one of them. O(retired).
+    /// Frees the retired ids for reuse and drops their values. O(retired).
+    ///
+    /// Call it when no reader can still hold a retired id.
     pub fn reclaim(&mut self) {
         while let Some(id) = self.retired.pop() {
-            // It may stand in the list twice, having been acquired again in between.
+            // An id that was acquired and released again is in the list twice.
             drop(self.free(id));
         }
     }
 
-    /// Ids whose count has been zero since the last call: retired, unless they were acquired again.
-    /// The caller frees them.
+    /// Drains the ids whose count has dropped to zero since the last call.
+    ///
+    /// They are retired unless they were acquired again. The caller frees them.
     pub(crate) fn drain_retired(&mut self) -> impl Iterator<Item = NextHopId> {
         self.retired.drain(..)
     }
 
-    /// Frees an id for reuse, if nothing refers to it; the value that it had.
+    /// Frees an id without references for reuse, and returns its value.
     pub(crate) fn free(&mut self, id: NextHopId) -> Option<T> {
         let slot = &mut self.entries[id.index()];
         let entry = slot.take_if(|entry| entry.references == 0)?;
@@ -196,7 +199,7 @@ impl<T> NextHops<T> {
         Some(entry.value)
     }
 
-    /// Every id that something refers to, its value, and whether equal values share it.
+    /// Every id with references, its value, and whether equal values share the id.
     pub(crate) fn into_values(self) -> impl Iterator<Item = (NextHopId, T, bool)> {
         let ids = (1..=u32::MAX).filter_map(NextHopId::new);
         let held = |entry: &Entry<T>| entry.references > 0;
@@ -206,7 +209,7 @@ impl<T> NextHops<T> {
         })
     }
 
-    /// Other values for the same ids. Each must hash and compare like the one it stands for.
+    /// Replaces the values of all ids. A new value must hash and compare like the old one.
     pub(crate) fn map<U>(self, mut other: impl FnMut(NextHopId, T) -> U) -> NextHops<U> {
         let Self { entries, free, retired, by_value, hasher, limit } = self;
         let ids = (1..=u32::MAX).filter_map(NextHopId::new);
@@ -217,22 +220,23 @@ impl<T> NextHops<T> {
         NextHops { entries: entries.collect(), free, retired, by_value, hasher, limit }
     }
 
-    /// One more reference to an id that is held already.
+    /// Adds a reference to an id that has a value.
     ///
     /// # Panics
     /// When the id has no value.
     pub fn retain(&mut self, id: NextHopId) {
         let entry = self.entries.get_mut(id.index()).and_then(Option::as_mut);
-        entry.expect("a next hop without a value was retained").references += 1;
+        entry.expect("the retained id has no value").references += 1;
     }
 }
 
 impl<T: Hash + Eq> NextHops<T> {
-    /// The id of this value, with one reference more. A new value takes a free id, the lowest
-    /// number never used otherwise.
+    /// Adds a reference to the value's id, giving a new value an id first.
+    ///
+    /// A new value takes a free id, or the lowest number never used.
     ///
     /// # Errors
-    /// When the value is new and every id is in use; nothing is changed then.
+    /// When the value is new and every id is in use; nothing changes then.
     pub fn acquire(&mut self, value: T) -> Result<NextHopId, NextHopsFull> {
         match self.find(&value) {
             Some(id) => {
@@ -243,10 +247,10 @@ impl<T: Hash + Eq> NextHops<T> {
         }
     }
 
-    /// As [`NextHops::acquire`] from a borrowed form, which is copied only when it is new.
+    /// Does the same from a borrowed value, which is copied only if it is new.
     ///
     /// # Errors
-    /// When the value is new and every id is in use; nothing is changed then.
+    /// When the value is new and every id is in use; nothing changes then.
     pub fn acquire_borrowed<Q>(&mut self, value: &Q) -> Result<NextHopId, NextHopsFull>
     where
         T: Borrow<Q> + for<'q> From<&'q Q>,
@@ -261,7 +265,7 @@ impl<T: Hash + Eq> NextHops<T> {
         }
     }
 
-    /// The id of this value, if it has one that equal values share.
+    /// The id that equal values share, if the value has one.
     pub fn find<Q>(&self, value: &Q) -> Option<NextHopId>
     where
         T: Borrow<Q>,
@@ -287,7 +291,7 @@ impl<T: fmt::Debug> fmt::Debug for NextHops<T> {
     }
 }
 
-/// Every next-hop id that may be given out is in use; nothing was changed.
+/// Every next-hop id allowed by the limit is in use; nothing was changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct NextHopsFull {
@@ -329,7 +333,7 @@ mod tests {
         assert_eq!(hops.acquire(11).unwrap().get(), 2, "a retired id is not reused");
         hops.reclaim();
         assert_eq!(hops.get(a), None);
-        assert_eq!(hops.acquire(12).unwrap(), a, "a reclaimed one is");
+        assert_eq!(hops.acquire(12).unwrap(), a, "a reclaimed id is reused");
         assert_eq!(hops.find(&10), None);
     }
 
@@ -348,7 +352,7 @@ mod tests {
         assert!(hops.is_empty());
     }
 
-    /// D5 and the row "ids exhausted": n of n usable, then an error that changes nothing.
+    /// D5 and the row "ids exhausted": `n` of `n` ids are usable, then an error changes nothing.
     #[test]
     fn every_id_up_to_the_limit_is_usable() {
         let mut hops = NextHops::with_limit(3);
@@ -371,7 +375,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "released more often")]
-    fn releasing_twice_is_a_bug_that_shows() {
+    fn releasing_twice_panics() {
         let mut hops = NextHops::new();
         let a = hops.acquire(1).unwrap();
         hops.release(a);

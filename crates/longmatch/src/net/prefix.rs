@@ -9,8 +9,8 @@ use crate::net::{Bits, Family, Ipv4, Ipv6};
 
 /// A prefix of one family in canonical form: the bits after `len` are zero.
 ///
-/// Prefixes order by address, then by length, so that a prefix comes before everything that it
-/// covers and sorted routes are a pre-order walk of the binary trie.
+/// Prefixes order by address, then by length, so a prefix sorts before every prefix that it covers,
+/// and sorted routes are in pre-order of the binary trie.
 ///
 /// ```
 /// use longmatch::{Ipv4, Prefix};
@@ -30,7 +30,7 @@ impl<F: Family> Prefix<F> {
     /// The default route, `/0`.
     pub const DEFAULT: Self = Self { bits: F::Bits::ZERO, len: 0 };
 
-    /// A prefix from an address and a length.
+    /// Makes a prefix from an address and a length.
     ///
     /// # Errors
     /// When the length is greater than the family's width, or a bit after the length is set.
@@ -39,7 +39,7 @@ impl<F: Family> Prefix<F> {
         if prefix.bits == F::bits(addr) { Ok(prefix) } else { Err(PrefixError::HostBits { len }) }
     }
 
-    /// A prefix from an address and a length; bits after the length are dropped.
+    /// Makes a prefix from an address and a length, clearing the bits after the length.
     ///
     /// # Errors
     /// When the length is greater than the family's width.
@@ -55,7 +55,7 @@ impl<F: Family> Prefix<F> {
         Self { bits: F::bits(addr), len: F::WIDTH }
     }
 
-    /// The prefix of length `len` that holds the address `bits`.
+    /// The prefix of length `len` that covers the address `bits`.
     ///
     /// # Panics
     /// When `len` is greater than the family's width, in builds with debug assertions.
@@ -116,7 +116,7 @@ impl<F: Family> Prefix<F> {
         self.covers(other) || other.covers(self)
     }
 
-    /// The longest prefix that covers both.
+    /// The longest prefix that covers both prefixes.
     #[inline]
     pub fn common(self, other: Self) -> Self {
         let same = (self.bits ^ other.bits).leading_zeros();
@@ -128,7 +128,7 @@ impl<F: Family> Prefix<F> {
         self.len.checked_sub(1).map(|len| Self::from_bits_masked(self.bits, len))
     }
 
-    /// The two prefixes one bit longer, lower one first; `None` for a host prefix.
+    /// The two prefixes one bit longer, the lower first; `None` for a host prefix.
     pub fn halves(self) -> Option<[Self; 2]> {
         if self.len == F::WIDTH {
             return None;
@@ -138,10 +138,10 @@ impl<F: Family> Prefix<F> {
         Some([Self { bits: self.bits, len }, Self { bits: upper, len }])
     }
 
-    /// Parses `address/length` and drops bits after the length.
+    /// Parses `address/length` and clears the bits after the length.
     ///
     /// # Errors
-    /// As [`FromStr`], but set host bits are masked.
+    /// As [`FromStr`], except that host bits are cleared.
     pub fn parse_masked(text: &str) -> Result<Self, ParsePrefixError> {
         let (addr, len) = split(text)?;
         let addr = addr.parse::<F::Addr>().map_err(|_| ParsePrefixError::Address)?;
@@ -149,7 +149,7 @@ impl<F: Family> Prefix<F> {
     }
 }
 
-/// Splits `address/length` and reads the length, which is decimal without sign or leading zeros.
+/// Splits `address/length` and reads the length: decimal, no sign, no leading zeros.
 fn split(text: &str) -> Result<(&str, u8), ParsePrefixError> {
     let (addr, len) = text.split_once('/').ok_or(ParsePrefixError::MissingLength)?;
     let digits = len.as_bytes();
@@ -214,7 +214,7 @@ const MAPPED_LEN: u8 = 96;
 const MAPPED_BITS: u128 = 0xffff_0000_0000;
 
 impl IpPrefix {
-    /// A prefix from an address and a length.
+    /// Makes a prefix from an address and a length.
     ///
     /// # Errors
     /// When the length is greater than the family's width, or a bit after the length is set.
@@ -225,7 +225,7 @@ impl IpPrefix {
         }
     }
 
-    /// A prefix from an address and a length; bits after the length are dropped.
+    /// Makes a prefix from an address and a length, clearing the bits after the length.
     ///
     /// # Errors
     /// When the length is greater than the family's width.
@@ -270,18 +270,19 @@ impl IpPrefix {
         }
     }
 
-    /// Parses `address/length` and drops bits after the length.
+    /// Parses `address/length` and clears the bits after the length.
     ///
     /// # Errors
-    /// As [`FromStr`], but set host bits are masked.
+    /// As [`FromStr`], except that host bits are cleared.
     pub fn parse_masked(text: &str) -> Result<Self, ParsePrefixError> {
         let (addr, len) = split(text)?;
         let addr: IpAddr = addr.parse().map_err(|_| ParsePrefixError::Address)?;
         Ok(Self::masked(addr, len)?)
     }
 
-    /// A prefix inside `::ffff:0:0/96` as the IPv4 prefix that it stands for; anything else as it
-    /// is.
+    /// Converts a prefix inside `::ffff:0:0/96` to the IPv4 prefix that it maps.
+    ///
+    /// Returns any other prefix unchanged.
     pub fn unmapped(self) -> Self {
         match self {
             Self::V6(p) if p.len() >= MAPPED_LEN && p.bits() >> 32 == MAPPED_BITS >> 32 => {
@@ -345,7 +346,7 @@ mod ipnet_types {
 
     macro_rules! convert {
         ($family:ty, $net:ty) => {
-            /// Keeps the network; host bits, which `ipnet` allows, are dropped.
+            /// Keeps the network and drops host bits, which `ipnet` allows.
             impl From<$net> for Prefix<$family> {
                 fn from(net: $net) -> Self {
                     use crate::net::Family;
@@ -364,7 +365,7 @@ mod ipnet_types {
     convert!(Ipv4, Ipv4Net);
     convert!(Ipv6, Ipv6Net);
 
-    /// Keeps the network; host bits, which `ipnet` allows, are dropped.
+    /// Keeps the network and drops host bits, which `ipnet` allows.
     impl From<IpNet> for IpPrefix {
         fn from(net: IpNet) -> Self {
             match net {
@@ -384,7 +385,7 @@ mod ipnet_types {
     }
 }
 
-/// Why an address and a length do not make a prefix.
+/// The reason why an address and a length do not make a prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PrefixError {
@@ -392,7 +393,7 @@ pub enum PrefixError {
     Length {
         /// The length that was given.
         len: u16,
-        /// The greatest length possible.
+        /// The greatest length of the family.
         max: u8,
     },
     /// A bit after the length is set.
@@ -415,17 +416,17 @@ impl fmt::Display for PrefixError {
 
 impl core::error::Error for PrefixError {}
 
-/// Why a text is not a prefix.
+/// The reason why a text is not a prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ParsePrefixError {
-    /// The part before the slash is no address of the expected family.
+    /// The part before the slash is not an address of the expected family.
     Address,
-    /// There is no slash.
+    /// The text has no slash.
     MissingLength,
-    /// The part after the slash is no plain decimal number.
+    /// The part after the slash is not a plain decimal number.
     Length,
-    /// Address and length do not go together.
+    /// The address and the length do not make a prefix.
     Prefix(PrefixError),
 }
 
@@ -489,7 +490,7 @@ mod tests {
         }
     }
 
-    /// R1 (treebitmap #9): host bits are an error, or dropped by an explicit call; never kept.
+    /// R1 (treebitmap #9): host bits are an error or cleared by an explicit call, never kept.
     #[test]
     fn host_bits_are_refused_or_masked() {
         assert_eq!(

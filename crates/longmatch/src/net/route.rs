@@ -1,36 +1,36 @@
-//! Routes and changes of routes.
+//! Routes and changes to routes.
 
 use crate::net::{Family, NextHopId, Prefix};
 
-/// A prefix and the next hop for what it covers.
+/// A prefix and the next hop of the addresses that it covers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Route<F: Family> {
-    /// What is covered.
+    /// The addresses that the route covers.
     pub prefix: Prefix<F>,
-    /// Where it goes.
+    /// The next hop of these addresses.
     pub next_hop: NextHopId,
 }
 
-/// One change of a table.
+/// One change to a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Change<F: Family> {
-    /// The prefix is reached by this next hop from now on, whatever it was before.
+    /// Sets the prefix's next hop, whether or not the prefix had a route.
     Announce(Route<F>),
-    /// The prefix has no route of its own any more.
+    /// Removes the prefix's own route.
     Withdraw(Prefix<F>),
 }
 
-/// What a [`Change`] did.
+/// The effect of a [`Change`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
     /// The prefix had no route and has one now.
     New,
-    /// The prefix had this very route: nothing changed.
+    /// The prefix had the same route: nothing changed.
     Same,
-    /// The next hop was replaced; the old one.
+    /// The next hop was replaced; holds the old one.
     Replaced(NextHopId),
-    /// The route was removed; its next hop.
+    /// The route was removed; holds its next hop.
     Withdrawn(NextHopId),
-    /// There was no route to withdraw: nothing changed.
+    /// The prefix had no route to withdraw: nothing changed.
     Unknown,
 }

@@ -1,25 +1,25 @@
 //! Lossless route aggregation (Poptrie paper, section 3): fewer routes, the same answers.
 //!
-//! Two rules, applied bottom up: a part of the address space whose addresses all have one next hop
-//! needs at most one route, whatever routes made it so; and a route whose covering route has the
-//! same next hop is not needed at all.
+//! Two rules, applied bottom up. A region whose addresses all have one next hop needs at most one
+//! route. A route whose covering route has the same next hop is redundant.
 
 use super::Rib;
 use super::trie::{Index, NONE, ROOT, Trie};
 use crate::net::{Family, NextHopId, Prefix};
 
-/// What the addresses of a region have in common.
+/// The next hops of the addresses of a region.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Region {
-    /// One next hop, or none, for all; no route has been emitted for it.
+    /// All addresses have this next hop, or none; no route has been emitted for them.
     Uniform(Option<NextHopId>),
-    /// Several; the routes below that are still needed have been emitted.
+    /// Several next hops; the routes still needed inside have been emitted.
     Mixed,
 }
 
 impl<F: Family> Rib<F> {
-    /// A table with the same next hop for every address and no route that the aggregation of the
-    /// Poptrie paper can remove. O(routes).
+    /// Returns the table with the routes removed that the Poptrie paper's aggregation removes.
+    ///
+    /// Every address keeps its next hop. O(routes).
     ///
     /// ```
     /// use longmatch::{Ipv4, NextHopId, Rib};
@@ -51,8 +51,9 @@ impl<F: Family> Aggregation<'_, F> {
         self.out.routes += 1;
     }
 
-    /// The region of a node's prefix, below routes that give `inherited`. Recursion is as deep as
-    /// the trie: at most the address's width.
+    /// The region of a node's prefix, below routes that give `inherited`.
+    ///
+    /// The recursion is as deep as the trie: at most the address's width.
     fn region(&mut self, at: Index, inherited: Option<NextHopId>) -> Region {
         let node = *self.trie.node(at);
         let own = node.next_hop.or(inherited);
@@ -74,7 +75,7 @@ impl<F: Family> Aggregation<'_, F> {
         Region::Mixed
     }
 
-    /// The region of one half of a node, in which `child` may lie anywhere.
+    /// The region of one half of a node's prefix, in which `child` may lie anywhere.
     fn half(&mut self, child: Index, half: Prefix<F>, own: Option<NextHopId>) -> Region {
         if child == NONE {
             return Region::Uniform(own);
@@ -83,7 +84,7 @@ impl<F: Family> Aggregation<'_, F> {
         let prefix = self.trie.node(child).prefix();
         match region {
             Region::Uniform(next_hop) if prefix == half || next_hop == own => region,
-            // The child's siblings up to this half inherit; the child differs from them.
+            // The rest of this half inherits `own`, which differs from the child's next hop.
             Region::Uniform(Some(next_hop)) => {
                 self.emit(prefix, next_hop);
                 Region::Mixed

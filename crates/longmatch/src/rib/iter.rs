@@ -1,4 +1,4 @@
-//! Walks over the routes of a RIB.
+//! Iterators over the routes of a RIB.
 
 use alloc::vec::Vec;
 use core::iter::FusedIterator;
@@ -6,11 +6,11 @@ use core::iter::FusedIterator;
 use super::trie::{Index, NONE, ROOT, Trie};
 use crate::net::{Family, Prefix, Route};
 
-/// Routes in order; made by [`super::Rib::iter`] and [`super::Rib::subtree`].
+/// Routes in order, from [`super::Rib::iter`] and [`super::Rib::subtree`].
 #[derive(Clone)]
 pub struct Iter<'r, F: Family> {
     trie: &'r Trie<F>,
-    /// Subtrees still to be walked, the next one last; at most one a level.
+    /// Subtrees still to visit, the next one last; at most one per level.
     pending: Vec<Index>,
 }
 
@@ -37,7 +37,7 @@ impl<F: Family> Iterator for Iter<'_, F> {
 
 impl<F: Family> FusedIterator for Iter<'_, F> {}
 
-/// Routes that cover a prefix, shortest first; made by [`super::Rib::covering`].
+/// Routes that cover a prefix, shortest first, from [`super::Rib::covering`].
 #[derive(Clone)]
 pub struct Covering<'r, F: Family> {
     trie: &'r Trie<F>,

@@ -1,10 +1,10 @@
 //! The routing information base: the ordered set of routes that every engine is compiled from.
 //!
-//! The RIB is the truth. It answers exact and longest matches itself, but its purpose is to be
-//! changed and to be read in order; for lookups by the million compile an engine from it.
+//! The RIB is the truth. It answers exact and longest matches, but it is made for updates and
+//! ordered iteration; for lookups by the million compile an engine from it.
 //!
-//! Two views serve the compilers: disjoint ranges of addresses ([`Rib::ranges`]) and leaf-pushed
-//! slots of a fixed stride ([`Rib::root_block`]).
+//! Compilers read two views of it: disjoint address ranges ([`Rib::ranges`]) and leaf-pushed slots
+//! of a fixed stride ([`Rib::root_block`]).
 
 mod aggregate;
 mod iter;
@@ -22,9 +22,9 @@ use trie::{MAX_ROUTES, NONE, Node, ROOT, Trie};
 
 /// The routes of one family, in order.
 ///
-/// Inserting, removing and matching follow the prefix bit by bit, skipping what no route
-/// distinguishes: O(width) steps at most, about log2(routes) on real tables. Memory is at most two
-/// nodes a route, of 20 bytes for IPv4 and 32 for IPv6.
+/// Inserting, removing and matching follow the prefix bit by bit and skip bits in which no routes
+/// differ: O(width) steps at most, about log2(routes) on real tables. Memory is at most two nodes
+/// per route, of 20 bytes for IPv4 and 32 for IPv6.
 ///
 /// ```
 /// use longmatch::{Ipv4, NextHopId, Rib};
@@ -55,8 +55,9 @@ impl<F: Family> Rib<F> {
         Self::with_route_limit(MAX_ROUTES)
     }
 
-    /// An empty table that never holds more than `limit` routes (and never more than about two
-    /// thousand million, which is what its indices reach).
+    /// An empty table that never holds more than `limit` routes.
+    ///
+    /// The indices allow about two thousand million routes whatever the limit.
     pub fn with_route_limit(limit: usize) -> Self {
         Self { trie: Trie::new(), routes: 0, limit: limit.min(MAX_ROUTES) }
     }
@@ -71,11 +72,11 @@ impl<F: Family> Rib<F> {
         self.routes == 0
     }
 
-    /// Adds a route, or replaces the next hop of its prefix; the next hop before.
+    /// Adds a route or replaces the next hop of its prefix; returns the old next hop.
     ///
     /// # Errors
     /// When the prefix is new and the table holds as many routes as its limit allows. The table is
-    /// unchanged then.
+    /// then unchanged.
     pub fn insert(
         &mut self,
         prefix: Prefix<F>,
@@ -89,18 +90,19 @@ impl<F: Family> Rib<F> {
         Ok(old)
     }
 
-    /// Removes the route of exactly this prefix; its next hop. Removing what is not there
-    /// allocates nothing.
+    /// Removes the route of exactly this prefix; returns its next hop.
+    ///
+    /// Removing an unknown prefix allocates nothing.
     pub fn remove(&mut self, prefix: Prefix<F>) -> Option<NextHopId> {
         let old = self.trie.remove(prefix);
         self.routes -= usize::from(old.is_some());
         old
     }
 
-    /// Carries out a change and says what it did.
+    /// Applies a change and returns its effect.
     ///
     /// # Errors
-    /// When it announces a new prefix to a full table, which is unchanged then.
+    /// When the change announces a new prefix to a full table, which is then unchanged.
     pub fn apply(&mut self, change: Change<F>) -> Result<Outcome, RibFull> {
         Ok(match change {
             Change::Announce(Route { prefix, next_hop }) => match self.insert(prefix, next_hop)? {
@@ -125,39 +127,41 @@ impl<F: Family> Rib<F> {
         self.covering(Prefix::host(addr)).last()
     }
 
-    /// Every route whose prefix covers `prefix`, itself included, shortest first. Of an address:
-    /// `covering(Prefix::host(addr))`.
+    /// Every route whose prefix covers `prefix`, its own included, shortest first.
+    ///
+    /// For an address use `covering(Prefix::host(addr))`.
     pub fn covering(&self, prefix: Prefix<F>) -> Covering<'_, F> {
         Covering::new(&self.trie, prefix)
     }
 
-    /// Every route that `prefix` covers, itself included, in order.
+    /// Every route whose prefix `prefix` covers, its own included, in order.
     pub fn subtree(&self, prefix: Prefix<F>) -> Iter<'_, F> {
         Iter::new(&self.trie, self.trie.find_below(prefix))
     }
 
-    /// Every route in order: by address, covering prefixes before what they cover.
+    /// Every route in order: by address, covering prefixes before covered ones.
     pub fn iter(&self) -> Iter<'_, F> {
         Iter::new(&self.trie, Some(ROOT))
     }
 
-    /// The whole address space as disjoint ranges, each with the route that is its longest match.
+    /// The whole address space as disjoint ranges, each with its longest match.
+    ///
     /// Every boundary of a prefix begins a new range, even between equal next hops;
-    /// [`Ranges::coalesced`] joins those.
+    /// [`Ranges::coalesced`] joins such ranges.
     pub fn ranges(&self) -> Ranges<F, Iter<'_, F>> {
         Ranges::new(self.iter())
     }
 
-    /// The ranges of the addresses of a prefix, cut off at its ends. O(depth + routes in the
-    /// prefix).
+    /// The ranges of a prefix, cut off at its ends. O(depth + routes in the prefix).
     pub(crate) fn ranges_in(&self, prefix: Prefix<F>) -> Ranges<F, Iter<'_, F>> {
         let (above, below) = self.trie.find_around(prefix);
         let cover = above.and_then(|above| self.trie.node(above).route());
         Ranges::within(prefix, cover, Iter::new(&self.trie, below))
     }
 
-    /// The next hop of all addresses of a prefix, if no route inside makes a difference between
-    /// them: `Some(None)` where they have none.
+    /// The one next hop of all addresses of a prefix, `Some(None)` if they have none.
+    ///
+    /// `None` if a longer route in the prefix may give addresses a different next hop.
     pub(crate) fn only_next_hop(&self, prefix: Prefix<F>) -> Option<Option<NextHopId>> {
         let (above, below) = self.trie.find_around(prefix);
         let own = match below.map(|below| self.trie.node(below)) {
@@ -178,13 +182,14 @@ impl<F: Family> Rib<F> {
         self.iter().map(|route| route.next_hop.get()).max().unwrap_or(0)
     }
 
-    /// Bytes held, unused capacity included.
+    /// Bytes of memory held, unused capacity included.
     pub fn memory_bytes(&self) -> usize {
         self.trie.bytes()
     }
 
-    /// Rebuilds the storage in order of addresses: removed nodes are given back, and walks touch
-    /// memory in sequence. O(routes).
+    /// Rebuilds the storage in address order. O(routes).
+    ///
+    /// Removed nodes are freed, and iteration reads memory in sequence.
     pub fn compact(&mut self) {
         let mut trie = Trie::new();
         for route in self.iter() {
@@ -193,8 +198,7 @@ impl<F: Family> Rib<F> {
         self.trie = trie;
     }
 
-    /// The smallest number of nodes that the routes need, and the number in use: for tests of the
-    /// accounting.
+    /// The smallest number of nodes that the routes need, and the number in use.
     #[cfg(test)]
     fn node_accounting(&self) -> (usize, usize) {
         let mut fresh = self.clone();
@@ -204,10 +208,10 @@ impl<F: Family> Rib<F> {
 }
 
 impl<F: Family> Extend<Route<F>> for Rib<F> {
-    /// Adds all routes; of several with one prefix the last stays.
+    /// Adds all routes; of routes with equal prefixes the last one wins.
     ///
     /// # Panics
-    /// When the limit on routes is exceeded; use [`Rib::insert`] where that can happen.
+    /// When the route limit is exceeded; where that can happen use [`Rib::insert`].
     fn extend<I: IntoIterator<Item = Route<F>>>(&mut self, routes: I) {
         for route in routes {
             if let Err(full) = self.insert(route.prefix, route.next_hop) {
@@ -250,7 +254,7 @@ impl<F: Family> Node<F> {
     }
 }
 
-/// A table refused a route because it holds as many as its limit allows; it is unchanged.
+/// The table holds as many routes as its limit allows; it is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct RibFull {

@@ -1,8 +1,8 @@
 //! View 1 of a RIB: the address space as disjoint ranges.
 //!
-//! The sweep reads sorted routes and keeps the prefixes that are open at the current address on a
-//! stack. It shares no code with the trie's matching, which makes it the second oracle: one that
-//! is cheap enough to check a table of a million routes on every address.
+//! The sweep reads sorted routes and keeps the prefixes open at the current address on a stack. It
+//! shares no code with the trie's matching, so it serves as a second oracle, cheap enough to check
+//! every address of a table of a million routes.
 
 use alloc::vec::Vec;
 use core::iter::FusedIterator;
@@ -27,44 +27,47 @@ impl<F: Family> Range<F> {
     }
 }
 
-/// The address space as disjoint ranges in order, without gaps, from sorted routes. O(routes) time
-/// in all, O(width) memory.
+/// The address space as disjoint ranges in order, without gaps, from sorted routes.
+///
+/// O(routes) time in all, O(width) memory.
 #[derive(Clone)]
 pub struct Ranges<F: Family, I> {
     routes: I,
     /// The next route, read ahead.
     ahead: Option<Route<F>>,
-    /// Routes that cover `at` and may go on after what lies below them.
+    /// Routes that cover `at`, the longest last.
     open: Vec<Route<F>>,
-    /// Where the next range begins; `None` after the last.
+    /// Start of the next range; `None` after the last.
     at: Option<F::Bits>,
-    /// Where the last range ends.
+    /// End of the last range.
     end: F::Bits,
 }
 
 impl<F: Family, I: Iterator<Item = Route<F>>> Ranges<F, I> {
-    /// Ranges of routes that come sorted by prefix, each prefix once.
+    /// Makes the ranges of routes sorted by prefix, each prefix once.
     pub fn new(mut routes: I) -> Self {
         let ahead = routes.next();
         Self { routes, ahead, open: Vec::new(), at: Some(F::Bits::ZERO), end: F::Bits::MAX }
     }
 
-    /// The ranges of a prefix, of which the first and the last may go on outside, from the routes
-    /// that it covers and the longest route that covers it from outside.
+    /// The ranges of a prefix; the first and the last may continue outside it.
+    ///
+    /// `routes` are those that the prefix covers, `cover` is the longest route that covers it from
+    /// outside.
     pub(super) fn within(prefix: Prefix<F>, cover: Option<Route<F>>, mut routes: I) -> Self {
         let ahead = routes.next();
         let open = cover.into_iter().collect();
         Self { routes, ahead, open, at: Some(prefix.first()), end: prefix.last() }
     }
 
-    /// The same with neighbouring ranges of equal next hop joined.
+    /// Joins neighbouring ranges of equal next hop.
     pub fn coalesced(self) -> Coalesced<F, I> {
         let mut ranges = self;
         let ahead = ranges.next();
         Coalesced { ranges, ahead }
     }
 
-    /// Opens the routes that begin at `at`; all but the longest of them yield no range here.
+    /// Opens the routes that begin at `at`; only the longest yields a range here.
     fn open_at(&mut self, at: F::Bits) {
         while let Some(route) = self.ahead.filter(|route| route.prefix.first() == at) {
             self.open.push(route);
@@ -94,8 +97,9 @@ impl<F: Family, I: Iterator<Item = Route<F>>> Iterator for Ranges<F, I> {
 
 impl<F: Family, I: Iterator<Item = Route<F>>> FusedIterator for Ranges<F, I> {}
 
-/// Disjoint ranges of which no two neighbours have the same next hop; made by
-/// [`Ranges::coalesced`]. A range's `route` is the longest match of its first address.
+/// Disjoint ranges in which neighbours have different next hops.
+///
+/// Made by [`Ranges::coalesced`]. A range's `route` is the longest match of its first address.
 #[derive(Clone)]
 pub struct Coalesced<F: Family, I> {
     ranges: Ranges<F, I>,

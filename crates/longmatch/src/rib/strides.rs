@@ -1,14 +1,14 @@
 //! View 2 of a RIB: a block of addresses as `2^width` leaf-pushed slots.
 //!
 //! Leaf pushing gives each slot the next hop of the longest match among the routes that cover the
-//! whole slot, and says whether longer routes lie inside. A multiway trie is this view applied
-//! again to each slot that has some. Equal neighbours come as runs, so the cost is that of the
-//! routes in the block, not of its slots.
+//! whole slot, and tells whether longer routes lie inside. A multiway trie applies this view again
+//! to each slot with longer routes. Equal neighbours form one run, so the cost depends on the
+//! routes in the block, not on its slots.
 
 use super::trie::{Index, NONE, ROOT, Trie};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 
-/// All addresses that share their first `depth` bits, seen from the routes inside.
+/// All addresses that share their first `depth` bits, with the routes inside.
 #[derive(Clone, Copy)]
 pub struct Block<'r, F: Family> {
     trie: &'r Trie<F>,
@@ -24,11 +24,11 @@ pub struct Block<'r, F: Family> {
 pub struct Slots<'r, F: Family> {
     /// The first slot of the run.
     pub first: usize,
-    /// How many slots; 1 where `below` is some.
+    /// Number of slots; 1 where `below` is `Some`.
     pub count: usize,
     /// The longest match among the routes that cover the slot.
     pub next_hop: Option<NextHopId>,
-    /// The slot's inside, where a route longer than the slot lies in it.
+    /// The slot's addresses as a block, if a route longer than the slot lies inside.
     pub below: Option<Block<'r, F>>,
 }
 
@@ -42,22 +42,25 @@ impl<'r, F: Family> Block<'r, F> {
         self.depth
     }
 
-    /// Calls `visit` with runs of slots, in order and without gaps, each slot being `width` more
-    /// bits of the address. Where these go past the address's end they read as zero, as in
-    /// [`Bits::extract`], and what is visited for other slots is of no use.
+    /// Calls `visit` with runs of slots, in order and without gaps.
+    ///
+    /// Each slot fixes `width` more bits of the address. Bits past the address's end read as zero,
+    /// as in [`Bits::extract`]; slots in which such a bit is one have no meaning.
     ///
     /// # Panics
     /// When the width is greater than 31.
     pub fn for_each_slots<V: FnMut(Slots<'r, F>)>(&self, width: u8, visit: V) {
         assert!(width < 32, "a block of 2^{width} slots is too wide");
         let covered_from = u8::MAX;
-        let mut walk = Walk { trie: self.trie, depth: self.depth, width, covered_from, visit };
-        walk.region(self.top, 0, 1 << width, self.inherited);
+        let mut visitor =
+            SlotVisitor { trie: self.trie, depth: self.depth, width, covered_from, visit };
+        visitor.region(self.top, 0, 1 << width, self.inherited);
     }
 
-    /// As [`Block::for_each_slots`], of the slots that a prefix covers, or the one that it lies in,
-    /// without those that a route longer than the prefix covers: whether the prefix has a route
-    /// makes no difference to these.
+    /// Calls `visit` with the slots whose next hop the route of `prefix` can decide.
+    ///
+    /// These are the slots that the prefix covers, or the one that contains it, except slots
+    /// covered by a route longer than the prefix. Otherwise as [`Block::for_each_slots`].
     ///
     /// # Panics
     /// When the width is greater than 31.
@@ -67,22 +70,24 @@ impl<'r, F: Family> Block<'r, F> {
     {
         assert!(width < 32, "a block of 2^{width} slots is too wide");
         let covered_from = prefix.len() + 1;
-        let mut walk = Walk { trie: self.trie, depth: self.depth, width, covered_from, visit };
+        let mut visitor =
+            SlotVisitor { trie: self.trie, depth: self.depth, width, covered_from, visit };
         if prefix.len() <= self.depth {
-            return walk.region(self.top, 0, 1 << width, self.inherited);
+            return visitor.region(self.top, 0, 1 << width, self.inherited);
         }
         let end = self.depth + width;
         let region = Prefix::from_bits_masked(prefix.bits(), prefix.len().min(end));
         let first = Bits::extract(region.bits(), self.depth, width);
         let count = 1 << (end - region.len());
         match self.top_of(region) {
-            (Some(top), inherited) => walk.region(top, first, count, inherited),
-            (None, inherited) => walk.run(first, first + count, inherited),
+            (Some(top), inherited) => visitor.region(top, first, count, inherited),
+            (None, inherited) => visitor.run(first, first + count, inherited),
         }
     }
 
-    /// The highest node in a prefix that is longer than the block's depth, and the next hop of the
-    /// longest route that covers the prefix from outside.
+    /// The highest node in a prefix longer than the block's depth, and the inherited next hop.
+    ///
+    /// The inherited next hop is that of the longest route that covers the prefix from outside.
     fn top_of(&self, region: Prefix<F>) -> (Option<Index>, Option<NextHopId>) {
         let (mut top, mut inherited) = (self.top, self.inherited);
         loop {
@@ -102,16 +107,16 @@ impl<'r, F: Family> Block<'r, F> {
     }
 }
 
-struct Walk<'r, F: Family, V> {
+struct SlotVisitor<'r, F: Family, V> {
     trie: &'r Trie<F>,
     depth: u8,
     width: u8,
-    /// Slots that a route of this length or a greater one covers are left out.
+    /// Slots covered by a route of at least this length are left out.
     covered_from: u8,
     visit: V,
 }
 
-impl<'r, F: Family, V: FnMut(Slots<'r, F>)> Walk<'r, F, V> {
+impl<'r, F: Family, V: FnMut(Slots<'r, F>)> SlotVisitor<'r, F, V> {
     /// Visits `count` slots from `first`, in which `top` is the highest node.
     fn region(&mut self, top: Index, first: usize, count: usize, inherited: Option<NextHopId>) {
         let node = self.trie.node(top);
@@ -150,7 +155,7 @@ impl<'r, F: Family, V: FnMut(Slots<'r, F>)> Walk<'r, F, V> {
         }
     }
 
-    /// Visits the slots from `first` up to `end` that no node lies in.
+    /// Visits the slots from `first` up to `end`, in which no node lies.
     fn run(&mut self, first: usize, end: usize, next_hop: Option<NextHopId>) {
         if first < end {
             (self.visit)(Slots { first, count: end - first, next_hop, below: None });

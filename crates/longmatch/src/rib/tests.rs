@@ -57,7 +57,7 @@ fn removal_leaves_the_other_routes() {
     }
 }
 
-/// D16, R1 (treebitmap #13), R2: /32 and /128 inserted, walked over and removed.
+/// D16, R1 (treebitmap #13), R2: /32 and /128 inserted, iterated and removed.
 #[test]
 fn host_routes_at_the_edges() {
     let mut rib = Rib::<Ipv6>::new();
@@ -73,7 +73,7 @@ fn host_routes_at_the_edges() {
     assert_eq!(rib.node_accounting(), (1, 1));
 }
 
-/// D4, R2: nodes are returned, and used again.
+/// D4, R2: removed nodes are freed and reused.
 #[test]
 fn removed_nodes_are_reused() {
     let mut rib = Rib::<Ipv4>::new();
@@ -96,8 +96,8 @@ fn removed_nodes_are_reused() {
     assert!(rib.memory_bytes() < 100);
 }
 
-/// D20: a duplicate insert; and the semantics rows "same route again", "next hop replaced",
-/// "withdrawal of an unknown prefix".
+/// D20: a duplicate insert; also the cases "same route again", "next hop replaced", "withdrawal of
+/// an unknown prefix".
 #[test]
 fn outcomes_of_changes() {
     let mut rib = Rib::<Ipv4>::new();
@@ -119,14 +119,18 @@ fn a_full_table_refuses_and_stays() {
     rib.insert(p4("10.0.0.0/8"), hop(1)).unwrap();
     rib.insert(p4("11.0.0.0/8"), hop(1)).unwrap();
     assert_eq!(rib.insert(p4("12.0.0.0/8"), hop(1)), Err(RibFull { limit: 2 }));
-    assert_eq!(rib.insert(p4("10.0.0.0/8"), hop(2)), Ok(Some(hop(1))), "replacing needs no room");
+    assert_eq!(
+        rib.insert(p4("10.0.0.0/8"), hop(2)),
+        Ok(Some(hop(1))),
+        "replacing needs no capacity"
+    );
     assert_eq!(rib.len(), 2);
     rib.remove(p4("11.0.0.0/8"));
     assert_eq!(rib.insert(p4("12.0.0.0/8"), hop(1)), Ok(None));
 }
 
 #[test]
-fn walks_are_in_order_and_bounded() {
+fn iteration_is_in_order_and_bounded() {
     let rib = rib4(&[("192.0.2.0/24", 4), ("10.1.0.0/16", 3), ("0.0.0.0/0", 1), ("10.0.0.0/8", 2)]);
     let all = listed(rib.iter());
     assert_eq!(
@@ -164,7 +168,7 @@ fn ranges_partition_the_space() {
 }
 
 #[test]
-fn aggregation_keeps_what_matters() {
+fn aggregation_removes_redundant_routes() {
     let rib = rib4(&[
         ("10.0.0.0/8", 1),
         ("10.1.0.0/16", 1),
@@ -190,7 +194,7 @@ fn aggregation_keeps_what_matters() {
 }
 
 fn operations<F: Family>(max: usize) -> impl Strategy<Value = Vec<(Prefix<F>, Option<NextHopId>)>> {
-    // Few distinct bits, so that prefixes nest and meet often, at both ends of the address.
+    // Few distinct bits, so prefixes nest and coincide often, at both ends of the address.
     let bits = (0u128..16, 0u128..16, 0u8..=F::WIDTH).prop_map(|(high, low, len)| {
         let bits = F::Bits::from_u128((high << (F::WIDTH - 4)) | low);
         Prefix::from_bits_masked(bits, len)
@@ -199,7 +203,7 @@ fn operations<F: Family>(max: usize) -> impl Strategy<Value = Vec<(Prefix<F>, Op
     proptest::collection::vec((bits, next_hop), 0..max)
 }
 
-/// The RIB against an ordered map, whose matching is a scan.
+/// Compares the RIB with an ordered map that matches by scanning.
 fn agrees_with_a_map<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>) {
     let mut rib = Rib::<F>::new();
     let mut map = BTreeMap::new();
@@ -209,7 +213,7 @@ fn agrees_with_a_map<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>) {
             None => assert_eq!(rib.remove(prefix), map.remove(&prefix)),
         }
         let (needed, used) = rib.node_accounting();
-        assert_eq!(needed, used, "every node has a reason");
+        assert_eq!(needed, used, "no redundant node");
     }
     assert_eq!(rib.len(), map.len());
     assert!(rib.iter().map(|r| (r.prefix, r.next_hop)).eq(map.iter().map(|(p, n)| (*p, *n))));
@@ -237,7 +241,7 @@ fn agrees_with_a_map<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>) {
     assert_eq!(next, None);
 }
 
-/// The slots of a block, at every width, against the longest match of the slot's addresses.
+/// Compares the slots of a block, at every width, with the longest match of their addresses.
 fn slots_agree<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>, width: u8) {
     let routes = ops.into_iter().filter_map(|(prefix, n)| Some(Route { prefix, next_hop: n? }));
     let rib: Rib<F> = routes.collect();

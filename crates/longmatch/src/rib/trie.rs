@@ -1,12 +1,12 @@
 //! The storage of a RIB: a path-compressed binary trie in one array.
 //!
-//! A node stands for a prefix. It either carries a route or has two children, so a trie of `n`
-//! routes has at most `2n` nodes; the root, `/0`, is the exception and always exists. A child
-//! hangs on the side given by its first bit after the parent's prefix, however much longer it is.
+//! A node stands for a prefix. It carries a route or has two children, so a trie of `n` routes has
+//! at most `2n` nodes; the root, `/0`, is the exception and always exists. A child's side is its
+//! first bit after the parent's prefix, however much longer the child is.
 //!
 //! ```text
-//!            /0 (root)                 index 0 is the root; as it is nobody's child,
-//!           /         \                0 in `children` means "none"
+//!            /0 (root)                 index 0 is the root, which is no node's child,
+//!           /         \                so 0 in `children` means "none"
 //!    10.0.0.0/8      192.0.2.0/23  <- a branch without a route of its own
 //!                    /          \
 //!             192.0.2.0/24   192.0.3.0/24
@@ -21,10 +21,10 @@ pub(super) type Index = u32;
 
 /// The node of `/0`.
 pub(super) const ROOT: Index = 0;
-/// In `children`: there is none.
+/// Marks an absent entry of `children`.
 pub(super) const NONE: Index = 0;
 
-/// More routes than this cannot be numbered: each needs up to two nodes.
+/// The greatest number of routes whose nodes, two per route, a `u32` can number.
 pub(super) const MAX_ROUTES: usize = (u32::MAX / 2 - 1) as usize;
 
 #[derive(Clone, Copy)]
@@ -45,8 +45,9 @@ impl<F: Family> Node<F> {
         Prefix::from_bits_masked(self.bits, self.len)
     }
 
-    /// The child on the side of an address that lies in this node's prefix, [`NONE`] for a host
-    /// prefix.
+    /// The child on the side of an address in this node's prefix, or [`NONE`].
+    ///
+    /// A host prefix has no children.
     #[inline]
     fn child_towards(&self, bits: F::Bits) -> Index {
         if self.len == F::WIDTH { NONE } else { self.children[bits.bit(self.len)] }
@@ -56,7 +57,7 @@ impl<F: Family> Node<F> {
 #[derive(Clone)]
 pub(super) struct Trie<F: Family> {
     nodes: Vec<Node<F>>,
-    /// Nodes that were removed and can be used again.
+    /// Removed nodes, for reuse.
     free: Vec<Index>,
 }
 
@@ -90,12 +91,12 @@ impl<F: Family> Trie<F> {
         (self.nodes.len() - 1) as Index
     }
 
-    /// Sets or replaces the next hop of a prefix; the old one.
+    /// Sets or replaces the next hop of a prefix; returns the old one.
     pub fn insert(&mut self, prefix: Prefix<F>, next_hop: NextHopId) -> Option<NextHopId> {
         let mut at = ROOT;
         loop {
             let node = &mut self.nodes[at as usize];
-            // Here node.prefix() covers `prefix`.
+            // Invariant: `node.prefix()` covers `prefix`.
             if node.len == prefix.len() {
                 return node.next_hop.replace(next_hop);
             }
@@ -118,8 +119,9 @@ impl<F: Family> Trie<F> {
         }
     }
 
-    /// Makes the node that takes the place of `child`, whose prefix does not cover `prefix`:
-    /// `prefix` itself if that covers the child, otherwise a branch to both.
+    /// Makes the node that replaces `child`, whose prefix does not cover `prefix`.
+    ///
+    /// The node is `prefix` itself if that covers the child, otherwise a branch to both.
     fn insert_above(
         &mut self,
         child: Index,
@@ -139,7 +141,7 @@ impl<F: Family> Trie<F> {
         self.allocate(top)
     }
 
-    /// Removes the next hop of a prefix; the old one.
+    /// Removes the next hop of a prefix; returns the old one.
     pub fn remove(&mut self, prefix: Prefix<F>) -> Option<NextHopId> {
         let mut parent = ROOT;
         let mut at = ROOT;
@@ -153,14 +155,15 @@ impl<F: Family> Trie<F> {
         }
         let old = self.nodes[at as usize].next_hop.take()?;
         if at != ROOT && self.splice(parent, at) && parent != ROOT {
-            // The parent lost a child: a branch with one child left has no reason to stay.
+            // The parent lost a child: a branch with one child left is redundant.
             self.splice(grandparent, parent);
         }
         Some(old)
     }
 
-    /// Takes a node without a route and with at most one child out of its parent. Whether the
-    /// parent has a child less afterwards.
+    /// Removes a node without a route and with at most one child from its parent.
+    ///
+    /// Returns whether the parent lost a child.
     fn splice(&mut self, parent: Index, at: Index) -> bool {
         let node = self.nodes[at as usize];
         let heir = match node.children {
@@ -193,8 +196,9 @@ impl<F: Family> Trie<F> {
         self.find_around(prefix).1
     }
 
-    /// The node with the longest route that covers more than `prefix`, and the highest node whose
-    /// prefix `prefix` covers.
+    /// The node of the longest route that covers `prefix` from outside, and the highest node in it.
+    ///
+    /// The latter is the highest node whose prefix `prefix` covers.
     pub fn find_around(&self, prefix: Prefix<F>) -> (Option<Index>, Option<Index>) {
         let mut above = None;
         let mut at = ROOT;
@@ -216,7 +220,7 @@ impl<F: Family> Trie<F> {
         }
     }
 
-    /// The next node down towards `prefix` that covers it.
+    /// The child of `at` that covers `prefix`, if there is one.
     #[inline]
     pub fn next_covering(&self, at: Index, prefix: Prefix<F>) -> Option<Index> {
         let child = self.node(at).child_towards(prefix.bits());

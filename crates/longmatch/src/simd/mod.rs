@@ -1,12 +1,12 @@
-//! Which vector instructions this CPU has: detected here, once, and nowhere else.
+//! Detection of this CPU's vector instructions; no other module detects CPU features.
 //!
 //! Engines are written as scalar code first. A [`Simd`] value proves that the CPU has the
 //! instructions of its [`Level`]; [`Simd::run`] compiles a piece of work for that level, so that
-//! for example `count_ones` becomes one POPCNT instruction, and hands kernels the right to use
-//! that level's intrinsics.
+//! `count_ones`, for example, becomes one POPCNT instruction and kernels may use the level's
+//! intrinsics.
 //!
-//! Kernels that differ between levels only in how wide a vector is are written once, in the words of
-//! `lanes`. Others, for which these words do not suffice, use the intrinsics themselves.
+//! Kernels that differ between levels only in vector width are written once, with the operations of
+//! `lanes`. Kernels that need other operations use the intrinsics themselves.
 
 pub(crate) mod lanes;
 
@@ -14,19 +14,21 @@ use core::fmt;
 use core::str::FromStr;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// A set of instructions, each containing the ones before it.
+/// An instruction set; each level contains the levels before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Level {
-    /// What every CPU of the target architecture has. On x86-64 the population count is a dozen
-    /// plain instructions here.
+    /// The instructions that every CPU of the target architecture has.
+    ///
+    /// On x86-64 a population count takes a dozen of them.
     Portable,
-    /// No vectors, but the bit instructions: POPCNT, LZCNT, BMI1 and BMI2 on x86-64 (Intel since
-    /// 2013, AMD since 2015). The same as [`Level::Portable`] elsewhere.
+    /// No vectors, but the bit instructions POPCNT, LZCNT, BMI1 and BMI2 on x86-64.
+    ///
+    /// Intel has them since 2013, AMD since 2015. Elsewhere the same as [`Level::Portable`].
     Scalar,
-    /// AVX2 as well.
+    /// [`Level::Scalar`] and AVX2.
     Avx2,
-    /// AVX-512 F, BW, CD, DQ, VL, VBMI and VPOPCNTDQ as well.
+    /// [`Level::Avx2`] and AVX-512 F, BW, CD, DQ, VL, VBMI and VPOPCNTDQ.
     Avx512,
 }
 
@@ -63,7 +65,7 @@ impl FromStr for Level {
     }
 }
 
-/// A text that names no [`Level`].
+/// The error for a text that is not the name of a [`Level`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct UnknownLevel;
@@ -82,7 +84,7 @@ pub struct Simd {
     level: Level,
 }
 
-/// The highest level found, plus one; 0 before the first look. Racing threads store the same.
+/// The highest level found, plus one; 0 before detection. Racing threads store the same value.
 static BEST: AtomicU8 = AtomicU8::new(0);
 
 impl Simd {
@@ -100,10 +102,10 @@ impl Simd {
         Self { level }
     }
 
-    /// A chosen level: to compare kernels, and to test those that would not be chosen.
+    /// Selects a level: to compare kernels, and to test those that `best` does not select.
     ///
     /// # Errors
-    /// When this CPU does not have it (D10: no vector path without a check of the CPU).
+    /// When this CPU lacks the level (D10: no vector path without a check of the CPU).
     pub fn forced(level: Level) -> Result<Self, Unsupported> {
         if level <= Self::best().level { Ok(Self { level }) } else { Err(Unsupported { level }) }
     }
@@ -113,15 +115,16 @@ impl Simd {
         Level::ALL.into_iter().filter_map(|level| Self::forced(level).ok())
     }
 
-    /// The level that is proven.
+    /// The proven level.
     #[inline]
     pub fn level(self) -> Level {
         self.level
     }
 
-    /// Runs a piece of work compiled for this level. What the work calls is compiled for the level
-    /// too as far as it is inlined, so [`Work::run`] and its inner loops should be
-    /// `#[inline(always)]`.
+    /// Runs a piece of work compiled for this level.
+    ///
+    /// Functions that the work calls are compiled for the level only if they are inlined, so
+    /// [`Work::run`] and its inner loops should be `#[inline(always)]`.
     #[inline]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -129,35 +132,37 @@ impl Simd {
             Level::Portable => work.run(),
             // SAFETY: `self` exists with this level, so `detect` has found its instructions.
             Level::Scalar => unsafe { run_scalar(work) },
-            // SAFETY: as above.
+            // SAFETY: `self` exists with this level, so `detect` has found its instructions.
             Level::Avx2 => unsafe { run_avx2(work) },
-            // SAFETY: as above.
+            // SAFETY: `self` exists with this level, so `detect` has found its instructions.
             Level::Avx512 => unsafe { run_avx512(work) },
         }
         #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
         work.run()
     }
 
-    /// [`Simd::run`] of something that has no use for vector instructions: every level from
-    /// [`Level::Scalar`] on runs it with that one's, so it is compiled twice, not four times.
+    /// [`Simd::run`] for work without vector code.
+    ///
+    /// Every level from [`Level::Scalar`] on runs the same code, so the work is compiled twice, not
+    /// four times.
     #[inline]
     pub(crate) fn run_scalar<W: Work>(self, work: W) -> W::Output {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         if self.level != Level::Portable {
-            // SAFETY: `detect` has found the instructions of this level, and the others have them
-            // too.
+            // SAFETY: `detect` has found `self.level`, and every level above `Portable` contains
+            // `Scalar`.
             return unsafe { run_scalar(work) };
         }
         work.run()
     }
 }
 
-/// Something to be compiled once for each level; see [`Simd::run`].
+/// A piece of work that is compiled once per level; see [`Simd::run`].
 pub trait Work {
-    /// What comes out.
+    /// The result of the work.
     type Output;
 
-    /// Does it. Implementations are `#[inline(always)]`, or the level has no effect.
+    /// Does the work. Without `#[inline(always)]` the level has no effect.
     fn run(self) -> Self::Output;
 }
 
@@ -181,17 +186,17 @@ pub(crate) fn run_avx512<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-/// Asks for the cache line of `slice[index]`, which may also be out of range: nothing happens then.
+/// Prefetches the cache line of `slice[index]`; an index out of range has no effect.
 #[inline(always)]
 pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
     prefetch_bytes(slice.as_ptr().wrapping_add(index).cast());
 }
 
-/// Asks for the cache line at an address, which need not be one that can be read.
+/// Prefetches the cache line at an address, which need not be readable.
 #[inline(always)]
 pub(crate) fn prefetch_bytes(address: *const u8) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(miri)))]
-    // SAFETY: a prefetch of any address is a hint without effect on the program.
+    // SAFETY: a prefetch is a hint; it has no effect on the program at any address.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(address.cast());
@@ -205,12 +210,13 @@ fn detect() -> Level {
     Level::Scalar
 }
 
-/// Asks the CPU and, for the wide registers, the operating system. Not the standard library's
-/// macro, which does not exist without `std`.
+/// Asks the CPU and, for the wide registers, the operating system.
+///
+/// The standard library's macro is not used because it needs `std`.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 fn detect() -> Level {
     use core::arch::x86_64::{__cpuid, __cpuid_count};
-    // Miri does not know these instructions, and sanitizers do not see what they read.
+    // Miri does not know these instructions, and sanitizers do not see their memory reads.
     if cfg!(any(miri, longmatch_sanitize)) {
         return Level::Portable;
     }
@@ -248,15 +254,15 @@ fn detect() -> Level {
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[target_feature(enable = "xsave")]
 fn enabled_state() -> u32 {
-    // SAFETY: register 0 exists wherever XGETBV does.
+    // SAFETY: register 0 (XCR0) exists on every CPU that has XGETBV.
     unsafe { core::arch::x86_64::_xgetbv(0) as u32 }
 }
 
-/// This CPU does not have the instructions of a [`Level`].
+/// The error for a [`Level`] whose instructions this CPU lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Unsupported {
-    /// The level asked for.
+    /// The requested level.
     pub level: Level,
 }
 

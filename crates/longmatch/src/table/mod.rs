@@ -1,4 +1,4 @@
-//! The front door: prefixes of both families and values of any type in one table.
+//! The table: prefixes of both families and values of any type.
 
 mod live;
 
@@ -18,14 +18,14 @@ use crate::net::{
 };
 use crate::rib::{Rib, RibFull};
 
-/// A table from prefixes, IPv4 and IPv6, to values.
+/// A table from IPv4 and IPv6 prefixes to values.
 ///
-/// Equal values are stored once; a value that cannot be hashed goes in with
-/// [`Table::insert_distinct`]. Changing and matching cost what they cost in a [`Rib`]; for many
-/// lookups [`Table::freeze`] compiles the table.
+/// Equal values are stored once; [`Table::insert_distinct`] takes values that cannot be hashed.
+/// Updating and matching cost as much as in a [`Rib`]; for many lookups [`Table::freeze`] compiles
+/// the table.
 ///
-/// An IPv4-mapped IPv6 address or prefix (`::ffff:192.0.2.1`) means the IPv4 one, unless
-/// [`Table::keep_mapped`] says otherwise: IPv6 routes such as `::/0` do not match it.
+/// An IPv4-mapped IPv6 address or prefix (`::ffff:192.0.2.1`) means the IPv4 one, so IPv6 routes
+/// such as `::/0` do not match it; [`Table::keep_mapped`] changes that.
 ///
 /// ```
 /// use longmatch::Table;
@@ -54,7 +54,7 @@ impl<T> Default for Table<T> {
     }
 }
 
-/// Runs the same expression on the RIB of a prefix's family.
+/// Evaluates one expression on the RIB of a prefix's family.
 macro_rules! on_family {
     ($table:expr, $prefix:expr, |$rib:ident, $p:ident| $body:expr) => {
         match $prefix {
@@ -70,7 +70,7 @@ macro_rules! on_family {
     };
 }
 
-/// The RIBs by reference, for [`on_family`].
+/// References to the RIBs, for [`on_family`].
 struct Ribs<A, B> {
     ipv4: A,
     ipv6: B,
@@ -82,8 +82,7 @@ impl<T> Table<T> {
         Self::with_limits(usize::MAX, usize::MAX)
     }
 
-    /// An empty table that refuses more than `routes` routes in a family, and more than `values`
-    /// distinct values.
+    /// An empty table with limits on routes per family and on distinct values.
     pub fn with_limits(routes: usize, values: usize) -> Self {
         Self {
             ipv4: Rib::with_route_limit(routes),
@@ -93,7 +92,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Treats IPv4-mapped IPv6 addresses and prefixes as IPv6, like any others.
+    /// Treats IPv4-mapped IPv6 addresses and prefixes as any other IPv6 ones.
     #[must_use]
     pub fn keep_mapped(mut self) -> Self {
         self.keep_mapped = true;
@@ -139,30 +138,30 @@ impl<T> Table<T> {
         }
     }
 
-    /// Every prefix that covers `prefix`, itself included, and its value; shortest first. Of an
-    /// address: `cover(IpPrefix::host(addr))`.
+    /// Every prefix that covers `prefix`, itself included, with its value; shortest first.
+    ///
+    /// For an address use `cover(IpPrefix::host(addr))`.
     pub fn cover(&self, prefix: IpPrefix) -> Entries<'_, T> {
         on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.covering(p)))
     }
 
-    /// Every prefix that `prefix` covers, itself included, and its value; in order.
+    /// Every prefix that `prefix` covers, itself included, with its value, in order.
     pub fn children(&self, prefix: IpPrefix) -> Entries<'_, T> {
         on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.subtree(p)))
     }
 
-    /// Whether any address of `prefix` is covered by a route.
+    /// Whether a route covers any address of `prefix`.
     pub fn overlaps(&self, prefix: IpPrefix) -> bool {
         self.cover(prefix).next().is_some() || self.children(prefix).next().is_some()
     }
 
-    /// Every prefix and its value, in order, IPv4 first.
+    /// Every prefix with its value, in order, IPv4 first.
     pub fn iter(&self) -> Entries<'_, T> {
         let ipv4 = self.ipv4.iter().filter_map(|route| self.entry(route));
         Entries(Box::new(ipv4.chain(self.entries(self.ipv6.iter()))))
     }
 
-    /// Removes the route of exactly this prefix. Its value can be read until the table changes
-    /// again.
+    /// Removes the route of exactly this prefix. Its value is readable until the next change.
     pub fn remove(&mut self, prefix: IpPrefix) -> Option<&T> {
         self.values.reclaim();
         let prefix = self.canonical(prefix);
@@ -171,11 +170,12 @@ impl<T> Table<T> {
         self.values.get(id)
     }
 
-    /// Adds a route whose value is not shared with equal ones: for types that cannot be hashed or
-    /// compared. Otherwise as [`Table::insert`].
+    /// Adds a route whose value gets an id of its own, not shared with equal values.
+    ///
+    /// For types that cannot be hashed or compared. Otherwise as [`Table::insert`].
     ///
     /// # Errors
-    /// When a limit of the table is reached; it is unchanged then.
+    /// When a limit of the table is reached; the table is then unchanged.
     pub fn insert_distinct(
         &mut self,
         prefix: IpPrefix,
@@ -184,14 +184,16 @@ impl<T> Table<T> {
         self.insert_with(prefix, |values| values.acquire_distinct(value))
     }
 
-    /// Compiles both families for lookups with an engine. The table itself goes along, for what the
-    /// compiled form does not hold, such as the matched prefix.
+    /// Compiles both families for lookups with an engine.
     ///
-    /// [`EngineKind::Auto`](crate::EngineKind::Auto) is the one to take unless there is a reason for
-    /// another. It chooses for each family; a cap on memory is for each, too.
+    /// The frozen table keeps this table, for data that the compiled form does not hold, such as
+    /// the matched prefix.
+    ///
+    /// [`EngineKind::Auto`](crate::EngineKind::Auto) is the default choice. It chooses per family,
+    /// and a memory limit applies per family too.
     ///
     /// # Errors
-    /// When the engine cannot hold the table, or has no such option.
+    /// When the engine cannot hold the table or has no such option.
     pub fn freeze(self, engine: impl Into<EngineSpec>) -> Result<FrozenTable<T>, CompileError> {
         let spec = engine.into();
         let ipv4 = Fib::compile(&self.ipv4, spec.clone())?;
@@ -199,10 +201,10 @@ impl<T> Table<T> {
         Ok(FrozenTable { table: self, ipv4, ipv6 })
     }
 
-    /// Compiles both families to be changed while readers look up; see [`crate::live`].
+    /// Compiles both families for updates while readers look up; see [`crate::live`].
     ///
     /// # Errors
-    /// When the engine cannot hold the table, or has no such option.
+    /// When the engine cannot hold the table or has no such option.
     pub fn live(self, engine: impl Into<EngineSpec>) -> Result<TableWriter<T>, CompileError> {
         let Self { ipv4, ipv6, values, keep_mapped } = self;
         TableWriter::new(ipv4, ipv6, values, keep_mapped, engine.into())
@@ -265,21 +267,21 @@ impl<T> Table<T> {
 }
 
 impl<T: Hash + Eq> Table<T> {
-    /// Adds a route, or replaces its value; the value before, which can be read until the table
-    /// changes again. A prefix has no host bits by its construction:
-    /// [`IpPrefix::new`] refuses them and [`IpPrefix::masked`] drops them.
+    /// Adds a route or replaces its value; returns the old value.
+    ///
+    /// The old value is readable until the next change. A prefix never has host bits:
+    /// [`IpPrefix::new`] refuses them and [`IpPrefix::masked`] clears them.
     ///
     /// # Errors
-    /// When a limit of the table is reached; it is unchanged then.
+    /// When a limit of the table is reached; the table is then unchanged.
     pub fn insert(&mut self, prefix: IpPrefix, value: T) -> Result<Option<&T>, InsertError> {
         self.insert_with(prefix, |values| values.acquire(value))
     }
 
-    /// [`Table::insert`] from a borrowed form of the value, which is copied only when it is new to
-    /// the table.
+    /// [`Table::insert`] from a borrowed value, which is copied only if it is new to the table.
     ///
     /// # Errors
-    /// When a limit of the table is reached; it is unchanged then.
+    /// When a limit of the table is reached; the table is then unchanged.
     pub fn insert_borrowed<Q>(
         &mut self,
         prefix: IpPrefix,
@@ -296,7 +298,7 @@ impl<T: Hash + Eq> Table<T> {
     ///
     /// # Errors
     /// When a bit after the length is set, the length is out of range, or a limit of the table is
-    /// reached. The table is unchanged then.
+    /// reached. The table is then unchanged.
     pub fn insert_strict(
         &mut self,
         addr: IpAddr,
@@ -306,11 +308,11 @@ impl<T: Hash + Eq> Table<T> {
         self.insert(IpPrefix::new(addr, len)?, value)
     }
 
-    /// Adds the route of an address and a length; bits after the length are dropped.
+    /// Adds the route of an address and a length, clearing the bits after the length.
     ///
     /// # Errors
-    /// When the length is out of range, or a limit of the table is reached. The table is unchanged
-    /// then.
+    /// When the length is out of range, or a limit of the table is reached. The table is then
+    /// unchanged.
     pub fn insert_masked(
         &mut self,
         addr: IpAddr,
@@ -327,7 +329,7 @@ impl<T: fmt::Debug> fmt::Debug for Table<T> {
     }
 }
 
-/// Prefixes and their values; made by [`Table::iter`], [`Table::cover`] and [`Table::children`].
+/// Prefixes with values, from [`Table::iter`], [`Table::cover`] and [`Table::children`].
 pub struct Entries<'t, T>(Box<dyn Iterator<Item = (IpPrefix, &'t T)> + 't>);
 
 impl<'t, T> Iterator for Entries<'t, T> {
@@ -371,7 +373,7 @@ impl<T> FrozenTable<T> {
         self.table.values.get(id?)
     }
 
-    /// The ids of the values of many IPv4 addresses at once; see [`FrozenTable::value`].
+    /// Looks up the value ids of IPv4 addresses; see [`FrozenTable::value`].
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -379,8 +381,9 @@ impl<T> FrozenTable<T> {
         in_blocks(&self.ipv4, addrs, out);
     }
 
-    /// The ids of the values of many IPv6 addresses at once, all answered by IPv6 routes, mapped
-    /// ones too; see [`FrozenTable::value`].
+    /// Looks up the value ids of IPv6 addresses; see [`FrozenTable::value`].
+    ///
+    /// IPv6 routes answer all of them, IPv4-mapped addresses included.
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -388,7 +391,7 @@ impl<T> FrozenTable<T> {
         in_blocks(&self.ipv6, addrs, out);
     }
 
-    /// As [`FrozenTable::lookup_ipv4`], of addresses in any of the forms of [`Keys`].
+    /// As [`FrozenTable::lookup_ipv4`], for addresses in any layout of [`Keys`].
     ///
     /// # Panics
     /// When `out` is shorter than `keys`.
@@ -400,7 +403,7 @@ impl<T> FrozenTable<T> {
         self.ipv4.lookup_keys(keys, out);
     }
 
-    /// As [`FrozenTable::lookup_ipv6`], of addresses in any of the forms of [`Keys`].
+    /// As [`FrozenTable::lookup_ipv6`], for addresses in any layout of [`Keys`].
     ///
     /// # Panics
     /// When `out` is shorter than `keys`.
@@ -427,18 +430,18 @@ impl<T> FrozenTable<T> {
         &self.ipv6
     }
 
-    /// The table that was compiled.
+    /// The original table.
     pub fn table(&self) -> &Table<T> {
         &self.table
     }
 
-    /// The table, to be changed again.
+    /// Returns the original table, for updates.
     pub fn thaw(self) -> Table<T> {
         self.table
     }
 }
 
-/// Converts addresses to integers a block at a time, so that nothing is allocated.
+/// Looks up addresses in blocks, converting each to integers without allocation.
 pub(crate) fn in_blocks<F: Family, E: Compiled<F> + ?Sized>(
     fib: &Fib<F, E>,
     addrs: &[F::Addr],
@@ -455,11 +458,11 @@ pub(crate) fn in_blocks<F: Family, E: Compiled<F> + ?Sized>(
     }
 }
 
-/// Why a [`crate::Table`] refused a route; the table is unchanged.
+/// The reason why a [`crate::Table`] refused a route; the table is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// Address and length make no prefix.
+    /// The address and the length do not make a prefix.
     Prefix(PrefixError),
     /// The table holds as many routes as its limit allows.
     Routes(RibFull),
@@ -567,7 +570,7 @@ mod tests {
         assert_eq!(table.get(p("10.0.0.0/8")), Some(&1));
     }
 
-    /// The update rows "next hop replaced" and "withdrawal of an unknown prefix".
+    /// The update cases "next hop replaced" and "withdrawal of an unknown prefix".
     #[test]
     fn old_values_are_returned_and_their_ids_reused() {
         let mut table = Table::new();
@@ -624,7 +627,7 @@ mod tests {
     fn frozen_tables_answer_alike() {
         let table = sample();
         let addrs = ["10.9.1.1", "10.1.1.1", "192.0.2.1", "::1", "2001:db8::7", "::ffff:10.9.1.1"];
-        // A frozen table has both families.
+        // A frozen table needs an engine for both families.
         let kinds =
             crate::EngineKind::ALL.into_iter().filter(|kind| <Ipv6 as crate::Engines>::has(*kind));
         for kind in kinds.chain([crate::EngineKind::Auto]) {

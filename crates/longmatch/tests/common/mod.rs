@@ -1,4 +1,4 @@
-//! What the tests of all engines share.
+//! Shared parts of the tests of all engines.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use longmatch::simd::Simd;
@@ -6,10 +6,10 @@ use longmatch::{
     Bits, CompileError, EngineKind, EngineSpec, Engines, Family, Fib, NextHopId, Prefix, Rib, Route,
 };
 
-/// Addresses and the answers to them.
+/// Addresses with their answers.
 pub type Answers<F> = Vec<(<F as Family>::Bits, Option<NextHopId>)>;
 
-/// Every engine of the family with its defaults, and the variants of those that have some.
+/// Every engine of the family with its defaults, and variants of engines that have options.
 pub fn specs<F: Engines>() -> Vec<EngineSpec> {
     let mut specs: Vec<EngineSpec> = EngineKind::ALL.map(EngineSpec::from).into();
     let variants = [
@@ -72,20 +72,21 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
     specs
 }
 
-/// Every SIMD level that this CPU has.
+/// Every SIMD level of this CPU.
 pub fn levels() -> impl Iterator<Item = Simd> {
     Simd::available()
 }
 
-/// Compiles the RIB with every engine, has each check itself, and compares its answers: one by
-/// one, one after the other and as a batch, at every level.
+/// Compiles the RIB with every engine, checks each structure and compares its answers.
+///
+/// The answers are looked up singly, one after the other and as a batch, at every level.
 pub fn check_all<F: Engines>(name: &str, rib: &Rib<F>, answers: &[(F::Bits, Option<NextHopId>)]) {
     let (keys, expected): (Vec<F::Bits>, Vec<_>) = answers.iter().copied().unzip();
     for spec in specs::<F>() {
         let fib = match Fib::compile(rib, spec.clone()) {
             Ok(fib) => fib,
-            // A limit that the table exceeds and the error names is a proper answer, as long as
-            // 15 bits of next hops are held.
+            // An error that names an exceeded limit is a proper answer, if next hops of 15 bits
+            // fit.
             Err(CompileError::NextHopTooLarge { id, limit, .. }) if id > limit => {
                 assert!(id == rib.max_next_hop() && limit >= 32_767, "{name}, {spec}: {limit}");
                 continue;
@@ -108,7 +109,7 @@ pub fn check_all<F: Engines>(name: &str, rib: &Rib<F>, answers: &[(F::Bits, Opti
     }
 }
 
-/// A table of about `count` routes of all lengths, spread over the space.
+/// A table of about `count` routes of all lengths, spread over the address space.
 pub fn spread<F: Family>(count: u32) -> Rib<F> {
     let route = |i: u32| {
         let high = u128::from(i.wrapping_mul(0x9e37_79b9)) << (F::WIDTH - 32);

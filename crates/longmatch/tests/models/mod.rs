@@ -1,9 +1,9 @@
-//! Models of what a writer and its readers do, for the model checkers: what is included from
-//! `src/live` is the code of the library, with the checker's atomics in it.
+//! Models of a writer and its readers, for the model checkers. The files included from `src/live`
+//! are the library's code with the checker's atomics.
 //!
-//! A model has a writer, in the thread that runs it, and readers in theirs. In an answer stands the
-//! version that it was committed with, so each can be held against the versions that were current
-//! during its call. Memory is in cells of the checker, so it sees what is written while it is read.
+//! A model has a writer, in the thread that runs it, and reader threads. An answer holds the
+//! version of its commit, so each answer can be compared with the versions current during its call.
+//! Memory is in the checker's cells, which detect writes during reads.
 
 pub mod slots;
 pub mod trie;
@@ -14,22 +14,24 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
-use crate::reclaim::{HasDomain, Presence};
+use crate::reclaim::{HasDomain, ReaderSlot};
 use crate::sync::{Arc, thread};
 
-/// How large a model is.
+/// The size of a model.
 #[derive(Clone, Copy)]
 pub struct Size {
-    /// Readers that pin, and readers that stay and report.
+    /// Readers that pin, and readers that report.
     pub pinning: usize,
     pub staying: usize,
-    /// What each of them does.
+    /// Calls per reader, and commits of the writer.
     pub calls: usize,
     pub commits: u32,
 }
 
-/// Which versions are current. Not the checker's atomics, as those would order what is to be
-/// tested: only one thread of a model runs at a time.
+/// The current versions.
+///
+/// Not the checker's atomics, because those would order the accesses under test; only one thread of
+/// a model runs at a time.
 #[derive(Default)]
 pub struct Versions {
     /// The last version whose commit has begun.
@@ -39,12 +41,12 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// The last version that is sure to be seen.
+    /// The last version that every new call must see.
     fn current(&self) -> u32 {
         self.done.load(SeqCst)
     }
 
-    /// Begins a commit; its version.
+    /// Begins a commit and returns its version.
     fn begin(&self) -> u32 {
         self.begun.fetch_add(1, SeqCst) + 1
     }
@@ -53,34 +55,34 @@ impl Versions {
         self.done.store(self.begun.load(SeqCst), SeqCst);
     }
 
-    /// The commit is refused.
+    /// Undoes `begin` for a refused commit.
     fn take_back(&self) {
         self.begun.fetch_sub(1, SeqCst);
     }
 }
 
-/// A table that a model's readers look at.
+/// A table that a model's readers look up.
 pub trait Model: HasDomain + Send + Sync + 'static {
-    /// An answer of those with a number below [`ANSWERS`]: the version that it is of, at the
-    /// earliest and at the latest.
+    /// The earliest and the latest version to which answer `answer`, below [`ANSWERS`], belongs.
     fn look(&self, answer: usize) -> (u32, u32);
 }
 
-/// What a call asks for.
+/// Answers that a call looks up.
 const ANSWERS: usize = 2;
 
-/// What is written where no reader may be.
+/// The content of memory that no reader may read.
 const FREE: u32 = u32::MAX - 1;
 
-/// A reader, and what it has seen.
+/// A reader, and the latest version of each answer that it has seen.
 struct Looker<M: Model> {
-    presence: Presence<M>,
+    presence: ReaderSlot<M>,
     versions: StdArc<Versions>,
     seen: [u32; ANSWERS],
 }
 
 impl<M: Model> Looker<M> {
-    /// One call: no answer is older than an earlier one or than `current`, or of the future.
+    /// One call: no answer is older than an earlier one or than `current`, or newer than the last
+    /// commit.
     fn call(&mut self, current: u32) {
         for (answer, seen) in self.seen.iter_mut().enumerate() {
             let (earliest, latest) = self.presence.shared().look(answer);
@@ -101,9 +103,9 @@ impl<M: Model> Looker<M> {
         }
     }
 
-    /// What is current is sure for a reader that enters. A report is not ordered after a commit,
-    /// and must only not go back.
-    fn stay(&mut self, calls: usize) {
+    /// A reader sees the current version when it goes online. A report is not ordered after a
+    /// commit; the versions must only not go back.
+    fn online(&mut self, calls: usize) {
         let mut current = self.versions.current();
         self.presence.enter();
         for _ in 0..calls {
@@ -115,15 +117,15 @@ impl<M: Model> Looker<M> {
     }
 }
 
-/// Starts a model's readers, writes, forgets the table, and waits for the readers.
+/// Starts a model's readers, runs the writer, drops the table and waits for the readers.
 fn run<M: Model>(size: Size, table: Arc<M>, versions: &StdArc<Versions>, write: impl FnOnce()) {
     let mut readers = Vec::new();
     for number in 0..size.pinning + size.staying {
-        let presence = Presence::new(table.clone());
+        let presence = ReaderSlot::new(table.clone());
         let mut looker = Looker { presence, versions: versions.clone(), seen: [0; ANSWERS] };
         readers.push(thread::spawn(move || match number < size.pinning {
             true => looker.pin(size.calls),
-            false => looker.stay(size.calls),
+            false => looker.online(size.calls),
         }));
     }
     write();

@@ -1,9 +1,9 @@
-//! Readers that come and go: each has a slot of its own while it is there.
+//! Readers that start and end: each owns a slot while it exists.
 
-use crate::reclaim::{Domain, HasDomain, Presence};
+use crate::reclaim::{Domain, HasDomain, ReaderSlot};
 use crate::sync::{Arc, thread};
 
-/// Nothing but epochs.
+/// A domain alone.
 struct Epochs(Domain);
 
 impl HasDomain for Epochs {
@@ -12,30 +12,30 @@ impl HasDomain for Epochs {
     }
 }
 
-/// Two or more come at the same time, one of which gets a slot again; whoever is there is waited
-/// for, and nobody else. How many got no new slot.
+/// Several readers register at once, and one reuses a slot. Online readers, and only they, block
+/// the epoch. Returns the number of readers that got no new slot.
 pub fn registered(readers: usize) -> u32 {
     let epochs = Arc::new(Epochs(Domain::new()));
     // A free slot, which only one of them gets.
-    drop(Presence::new(epochs.clone()));
+    drop(ReaderSlot::new(epochs.clone()));
     let reading: Vec<_> = (1..readers)
         .map(|_| {
             let epochs = epochs.clone();
             thread::spawn(move || {
-                let reader = Presence::new(epochs);
+                let reader = ReaderSlot::new(epochs);
                 reader.enter();
             })
         })
         .collect();
-    let reader = Presence::new(epochs.clone());
+    let reader = ReaderSlot::new(epochs.clone());
     reader.enter();
     let epoch = epochs.0.advance();
-    assert!(epochs.0.oldest() <= epoch, "a reader that is there is not waited for");
+    assert!(epochs.0.oldest() <= epoch, "an online reader does not block its epoch");
     drop(reader);
     for reading in reading {
         reading.join().unwrap();
     }
-    assert!(epochs.0.oldest() > epoch, "nobody is there");
+    assert!(epochs.0.oldest() > epoch, "no reader is online");
     let slots = epochs.0.slot_count();
     (readers + 1).saturating_sub(slots) as u32
 }

@@ -1,10 +1,9 @@
-//! A table that is patched: a trie of strides of two bits in an arena of eight slots, changed in the
-//! two ways that engines are.
+//! A patched table: a trie of strides of two bits in an arena of eight slots, changed in both ways
+//! that engines use.
 //!
-//! A word leads to a node. The node says of each of its four slots what the answer is, or that it
-//! is among the four leaves to which the node's base leads. A change of a leaf writes the leaves
-//! anew and replaces the base, in the node where it lies; one of the node writes both anew and
-//! replaces the word.
+//! A word leads to a node. Each of the node's four slots holds an answer, or refers to one of the
+//! four leaves at the node's base. A change of leaves writes new leaves and replaces the base in
+//! the node. A change of the node writes a new node with new leaves and replaces the word.
 
 use crate::published;
 use crate::reclaim::{Domain, HasDomain};
@@ -16,7 +15,7 @@ use super::{FREE, Model, Size, Versions};
 const SLOTS: usize = 8;
 /// In a node: the answer is in a leaf.
 const LEAF: u32 = u32::MAX;
-/// The addresses that are asked for, of four bits: one that the node answers, one in a leaf.
+/// The addresses looked up, of four bits: the node answers one, a leaf the other.
 const ADDRS: [u32; super::ANSWERS] = [0b0110, 0b1001];
 /// The slot of the node that has leaves.
 const DEEP: usize = 0b10;
@@ -39,7 +38,7 @@ impl HasDomain for Trie {
     }
 }
 
-/// An answer that stands for itself: of a version, and for these addresses.
+/// An answer that identifies its version and addresses.
 fn answer(version: u32, addr: u32) -> u32 {
     version << 4 | addr
 }
@@ -59,10 +58,10 @@ impl Model for Trie {
         let addr = ADDRS[number];
         let got = self.lookup(addr);
         let version = got >> 4;
-        // Leaves have their address, answers of a node those of its slot.
+        // Leaves have their address, a node's answers the address of their slot.
         let right = if number == 0 { addr & 0b1100 } else { addr };
         assert_eq!(got, answer(version, right), "a mixture");
-        // The node stays through every second version.
+        // A version with changed leaves only keeps the node's answer.
         (version, if number == 0 { version + 1 } else { version })
     }
 }
@@ -75,7 +74,7 @@ struct Writer {
     retired: RetireList<usize>,
     node: usize,
     leaves: usize,
-    /// Slots that were used a second time.
+    /// Number of slots reused.
     again: u32,
 }
 
@@ -121,12 +120,12 @@ impl Writer {
         words[DEEP] = LEAF;
         let slot = &self.trie.slots[at];
         slot.words.set(words);
-        // As a part of a node that is not seen yet.
+        // The node is not published yet, so a relaxed store suffices.
         slot.base.store(leaves as u32, std::sync::atomic::Ordering::Relaxed);
         at
     }
 
-    /// Changes leaves, or node and leaves; whether there was room.
+    /// Changes the leaves, or node and leaves; returns whether enough slots were free.
     fn commit(&mut self) -> bool {
         let oldest = self.trie.domain.oldest();
         while let Some(slot) = self.retired.pop(oldest) {
@@ -154,7 +153,7 @@ impl Writer {
         true
     }
 
-    /// What is not in the table, in the retire list or free is lost.
+    /// Each slot is in the table, in the retire list or free.
     fn check(&self) {
         assert_eq!(self.retired.bytes(), self.retired.iter().count());
         let mut all: Vec<usize> = self.retired.iter().chain(&self.free).copied().collect();
@@ -164,7 +163,7 @@ impl Writer {
     }
 }
 
-/// Runs the model; how many slots were used again.
+/// Runs the model; returns the number of slots reused.
 pub fn patched(size: Size) -> u32 {
     let mut writer = Writer::new();
     super::run(size, writer.trie.clone(), &writer.versions.clone(), || {

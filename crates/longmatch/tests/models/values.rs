@@ -1,5 +1,5 @@
 //! Values behind next-hop ids: an id that no route has any more gets another value when no reader
-//! can have it in hand.
+//! can hold the id.
 
 use std::sync::Arc as StdArc;
 
@@ -12,7 +12,7 @@ use super::{ANSWERS, FREE, Model, Size, Versions};
 
 const IDS: usize = 4;
 
-/// Two routes, and what their ids stand for.
+/// Two routes, and the values of their ids.
 struct Values {
     ids: [AtomicU32; ANSWERS],
     values: [Cell<u32>; IDS],
@@ -30,12 +30,12 @@ impl Model for Values {
         let id = published::load(&self.ids[answer]);
         let version = self.values[id as usize].get();
         assert_ne!(version, FREE, "the value of no id");
-        // The second route stays through every second version.
+        // The second route keeps its value through every second version.
         (version, version + answer as u32)
     }
 }
 
-/// The write side: which ids routes have, and the others.
+/// The write side: the ids of the routes, and the others.
 struct Writer {
     values: Arc<Values>,
     versions: StdArc<Versions>,
@@ -85,7 +85,7 @@ impl Writer {
     }
 }
 
-/// Runs the model; how many ids were used again.
+/// Runs the model; returns the number of ids reused.
 pub fn reused(size: Size) -> u32 {
     let mut writer = Writer::new();
     super::run(size, writer.values.clone(), &writer.versions.clone(), || {

@@ -1,5 +1,5 @@
-//! A table that is replaced whole, by what the library's writer and readers share. Readers may
-//! outlive the writer.
+//! A table that is replaced as a whole, through the library's state shared by writer and readers.
+//! Readers may outlive the writer.
 
 use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32;
@@ -14,12 +14,12 @@ use super::{ANSWERS, FREE, Model, Size, Versions};
 
 struct Table {
     answers: Cell<[u32; ANSWERS]>,
-    /// Tables that are gone.
+    /// Number of tables dropped.
     gone: StdArc<AtomicU32>,
 }
 
 impl Drop for Table {
-    /// Seen by the checker if a reader is in it.
+    /// Writes the answers, which the checker detects if a reader reads them.
     fn drop(&mut self) {
         self.answers.set([FREE; ANSWERS]);
         self.gone.fetch_add(1, SeqCst);
@@ -28,14 +28,14 @@ impl Drop for Table {
 
 impl Model for Shared<Table> {
     fn look(&self, answer: usize) -> (u32, u32) {
-        // SAFETY: as long as the reader stays; that is what the model tests.
+        // SAFETY: the reader is online, so the table is not dropped; the model tests that.
         let table = unsafe { self.current() };
         let version = table.answers.get()[answer];
         (version, version)
     }
 }
 
-/// Runs the model; how many tables were dropped while the writer wrote.
+/// Runs the model; returns the number of tables dropped before the writer ended.
 pub fn swapped(size: Size) -> u32 {
     let versions = StdArc::<Versions>::default();
     let gone = StdArc::<AtomicU32>::default();
@@ -56,10 +56,10 @@ pub fn swapped(size: Size) -> u32 {
             reclaim(&mut retired);
         }
         early = gone.load(SeqCst);
-        // The writer ends.
+        // End of the writer.
         reclaim(&mut retired);
         if retired.bytes() > 0 {
-            shared.left.leave(retired);
+            shared.orphaned.keep(retired);
         }
         drop(shared);
     });

@@ -1,12 +1,12 @@
-//! Eight lanes in a register of 256 bits. A choice of lanes is a vector of which the top bit of
-//! each lane counts: what gathers and blends of AVX2 look at.
+//! Eight lanes in a register of 256 bits. A mask is a vector in which the top bit of each lane
+//! decides, as the gathers and blends of AVX2 read it.
 
 use core::arch::x86_64::*;
 
 use super::{Book, Lanes};
 use crate::simd::{Level, Simd, Work, run_avx2};
 
-/// An instruction that the token proves the CPU to have.
+/// Executes an instruction that the token proves the CPU has.
 macro_rules! proven {
     ($instruction:expr) => {{
         // SAFETY: `self` exists only where the CPU has AVX2.
@@ -19,7 +19,7 @@ macro_rules! proven {
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    /// The token, where the level is proven.
+    /// Makes the token if the level is proven.
     #[inline(always)]
     pub fn new(simd: Simd) -> Option<Self> {
         (simd.level() >= Level::Avx2).then_some(Self(()))
@@ -132,7 +132,8 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: __m256i) -> __m256i {
-        // SAFETY: the instruction as `proven!`, the memory as the caller promises.
+        // SAFETY: `self` proves AVX2; the caller guarantees 4 readable bytes at each lane's
+        // address.
         unsafe { _mm256_i32gather_epi32::<SCALE>(base.cast(), lane) }
     }
 
@@ -144,25 +145,27 @@ impl Lanes for Avx2 {
         lane: __m256i,
         other: __m256i,
     ) -> __m256i {
-        // SAFETY: as in `gather`.
+        // SAFETY: `self` proves AVX2; the caller guarantees 4 readable bytes at each chosen lane's
+        // address.
         unsafe { _mm256_mask_i32gather_epi32::<SCALE>(other, base.cast(), lane, mask) }
     }
 
     #[inline(always)]
     unsafe fn load(self, at: *const u8) -> __m256i {
-        // SAFETY: as in `gather`.
+        // SAFETY: `self` proves AVX2; the caller guarantees 32 readable bytes at `at`.
         unsafe { _mm256_loadu_si256(at.cast()) }
     }
 
     #[inline(always)]
     unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [__m256i; 2] {
-        // SAFETY: as the caller promises; eight records fill four vectors.
+        // SAFETY: the caller guarantees eight readable records of 16 bytes: four vectors, of which
+        // this is 0.
         let a = unsafe { self.load(at) };
-        // SAFETY: as above.
+        // SAFETY: vector 1 of the four that the caller guarantees.
         let b = unsafe { self.load(at.wrapping_add(32)) };
-        // SAFETY: as above.
+        // SAFETY: vector 2 of the four that the caller guarantees.
         let c = unsafe { self.load(at.wrapping_add(64)) };
-        // SAFETY: as above.
+        // SAFETY: vector 3 of the four that the caller guarantees.
         let d = unsafe { self.load(at.wrapping_add(96)) };
         let [ab, cd] = if UPPER {
             [proven!(_mm256_unpackhi_epi64(a, b)), proven!(_mm256_unpackhi_epi64(c, d))]
@@ -189,18 +192,18 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     unsafe fn store(self, at: *mut u32, a: __m256i) {
-        // SAFETY: as in `gather`.
+        // SAFETY: `self` proves AVX2; the caller guarantees 32 writable bytes at `at`.
         unsafe { _mm256_storeu_si256(at.cast(), a) }
     }
 
     #[inline(always)]
     fn look_up(self, table: &[u32; 32], lane: __m256i) -> __m256i {
         let lane = self.and(lane, self.splat(31));
-        // SAFETY: five bits are inside the table.
+        // SAFETY: `lane` is below 32, the length of the table.
         unsafe { self.gather::<4>(table.as_ptr().cast(), lane) }
     }
 
-    /// By gathers: AVX2 has no permutation that looks up so many values.
+    /// Translates by gathers: AVX2 has no permutation of 256 values.
     #[inline(always)]
     fn translate(self, book: &Book, codes: [__m256i; 2]) -> [__m256i; 2] {
         [self.values(book, codes[0]), self.values(book, codes[1])]
@@ -211,8 +214,8 @@ impl Avx2 {
     #[inline(always)]
     fn values(self, book: &Book, codes: __m256i) -> __m256i {
         let at = core::ptr::from_ref(book).cast::<u8>();
-        // SAFETY: the codes are below 256, the book has as many values, and as much padding as the
-        // last read needs.
+        // SAFETY: the codes are below 256, the number of values; `padding` covers the last read of
+        // 4 bytes.
         let values = unsafe { self.gather::<2>(at, codes) };
         self.and(values, self.splat(0xffff))
     }

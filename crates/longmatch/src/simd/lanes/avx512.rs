@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use super::{Book, Lanes};
 use crate::simd::{Level, Simd, Work, run_avx512};
 
-/// An instruction that the token proves the CPU to have.
+/// Executes an instruction that the token proves the CPU has.
 macro_rules! proven {
     ($instruction:expr) => {{
         // SAFETY: `self` exists only where the CPU has AVX-512 F, BW, DQ, VL and VBMI.
@@ -18,7 +18,7 @@ macro_rules! proven {
 pub(crate) struct Avx512(());
 
 impl Avx512 {
-    /// The token, where the level is proven.
+    /// Makes the token if the level is proven.
     #[inline(always)]
     pub fn new(simd: Simd) -> Option<Self> {
         (simd.level() == Level::Avx512).then_some(Self(()))
@@ -31,13 +31,13 @@ impl Avx512 {
 }
 
 impl Avx512 {
-    /// The values of codes by their low 6 bits, of the quarter `Q` of the book.
+    /// The values of codes in quarter `Q` of the book, selected by their low 6 bits.
     #[inline(always)]
     fn quarter<const Q: usize>(self, book: &Book, codes: __m512i) -> __m512i {
         let at = book.values.as_ptr().wrapping_add(64 * Q).cast();
-        // SAFETY: a quarter is 64 values, two vectors of the book.
+        // SAFETY: a quarter is 64 values of the book, two vectors; this is the first.
         let low = unsafe { self.load(at) };
-        // SAFETY: as above.
+        // SAFETY: the second vector of the quarter's 64 values.
         let high = unsafe { self.load(at.wrapping_add(64)) };
         proven!(_mm512_permutex2var_epi16(low, codes, high))
     }
@@ -140,7 +140,8 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: __m512i) -> __m512i {
-        // SAFETY: the instruction as `proven!`, the memory as the caller promises.
+        // SAFETY: `self` proves AVX-512; the caller guarantees 4 readable bytes at each lane's
+        // address.
         unsafe { _mm512_i32gather_epi32::<SCALE>(lane, base.cast()) }
     }
 
@@ -152,26 +153,28 @@ impl Lanes for Avx512 {
         lane: __m512i,
         other: __m512i,
     ) -> __m512i {
-        // SAFETY: as in `gather`.
+        // SAFETY: `self` proves AVX-512; the caller guarantees 4 readable bytes at chosen lanes'
+        // addresses.
         unsafe { _mm512_mask_i32gather_epi32::<SCALE>(other, mask, lane, base.cast()) }
     }
 
     #[inline(always)]
     unsafe fn load(self, at: *const u8) -> __m512i {
-        // SAFETY: as in `gather`.
+        // SAFETY: `self` proves AVX-512; the caller guarantees 64 readable bytes at `at`.
         unsafe { _mm512_loadu_si512(at.cast()) }
     }
 
-    /// A transposition of 4 by 4 records.
+    /// Transposes 4 by 4 records.
     #[inline(always)]
     unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [__m512i; 2] {
-        // SAFETY: as the caller promises; sixteen records fill four vectors.
+        // SAFETY: the caller guarantees sixteen readable records of 16 bytes: four vectors; this is
+        // vector 0.
         let a = unsafe { self.load(at) };
-        // SAFETY: as above.
+        // SAFETY: vector 1 of the four that the caller guarantees.
         let b = unsafe { self.load(at.wrapping_add(64)) };
-        // SAFETY: as above.
+        // SAFETY: vector 2 of the four that the caller guarantees.
         let c = unsafe { self.load(at.wrapping_add(128)) };
-        // SAFETY: as above.
+        // SAFETY: vector 3 of the four that the caller guarantees.
         let d = unsafe { self.load(at.wrapping_add(192)) };
         let [ab, cd] = if UPPER {
             [proven!(_mm512_unpackhi_epi64(a, b)), proven!(_mm512_unpackhi_epi64(c, d))]
@@ -198,22 +201,23 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     unsafe fn store(self, at: *mut u32, a: __m512i) {
-        // SAFETY: as in `gather`.
+        // SAFETY: `self` proves AVX-512; the caller guarantees 64 writable bytes at `at`.
         unsafe { _mm512_storeu_si512(at.cast(), a) }
     }
 
     #[inline(always)]
     fn look_up(self, table: &[u32; 32], lane: __m512i) -> __m512i {
         let at = table.as_ptr().cast::<u8>();
-        // SAFETY: the table is two vectors.
+        // SAFETY: the table's 32 words are two vectors; this is the first.
         let low = unsafe { self.load(at) };
-        // SAFETY: as above.
+        // SAFETY: the second vector of the table's 32 words.
         let high = unsafe { self.load(at.wrapping_add(64)) };
         proven!(_mm512_permutex2var_epi32(low, lane, high))
     }
 
-    /// The two vectors become one of 32 words of 16 bits. A permutation of two registers looks up
-    /// 6 bits, so four of them and three choices look up 8.
+    /// Packs the codes of both vectors into 32 lanes of 16 bits.
+    ///
+    /// A permutation of two registers looks up 6 bits, so four of them and three blends look up 8.
     #[inline(always)]
     fn translate(self, book: &Book, [a, b]: [__m512i; 2]) -> [__m512i; 2] {
         let codes = self.or(a, proven!(_mm512_slli_epi32::<16>(b)));

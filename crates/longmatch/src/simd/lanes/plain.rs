@@ -1,12 +1,12 @@
-//! Eight lanes without vector instructions, for every CPU: a loop over them is branch-free, and its
-//! loads do not wait for each other. The compiler uses what vectors it is allowed for the rest.
+//! Eight lanes without vector instructions, for every CPU. A loop over the lanes is branch-free and
+//! its loads are independent; the compiler vectorises the rest as far as the target allows.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32};
 
 use super::{Book, Lanes};
 
-/// No instructions but those of the architecture.
+/// The instructions of the architecture alone.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain;
 
@@ -24,13 +24,15 @@ fn each(a: V, b: V, mut op: impl FnMut(u32, u32) -> u32) -> V {
     out
 }
 
-/// A word that other threads change only by atomic stores. What was stored before it is visible after.
+/// Loads a word that other threads replace only by atomic stores.
+///
+/// The load acquires: stores that preceded the word's own are visible after it.
 ///
 /// # Safety
-/// The address is that of an aligned word that can be read.
+/// `at` points to an aligned, readable word.
 #[inline(always)]
 unsafe fn word(at: *const u32) -> u32 {
-    // SAFETY: aligned and readable, and changed by atomic stores only.
+    // SAFETY: the caller guarantees an aligned readable word; all stores to it are atomic.
     unsafe { AtomicU32::from_ptr(at.cast_mut()) }.load(Acquire)
 }
 
@@ -138,13 +140,14 @@ impl Lanes for Plain {
         out
     }
 
-    /// Each lane loads the aligned word around its item, and no byte beside it.
+    /// Each lane loads the aligned word around its item and no byte beside it.
     #[inline(always)]
     unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: V) -> V {
         each(lane, lane, |lane, _| {
             let at = base.wrapping_add(SCALE as usize * lane as usize);
             let inside = at.addr() % size_of::<u32>();
-            // SAFETY: an aligned word of the array, as the caller promises.
+            // SAFETY: the caller guarantees 4 readable bytes from the item on, and an aligned
+            // `base`.
             let word = unsafe { word(at.wrapping_sub(inside).cast()) };
             u32::from_le(word) >> (8 * inside)
         })
@@ -160,17 +163,18 @@ impl Lanes for Plain {
         other: V,
     ) -> V {
         let read = each(lane, mask, |lane, mask| {
-            // Lanes that are not chosen read what is at `base`.
+            // Lanes that are not chosen read the item at `base`.
             let at = base.wrapping_add(SCALE as usize * (lane & mask) as usize);
             match SCALE {
-                // SAFETY: a code of the array, as the caller promises; an array has at least one.
+                // SAFETY: the caller guarantees a readable code; the array has one at `base` at
+                // least.
                 1 => unsafe { AtomicU8::from_ptr(at.cast_mut()) }.load(Relaxed).into(),
                 2 => {
-                    // SAFETY: as for 8 bits; codes of 16 bits are aligned.
+                    // SAFETY: a readable code as for 8 bits; codes of 16 bits are aligned.
                     let code = unsafe { AtomicU16::from_ptr(at.cast_mut().cast()) };
                     u16::from_le(code.load(Relaxed)).into()
                 }
-                // SAFETY: as for 8 bits; codes of 32 bits are aligned words.
+                // SAFETY: a readable code as for 8 bits; codes of 32 bits are aligned words.
                 _ => u32::from_le(unsafe { word(at.cast()) }),
             }
         });
@@ -180,12 +184,13 @@ impl Lanes for Plain {
     #[inline(always)]
     unsafe fn gather_published(self, words: *const u32, lane: V) -> V {
         each(lane, lane, |lane, _| {
-            // SAFETY: an aligned word of the array, as the caller promises.
+            // SAFETY: the caller guarantees that `lane` is the index of an aligned word of the
+            // array.
             unsafe { word(words.wrapping_add(lane as usize)) }
         })
     }
 
-    /// Lanes that are not chosen read what is at `base`.
+    /// Lanes that are not chosen read the item at `base`.
     #[inline(always)]
     unsafe fn gather_where<const SCALE: i32>(
         self,
@@ -195,14 +200,14 @@ impl Lanes for Plain {
         other: V,
     ) -> V {
         let lane = self.and(lane, mask);
-        // SAFETY: as the caller promises; a table has at least one entry.
+        // SAFETY: chosen lanes are readable by this method's contract; the others read item 0.
         let read = unsafe { self.gather::<SCALE>(base, lane) };
         self.select(mask, read, other)
     }
 
     #[inline(always)]
     unsafe fn load(self, at: *const u8) -> V {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees `COUNT` readable words at `at`.
         unsafe { at.cast::<V>().read_unaligned() }
     }
 
@@ -211,9 +216,9 @@ impl Lanes for Plain {
         let [mut even, mut odd] = [[0; COUNT]; 2];
         for i in 0..COUNT {
             let at = at.wrapping_add(16 * i + if UPPER { 8 } else { 0 }).cast::<u32>();
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees `COUNT` readable records; `even[i]` is in record `i`.
             even[i] = unsafe { at.read_unaligned() };
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees `COUNT` readable records; `odd[i]` is in record `i`.
             odd[i] = unsafe { at.wrapping_add(1).read_unaligned() };
         }
         [even, odd]
@@ -231,7 +236,7 @@ impl Lanes for Plain {
 
     #[inline(always)]
     unsafe fn store(self, at: *mut u32, a: V) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees `COUNT` writable words at `at`.
         unsafe { at.cast::<V>().write_unaligned(a) }
     }
 

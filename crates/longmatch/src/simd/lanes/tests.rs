@@ -1,4 +1,4 @@
-//! Every word does in every lane what its name says, with every kind of lanes.
+//! Every operation of every kind of lanes computes in each lane what its name says.
 
 use alloc::vec::Vec;
 
@@ -6,11 +6,11 @@ use super::*;
 use crate::net::{Bits, Ipv4, Ipv6};
 use crate::simd::{Simd, Work};
 
-/// Items from a multiple of four bytes on.
+/// Items that start at a multiple of four bytes.
 #[repr(align(4))]
 struct Aligned<T>(T);
 
-/// The words of one kind of lanes; gives how many lanes there are.
+/// Tests all operations of one kind of lanes; returns the number of lanes.
 struct Words<L>(L);
 
 impl<L: Lanes> Work for Words<L> {
@@ -29,12 +29,12 @@ impl<L: Lanes> Work for Words<L> {
     }
 }
 
-/// Numbers with bits and top bits of all kinds.
+/// Numbers with varied bits and top bits.
 fn numbers(count: usize) -> Vec<u32> {
     (0..count as u32).map(|i| i.wrapping_mul(0x9e37_79b9) ^ 0x8000_1234).collect()
 }
 
-/// What a lane of the other operand holds.
+/// The value of each lane of the other operand.
 const B: u32 = 0xff00_ff01;
 
 struct Of<L> {
@@ -46,7 +46,7 @@ impl<L: Lanes> Of<L> {
     /// The numbers as a vector.
     #[inline(always)]
     fn a(&self) -> L::V {
-        // SAFETY: as many numbers as there are lanes.
+        // SAFETY: `numbers` has one number per lane.
         unsafe { self.l.load(self.numbers.as_ptr().cast()) }
     }
 
@@ -54,7 +54,7 @@ impl<L: Lanes> Of<L> {
     #[inline(always)]
     fn lanes(&self, vector: L::V) -> Vec<u32> {
         let mut out = [0xabcd; 17];
-        // SAFETY: room for more than the lanes of any vector.
+        // SAFETY: `out` has 17 words, more than the lanes of any vector.
         unsafe { self.l.store(out.as_mut_ptr(), vector) };
         assert!(out[L::COUNT..].iter().all(|lane| *lane == 0xabcd));
         out[..L::COUNT].to_vec()
@@ -80,7 +80,7 @@ impl<L: Lanes> Of<L> {
         assert_eq!(self.lanes(l.without(a, b)), self.each(|n| n & !B));
         assert_eq!(self.lanes(l.min(a, l.splat(0x9000_0000))), self.each(|n| n.min(0x9000_0000)));
         assert_eq!(self.lanes(l.swap_bytes(a)), self.each(u32::swap_bytes));
-        // Counts from 0 to 63: of 32 and more nothing is left.
+        // Counts from 0 to 63: shifts by 32 and more give 0.
         let by = l.and(a, l.splat(63));
         assert_eq!(self.lanes(l.shl(a, by)), self.each(|n| n.checked_shl(n & 63).unwrap_or(0)));
         assert_eq!(self.lanes(l.shr(a, by)), self.each(|n| n.checked_shr(n & 63).unwrap_or(0)));
@@ -92,7 +92,7 @@ impl<L: Lanes> Of<L> {
         }
     }
 
-    /// A choice has the lanes that it should, as `select`, `any` and `both` see it.
+    /// A mask chooses the expected lanes in `select`, `any` and `both`.
     #[inline(always)]
     fn chooses(&self, mask: L::M, expected: impl Fn(u32) -> bool) {
         let (l, a, b) = (self.l, self.a(), self.l.splat(B));
@@ -129,48 +129,50 @@ impl<L: Lanes> Of<L> {
         let long: [u32; 65] = core::array::from_fn(|i| (i as u32 * 77).to_le());
         let Aligned(short) = &Aligned::<[u16; 66]>(core::array::from_fn(|i| (i as u16).to_le()));
         let Aligned(bytes) = &Aligned::<[u8; 68]>(core::array::from_fn(|i| i as u8 * 3));
-        // SAFETY: indices below 64, of 65 entries.
+        // SAFETY: indices are below 64, the array has 65 words.
         let found = unsafe { l.gather::<4>(long.as_ptr().cast(), index) };
         assert_eq!(self.lanes(found), self.each(|n| (n & 63) * 77));
-        // SAFETY: as above; what is read after the last entry is one more.
+        // SAFETY: indices are below 64; the array has 66 items, so each item has 4 readable bytes.
         let found = unsafe { l.gather::<2>(short.as_ptr().cast(), index) };
         assert_eq!(self.lanes(l.and(found, l.splat(0xffff))), self.each(|n| n & 63));
-        // SAFETY: as above; what is read after the last entry are three more.
+        // SAFETY: indices are below 64; the array has 68 items, so each item has 4 readable bytes.
         let found = unsafe { l.gather::<1>(bytes.as_ptr(), index) };
         assert_eq!(self.lanes(l.and(found, l.splat(0xff))), self.each(|n| (n & 63) * 3));
 
-        // Lanes that are not chosen have indices of which nothing may be read.
+        // Lanes that are not chosen have indices out of range, at which nothing may be read.
         let odd = l.with_bit(self.a(), 0);
         let index = l.select(odd, index, l.splat(i32::MAX as u32));
-        // SAFETY: the chosen indices are below 64, of 65 entries.
+        // SAFETY: the chosen indices are below 64, the array has 65 words.
         let found = unsafe { l.gather_where::<4>(odd, long.as_ptr().cast(), index, other) };
         assert_eq!(self.lanes(found), self.each(|n| if n & 1 == 1 { (n & 63) * 77 } else { B }));
-        // SAFETY: as above; what is read after the last entry is one more.
+        // SAFETY: chosen indices are below 64; the array has 66 items, so each has 4 readable
+        // bytes.
         let found = unsafe { l.gather_where::<2>(odd, short.as_ptr().cast(), index, other) };
         let expected = self.each(|n| if n & 1 == 1 { n & 63 } else { B & 0xffff });
         assert_eq!(self.lanes(l.and(found, l.splat(0xffff))), expected);
-        // SAFETY: as above; what is read after the last entry are three more.
+        // SAFETY: chosen indices are below 64; the array has 68 items, so each has 4 readable
+        // bytes.
         let found = unsafe { l.gather_where::<1>(odd, bytes.as_ptr(), index, other) };
         let expected = self.each(|n| if n & 1 == 1 { (n & 63) * 3 } else { B & 0xff });
         assert_eq!(self.lanes(l.and(found, l.splat(0xff))), expected);
-        // SAFETY: as for `gather_where`.
+        // SAFETY: chosen indices are below 64, the array has 68 items.
         let found = unsafe { l.gather_codes_where::<1>(odd, bytes.as_ptr(), index, other) };
         assert_eq!(self.lanes(l.and(found, l.splat(0xff))), expected);
-        // SAFETY: as for `gather_where`.
+        // SAFETY: chosen indices are below 64, the array has 66 items.
         let found = unsafe { l.gather_codes_where::<2>(odd, short.as_ptr().cast(), index, other) };
         let expected = self.each(|n| if n & 1 == 1 { n & 63 } else { B & 0xffff });
         assert_eq!(self.lanes(l.and(found, l.splat(0xffff))), expected);
     }
 
-    /// Records of four words, of which word `w` is `4 * record + w`.
+    /// Records of four words; word `w` of a record is `4 * record + w`.
     #[inline(always)]
     fn records(&self) {
         let l = self.l;
         let words: Vec<u32> = (0..4 * L::COUNT as u32).collect();
         let at = words.as_ptr().cast();
-        // SAFETY: as many records as there are lanes.
+        // SAFETY: `words` holds one record per lane.
         let lower = unsafe { l.load_records::<false>(at) };
-        // SAFETY: as above.
+        // SAFETY: `words` holds one record per lane.
         let upper = unsafe { l.load_records::<true>(at) };
         for (w, vector) in [lower, upper].into_iter().flatten().enumerate() {
             let expected: Vec<u32> = (0..L::COUNT).map(|record| (4 * record + w) as u32).collect();
@@ -199,11 +201,11 @@ impl<L: Lanes> Of<L> {
     fn codes(&self) {
         let l = self.l;
         let book = Book::new(core::array::from_fn(|code| (code as u16).wrapping_mul(0x4321) | 1));
-        // All codes: two vectors at a time, the second with the others of 256 in opposite order.
+        // All codes: two vectors at a time, the second counting down from 255.
         for first in (0..256).step_by(L::COUNT) {
             let up: Vec<u32> = (first..).take(L::COUNT).collect();
             let down: Vec<u32> = up.iter().map(|code| 255 - code).collect();
-            // SAFETY: as many codes as there are lanes, in both.
+            // SAFETY: `up` and `down` have one code per lane.
             let codes = [&up, &down].map(|codes| unsafe { l.load(codes.as_ptr().cast()) });
             let values = l.translate(&book, codes).map(|values| self.lanes(values));
             let expected = |codes: &[u32]| -> Vec<u32> {
@@ -231,7 +233,7 @@ fn words_mean_the_same_in_all_lanes() {
     }
 }
 
-/// What `run_lanes` chooses: how many lanes.
+/// The number of lanes that `run_lanes` selects.
 struct Count;
 
 impl LanesWork for Count {

@@ -1,9 +1,10 @@
-//! Tables of both families and of values, changed under readers.
+//! Tables of both families with values, updated while readers use them.
 //!
-//! Readers go from a route to an id, and from the id to a value. So an id is taken away in three
-//! steps, each a grace period after the one before: no route has it any more; its place is emptied,
-//! and may be another value's; the value is dropped. After the first nobody comes to the place by
-//! the table, after the second nobody who had the id from elsewhere is still at the value.
+//! Readers go from a route to an id, and from the id to a value. So an id is retired in three
+//! steps, each a grace period after the one before: no route has the id; its place is emptied and
+//! may get another value; the value is dropped. After the first grace period no reader reaches the
+//! place through the table. After the second no reader that has the id from another source still
+//! uses the value.
 
 mod places;
 mod reader;
@@ -24,7 +25,7 @@ use crate::fib::LiveFib;
 use crate::live::UpdateError;
 use crate::live::Writer;
 use crate::live::reclaim::{Domain, HasDomain};
-use crate::live::shared::{Left, Shared};
+use crate::live::shared::{Orphaned, Shared};
 use crate::mem::RetireList;
 use crate::net::{
     Change, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome, Prefix, Route,
@@ -32,7 +33,7 @@ use crate::net::{
 use crate::rib::{Rib, RibFull};
 use crate::table::{InsertError, Table};
 
-/// What a writer of tables shares with its readers.
+/// The state that a writer of tables shares with its readers.
 struct SharedTable<T> {
     ipv4: Arc<Shared<LiveFib<Ipv4>>>,
     ipv6: Arc<Shared<LiveFib<Ipv6>>>,
@@ -40,7 +41,7 @@ struct SharedTable<T> {
     keep_mapped: bool,
     domain: Arc<Domain>,
     /// Values that readers may have been using when the writer ended.
-    left: Left<RetireList<Arc<T>>>,
+    orphaned: Orphaned<RetireList<Arc<T>>>,
 }
 
 impl<T> HasDomain for SharedTable<T> {
@@ -49,7 +50,7 @@ impl<T> HasDomain for SharedTable<T> {
     }
 }
 
-/// Changes a [`Table`] of values under the eyes of its readers; made by [`Table::live`].
+/// Updates a [`Table`] of values while readers use it; made by [`Table::live`].
 ///
 /// ```
 /// use longmatch::{EngineKind, Table};
@@ -65,35 +66,35 @@ impl<T> HasDomain for SharedTable<T> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct TableWriter<T> {
-    ipv4: Side<Ipv4>,
-    ipv6: Side<Ipv6>,
+    ipv4: FamilyWriter<Ipv4>,
+    ipv6: FamilyWriter<Ipv6>,
     values: NextHops<Arc<T>>,
     shared: Arc<SharedTable<T>>,
-    /// Ids that no route has had since an epoch, some of them more than once.
+    /// Ids that no route has had since an epoch, some of them several times.
     unused: RetireList<NextHopId>,
-    /// How often each id is there, by its number.
+    /// Occurrences of each id in `unused`, by its number.
     times_unused: Vec<u32>,
     /// Values that no place has had since an epoch.
     dropped: RetireList<Arc<T>>,
     retired_limit: usize,
 }
 
-/// One family.
-struct Side<F: Engines> {
+/// The writer of one family and the ids of its uncommitted changes.
+struct FamilyWriter<F: Engines> {
     writer: Writer<F>,
-    /// The ids that routes came to have since the last commit, one for each time.
+    /// The ids that routes gained since the last commit, one per gain.
     gained: Vec<NextHopId>,
-    /// The ids that they had before.
+    /// The ids that routes lost since the last commit, one per loss.
     lost: Vec<NextHopId>,
 }
 
-impl<F: Engines> Side<F> {
+impl<F: Engines> FamilyWriter<F> {
     fn new(rib: Rib<F>, spec: EngineSpec, domain: &Arc<Domain>) -> Result<Self, CompileError> {
         let writer = Writer::in_domain(rib, spec, domain.clone())?;
         Ok(Self { writer, gained: Vec::new(), lost: Vec::new() })
     }
 
-    /// Has a route have an id; the one it had.
+    /// Gives a route an id; returns its previous one.
     fn announce(
         &mut self,
         prefix: Prefix<F>,
@@ -101,7 +102,7 @@ impl<F: Engines> Side<F> {
     ) -> Result<Option<NextHopId>, RibFull> {
         let outcome = self.writer.change(Change::Announce(Route { prefix, next_hop }))?;
         self.gained.push(next_hop);
-        // A route that has the id already had it once before.
+        // A route that already had the id loses it once.
         let before = match outcome {
             Outcome::Same => Some(next_hop),
             Outcome::Replaced(before) | Outcome::Withdrawn(before) => Some(before),
@@ -112,7 +113,7 @@ impl<F: Engines> Side<F> {
     }
 
     fn withdraw(&mut self, prefix: Prefix<F>) -> Option<NextHopId> {
-        // Any other outcome: there was no such route.
+        // Any other outcome: the route was unknown.
         let Ok(Outcome::Withdrawn(before)) = self.writer.change(Change::Withdraw(prefix)) else {
             return None;
         };
@@ -120,7 +121,7 @@ impl<F: Engines> Side<F> {
         Some(before)
     }
 
-    /// Commits; the ids that no route has for it any more, one for each time, are added to `lost`.
+    /// Commits; appends the ids that routes lost by it to `lost`, one per loss.
     fn commit(&mut self, lost: &mut Vec<NextHopId>) -> Result<(), UpdateError> {
         let committed = self.writer.commit();
         let (these, others) = match committed {
@@ -139,14 +140,15 @@ impl<F: Engines> Side<F> {
     }
 }
 
-/// A commit of a [`TableWriter`] was refused for one family, or for both: the changes of that family
-/// since the last commit are taken back.
+/// The error of a commit that was refused for one family or both.
+///
+/// The changes of a refused family since the last commit are undone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Refused {
-    /// Why the IPv4 changes were refused; `None` when they are committed.
+    /// The error of the IPv4 changes; `None` if they are committed.
     pub ipv4: Option<UpdateError>,
-    /// The same of IPv6.
+    /// The error of the IPv6 changes; `None` if they are committed.
     pub ipv6: Option<UpdateError>,
 }
 
@@ -172,8 +174,10 @@ impl<T> TableWriter<T> {
         spec: EngineSpec,
     ) -> Result<Self, CompileError> {
         let domain = Arc::new(Domain::new());
-        let (ipv4, ipv6) =
-            (Side::new(ipv4, spec.clone(), &domain)?, Side::new(ipv6, spec, &domain)?);
+        let (ipv4, ipv6) = (
+            FamilyWriter::new(ipv4, spec.clone(), &domain)?,
+            FamilyWriter::new(ipv6, spec, &domain)?,
+        );
         let places = Places::new();
         let mut values = values.map(|id, value| {
             let value = Arc::new(value);
@@ -192,7 +196,7 @@ impl<T> TableWriter<T> {
             places,
             keep_mapped,
             domain,
-            left: Left::default(),
+            orphaned: Orphaned::default(),
         };
         Ok(Self {
             retired_limit: crate::live::RETIRED_LIMIT,
@@ -206,36 +210,37 @@ impl<T> TableWriter<T> {
         })
     }
 
-    /// Sets the number of retired bytes from which on a commit is refused, since a reader stalls:
-    /// of each family's table, and of the values without what they own. 256 MiB each unless it is
-    /// set.
+    /// Sets the number of retired bytes above which commits are refused: 256 MiB by default.
+    ///
+    /// It applies to each family's table, and to the values without the memory that they own.
+    /// Retired memory grows while a reader stalls.
     pub fn set_retired_limit(&mut self, bytes: usize) {
         self.retired_limit = bytes;
         self.ipv4.writer.set_retired_limit(bytes);
         self.ipv6.writer.set_retired_limit(bytes);
     }
 
-    /// Another reader.
+    /// Makes another reader.
     pub fn reader(&self) -> TableReader<T> {
         TableReader::new(self.shared.clone())
     }
 
-    /// The IPv4 routes, with the changes that are not committed yet.
+    /// The IPv4 routes, including changes that are not committed yet.
     pub fn ipv4(&self) -> &Rib<Ipv4> {
         self.ipv4.writer.rib()
     }
 
-    /// The IPv6 routes, with the changes that are not committed yet.
+    /// The IPv6 routes, including changes that are not committed yet.
     pub fn ipv6(&self) -> &Rib<Ipv6> {
         self.ipv6.writer.rib()
     }
 
-    /// The value of an id of the routes.
+    /// The value of an id that the routes hold.
     pub fn value(&self, id: NextHopId) -> Option<&T> {
         self.values.get(id).map(Arc::as_ref)
     }
 
-    /// The value of exactly this prefix, by the changes that are not committed yet too.
+    /// The value of exactly this prefix, including changes that are not committed yet.
     pub fn get(&self, prefix: IpPrefix) -> Option<&T> {
         let id = match self.canonical(prefix) {
             IpPrefix::V4(p) => self.ipv4().get(p),
@@ -248,11 +253,12 @@ impl<T> TableWriter<T> {
         if self.shared.keep_mapped { prefix } else { prefix.unmapped() }
     }
 
-    /// Adds a route whose value is not shared with equal ones: for types that cannot be hashed or
-    /// compared. Otherwise as [`TableWriter::insert`].
+    /// Adds a route whose value gets an id of its own, not shared with equal values.
+    ///
+    /// For types that cannot be hashed or compared. Otherwise as [`TableWriter::insert`].
     ///
     /// # Errors
-    /// When a limit of the table is reached; nothing has changed then.
+    /// When a limit of the table is reached; nothing changes then.
     pub fn insert_distinct(
         &mut self,
         prefix: IpPrefix,
@@ -282,7 +288,7 @@ impl<T> TableWriter<T> {
         }
     }
 
-    /// Gives a value that has just come to be its place, before any route has its id.
+    /// Puts a new value into its place, before any route has its id.
     fn place(&self, id: NextHopId) {
         if !self.shared.places.is_taken(id) {
             let before = self.shared.places.set(id, self.values.get(id).cloned());
@@ -290,7 +296,7 @@ impl<T> TableWriter<T> {
         }
     }
 
-    /// Removes the route of exactly this prefix. Its value can be read until the next commit.
+    /// Removes the route of exactly this prefix. Its value is readable until the next commit.
     pub fn remove(&mut self, prefix: IpPrefix) -> Option<&T> {
         let before = match self.canonical(prefix) {
             IpPrefix::V4(prefix) => self.ipv4.withdraw(prefix),
@@ -299,13 +305,14 @@ impl<T> TableWriter<T> {
         self.value(before?)
     }
 
-    /// Makes all changes since the last commit visible: a lookup that begins after it returns
-    /// answers by them. The families are committed one after the other, each as
-    /// [`Writer::commit`] does it, and one that is refused does not hold the other up.
+    /// Makes all changes since the last commit visible to lookups that begin after it returns.
+    ///
+    /// The families are committed one after the other, each as by [`Writer::commit`]; a refusal of
+    /// one does not affect the other.
     ///
     /// # Errors
-    /// When a family was refused, as the engine cannot hold its table any more, or as readers keep
-    /// too much memory that was taken out of it.
+    /// When the engine cannot hold a family's table any more, or readers keep too much retired
+    /// memory from reuse.
     pub fn commit(&mut self) -> Result<(), Refused> {
         let values = self.reclaim_values();
         if values > self.retired_limit {
@@ -323,7 +330,7 @@ impl<T> TableWriter<T> {
         }
     }
 
-    /// Takes back all changes since the last commit.
+    /// Undoes all changes since the last commit.
     pub fn roll_back(&mut self) {
         let mut lost = Vec::new();
         self.ipv4.roll_back(&mut lost);
@@ -331,7 +338,7 @@ impl<T> TableWriter<T> {
         self.lose(&lost);
     }
 
-    /// Some routes do not have some ids any more, one for each time.
+    /// Releases ids that routes have lost, one per loss.
     fn lose(&mut self, ids: &[NextHopId]) {
         if ids.is_empty() {
             return;
@@ -354,8 +361,9 @@ impl<T> TableWriter<T> {
         self.dropped.seal(epoch);
     }
 
-    /// Uses again, or gives back, what no reader can reach any more; the bytes that are left,
-    /// without what values own. Each commit does it too.
+    /// Reuses or frees memory that no reader can reach; returns the retired bytes that remain.
+    ///
+    /// The bytes do not include memory that values own. Each commit calls it.
     pub fn reclaim(&mut self) -> usize {
         let tables = self.ipv4.writer.reclaim() + self.ipv6.writer.reclaim();
         tables + self.reclaim_values()
@@ -367,7 +375,7 @@ impl<T> TableWriter<T> {
         while let Some(id) = self.unused.pop(oldest) {
             let times = &mut self.times_unused[id.get() as usize];
             *times -= 1;
-            // Between then and now routes may have had it again, and lost it again.
+            // Routes may have gained the id again since, and lost it again.
             if *times == 0 && self.values.free(id).is_some() {
                 let value = self.shared.places.set(id, None);
                 value.into_iter().for_each(|value| self.dropped.push(value, size_of::<T>()));
@@ -383,7 +391,9 @@ impl<T> TableWriter<T> {
     }
 
     /// Verifies both tables against their own invariants and the routes, and that each route has a
-    /// value. To be called when every change is committed.
+    /// value.
+    ///
+    /// Call it when every change is committed.
     ///
     /// # Errors
     /// The first broken invariant.
@@ -403,11 +413,11 @@ impl<T> TableWriter<T> {
 }
 
 impl<T> Drop for TableWriter<T> {
-    /// Readers go on with the tables as they are.
+    /// Readers keep the tables as they are.
     fn drop(&mut self) {
         self.reclaim_values();
         if self.dropped.bytes() > 0 {
-            self.shared.left.leave(core::mem::take(&mut self.dropped));
+            self.shared.orphaned.keep(core::mem::take(&mut self.dropped));
         }
     }
 }
@@ -421,27 +431,30 @@ impl<T> fmt::Debug for TableWriter<T> {
 }
 
 impl<T: Hash + Eq> TableWriter<T> {
-    /// Adds a route, or replaces its value; the value before, which can be read until the next
-    /// commit. Readers see it after [`TableWriter::commit`].
+    /// Adds a route or replaces its value; returns the old value.
+    ///
+    /// The old value is readable until the next commit. Readers see the change after
+    /// [`TableWriter::commit`].
     ///
     /// # Errors
-    /// When a limit of the table is reached; nothing has changed then.
+    /// When a limit of the table is reached; nothing changes then.
     pub fn insert(&mut self, prefix: IpPrefix, value: T) -> Result<Option<&T>, InsertError> {
         self.insert_with(prefix, |values| acquire(values, value))
     }
 
-    /// Replaces all routes and values. The new tables are compiled aside; each family's becomes
-    /// current with one store. Changes that were not committed are replaced too. O(routes).
+    /// Replaces all routes and values, including changes that were not committed. O(routes).
+    ///
+    /// The new tables are compiled first; each family's becomes current with one store.
     ///
     /// # Errors
-    /// Those of [`TableWriter::commit`], and when there are too many values; routes and values are
-    /// as after the last commit then.
+    /// Those of [`TableWriter::commit`], and when the table has too many values; routes and values
+    /// are then as after the last commit.
     pub fn replace(&mut self, table: Table<T>) -> Result<(), UpdateError> {
         self.roll_back();
         self.reclaim_values();
         let mut gained = Vec::new();
         let replaced = self.try_replace(table, &mut gained);
-        // What fails leaves the ids that were acquired, unused.
+        // A failure leaves the acquired ids unused.
         let lost = match replaced {
             Ok(ref lost) => lost,
             Err(_) => &gained,
@@ -450,7 +463,7 @@ impl<T: Hash + Eq> TableWriter<T> {
         replaced.map(drop)
     }
 
-    /// Notes each id that was acquired in `gained`; returns those that the routes had before.
+    /// Adds each acquired id to `gained`; returns the ids that routes lost.
     fn try_replace(
         &mut self,
         table: Table<T>,
@@ -472,7 +485,7 @@ impl<T: Hash + Eq> TableWriter<T> {
         let (ipv4, ipv6) = (renamed(&ipv4, new_id), renamed(&ipv6, new_id));
         let live4 = self.ipv4.writer.build(&ipv4)?;
         let live6 = self.ipv6.writer.build(&ipv6)?;
-        // Nothing can fail from here on.
+        // No step fails from here on.
         let mut lost = core::mem::take(gained);
         lost.extend(self.ipv4().iter().map(|route| route.next_hop));
         lost.extend(self.ipv6().iter().map(|route| route.next_hop));
@@ -488,7 +501,7 @@ impl<T: Hash + Eq> TableWriter<T> {
     }
 }
 
-/// The same routes with other ids.
+/// Copies the routes with other ids.
 fn renamed<F: Engines>(rib: &Rib<F>, id: impl Fn(NextHopId) -> NextHopId) -> Rib<F> {
     rib.iter().map(|route| Route { next_hop: id(route.next_hop), ..route }).collect()
 }

@@ -1,4 +1,4 @@
-//! Where readers find the values of ids: places that stay where they are, while a writer fills and
+//! The places at which readers find the values of ids. Places never move, while a writer fills and
 //! empties them.
 
 use alloc::boxed::Box;
@@ -10,21 +10,21 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use crate::net::NextHopId;
 
-/// Ids have 32 bits. Block `i` has the places of those whose highest bit is `i`.
+/// Number of blocks: block `i` has the places of the ids whose highest bit is bit `i`.
 const BLOCKS: usize = 32;
 
-/// The place of an id: its value, or null.
+/// The place of an id: a pointer to its value, or null.
 type Place<T> = AtomicPtr<T>;
 
-/// A place for each id, and in it a share of the value.
+/// One place per id; a place owns a share of its value.
 pub(super) struct Places<T> {
-    /// The first place of each block, or null. A block is made when an id of it is needed first,
-    /// and stays.
+    /// The first place of each block, or null. A block is allocated for its first id and never
+    /// freed before the end.
     blocks: [AtomicPtr<Place<T>>; BLOCKS],
     values: PhantomData<Arc<T>>,
 }
 
-/// The block of an id, and the place in it.
+/// The block of an id and its position in the block.
 fn find(id: NextHopId) -> (usize, usize) {
     let block = id.get().ilog2();
     (block as usize, (id.get() - (1 << block)) as usize)
@@ -40,30 +40,32 @@ impl<T> Places<T> {
         let (block, at) = find(id);
         let first = self.blocks[block].load(Acquire);
         let place = first.wrapping_add(at);
-        // SAFETY: a block has a place for each id of its highest bit, and stays.
+        // SAFETY: a block has a place for each id with its highest bit, and lives as long as
+        // `self`.
         (!first.is_null()).then(|| unsafe { &*place })
     }
 
-    /// The value of an id, if it has one now.
+    /// The current value of an id, if it has one.
     ///
     /// # Safety
-    /// The caller is a reader who has entered the domain whose writer drops what [`Places::set`]
-    /// has returned, and who leaves or reports only when it does not use the value any more.
+    /// The caller is a reader online in the domain whose writer drops the values that
+    /// [`Places::set`] returns; it goes offline or reports only when it no longer uses the value.
     #[inline]
     pub unsafe fn get(&self, id: NextHopId) -> Option<&T> {
         let value = self.place(id)?.load(Acquire);
-        // SAFETY: it was there after the reader entered or last reported, so the writer still holds
-        // it until the reader leaves or reports.
+        // SAFETY: the value was in its place after the reader went online or last reported, so the
+        // writer holds it until the reader goes offline or reports.
         unsafe { value.as_ref() }
     }
 
-    /// Whether there is a value in the place of an id.
+    /// Whether the place of an id has a value.
     pub fn is_taken(&self, id: NextHopId) -> bool {
         self.place(id).is_some_and(|place| !place.load(Acquire).is_null())
     }
 
-    /// Puts another value, or none, in the place of an id; the value that was there, which readers
-    /// may still use. Only the writer calls it.
+    /// Replaces the value in the place of an id; returns the old one, which readers may still use.
+    ///
+    /// Only the writer calls it.
     pub fn set(&self, id: NextHopId, value: Option<Arc<T>>) -> Option<Arc<T>> {
         let (block, at) = find(id);
         let mut first = self.blocks[block].load(Acquire);
@@ -75,9 +77,9 @@ impl<T> Places<T> {
         }
         let value = value.map_or(ptr::null(), Arc::into_raw).cast_mut();
         let place = first.wrapping_add(at);
-        // SAFETY: a place of the block.
+        // SAFETY: the block has a place at `at`.
         let before = unsafe { &*place }.swap(value, AcqRel);
-        // SAFETY: what lies in a place came from an `Arc`, whose share it was.
+        // SAFETY: the pointer in a place came from `Arc::into_raw`, and the swap took its share.
         (!before.is_null()).then(|| unsafe { Arc::from_raw(before) })
     }
 }
@@ -90,12 +92,12 @@ impl<T> Drop for Places<T> {
                 continue;
             }
             let places = ptr::slice_from_raw_parts_mut(first, 1 << block);
-            // SAFETY: a boxed slice of this length.
+            // SAFETY: `set` leaked a boxed slice of this length.
             let mut places = unsafe { Box::from_raw(places) };
             for place in &mut places {
                 let value = *place.get_mut();
                 if !value.is_null() {
-                    // SAFETY: the share of the place.
+                    // SAFETY: the pointer came from `Arc::into_raw`; this is the place's share.
                     drop(unsafe { Arc::from_raw(value) });
                 }
             }
@@ -116,13 +118,13 @@ mod tests {
             assert_eq!(places.set(id, Some(value.clone())), None);
         }
         for (id, value) in ids.into_iter().zip(&values) {
-            // SAFETY: nobody drops what is in the places.
+            // SAFETY: `values` keeps every value in the places alive.
             assert_eq!(unsafe { places.get(id) }, Some(&**value));
         }
         assert_eq!(places.set(ids[0], None), Some(values[0].clone()));
         assert_eq!(places.set(ids[1], Some(Arc::new(9))), Some(values[1].clone()));
         let others = [1, 5, 9, u32::MAX].map(|id| NextHopId::new(id).unwrap());
-        // SAFETY: as above.
+        // SAFETY: `values` keeps every value in the places alive.
         assert!(others.iter().all(|id| unsafe { places.get(*id) }.is_none()));
         assert!(values[..2].iter().all(|value| Arc::strong_count(value) == 1));
         assert!(values[2..].iter().all(|value| Arc::strong_count(value) == 2));

@@ -1,4 +1,4 @@
-//! The read side of tables with values.
+//! The read side of live tables with values.
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -10,13 +10,14 @@ use core::sync::atomic::fence;
 use super::SharedTable;
 use crate::engine::Keys;
 use crate::fib::LiveFib;
-use crate::live::reclaim::Presence;
+use crate::live::reclaim::ReaderSlot;
 use crate::net::{IpPrefix, Ipv4, Ipv6, NextHopId};
 use crate::table::in_blocks;
 
-/// Looks up addresses of both families, and the values of their routes, while a
-/// [`TableWriter`](super::TableWriter) changes them. Each thread that reads has its own; a clone is
-/// another.
+/// Looks up addresses of both families and their values while a [`TableWriter`](super::TableWriter)
+/// updates them.
+///
+/// Each reading thread has its own reader; a clone is another reader.
 ///
 /// A reader can be sent to another thread if its values can be shared with one:
 ///
@@ -27,15 +28,15 @@ use crate::table::in_blocks;
 /// std::thread::spawn(move || drop(reader.pin()));
 /// ```
 pub struct TableReader<T> {
-    presence: Presence<SharedTable<T>>,
+    presence: ReaderSlot<SharedTable<T>>,
 }
 
 impl<T> TableReader<T> {
     pub(super) fn new(shared: Arc<SharedTable<T>>) -> Self {
-        Self { presence: Presence::new(shared) }
+        Self { presence: ReaderSlot::new(shared) }
     }
 
-    /// Holds on to the tables and values for some lookups; see [`Reader::pin`](crate::live::Reader::pin).
+    /// Pins the tables and values for some lookups; see [`Reader::pin`](crate::live::Reader::pin).
     #[inline]
     pub fn pin(&mut self) -> TableGuard<'_, T> {
         self.presence.enter();
@@ -44,7 +45,7 @@ impl<T> TableReader<T> {
         TableGuard { presence: &self.presence, view }
     }
 
-    /// For a thread that does little else than look up; see [`Reader::stay`](crate::live::Reader::stay).
+    /// Goes online for many batches; see [`Reader::stay`](crate::live::Reader::stay).
     pub fn stay(&mut self) -> TableResident<'_, T> {
         self.presence.enter();
         TableResident { presence: &self.presence }
@@ -63,9 +64,9 @@ impl<T> fmt::Debug for TableReader<T> {
     }
 }
 
-/// Tables and values that stay; see [`Guard`](crate::live::Guard).
+/// Pinned tables and values; see [`Guard`](crate::live::Guard).
 pub struct TableGuard<'r, T> {
-    presence: &'r Presence<SharedTable<T>>,
+    presence: &'r ReaderSlot<SharedTable<T>>,
     view: TableView<'r, T>,
 }
 
@@ -85,20 +86,22 @@ impl<T> Drop for TableGuard<'_, T> {
     }
 }
 
-/// A reader that stays with the tables; see [`Resident`](crate::live::Resident).
+/// A reader that is online across batches; see [`Resident`](crate::live::Resident).
 pub struct TableResident<'r, T> {
-    presence: &'r Presence<SharedTable<T>>,
+    presence: &'r ReaderSlot<SharedTable<T>>,
 }
 
 impl<T> TableResident<'_, T> {
     /// The current tables and values.
     #[inline]
     pub fn table(&self) -> TableView<'_, T> {
-        // SAFETY: entered; whoever has the result cannot report or drop this.
+        // SAFETY: the reader is online; the view borrows `self`, so no report or drop comes before
+        // its end.
         unsafe { TableView::new(self.presence.shared()) }
     }
 
-    /// Says that nothing of the tables is held. To be called between batches; a load and a store.
+    /// Reports that no part of the tables is held, with a load and a store. Call it between
+    /// batches.
     #[inline]
     pub fn report(&mut self) {
         self.presence.report();
@@ -112,7 +115,7 @@ impl<T> Drop for TableResident<'_, T> {
     }
 }
 
-/// The tables of a moment, to be looked up in.
+/// The current tables, for lookups.
 pub struct TableView<'r, T> {
     shared: &'r SharedTable<T>,
     ipv4: &'r LiveFib<Ipv4>,
@@ -121,13 +124,13 @@ pub struct TableView<'r, T> {
 
 impl<'r, T> TableView<'r, T> {
     /// # Safety
-    /// The caller has entered the domain, and does not leave or report before the view and what it
-    /// has returned are gone.
+    /// The caller is a reader online in the domain, and does not go offline or report before the
+    /// view and all that it returned are gone.
     #[inline]
     unsafe fn new(shared: &'r SharedTable<T>) -> Self {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller is online in the domain until the view is gone.
         let ipv4 = unsafe { shared.ipv4.current() };
-        // SAFETY: as above.
+        // SAFETY: the caller is online in the domain until the view is gone.
         let ipv6 = unsafe { shared.ipv6.current() };
         Self { shared, ipv4, ipv6 }
     }
@@ -142,7 +145,7 @@ impl<'r, T> TableView<'r, T> {
         self.value(id?)
     }
 
-    /// The ids of the values of many IPv4 addresses at once; see [`TableView::value`].
+    /// Looks up the value ids of IPv4 addresses; see [`TableView::value`].
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -150,8 +153,9 @@ impl<'r, T> TableView<'r, T> {
         in_blocks(self.ipv4, addrs, out);
     }
 
-    /// The ids of the values of many IPv6 addresses at once, all answered by IPv6 routes, mapped
-    /// ones too; see [`TableView::value`].
+    /// Looks up the value ids of IPv6 addresses; see [`TableView::value`].
+    ///
+    /// IPv6 routes answer all of them, IPv4-mapped addresses included.
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -159,7 +163,7 @@ impl<'r, T> TableView<'r, T> {
         in_blocks(self.ipv6, addrs, out);
     }
 
-    /// As [`TableView::lookup_ipv4`], of addresses in any of the forms of [`Keys`].
+    /// As [`TableView::lookup_ipv4`], for addresses in any layout of [`Keys`].
     ///
     /// # Panics
     /// When `out` is shorter than `keys`.
@@ -171,7 +175,7 @@ impl<'r, T> TableView<'r, T> {
         self.ipv4.lookup_keys(keys, out);
     }
 
-    /// As [`TableView::lookup_ipv6`], of addresses in any of the forms of [`Keys`].
+    /// As [`TableView::lookup_ipv6`], for addresses in any layout of [`Keys`].
     ///
     /// # Panics
     /// When `out` is shorter than `keys`.
@@ -183,14 +187,15 @@ impl<'r, T> TableView<'r, T> {
         self.ipv6.lookup_keys(keys, out);
     }
 
-    /// The value of an id that this view has answered. An id of an earlier view may be another
-    /// value's by now, or nobody's.
+    /// The value of an id that this view has returned.
+    ///
+    /// An id of an earlier view may have another value by now, or none.
     #[inline]
     pub fn value(&self, id: NextHopId) -> Option<&T> {
-        // What led to the id may have been read without ordering; what the writer did before it
-        // showed the id is to be seen from here on.
+        // A batch may have loaded the id without ordering; the fence makes visible all that the
+        // writer stored before it published the id.
         fence(Acquire);
-        // SAFETY: entered, as long as this view is there.
+        // SAFETY: the reader is online as long as this view exists.
         unsafe { self.shared.places.get(id) }
     }
 

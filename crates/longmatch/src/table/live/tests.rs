@@ -16,7 +16,7 @@ fn p(text: &str) -> IpPrefix {
     text.parse().unwrap()
 }
 
-/// A value that counts how many of it there are.
+/// A value that counts its live instances.
 #[derive(Debug)]
 struct Counted {
     name: String,
@@ -44,7 +44,7 @@ impl Drop for Counted {
     }
 }
 
-/// A writer of an empty table, and what makes values for it.
+/// Makes values for the writer of an empty table.
 struct Counter {
     alive: Arc<AtomicUsize>,
 }
@@ -102,7 +102,7 @@ fn values_of_both_families() {
             [Some("office"), None]
         );
         drop(guard);
-        // Taken back, nothing has changed.
+        // After a roll-back nothing has changed.
         assert_eq!(writer.remove(p("10.9.0.0/16")), Some(&"lab"));
         assert_eq!(writer.remove(p("10.9.0.0/16")), None);
         writer.insert(p("10.9.0.0/16"), "attic").unwrap();
@@ -125,7 +125,7 @@ fn mapped_addresses_are_kept_where_that_was_said() {
     assert_eq!(writer.reader().pin().get(ip("10.0.0.1")), Some(&4));
 }
 
-/// A value stays as long as somebody may be at it, and its id is not another's before.
+/// A value lives, and keeps its id, as long as a reader may use it.
 #[test]
 fn ids_are_used_again_after_a_grace_period() {
     let (counter, mut writer) = Counter::new();
@@ -141,11 +141,11 @@ fn ids_are_used_again_after_a_grace_period() {
         writer.commit().unwrap();
         assert_eq!(guard.value(id).unwrap().name, "a");
         assert!(writer.reclaim() > 0);
-        assert_eq!(counter.alive(), i + 2, "equal values are one, and all are kept");
+        assert_eq!(counter.alive(), i + 2, "equal values are one, and none is dropped");
     }
     let mut other = writer.reader();
     assert_eq!(other.pin().get(ip("10.1.1.1")).unwrap().name, "d");
-    // An id from before: as long as it has not been used again, its value.
+    // An id from before has its value until it is reused.
     assert_eq!(other.pin().value(id).unwrap().name, "a");
     drop(guard);
     assert_eq!(writer.reclaim(), 0);
@@ -160,7 +160,7 @@ fn ids_are_used_again_after_a_grace_period() {
     assert_eq!(counter.alive(), 0);
 }
 
-/// An id that is lost, had again, and lost again: the last time counts.
+/// An id that is lost, gained and lost again waits for the readers of the last loss.
 #[test]
 fn a_revived_id_waits_for_its_last_readers() {
     let (counter, mut writer) = Counter::new();
@@ -178,7 +178,7 @@ fn a_revived_id_waits_for_its_last_readers() {
     set(&mut writer, "b");
     drop(early);
     writer.reclaim();
-    // `late` was there when 10/8 was "a" the second time.
+    // `late` went online when 10/8 had "a" for the second time.
     let id = NextHopId::new(1).unwrap();
     assert_eq!(late.value(id).unwrap().name, "a");
     set(&mut writer, "c");
@@ -188,7 +188,7 @@ fn a_revived_id_waits_for_its_last_readers() {
     assert_eq!(counter.alive(), 1);
 }
 
-/// Whoever has an id from elsewhere finds a value that is there, whatever the writer does.
+/// A reader with an id from another source finds a live value, whatever the writer does.
 #[test]
 fn a_value_in_use_outlives_its_place_and_the_writer() {
     let (counter, mut writer) = Counter::new();
@@ -199,13 +199,13 @@ fn a_value_in_use_outlives_its_place_and_the_writer() {
     let before = first.pin();
     writer.remove(p("10.0.0.0/8"));
     writer.commit().unwrap();
-    // Not by the table, which has no route any more.
+    // No longer through the table, which has no route.
     let after = second.pin();
     assert_eq!(after.get(ip("10.0.0.1")), None);
     let value = after.value(NextHopId::new(1).unwrap()).unwrap();
     drop(before);
     assert!(writer.reclaim() > 0);
-    // The place is empty, the value is there.
+    // The place is empty, but the value lives.
     assert_eq!(after.value(NextHopId::new(1).unwrap()), None);
     assert_eq!((value.name.as_str(), counter.alive()), ("a", 1));
     drop(writer);
@@ -215,7 +215,7 @@ fn a_value_in_use_outlives_its_place_and_the_writer() {
     assert_eq!(counter.alive(), 0);
 }
 
-/// What is refused is taken back, its values too.
+/// A refused commit is undone, its values included.
 #[test]
 fn refused_commits_are_taken_back() {
     let (counter, mut writer) = Counter::new();
@@ -244,7 +244,7 @@ fn refused_commits_are_taken_back() {
     assert_eq!(writer.reclaim(), 0);
     assert_eq!(counter.alive(), 2);
     writer.check().unwrap();
-    // Limits of the table: routes, and values.
+    // Limits of the table: routes and values.
     let mut writer = Table::with_limits(1, 2).live(EngineKind::Folio).unwrap();
     writer.insert(p("10.0.0.0/8"), 1).unwrap();
     assert!(matches!(writer.insert(p("11.0.0.0/8"), 2), Err(InsertError::Routes(_))));
@@ -285,7 +285,7 @@ fn tables_are_replaced_with_their_values() {
     drop(guard);
     assert_eq!(writer.reclaim(), 0);
     assert_eq!(counter.alive(), 4);
-    // As many values as there may be: refused, and nothing has changed.
+    // At the limit of values: refused, and nothing changes.
     let mut writer = Table::with_limits(9, 2).live(EngineKind::Folio).unwrap();
     writer.insert(p("10.0.0.0/8"), 1).unwrap();
     writer.commit().unwrap();
@@ -299,7 +299,7 @@ fn tables_are_replaced_with_their_values() {
     writer.check().unwrap();
 }
 
-/// Readers in threads look at values that come and go.
+/// Reader threads look up values that are replaced and dropped.
 #[test]
 fn readers_find_the_values_of_their_moment() {
     let mut writer = Table::new().live(EngineKind::Folio).unwrap();
@@ -336,7 +336,7 @@ fn readers_find_the_values_of_their_moment() {
         }
         for version in 1..=LAST {
             writer.insert(p("10.0.0.0/8"), value(version)).unwrap();
-            // Takes the place of what was there a while ago.
+            // Reuses the place of a value dropped a while ago.
             writer.insert(p("11.0.0.0/8"), value(version + 1_000_000)).unwrap();
             writer.commit().unwrap();
             done.store(version, Relaxed);
