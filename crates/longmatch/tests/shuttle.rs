@@ -2,6 +2,7 @@
 //! tried of: random ones are. Here all atomics are sequentially consistent, so this is for what the
 //! protocol says, not for its orderings. The full forms are ignored by default and run by `cargo
 //! xtask prove`.
+#![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 
 extern crate alloc;
 

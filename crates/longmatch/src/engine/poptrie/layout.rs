@@ -100,7 +100,8 @@ impl<N: Node> NodeAt<'_, N> {
         Self { at, array: PhantomData }
     }
 
-    /// Where it lies.
+    /// Where it lies, for loads of vectors.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[inline(always)]
     pub fn as_ptr(self) -> *const N {
         self.at
