@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::Outcome;
 use crate::layers;
 use crate::report::{Report, Verdict};
-use crate::workspace::{cargo, root};
+use crate::workspace::{FEATURES, cargo, root};
 
 /// A longer file fails: nobody reads it in one sitting.
 const MAX_LINES: usize = 1_000;
@@ -21,20 +21,16 @@ pub fn run() -> Outcome {
     // No member of the workspace.
     let peers = "fmt --manifest-path peers/rust/Cargo.toml --check";
     report.command("formatting, peers", &mut cargo(peers));
+    let bare = "--package longmatch --no-default-features";
     for (name, words) in [
-        ("clippy, workspace", "--workspace --all-targets"),
-        (
-            "clippy, longmatch without default features",
-            "--package longmatch --all-targets --no-default-features",
-        ),
-        ("clippy, longmatch with all features", "--package longmatch --all-targets --all-features"),
+        ("clippy, workspace, longmatch with all features", FEATURES),
+        ("clippy, longmatch without default features", bare),
     ] {
-        report.command(name, &mut cargo(&format!("clippy {words} -- -D warnings")));
+        let words = format!("clippy {words} --all-targets -- -D warnings");
+        report.command(name, &mut cargo(&words));
     }
-    report.command(
-        "documentation",
-        cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"),
-    );
+    let words = format!("doc {FEATURES} --no-deps");
+    report.command("documentation", cargo(&words).env("RUSTDOCFLAGS", "-D warnings"));
     report.step("imports point down", || match layers::check(&root()) {
         Ok(verdict) => verdict,
         Err(error) => Verdict::Failed(error.to_string()),

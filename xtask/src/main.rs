@@ -6,6 +6,7 @@
 mod asm;
 mod cpu;
 mod data;
+mod foreign;
 mod layers;
 mod lint;
 mod page;
@@ -28,12 +29,15 @@ Usage: cargo xtask COMMAND
 
 Commands:
   lint           formatting, clippy, documentation and file lengths, with warnings as errors
-  test           every test, the no_std builds, the quick proof that all engines agree, asm, sanitize and page
+  test           every test in its quick form, the no_std checks, the quick proof that all engines agree, asm, sanitize,
+                 page and foreign
   asm            compare the machine code of the kernels' loops with testdata/asm (x86-64 Linux)
   asm --bless    make what is compiled now the one to compare with
-  prove          the full proof: every engine on every address of each table of the data directory
-                 (environment variable LONGMATCH_DATA, or ../shared/data beside the repository)
+  prove          the full forms of the tests, and the full proof: every engine on every address of the embedded tables
+                 and of each table of the data directory (environment variable LONGMATCH_DATA, or ../shared/data
+                 beside the repository)
   sanitize       tests of live tables under ThreadSanitizer and in Miri, where the nightly toolchain has them
+  foreign        tests of the library on other architectures, one of them big-endian, in an emulator (qemu-user)
   sabotage [WORD...]
                  put one mistake after the other into a copy of the sources, and see that tests notice: all of
                  xtask/src/sabotage/seeds.rs, or those with a word in their names or files
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         ["asm", "--bless"] => asm::run(asm::Mode::Bless),
         ["prove"] => prove::run(),
         ["sanitize"] => sanitize::run(),
+        ["foreign"] => foreign::run(),
         ["sabotage", words @ ..] => sabotage::run(words),
         ["page"] => page::run(None),
         ["page", file] => page::run(Some(file)),

@@ -1,4 +1,5 @@
-//! `cargo xtask prove`: the full form of the slow proofs, on tables too large to live in the repository.
+//! `cargo xtask prove`: the full form of the slow tests of `cargo xtask test`, and proofs on tables too large to live in
+//! the repository.
 
 use std::env;
 use std::fs;
@@ -22,9 +23,14 @@ const TABLES: [&str; 8] = [
     "ipv6-linx2017-truenh",
 ];
 
-/// Races of readers with a writer, long churn, and many schedules of the models: the tests that are ignored otherwise.
-const LIVE: &str =
-    "test --release --package longmatch --test live --test shuttle -- --ignored --nocapture";
+/// Races of readers with a writer, long churn, many schedules of the models, and all small tables: the tests that are
+/// ignored otherwise.
+const IGNORED: &str = "test --release --package longmatch --test live --test shuttle --test small_universe \
+                       -- --ignored --nocapture";
+
+/// The library's tests without the standard library. `cargo xtask test` only compiles the library like that, and runs
+/// its tests on another architecture, if it can.
+const WITHOUT_STD: &str = "test --package longmatch --no-default-features --no-fail-fast";
 
 /// Real days of updates: the routes, the updates, how many of them lie between two of eight comparisons of every address
 /// (for IPv6, of addresses inside of every range), and the engines that are patched under readers, as they hold the table.
@@ -36,30 +42,34 @@ const DAYS: [[&str; 4]; 2] = [
 /// Tables made of the first one, as the Poptrie paper makes them to see what grows too large.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 
-/// Races tables that change with their readers and replays real days of updates, then verifies every engine on each
-/// table that is there, every address with the best SIMD level and every range with the others, and returns whether all
-/// agree. (`longmatch verify --simd all` sweeps with each level; that takes hours.)
+/// Runs the tests that take minutes and replays real days of updates, then verifies every engine on the embedded tables
+/// and on each table that is there, every address with the best SIMD level and every range with the others, and returns
+/// whether all agree. (`longmatch verify --simd all` sweeps with each level; that takes hours.)
 ///
 /// # Errors
-/// When there is no data directory, or it holds none of the tables: then nothing would be proven.
+/// When the data directory that is named does not exist, or holds none of the tables.
 pub fn run() -> Outcome {
     let dir = data_dir()?;
-    println!("data directory: {}", dir.display());
-    if !TABLES.iter().any(|table| file(&dir, table).is_file()) {
-        let first = file(&dir, TABLES[0]);
-        return Err(format!(
-            "none of the {} tables is there, such as {}",
-            TABLES.len(),
-            first.display()
-        )
-        .into());
-    }
     cpu::print_levels();
     let mut report = Report::default();
-    report.command("tables change under readers, at length", &mut cargo(LIVE));
+    report.command("live tables and small tables, at length", &mut cargo(IGNORED));
+    report.command("tests without default features", &mut cargo(WITHOUT_STD));
+    let name = "all engines agree on both embedded tables, on every address";
+    report.command(name, &mut longmatch("verify"));
+    match dir {
+        Some(dir) => with_data(&mut report, &dir),
+        None => {
+            report.skip("large tables", "no data directory (environment variable LONGMATCH_DATA)")
+        }
+    }
+    Ok(report.finish())
+}
+
+/// The steps that need the data directory.
+fn with_data(report: &mut Report, dir: &Path) {
     for [table, updates, every, engines] in DAYS {
         let name = format!("engines that are patched follow {updates} over {table}");
-        let (routes, updates) = (file(&dir, table), file(&dir, updates));
+        let (routes, updates) = (file(dir, table), file(dir, updates));
         if let Some(absent) = [&routes, &updates].into_iter().find(|path| !path.is_file()) {
             report.skip(&name, &format!("absent: {}", absent.display()));
             continue;
@@ -69,7 +79,7 @@ pub fn run() -> Outcome {
         report.command(&name, replay.arg("--updates").arg(&updates));
     }
     for table in TABLES {
-        let routes = file(&dir, table);
+        let routes = file(dir, table);
         let name = format!("all engines agree on {table}");
         if routes.is_file() {
             let mut verify = longmatch("verify --engine all --routes");
@@ -78,13 +88,12 @@ pub fn run() -> Outcome {
             report.skip(&name, &format!("absent: {}", routes.display()));
         }
     }
-    let first = file(&dir, TABLES[0]);
+    let first = file(dir, TABLES[0]);
     for split in SYNTHETIC.iter().filter(|_| first.is_file()) {
         let name = format!("all engines agree on {split} of {}", TABLES[0]);
         let mut verify = longmatch("verify --engine all --routes");
         report.command(&name, verify.arg(&first).args(["--split", split]));
     }
-    Ok(report.finish())
 }
 
 fn file(dir: &Path, table: &str) -> PathBuf {
@@ -92,17 +101,26 @@ fn file(dir: &Path, table: &str) -> PathBuf {
 }
 
 /// The directory with the large tables, as an absolute path: the tool is started in the repository's root, while the
-/// variable may be relative to wherever the user stands.
-fn data_dir() -> Result<PathBuf, String> {
+/// variable may be relative to wherever the user stands. Nothing where none is named and there is none beside the
+/// repository.
+///
+/// # Errors
+/// When the directory does not exist, or holds none of the tables.
+fn data_dir() -> Result<Option<PathBuf>, String> {
+    let variable = "environment variable LONGMATCH_DATA";
     let (dir, said_by) = match env::var_os("LONGMATCH_DATA") {
-        Some(dir) => (PathBuf::from(dir), "the environment variable LONGMATCH_DATA"),
-        None => (
-            root().join("../shared/data"),
-            "the default beside the repository; LONGMATCH_DATA is not set",
-        ),
+        Some(dir) => (PathBuf::from(dir), variable),
+        None => (root().join("../shared/data"), "the default beside the repository"),
     };
-    match fs::canonicalize(&dir) {
-        Ok(dir) if dir.is_dir() => Ok(dir),
-        _ => Err(format!("no data directory: {} is not a directory ({said_by})", dir.display())),
+    let dir = match fs::canonicalize(&dir) {
+        Ok(dir) if dir.is_dir() => dir,
+        _ if said_by != variable => return Ok(None),
+        _ => return Err(format!("{}: is not a directory ({said_by})", dir.display())),
+    };
+    println!("data directory: {}", dir.display());
+    if TABLES.iter().any(|table| file(&dir, table).is_file()) {
+        return Ok(Some(dir));
     }
+    let first = file(&dir, TABLES[0]);
+    Err(format!("none of the {} tables is there, such as {}", TABLES.len(), first.display()))
 }

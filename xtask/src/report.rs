@@ -48,7 +48,12 @@ impl Report {
             Ok(status) if status.success() => Verdict::Passed,
             Ok(status) => Verdict::Failed(status.to_string()),
             Err(error) => Verdict::Failed(format!("could not be started: {error}")),
-        });
+        })
+    }
+
+    /// Notes a step that is not run because of one that has failed, which fails it too.
+    pub fn give_up(&mut self, name: &str, why: &str) {
+        self.step(name, || Verdict::Failed(why.to_owned()));
     }
 
     /// Notes a step that cannot be run here, and why.
@@ -59,11 +64,16 @@ impl Report {
         self.steps.push(Step { name: name.to_owned(), verdict, took: Duration::ZERO });
     }
 
+    /// Whether a step has failed so far.
+    pub fn has_failed(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.verdict, Verdict::Failed(_)))
+    }
+
     /// Prints the summary and returns whether no step failed.
     pub fn finish(self) -> bool {
         announce("summary");
         print!("{}", self.summary());
-        !self.steps.iter().any(|step| matches!(step.verdict, Verdict::Failed(_)))
+        !self.has_failed()
     }
 
     /// One line a step, then the line of counts: other programs read that one, so its form is fixed.
@@ -126,7 +136,15 @@ mod tests {
     fn skipping_is_not_failing() {
         let mut report = Report::default();
         report.skip("only", "not here");
-        assert!(report.finish());
+        assert!(!report.has_failed() && report.finish());
+    }
+
+    #[test]
+    fn a_step_that_is_given_up_fails() {
+        let mut report = Report::default();
+        report.give_up("tests", "they do not build");
+        assert!(report.has_failed());
+        assert!(report.summary().starts_with("failed   tests"));
     }
 
     #[test]

@@ -1,65 +1,72 @@
-//! `cargo xtask test`: every test, from a fresh clone, with nothing to install by hand.
+//! `cargo xtask test`: every test in its quick form, from a fresh clone, with nothing to install by hand. The full forms
+//! are in `prove`.
+//!
+//! Compiling the library for its kernels takes longer than running all tests, so it is compiled once for all steps that
+//! can do with the same build: that of the tests.
 
 use std::process::Command;
 
 use crate::Outcome;
 use crate::asm;
 use crate::cpu;
+use crate::foreign;
 use crate::page;
 use crate::peers;
 use crate::report::Report;
 use crate::sanitize;
-use crate::workspace::{cargo, longmatch};
+use crate::workspace::{cargo, cargo_test, longmatch_of_tests};
+
+/// The quick form of the slow proof: the structures are checked on every address, answers are compared in every range.
+/// `cargo xtask prove` compares them on every address of IPv4.
+const VERIFY: &str = "verify --quick";
 
 /// Runs every test and returns whether all passed.
 pub fn run() -> Outcome {
     cpu::print_levels();
     let mut report = Report::default();
-    // Without `--no-fail-fast` the first test program that fails would hide the others.
-    report.command("tests, workspace", &mut cargo("test --workspace --no-fail-fast"));
-    build_without_std(&mut report);
-    // The small universe takes minutes, and nothing that it proves depends on features.
-    let once = "-- --skip every_ipv4_table_agrees --skip every_ipv6_table_agrees";
-    for (name, features) in [
-        ("tests, longmatch without default features", "--no-default-features"),
-        ("tests, longmatch with all features", "--all-features"),
-    ] {
-        report.command(
-            name,
-            &mut cargo(&format!("test --package longmatch --no-fail-fast {features} {once}")),
-        );
+    let verify = "all engines agree on both embedded tables";
+    report.command("build of the tests", &mut cargo_test("--no-run"));
+    if report.has_failed() {
+        for step in ["tests, workspace", verify, "a report on the embedded tables"] {
+            report.give_up(step, "the tests do not build");
+        }
+    } else {
+        // Without `--no-fail-fast` the first test program that fails would hide the others.
+        report.command("tests, workspace", &mut cargo_test("--no-fail-fast"));
+        report.command(verify, &mut longmatch_of_tests(VERIFY));
+        page::made(&mut report);
+        peers::steps(&mut report, &[]);
     }
-    // The quick form of the slow proof; `cargo xtask prove` has the full one.
-    report.command("all engines agree on both embedded tables", &mut longmatch("verify"));
+    page::sample(&mut report);
+    check_without_std(&mut report);
     asm::step(&mut report, asm::Mode::Check);
     sanitize::steps(&mut report);
-    page::sample(&mut report);
-    page::made(&mut report);
-    peers::steps(&mut report, &[]);
+    foreign::steps(&mut report);
     // Again, because the first lines have long scrolled away.
     println!();
     cpu::print_levels();
     Ok(report.finish())
 }
 
-/// Builds the library as `no_std`, for this machine and for each bare-metal target that is installed.
+/// Compiles the library as `no_std`, for this machine and for each bare-metal target that is installed, without code:
+/// that shows what it needs.
 ///
-/// The build for this machine would not notice a crate in the tree that quietly needs `std`; a target that has none does.
-fn build_without_std(report: &mut Report) {
-    let build = "build --package longmatch --no-default-features";
-    report.command("no_std build, this machine", &mut cargo(build));
+/// For this machine it would not show a crate in the tree that quietly needs `std`; a target that has none does.
+fn check_without_std(report: &mut Report) {
+    let check = "check --package longmatch --no-default-features";
+    report.command("no_std, this machine", &mut cargo(check));
     match bare_metal_targets() {
         Ok(targets) if targets.is_empty() => report.skip(
-            "no_std build, bare metal",
+            "no_std, bare metal",
             "no bare-metal target is installed (`rustup target add x86_64-unknown-none`)",
         ),
         Ok(targets) => {
             for target in targets {
-                let name = format!("no_std build, {target}");
-                report.command(&name, &mut cargo(&format!("{build} --target {target}")));
+                let name = format!("no_std, {target}");
+                report.command(&name, &mut cargo(&format!("{check} --target {target}")));
             }
         }
-        Err(why) => report.skip("no_std build, bare metal", &why),
+        Err(why) => report.skip("no_std, bare metal", &why),
     }
 }
 

@@ -307,6 +307,14 @@ pub struct VerifyArgs {
     )]
     pub simd: Option<SimdChoice>,
 
+    /// Look up in every range of addresses only, for IPv4 too
+    ///
+    /// Both ends of each range between two edges of prefixes, its middle and some random
+    /// addresses: done in seconds, where all addresses of IPv4 take minutes. The structures
+    /// are checked as without this option.
+    #[arg(long, verbatim_doc_comment)]
+    pub quick: bool,
+
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,

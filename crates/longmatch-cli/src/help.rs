@@ -39,6 +39,7 @@ Examples:
 pub const VERIFY: &str = "\
 Examples:
   longmatch verify
+  longmatch verify --quick
   longmatch verify --routes mine.txt --engine poptrie:s=16
   longmatch verify -6 --simd avx2
 

@@ -139,6 +139,8 @@ fn as_one_by_one<F: Forms>(fibs: &[Fib<F>], addrs: &[F::Bits]) {
 }
 
 proptest! {
+    #![proptest_config(common::cases(256))]
+
     #[test]
     fn ipv4_forms_are_answered_alike(picks in picks()) {
         static FIBS: OnceLock<Vec<Fib<Ipv4>>> = OnceLock::new();

@@ -1,5 +1,6 @@
 //! The concurrent parts of live tables in a model checker: every interleaving of a writer with
 //! readers, and every value that a load may return.
+#![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 
 extern crate alloc;
 

@@ -2,6 +2,7 @@
 //! random schedules are checked instead. Here all atomics are sequentially consistent, so this
 //! tests the protocol, not its orderings. The full forms are ignored by default; `cargo xtask
 //! prove` runs them.
+#![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 
 extern crate alloc;
 

@@ -180,7 +180,7 @@ fn matches_the_oracle<F: Engines>(routes: &[(Prefix<F>, u32)], removed: usize, p
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(common::cases(64))]
 
     #[test]
     fn ipv4_matches_the_oracle(

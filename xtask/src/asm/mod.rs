@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 
 use crate::Outcome;
 use crate::report::{Report, Verdict};
-use crate::workspace::{cargo, root};
+use crate::workspace::{cargo, root, target};
 use function::{Function, LoopCounts};
 use listing::Listing;
 
@@ -112,10 +112,9 @@ impl Compiler {
 
 /// Compiles the kernels and what they use for the host, and returns all functions by their symbols.
 fn compile(host: &str) -> Result<HashMap<String, Function>, Box<dyn Error>> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let output = cargo("build --release --package xtask-kernels")
         .args(["--message-format=json-render-diagnostics", "--target", host, "--target-dir"])
-        .arg(Path::new(&target).join("asm"))
+        .arg(target().join("asm"))
         .env("RUSTFLAGS", RUSTFLAGS)
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env("CARGO_INCREMENTAL", "0")

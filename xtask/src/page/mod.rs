@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::report::{Report, Verdict};
-use crate::workspace::{longmatch, root};
+use crate::workspace::{longmatch_of_tests, root};
 use browser::Browser;
 
 /// The page that is checked when none is named: the one that a test of the lab keeps up to date.
@@ -52,12 +52,12 @@ pub fn sample(report: &mut Report) {
     steps(report, &root().join(SAMPLE), "the sample of a report's page");
 }
 
-/// Has a report made of the embedded tables, with a chart of each kind, and checks its page.
+/// Has a report made of the embedded tables by the build of the tests, with a chart of each kind, and checks its page.
 pub fn made(report: &mut Report) {
     let out = root().join("target/page/report");
     // What an earlier run left would be taken for what was measured.
     let _ = fs::remove_dir_all(&out);
-    let mut command = longmatch("report");
+    let mut command = longmatch_of_tests("report");
     command.args(MADE.iter().flat_map(|name| ["--only", name])).arg("--out").arg(&out);
     report.command("a report on the embedded tables", &mut command);
     steps(report, &out.join("report.html"), "that report's page");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::report::{Report, Verdict};
-use crate::workspace::{cargo, root};
+use crate::workspace::{cargo_test, root};
 
 /// Something that is built as one, and the peers that it serves.
 struct Adapter {
@@ -96,8 +96,7 @@ pub fn steps(report: &mut Report, names: &[&str]) {
     if !ADAPTERS.iter().any(is_built) {
         return report.skip(name, "no adapter is built (`cargo xtask peers`)");
     }
-    let mut test =
-        cargo("test --package longmatch-lab --test adapters -- --include-ignored --nocapture");
+    let mut test = cargo_test("--test adapters -- --include-ignored --nocapture");
     test.env("LONGMATCH_PEERS", dir()).env("LONGMATCH_PEER_NAMES", names.join(" "));
     report.command(name, &mut test);
 }

@@ -35,6 +35,11 @@ pub fn run(args: &VerifyArgs) -> Outcome {
         // Answers come from the best level: only that one is worth a sweep that nobody asked for.
         None => Simd::available().partition(|simd| *simd == Simd::best()),
     };
+    // Of the two kinds of coverage the brief one is that of every range.
+    let (full, brief) = match args.quick {
+        true => (Vec::new(), [full, brief].concat()),
+        false => (full, brief),
+    };
     let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
     let families = Families::from(args.families);
     let routes = Routes::load(&args.routes, families)?;

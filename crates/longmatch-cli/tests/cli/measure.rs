@@ -27,6 +27,28 @@ fn verify_tries_every_range() {
     }
 }
 
+/// With `--quick` no round is a sweep, and every level of the CPU is tried; the structures are checked.
+#[test]
+fn a_quick_verification_sweeps_nothing() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", "10.0.0.0/8 a\n10.1.0.0/16 b\n2001:db8::/32 a\n");
+    let ended = run(&["verify", "--quick", "--json", "-e", "poptrie,folio", "-r", &routes]);
+    assert_eq!((ended.code, &ended.stderr[..]), (0, ""));
+    let lines = lines_of(&ended.stdout);
+    for family in ["ipv4", "ipv6"] {
+        let own: Vec<_> = lines.iter().filter(|line| line["family"] == family).collect();
+        let levels: std::collections::BTreeSet<_> =
+            own.iter().map(|line| line["simd"].as_str().expect("a level")).collect();
+        assert_eq!(own.len(), 2 * 2 * levels.len(), "two engines, one and batch: {own:?}");
+        assert!(levels.contains("portable"));
+        for line in own {
+            assert_eq!((&line["coverage"], &line["check"]), (&"every range".into(), &"ok".into()));
+            assert!(line["addresses"].as_u64().is_some_and(|count| count > 0), "{line}");
+            assert_eq!(line["mismatches"], 0);
+        }
+    }
+}
+
 #[test]
 fn bench_prints_what_scripts_read() {
     let dir = Dir::new();

@@ -5,9 +5,21 @@ use longmatch::simd::Simd;
 use longmatch::{
     Bits, CompileError, EngineKind, EngineSpec, Engines, Family, Fib, NextHopId, Prefix, Rib, Route,
 };
+use proptest::test_runner::Config as ProptestConfig;
 
 /// Addresses with their answers.
 pub type Answers<F> = Vec<(<F as Family>::Bits, Option<NextHopId>)>;
+
+/// Whether the tests take their quick form: the environment asks for that where each instruction takes many times as
+/// long, as in an emulator.
+pub fn quick() -> bool {
+    std::env::var_os("LONGMATCH_QUICK").is_some()
+}
+
+/// Proptest with so many cases, and fewer in the quick form.
+pub fn cases(usual: u32) -> ProptestConfig {
+    ProptestConfig::with_cases(if quick() { usual.div_ceil(32) } else { usual })
+}
 
 /// Every engine of the family with its defaults, and variants of engines that have options.
 pub fn specs<F: Engines>() -> Vec<EngineSpec> {
@@ -77,12 +89,18 @@ pub fn levels() -> impl Iterator<Item = Simd> {
     Simd::available()
 }
 
+/// Whether compiling and checking takes so long, whatever the table, that the quick form does so only where a test has
+/// one table.
+fn is_large(spec: &EngineSpec) -> bool {
+    matches!(spec.kind, EngineKind::Dir24_8 | EngineKind::Dxr)
+}
+
 /// Compiles the RIB with every engine, checks each structure and compares its answers.
 ///
 /// The answers are looked up singly, one after the other and as a batch, at every level.
 pub fn check_all<F: Engines>(name: &str, rib: &Rib<F>, answers: &[(F::Bits, Option<NextHopId>)]) {
     let (keys, expected): (Vec<F::Bits>, Vec<_>) = answers.iter().copied().unzip();
-    for spec in specs::<F>() {
+    for spec in specs::<F>().into_iter().filter(|spec| !quick() || !is_large(spec)) {
         let fib = match Fib::compile(rib, spec.clone()) {
             Ok(fib) => fib,
             // An error that names an exceeded limit is a proper answer, if next hops of 15 bits

@@ -1,0 +1,161 @@
+//! `cargo xtask foreign`: tests of the library on other architectures, compiled here and run in an emulator (qemu-user).
+//!
+//! One machine has the other byte order: there, whatever takes the bytes of a number for a number shows. None has vector
+//! kernels, so what runs is the portable code. A step is skipped, with what is missing, where a target's standard library,
+//! its linker or the emulator is not installed.
+
+use std::process::{Command, Stdio};
+
+use crate::Outcome;
+use crate::report::Report;
+use crate::workspace::cargo;
+
+/// An architecture that is not this machine's.
+struct Target {
+    triple: &'static str,
+    /// What it is tried for.
+    about: &'static str,
+    /// Links for it; Debian's package `gcc-ARCH-linux-gnu` has it.
+    linker: &'static str,
+    /// Runs its programs; Debian's package `qemu-user` has it.
+    emulator: &'static str,
+    /// The features of the library, and the test programs, as words of cargo.
+    tests: &'static str,
+}
+
+const TARGETS: [Target; 2] = [
+    Target {
+        triple: "s390x-unknown-linux-gnu",
+        about: "big-endian",
+        linker: "s390x-linux-gnu-gcc",
+        emulator: "qemu-s390x",
+        tests: "--all-features --lib --test suite --test keys",
+    },
+    Target {
+        triple: "aarch64-unknown-linux-gnu",
+        about: "Arm, without default features",
+        linker: "aarch64-linux-gnu-gcc",
+        emulator: "qemu-aarch64",
+        // Here once: what `no_std` leaves out does not depend on the machine. Not the library's own tests: compiling them
+        // takes longer than all else, and bytes lie as they do here.
+        tests: "--no-default-features --test suite --test keys",
+    },
+];
+
+/// Have the tests take their quick form: see CONTRIBUTING.md.
+const QUICK: [&str; 2] = ["LONGMATCH_QUICK", "LONGMATCH_FEW_ENGINES"];
+
+/// Parts of the names of tests that take seconds here, and minutes in an emulator. `suite` and `keys` have the same
+/// engines.
+const SLOW: [&str; 11] = [
+    "engine::auto::tests::bytes_are_about_as_predicted",
+    "engine::auto::tests::caps_on_memory_hold",
+    "engine::dir24_8::tests::",
+    "engine::dxr::tests::changes::accounts_are_exact",
+    "engine::dxr::tests::edges_of_the_address",
+    "engine::dxr::tests::levels_agree",
+    "engine::dxr::tests::limits::",
+    "engine::folio::tests::chains_of_routes",
+    "engine::folio::tests::random::",
+    "engine::poptrie::tests::accounts_are_exact",
+    "engine::tree_bitmap::tests::random_changes_stay_true_to_the_rib",
+];
+
+/// Runs all steps and returns whether none failed.
+pub fn run() -> Outcome {
+    let mut report = Report::default();
+    steps(&mut report);
+    Ok(report.finish())
+}
+
+/// A step of a report for each target.
+pub fn steps(report: &mut Report) {
+    for target in &TARGETS {
+        let name = format!("tests of the library on {} ({})", target.triple, target.about);
+        let missing = target.missing(runs);
+        match missing.is_empty() {
+            true => report.command(&name, &mut target.test()),
+            false => report.skip(&name, &missing.join("; ")),
+        }
+    }
+}
+
+impl Target {
+    /// What is not installed of all that is needed, and how to get it; `runs` says whether a command ends well.
+    fn missing(&self, runs: impl Fn(&str) -> Option<String>) -> Vec<String> {
+        let architecture = self.triple.split('-').next().unwrap_or(self.triple);
+        let has_std = runs("rustup target list --installed")
+            .is_some_and(|list| list.lines().any(|line| line == self.triple));
+        let has_linker = runs(&format!("{} --version", self.linker)).is_some();
+        let has_emulator = runs(&format!("{} --version", self.emulator)).is_some();
+        let all = [
+            (has_std, format!("no standard library for it (`rustup target add {}`)", self.triple)),
+            (
+                has_linker,
+                format!(
+                    "no {} (Debian: `apt-get install gcc-{architecture}-linux-gnu`)",
+                    self.linker
+                ),
+            ),
+            (has_emulator, format!("no {} (Debian: `apt-get install qemu-user`)", self.emulator)),
+        ];
+        all.into_iter().filter(|(there, _)| !there).map(|(_, missing)| missing).collect()
+    }
+
+    /// Compiles the tests and runs them in the emulator.
+    fn test(&self) -> Command {
+        let words = format!("test --package longmatch {} --no-fail-fast", self.tests);
+        let mut command = cargo(&words);
+        let variable =
+            |key| format!("CARGO_TARGET_{}_{key}", self.triple.replace('-', "_").to_uppercase());
+        command.args(["--target", self.triple]);
+        command.env(variable("LINKER"), self.linker).env(variable("RUNNER"), self.emulator);
+        // The emulator needs no libraries of the other machine then.
+        command.env(variable("RUSTFLAGS"), "-Ctarget-feature=+crt-static");
+        // These would count instead of the line above.
+        command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+        command.envs(QUICK.map(|name| (name, "1")));
+        command.arg("--").args(SLOW.iter().flat_map(|name| ["--skip", name]));
+        command
+    }
+}
+
+/// What a program prints, if it can be started and ends well.
+fn runs(words: &str) -> Option<String> {
+    let mut words = words.split_whitespace();
+    let output = Command::new(words.next()?).args(words).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let [target, _] = &TARGETS;
+        let all = |words: &str| Some(format!("{words}\n{}\n", target.triple));
+        assert!(target.missing(all).is_empty());
+        let without = |program: &'static str| {
+            move |words: &str| (!words.starts_with(program)).then(|| target.triple.to_owned())
+        };
+        for (program, advice) in [
+            ("rustup", "rustup target add s390x-unknown-linux-gnu"),
+            (target.linker, "apt-get install gcc-s390x-linux-gnu"),
+            (target.emulator, "apt-get install qemu-user"),
+        ] {
+            let missing = target.missing(without(program));
+            assert_eq!(missing.len(), 1, "{missing:?}");
+            assert!(missing[0].contains(advice), "{missing:?}");
+        }
+        assert_eq!(target.missing(|_| None).len(), 3);
+        // Another target's library is not this one's.
+        let other = |_: &str| Some("s390x-unknown-linux-musl\n".to_owned());
+        assert_eq!(target.missing(other).len(), 1);
+    }
+
+    #[test]
+    fn programs_that_are_not_there_do_not_run() {
+        assert_eq!(runs("./no-such-program --version"), None);
+    }
+}
