@@ -15,7 +15,7 @@ const SYN1: Rule = &[(16, 2), (24, 1)];
 const SYN2: Rule = &[(16, 3), (20, 2), (24, 1)];
 
 impl Rib<Ipv4> {
-    /// The paper's SYN1: splits up to /16 into four, longer ones up to /24 into two.
+    /// SYN1 of the paper: splits /16 and shorter into 4, longer ones up to /24 into 2.
     ///
     /// The paper gives part `i` of a route with next hop `n` the next hop `n + i` and states that
     /// this is no next hop of the original table. Here part 0 keeps `n`, and each pair of `n` and
@@ -43,7 +43,7 @@ impl Rib<Ipv4> {
         self.split(SYN1)
     }
 
-    /// The paper's SYN2: splits up to /16 into eight, up to /20 into four, up to /24 into two.
+    /// SYN2 of the paper: splits /16 and shorter into 8, up to /20 into 4, up to /24 into 2.
     ///
     /// Otherwise as [`Rib::split_syn1`].
     ///

@@ -9,7 +9,7 @@ use longmatch::{
 /// Addresses with their answers.
 pub type Answers<F> = Vec<(<F as Family>::Bits, Option<NextHopId>)>;
 
-/// Every engine of the family with its defaults, and variants of engines that have options.
+/// Every engine of the family with its defaults, and variants of some engines.
 pub fn specs<F: Engines>() -> Vec<EngineSpec> {
     let mut specs: Vec<EngineSpec> = EngineKind::ALL.map(EngineSpec::from).into();
     let variants = [
@@ -77,7 +77,7 @@ pub fn levels() -> impl Iterator<Item = Simd> {
     Simd::available()
 }
 
-/// Compiles the RIB with every engine, checks each structure and compares its answers.
+/// Compiles the RIB with every engine, and checks structures and answers.
 ///
 /// The answers are looked up singly, one after the other and as a batch, at every level.
 pub fn check_all<F: Engines>(name: &str, rib: &Rib<F>, answers: &[(F::Bits, Option<NextHopId>)]) {
