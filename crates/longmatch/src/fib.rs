@@ -39,7 +39,9 @@ pub struct Fib<F: Family, E: ?Sized = dyn Checked<F>> {
     family: PhantomData<F>,
 }
 
-/// A compiled table that a [`live::Writer`](crate::live::Writer) updates while readers use it.
+/// A compiled table that a writer updates while readers use it.
+///
+/// See [`live::Writer`](crate::live::Writer).
 pub type LiveFib<F> = Fib<F, dyn Compiled<F>>;
 
 impl<F: Engines> Fib<F> {
@@ -145,7 +147,7 @@ impl<F: Family> Fib<F> {
         self.engine.reads()
     }
 
-    /// Verifies the structure against its own invariants and the RIB it was compiled from.
+    /// Verifies the structure against its own invariants and the compiled RIB.
     ///
     /// # Errors
     /// The first broken invariant.

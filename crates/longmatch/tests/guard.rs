@@ -89,8 +89,7 @@ mod linux {
         }
     }
 
-    /// Allocates arrays of a page or more so that they end at a guard page, as far as their
-    /// alignment permits.
+    /// Ends arrays of a page or more at a guard page, as far as their alignment permits.
     struct Walled;
 
     /// Smaller allocations are many, and would need a page each.
@@ -181,8 +180,7 @@ mod linux {
         ends.cycle().skip(7).take(MOST).unzip()
     }
 
-    /// Answers batches of many sizes with `answer`, addresses and answers on either side of a guard
-    /// page.
+    /// Answers batches of many sizes with slices on either side of a guard page.
     ///
     /// The length of a slice before the page decides its start, so every vector alignment occurs.
     fn between_pages<A: Copy>(
@@ -279,7 +277,9 @@ mod linux {
     /// Environment variable: the guard page to touch.
     const TOUCH: &str = "LONGMATCH_TEST_TOUCH_GUARD";
 
-    /// A step outside is a crash, which the tests above rely on. Takes one in a process of its own.
+    /// A step outside is a crash, which the tests above rely on.
+    ///
+    /// Takes one in a process of its own.
     #[test]
     fn a_step_outside_is_a_crash() {
         let step = |side: &str| {

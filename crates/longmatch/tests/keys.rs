@@ -33,7 +33,7 @@ impl Forms for Ipv6 {
     }
 }
 
-/// Batches of 0 to 65 addresses, and around the block in which other layouts are converted.
+/// Batches of 0 to 65 addresses, and of sizes around a block of the conversion.
 ///
 /// The output is longer; its rest must be untouched.
 fn every_form_and_small_size<F: Forms>(rib: &Rib<F>) {
@@ -109,7 +109,7 @@ fn fibs<F: Engines>(routes: u32) -> Vec<Fib<F>> {
     specs::<F>().into_iter().map(|spec| Fib::compile(&rib, spec).unwrap()).collect()
 }
 
-/// Addresses near routes: a route's address with the bits of `noise` below the given length.
+/// Addresses near routes: below a given length they have the bits of `noise`.
 fn near_routes<F: Engines>(routes: u32, picks: &[(usize, u8, u128)]) -> Vec<F::Bits> {
     let rib: Vec<_> = spread::<F>(routes).iter().collect();
     let near = |(pick, len, noise): &(usize, u8, u128)| {

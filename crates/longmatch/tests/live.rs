@@ -33,12 +33,15 @@ struct Race {
 }
 
 const KEYS: usize = 96;
-/// The ids of keys, of inner routes and of other addresses, three times this number, fit 15 bits.
+/// Ids for keys.
+///
+/// With as many for inner routes and for other addresses they fit 15 bits.
 const IDS_OF_15_BITS: u32 = 10_000;
 
 impl Race {
-    /// Looks up the same addresses again and again with every method, and checks each answer
-    /// against the versions current during the call.
+    /// Looks up the same addresses repeatedly with every method.
+    ///
+    /// Checks each answer against the versions current during the call.
     fn read(&self, mut reader: Reader<Ipv4>, keys: &[u32; KEYS], ids: u32) {
         let levels: Vec<Simd> = Simd::available().collect();
         let mut out = [None; KEYS];
@@ -114,8 +117,10 @@ impl Race {
     }
 }
 
-/// The changes of a version. The first prefix gets another next hop; the others, which lie inside,
-/// get one that is `inside` higher or are withdrawn, so that the table's shape changes.
+/// The changes of a version.
+///
+/// The first prefix gets another next hop; the others, which lie inside, get one that is `inside`
+/// higher or are withdrawn, so that the table's shape changes.
 fn changes(
     prefixes: &[Prefix<Ipv4>],
     all: bool,

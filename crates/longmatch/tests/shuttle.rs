@@ -80,7 +80,7 @@ use shuttle::{Config, Runner};
 /// A fixed seed: the same schedules each time.
 const SEED: u64 = 5;
 
-/// Checks random schedules, and as many in which threads have priorities that seldom change.
+/// Checks random schedules, and as many with thread priorities that seldom change.
 ///
 /// At least one of them must reuse memory.
 fn some(schedules: usize, run: impl Fn() -> u32 + Send + Sync + 'static) {

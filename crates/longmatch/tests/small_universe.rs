@@ -10,8 +10,7 @@ mod common;
 use common::Answers;
 use longmatch::{Bits, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, NextHopId, Prefix, Rib};
 
-/// Lengths at both ends, and between them lengths at which strides and first tables of engines
-/// meet.
+/// Lengths at both ends and at the borders of engines' strides and first tables.
 fn universe<F: Engines>() -> Vec<Prefix<F>> {
     let width = F::WIDTH;
     let lens = [0, 1, 2, 16, 18, 23, 24, 25, width - 2, width - 1, width];
@@ -35,7 +34,9 @@ const NEXT_HOPS: [[u32; 3]; 3] = [[1, 1, 1], [1, 2, 3], [1, 2, 1]];
 /// The orders in which three routes can be inserted.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// All ways to take up to three prefixes. A prefix taken twice makes a smaller table.
+/// All ways to take up to three prefixes.
+///
+/// A prefix taken twice makes a smaller table.
 fn choices(count: usize) -> impl Iterator<Item = [usize; 3]> {
     (0..count).flat_map(move |a| (a..count).flat_map(move |b| (b..count).map(move |c| [a, b, c])))
 }

@@ -86,7 +86,9 @@ fn levels_are_announced() {
     assert!(levels().count() >= 1);
 }
 
-/// Batches of 0 to 65 addresses and some larger ones; the rest of a longer output is untouched.
+/// Batches of 0 to 65 addresses and some larger ones.
+///
+/// The rest of a longer output is untouched.
 #[test]
 fn batches_of_every_small_size() {
     let rib = common::spread::<Ipv4>(2000);
@@ -129,7 +131,7 @@ fn order_of_insertion_does_not_matter() {
     }
 }
 
-/// P2, P3, P4: nested IPv6 routes of every length, for several stems, are all held and answered.
+/// P2, P3, P4: nested IPv6 routes of every length, for several stems, are all answered.
 #[test]
 fn every_ipv6_length_is_held() {
     let mut rib = Rib::<Ipv6>::new();
@@ -147,8 +149,9 @@ fn every_ipv6_length_is_held() {
     check_all("every length", &rib, &answers);
 }
 
-/// Routes with few bits set, so that they nest, coincide and repeat, at both ends of the address
-/// and around the ends of common strides.
+/// Routes with few bits set, so that they nest, coincide and repeat.
+///
+/// The bits are at both ends of the address and around the ends of common strides.
 fn routes<F: Family>() -> impl Strategy<Value = Vec<(Prefix<F>, u32)>> {
     let len = prop_oneof![0..=F::WIDTH, Just(F::WIDTH), 16u8..=26];
     let route = (0u128..8, 0u128..256, 0u128..16, len, 1u32..5).prop_map(|(a, b, c, len, hop)| {
@@ -158,8 +161,9 @@ fn routes<F: Family>() -> impl Strategy<Value = Vec<(Prefix<F>, u32)>> {
     proptest::collection::vec(route, 0..40)
 }
 
-/// Inserts all routes, removes the first ones, and compares every engine with the oracle on both
-/// sides of every prefix's ends and at other addresses.
+/// Inserts all routes, removes the first ones, and compares every engine with the oracle.
+///
+/// The addresses are both sides of every prefix's ends, and others.
 fn matches_the_oracle<F: Engines>(routes: &[(Prefix<F>, u32)], removed: usize, probes: &[u128]) {
     let mut rib = Rib::new();
     for (prefix, hop) in routes {
@@ -201,8 +205,7 @@ proptest! {
     }
 }
 
-/// The estimated bytes of an engine: the smallest limit is exceeded, and the error names the
-/// estimate.
+/// The estimated bytes of an engine, from the error that the smallest limit causes.
 fn estimate<F: Engines>(rib: &Rib<F>, spec: &EngineSpec) -> Option<u64> {
     match Fib::compile(rib, spec.clone().with_memory(1)) {
         Err(CompileError::TooLarge { bytes, limit: 1, .. }) => Some(bytes),
@@ -216,7 +219,7 @@ fn estimate<F: Engines>(rib: &Rib<F>, spec: &EngineSpec) -> Option<u64> {
     }
 }
 
-/// Every engine's estimate is an upper bound of its size, and sufficient as a limit.
+/// Every engine's estimate is an upper bound of its size and a sufficient limit.
 fn check_estimates<F: Engines>(rib: &Rib<F>) {
     for spec in specs::<F>() {
         let Some(bytes) = estimate(rib, &spec) else { continue };
@@ -237,7 +240,9 @@ fn estimates_are_upper_bounds() {
     check_estimates(&spread::<Ipv6>(1000));
 }
 
-/// Few routes can make a huge table. Its size is estimated, and refused, before allocation.
+/// Few routes can make a huge table.
+///
+/// Its size is estimated, and refused, before allocation.
 #[test]
 fn random_host_routes_are_refused_by_their_estimate() {
     let mut bits = 1u128;

@@ -146,7 +146,9 @@ impl<F: Engines> Batch<F> {
         withdrawn.chain(announced).map(change)
     }
 
-    /// Commits the batch. On an error, a new table's routes may include some of the changes.
+    /// Commits the batch.
+    ///
+    /// On an error, a new table's routes may include some of the changes.
     fn commit(&mut self, writer: &mut Writer<F>) -> Result<(), UpdateError> {
         let Some(mut rib) = self.table.take() else {
             for change in self.in_order() {
@@ -177,7 +179,9 @@ impl<F: Engines> Queue<F> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a batch and takes it; `None` when the batcher ends and nothing is left.
+    /// Waits for a batch and takes it.
+    ///
+    /// `None` when the batcher ends and nothing is left.
     fn take(&self, not_before: Instant) -> Option<Batch<F>> {
         let mut state = self.lock();
         loop {
@@ -243,7 +247,9 @@ impl<F: Engines> Drop for Gone<'_, F> {
 }
 
 impl<F: Engines> Batcher<F> {
-    /// Starts the thread. `interval` is the least time between the starts of two batches.
+    /// Starts the thread.
+    ///
+    /// `interval` is the least time between the starts of two batches.
     ///
     /// # Errors
     /// When the system starts no thread. The error keeps the writer.
@@ -329,7 +335,7 @@ impl<F: Engines> Batcher<F> {
         drop(before);
     }
 
-    /// Commits all queued changes in a batch that begins at once, and waits for its end.
+    /// Commits all queued changes in a batch that begins at once; waits for its end.
     ///
     /// # Errors
     /// The error of that batch, or of a later one, if refused. The batch is kept and tried again.
@@ -437,7 +443,9 @@ mod tests {
         assert_eq!(reader.pin().lookup("10.0.0.1".parse().unwrap()), Some(hop(2)));
     }
 
-    /// Two threads queue changes while batches are built; the last change of a prefix wins.
+    /// Two threads queue changes while batches are built.
+    ///
+    /// The last change of a prefix wins.
     #[test]
     fn nothing_is_lost_during_a_rebuild() {
         let (batcher, mut reader) = batcher("spider", Duration::ZERO);

@@ -14,7 +14,7 @@ pub enum UpdateError {
     Limit(CompileError),
     /// The table holds as many routes as its limit allows.
     Full(RibFull),
-    /// Readers that neither go offline nor report block the reuse of too much retired memory.
+    /// Readers that neither go offline nor report keep too much memory from reuse.
     Retired {
         /// Retired bytes that cannot be reused.
         bytes: usize,

@@ -9,7 +9,7 @@ use super::shared::Shared;
 use crate::fib::LiveFib;
 use crate::net::Family;
 
-/// Looks up addresses in a table that a [`Writer`](super::Writer) updates at the same time.
+/// Looks up addresses in a table while a [`Writer`](super::Writer) updates it.
 ///
 /// Each reading thread has its own reader; a clone is another reader.
 pub struct Reader<F: Family> {
@@ -28,7 +28,7 @@ impl<F: Family> Reader<F> {
     #[inline]
     pub fn pin(&mut self) -> Guard<'_, F> {
         self.presence.enter();
-        // SAFETY: entered; the guard leaves when it is dropped.
+        // SAFETY: entered; the guard borrows the reader, and leaves when it is dropped.
         let fib = unsafe { self.presence.shared().current() };
         Guard { presence: &self.presence, fib }
     }
@@ -61,7 +61,7 @@ impl<F: Family> fmt::Debug for Reader<F> {
 /// patched engine, each address is answered by a version that is current during the lookup, and
 /// later lookups of the address by that version or a later one.
 ///
-/// A guard that is leaked (see [`core::mem::forget`]) stays in force until its reader pins again or
+/// A guard that is leaked (see [`core::mem::forget`]) remains in force until its reader pins again or
 /// is dropped.
 pub struct Guard<'r, F: Family> {
     presence: &'r ReaderSlot<Shared<LiveFib<F>>>,
@@ -100,7 +100,9 @@ impl<F: Family> Resident<'_, F> {
         unsafe { self.presence.shared().current() }
     }
 
-    /// Reports that no part of the table is held, with a load and a store. Call it between batches.
+    /// Reports that no part of the table is held, with a load and a store.
+    ///
+    /// Call it between batches.
     #[inline]
     pub fn report(&mut self) {
         self.presence.report();

@@ -16,7 +16,7 @@
 //! - The reader has ended its reads before the memory is written again: this follows from its
 //!   `Release` store to the slot and the writer's `Acquire` load of it.
 //!
-//! A reader that reports from time to time stays online between reports. A report needs no fence,
+//! A reader that reports from time to time is online between reports. A report needs no fence,
 //! because a slot with an old epoch only makes the writer wait.
 
 use alloc::boxed::Box;
@@ -28,7 +28,7 @@ use crate::mem::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, fence};
 /// Slot value of an offline reader.
 const AWAY: u64 = 0;
 
-/// A reader's slot, two cache lines apart from the next, because CPUs fetch lines in pairs.
+/// A reader's slot, two cache lines long, because CPUs fetch lines in pairs.
 #[repr(align(128))]
 struct Slot {
     /// The epoch that the reader loaded before it began to read, or [`AWAY`].
@@ -42,8 +42,10 @@ struct Slot {
 /// The epochs of one writer and its readers.
 pub(crate) struct Domain {
     epoch: AtomicU64,
-    /// The slots, the last registered first. Slots are never removed from the list; their number is
-    /// the greatest number of simultaneous readers so far.
+    /// The slots, the last registered first.
+    ///
+    /// Slots are never removed from the list; their number is the greatest number of simultaneous
+    /// readers so far.
     slots: AtomicPtr<Slot>,
 }
 
@@ -59,9 +61,9 @@ impl Domain {
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot> {
-        // SAFETY: slots in the list stay allocated as long as the domain.
+        // SAFETY: slots in the list remain allocated as long as the domain.
         let first = unsafe { self.slots.load(Acquire).as_ref() };
-        // SAFETY: `next` was in the list first; slots in the list stay allocated as long as the
+        // SAFETY: `next` was in the list first; slots in the list remain allocated as long as the
         // domain.
         core::iter::successors(first, |slot| unsafe { slot.next.as_ref() })
     }
@@ -162,7 +164,9 @@ impl<S: HasDomain> ReaderSlot<S> {
         unsafe { self.slot.as_ref() }
     }
 
-    /// Goes online: memory reachable from now on is not reused. A load, a store and a fence.
+    /// Goes online: memory reachable from now on is not reused.
+    ///
+    /// A load, a store and a fence.
     #[inline]
     pub fn enter(&self) {
         let epoch = self.shared.domain().epoch.load(Acquire);

@@ -36,7 +36,7 @@ impl<T: Send + Sync> Shared<T> {
         unsafe { &*self.current.load(Acquire) }
     }
 
-    /// Makes a table current and returns the old one, which readers may still be reading.
+    /// Makes a table current; returns the old one, which readers may still use.
     ///
     /// Only the writer calls it.
     pub fn replace(&self, table: Box<T>) -> Retired<T> {
@@ -56,7 +56,7 @@ impl<T: Send + Sync> Drop for Shared<T> {
     }
 }
 
-/// Objects that a writer hands over to its readers when it ends, because they may be in use.
+/// Objects that a writer leaves to its readers when it ends.
 pub(crate) struct Orphaned<T>(AtomicPtr<T>, PhantomData<T>);
 
 // SAFETY: after `keep` only the owner of `self` accesses the object, in `drop`.
@@ -69,7 +69,9 @@ impl<T> Default for Orphaned<T> {
 }
 
 impl<T> Orphaned<T> {
-    /// Keeps an object until the last reader has ended. The writer calls it once, when it ends.
+    /// Keeps an object until the last reader has ended.
+    ///
+    /// The writer calls it once, when it ends.
     pub fn keep(&self, thing: T) {
         self.0.store(Box::into_raw(Box::new(thing)), Release);
     }

@@ -56,8 +56,9 @@ fn agree<F: Engines>(writer: &Writer<F>) {
     }
 }
 
-/// Patched engines in variants with codes, nodes, leaves and entries of every kind and with all
-/// root sizes, and one engine that is compiled again.
+/// Patched engines, and one that is compiled again.
+///
+/// The variants have codes, nodes, leaves and entries of every kind, and all root sizes.
 const IPV4: [&str; 24] = [
     "folio",
     "folio:codes=8",
@@ -108,12 +109,14 @@ const IPV6: [&str; 21] = [
     "spider",
 ];
 
-/// Whether the engine's tables take long to compile and check, so that few cases must do.
+/// Whether the engine's tables take too long to compile for many cases.
 fn is_large(engine: &str) -> bool {
     engine.starts_with("dir24_8")
 }
 
-/// The engines; without the large ones and DXR if the environment asks for few engines.
+/// The engines, or a few of them if the environment asks for few.
+///
+/// Few means without the large ones and DXR.
 ///
 /// Mutation tests do: without optimisation these engines take minutes.
 fn tested<'e>(engines: &'e [&'e str]) -> impl Iterator<Item = &'e str> {
@@ -160,7 +163,9 @@ fn a_table_by_hand() {
     }
 }
 
-/// A commit of several changes is one version; a part that changes twice is built once.
+/// A commit of several changes is one version.
+///
+/// A part that changes twice is built once.
 #[test]
 fn changes_are_committed_together() {
     for engine in tested(&IPV4) {
@@ -187,7 +192,9 @@ fn changes_are_committed_together() {
     }
 }
 
-/// A page with two parents is copied for one of them; its children then have two parents.
+/// A page with two parents is copied for one of them.
+///
+/// Its children then have two parents.
 #[test]
 fn shared_pages_are_copied() {
     for engine in ["folio:cuts=8-12-16-24", "folio:codes=32:cuts=8-12-16-24", "poptrie:s=0"] {
@@ -239,8 +246,9 @@ fn failed_commits_are_taken_back() {
     agree(&writer);
 }
 
-/// The writer continues under a stalled reader until the limit, is refused, and continues when the
-/// reader does.
+/// Under a stalled reader the writer continues until the retired limit.
+///
+/// Then it is refused, and continues when the reader does.
 #[test]
 fn stalled_readers_are_waited_for() {
     let engines =

@@ -21,11 +21,12 @@ use crate::rib::{Rib, RibFull};
 /// Default of [`Writer::set_retired_limit`], in bytes.
 pub(crate) const RETIRED_LIMIT: usize = 256 << 20;
 
-/// Changes after which a table is compiled again, in addition to its number of routes.
+/// Changes, beyond the number of routes, after which a table is compiled again.
 const PATCHED_AT_LEAST: usize = 1 << 16;
 
-/// Unused bytes that a patched table may always have, and the part of the used bytes that it may
-/// have in addition.
+/// Unused bytes that a patched table may always have.
+///
+/// It may also have one unused byte per `UNUSED_PART` used ones.
 const UNUSED_BYTES: usize = 1 << 16;
 const UNUSED_PART: usize = 16;
 
@@ -69,7 +70,7 @@ impl<F: Engines> Writer<F> {
         Self::in_domain(rib, engine.into(), Arc::new(Domain::new()))
     }
 
-    /// Compiles a table that shares its domain with others, for readers of several tables.
+    /// Compiles a table that shares its domain with other tables of its readers.
     pub(crate) fn in_domain(
         rib: Rib<F>,
         spec: EngineSpec,
@@ -91,7 +92,7 @@ impl<F: Engines> Writer<F> {
         })
     }
 
-    /// Sets the number of retired bytes above which commits are refused: 256 MiB by default.
+    /// Sets the retired bytes above which commits are refused: 256 MiB by default.
     ///
     /// Retired memory grows while a reader stalls.
     pub fn set_retired_limit(&mut self, bytes: usize) {
@@ -139,7 +140,7 @@ impl<F: Engines> Writer<F> {
         Ok(outcome)
     }
 
-    /// Makes all changes since the last commit visible to lookups that begin after it returns.
+    /// Makes all changes since the last commit visible to lookups that begin later.
     ///
     /// # Errors
     /// When the engine cannot hold the table any more, or readers keep too much retired memory from
@@ -184,7 +185,7 @@ impl<F: Engines> Writer<F> {
             unused > UNUSED_BYTES + used / UNUSED_PART
         };
         if wasteful || self.patched > self.rib.len() + PATCHED_AT_LEAST {
-            // The change is visible. If the compilation fails, the patched table stays current.
+            // The change is visible. If the compilation fails, the patched table remains current.
             self.patched = 0;
             let recompiled = self.recompile().is_ok();
             return Ok(Commit { replaced, recompiled });
@@ -234,7 +235,7 @@ impl<F: Engines> Writer<F> {
         Ok(())
     }
 
-    /// Undoes all changes since the last commit and compiles another table without publishing it.
+    /// Undoes uncommitted changes and compiles another table without publishing it.
     ///
     /// # Errors
     /// Those of [`Writer::commit`].
@@ -250,7 +251,9 @@ impl<F: Engines> Writer<F> {
         self.rib = rib;
     }
 
-    /// Reuses or frees memory that no reader can reach; returns the retired bytes that remain.
+    /// Reuses or frees memory that no reader can reach.
+    ///
+    /// Returns the retired bytes that remain.
     ///
     /// Each commit calls it before it allocates.
     pub fn reclaim(&mut self) -> usize {

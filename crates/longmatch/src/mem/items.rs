@@ -109,7 +109,7 @@ impl<T: Plain> Items<'_, T> {
         unsafe { item.read() }
     }
 
-    /// Loads the word `offset` bytes into item `i`, which may be replaced at the same time.
+    /// Loads the word `offset` bytes into item `i`; the writer may be replacing it.
     ///
     /// # Safety
     /// The array has an item `i`, and `offset` is the offset of an aligned word in it.
@@ -195,7 +195,9 @@ impl Memory for LiveMemory {
     type Array<T: Plain> = Live<T>;
 }
 
-/// Words for `count` items and a zero word behind them; `None` when memory is short.
+/// Words for `count` items and a zero word behind them.
+///
+/// `None` when memory is short.
 ///
 /// The last item may be shorter than 32 bits; the extra word keeps its gather inside the
 /// allocation.
@@ -397,7 +399,9 @@ impl<T: Plain> Owner<T> {
         self.shared.buffer.as_ptr().cast::<T>().wrapping_add(i).cast_mut()
     }
 
-    /// Uses `count` more items, which readers cannot reach yet; returns the first one's index.
+    /// Uses `count` more items, which readers cannot reach yet.
+    ///
+    /// Returns the first one's index.
     ///
     /// `None` when the capacity is exceeded.
     pub fn extend(&mut self, count: usize) -> Option<usize> {

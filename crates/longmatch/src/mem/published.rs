@@ -8,7 +8,9 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 
 use super::sync::AtomicU32;
 
-/// Replaces a word. A reader that loads the new word also sees everything stored before it.
+/// Replaces a word.
+///
+/// A reader that loads the new word also sees everything stored before it.
 #[inline(always)]
 pub(crate) fn publish(word: &AtomicU32, value: u32) {
     word.store(value, Release);

@@ -10,8 +10,10 @@ use core::mem::take;
 
 use crate::mem::{Owner, Plain};
 
-/// Thresholds for joining neighbours, counted since the last join: `FREED` freed runs plus one per
-/// `FREED_RUNS_PART` items of the array, or `FREED` freed items plus one per `FREED_ITEMS_PART`.
+/// Thresholds for joining neighbours, counted since the last join.
+///
+/// Either `FREED` freed runs plus one per `FREED_RUNS_PART` items of the array, or `FREED` freed
+/// items plus one per `FREED_ITEMS_PART`.
 const FREED: usize = 256;
 const FREED_RUNS_PART: usize = 128;
 const FREED_ITEMS_PART: usize = 16;
@@ -62,7 +64,9 @@ impl FreeRuns {
         self.items
     }
 
-    /// Takes a run, free or unused before; `None` when the array's capacity is exhausted.
+    /// Takes a run, free or unused before.
+    ///
+    /// `None` when the array's capacity is exhausted.
     ///
     /// O(longest / 64), except when neighbours are joined.
     ///
@@ -161,7 +165,9 @@ impl FreeRuns {
     }
 }
 
-/// Checks that runs cover an array's items up to `end` once each; else returns an item that fails.
+/// Checks that runs cover an array's items up to `end` once each.
+///
+/// Else returns an item that fails.
 pub(crate) fn tile(mut runs: Vec<Run>, end: usize) -> Result<(), u64> {
     runs.retain(|run| run.count > 0);
     runs.sort_unstable();

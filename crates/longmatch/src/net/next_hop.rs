@@ -209,7 +209,9 @@ impl<T> NextHops<T> {
         })
     }
 
-    /// Replaces the values of all ids. A new value must hash and compare like the old one.
+    /// Replaces the values of all ids.
+    ///
+    /// A new value must hash and compare like the old one.
     pub(crate) fn map<U>(self, mut other: impl FnMut(NextHopId, T) -> U) -> NextHops<U> {
         let Self { entries, free, retired, by_value, hasher, limit } = self;
         let ids = (1..=u32::MAX).filter_map(NextHopId::new);

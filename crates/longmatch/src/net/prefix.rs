@@ -149,7 +149,7 @@ impl<F: Family> Prefix<F> {
     }
 }
 
-/// Splits `address/length` and reads the length: decimal, no sign, no leading zeros.
+/// Splits `address/length` and reads the decimal length without sign or leading zeros.
 fn split(text: &str) -> Result<(&str, u8), ParsePrefixError> {
     let (addr, len) = text.split_once('/').ok_or(ParsePrefixError::MissingLength)?;
     let digits = len.as_bytes();
@@ -209,7 +209,7 @@ pub enum IpPrefix {
     V6(Prefix<Ipv6>),
 }
 
-/// The first bits of the IPv4-mapped IPv6 addresses, `::ffff:0:0/96` (RFC 4291, 2.5.5.2).
+/// The IPv4-mapped IPv6 addresses, `::ffff:0:0/96` (RFC 4291, 2.5.5.2).
 const MAPPED_LEN: u8 = 96;
 const MAPPED_BITS: u128 = 0xffff_0000_0000;
 
@@ -490,7 +490,7 @@ mod tests {
         }
     }
 
-    /// R1 (treebitmap #9): host bits are an error or cleared by an explicit call, never kept.
+    /// R1 (treebitmap #9): host bits are an error, or an explicit call clears them.
     #[test]
     fn host_bits_are_refused_or_masked() {
         assert_eq!(

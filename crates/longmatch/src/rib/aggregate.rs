@@ -17,7 +17,7 @@ enum Region {
 }
 
 impl<F: Family> Rib<F> {
-    /// Returns the table with the routes removed that the Poptrie paper's aggregation removes.
+    /// Removes the routes that the Poptrie paper's aggregation makes redundant.
     ///
     /// Every address keeps its next hop. O(routes).
     ///

@@ -85,7 +85,7 @@ impl<'r, F: Family> Block<'r, F> {
         }
     }
 
-    /// The highest node in a prefix longer than the block's depth, and the inherited next hop.
+    /// The highest node in a prefix inside the block, and the inherited next hop.
     ///
     /// The inherited next hop is that of the longest route that covers the prefix from outside.
     fn top_of(&self, region: Prefix<F>) -> (Option<Index>, Option<NextHopId>) {

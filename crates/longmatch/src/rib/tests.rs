@@ -96,8 +96,9 @@ fn removed_nodes_are_reused() {
     assert!(rib.memory_bytes() < 100);
 }
 
-/// D20: a duplicate insert; also the cases "same route again", "next hop replaced", "withdrawal of
-/// an unknown prefix".
+/// D20: a duplicate insert.
+///
+/// Also the cases "same route again", "next hop replaced", "withdrawal of an unknown prefix".
 #[test]
 fn outcomes_of_changes() {
     let mut rib = Rib::<Ipv4>::new();
@@ -241,7 +242,7 @@ fn agrees_with_a_map<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>) {
     assert_eq!(next, None);
 }
 
-/// Compares the slots of a block, at every width, with the longest match of their addresses.
+/// Compares a block's slots, at every width, with their longest matches.
 fn slots_agree<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>, width: u8) {
     let routes = ops.into_iter().filter_map(|(prefix, n)| Some(Route { prefix, next_hop: n? }));
     let rib: Rib<F> = routes.collect();

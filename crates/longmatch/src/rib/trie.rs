@@ -196,9 +196,9 @@ impl<F: Family> Trie<F> {
         self.find_around(prefix).1
     }
 
-    /// The node of the longest route that covers `prefix` from outside, and the highest node in it.
+    /// The node of the longest route that covers more than `prefix`, and the highest in it.
     ///
-    /// The latter is the highest node whose prefix `prefix` covers.
+    /// The second is the highest node whose prefix `prefix` covers.
     pub fn find_around(&self, prefix: Prefix<F>) -> (Option<Index>, Option<Index>) {
         let mut above = None;
         let mut at = ROOT;

@@ -84,7 +84,9 @@ pub struct Simd {
     level: Level,
 }
 
-/// The highest level found, plus one; 0 before detection. Racing threads store the same value.
+/// The highest level found, plus one; 0 before detection.
+///
+/// Racing threads store the same value.
 static BEST: AtomicU8 = AtomicU8::new(0);
 
 impl Simd {
@@ -102,7 +104,7 @@ impl Simd {
         Self { level }
     }
 
-    /// Selects a level: to compare kernels, and to test those that `best` does not select.
+    /// Selects a level, to compare kernels and to test all of them.
     ///
     /// # Errors
     /// When this CPU lacks the level (D10: no vector path without a check of the CPU).
@@ -186,7 +188,9 @@ pub(crate) fn run_avx512<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-/// Prefetches the cache line of `slice[index]`; an index out of range has no effect.
+/// Prefetches the cache line of `slice[index]`.
+///
+/// An index out of range has no effect.
 #[inline(always)]
 pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
     prefetch_bytes(slice.as_ptr().wrapping_add(index).cast());

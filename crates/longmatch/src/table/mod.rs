@@ -138,7 +138,9 @@ impl<T> Table<T> {
         }
     }
 
-    /// Every prefix that covers `prefix`, itself included, with its value; shortest first.
+    /// Every prefix that covers `prefix`, itself included, with its value.
+    ///
+    /// Shortest first.
     ///
     /// For an address use `cover(IpPrefix::host(addr))`.
     pub fn cover(&self, prefix: IpPrefix) -> Entries<'_, T> {
@@ -161,7 +163,9 @@ impl<T> Table<T> {
         Entries(Box::new(ipv4.chain(self.entries(self.ipv6.iter()))))
     }
 
-    /// Removes the route of exactly this prefix. Its value is readable until the next change.
+    /// Removes the route of exactly this prefix.
+    ///
+    /// Its value is readable until the next change.
     pub fn remove(&mut self, prefix: IpPrefix) -> Option<&T> {
         self.values.reclaim();
         let prefix = self.canonical(prefix);
@@ -278,7 +282,7 @@ impl<T: Hash + Eq> Table<T> {
         self.insert_with(prefix, |values| values.acquire(value))
     }
 
-    /// [`Table::insert`] from a borrowed value, which is copied only if it is new to the table.
+    /// [`Table::insert`] from a borrowed value, copied only if it is new to the table.
     ///
     /// # Errors
     /// When a limit of the table is reached; the table is then unchanged.
@@ -329,7 +333,9 @@ impl<T: fmt::Debug> fmt::Debug for Table<T> {
     }
 }
 
-/// Prefixes with values, from [`Table::iter`], [`Table::cover`] and [`Table::children`].
+/// Prefixes with their values.
+///
+/// From [`Table::iter`], [`Table::cover`] and [`Table::children`].
 pub struct Entries<'t, T>(Box<dyn Iterator<Item = (IpPrefix, &'t T)> + 't>);
 
 impl<'t, T> Iterator for Entries<'t, T> {

@@ -63,7 +63,7 @@ impl Versions {
 
 /// A table that a model's readers look up.
 pub trait Model: HasDomain + Send + Sync + 'static {
-    /// The earliest and the latest version to which answer `answer`, below [`ANSWERS`], belongs.
+    /// The earliest and the latest version of answer `answer`, below [`ANSWERS`].
     fn look(&self, answer: usize) -> (u32, u32);
 }
 
@@ -81,8 +81,9 @@ struct Looker<M: Model> {
 }
 
 impl<M: Model> Looker<M> {
-    /// One call: no answer is older than an earlier one or than `current`, or newer than the last
-    /// commit.
+    /// Makes one call.
+    ///
+    /// No answer is older than an earlier one or than `current`, or newer than the last commit.
     fn call(&mut self, current: u32) {
         for (answer, seen) in self.seen.iter_mut().enumerate() {
             let (earliest, latest) = self.presence.shared().look(answer);
@@ -103,8 +104,9 @@ impl<M: Model> Looker<M> {
         }
     }
 
-    /// A reader sees the current version when it goes online. A report is not ordered after a
-    /// commit; the versions must only not go back.
+    /// A reader sees the current version when it goes online.
+    ///
+    /// A report is not ordered after a commit; the versions must only not go back.
     fn online(&mut self, calls: usize) {
         let mut current = self.versions.current();
         self.presence.enter();
@@ -117,7 +119,7 @@ impl<M: Model> Looker<M> {
     }
 }
 
-/// Starts a model's readers, runs the writer, drops the table and waits for the readers.
+/// Starts the readers, runs the writer, drops the table and joins the readers.
 fn run<M: Model>(size: Size, table: Arc<M>, versions: &StdArc<Versions>, write: impl FnOnce()) {
     let mut readers = Vec::new();
     for number in 0..size.pinning + size.staying {

@@ -12,8 +12,10 @@ impl HasDomain for Epochs {
     }
 }
 
-/// Several readers register at once, and one reuses a slot. Online readers, and only they, block
-/// the epoch. Returns the number of readers that got no new slot.
+/// Several readers register at once, and one reuses a slot.
+///
+/// Online readers, and only they, block the epoch. Returns the number of readers that got no new
+/// slot.
 pub fn registered(readers: usize) -> u32 {
     let epochs = Arc::new(Epochs(Domain::new()));
     // A free slot, which only one of them gets.

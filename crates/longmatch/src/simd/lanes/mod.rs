@@ -122,7 +122,7 @@ pub(crate) trait Lanes: Copy {
         other: Self::V,
     ) -> Self::V;
 
-    /// [`Lanes::gather_where`] without reading the bits above the item, which are undefined.
+    /// [`Lanes::gather_where`] that leaves the bits above the item undefined.
     ///
     /// # Safety
     /// As [`Lanes::gather`], for the chosen lanes; the array has at least one item.
@@ -181,7 +181,9 @@ pub(crate) trait Lanes: Copy {
     /// Translates codes, all below 256, to their values.
     fn translate(self, book: &Book, codes: [Self::V; 2]) -> [Self::V; 2];
 
-    /// Word `w` of [`Lanes::COUNT`] addresses, in their order; word 0 is first on the wire.
+    /// Word `w` of [`Lanes::COUNT`] addresses, in their order.
+    ///
+    /// Word 0 is first on the wire.
     ///
     /// # Panics
     /// When `keys` has fewer addresses.
@@ -216,7 +218,7 @@ pub(crate) trait Lanes: Copy {
     }
 }
 
-/// A kernel in terms of [`Lanes`] that has a better form without vector instructions.
+/// A kernel over [`Lanes`] that has a better form without vector instructions.
 ///
 /// See [`Simd::run_lanes`].
 #[cfg_attr(
@@ -232,7 +234,7 @@ pub(crate) trait LanesWork {
 }
 
 impl Simd {
-    /// Runs a piece of work in this level's vectors, compiled for the level as in [`Simd::run`].
+    /// Runs work in this level's vectors, compiled for the level as by [`Simd::run`].
     ///
     /// # Errors
     /// Returns the work if the level has no vector instructions.

@@ -210,7 +210,7 @@ impl<T> TableWriter<T> {
         })
     }
 
-    /// Sets the number of retired bytes above which commits are refused: 256 MiB by default.
+    /// Sets the retired bytes above which commits are refused: 256 MiB by default.
     ///
     /// It applies to each family's table, and to the values without the memory that they own.
     /// Retired memory grows while a reader stalls.
@@ -296,7 +296,9 @@ impl<T> TableWriter<T> {
         }
     }
 
-    /// Removes the route of exactly this prefix. Its value is readable until the next commit.
+    /// Removes the route of exactly this prefix.
+    ///
+    /// Its value is readable until the next commit.
     pub fn remove(&mut self, prefix: IpPrefix) -> Option<&T> {
         let before = match self.canonical(prefix) {
             IpPrefix::V4(prefix) => self.ipv4.withdraw(prefix),
@@ -305,7 +307,7 @@ impl<T> TableWriter<T> {
         self.value(before?)
     }
 
-    /// Makes all changes since the last commit visible to lookups that begin after it returns.
+    /// Makes all changes since the last commit visible to lookups that begin later.
     ///
     /// The families are committed one after the other, each as by [`Writer::commit`]; a refusal of
     /// one does not affect the other.
@@ -361,7 +363,9 @@ impl<T> TableWriter<T> {
         self.dropped.seal(epoch);
     }
 
-    /// Reuses or frees memory that no reader can reach; returns the retired bytes that remain.
+    /// Reuses or frees memory that no reader can reach.
+    ///
+    /// Returns the retired bytes that remain.
     ///
     /// The bytes do not include memory that values own. Each commit calls it.
     pub fn reclaim(&mut self) -> usize {
@@ -390,8 +394,7 @@ impl<T> TableWriter<T> {
         self.unused.bytes() + self.dropped.bytes()
     }
 
-    /// Verifies both tables against their own invariants and the routes, and that each route has a
-    /// value.
+    /// Verifies both tables against their invariants and the routes, and every value.
     ///
     /// Call it when every change is committed.
     ///
@@ -442,7 +445,9 @@ impl<T: Hash + Eq> TableWriter<T> {
         self.insert_with(prefix, |values| acquire(values, value))
     }
 
-    /// Replaces all routes and values, including changes that were not committed. O(routes).
+    /// Replaces all routes and values, including changes that were not committed.
+    ///
+    /// O(routes).
     ///
     /// The new tables are compiled first; each family's becomes current with one store.
     ///

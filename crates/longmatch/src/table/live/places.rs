@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use crate::net::NextHopId;
 
-/// Number of blocks: block `i` has the places of the ids whose highest bit is bit `i`.
+/// Number of blocks: block `i` has the places of ids with highest bit `i`.
 const BLOCKS: usize = 32;
 
 /// The place of an id: a pointer to its value, or null.
@@ -18,8 +18,9 @@ type Place<T> = AtomicPtr<T>;
 
 /// One place per id; a place owns a share of its value.
 pub(super) struct Places<T> {
-    /// The first place of each block, or null. A block is allocated for its first id and never
-    /// freed before the end.
+    /// The first place of each block, or null.
+    ///
+    /// A block is allocated for its first id and never freed before the end.
     blocks: [AtomicPtr<Place<T>>; BLOCKS],
     values: PhantomData<Arc<T>>,
 }
@@ -63,7 +64,9 @@ impl<T> Places<T> {
         self.place(id).is_some_and(|place| !place.load(Acquire).is_null())
     }
 
-    /// Replaces the value in the place of an id; returns the old one, which readers may still use.
+    /// Replaces the value in the place of an id.
+    ///
+    /// Returns the old one, which readers may still use.
     ///
     /// Only the writer calls it.
     pub fn set(&self, id: NextHopId, value: Option<Arc<T>>) -> Option<Arc<T>> {

@@ -14,8 +14,9 @@ use crate::live::reclaim::ReaderSlot;
 use crate::net::{IpPrefix, Ipv4, Ipv6, NextHopId};
 use crate::table::in_blocks;
 
-/// Looks up addresses of both families and their values while a [`TableWriter`](super::TableWriter)
-/// updates them.
+/// Looks up addresses of both families and their values while a writer updates them.
+///
+/// The writer is a [`TableWriter`](super::TableWriter).
 ///
 /// Each reading thread has its own reader; a clone is another reader.
 ///
@@ -36,11 +37,13 @@ impl<T> TableReader<T> {
         Self { presence: ReaderSlot::new(shared) }
     }
 
-    /// Pins the tables and values for some lookups; see [`Reader::pin`](crate::live::Reader::pin).
+    /// Pins the tables and values for some lookups.
+    ///
+    /// See [`Reader::pin`](crate::live::Reader::pin).
     #[inline]
     pub fn pin(&mut self) -> TableGuard<'_, T> {
         self.presence.enter();
-        // SAFETY: entered; the guard leaves when it is dropped.
+        // SAFETY: entered; the guard borrows the reader, and leaves when it is dropped.
         let view = unsafe { TableView::new(self.presence.shared()) };
         TableGuard { presence: &self.presence, view }
     }
@@ -100,8 +103,9 @@ impl<T> TableResident<'_, T> {
         unsafe { TableView::new(self.presence.shared()) }
     }
 
-    /// Reports that no part of the tables is held, with a load and a store. Call it between
-    /// batches.
+    /// Reports that no part of the tables is held, with a load and a store.
+    ///
+    /// Call it between batches.
     #[inline]
     pub fn report(&mut self) {
         self.presence.report();

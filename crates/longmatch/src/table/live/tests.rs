@@ -160,7 +160,7 @@ fn ids_are_used_again_after_a_grace_period() {
     assert_eq!(counter.alive(), 0);
 }
 
-/// An id that is lost, gained and lost again waits for the readers of the last loss.
+/// An id lost, gained and lost again waits for the readers of the last loss.
 #[test]
 fn a_revived_id_waits_for_its_last_readers() {
     let (counter, mut writer) = Counter::new();
@@ -188,7 +188,7 @@ fn a_revived_id_waits_for_its_last_readers() {
     assert_eq!(counter.alive(), 1);
 }
 
-/// A reader with an id from another source finds a live value, whatever the writer does.
+/// A reader with an id from another source always finds a live value.
 #[test]
 fn a_value_in_use_outlives_its_place_and_the_writer() {
     let (counter, mut writer) = Counter::new();
