@@ -68,7 +68,7 @@ impl Lines for Vec<u8> {
     }
 }
 
-/// Upper bound on the logarithms of page sizes.
+/// Exclusive upper bound on the logarithms of page sizes.
 const SIZES: usize = 3 + MAX_WIDTH as usize;
 
 /// Pages under construction, and later their account.

@@ -285,7 +285,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         Ok(New { entry, page: Some(stored.at) })
     }
 
-    /// Returns the replacement of a branch page whose slots are all the same answer.
+    /// Returns the replacement of a branch page whose slots are all answers.
     fn collapsed(
         &mut self,
         rib: &Rib<F>,
