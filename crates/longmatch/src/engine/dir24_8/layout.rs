@@ -35,10 +35,10 @@ pub trait Entry: sealed::Sealed + Single + Debug + Default + Send + Sync + 'stat
     /// Number of groups that can be numbered, from 0 on.
     const MAX_GROUPS: usize = 1 << (Self::BITS - 1);
 
-    /// Builds an entry that answers with a raw next hop of at most [`Entry::MAX_NEXT_HOP`].
+    /// Builds an entry that answers: a raw next hop up to [`Entry::MAX_NEXT_HOP`].
     fn answer(raw: u32) -> Self;
 
-    /// Builds an entry that names a group; its number is less than [`Entry::MAX_GROUPS`].
+    /// Builds an entry that names a group, below [`Entry::MAX_GROUPS`].
     fn group(group: u32) -> Self;
 
     /// Returns the entry, widened.

@@ -261,7 +261,7 @@ fn groups_are_reused() {
     assert_eq!(table.patcher.groups_in_use(), 0);
 }
 
-/// Random announcements and withdrawals that nest and meet, at both ends and around the strides. In
+/// Random announcements and withdrawals that nest and meet. At both ends and around the strides, in
 /// commits of several sizes; drained in the end.
 fn random_changes<F: Family, E: Entry>(steps: u32) {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -292,7 +292,7 @@ fn random_changes<F: Family, E: Entry>(steps: u32) {
 }
 
 #[test]
-fn random_changes_stay_true_to_the_rib() {
+fn random_changes_agree_with_the_rib() {
     random_changes::<Ipv4, u16>(32);
     random_changes::<Ipv4, u32>(16);
     random_changes::<Ipv6, u16>(16);
@@ -337,7 +337,7 @@ fn check_finds_damage() {
     assert!(good.check(&Rib::new()).is_err(), "another RIB");
 }
 
-/// Every kernel, at every level, on both kinds of entries, for batches of uneven sizes.
+/// Every kernel at every level, for both kinds of entries and uneven batches.
 #[test]
 fn levels_agree() {
     fn agree<F: Family, E: Entry>() {

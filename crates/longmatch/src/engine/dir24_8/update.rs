@@ -26,7 +26,7 @@ const MOST_ENTRIES: u8 = 16;
 /// Spare bytes of groups, on top of twice the groups in use.
 const SPARE_BYTES: usize = 1 << 20;
 
-/// Moves the tables into memory with capacity for more groups, and makes their write side.
+/// Moves the tables into live memory with spare groups, and makes their write side.
 pub(super) fn live<F: Family, E: Entry>(tables: Dir24_8<F, E>) -> LiveEngine<F> {
     let spare = SPARE_BYTES / (GROUP_SLOTS * size_of::<E>());
     let groups = tables.groups().saturating_mul(2).saturating_add(spare).min(E::MAX_GROUPS);

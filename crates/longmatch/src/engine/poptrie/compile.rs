@@ -183,7 +183,7 @@ impl<N: Node, P> Compiler<N, P> {
         Built::Node(self.node(vector, &raw, first_child))
     }
 
-    /// Places a node's leaves and its children, which are `built` from `first_child` on.
+    /// Places a node's leaves, and its children from `first_child` on in `built`.
     fn node<L: Leaf>(&mut self, vector: u64, raw: &[u32; SLOTS], first_child: usize) -> N
     where
         P: Place<N, L>,

@@ -28,7 +28,7 @@ pub const MAX_DIRECT_BITS: u8 = 24;
 /// ```
 pub(super) const DIRECT_LEAF: u32 = 1 << 31;
 
-/// The greatest next hop that an entry of the direct index holds beside its top bit.
+/// The greatest next hop that an entry of the direct index holds.
 pub(super) const MAX_DIRECT_NEXT_HOP: u32 = DIRECT_LEAF - 1;
 
 /// An internal node. Slot `n` of a node belongs to the addresses whose next 6 bits are `n`.

@@ -43,7 +43,7 @@ pub(super) fn descend<F: Family, N: Node, L: Leaf>(
     }
 }
 
-/// Reads the direct index for an address; without direct pointing its only entry, the root.
+/// Reads the direct index for an address. Without direct pointing its only entry is the root.
 #[inline(always)]
 pub(super) fn direct<F: Family, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, key: F::Bits) -> u32 {
     let index = key.extract(0, poptrie.s);
@@ -62,7 +62,7 @@ pub(super) fn node<'a, F, N: Node, L: Leaf>(
     unsafe { NodeAt::new(poptrie.nodes, index) }
 }
 
-/// Reads a leaf that [`NodeAt::leaf`] names for a slot that is not an internal node.
+/// Reads a leaf that [`NodeAt::leaf`] names for a slot that is not a node.
 #[inline(always)]
 pub(super) fn leaf<F, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, index: u32) -> L {
     // SAFETY: the index is that of a leaf (invariant 3); leaves that readers can reach are not

@@ -110,7 +110,7 @@ fn limits_are_errors() {
 
 /// 65,535 next hops fit 16 bits; one more takes 32.
 #[test]
-fn leaves_widen_when_the_table_asks() {
+fn leaves_widen_for_large_next_hops() {
     for (id, variant) in [(65_535, "s=18"), (65_536, "s=18:leaf=32")] {
         let rib = rib4(&[("10.0.0.0/8", id), ("10.0.0.0/30", id)]);
         assert_eq!(built(NAME, &rib).unwrap().variant(), variant);
@@ -293,7 +293,7 @@ fn no_room_is_no_change() {
     table.set(&[(net("0.0.0.0/2"), 5)]).unwrap();
 }
 
-/// After many changes the table equals a compiled one except for positions; drained, it is empty.
+/// After many changes the table equals a compiled one. Positions may differ; drained, it is empty.
 #[test]
 fn accounts_are_exact() {
     fn follow<F: Family, N: Node, L: Leaf>(s: u8, aggregate: bool, base: u128) {

@@ -24,7 +24,7 @@ use crate::mem::{FreeRuns, Live, LiveMemory, MemoryUsage, Owner, Plain, RetireLi
 use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::{Block, Rib, Slots};
 
-/// log2 of the most direct entries to change in place; beyond, a fresh compile is as fast.
+/// log2 of the most direct entries to change in place. More take as long as a fresh compile.
 const MOST_ENTRIES: u8 = 16;
 /// Spare bytes of the arrays of nodes and of leaves, on top of twice those in use.
 const SPARE_BYTES: usize = 1 << 20;
@@ -349,8 +349,8 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         self.compiler.place.leaves[index as usize]
     }
 
-    /// Places a node's new children, changed ones and copies of the others; returns the first
-    /// index.
+    /// Places a node's new children: changed ones, and copies of the others. Returns the index of
+    /// the first.
     fn changed_children(&mut self, node: &N, vector: u64, first_change: usize) -> u32 {
         let first_child = self.compiler.built.len();
         let mut at = first_change;

@@ -82,7 +82,7 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
         Ok(())
     }
 
-    /// Verifies every property of a next-row index that lookups rely on, and marks its row.
+    /// Verifies all that lookups rely on in a next-row index, and marks its row.
     fn sound_row(&mut self, row: usize, number: usize, depth: u8) -> Result<(), Corrupt> {
         if row < FIRST_ROW || row >= number {
             return corrupt(format!("next-row index {row} in row {number}"));

@@ -51,8 +51,8 @@ struct Rows<E> {
 }
 
 impl<E: Entry> Rows<E> {
-    /// Builds the entry of some slots, where the previous rows have found `found` (raw, 0 =
-    /// nothing). Returns also the common next hop of a slot's addresses, if they have one.
+    /// Builds the entry of some slots; the previous rows have found `found`, raw. Returns also the
+    /// common next hop of a slot's addresses, if they have one.
     fn entry<F: Family>(&mut self, slots: &Slots<'_, F>, found: u32) -> (E, Option<u32>) {
         let mut raw = NextHopId::to_raw(slots.next_hop);
         let mut next_row_index = 0;

@@ -129,8 +129,8 @@ const _: () = assert!(<u64 as Entry>::MAX_ROW * ROW + ROW <= 1 << 31);
 /// A compiled Spider: entries `E`.
 ///
 /// Invariants that the unchecked reads of the lookups rely on:
-/// 1. `fib` consists of whole rows: EoL, the direct pointing table, and state-jump
-///    rows, whose numbers are at most [`Entry::MAX_ROW`].
+/// 1. `fib` consists of whole rows: EoL, the direct pointing table, and state-jump rows,
+///    whose numbers are at most [`Entry::MAX_ROW`].
 /// 2. Every entry of EoL is [`Entry::EOL`].
 /// 3. The next-row index of every entry is 0 or the number of a state-jump row.
 /// 4. In a state-jump row it is below the row's own number, so every lookup ends; in the row of an

@@ -47,8 +47,8 @@ pub(crate) const DESCRIPTOR: Descriptor =
 pub enum Kernel {
     /// The paper's with one address at a time: the scalar loop.
     Lanes1,
-    /// The paper's with two addresses at a time (AVX2, like all below; without AVX2 the scalar
-    /// loop).
+    /// The paper's with two addresses at a time. AVX2, like all below; without AVX2 the scalar
+    /// loop.
     Lanes2,
     /// The paper's with four addresses at a time.
     Lanes4,
@@ -143,8 +143,8 @@ impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
         compile::compile(rib, config)
     }
 
-    /// Direct pointing, then the rows of each octet down to the one that completes half of all
-    /// rows. Addresses of longer routes go further.
+    /// Direct pointing, then the rows of each octet that half of all rows need. Addresses of longer
+    /// routes go further.
     fn reads(&self) -> Vec<usize> {
         let mut reads = alloc::vec![DIRECT_ENTRIES * size_of::<E>()];
         let mut above = 0;

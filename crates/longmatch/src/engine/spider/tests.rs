@@ -108,7 +108,7 @@ fn with_rows(count: u32) -> Rib<Ipv4> {
 /// D5: all n rows are usable, and the error for one more names the option that helps. Routes of /24
 /// need direct pointing and one jump; the extra jump of one host route is not counted.
 #[test]
-fn reads_are_those_of_most_routes() {
+fn reads_cover_most_routes() {
     let empty = Spider::<Ipv4>::compile(&Rib::new(), &Config::default()).unwrap();
     assert_eq!(Engine::reads(&empty), [4 << 16]);
     let routes = [("10.1.0.0/24", 1), ("10.1.1.0/24", 2), ("10.2.0.0/24", 1), ("10.2.0.1/32", 3)];
@@ -191,7 +191,7 @@ fn check_finds_damage() {
     assert!(good.check(&rib4(&[("10.0.0.0/8", 1)])).is_err(), "another RIB");
 }
 
-/// Every kernel at every level, on batches that fill its largest groups and leave a rest.
+/// Every kernel at every level, on batches of its largest groups and a rest.
 fn agree_with_the_ranges<F: Engines>(rib: &Rib<F>) {
     let keys: Vec<F::Bits> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
     let expected: Vec<_> =

@@ -1,4 +1,4 @@
-//! Verifies the invariants of `layout.rs`, and the tree against the RIB, by route and by address.
+//! Verifies the invariants of `layout.rs`, all routes and all answers.
 //!
 //! One walk in order of addresses does both: it marks nodes and results, so that none is shared or
 //! lost, collects the prefixes of the nodes, and compares each change of next hop with the RIB's

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use crate::mem::{FrozenMemory, Items, Memory, Plain, Readable};
 use crate::net::NextHopId;
 
-/// Bit of the internal bitmap for a prefix of `len` bits within the node with this value.
+/// Bit of the internal bitmap for a prefix of `len` bits and this value.
 ///
 /// `*` is bit 0, `0*` and `1*` are bits 1 and 2, `00*` to `11*` bits 3 to 6, and so on.
 ///
@@ -285,22 +285,20 @@ pub(super) const NO_RESULT: u32 = 0;
 /// 2. For every ordinary node, [`Node::child`] of each set bit of its external bitmap is the index
 ///    of a node; for every end node, [`Node::end_result`] of each is the index of a result. For
 ///    every node, [`Node::result`] of each set bit of its internal bitmap is the index of a result.
-/// 3. No prefix ends past the address's end, and no node stands there: an ordinary node at depth
 /// 3. No prefix ends past the address's end, and no node begins there: an ordinary node at depth
 ///    `d` has children only if `d + STRIDE < width`. Where the address ends inside a node, the bits
 ///    past its end count as zero.
 ///
 /// Invariants of the accounting:
 /// 4. Every node but the root is the child of exactly one node, every result but the first belongs
-/// 4. Every node but the root is the child of exactly one node, every result but the first belongs
 ///    to exactly one node. In a live tree the rest is free, or in the retire list.
 /// 5. Every node but the root has a child or a result, and a node is an end node exactly where no
 ///    prefix inside it is longer than `d + STRIDE`. So the nodes depend on the RIB alone, not on
-/// its
-///    history.
+///    its history.
 /// 6. The prefixes in the nodes are the RIB's routes, with their next hops.
 /// 7. In a live tree one store replaces `root`, and nothing else that readers can reach is written;
 ///    memory that it has led to is reused only when no reader can be in it.
+#[derive(Debug)]
 pub struct TreeBitmap<F, N: Node = Node64, R: NodeResult = u16, M: Memory = FrozenMemory> {
     pub(super) nodes: M::Array<N>,
     pub(super) results: M::Array<R>,

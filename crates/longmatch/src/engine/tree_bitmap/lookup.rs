@@ -29,7 +29,7 @@ pub(super) fn lookup<F: Family, N: Node, R: NodeResult>(
     }
 }
 
-/// Index of the result of the longest prefix in the node that matches the next bits `v`. Tries all
+/// Index of the result of the longest prefix in a node that matches the bits `v`. Tries all
 /// possible prefixes, longest first.
 #[inline(always)]
 fn tree_function<N: Node>(node: &N, v: u64) -> Option<u32> {
@@ -62,8 +62,7 @@ pub(super) fn node<F, N: Node, R: NodeResult>(tree: View<'_, F, N, R>, index: u3
     unsafe { tree.nodes.read(index as usize) }
 }
 
-/// Reads a result that [`Node::result`] or [`Node::end_result`] names for a set bit, or
-/// [`NO_RESULT`].
+/// Reads a result: [`Node::result`] or [`Node::end_result`] of a set bit, or [`NO_RESULT`].
 #[inline(always)]
 pub(super) fn result<F, N: Node, R: NodeResult>(tree: View<'_, F, N, R>, index: u32) -> R {
     // SAFETY: the index is that of a result (invariants 1 and 2); results that readers can reach

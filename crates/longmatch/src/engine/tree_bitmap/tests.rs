@@ -138,7 +138,7 @@ fn limits_are_errors() {
 
 /// The README's changes to its example: the nodes copied, and those shared by both trees.
 #[test]
-fn the_way_to_a_change_is_copied() {
+fn the_path_to_a_change_is_copied() {
     let mut table = Changing::<Ipv4, Node16, u16>::new(rib(&EXAMPLE), 100);
     let replaced = |nodes, leaves| Replaced { entries: 0, nodes, leaves };
     let nodes = |table: &Changing<Ipv4, Node16, u16>| {
@@ -168,7 +168,7 @@ fn the_way_to_a_change_is_copied() {
 
 /// A replaced tree gives its old answers as long as readers may be in it.
 #[test]
-fn a_tree_before_a_change_stays() {
+fn a_replaced_tree_keeps_its_answers() {
     let mut table = Changing::<Ipv4, Node64, u16>::new(rib(&EXAMPLE), 1000);
     let tree = table.patcher.tree.clone();
     let (before, addr) = (table.patcher.root[0], 0xa7 << 24);
@@ -272,7 +272,7 @@ fn runs_are_used_again() {
     assert_eq!(table.patcher.in_use(), [1, 1]);
 }
 
-/// Random announcements and withdrawals that nest and meet, at both ends and around the strides.
+/// Random announcements and withdrawals, at both ends and around the strides.
 fn random_changes<F: Family, N: Node, R: NodeResult>(steps: u32) {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut random = |below: u64| {
@@ -300,7 +300,7 @@ fn random_changes<F: Family, N: Node, R: NodeResult>(steps: u32) {
 }
 
 #[test]
-fn random_changes_stay_true_to_the_rib() {
+fn random_changes_agree_with_the_rib() {
     random_changes::<Ipv4, Node16, u16>(1500);
     random_changes::<Ipv4, Node64, u32>(1500);
     random_changes::<Ipv6, Node16, u32>(1500);
@@ -349,7 +349,8 @@ fn check_finds_damage() {
     assert!(good.check(&Rib::new()).is_err(), "another RIB");
 }
 
-/// An end node appears and disappears with the longest prefix inside it, on one level and several.
+/// An end node appears and disappears with the longest prefix inside it. On one level and on
+/// several.
 #[test]
 fn end_nodes_change_their_kind() {
     let routes = [("16.0.0.0/4", 1), ("32.0.0.0/4", 2)];
@@ -370,7 +371,7 @@ fn end_nodes_change_their_kind() {
 
 /// A route that changes no answer is stored, and its absence is detected.
 #[test]
-fn check_misses_a_route_that_is_hidden() {
+fn check_detects_a_missing_hidden_route() {
     let hidden = [("10.0.0.0/8", 1), ("10.0.0.0/9", 2), ("10.128.0.0/9", 3)];
     let tree = TreeBitmap::<Ipv4>::compile(&rib(&hidden), &()).unwrap();
     assert!(tree.check(&rib(&hidden[1..])).is_err());

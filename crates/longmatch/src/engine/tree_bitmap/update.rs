@@ -69,8 +69,8 @@ impl<N> Inside<N> {
     }
 }
 
-/// The raw next hops of a node's prefixes, by [`internal_bit`]; 0 for those that it does not hold.
-/// Those of `STRIDE` bits, which an end node holds, come last.
+/// The raw next hops of a node's prefixes, by [`internal_bit`]; 0 for none. Those of `STRIDE` bits,
+/// which an end node holds, come last.
 type Raw = [u32; MOST_RESULTS];
 
 /// Start of the prefixes of `STRIDE` bits in [`Raw`].
@@ -86,8 +86,8 @@ pub(super) struct Patcher<F: Family, N: Node, R: NodeResult> {
     pub(super) root: Owner<u32>,
     free_nodes: FreeRuns,
     free_results: FreeRuns,
-    /// The contents of changed children of the nodes under construction, by the bits that lead to
-    /// each. A stack, as nodes nest.
+    /// The changed children of the nodes under construction, by the bits to each. A stack, as nodes
+    /// nest.
     inside: Vec<(u64, Inside<N>)>,
     /// Children whose siblings are not complete yet. A stack too.
     children: Vec<N>,
@@ -299,8 +299,8 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         }
         self.retire_children(node);
         let Self { nodes, free_nodes, children, .. } = self;
-        let brothers = &children[first_child..];
-        let run = free_nodes.place(nodes, brothers).ok_or(CannotPatch)?;
+        let siblings = &children[first_child..];
+        let run = free_nodes.place(nodes, siblings).ok_or(CannotPatch)?;
         children.truncate(first_child);
         self.taken.push(Items::Nodes(run));
         self.written.nodes += u64::from(run.count);
@@ -313,7 +313,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         Ok(N::new(Bitmaps { internal: 1, external: 0, end: true }, 0, results))
     }
 
-    /// Places a node's results for `raw`, or keeps them; returns the index of the first.
+    /// Places a node's results for `raw`, or keeps them. Returns the index of the first.
     fn changed_results(&mut self, node: Option<&N>, raw: &Raw) -> Result<u32, CannotPatch> {
         let mut stored = [R::default(); MOST_RESULTS];
         let mut count = 0;

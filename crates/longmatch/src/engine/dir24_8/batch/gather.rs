@@ -1,4 +1,4 @@
-//! Gathers vectors of entries, several vectors in flight, and prefetches the entries of `tbl24`.
+//! Gathers several vectors of entries in flight, with `tbl24` prefetched.
 //!
 //! The vectors of a group go through each level together, so that their gathers overlap. IPv4 is
 //! best with two vectors: the gathers of `tbl24` are independent and few addresses continue, so

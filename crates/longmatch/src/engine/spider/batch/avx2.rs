@@ -34,7 +34,7 @@ pub(super) fn fused<F: Family, E: Entry, const N: usize>(
     partial(spider, rest, out_rest);
 }
 
-/// Answers all addresses in groups of up to [`VECTORS`] vectors, each level prefetched.
+/// Answers all addresses in groups of [`VECTORS`] vectors, each level prefetched.
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 pub(super) fn ahead<F: Family, E: Entry>(
     spider: &Spider<F, E>,
@@ -213,7 +213,7 @@ fn vector(lanes: &[u32; LANES]) -> __m256i {
     unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
 }
 
-/// Writes results as answers, in the order of the addresses (Algorithm 2, lines 38 and 39).
+/// Writes results as answers, in address order (Algorithm 2, lines 38 and 39).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store<F: Family, const USED: usize>(res: __m256i, out: &mut [Option<NextHopId>; USED]) {

@@ -10,7 +10,7 @@ use crate::simd::prefetch;
 /// Addresses in a vector.
 const LANES: usize = 16;
 
-/// Answers all addresses in groups of up to [`VECTORS`] vectors, each level prefetched.
+/// Answers all addresses in groups of [`VECTORS`] vectors, each level prefetched.
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 pub(super) fn ahead<F: Family, E: Entry>(
