@@ -143,8 +143,8 @@ impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
         compile::compile(rib, config)
     }
 
-    /// Direct pointing, then the rows of each octet that half of all rows need. Addresses of longer
-    /// routes go further.
+    /// Direct pointing, then each octet's rows, until these are half of all rows. Addresses of
+    /// longer routes go further.
     fn reads(&self) -> Vec<usize> {
         let mut reads = alloc::vec![DIRECT_ENTRIES * size_of::<E>()];
         let mut above = 0;
