@@ -22,8 +22,8 @@ macro_rules! engines {
         #[non_exhaustive]
         pub enum EngineKind {
             $(#[doc = $about] $kind,)*
-            /// The engine that suits the table, the CPU and the use best; see
-            /// [`auto`](super::auto). The compiled structure has the chosen engine's name.
+            /// The best engine for the table, the CPU and the use; see [`auto`](super::auto). The
+            /// compiled structure has the chosen engine's name.
             Auto,
         }
 

@@ -40,8 +40,8 @@ pub enum Usage {
 pub struct Wish {
     /// How lookups will be made.
     pub usage: Usage,
-    /// Limit on the bytes of one family's structure, as [`MemoryUsage`](crate::MemoryUsage) counts
-    /// them; temporary memory of compiling does not count.
+    /// Limit on the bytes of one family's structure. Counted as in
+    /// [`MemoryUsage`](crate::MemoryUsage), without temporary memory of compiling.
     pub memory: Option<u64>,
     /// The instructions that lookups will use; `None` for the best that this CPU has.
     pub level: Option<Level>,
@@ -80,7 +80,7 @@ impl Wish {
 pub struct Prediction {
     /// The engine with the proposed options.
     pub spec: EngineSpec,
-    /// Cycles a lookup on the CPU that the model was fitted on; meaningful only in comparisons.
+    /// Cycles a lookup on the fitted CPU; meaningful only in comparisons.
     pub cycles: f64,
     /// Bytes of the structure.
     pub bytes: u64,
@@ -111,11 +111,11 @@ pub fn rank<F: NamedEngines>(rib: &Rib<F>, wish: &Wish) -> Vec<Prediction> {
     ranking
 }
 
-/// Factor by which the model's bytes are never wrong. An engine predicted to exceed the memory
+/// Bound on the factor by which the model's bytes are wrong. An engine predicted to exceed the memory
 /// limit by this factor is not compiled.
 const HOPELESS: u64 = 8;
 
-/// Compiles the first engine of the [ranking](rank) that fits, and hands it to the visitor.
+/// Compiles the first engine of the [ranking](rank) that fits.
 ///
 /// Returns the visitor's output with the engine's prediction. Where an engine refuses the table,
 /// its [wider](EngineSpec::wider) variants are tried, then the next engine. O(routes), and one
@@ -207,7 +207,7 @@ impl<F: NamedEngines, V: EngineVisitor<F>> EngineVisitor<F> for Offer<'_, V> {
     }
 }
 
-/// Builds the engine that the options of `auto` lead to, within their memory limit and the spec's.
+/// Builds the engine that the options of `auto` choose, within both memory limits.
 pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,

@@ -95,7 +95,7 @@ const RADIX: Costs =
 
 /// Factor of a step's cost with addresses of 128 bits.
 const WIDE: f64 = 1.5;
-/// Cycles that each byte of the structure costs a lookup, as it displaces other cached data.
+/// Cycles that each byte costs a lookup by displacing other cached data.
 const PER_BYTE: f64 = 0.06 / MIB;
 
 const KIB: f64 = 1024.0;
@@ -228,7 +228,7 @@ fn dxr(table: &Summary, d: u8, lookup: &mut Lookup) {
     lookup.steps((halvings(usual) - lines) * share);
 }
 
-/// The greatest next hop up to which most of DXR's chunks have none above 255, and short ranges.
+/// Up to this next hop most of DXR's chunks are short, with none above 255.
 const SHORT_HOPS: u32 = 511;
 /// Bytes of a cache line.
 const LINE: f64 = 64.0;
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accesses_cost_more_the_more_bytes_there_are() {
+    fn accesses_cost_more_with_more_bytes() {
         for access in [THROUGHPUT, LATENCY] {
             let sizes = (0..36).map(|log2| (1u64 << log2) as f64);
             let cycles: Vec<f64> = sizes.map(|bytes| along(access, bytes)).collect();

@@ -107,9 +107,9 @@ mod tests {
         assert_eq!(summary.share_deeper(8), 0.5);
     }
 
-    /// A prefix inside one with the same next hop adds no start; nor does the lowest address.
+    /// Prefixes inside one with the same next hop add no start; nor does address 0.
     #[test]
-    fn what_changes_nothing_is_not_counted() {
+    fn equal_next_hops_add_no_start() {
         let none = Summary::of(&Rib::<Ipv6>::new());
         assert_eq!((none.starts, none.max_next_hop, none.share_deeper(0)), (0, 0, 0.0));
         let all = Summary::of(&rib::<Ipv6>(&[("::/0", 3), ("2001:db8::/32", 3)]));

@@ -66,7 +66,7 @@ fn other_options_are_errors() {
 }
 
 #[test]
-fn auto_has_a_name_but_is_not_one_of_all() {
+fn auto_has_a_name_but_is_not_in_all() {
     assert_eq!("auto".parse(), Ok(EngineKind::Auto));
     assert!(!EngineKind::ALL.contains(&EngineKind::Auto));
     assert!(Ipv4::has(EngineKind::Auto) && Ipv6::has(EngineKind::Auto));
@@ -115,7 +115,7 @@ fn rankings_are_in_order() {
     assert!(others.is_sorted_by(|a, b| a.bytes <= b.bytes) && others[0].bytes > 1 << 20);
 }
 
-/// Predicted bytes are within the factor that marks an engine as hopeless, with a margin.
+/// Predicted bytes are within the factor that marks an engine as hopeless.
 fn predicts_bytes<F: Engines>() {
     for (count, hops) in [(1, 1), (10, 3), (3000, 200), (60_000, 1000), (60_000, 70_000)] {
         let rib = internet::<F>(count, hops);
@@ -132,12 +132,12 @@ fn predicts_bytes<F: Engines>() {
 }
 
 #[test]
-fn bytes_are_about_as_predicted() {
+fn bytes_are_close_to_predictions() {
     predicts_bytes::<Ipv4>();
     predicts_bytes::<Ipv6>();
 }
 
-/// A memory limit holds, the best fitting engine is chosen, and a limit that none fits is an error
+/// A memory limit holds, and the best fitting engine is chosen. A limit that none fits is an error
 /// that names the bytes needed.
 fn caps_hold<F: Engines>(rib: &Rib<F>) {
     let mut refused = 0;
@@ -169,7 +169,7 @@ fn caps_on_memory_hold() {
 
 /// A best-ranked engine that refuses the table is passed over.
 #[test]
-fn the_next_engine_has_its_turn() {
+fn the_next_engine_is_tried() {
     let hop = |raw| NextHopId::new(raw).unwrap();
     let mut rib = internet::<Ipv4>(1000, 9);
     rib.insert("0.0.0.0/1".parse().unwrap(), hop(u32::MAX)).unwrap();
@@ -188,7 +188,7 @@ fn the_next_engine_has_its_turn() {
 }
 
 #[test]
-fn the_prediction_names_what_was_compiled() {
+fn the_prediction_names_the_compiled_engine() {
     struct Named;
     impl EngineVisitor<Ipv4> for Named {
         type Output = (&'static str, String);

@@ -1,7 +1,7 @@
-//! Verifies what `layout.rs` states, and the tables against the RIB on every address.
+//! Verifies the invariants of `layout.rs`, and every answer against the RIB.
 //!
-//! One walk in order of addresses does both: it marks the groups that it meets, so that none is
-//! shared or lost, and holds each change of next hop against the RIB's disjoint ranges.
+//! One walk in order of addresses does both: it marks the groups, so that none is shared or lost,
+//! and compares each change of next hop with the RIB's disjoint ranges.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +15,7 @@ use crate::engine::kit::{Corrupt, Shape};
 use crate::net::{Bits, Family, Prefix};
 use crate::rib::Rib;
 
-/// `unused` are the groups that no entry names.
+/// Checks the tables; `unused` are the groups that no entry names.
 pub(super) fn check<F: Family, E: Entry>(
     [tbl24, tbl8]: [&[E]; 2],
     unused: Vec<u32>,
@@ -53,13 +53,13 @@ struct Walk<'a, F: Family, E> {
     rib: &'a Rib<F>,
     /// The RIB's ranges, read in step with the walk.
     expected: Expected<'a, F>,
-    /// Which groups have been met, in an entry or among those that are not used.
+    /// Marks of the groups met so far, in an entry or among the unused ones.
     met: Vec<bool>,
 }
 
 impl<F: Family, E: Entry> Walk<'_, F, E> {
-    /// Walks a table whose addresses begin at `start`, and what is below it. Recursion is as deep
-    /// as the groups: 14 levels at most.
+    /// Walks a table whose addresses begin at `start`, and the tables below it. The recursion is as
+    /// deep as the groups: at most 14 levels.
     fn level(&mut self, level: Level, start: F::Bits) -> Result<(), Corrupt> {
         let entries = match level.group {
             None => self.tbl24,

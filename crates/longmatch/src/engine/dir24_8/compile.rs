@@ -1,4 +1,4 @@
-//! RIB to tables: block by block, each slot's answer or group.
+//! Compiles a RIB to tables: block by block, each slot's answer or group.
 
 use core::marker::PhantomData;
 
@@ -17,7 +17,7 @@ pub(super) fn compile<F: Family, E: Entry>(rib: &Rib<F>) -> Result<Dir24_8<F, E>
     let entries: &mut [E] = &mut tbl24;
     rib.root_block().for_each_slots(FIRST_BITS, |slots| {
         let entry = entry(&mut fresh, &slots).expect("as many groups as were counted");
-        // What no route covers is not written, so it takes no memory.
+        // Slots without a route are not written, so they take no memory.
         if entry != E::default() {
             entries[slots.first..][..slots.count].fill(entry);
         }
@@ -25,16 +25,16 @@ pub(super) fn compile<F: Family, E: Entry>(rib: &Rib<F>) -> Result<Dir24_8<F, E>
     Ok(Dir24_8 { tbl24, tbl8, family: PhantomData })
 }
 
-/// Where groups find their places.
+/// Allocation of groups.
 pub(super) trait Groups<E> {
-    /// Takes a group to which no entry leads; `None` when there is none.
+    /// Takes a group that no entry leads to; `None` when there is none.
     fn take(&mut self) -> Option<u32>;
 
-    /// Writes a group that was taken and to which no entry leads yet.
+    /// Writes a group that was taken and that no entry leads to yet.
     fn write(&mut self, group: u32, entries: &[E; GROUP_SLOTS]);
 }
 
-/// The groups of a table that is being compiled.
+/// The groups of a table under construction.
 struct Fresh<'a, E> {
     tbl8: &'a mut [E],
     used: usize,
@@ -51,8 +51,8 @@ impl<E: Entry> Groups<E> for Fresh<'_, E> {
     }
 }
 
-/// The entry of some slots, for which groups are built where they need some; `None` when there are
-/// too few. Recursion is as deep as the groups: 13 levels at most.
+/// Returns the entry of some slots, and builds the groups that they need. `None` when there are too
+/// few groups. The recursion is as deep as the groups: at most 13 levels.
 pub(super) fn entry<F: Family, E: Entry>(
     groups: &mut impl Groups<E>,
     slots: &Slots<'_, F>,
@@ -63,7 +63,7 @@ pub(super) fn entry<F: Family, E: Entry>(
     }
 }
 
-/// An entry that names the new group of a block.
+/// Builds the group of a block and returns the entry that names it.
 fn group<F: Family, E: Entry>(groups: &mut impl Groups<E>, block: Block<'_, F>) -> Option<E> {
     let group = groups.take()?;
     let mut entries = [E::default(); GROUP_SLOTS];
@@ -76,7 +76,7 @@ fn group<F: Family, E: Entry>(groups: &mut impl Groups<E>, block: Block<'_, F>) 
     complete.then(|| E::group(group))
 }
 
-/// Whether the entries hold the table; the number of groups it needs.
+/// Verifies that the entries hold the table; returns the number of groups it needs.
 pub(super) fn fits<F: Family, E: Entry>(
     rib: &Rib<F>,
     shape: &Shape,
@@ -93,13 +93,13 @@ pub(super) fn fits<F: Family, E: Entry>(
     Ok(groups as usize)
 }
 
-/// The groups of a table: a block of addresses at a depth where groups stand, that a route longer
-/// than the block lies in, has one (invariant 5).
+/// Number of groups of a table. Each block at a depth where groups stand has one if it contains a
+/// longer route (invariant 5).
 pub(super) fn groups_needed(shape: &Shape) -> u64 {
     shape.blocks_from(FIRST_BITS, GROUP_BITS)
 }
 
-/// The bytes of `tbl24` and `tbl8`.
+/// Estimated bytes of `tbl24` and `tbl8`.
 pub(super) fn estimate(shape: &Shape, entry: usize) -> u64 {
     let entries = FIRST_SLOTS as u64 + GROUP_SLOTS as u64 * groups_needed(shape);
     entries * entry as u64

@@ -32,25 +32,25 @@ pub trait Entry: sealed::Sealed + Single + Debug + Default + Send + Sync + 'stat
     const BITS: u32;
     /// The greatest next hop that fits beside the top bit.
     const MAX_NEXT_HOP: u32 = (1 << (Self::BITS - 1)) - 1;
-    /// How many groups can be numbered, from 0 on.
+    /// Number of groups that can be numbered, from 0 on.
     const MAX_GROUPS: usize = 1 << (Self::BITS - 1);
 
-    /// An entry that answers: a raw next hop of at most [`Entry::MAX_NEXT_HOP`].
+    /// Builds an entry that answers: a raw next hop up to [`Entry::MAX_NEXT_HOP`].
     fn answer(raw: u32) -> Self;
 
-    /// An entry that leads on: a group of number less than [`Entry::MAX_GROUPS`].
+    /// Builds an entry that names a group, below [`Entry::MAX_GROUPS`].
     fn group(group: u32) -> Self;
 
-    /// The entry, widened.
+    /// Returns the entry, widened.
     fn to_bits(self) -> u32;
 
-    /// Whether it leads on to a group.
+    /// Whether the entry names a group.
     #[inline(always)]
     fn is_group(self) -> bool {
         self.to_bits() >> (Self::BITS - 1) != 0
     }
 
-    /// The group or the raw next hop.
+    /// Returns the group or the raw next hop.
     #[inline(always)]
     fn value(self) -> u32 {
         self.to_bits() & Self::MAX_NEXT_HOP
@@ -98,22 +98,22 @@ mod sealed {
 ///  tbl8    groups of 256 entries, indexed by the next 8 bits:  | group 0 | group 1 | group 2 | ...
 /// ```
 ///
-/// Invariants, on which the unchecked reads of the lookups rest:
+/// Invariants that the unchecked reads of the lookups rely on:
 /// 1. `tbl24` has 2^24 entries, `tbl8` a multiple of 256 and at most `E::MAX_GROUPS` groups.
 /// 2. An entry with its top bit set names a group inside `tbl8`.
 /// 3. A group stands at a depth less than the address's width: at depth 24 for IPv4, and at 24, 32,
-///    ... 120 for IPv6; so the entries of the deepest groups answer.
+///    ... 120 for IPv6; so the entries of the deepest groups are answers.
 ///
 /// Invariants of the accounting:
-/// 4. A group is named by exactly one entry. In a table that changes, what remains is free, or in
-///    the retire list.
-/// 5. A block of addresses has a group exactly where the RIB has a route inside it that is longer.
-///    The number of groups therefore depends on the RIB alone, not on the way to it.
-/// 6. In a table that changes, the entries that readers can come to are replaced with one store
-///    each, and a group that an entry has named is not used again as long as a reader can be in it.
+/// 4. Exactly one entry names a group. In a live table the remaining groups are free, or in the
+///    retire list.
+/// 5. A block of addresses has a group exactly where the RIB has a longer route inside it. So the
+///    number of groups depends on the RIB alone, not on its history.
+/// 6. In a live table one store replaces each entry that readers can reach, and a group that an
+///    entry has named is reused only when no reader can be in it.
 ///
-/// The vector kernels load 32 bits at a time. Where entries have 16, they load an aligned pair of
-/// entries and pick one, which never reaches past the end as both arrays have even lengths.
+/// The vector kernels load 32 bits at a time. Of 16-bit entries they load an aligned pair and pick
+/// one, which never reaches past the end as both arrays have even lengths.
 #[derive(Debug)]
 pub struct Dir24_8<F, E: Entry = u16, M: Memory = FrozenMemory> {
     pub(super) tbl24: M::Array<E>,
@@ -129,12 +129,12 @@ impl<F, E: Entry> Clone for Dir24_8<F, E> {
 }
 
 impl<F, E: Entry, M: Memory> Dir24_8<F, E, M> {
-    /// How many groups have been used.
+    /// Number of groups that have ever been used.
     pub(super) fn groups(&self) -> usize {
         self.tbl8.count() / GROUP_SLOTS
     }
 
-    /// What lookups go by.
+    /// Returns the view that lookups read.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, F, E> {
         View {
@@ -146,12 +146,12 @@ impl<F, E: Entry, M: Memory> Dir24_8<F, E, M> {
     }
 }
 
-/// The tables as lookups see them, whichever memory they lie in. Passed by value, so that loops keep
+/// The tables as lookups read them, in either kind of memory. Passed by value, so that loops keep
 /// the arrays' addresses in registers.
 pub(super) struct View<'a, F, E: Entry> {
     pub tbl24: Items<'a, E>,
     pub tbl8: Items<'a, E>,
-    /// More than every index into `tbl8`.
+    /// Exclusive upper bound on indices into `tbl8`.
     pub tbl8_capacity: usize,
     family: PhantomData<F>,
 }
@@ -165,14 +165,14 @@ impl<F, E: Entry> Clone for View<'_, F, E> {
 
 impl<F, E: Entry> Copy for View<'_, F, E> {}
 
-/// Where an entry lies.
+/// Position of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Place {
     First(usize),
     Below(usize),
 }
 
-/// One of the tables, and which bits of the address index it.
+/// One of the tables, and the bits of the address that index it.
 #[derive(Clone, Copy)]
 pub(super) struct Level {
     /// The group; `None` means `tbl24`.
@@ -189,17 +189,17 @@ impl Level {
         if self.group.is_none() { FIRST_BITS } else { GROUP_BITS }
     }
 
-    /// Bits of the address up to and with this table.
+    /// Bits of the address up to the end of this table.
     pub fn end(self) -> u8 {
         self.depth + self.bits()
     }
 
-    /// A group that an entry of this table names.
+    /// The group that an entry of this table names.
     pub fn below(self, group: u32) -> Self {
         Self { group: Some(group), depth: self.end() }
     }
 
-    /// Where an entry of this table lies.
+    /// Position of an entry of this table.
     pub fn place(self, slot: usize) -> Place {
         match self.group {
             None => Place::First(slot),

@@ -1,4 +1,4 @@
-//! One address: index `tbl24`; where the entry names a group, index that with the next 8 bits.
+//! One address: index `tbl24`; if the entry names a group, index it with the next 8 bits.
 
 use super::layout::{Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS, View};
 use crate::net::{Bits, Family, NextHopId};
@@ -13,19 +13,19 @@ impl<F: Family, E: Entry> View<'_, F, E> {
         NextHopId::new(entry.value())
     }
 
-    /// The entry of `tbl24` for an address.
+    /// Reads the entry of `tbl24` for an address.
     #[inline(always)]
     fn first(self, key: F::Bits) -> E {
         // SAFETY: `extract` yields 24 bits, and the table has 2^24 entries (invariant 1).
         unsafe { self.tbl24.load(key.extract(0, FIRST_BITS)) }
     }
 
-    /// The entry that answers, from a first one that names a group.
+    /// Follows groups from a first entry to the entry that answers.
     #[inline(always)]
     fn below(self, mut entry: E, key: F::Bits) -> E {
         let mut offset = FIRST_BITS;
         loop {
-            // The next byte is always at the top of `window`: one shift a level.
+            // The next byte is always at the top of `window`, so a level costs one shift.
             let mut window = key.window(offset);
             for _ in 0..u64::BITS as u8 / GROUP_BITS {
                 entry = self.grouped(entry, (window >> (64 - GROUP_BITS)) as usize);
@@ -38,7 +38,7 @@ impl<F: Family, E: Entry> View<'_, F, E> {
         }
     }
 
-    /// Entry `slot` of the group that an entry names.
+    /// Reads entry `slot` of the group that an entry names.
     #[inline(always)]
     fn grouped(self, entry: E, slot: usize) -> E {
         debug_assert!(slot < GROUP_SLOTS);

@@ -1,5 +1,7 @@
-//! DIR-24-8-BASIC (Gupta, Lin and McKeown, INFOCOM 1998): a table of all 2^24 first-24-bit values,
-//! and groups of 256 entries for what is longer. See the README beside this file.
+//! DIR-24-8-BASIC (Gupta, Lin and McKeown, INFOCOM 1998).
+//!
+//! A table of all 2^24 first-24-bit values, and groups of 256 entries for longer routes. See the
+//! README beside this file.
 //!
 //! | | |
 //! |---|---|
@@ -33,7 +35,7 @@ use crate::simd::Simd;
 
 pub(super) const NAME: &str = "dir24_8";
 
-/// What the registry knows of it.
+/// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
 impl<F: Family, E: Entry, M: Memory> Lookup<F> for Dir24_8<F, E, M> {
@@ -72,8 +74,8 @@ impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
         compile::compile(rib)
     }
 
-    /// Few IPv4 addresses go on to `tbl8`. How many groups an IPv6 address goes through depends on
-    /// the address.
+    /// Few IPv4 addresses continue to `tbl8`. The number of groups that an IPv6 address goes
+    /// through depends on the address.
     fn reads(&self) -> Vec<usize> {
         if F::WIDTH == 32 { alloc::vec![FIRST_SLOTS * size_of::<E>()] } else { Vec::new() }
     }
@@ -87,8 +89,9 @@ impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
     }
 }
 
-/// Builds the variant that the options name; without options, 16-bit entries where they hold the
-/// table and 32-bit entries otherwise.
+/// Builds the variant that the options name.
+///
+/// Without options, 16-bit entries where they hold the table and 32-bit entries otherwise.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {

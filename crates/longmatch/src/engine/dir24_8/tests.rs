@@ -19,7 +19,7 @@ fn rib<F: Family>(routes: &[(&str, u32)]) -> Rib<F> {
     routes.iter().map(|(p, n)| Route { prefix: prefix(p), next_hop: hop(*n) }).collect()
 }
 
-/// A RIB and tables that change with it; the accounts are exact after each change.
+/// A RIB and a live table kept equal; each change verifies the accounts.
 struct Changing<F: Family, E: Entry> {
     rib: Rib<F>,
     patcher: Patcher<F, E>,
@@ -27,13 +27,13 @@ struct Changing<F: Family, E: Entry> {
 }
 
 impl<F: Family, E: Entry> Changing<F, E> {
-    /// With capacity for so many groups.
+    /// Builds a table with capacity for `groups` groups.
     fn new(rib: Rib<F>, groups: usize) -> Self {
         let tables = Dir24_8::<F, E>::compile(&rib, &()).unwrap();
         Self { patcher: Patcher::new(&tables, groups).unwrap(), rib, epoch: 1 }
     }
 
-    /// All entries.
+    /// Returns all entries.
     fn entries(&self) -> [Vec<E>; 2] {
         self.patcher.entries().map(<[E]>::to_vec)
     }
@@ -51,7 +51,7 @@ impl<F: Family, E: Entry> Changing<F, E> {
         self.patcher.patch(&self.rib, &changed)
     }
 
-    /// What was taken out is in the retire list, and then free.
+    /// Verifies the accounts with removed groups in the retire list, and then free.
     fn check(&mut self) {
         self.patcher.check(&self.rib).unwrap();
         self.reclaim();
@@ -77,7 +77,7 @@ impl<F: Family, E: Entry> Changing<F, E> {
     }
 }
 
-/// The example of the README.
+/// The example of the README holds.
 #[test]
 fn the_readme_example() {
     let routes = [("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.128/25", 3)];
@@ -93,7 +93,7 @@ fn the_readme_example() {
     tables.check(&rib).unwrap();
 }
 
-/// D5: all 32,768 groups of 16-bit entries are usable, by compiling and by patching; one more is
+/// D5: all 32,768 groups of 16-bit entries are usable, by compiling and by patching. One more is
 /// refused and changes nothing. D1: also after many rounds.
 #[test]
 fn n_of_n_groups_are_usable() {
@@ -110,7 +110,7 @@ fn n_of_n_groups_are_usable() {
         assert_eq!(table.set(&[(new, 8)]), Err(CannotPatch));
         assert!(table.entries() == before, "a refused change left a trace");
         assert_eq!(Dir24_8::<Ipv4, u16>::compile(&table.rib, &()).unwrap_err(), limit);
-        // Readers may be in the old group: it can be used again when they are not.
+        // Readers may be in the old group: it is reusable once they have left it.
         assert_eq!(table.set(&[(new, 8), (old, 0)]), Err(CannotPatch));
         table.set(&[(new, 0), (old, 0)]).unwrap();
         assert_eq!(table.set(&[(new, 8)]), Err(CannotPatch));
@@ -121,13 +121,13 @@ fn n_of_n_groups_are_usable() {
     table.check();
 }
 
-/// A change for which there is no room, or that entries do not hold, leaves nothing behind.
+/// A change beyond the capacity or the entries' range has no effect.
 #[test]
 fn no_room_is_no_change() {
     let rib = rib::<Ipv6>(&[("2001:db8::/32", 1), ("2001:db8::/40", 2)]);
     let mut table = Changing::<Ipv6, u16>::new(rib.clone(), 5);
     for changes in [
-        // The first has room for itself alone.
+        // The first change alone fits.
         &[("2001:db8::/48", 3), ("2001:db8:ff00::/64", 4)][..],
         &[("2001:db8::/33", 9), ("2001:db8::/41", 32_768)],
         &[("2001:db8::/80", 3)],
@@ -144,23 +144,23 @@ fn no_room_is_no_change() {
     assert_eq!(table.patcher.groups_in_use(), 5);
 }
 
-/// What the README says of changes: which stores show them.
+/// The README's description of changes: the stores that publish each.
 #[test]
 fn entries_are_replaced_one_by_one() {
     let routes = [("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.128/25", 3)];
     let mut table = Changing::<Ipv4, u16>::new(rib(&routes), 8);
     let replaced = |entries, nodes, leaves| Replaced { entries, nodes, leaves };
-    // All of a cover but what longer routes cover: one /20, and half of a group.
+    // A cover's entries except those of longer routes: one /20, and half of a group.
     assert_eq!(table.step("10.0.0.0/16", 4), replaced(256 - 16 - 1, 0, 128));
     assert_eq!(table.step("10.0.64.0/20", 5), replaced(16, 0, 0));
     assert_eq!(table.step("10.0.80.128/25", 6), replaced(0, 0, 128));
-    // A group that comes, one that stays, and one that goes.
+    // A new group, a changed group, and a removed group.
     assert_eq!(table.step("10.0.81.0/30", 7), replaced(1, 1, 0));
     assert_eq!(table.step("10.0.81.8/29", 8), replaced(0, 0, 8));
     assert_eq!(table.step("10.0.80.128/25", 0), replaced(1, 0, 0));
-    // Announced with the next hop that its cover has.
+    // Announced with the next hop of its cover.
     assert_eq!(table.step("10.0.82.0/24", 4), replaced(0, 0, 0));
-    // Several of a commit, which meet in a group: its entries are replaced for each, by the same.
+    // Several changes in a commit that meet in a group: each stores the same value.
     let changes =
         [("10.0.80.0/22", 9), ("10.0.81.0/24", 0), ("10.0.81.0/30", 0), ("10.0.83.1/32", 1)];
     let changes = changes.map(|(p, n)| (prefix(p), n));
@@ -168,7 +168,7 @@ fn entries_are_replaced_one_by_one() {
     table.check();
 }
 
-/// The other limit of 16-bit entries, and the choice of entries by the table.
+/// The next-hop limit of 16-bit entries, and the choice of entries by the table.
 #[test]
 fn limits_are_errors_and_choose_the_entries() {
     let narrow = "dir24_8:entry=16";
@@ -215,7 +215,7 @@ fn covers_spare_their_specifics() {
     assert_eq!((table.answer("10.1.0.0/32"), table.answer("9.0.0.0/32")), (3, 0));
 }
 
-/// F1, R3, R1: withdrawal in a chain of covers, of all but one, of host routes at both ends.
+/// F1, R3, R1: withdrawals in a chain of covers, of all but one route, of host routes at both ends.
 #[test]
 fn withdrawals_show_the_right_cover() {
     let routes = [
@@ -241,8 +241,8 @@ fn withdrawals_show_the_right_cover() {
     table.step("10.9.0.0/22", 0);
 }
 
-/// D1, D3, R2: adding and deleting for ever takes no more memory, and a child with its parent's
-/// next hop counts like any other.
+/// D1, D3, R2: repeated adding and deleting takes no more memory. A child with its parent's next
+/// hop counts like any other.
 #[test]
 fn groups_are_reused() {
     let mut table = Changing::<Ipv6, u32>::new(rib(&[("2001:db8::/32", 1)]), 14);
@@ -261,7 +261,7 @@ fn groups_are_reused() {
     assert_eq!(table.patcher.groups_in_use(), 0);
 }
 
-/// Random announcements and withdrawals that nest and meet, at both ends and round the strides, in
+/// Random announcements and withdrawals that nest and meet. At both ends and around the strides, in
 /// commits of several sizes; drained in the end.
 fn random_changes<F: Family, E: Entry>(steps: u32) {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -292,14 +292,14 @@ fn random_changes<F: Family, E: Entry>(steps: u32) {
 }
 
 #[test]
-fn random_changes_stay_true_to_the_rib() {
+fn random_changes_agree_with_the_rib() {
     random_changes::<Ipv4, u16>(32);
     random_changes::<Ipv4, u32>(16);
     random_changes::<Ipv6, u16>(16);
     random_changes::<Ipv6, u32>(32);
 }
 
-/// `check` must be able to fail, before anything is read past an array.
+/// `check` detects damage before it reads past an array.
 #[test]
 fn check_finds_damage() {
     let routes = [("10.0.0.0/8", 1), ("10.0.80.128/25", 3), ("10.0.81.0/32", 2)];
@@ -337,7 +337,7 @@ fn check_finds_damage() {
     assert!(good.check(&Rib::new()).is_err(), "another RIB");
 }
 
-/// Every kernel, at every level, on both kinds of entries, for batches of uneven sizes.
+/// Every kernel at every level, for both kinds of entries and uneven batches.
 #[test]
 fn levels_agree() {
     fn agree<F: Family, E: Entry>() {

@@ -1,11 +1,11 @@
-//! Tables that change under readers.
+//! Live tables.
 //!
 //! Each address has its answer in one entry, so one store changes it. A change affects the slots
-//! whose addresses its prefix covers and no longer route does. What their entries are to be is put
-//! together from the RIB: an entry of a group that stays is replaced where it lies; a group that is
-//! needed now is built aside, with all groups below it, and shown by the entry that names it; a
-//! group that is not needed any more gives way to its answer. All stores come last, when every group
-//! has its place: a change for which there is none has left no trace then.
+//! whose addresses its prefix covers and no longer route does. Their new entries are built from the
+//! RIB: an entry of a group that remains is replaced in place; a newly needed group is built aside,
+//! with all groups below it, and the store of the entry that names it publishes it; the answer
+//! replaces a group that is no longer needed. All stores come last, when every group has its place,
+//! so a change that does not fit has no effect.
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -20,13 +20,13 @@ use crate::mem::{Live, LiveMemory, MemoryUsage, Owner, RetireList};
 use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::{Block, Rib, Slots};
 
-/// A change of more entries of `tbl24` than 2 to the power of this is as much work as a fresh
-/// compile.
+/// log2 of the most entries of `tbl24` to change in place. Beyond, a fresh compile takes no more
+/// work.
 const MOST_ENTRIES: u8 = 16;
-/// Room for groups, beside as many again as there are.
+/// Spare bytes of groups, on top of twice the groups in use.
 const SPARE_BYTES: usize = 1 << 20;
 
-/// Tables whose `tbl8` has capacity for more groups, and their write side.
+/// Moves the tables into live memory with spare groups, and makes their write side.
 pub(super) fn live<F: Family, E: Entry>(tables: Dir24_8<F, E>) -> LiveEngine<F> {
     let spare = SPARE_BYTES / (GROUP_SLOTS * size_of::<E>());
     let groups = tables.groups().saturating_mul(2).saturating_add(spare).min(E::MAX_GROUPS);
@@ -41,20 +41,20 @@ pub(super) struct Patcher<F: Family, E: Entry> {
     pub(super) tables: Arc<Dir24_8<F, E, LiveMemory>>,
     tbl24: Owner<E>,
     groups: FreeGroups<E>,
-    /// What entries are to be, in the order in which they are replaced.
+    /// New entries, in the order in which they are stored.
     stores: Vec<(Place, E)>,
-    /// Those of them that name a group, or have named one.
+    /// Those new entries that name a group, or replace one that did.
     renamed: BTreeMap<Place, E>,
-    /// Groups that are not needed any more after this patch.
+    /// Groups that are no longer needed after this patch.
     retired: Vec<u32>,
     retire_list: RetireList<u32>,
 }
 
-/// Groups into which no reader can come yet.
+/// Groups that no reader can reach.
 struct FreeGroups<E: Entry> {
     tbl8: Owner<E>,
     free: Vec<u32>,
-    /// Groups that were taken in this patch.
+    /// Groups taken in this patch.
     taken: Vec<u32>,
 }
 
@@ -67,13 +67,13 @@ impl<E: Entry> Groups<E> for FreeGroups<E> {
     }
 
     fn write(&mut self, group: u32, entries: &[E; GROUP_SLOTS]) {
-        // SAFETY: no entry that readers come to names a group that was free (invariant 6).
+        // SAFETY: the group was free, so no entry that readers can reach names it (invariant 6).
         unsafe { self.tbl8.write(group as usize * GROUP_SLOTS, entries) };
     }
 }
 
 impl<F: Family, E: Entry> Patcher<F, E> {
-    /// Tables that can grow to so many groups. `None` when there is not as much memory.
+    /// Builds tables that can grow to `groups` groups. `None` when memory runs out.
     pub(super) fn new(tables: &Dir24_8<F, E>, groups: usize) -> Option<Self> {
         let (tbl24, tbl24_owner) = Live::with_capacity(&tables.tbl24, 0)?;
         let capacity = groups.saturating_mul(GROUP_SLOTS);
@@ -89,8 +89,8 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         })
     }
 
-    /// An entry as it is to be. One that answers before and after is as it was: who asks for it a
-    /// second time wants the same of it again.
+    /// Returns the new value of an entry. An entry that answers before and after may be stale; a
+    /// second store to it writes the same value.
     fn entry(&self, place: Place) -> E {
         if !self.renamed.is_empty()
             && let Some(entry) = self.renamed.get(&place)
@@ -103,7 +103,7 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         }
     }
 
-    /// Brings the entries of a table up to date, of which the RIB says `block`.
+    /// Brings the entries of a table up to date; `block` is the RIB's view of them.
     fn level(
         &mut self,
         prefix: Prefix<F>,
@@ -147,12 +147,12 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         Ok(())
     }
 
-    /// The entry of a slot that has had none of this kind.
+    /// Builds the entry of a slot whose kind of entry changes.
     fn new_entry(&mut self, slots: &Slots<'_, F>) -> Result<E, CannotPatch> {
         compile::entry(&mut self.groups, slots).ok_or(CannotPatch)
     }
 
-    /// The group that an entry names, if it does, is not needed any more, nor is what lies below it.
+    /// Retires the group that an entry names, if it names one, and the groups below it.
     fn retire(&mut self, entry: E) {
         if !entry.is_group() {
             return;
@@ -187,7 +187,7 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         replaced
     }
 
-    /// Forgets what was prepared.
+    /// Discards the prepared changes.
     fn forget(&mut self) {
         self.stores.clear();
         self.renamed.clear();
@@ -196,13 +196,13 @@ impl<F: Family, E: Entry> Patcher<F, E> {
         free.append(taken);
     }
 
-    /// All entries of `tbl24` and of the groups that have been used.
+    /// Returns all entries of `tbl24` and of the groups that have ever been used.
     #[cfg(test)]
     pub(super) fn entries(&self) -> [&[E]; 2] {
         [&self.tbl24, &self.groups.tbl8]
     }
 
-    /// How many groups entries name.
+    /// Number of groups that entries name.
     #[cfg(test)]
     pub(super) fn groups_in_use(&self) -> usize {
         self.tables.groups() - self.groups.free.len() - self.retire_list.iter().count()

@@ -1,4 +1,4 @@
-//! Verifies the invariants of `layout.rs` and `direct.rs`, and every answer against the RIB.
+//! Verifies the invariants of `layout.rs` and `direct.rs`, and all answers.
 //!
 //! First verifies the position of everything, so that no read leaves an array; then walks the
 //! chunks in order of addresses and compares each range with the RIB's.
@@ -56,7 +56,7 @@ pub(super) fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
 }
 
-/// Verifies that chunks and unused runs tile the range table, and that no two chunks are equal.
+/// Verifies that chunks and unused runs tile the range table; chunks must differ.
 fn physical_chunks<E: Format>(dxr: &Slices<'_, E>, mut words_of: Vec<Run>) -> Result<(), Corrupt> {
     let end = dxr.ranges.len();
     let mut chunks: BTreeMap<usize, u32> = BTreeMap::new();
@@ -86,8 +86,8 @@ fn physical_chunks<E: Format>(dxr: &Slices<'_, E>, mut words_of: Vec<Run>) -> Re
         .or_else(|word| corrupt(format!("word {word} of {end} is lost, or is in two places")))
 }
 
-/// Compares the ranges of a chunk, whose addresses begin at `first`, with the RIB's. Positions are
-/// already verified.
+/// Compares a chunk's ranges with the RIB's. Its addresses begin at `first`; positions are already
+/// verified.
 fn walk<E: Format>(
     dxr: &Slices<'_, E>,
     entry: u32,

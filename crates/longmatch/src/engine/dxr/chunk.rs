@@ -52,7 +52,7 @@ pub(super) fn chunk<E: Format>(ranges: &[E::Word], entry: u32) -> &[E::Word] {
     &ranges[E::base(entry) as usize..][..chunk_words::<E>(ranges, entry)]
 }
 
-/// Whether the physical chunk of an entry has these words, and the entry equals `like` in all but
+/// Whether an entry's physical chunk has these words. The entry must also equal `like` in all but
 /// the base.
 pub(super) fn is_chunk<E: Format>(
     ranges: &[E::Word],

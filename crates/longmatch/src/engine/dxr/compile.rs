@@ -106,7 +106,7 @@ impl<E: Format> Compiler<E> {
         Self { ranges: Vec::new(), physical: HashTable::new(), hasher, encoder }
     }
 
-    /// Returns the direct entry of a chunk; adds the chunk to the range table if it is new.
+    /// Returns the direct entry of a chunk. Adds the chunk to the range table if it is new.
     fn chunk(&mut self, fragments: &[Fragment<E::Word>]) -> Result<u32, CompileError> {
         if let [only] = fragments {
             return Ok(E::entry(only.hop, false, 0));

@@ -54,8 +54,8 @@ pub trait FrozenDirect: Direct<Memory = FrozenMemory> + Clone {
     /// The entries, by the table's form.
     fn levels(&self) -> Levels<'_>;
 
-    /// Returns a live copy with capacity for more blocks of the second level, and its owner. `None`
-    /// when memory runs out.
+    /// Returns a live copy with capacity for more second-level blocks, and its owner. `None` when
+    /// memory runs out.
     fn live(&self) -> Option<(Self::Live, DirectOwner)>;
 }
 
@@ -362,7 +362,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Checks the table's own invariants for `2^k` chunks, given the unused blocks of two levels.
+    /// Checks the table's own invariants, given `2^k` chunks and the unused blocks.
     ///
     /// # Errors
     /// The first broken invariant.

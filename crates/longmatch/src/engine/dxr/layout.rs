@@ -132,7 +132,7 @@ pub struct Wide;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Long;
 
-/// [`Long`] with chunks of any size, after the authors' later implementation in FreeBSD.
+/// [`Long`] with chunks of any size, after the authors' code in FreeBSD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Xl;
 
@@ -390,7 +390,7 @@ pub(super) struct Chunk {
     pub short: bool,
 }
 
-/// Locates the chunk of a direct entry that is not a next hop; `word` reads the range table.
+/// Locates the chunk of an entry that is not a next hop. `word` reads the range table.
 #[inline(always)]
 pub(super) fn chunk<E: Format>(entry: u32, word: impl Fn(usize) -> E::Word) -> Chunk {
     let (base, field) = (E::base(entry) as usize, E::size_field(entry));

@@ -38,7 +38,7 @@ pub(super) fn chunk<E: Format, V: DirectView>(dxr: View<'_, E, V>, entry: u32) -
     layout::chunk::<E>(entry, |base| Ranges::long(dxr).at(base))
 }
 
-/// Finds the last of `size` ranges from `first` on that begins at or before the probe.
+/// Finds the last of `size` ranges from `first` that begins at or before the probe.
 ///
 /// The number of halvings depends on the size alone, and a comparison selects data instead of
 /// branching: such a branch is as unpredictable as the addresses. Against the search with branches

@@ -54,7 +54,7 @@ pub struct Config {
     pub d: u8,
     /// Bits that the second level of the direct table resolves, 0 for one level.
     pub x: u8,
-    /// Whether a next hop in the range table has the `K` bits that the start leaves, instead of 16.
+    /// Whether next hops of ranges have the start's spare `K` bits instead of 16.
     pub hops_k: bool,
     /// How a batch is looked up.
     pub batch: Batch,
@@ -82,7 +82,7 @@ pub enum Batch {
     /// Binary searches in vector lanes, one gather for each step. From AVX2 on; for IPv6 with
     /// AVX-512.
     Gather,
-    /// Gathers for the direct table; then halving down to a cache line of ranges, which are
+    /// Gathers for the direct table; then halving down to a cache line of ranges. Those are
     /// compared at once. IPv4 with AVX-512.
     Line,
 }

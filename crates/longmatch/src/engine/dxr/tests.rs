@@ -119,7 +119,7 @@ fn edges_of_the_address() {
 
 /// The short format takes only next hops up to 255 and starts at multiples of 256.
 #[test]
-fn short_chunks_are_those_that_fit() {
+fn short_chunks_have_small_hops_and_aligned_starts() {
     let is_short = |route: (&str, u32)| {
         let rib = rib4(&[("10.0.0.0/8", 1), route]);
         let dxr = Dxr::<Original>::compile(&rib, &config(18)).unwrap();
@@ -262,8 +262,7 @@ fn agree<F: crate::Engines>(rib: &Rib<F>) {
     });
 }
 
-/// Every kernel, on short and long chunks of all sizes; for IPv6 on starts that differ in high or
-/// in low bits.
+/// Every kernel, on short and long chunks of all sizes. IPv6 starts differ in high or in low bits.
 #[test]
 fn levels_agree() {
     agree(&spread(30));
@@ -297,9 +296,9 @@ fn levels_agree_on_long_chunks() {
     }
 }
 
-/// Chunk lengths and statistics agree, and equal chunks of the RIB are one physical chunk.
+/// Chunk lengths and statistics agree; equal chunks are one physical chunk.
 #[test]
-fn statistics_count_what_is_there() {
+fn statistics_agree_with_chunk_lengths() {
     let rib = spread(30);
     for k in MIN_K..=MAX_K {
         let statistics = Dxr::<Original>::compile(&rib, &config(k)).unwrap().statistics();

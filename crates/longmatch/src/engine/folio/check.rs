@@ -55,7 +55,7 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
 }
 
-/// Verifies that blocks lie where they can, and that addresses outside have an answer.
+/// Verifies that blocks lie where they can, and that the outside has an answer.
 fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     let root = &folio.root;
     let blocks = root.last as usize;
@@ -87,7 +87,7 @@ fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     }
 }
 
-/// Verifies that windows join from the root to the address's end, none in both halves.
+/// Verifies that windows join to the address's end, none in both halves.
 fn levels_join<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     let (levels, usual) = (&folio.levels, folio.usual_levels);
     let mut at = folio.root.bits;
@@ -136,7 +136,7 @@ fn codes_agree<C: Code>(folio: Slices<'_>) -> Result<(), Corrupt> {
     Ok(())
 }
 
-/// Verifies that pages and unused pieces tile the array up to the padding, each at a valid place.
+/// Verifies that pages and unused pieces tile the array, each at a valid place.
 fn pieces_tile<C: Code>(folio: Slices<'_>, account: &Account) -> Result<(), Corrupt> {
     let unit = PLACE_UNIT << C::LOG2;
     let Account { pages, unused } = account;
@@ -193,7 +193,7 @@ fn content<'b>(bytes: &'b [u8], page: &Page) -> &'b [u8] {
 
 /// Returns the end of the run of equal items that begins at `from`. An item is `unit` elements.
 fn run_end<T: PartialEq>(items: &[T], unit: usize, from: usize) -> usize {
-    /// Two stretches of this length fit the L1 cache, so the run is read from memory once.
+    /// Two stretches of this length fit the L1 cache; the run is read from memory once.
     const LONGEST: usize = 1 << 11;
     let (mut end, mut step, mut growing) = (from + unit, unit, true);
     while step >= unit {
@@ -342,8 +342,8 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         Ok((page, self.met[at]))
     }
 
-    /// Walks a page of codes whose addresses begin at `first` and whose slots are numbered by the
-    /// bits below `start`.
+    /// Walks a page of codes; its addresses begin at `first`. The bits below `start` number its
+    /// slots.
     fn codes(&mut self, codes: &[u8], first: F::Bits, start: u8) -> Result<(), Corrupt> {
         let unit = 1 << C::LOG2;
         let depth = start + (codes.len() >> C::LOG2).ilog2() as u8;
@@ -385,7 +385,7 @@ fn block<B: Bits>(stem: B, number: usize, bits: u8) -> B {
 mod tests {
     use super::*;
 
-    /// Runs of every small length at every position, and lengths around those of the stretches.
+    /// Runs of small lengths at every position, and lengths around the stretches'.
     #[test]
     fn runs_end_where_items_change() {
         let mut state = 1u32;

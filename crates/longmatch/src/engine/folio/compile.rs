@@ -239,7 +239,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         Ok(entry)
     }
 
-    /// Builds the entry of addresses that begin with next hop `raw` and change at `starts`.
+    /// Builds the entry of addresses that begin with `raw` and change at `starts`.
     pub fn page(&mut self, level: usize, raw: u32, starts: &[Start<B>]) -> Result<Entry, Full> {
         let Some(depth) = starts.iter().map(Start::depth).max() else {
             return Ok(Entry::answer(raw));
@@ -282,7 +282,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         })
     }
 
-    /// Writes a page of codes with slots at `depth`; returns whether all next hops have codes.
+    /// Writes a page of codes with slots at `depth`. Returns whether all next hops have codes.
     fn write_codes(
         &self,
         window: Level,

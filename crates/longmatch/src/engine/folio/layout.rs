@@ -108,10 +108,10 @@ pub trait Code: sealed::Sealed + Copy + Send + Sync + 'static {
     const SLOT_SHIFT: u32 = 2 - Self::LOG2;
     /// The bits of a code.
     const MASK: u32 = u32::MAX >> (32 - (8 << Self::LOG2));
-    /// Whether a codebook translates codes; otherwise they are raw next hops, except `PATCHES` of
+    /// Whether a codebook translates codes. Otherwise they are raw next hops, except `PATCHES` of
     /// them.
     const BOOK: bool;
-    /// The most codes, without a codebook, that stand for next hops other than their own number.
+    /// The most codes, without a codebook, that are not their own next hop.
     const PATCHES: usize = 0;
     /// The greatest next hop of a table.
     const MAX: u32;
@@ -119,8 +119,8 @@ pub trait Code: sealed::Sealed + Copy + Send + Sync + 'static {
     const NAME: &'static str;
 }
 
-/// 8-bit codes that are next hops, for tables with few next hops above 255, or none. The few take
-/// free codes, or those of the next hops with the fewest starts.
+/// 8-bit codes that are next hops, for tables with few or none above 255. The few take free codes,
+/// or those of the next hops with the fewest starts.
 #[derive(Clone, Copy, Debug)]
 pub struct Byte;
 
@@ -253,7 +253,7 @@ pub(super) struct Fixed {
     pub closed: bool,
     /// The next hops of 8-bit codes.
     pub book: Book,
-    /// Codes that are not the next hop itself, and their next hops, if `C` has no codebook.
+    /// Codes that are not the next hop itself, and their next hops. Empty if `C` has a codebook.
     pub patches: Vec<(u8, u16)>,
 }
 

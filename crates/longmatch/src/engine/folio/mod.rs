@@ -136,7 +136,7 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
         compile::compile(&Survey::of(rib), config, |_| Ok(()))
     }
 
-    /// The root, the branch pages of each usual level but the last, and the pages of codes.
+    /// The root, the branch pages of usual levels but the last, the pages of codes.
     fn reads(&self) -> Vec<usize> {
         let root = self.memory_usage().part("root entries").map_or(0, |part| part.bytes);
         let kinds = (0..self.fixed.usual_levels - 1).map(|level| Kind::Branch(level as u8));
@@ -191,7 +191,7 @@ impl Options {
     }
 }
 
-/// Builds the engine with the narrowest codes that fit the table, or those of the options.
+/// Builds the engine with the narrowest fitting codes, or those of the options.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {

@@ -85,7 +85,7 @@ const MAX_SPARSE_ROOT: u8 = 30;
 /// The most entries of a root that is not requested by name. For routes at both ends of the address
 /// space a larger one takes GiBs of address space and a long walk.
 const MAX_ENTRIES: usize = 1 << 27;
-/// Bits of the address within a cache line of the root, and within a page of memory.
+/// Bits of the address within a cache line of the root, and within a memory page.
 const LINE_BITS: u8 = 4;
 const MEMORY_PAGE_BITS: u8 = 10;
 /// Cycles that a sparse root costs for the extra memory pages it is spread over.

@@ -46,7 +46,7 @@ const TRIES: u32 = 200_000;
 ///  +---------------------+--------------+-------+
 ///  | number of a region  | 0            | index |   a place
 ///  +---------------------+--------------+-------+
-///  index  where its blocks are in the table, in regions
+///  index  position of its blocks in the table, in regions
 /// ```
 /// A place without a region holds a region of another place, so that it matches no address.
 #[derive(Clone, PartialEq, Eq, Debug)]

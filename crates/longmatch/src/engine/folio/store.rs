@@ -68,7 +68,7 @@ impl Lines for Vec<u8> {
     }
 }
 
-/// Upper bound on the logarithms of page sizes.
+/// Exclusive upper bound on the logarithms of page sizes.
 const SIZES: usize = 3 + MAX_WIDTH as usize;
 
 /// Pages under construction, and later their account.
@@ -118,7 +118,7 @@ pub(super) enum Full {
 }
 
 impl<L: Lines> Store<L> {
-    /// Finds or adds a page with these bytes, and counts one more entry that leads to it.
+    /// Finds or adds a page with these bytes, and counts one more entry to it.
     ///
     /// The number of bytes is a power of two. `code_bytes` is the unit of places.
     pub fn insert(&mut self, kind: Kind, bytes: &[u8], code_bytes: usize) -> Result<Stored, Full> {
@@ -167,7 +167,7 @@ impl<L: Lines> Store<L> {
         &self.pages[at as usize]
     }
 
-    /// Removes a reference to a page; with the last one the page is removed and returned.
+    /// Removes a reference to a page; the last one removes and returns the page.
     ///
     /// Its content is no longer found, but its bytes remain until the page is freed.
     pub fn release_for_good(&mut self, at: u32) -> Option<Page> {
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_lines_are_used_again() {
+    fn pieces_of_lines_are_reused() {
         let mut store = Store::default();
         let sizes = [16, 32, 128, 16, 16, 64];
         for (i, bytes) in sizes.into_iter().enumerate() {

@@ -38,8 +38,8 @@ pub(super) struct Survey<B> {
     pub starts: Vec<Start<B>>,
     /// Number of starts of each depth.
     depths: Vec<u32>,
-    /// The /12 in which some address has a next hop other than the lowest and the highest one. More
-    /// than usable where these two differ.
+    /// The /12 with a next hop other than the lowest and the highest address's. More than usable
+    /// where these two differ.
     regions: Vec<u32>,
     /// The share of all addresses that have a next hop.
     routed: f64,
@@ -130,7 +130,7 @@ impl<B: Bits> Survey<B> {
         &self.regions
     }
 
-    /// Number of blocks of `cut` bits with starts inside, by the greatest depth of these.
+    /// Number of blocks of `cut` bits with starts inside, by their greatest depth.
     pub fn blocks(&self, cut: u8) -> &[u32] {
         &self.blocks[usize::from(cut)]
     }
@@ -140,7 +140,7 @@ impl<B: Bits> Survey<B> {
         self.routed * (1u64 << bits) as f64
     }
 
-    /// The blocks of `bits` bits outside which all addresses have one next hop; all blocks of IPv4.
+    /// The blocks of `bits` bits outside which all addresses have one next hop. All blocks of IPv4.
     pub fn span(&self, bits: u8) -> Range<usize> {
         if B::WIDTH == 32 {
             return 0..1 << bits;

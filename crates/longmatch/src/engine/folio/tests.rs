@@ -117,7 +117,6 @@ fn equal_pages_are_shared() {
     assert_eq!(root_entry(&folio, 0x1400), root_entry(&folio, 0x1401));
     // The page of /32 equals that of /24 at another level. Each branch page has a slot that leads
     // to it, and the slots of a shared branch page count once.
-    // and the slots of one that is shared count once.
     assert_eq!(references(&folio), [2 + 2, 1, 2, 1]);
     assert_eq!(kinds(&folio), (2, vec![2, 0]));
 }

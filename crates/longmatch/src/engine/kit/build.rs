@@ -6,13 +6,13 @@ use super::{CompileError, Engine, OptionError};
 use crate::net::Family;
 use crate::rib::Rib;
 
-/// An engine's entry in the registry, apart from its builder; every engine exports one.
+/// An engine's entry in the registry, without its builder.
 pub struct Descriptor {
     /// Name on the command line, in reports and in other languages.
     pub name: &'static str,
     /// Whether a lookup takes time in proportion to the table.
     pub oracle: bool,
-    /// Options of variants for tables beyond the limits of the default one, narrowest first.
+    /// Options of variants with wider limits than the default, narrowest first.
     pub wider: &'static [&'static str],
 }
 
@@ -33,7 +33,8 @@ pub trait Builder<F: Family> {
     ) -> Result<V::Output, CompileError>;
 }
 
-/// Receives a compiled engine as its own type, so that loops around its lookup are monomorphised.
+/// Receives a compiled engine as its own type. Loops around its lookup are compiled for that type
+/// alone.
 pub trait EngineVisitor<F: Family> {
     /// Result of the visit.
     type Output;
@@ -54,7 +55,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Refuses a structure larger than the limit; calls `bytes` only if there is a limit.
+    /// Refuses a structure larger than the limit. Calls `bytes` only if there is one.
     ///
     /// # Errors
     /// [`CompileError::TooLarge`].

@@ -146,7 +146,7 @@ impl fmt::Display for OptionError {
 
 impl core::error::Error for OptionError {}
 
-/// A compiled structure breaks one of its own invariants, or disagrees with its RIB.
+/// A compiled structure breaks one of its invariants, or disagrees with its RIB.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Corrupt {

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_means_the_same_addresses() {
+    fn every_form_yields_the_same_addresses() {
         let four = [0x0a00_0001, 0x0102_0304, u32::MAX, 0];
         says(Keys::from(&four), Form::Host, &four);
         says(Keys::from(&four.map(u32::to_be_bytes)), Form::Network, &four);

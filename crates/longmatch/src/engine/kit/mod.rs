@@ -122,7 +122,7 @@ impl<F: Family, E: Lookup<F> + ?Sized> Work for Each<'_, F, E> {
     }
 }
 
-/// A lookup structure in frozen memory, or in live memory that changes while readers use it.
+/// A lookup structure, in frozen memory or in live memory.
 pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
     /// Name on the command line, in reports and in other languages.
     const NAME: &'static str;
@@ -130,8 +130,8 @@ pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
     /// and there is nothing else to verify or to measure.
     const BATCHES: bool = false;
 
-    /// The chosen variant as [`EngineSpec`](crate::EngineSpec) options, such as `s=18`; empty where
-    /// there is no choice.
+    /// The variant as [`EngineSpec`](crate::EngineSpec) options, such as `s=18`. Empty where there
+    /// is no choice.
     fn variant(&self) -> String;
 }
 
@@ -171,8 +171,8 @@ pub trait Engine<F: Family>: Structure<F> {
         LiveEngine::recompiled(self)
     }
 
-    /// The statistics that the engine's authors report of a structure, as lines of text. Empty
-    /// where [`Lookup::memory_usage`] is all.
+    /// The statistics that the engine's authors report, as lines of text. Empty where
+    /// [`Lookup::memory_usage`] is all.
     fn statistics(&self, _rib: &Rib<F>) -> Vec<String> {
         Vec::new()
     }

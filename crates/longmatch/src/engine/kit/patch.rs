@@ -46,7 +46,7 @@ impl<F: Family> WriteSide<F> {
         }
     }
 
-    /// Verifies the structure against its invariants and the routes, and the owner's accounts.
+    /// Verifies the structure, against its routes too, and the owner's accounts.
     ///
     /// # Errors
     /// The first broken invariant.
@@ -77,7 +77,6 @@ pub(crate) trait Patch<F: Family>: Send {
     /// # Errors
     /// When the structure cannot hold the change. It is unchanged then, for readers and for the
     /// next patch.
-    /// next patch.
     fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch>;
 
     /// Stamps the objects retired since the last call with the epoch of their removal.
@@ -89,7 +88,7 @@ pub(crate) trait Patch<F: Family>: Send {
     /// Bytes in the retire list.
     fn retired_bytes(&self) -> usize;
 
-    /// Bytes of the arrays that have ever been used, and those of them that are free now.
+    /// Bytes of the arrays that have ever been used, and those that are free now.
     fn used_and_unused(&self) -> (usize, usize);
 
     /// The bytes that lookups read, and the unused bytes between them.

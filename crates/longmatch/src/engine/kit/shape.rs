@@ -45,7 +45,7 @@ impl Shape {
         Self { routes: rib.len() as u64, blocks: blocks.collect() }
     }
 
-    /// Number of blocks of `depth` bits that contain a longer route; 0 from the address width on.
+    /// Number of blocks of `depth` bits that contain a longer route. 0 from the address width on.
     pub fn blocks(&self, depth: u8) -> u64 {
         self.blocks.get(usize::from(depth)).copied().unwrap_or(0)
     }

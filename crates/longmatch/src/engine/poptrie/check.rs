@@ -1,7 +1,7 @@
-//! Verifies what `layout.rs` states, and the structure against the RIB on every address.
+//! Verifies the invariants of `layout.rs`, and every answer against the RIB.
 //!
-//! One walk in order of addresses does both: it counts what it meets, so that nothing is shared or
-//! lost, and holds each change of next hop against the RIB's disjoint ranges.
+//! One walk in order of addresses does both: it counts nodes and leaves, so that none is shared or
+//! lost, and compares each change of next hop with the RIB's disjoint ranges.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +15,7 @@ use crate::mem::{Run, tile};
 use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
-/// The runs that belong to no node.
+/// Runs that belong to no node.
 #[derive(Default)]
 pub(super) struct Unused {
     pub nodes: Vec<Run>,
@@ -62,18 +62,18 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 struct Walk<'a, F: Family, N: Node, L: Leaf> {
     poptrie: Slices<'a, N, L>,
     expected: Expected<'a, F>,
-    /// Nodes met so far.
+    /// Number of nodes met so far.
     met: usize,
-    /// The runs met so far, and those that are not used.
+    /// The runs met so far, and the unused ones.
     runs: Unused,
 }
 
 impl<F: Family, N: Node, L: Leaf> Walk<'_, F, N, L> {
-    /// Walks a node whose addresses begin at `first`, and what is below it. Recursion is as deep as
-    /// the trie: 22 levels at most.
+    /// Walks a node whose addresses begin at `first`, and its descendants. The recursion is as deep
+    /// as the trie: at most 22 levels.
     fn node(&mut self, index: u32, first: F::Bits, depth: u8) -> Result<(), Corrupt> {
         let node = self.sound_node(index, depth)?;
-        // The last node of a path may reach past the address's end: of the slots that differ only
+        // The last node of a path may extend past the address's end: of the slots that differ only
         // there, lookups use the first.
         let past_end = (depth + K).saturating_sub(F::WIDTH);
         let below = (F::WIDTH - depth).saturating_sub(K);
@@ -89,7 +89,7 @@ impl<F: Family, N: Node, L: Leaf> Walk<'_, F, N, L> {
         Ok(())
     }
 
-    /// The node, after everything about it that the lookups rely on has been verified.
+    /// Returns a node after verifying all that lookups rely on.
     fn sound_node(&mut self, index: u32, depth: u8) -> Result<N, Corrupt> {
         let Slices { nodes, leaves, .. } = self.poptrie;
         let Some(node) = nodes.get(index as usize).copied() else {

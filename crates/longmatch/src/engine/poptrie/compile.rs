@@ -1,4 +1,4 @@
-//! RIB to Poptrie: block by block, children before their parent.
+//! Compiles a RIB to Poptrie: block by block, children before their parent.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -52,8 +52,10 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
     })
 }
 
-/// The bytes of a Poptrie at most: a node for every block that routes divide, and for each node a
-/// leaf, and one more wherever a range of equal answers begins.
+/// Upper bound on the bytes of a Poptrie.
+///
+/// A node for every block that routes divide, a leaf for each node, and one more leaf wherever a
+/// range of equal answers begins.
 pub(super) fn estimate(shape: &Shape, s: u8, leafvec: bool, wide: bool) -> u64 {
     let nodes = shape.blocks_from(s, K) + 1;
     let slots = SLOTS as u64 * nodes;
@@ -77,16 +79,16 @@ fn within(what: &'static str, count: usize, limit: u64) -> Result<(), CompileErr
     }
 }
 
-/// Where nodes and leaves find their places.
+/// Placement of nodes and leaves.
 pub(super) trait Place<N, L> {
-    /// Places some nodes side by side; the index of the first.
+    /// Places some nodes contiguously; returns the index of the first.
     fn nodes(&mut self, nodes: &[N]) -> u32;
 
-    /// Places some leaves side by side; the index of the first.
+    /// Places some leaves contiguously; returns the index of the first.
     fn leaves(&mut self, leaves: &[L]) -> u32;
 }
 
-/// The arrays of a table that does not change.
+/// The arrays of a frozen table.
 struct Arrays<N, L> {
     nodes: Growing<N>,
     leaves: Growing<L>,
@@ -104,13 +106,13 @@ impl<N: Node, L: Leaf> Place<N, L> for Arrays<N, L> {
 
 pub(super) struct Compiler<N, P> {
     pub place: P,
-    /// Nodes whose place is not known yet: a node's children can be placed, side by side, only
-    /// when all of them are complete. A stack, as the blocks nest.
+    /// Nodes without a place yet: a node's children can be placed, contiguously, only when all of
+    /// them are complete. A stack, as the blocks nest.
     pub built: Vec<N>,
     pub aggregate: bool,
 }
 
-/// What a block became.
+/// Result of building a block.
 pub(super) enum Built<N> {
     /// All its addresses have this raw next hop.
     Leaf(u32),
@@ -118,8 +120,8 @@ pub(super) enum Built<N> {
 }
 
 impl<N: Node, P> Compiler<N, P> {
-    /// The trie without direct pointing; the index of its root, which is a node even where one leaf
-    /// would do.
+    /// Builds the trie without direct pointing and returns the index of its root. The root is a
+    /// node even where one leaf would suffice.
     fn root<F: Family, L: Leaf>(&mut self, block: Block<'_, F>) -> u32
     where
         P: Place<N, L>,
@@ -131,7 +133,7 @@ impl<N: Node, P> Compiler<N, P> {
         self.place.nodes(&[root])
     }
 
-    /// A node whose slots are all the same leaf.
+    /// Builds a node whose slots are all the same leaf.
     pub fn uniform<L: Leaf>(&mut self, raw: u32) -> N
     where
         P: Place<N, L>,
@@ -139,7 +141,7 @@ impl<N: Node, P> Compiler<N, P> {
         self.node(0, &[raw; SLOTS], self.built.len())
     }
 
-    /// The direct index over the first `s` bits (section 3.4).
+    /// Builds the direct index over the first `s` bits (section 3.4).
     fn direct<F: Family, L: Leaf>(&mut self, block: Block<'_, F>, s: u8) -> Vec<u32>
     where
         P: Place<N, L>,
@@ -156,7 +158,7 @@ impl<N: Node, P> Compiler<N, P> {
         direct
     }
 
-    /// A block that some route longer than its depth lies in.
+    /// Builds a block that a route longer than its depth lies in.
     pub fn block<F: Family, L: Leaf>(&mut self, block: Block<'_, F>) -> Built<N>
     where
         P: Place<N, L>,
@@ -181,7 +183,7 @@ impl<N: Node, P> Compiler<N, P> {
         Built::Node(self.node(vector, &raw, first_child))
     }
 
-    /// Places a node's children, which are `built` from `first_child` on, and its leaves.
+    /// Places a node's leaves, and its children from `first_child` on in `built`.
     fn node<L: Leaf>(&mut self, vector: u64, raw: &[u32; SLOTS], first_child: usize) -> N
     where
         P: Place<N, L>,
@@ -202,8 +204,9 @@ pub(super) struct Leaves<L> {
 }
 
 impl<L: Leaf> Leaves<L> {
-    /// Those of a node with some raw next hops. The slots of children count for nothing among the
-    /// leaves, so that leaves on either side of a child can be one ("hole punching", section 3.3).
+    /// Computes the leaves of a node with some raw next hops. The slots of children are ignored
+    /// among the leaves, so that leaves on either side of a child can be one ("hole punching",
+    /// section 3.3).
     pub fn of<N: Node>(vector: u64, raw: &[u32; SLOTS]) -> Self {
         let mut leaves = Self { leafvec: 0, leaves: [L::from_raw(0); SLOTS], count: 0 };
         let mut last = None;

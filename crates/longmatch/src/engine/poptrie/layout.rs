@@ -7,8 +7,8 @@ use super::Batch;
 use crate::mem::{FrozenMemory, Items, Memory, Plain, Readable};
 use crate::net::NextHopId;
 
-/// Bits of the address that a node consumes: `k` in the paper. 6 makes a node's 64 slots fit the
-/// bits of a register.
+/// Bits of the address that a node consumes: `k` in the paper. With 6 a register holds a bit for
+/// each of a node's 64 slots.
 pub(super) const K: u8 = 6;
 /// Slots of a node.
 pub(super) const SLOTS: usize = 1 << K;
@@ -16,7 +16,7 @@ pub(super) const SLOTS: usize = 1 << K;
 /// The greatest `s`, the number of bits that direct pointing consumes. 24 makes 64 MiB.
 pub const MAX_DIRECT_BITS: u8 = 24;
 
-/// In an entry of the direct index: the rest is a next hop, not a node.
+/// Flag in an entry of the direct index: the rest is a next hop, not a node.
 ///
 /// ```text
 ///   31  30                                0
@@ -28,7 +28,7 @@ pub const MAX_DIRECT_BITS: u8 = 24;
 /// ```
 pub(super) const DIRECT_LEAF: u32 = 1 << 31;
 
-/// The greatest next hop that an entry of the direct index holds beside its top bit.
+/// The greatest next hop that an entry of the direct index holds.
 pub(super) const MAX_DIRECT_NEXT_HOP: u32 = DIRECT_LEAF - 1;
 
 /// An internal node. Slot `n` of a node belongs to the addresses whose next 6 bits are `n`.
@@ -41,19 +41,19 @@ pub trait Node: Plain + Copy + Send + Sync + 'static {
     /// Bytes before `base1`.
     const BASE1: usize;
 
-    /// Puts a node together; without the leafvec extension that word is not kept.
+    /// Builds a node; without the leafvec extension that word is dropped.
     fn new(vector: u64, leafvec: u64, base0: u32, base1: u32) -> Self;
 
     /// Bit `n` is set where slot `n` is an internal node.
     fn vector(&self) -> u64;
 
-    /// Bit `n` is set where slot `n` is a leaf and one is stored for it.
+    /// Bit `n` is set where slot `n` is a leaf that is stored.
     fn stored_leaves(&self) -> u64;
 
-    /// Where this node's leaves begin in the leaf array.
+    /// Index of this node's first leaf in the leaf array.
     fn base0(&self) -> u32;
 
-    /// Where this node's children begin in the node array.
+    /// Index of this node's first child in the node array.
     fn base1(&self) -> u32;
 
     /// The index of the child in slot `n`, which is an internal node.
@@ -81,8 +81,8 @@ fn leaf(stored_leaves: u64, base0: u32, n: u64) -> u32 {
     base0.wrapping_add(up_to.count_ones()).wrapping_sub(1)
 }
 
-/// A node where it lies, of which the bases may be replaced meanwhile: each is loaded when it is
-/// asked for. The vectors of a node that readers can come to stay as they are.
+/// A node in the array, whose bases may be replaced meanwhile: each access loads them. The vectors
+/// of a node that readers can reach never change.
 #[derive(Clone, Copy)]
 pub(super) struct NodeAt<'a, N: Node> {
     nodes: Items<'a, N>,
@@ -90,7 +90,7 @@ pub(super) struct NodeAt<'a, N: Node> {
 }
 
 impl<'a, N: Node> NodeAt<'a, N> {
-    /// The node of an index.
+    /// Refers to the node of an index.
     ///
     /// # Safety
     /// The array has a node of this index.
@@ -99,7 +99,7 @@ impl<'a, N: Node> NodeAt<'a, N> {
         Self { nodes, index: index as usize }
     }
 
-    /// Its address.
+    /// Returns its address.
     #[inline(always)]
     pub fn as_ptr(self) -> *const N {
         self.nodes.as_ptr().wrapping_add(self.index)
@@ -108,7 +108,7 @@ impl<'a, N: Node> NodeAt<'a, N> {
     /// [`Node::vector`].
     #[inline(always)]
     pub fn vector(self) -> u64 {
-        // SAFETY: the first 64 bits of a node of the array, which are not replaced (invariant 6).
+        // SAFETY: the first 64 bits of a node of the array, which never change (invariant 6).
         unsafe { self.as_ptr().cast::<u64>().read() }
     }
 
@@ -119,7 +119,7 @@ impl<'a, N: Node> NodeAt<'a, N> {
             return !self.vector();
         }
         let leafvec = self.as_ptr().cast::<u64>().wrapping_add(1);
-        // SAFETY: the next 64 bits of a node with a leafvec, which are not replaced (invariant 6).
+        // SAFETY: the next 64 bits of a node with a leafvec, which never change (invariant 6).
         unsafe { leafvec.read() }
     }
 
@@ -172,7 +172,7 @@ pub struct LeafvecNode {
     base1: u32,
 }
 
-/// A node of the basic structure (section 3.1): a leaf for every slot that is no internal node.
+/// A node of the basic structure (section 3.1): a leaf for every slot that is not an internal node.
 ///
 /// ```text
 ///  bytes  0                8        12       16
@@ -257,13 +257,13 @@ pub trait Leaf: Plain + Copy + Eq + Send + Sync + 'static {
     /// The greatest next hop that fits.
     const MAX: u32;
 
-    /// The leaf of a raw next hop that is at most [`Leaf::MAX`].
+    /// Builds the leaf of a raw next hop that is at most [`Leaf::MAX`].
     fn from_raw(raw: u32) -> Self;
 
-    /// The raw next hop.
+    /// Returns the raw next hop.
     fn to_raw(self) -> u32;
 
-    /// The next hop.
+    /// Returns the next hop.
     #[inline(always)]
     fn next_hop(self) -> Option<NextHopId> {
         NextHopId::new(self.to_raw())
@@ -297,14 +297,14 @@ impl Leaf for u32 {
     }
 }
 
-// SAFETY: integers of 8, 8, 4 and 4 bytes, which are the 24 of the whole.
+// SAFETY: integers of 8, 8, 4 and 4 bytes fill the 24 bytes, so there is no padding.
 unsafe impl Plain for LeafvecNode {}
-// SAFETY: integers of 8, 4 and 4 bytes, which are the 16 of the whole.
+// SAFETY: integers of 8, 4 and 4 bytes fill the 16 bytes, so there is no padding.
 unsafe impl Plain for BasicNode {}
 
 /// A compiled Poptrie: nodes `N`, leaves `L`.
 ///
-/// Invariants, on which the unchecked reads of the lookups rest:
+/// Invariants that the unchecked reads of the lookups rely on:
 /// 1. `direct` has `2^s` entries; one without its top bit is the index of a node.
 /// 2. When `s` is 0, its one entry is the index of the root, which is a node.
 /// 3. For every node, [`Node::child`] of each slot whose vector bit is set is the index of a
@@ -312,10 +312,10 @@ unsafe impl Plain for BasicNode {}
 /// 4. No path is longer than the address: a node at depth `d` has children only if
 ///    `d + 6 < width`.
 /// 5. Every node but the direct ones is the child of exactly one node, and every leaf belongs to
-///    exactly one node. In a table that changes, what remains is free, or in the retire list.
-/// 6. In a table that changes, what readers can come to is not written, but for direct entries,
-///    `base0` and `base1`, each of which is replaced with one store; and what they have led to is
-///    not used again as long as a reader can be in it.
+///    exactly one node. In a live table the rest is free, or in the retire list.
+/// 6. In a live table memory that readers can reach is not written, except direct entries, `base0`
+///    and `base1`, each of which one store replaces; memory that they have led to is reused only
+///    when no reader can be in it.
 #[derive(Debug)]
 pub struct Poptrie<F, N: Node = LeafvecNode, L: Leaf = u16, M: Memory = FrozenMemory> {
     pub(super) direct: M::Array<u32>,
@@ -337,7 +337,7 @@ impl<F, N: Node, L: Leaf> Clone for Poptrie<F, N, L> {
 }
 
 impl<F, N: Node, L: Leaf, M: Memory> Poptrie<F, N, L, M> {
-    /// What lookups go by.
+    /// Returns the view that lookups read.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, F, N, L> {
         View {
@@ -351,7 +351,7 @@ impl<F, N: Node, L: Leaf, M: Memory> Poptrie<F, N, L, M> {
     }
 }
 
-/// A Poptrie as lookups see it, whichever memory it lies in. Passed by value, so that loops keep the
+/// A Poptrie as lookups read it, in either kind of memory. Passed by value, so that loops keep the
 /// arrays' addresses in registers.
 pub(super) struct View<'a, F, N: Node, L: Leaf> {
     pub direct: Items<'a, u32>,
@@ -371,7 +371,7 @@ impl<F, N: Node, L: Leaf> Clone for View<'_, F, N, L> {
 
 impl<F, N: Node, L: Leaf> Copy for View<'_, F, N, L> {}
 
-/// The items of a Poptrie that nobody changes at the moment: what its check goes by.
+/// The items of a Poptrie that is not being changed; the input of its check.
 #[derive(Clone, Copy)]
 pub(super) struct Slices<'a, N: Node, L: Leaf> {
     pub direct: &'a [u32],

@@ -18,7 +18,7 @@ pub(super) fn lookup<F: Family, N: Node, L: Leaf>(
     descend(poptrie, dindex, key)
 }
 
-/// The way down from a node at depth `s`.
+/// Descends from a node at depth `s`.
 #[inline(always)]
 pub(super) fn descend<F: Family, N: Node, L: Leaf>(
     poptrie: View<'_, F, N, L>,
@@ -43,28 +43,29 @@ pub(super) fn descend<F: Family, N: Node, L: Leaf>(
     }
 }
 
-/// The entry of the direct index for an address: without direct pointing the only one, the root.
+/// Reads the direct index for an address. Without direct pointing its only entry is the root.
 #[inline(always)]
 pub(super) fn direct<F: Family, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, key: F::Bits) -> u32 {
     let index = key.extract(0, poptrie.s);
-    // SAFETY: a number of `s` bits, and the index has 2^s entries (invariant 1).
+    // SAFETY: the index has `s` bits, and the table has 2^s entries (invariant 1).
     unsafe { poptrie.direct.load(index) }
 }
 
-/// A node that the direct index or a parent names.
+/// Refers to a node that the direct index or a parent names.
 #[inline(always)]
 pub(super) fn node<'a, F, N: Node, L: Leaf>(
     poptrie: View<'a, F, N, L>,
     index: u32,
 ) -> NodeAt<'a, N> {
-    // SAFETY: the index comes from a direct entry or from `NodeAt::child` of a slot that is an
-    // internal node (invariants 1, 2 and 3).
+    // SAFETY: the index comes from a direct entry or from `NodeAt::child` of an internal slot
+    // (invariants 1, 2 and 3).
     unsafe { NodeAt::new(poptrie.nodes, index) }
 }
 
-/// A leaf that [`NodeAt::leaf`] names for a slot that is no internal node.
+/// Reads a leaf that [`NodeAt::leaf`] names for a slot that is not a node.
 #[inline(always)]
 pub(super) fn leaf<F, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, index: u32) -> L {
-    // SAFETY: invariant 3; leaves that readers come to are not written (invariant 6).
+    // SAFETY: the index is that of a leaf (invariant 3); leaves that readers can reach are not
+    // written (invariant 6).
     unsafe { poptrie.leaves.read(index as usize) }
 }

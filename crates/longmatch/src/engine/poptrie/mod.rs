@@ -1,11 +1,12 @@
-//! Poptrie (Asai and Ohara, SIGCOMM 2015): a 64-ary trie whose nodes say with two bit vectors where
-//! their children and leaves are. See the README beside this file.
+//! Poptrie (Asai and Ohara, SIGCOMM 2015): a 64-ary trie with population counts.
+//!
+//! Two bit vectors in a node locate its children and leaves. See the README beside this file.
 //!
 //! | | |
 //! |---|---|
 //! | lookup | at most 1 + (width - s) / 6 node reads, and one leaf |
 //! | compile | O(routes + 2^s + 64 x nodes) |
-//! | update | the nodes on the way to a change and those below it, or a range of direct entries |
+//! | update | the nodes on the path to a change and those below it, or a range of direct entries |
 //! | memory | 4 x 2^s bytes, 24 (or 16) bytes a node, 2 (or 4) bytes a leaf |
 
 mod batch;
@@ -34,13 +35,13 @@ use crate::simd::Simd;
 
 pub(super) const NAME: &str = "poptrie";
 
-/// What the registry knows of it.
+/// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
-/// What can be chosen beside the types of nodes and leaves.
+/// Compile-time choices besides the types of nodes and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Bits that direct pointing consumes (section 3.4): 0, no direct pointing, to
+    /// Bits that direct pointing consumes (section 3.4): from 0, no direct pointing, to
     /// [`MAX_DIRECT_BITS`].
     pub s: u8,
     /// Route aggregation when compiling (section 3): a node whose addresses all have one next hop
@@ -60,10 +61,10 @@ impl Default for Config {
 /// How a batch is looked up. All give the same answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Batch {
-    /// What is fastest for the level: [`Batch::Gather`] where it exists, else [`Batch::Flight`].
+    /// The fastest for the level: [`Batch::Gather`] where it exists, else [`Batch::Flight`].
     #[default]
     Auto,
-    /// One address after the other, as the paper does.
+    /// One address at a time, as in the paper.
     Each,
     /// Several lookups in flight, without vectors.
     Flight,
@@ -134,7 +135,7 @@ impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
     }
 }
 
-/// What [`build`] chooses at run time: [`Config`], and the types.
+/// Run-time choices of [`build`]: [`Config`], and the types.
 struct Options {
     config: Config,
     leafvec: bool,
@@ -168,8 +169,8 @@ impl Options {
     }
 }
 
-/// Builds the variant that the options name; with 32-bit leaves where the table's next hops ask
-/// for them.
+/// Builds the variant that the options name. Leaves have 32 bits where the table's next hops need
+/// them.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {

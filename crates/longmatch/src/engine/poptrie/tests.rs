@@ -9,7 +9,7 @@ use crate::engine::testing::built;
 use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 use crate::simd::Simd;
 
-/// Named by its path: with the trait in scope, `check` would mean two things.
+/// Named by path: with the trait in scope, `check` would be ambiguous.
 type AnyEngine<F> = dyn crate::engine::Checked<F>;
 
 fn hop(n: u32) -> NextHopId {
@@ -20,7 +20,7 @@ fn rib4(routes: &[(&str, u32)]) -> Rib<Ipv4> {
     routes.iter().map(|(p, n)| Route { prefix: p.parse().unwrap(), next_hop: hop(*n) }).collect()
 }
 
-/// The example of the README: one node below a direct entry, and what is stored for it.
+/// The README's example: one node below a direct entry, and its stored leaves.
 #[test]
 fn the_readme_example() {
     let rib = rib4(&[("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.0/24", 3)]);
@@ -45,7 +45,7 @@ fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&AnyEngine<F>)) {
     }
 }
 
-/// D17, D16: /128 and /32 at both ends of the space, for every variant.
+/// D17, D16: /128 and /32 at both ends of the address space, for every variant.
 #[test]
 fn edges_of_the_address() {
     let mut rib = Rib::<Ipv6>::new();
@@ -110,7 +110,7 @@ fn limits_are_errors() {
 
 /// 65,535 next hops fit 16 bits; one more takes 32.
 #[test]
-fn leaves_widen_when_the_table_asks() {
+fn leaves_widen_for_large_next_hops() {
     for (id, variant) in [(65_535, "s=18"), (65_536, "s=18:leaf=32")] {
         let rib = rib4(&[("10.0.0.0/8", id), ("10.0.0.0/30", id)]);
         assert_eq!(built(NAME, &rib).unwrap().variant(), variant);
@@ -120,7 +120,7 @@ fn leaves_widen_when_the_table_asks() {
     }
 }
 
-/// `check` must be able to fail.
+/// `check` detects damage.
 #[test]
 fn check_finds_damage() {
     let rib = rib4(&[("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.0/24", 3)]);
@@ -139,7 +139,7 @@ fn check_finds_damage() {
     for (i, damage) in damage.into_iter().enumerate() {
         let mut bad = good.clone();
         damage(&mut bad);
-        // Damaged indices must be found before anything is read through them.
+        // `check` must detect damaged indices before it reads through them.
         assert!(bad.check(&rib).is_err(), "damage {i}");
     }
     assert!(good.check(&rib4(&[("10.0.0.0/8", 1)])).is_err(), "another RIB");
@@ -166,7 +166,7 @@ fn levels_agree() {
     });
 }
 
-/// A table that changes, and its routes.
+/// A live table and its routes.
 struct Changing<F: Family, N: Node, L: Leaf> {
     patcher: Patcher<F, N, L>,
     rib: Rib<F>,
@@ -180,7 +180,7 @@ impl<F: Family, N: Node, L: Leaf> Changing<F, N, L> {
         Self { patcher: Patcher::new(&poptrie, capacities).unwrap(), rib, epoch: 1 }
     }
 
-    /// Changes some routes in one patch, 0 withdraws; and verifies everything.
+    /// Changes some routes in one patch, where 0 withdraws, and verifies everything.
     fn set(&mut self, routes: &[(Prefix<F>, u32)]) -> Result<Replaced, CannotPatch> {
         let mut changed = Vec::new();
         for (prefix, raw) in routes {
@@ -191,7 +191,7 @@ impl<F: Family, N: Node, L: Leaf> Changing<F, N, L> {
             changed.push(*prefix);
         }
         let replaced = self.patcher.patch(&self.rib, &changed)?;
-        // In the retire list, and then free.
+        // First with the old items in the retire list, then with them free.
         self.patcher.check(&self.rib).unwrap();
         self.patcher.seal(self.epoch);
         self.epoch += 1;
@@ -218,7 +218,7 @@ fn example() -> Changing<Ipv4, LeafvecNode, u16> {
     Changing::new(rib, Config { s: 16, ..Config::default() }, 1000)
 }
 
-/// What the README says of changes to its example: what is replaced, and that it is one word.
+/// The README's changes to its example each replace one word.
 #[test]
 fn one_word_is_replaced() {
     let mut table = example();
@@ -229,28 +229,28 @@ fn one_word_is_replaced() {
     };
     let replaced = |entries, nodes, leaves| Ok(Replaced { entries, nodes, leaves });
     let before = state(&table);
-    // The vectors of the upper node stay: its base0.
+    // The upper node's vectors are unchanged: its base0.
     assert_eq!(table.set(&[(net("10.0.64.0/20"), 4)]), replaced(0, 0, 3));
     let after = state(&table);
     assert!(after.0 == before.0 && after.1 != before.1 && after.2 == before.2);
-    // Those of the lower node stay: its base0, and nothing above.
+    // The lower node's vectors are unchanged: its base0, and nothing above.
     assert_eq!(table.set(&[(net("10.0.80.0/24"), 5)]), replaced(0, 0, 2));
     assert_eq!(state(&table), after);
     // The lower node's leafvec changes: the upper node's base1.
     assert_eq!(table.set(&[(net("10.0.80.64/26"), 6)]), replaced(0, 1, 4));
     let then = state(&table);
     assert!(then.0 == after.0 && then.1 == after.1 && then.2 != after.2);
-    // The upper node's leafvec changes: the direct entry. The lower node stays where it is.
+    // The upper node's leafvec changes: the direct entry. The lower node is not moved.
     assert_eq!(table.set(&[(net("10.0.84.0/22"), 7)]), replaced(1, 1, 4));
     assert!(state(&table).0 != then.0 && state(&table).2 == then.2);
-    // A route above s, of which one entry of two is covered by longer ones.
+    // A route shorter than s; longer ones cover one of its two entries.
     assert_eq!(table.set(&[(net("10.1.0.0/16"), 8)]), replaced(1, 0, 0));
     assert_eq!(table.set(&[(net("10.0.0.0/15"), 9)]), replaced(0, 0, 8));
-    // The same again.
+    // The same route again.
     assert_eq!(table.set(&[(net("10.0.0.0/15"), 9)]), replaced(0, 0, 0));
 }
 
-/// Nodes whose only content is one leaf become that leaf, up to the direct entry.
+/// Nodes that contain only one leaf become that leaf, up to the direct entry.
 #[test]
 fn nodes_collapse_upwards() {
     let mut table = example();
@@ -260,21 +260,21 @@ fn nodes_collapse_upwards() {
     table.set(&[(net("10.0.64.0/20"), 1)]).unwrap();
     assert_eq!(table.patcher.slices().direct[0x0a00], DIRECT_LEAF | 1);
     assert_eq!(table.used(), [0, 0]);
-    // Both nodes go at once.
+    // Both nodes disappear at once.
     let mut table = example();
     let changes = [(net("10.0.80.0/24"), 0), (net("10.0.64.0/20"), 0)];
     let replaced = table.set(&changes).unwrap();
     assert_eq!((replaced.entries, table.used()), (1, [0, 0]));
 }
 
-/// A change for which there is no room leaves nothing behind.
+/// A change beyond the capacity has no effect.
 #[test]
 fn no_room_is_no_change() {
     let rib = rib4(&[("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.0/24", 3)]);
     let mut table: Changing<Ipv4, LeafvecNode, u16> =
         Changing::new(rib.clone(), Config { s: 16, ..Config::default() }, 4);
     for changes in [
-        // The first has room for itself alone.
+        // The first change alone fits.
         &[(net("10.0.80.64/26"), 6), (net("10.0.84.0/22"), 7)][..],
         &[(net("10.0.64.0/20"), 4), (net("10.0.72.0/24"), 5)],
         &[(net("0.0.0.0/0"), 4), (net("10.0.72.0/24"), 65_536)],
@@ -286,15 +286,14 @@ fn no_room_is_no_change() {
         assert_eq!(table.used(), [2, 5]);
     }
     table.set(&[(net("10.0.80.64/26"), 6)]).unwrap();
-    // More direct entries than are replaced one by one.
+    // More direct entries than are patched in place.
     let mut table: Changing<Ipv4, LeafvecNode, u16> = Changing::new(rib, Config::default(), 99);
     assert_eq!(table.set(&[(net("0.0.0.0/1"), 5)]), Err(CannotPatch));
     table.rib.remove(net("0.0.0.0/1"));
     table.set(&[(net("0.0.0.0/2"), 5)]).unwrap();
 }
 
-/// After each of many changes the table is what a compiled one is, but for where things lie; and
-/// drained it has nothing.
+/// After many changes the table equals a compiled one. Positions may differ; drained, it is empty.
 #[test]
 fn accounts_are_exact() {
     fn follow<F: Family, N: Node, L: Leaf>(s: u8, aggregate: bool, base: u128) {

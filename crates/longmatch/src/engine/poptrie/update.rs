@@ -1,15 +1,15 @@
 //! A Poptrie that changes under readers (paper, section 3.5).
 //!
 //! A change affects the slots whose addresses its prefix covers and no longer route does. From the
-//! direct entry down, only nodes with such slots are looked at. What a slot leads to is built again
-//! from the RIB; then, bottom up, each node on the way is put together from what its slots held
-//! before and what has changed. What is equal stays where it is.
+//! direct entry down, only nodes with such slots are visited. The content of a slot is built again
+//! from the RIB; then, bottom up, each visited node is built from its old slots and the changes.
+//! Equal parts are not moved.
 //!
-//! A node whose vector and leafvec stay as they are is changed where it lies: `base0` is replaced to
-//! lead to other leaves, `base1` to other children, and nothing above it changes. Any other node is
-//! written anew, in a new run with its brothers, to which its parent's `base1` leads in turn, up to
-//! the direct entry. So the root of a change is replaced by one store. All stores come last, when
-//! everything has its place: a change for which there is none has left no trace then.
+//! A node whose vector and leafvec are unchanged is changed in place: one store leads `base0` to
+//! other leaves or `base1` to other children, and nothing above changes. Any other node is written
+//! anew, in a new run with its siblings, and its parent's `base1` must change in turn, up to the
+//! direct entry. So one store replaces the root of a change. All stores come last, when everything
+//! has its place, so a change that does not fit has no effect.
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -24,12 +24,12 @@ use crate::mem::{FreeRuns, Live, LiveMemory, MemoryUsage, Owner, Plain, RetireLi
 use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::{Block, Rib, Slots};
 
-/// A change of more direct entries than 2 to the power of this is as much work as a fresh compile.
+/// log2 of the most direct entries to change in place. More take as long as a fresh compile.
 const MOST_ENTRIES: u8 = 16;
-/// Spare bytes of the arrays of nodes and of leaves, beside as many again as there are.
+/// Spare bytes of the arrays of nodes and of leaves, on top of twice those in use.
 const SPARE_BYTES: usize = 1 << 20;
 
-/// A Poptrie whose arrays have capacity to grow, and its write side.
+/// Moves a Poptrie into arrays with capacity to grow, and makes its write side.
 pub(super) fn live<F: Family, N: Node, L: Leaf>(poptrie: Poptrie<F, N, L>) -> LiveEngine<F> {
     let capacities = [
         capacity(&poptrie.nodes).min(DIRECT_LEAF as usize),
@@ -45,22 +45,22 @@ fn capacity<T: Plain>(array: &[T]) -> usize {
     array.len().saturating_mul(2).saturating_add(SPARE_BYTES / size_of::<T>())
 }
 
-/// What lies in a run.
+/// The kind of items in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Items {
     Nodes(Run),
     Leaves(Run),
 }
 
-/// Places for what is built: runs of the arrays into which no reader can come yet.
+/// Placement of new items: runs of the arrays that no reader can reach.
 struct Places<N: Node, L: Leaf> {
     nodes: Owner<N>,
     leaves: Owner<L>,
     free_nodes: FreeRuns,
     free_leaves: FreeRuns,
-    /// What was given a place in this patch.
+    /// Items placed in this patch.
     taken: Vec<Items>,
-    /// There was no room for something. What has been built since means nothing.
+    /// Whether the capacity was exceeded. Everything built since is invalid.
     failed: bool,
     written: Replaced,
 }
@@ -102,16 +102,16 @@ impl<N: Node, L: Leaf> Place<N, L> for Places<N, L> {
     }
 }
 
-/// A word that is replaced under readers.
+/// A word that is replaced while readers use it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Word {
     Direct(u32),
-    /// Of the node of an index.
+    /// `base0` of the node of an index.
     Base0(u32),
     Base1(u32),
 }
 
-/// What a slot or a direct entry holds.
+/// Content of a slot or a direct entry.
 #[derive(Clone, Copy)]
 enum Content {
     /// A raw next hop.
@@ -120,10 +120,10 @@ enum Content {
     Node(u32),
 }
 
-/// What becomes of a slot or a direct entry.
+/// Change of a slot or a direct entry.
 #[derive(Clone, Copy)]
 enum Change<N> {
-    /// It stays as it is.
+    /// No change.
     Nothing,
     Leaf(u32),
     Node(N),
@@ -143,18 +143,18 @@ pub(super) struct Patcher<F: Family, N: Node, L: Leaf> {
     pub(super) poptrie: Arc<Poptrie<F, N, L, LiveMemory>>,
     direct: Owner<u32>,
     compiler: Compiler<N, Places<N, L>>,
-    /// What becomes of the slots of the nodes that are being looked at. A stack, as they nest.
+    /// Changes of the slots of the visited nodes. A stack, as nodes nest.
     changes: Vec<(u8, Change<N>)>,
-    /// The words that are to be replaced when all is built.
+    /// Words to replace once everything is built.
     pending: BTreeMap<Word, u32>,
-    /// What is not needed any more when they are.
+    /// Items that are no longer needed once the words are replaced.
     retired: Vec<Items>,
     retire_list: RetireList<Items>,
 }
 
 impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
-    /// A table whose arrays of nodes and of leaves can grow to these capacities. `None` when there is
-    /// not as much memory.
+    /// Builds a table whose arrays of nodes and leaves can grow to these capacities. `None` when
+    /// memory runs out.
     pub(super) fn new(
         poptrie: &Poptrie<F, N, L>,
         [node_capacity, leaf_capacity]: [usize; 2],
@@ -183,7 +183,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         })
     }
 
-    /// The word that is to be there, if it is to be replaced.
+    /// Returns the pending value of a word, or its current one.
     fn word(&self, word: Word, now: impl FnOnce() -> u32) -> u32 {
         match self.pending.is_empty() {
             true => now(),
@@ -191,7 +191,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         }
     }
 
-    /// A node as it is to be.
+    /// Returns a node with its pending bases.
     fn node(&self, index: u32) -> N {
         let node = self.compiler.place.nodes[index as usize];
         let base0 = self.word(Word::Base0(index), || node.base0());
@@ -207,7 +207,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         }
     }
 
-    /// The direct entries of some slots of the root block.
+    /// Changes the direct entries of some slots of the root block.
     fn entries(&mut self, prefix: Prefix<F>, slots: Slots<'_, F>) {
         for index in slots.first..slots.first + slots.count {
             let index = index as u32;
@@ -228,7 +228,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         }
     }
 
-    /// What becomes of a slot, of which the RIB says `slots`.
+    /// Computes the change of a slot; `slots` is the RIB's view of it.
     fn change(&mut self, prefix: Prefix<F>, slots: &Slots<'_, F>, before: Content) -> Change<N> {
         let change = match (slots.below, before) {
             (Some(below), Content::Node(index)) => return self.update(prefix, below, index),
@@ -245,7 +245,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         }
     }
 
-    /// What becomes of a node, whose block is given.
+    /// Computes the change of a node, whose block is given.
     fn update(&mut self, prefix: Prefix<F>, block: Block<'_, F>, index: u32) -> Change<N> {
         let node = self.node(index);
         let first_change = self.changes.len();
@@ -273,7 +273,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         }
     }
 
-    /// What becomes of a node with the `changes` from `first_change` on.
+    /// Computes the change of a node from the `changes` from `first_change` on.
     fn changed_node(&mut self, index: u32, node: &N, first_change: usize) -> Change<N> {
         let mut raw = self.raw_leaves(node);
         let mut vector = node.vector();
@@ -315,13 +315,13 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         Change::Nothing
     }
 
-    /// The raw next hops of a node's slots that are leaves.
+    /// Returns the raw next hops of a node's leaf slots.
     fn raw_leaves(&self, node: &N) -> [u32; SLOTS] {
         let mut raw = [0; SLOTS];
         let mut stored = node.stored_leaves();
         let mut at = node.base0();
         while stored != 0 {
-            // The leaf's slot, and those after it up to the next leaf.
+            // The leaf's slot, and the following ones up to the next leaf.
             let slot = stored.trailing_zeros() as usize;
             stored &= stored - 1;
             let end = stored.trailing_zeros() as usize;
@@ -331,7 +331,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         raw
     }
 
-    /// Where a node's leaves lie that are to be `after`.
+    /// Places a node's leaves `after`, or keeps them; returns the index of the first.
     fn changed_leaves(&mut self, node: &N, after: &[L]) -> u32 {
         let run = leaves_of(node);
         let mut before = (run.start..).take(run.count as usize);
@@ -349,7 +349,8 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         self.compiler.place.leaves[index as usize]
     }
 
-    /// Places the children that a node is to have: those that changed, and the others as they are.
+    /// Places a node's new children: changed ones, and copies of the others. Returns the index of
+    /// the first.
     fn changed_children(&mut self, node: &N, vector: u64, first_change: usize) -> u32 {
         let first_child = self.compiler.built.len();
         let mut at = first_change;
@@ -373,7 +374,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         base1
     }
 
-    /// What a node leads to is not needed any more.
+    /// Retires the runs of a node's children and leaves.
     fn retire(&mut self, node: &N) {
         let (leaves, children) = (leaves_of(node), children_of(node));
         if leaves.count > 0 {
@@ -384,7 +385,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         }
     }
 
-    /// The same, all the way down.
+    /// Retires the runs of a node and of all its descendants.
     fn retire_below(&mut self, index: u32) {
         let node = self.node(index);
         let children = children_of(&node);
@@ -394,7 +395,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         self.retire(&node);
     }
 
-    /// Replaces the words that are to be replaced; how many direct entries there were.
+    /// Publishes the pending words; returns the number of direct entries among them.
     fn publish(&mut self) -> u64 {
         let mut entries = 0;
         let nodes = &mut self.compiler.place.nodes;
@@ -422,7 +423,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         entries
     }
 
-    /// What the check goes by.
+    /// Returns the arrays that the check reads.
     pub(super) fn slices(&self) -> Slices<'_, N, L> {
         let Places { nodes, leaves, .. } = &self.compiler.place;
         Slices { direct: &self.direct, nodes, leaves, s: self.poptrie.s }
@@ -435,7 +436,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         [free_nodes.items(), free_leaves.items()]
     }
 
-    /// Forgets what was prepared.
+    /// Discards the prepared changes.
     fn forget(&mut self) {
         self.pending.clear();
         self.retired.clear();

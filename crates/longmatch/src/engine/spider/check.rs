@@ -1,7 +1,7 @@
-//! Verifies what `layout.rs` states, and the structure against the RIB on every address.
+//! Verifies the invariants of `layout.rs`, and every answer against the RIB.
 //!
-//! One walk in order of addresses does both: it marks the rows that it meets, so that none is
-//! shared or lost, and holds each change of next hop against the RIB's disjoint ranges.
+//! One walk in order of addresses does both: it marks the rows, so that none is shared or lost, and
+//! compares each change of next hop with the RIB's disjoint ranges.
 
 use alloc::format;
 use alloc::string::String;
@@ -51,10 +51,11 @@ struct Walk<'a, F: Family, E> {
 }
 
 impl<F: Family, E: Entry> Walk<'_, F, E> {
-    /// Walks entries whose addresses begin at `first` and share all bits before those that select
-    /// an entry, which end at bit `depth`, and what is below them; `found` is the result before.
-    /// Rows below must have numbers less than `number`, that of the entries' own row. Recursion is
-    /// as deep as the address has octets.
+    /// Walks the entries of a row, and the rows below.
+    ///
+    /// Their addresses begin at `first` and share all bits before those that select an entry, which
+    /// end at bit `depth`; `found` is the result before. Rows below must have numbers less than
+    /// `number`, the row's own. The recursion is as deep as the address has octets.
     fn entries(
         &mut self,
         number: usize,
@@ -81,7 +82,7 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
         Ok(())
     }
 
-    /// Verifies about a next-row index all that the lookups rely on, and marks its row.
+    /// Verifies all that lookups rely on in a next-row index, and marks its row.
     fn sound_row(&mut self, row: usize, number: usize, depth: u8) -> Result<(), Corrupt> {
         if row < FIRST_ROW || row >= number {
             return corrupt(format!("next-row index {row} in row {number}"));

@@ -1,7 +1,7 @@
-//! RIB to Spider: the multiway trie of section III-C, row by row, the rows below before their own.
+//! Compiles a RIB to Spider: the multiway trie of section III-C, row by row, lower rows first.
 //!
-//! The RIB takes the place of the paper's trie for management; route aggregation happens on the
-//! way: a node whose addresses all have one next hop becomes no row.
+//! The RIB takes the place of the paper's trie for management. Route aggregation happens on the
+//! way: a node whose addresses all have one next hop gets no row.
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -36,7 +36,7 @@ pub(super) fn compile<F: Family, E: Entry>(
     Ok(Spider { fib, kernel, family: PhantomData })
 }
 
-/// The bytes of a table at most: a row for every block that routes divide.
+/// Upper bound on the bytes of a table: a row for every block that routes divide.
 pub(super) fn estimate(shape: &Shape, entry: usize) -> u64 {
     let rows = FIRST_ROW as u64 + shape.blocks_from(8 * DIRECT_OCTETS, 8);
     rows * (ROW * entry) as u64
@@ -46,13 +46,13 @@ struct Rows<E> {
     fib: Growing<E>,
     /// The greatest row number.
     max: usize,
-    /// A row had no number left and was not stored.
+    /// Whether a row was dropped for lack of a number.
     full: bool,
 }
 
 impl<E: Entry> Rows<E> {
-    /// The entry of a run of slots where the rows before have found `found` (raw, 0 = nothing);
-    /// with the one next hop that all addresses of a slot then have, if it is one.
+    /// Builds the entry of some slots; the previous rows have found `found`, raw. Returns also the
+    /// common next hop of a slot's addresses, if they have one.
     fn entry<F: Family>(&mut self, slots: &Slots<'_, F>, found: u32) -> (E, Option<u32>) {
         let mut raw = NextHopId::to_raw(slots.next_hop);
         let mut next_row_index = 0;
@@ -62,13 +62,15 @@ impl<E: Entry> Rows<E> {
                 Row::Stored(number) => next_row_index = number,
             }
         }
-        // A next hop that is found already need not be found again.
+        // A next hop that is already found need not be stored again.
         let next_hop_index = if raw == found { 0 } else { raw };
         (E::new(next_hop_index, next_row_index), (next_row_index == 0).then_some(raw))
     }
 
-    /// The row of a block that some route longer than its depth lies in, where `found` is the
-    /// longest match of its addresses so far. Recursion is as deep as the address has octets.
+    /// Builds the row of a block that a route longer than its depth lies in.
+    ///
+    /// `found` is the longest match of its addresses so far. The recursion is as deep as the
+    /// address has octets.
     fn row<F: Family>(&mut self, block: Block<'_, F>, found: u32) -> Row {
         let mut row = [E::EOL; ROW];
         let mut first = None;
@@ -84,12 +86,12 @@ impl<E: Entry> Rows<E> {
         }
     }
 
-    /// Gives a row its number.
+    /// Stores a row and returns its number.
     fn store(&mut self, row: &[E; ROW]) -> usize {
         let number = self.fib.len() / ROW;
         if number > self.max {
             self.full = true;
-            // Any number that fits: the table is refused in the end.
+            // Any valid number: the table is refused in the end.
             return self.max;
         }
         self.fib.extend(row);
@@ -97,10 +99,10 @@ impl<E: Entry> Rows<E> {
     }
 }
 
-/// What a block became.
+/// Result of building a block.
 enum Row {
-    /// All its addresses have this raw next hop: route aggregation leaves the row out.
+    /// All its addresses have this raw next hop: route aggregation drops the row.
     Uniform(u32),
-    /// A row of this number.
+    /// A row with this number.
     Stored(usize),
 }

@@ -11,8 +11,8 @@
 //! +----------------+-----------------------------+--------------------------------+
 //! ```
 //!
-//! An entry is read whole by one lane of a gather, four bytes or eight, and entries are aligned to
-//! their size: no lane reads past the array's end, which therefore has no padding.
+//! One lane of a gather reads a whole entry, four or eight bytes, and entries are aligned to their
+//! size: no lane reads past the array's end, so the array has no padding.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -23,10 +23,10 @@ use super::Kernel;
 /// Entries of a row: one for each value of an octet.
 pub(super) const ROW: usize = 256;
 
-/// Where the direct pointing table begins: row 1, behind EoL.
+/// Start of the direct pointing table: row 1, behind EoL.
 pub(super) const DIRECT: usize = ROW;
 
-/// Octets of the address that direct pointing consumes, and the entries that this takes.
+/// Octets of the address that direct pointing consumes, and its number of entries.
 pub(super) const DIRECT_OCTETS: u8 = 2;
 pub(super) const DIRECT_ENTRIES: usize = 1 << (8 * DIRECT_OCTETS);
 
@@ -43,22 +43,22 @@ pub(super) const FIRST_ROW: usize = 1 + DIRECT_ENTRIES / ROW;
 ///   u64   63             32 31              0
 /// ```
 ///
-/// A next-hop index of 0 leaves the result as the rows before made it. A next-row index of 0 is
-/// EoL: the lookup has ended.
+/// A next-hop index of 0 leaves the result of the previous rows. A next-row index of 0 is EoL: the
+/// lookup has ended.
 pub trait Entry: sealed::Sealed + Copy + Eq + Send + Sync + 'static {
     /// Next-hop index 0 and next-row index 0: the entries of EoL.
     const EOL: Self;
     /// The greatest next-hop index that fits.
     const MAX_NEXT_HOP: u32;
-    /// The greatest next-row index. 16 bits hold 65,535. 32 bits would hold more, but gathers take
+    /// The greatest next-row index. 16 bits hold 65,535. 32 bits hold more, but gathers take
     /// indices of entries as signed 32-bit numbers: 2^23 rows reach 2^31 entries, 16 GiB.
     const MAX_ROW: usize;
     /// The width in bits, the value of the option `entry=`.
     const BITS: u32;
-    /// What a [`crate::CompileError`] says there are too many of.
+    /// Name of the rows in the [`crate::CompileError`] for too many of them.
     const ROWS: &'static str;
 
-    /// The entry of these two, neither of which exceeds its maximum.
+    /// Builds an entry of two indices that do not exceed their maxima.
     fn new(next_hop_index: u32, next_row_index: usize) -> Self;
 
     /// The next hop found here, or 0.
@@ -128,9 +128,9 @@ const _: () = assert!(<u64 as Entry>::MAX_ROW * ROW + ROW <= 1 << 31);
 
 /// A compiled Spider: entries `E`.
 ///
-/// Invariants, on which the unchecked reads of the lookups rest:
-/// 1. `fib` is whole rows: EoL, the direct pointing table, and at most as many state-jump rows as
-///    [`Entry::MAX_ROW`] allows.
+/// Invariants that the unchecked reads of the lookups rely on:
+/// 1. `fib` consists of whole rows: EoL, the direct pointing table, and state-jump rows,
+///    whose numbers are at most [`Entry::MAX_ROW`].
 /// 2. Every entry of EoL is [`Entry::EOL`].
 /// 3. The next-row index of every entry is 0 or the number of a state-jump row.
 /// 4. In a state-jump row it is below the row's own number, so every lookup ends; in the row of an
@@ -144,12 +144,12 @@ pub struct Spider<F, E = u32> {
 }
 
 impl<F, E: Entry> Spider<F, E> {
-    /// How many state-jump rows there are.
+    /// Number of state-jump rows.
     pub(super) fn rows(&self) -> usize {
         self.fib.len() / ROW - FIRST_ROW
     }
-    /// How many rows there are for each octet after those of direct pointing, down to the last that
-    /// has any. O(structure).
+    /// Number of rows for each octet after direct pointing, down to the last with any.
+    /// O(structure).
     pub(super) fn rows_by_octet(&self) -> Vec<usize> {
         let next_rows = |entries: &[E]| -> Vec<usize> {
             entries.iter().map(|entry| entry.next_row_index()).filter(|row| *row != 0).collect()

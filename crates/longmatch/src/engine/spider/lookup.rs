@@ -21,24 +21,23 @@ pub(super) fn lookup<F: Family, E: Entry>(
     NextHopId::new(res)
 }
 
-/// The index of an address's entry in the direct pointing table.
+/// Returns the index of an address's entry in the direct pointing table.
 #[inline(always)]
 pub(super) fn direct_index<F: Family>(dst: F::Bits) -> usize {
     DIRECT + dst.extract(0, 8 * DIRECT_OCTETS)
 }
 
-/// The index of an address's entry in a row for its octet number `octet`.
+/// Returns the index of an address's entry in a row for its octet number `octet`.
 #[inline(always)]
 pub(super) fn row_index<F: Family>(row: usize, dst: F::Bits, octet: u8) -> usize {
     row * ROW + dst.extract(8 * octet, 8)
 }
 
-/// An entry that one of the two indices above names.
+/// Reads an entry that one of the two indices above names.
 #[inline(always)]
 pub(super) fn entry<F, E: Entry>(spider: &Spider<F, E>, index: usize) -> E {
     debug_assert!(index < spider.fib.len());
-    // SAFETY: the direct pointing table has an entry for every value of two octets and a row one
-    // for every value of an octet (invariant 1); a next-row index is the number of a row, or 0, EoL
-    // (invariants 2 and 3).
+    // SAFETY: the direct pointing table covers two octets, and a row one octet (invariant 1); a
+    // next-row index is the number of a row, or 0 for EoL (invariants 2 and 3).
     unsafe { *spider.fib.get_unchecked(index) }
 }

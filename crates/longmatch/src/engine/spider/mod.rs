@@ -1,5 +1,7 @@
-//! Spider (Ueno, Nakamura, Kuga and Esaki, IEEE Access 2020): a state-jump table, one row of 256
-//! entries a trie node, made for gather instructions. See the README beside this file.
+//! Spider (Ueno, Nakamura, Kuga and Esaki, IEEE Access 2020).
+//!
+//! A state-jump table, one row of 256 entries a trie node, made for gather instructions. See the
+//! README beside this file.
 //!
 //! | | |
 //! |---|---|
@@ -8,7 +10,7 @@
 //! | memory | 257 KiB + 1 KiB a row (twice that with 64-bit entries) |
 //!
 //! A frozen table is updated the paper's way, in batches (section III-C): compile again aside, then
-//! put the new table in the place of the old one.
+//! swap the tables.
 
 mod batch;
 mod check;
@@ -35,18 +37,18 @@ use layout::{DIRECT, DIRECT_ENTRIES, ROW};
 
 pub(super) const NAME: &str = "spider";
 
-/// What the registry knows of it.
+/// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
     Descriptor { name: NAME, oracle: false, wider: &["entry=64"] };
 
-/// Which kernel answers a batch. All give the same answers.
+/// The kernel that answers a batch. All give the same answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Kernel {
     /// The paper's with one address at a time: the scalar loop.
     Lanes1,
-    /// The paper's with two addresses at a time (AVX2, as all that follow; below it the scalar
-    /// loop).
+    /// The paper's with two addresses at a time. AVX2, like all below; without AVX2 the scalar
+    /// loop.
     Lanes2,
     /// The paper's with four addresses at a time.
     Lanes4,
@@ -54,10 +56,10 @@ pub enum Kernel {
     Lanes8,
     /// The paper's best, Spider_16w: two fused loops of eight addresses (section III-B).
     Lanes16,
-    /// Ours: four fused loops, so 32 addresses. Below AVX2 groups of 16 without vectors.
+    /// Ours: four fused loops, 32 addresses. Below AVX2 groups of 16 without vectors.
     Flight4,
-    /// Ours: groups of 512 addresses (AVX2: 256) go down together, and each level's entries are
-    /// prefetched before the first of them is read. Below AVX2 as `Flight4`.
+    /// Ours: groups of 512 addresses (AVX2: 256) descend together, and each level's entries are
+    /// prefetched before the first is read. Below AVX2 as `Flight4`.
     Ahead,
 }
 
@@ -72,7 +74,7 @@ impl Kernel {
         Self::Ahead,
     ];
 
-    /// The option that chooses it.
+    /// Returns the option that chooses it.
     const fn name(self) -> &'static str {
         match self {
             Self::Lanes1 => "lanes=1",
@@ -85,20 +87,20 @@ impl Kernel {
         }
     }
 
-    /// The fastest for a table of that many bytes.
+    /// Returns the fastest kernel for a table of this many bytes.
     const fn best(bytes: usize) -> Self {
         if bytes <= CACHED { Self::Flight4 } else { Self::Ahead }
     }
 }
 
-/// Up to this size of the table prefetching costs more than it saves: at 1 MiB it is 30 % slower, at
-/// 12 MiB equal, at 24 MiB up to twice as fast (Zen 5, L2 cache of 1 MiB).
+/// Largest table, in bytes, for which prefetching does not pay. At 1 MiB it is 30 % slower, at 12
+/// MiB equal, at 24 MiB up to twice as fast (Zen 5, L2 cache of 1 MiB).
 const CACHED: usize = 8 << 20;
 
-/// What can be chosen beside the type of the entries.
+/// Compile-time choices besides the type of the entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Config {
-    /// How batches are answered; the structure does not depend on it. `None` is the fastest for the
+    /// The kernel for batches; the structure does not depend on it. `None` for the fastest at the
     /// table's size.
     pub kernel: Option<Kernel>,
 }
@@ -141,8 +143,8 @@ impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
         compile::compile(rib, config)
     }
 
-    /// Direct pointing, then the rows of each octet down to the one that completes half of all
-    /// rows. Addresses of longer routes go further.
+    /// Direct pointing, then each octet's rows, until these are half of all rows. Addresses of
+    /// longer routes go further.
     fn reads(&self) -> Vec<usize> {
         let mut reads = alloc::vec![DIRECT_ENTRIES * size_of::<E>()];
         let mut above = 0;
@@ -163,8 +165,10 @@ impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
 
 const EXPECTED: &str = "lanes=1, 2, 4, 8 or 16, flight=4, ahead, entry=32 or entry=64";
 
-/// Builds the variant that the options name. Entries are 32 bits wide unless they ask for 64: a
-/// table that exceeds the paper's entry is refused, not silently held in a larger one.
+/// Builds the variant that the options name.
+///
+/// Entries are 32 bits wide unless the options ask for 64: a table that exceeds the paper's entry
+/// is refused, not silently held in a larger one.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {

@@ -28,7 +28,7 @@ fn direct(first: usize, second: usize) -> usize {
     DIRECT + (first << 8 | second)
 }
 
-/// The example of the README: the table of the paper's Figure 4, from the routes of its Figure 5.
+/// The README's example: the table of the paper's Figure 4, from the routes of its Figure 5.
 #[test]
 fn the_readme_example() {
     let rib = figure5();
@@ -49,7 +49,7 @@ fn the_readme_example() {
     assert_eq!(lookup("10.64.128.191"), None);
 }
 
-/// Every kernel, with both widths of entries.
+/// Calls `each` with every kernel and both widths of entries.
 fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::engine::Checked<F>)) {
     for kernel in Kernel::ALL {
         for entry in ["entry=32", "entry=64"] {
@@ -58,7 +58,7 @@ fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::engine::C
     }
 }
 
-/// D17, D16: /128 and /32 at both ends of the space, for every variant.
+/// D17, D16: /128 and /32 at both ends of the address space, for every variant.
 #[test]
 fn edges_of_the_address() {
     let mut rib = Rib::<Ipv6>::new();
@@ -98,17 +98,17 @@ fn spread<F: Family>(count: u32, hops: u32) -> Rib<F> {
     (0..count).map(route).collect()
 }
 
-/// A table with `count` state-jump rows: a /24 in each of so many /16.
+/// A table with `count` state-jump rows: a /24 in each of `count` /16.
 fn with_rows(count: u32) -> Rib<Ipv4> {
     (0..count)
         .map(|i| Route { prefix: Prefix::from_bits_masked(i << 16, 24), next_hop: hop(1) })
         .collect()
 }
 
-/// D5: n of n rows can be used, and the error of one more names the option that helps.
-/// Routes of /24 need direct pointing and one jump; the jump that one host route needs is left out.
+/// D5: all n rows are usable, and the error for one more names the option that helps. Routes of /24
+/// need direct pointing and one jump; the extra jump of one host route is not counted.
 #[test]
-fn reads_are_those_of_most_routes() {
+fn reads_cover_most_routes() {
     let empty = Spider::<Ipv4>::compile(&Rib::new(), &Config::default()).unwrap();
     assert_eq!(Engine::reads(&empty), [4 << 16]);
     let routes = [("10.1.0.0/24", 1), ("10.1.1.0/24", 2), ("10.2.0.0/24", 1), ("10.2.0.1/32", 3)];
@@ -158,7 +158,7 @@ fn options_are_shown_as_they_are_given() {
     assert_eq!(Kernel::best(CACHED + 1), Kernel::Ahead);
 }
 
-/// `check` must be able to fail.
+/// `check` detects damage.
 #[test]
 fn check_finds_damage() {
     let rib = rib4(&[("10.64.128.192/26", 1), ("11.0.0.0/8", 4), ("11.64.128.192/26", 2)]);
@@ -185,13 +185,13 @@ fn check_finds_damage() {
     for (i, damage) in damage.into_iter().enumerate() {
         let mut bad = good.clone();
         damage(&mut bad);
-        // Damaged indices must be found before anything is read through them.
+        // `check` must detect damaged indices before it reads through them.
         assert!(bad.check(&rib).is_err(), "damage {i}");
     }
     assert!(good.check(&rib4(&[("10.0.0.0/8", 1)])).is_err(), "another RIB");
 }
 
-/// Every kernel at every level, on batches that fill its largest groups and leave some over.
+/// Every kernel at every level, on batches of its largest groups and a rest.
 fn agree_with_the_ranges<F: Engines>(rib: &Rib<F>) {
     let keys: Vec<F::Bits> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
     let expected: Vec<_> =

@@ -1,9 +1,8 @@
-//! Verifies what `layout.rs` states, and the tree against the RIB: route by route, and on every
-//! address.
+//! Verifies the invariants of `layout.rs`, all routes and all answers.
 //!
-//! One walk in order of addresses does both: it marks what it meets, so that nothing is shared or
-//! lost, collects the prefixes that the nodes hold, and holds each change of next hop against the
-//! RIB's disjoint ranges.
+//! One walk in order of addresses does both: it marks nodes and results, so that none is shared or
+//! lost, collects the prefixes of the nodes, and compares each change of next hop with the RIB's
+//! disjoint ranges.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,7 +16,7 @@ use crate::mem::{Run, tile};
 use crate::net::{Bits, Family, NextHopId, Prefix, Route};
 use crate::rib::Rib;
 
-/// The runs that belong to no node.
+/// Runs that belong to no node.
 #[derive(Default)]
 pub(super) struct Unused {
     pub nodes: Vec<Run>,
@@ -80,17 +79,19 @@ struct Walk<'a, F: Family, N, R> {
     results: &'a [R],
     /// The RIB's ranges, read in step with the walk.
     expected: Expected<'a, F>,
-    /// Nodes met so far.
+    /// Number of nodes met so far.
     met: usize,
-    /// The runs met so far, and those that are not used.
+    /// The runs met so far, and the unused ones.
     runs: Unused,
     /// The prefixes met so far.
     routes: Vec<Route<F>>,
 }
 
 impl<F: Family, N: Node, R: NodeResult> Walk<'_, F, N, R> {
-    /// Walks a node whose addresses begin at `first` and, but for longer prefixes, have the next
-    /// hop `inherited`; and what is below it. Recursion is as deep as the trie: 32 levels at most.
+    /// Walks a node and its descendants.
+    ///
+    /// Its addresses begin at `first` and have the next hop `inherited` unless a longer prefix
+    /// covers them. The recursion is as deep as the trie: at most 32 levels.
     fn node(
         &mut self,
         index: u32,
@@ -100,7 +101,7 @@ impl<F: Family, N: Node, R: NodeResult> Walk<'_, F, N, R> {
     ) -> Result<(), Corrupt> {
         let node = self.sound_node(index, depth)?;
         self.collect_routes(node, first, depth)?;
-        // Of the values that differ only past the address's end, lookups use the first.
+        // Of values that differ only past the address's end, lookups use the first.
         let past_end = (depth + N::STRIDE).saturating_sub(F::WIDTH);
         let below = (F::WIDTH - depth).saturating_sub(N::STRIDE);
         for v in (0..1u64 << N::STRIDE).step_by(1 << past_end) {
@@ -121,9 +122,9 @@ impl<F: Family, N: Node, R: NodeResult> Walk<'_, F, N, R> {
         self.results[index as usize].to_raw()
     }
 
-    /// The node, after everything about it that the lookups rely on has been verified, and marked.
+    /// Returns a node after verifying and marking all that lookups rely on.
     fn sound_node(&mut self, index: u32, depth: u8) -> Result<N, Corrupt> {
-        // The run that the node is in is inside of the array.
+        // The run of the node lies inside the array (verified by the caller).
         let node = self.nodes[index as usize];
         self.met += 1;
         if self.met > self.nodes.len() {

@@ -1,4 +1,4 @@
-//! RIB to Tree Bitmap: sorted routes, node by node from the root.
+//! Compiles a RIB to Tree Bitmap: sorted routes, node by node from the root.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::rib::Rib;
 
 /// Items that a `u32` can index.
 const MAX_ITEMS: u64 = 1 << 32;
-/// The root of a tree that has just been compiled.
+/// The root of a newly compiled tree.
 const ROOT: u32 = 0;
 
 pub(super) fn compile<F: Family, N: Node, R: NodeResult>(
@@ -22,7 +22,7 @@ pub(super) fn compile<F: Family, N: Node, R: NodeResult>(
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
-    // The root, and the result of what no prefix matches (invariant 1).
+    // The root, and the result for addresses without a match (invariant 1).
     let mut arrays = Arrays { nodes: alloc::vec![N::EMPTY], results: alloc::vec![R::default()] };
     let routes: Vec<Route<F>> = rib.iter().collect();
     arrays.build(ROOT, 0, &routes)?;
@@ -34,7 +34,7 @@ pub(super) fn compile<F: Family, N: Node, R: NodeResult>(
     })
 }
 
-/// The bytes of a tree: a node for every block that routes divide, and a result for each route. A
+/// Estimated bytes of a tree: a node for every block that routes divide, a result for each route. A
 /// route that ends where a child begins can need a node of its own, which is not counted.
 pub(super) fn estimate(shape: &Shape, stride: u8, wide: bool) -> u64 {
     let node = if stride == Node16::STRIDE { size_of::<Node16>() } else { size_of::<Node64>() };
@@ -42,20 +42,20 @@ pub(super) fn estimate(shape: &Shape, stride: u8, wide: bool) -> u64 {
     (shape.blocks_from(0, stride) + 1) * node as u64 + (shape.routes + 1) * result as u64
 }
 
-/// The bits of a prefix from a depth on: how many, and the first `STRIDE` of them at most.
+/// The bits of a prefix below a depth: their number, and at most `STRIDE` of them.
 #[inline]
 pub(super) fn rest_of<F: Family, N: Node>(prefix: Prefix<F>, depth: u8) -> (u8, u64) {
     let len = prefix.len() - depth;
     (len, prefix.bits().extract(depth, len.min(N::STRIDE)) as u64)
 }
 
-/// The arrays as they grow.
+/// The growing arrays.
 struct Arrays<N, R> {
     nodes: Vec<N>,
     results: Vec<R>,
 }
 
-/// Adds some items, which are to be replaced; where they begin.
+/// Appends placeholder items and returns the index of the first.
 fn take<T: Copy>(
     items: &mut Vec<T>,
     count: usize,
@@ -71,13 +71,13 @@ fn take<T: Copy>(
         return Err(CompileError::Allocation { engine: NAME, bytes });
     }
     items.resize(at + count, blank);
-    // Where there are none, any place will do.
+    // An empty run may be anywhere.
     Ok(if count == 0 { 0 } else { at as u32 })
 }
 
 impl<N: Node, R: NodeResult> Arrays<N, R> {
-    /// Builds a node from the routes inside it, and what is below it. Recursion is as deep as the
-    /// trie: 32 levels at most.
+    /// Builds a node from the routes inside it, and its descendants. The recursion is as deep as
+    /// the trie: at most 32 levels.
     fn build<F: Family>(
         &mut self,
         at: u32,
@@ -89,7 +89,7 @@ impl<N: Node, R: NodeResult> Arrays<N, R> {
         let is_in_child = |route: &Route<F>| !end && route.prefix.len() >= below;
         let value = |route: &Route<F>| rest_of::<F, N>(route.prefix, depth).1;
         let mut bitmaps = Bitmaps { internal: 0, external: 0, end };
-        // In the order of the results: the bits of the internal bitmap, then of the external one.
+        // In the order of results: the internal bitmap's bits, then the external one's.
         let mut raw = [0u32; 128];
         for route in routes {
             let (len, value) = rest_of::<F, N>(route.prefix, depth);
@@ -109,7 +109,8 @@ impl<N: Node, R: NodeResult> Arrays<N, R> {
             *result = stored;
         }
         self.nodes[at as usize] = N::new(bitmaps, children, results);
-        // Routes come in order: those of a child come together, prefixes of this node between them.
+        // Routes come in order: those of a child are contiguous, with prefixes of this node in
+        // between.
         let same_child =
             |a: &Route<F>, b: &Route<F>| is_in_child(a) && is_in_child(b) && value(a) == value(b);
         let chunks = routes.chunk_by(same_child).filter(|chunk| is_in_child(&chunk[0]));

@@ -5,8 +5,9 @@ use core::marker::PhantomData;
 use crate::mem::{FrozenMemory, Items, Memory, Plain, Readable};
 use crate::net::NextHopId;
 
-/// The bit of the internal bitmap for the prefix of `len` bits, within the node, that have this
-/// value: `*` is bit 0, `0*` and `1*` are bits 1 and 2, `00*` to `11*` bits 3 to 6, and so on.
+/// Bit of the internal bitmap for a prefix of `len` bits and this value.
+///
+/// `*` is bit 0, `0*` and `1*` are bits 1 and 2, `00*` to `11*` bits 3 to 6, and so on.
 ///
 /// ```text
 ///   bit   0   1   2   3   4   5   6   7    8    9 ...
@@ -17,21 +18,20 @@ pub(super) const fn internal_bit(len: u8, value: u64) -> u32 {
     (1 << len) - 1 + value as u32
 }
 
-/// A node, for the `STRIDE` bits of the address that come next. Sealed: [`Node16`] and [`Node64`].
+/// A node, for the next `STRIDE` bits of the address. Sealed: [`Node16`] and [`Node64`].
 ///
 /// There are two kinds. An ordinary node has children, and holds the prefixes of 0 to `STRIDE` - 1
-/// bits. An *end node* has none; its external bitmap serves for more prefixes, those of `STRIDE`
-/// bits.
+/// bits. An *end node* has none; its external bitmap holds the prefixes of `STRIDE` bits.
 pub trait Node: sealed::Sealed + Plain + Send + Sync + 'static {
     /// Bits of the address that a node consumes: `k` in the paper.
     const STRIDE: u8;
     /// An end node without prefixes.
     const EMPTY: Self;
 
-    /// Puts a node together.
+    /// Builds a node from its parts.
     fn new(bitmaps: Bitmaps, children: u32, results: u32) -> Self;
 
-    /// The internal bitmap: which prefixes of 0 to `STRIDE` - 1 bits the node holds.
+    /// The internal bitmap: the prefixes of 0 to `STRIDE` - 1 bits that the node holds.
     fn internal(&self) -> u64;
 
     /// The external bitmap. Bit `v` of an ordinary node: there is a child for the next bits `v`. Of
@@ -41,39 +41,39 @@ pub trait Node: sealed::Sealed + Plain + Send + Sync + 'static {
     /// Whether this is an end node.
     fn is_end(&self) -> bool;
 
-    /// Where an ordinary node's children begin; they lie side by side.
+    /// Index of an ordinary node's first child; children are contiguous.
     fn children(&self) -> u32;
 
-    /// Where the node's results begin; they lie side by side, in the order of the internal bitmap
-    /// and, in an end node, then of the external one.
+    /// Index of the node's first result. Results are contiguous, in the order of the internal
+    /// bitmap, then, in an end node, of the external one.
     fn results(&self) -> u32;
 
-    /// All bits together.
+    /// Returns all bits together.
     #[inline]
     fn bitmaps(&self) -> Bitmaps {
         Bitmaps { internal: self.internal(), external: self.external(), end: self.is_end() }
     }
 
-    /// How many external bits come before bit `v`.
+    /// Number of external bits before bit `v`.
     #[inline(always)]
     fn external_before(&self, v: u64) -> u32 {
         (self.external() & ((1 << v) - 1)).count_ones()
     }
 
-    /// The child for the next bits `v`, whose bit is set in an ordinary node.
+    /// Index of an ordinary node's child for the next bits `v`, whose bit must be set.
     #[inline(always)]
     fn child(&self, v: u64) -> u32 {
         self.children().wrapping_add(self.external_before(v))
     }
 
-    /// The result of a bit of the internal bitmap that is set.
+    /// Index of the result of a set bit of the internal bitmap.
     #[inline(always)]
     fn result(&self, bit: u32) -> u32 {
         let before = (self.internal() & ((1 << bit) - 1)).count_ones();
         self.results().wrapping_add(before)
     }
 
-    /// The result of the prefix `v`, whose bit is set in an end node.
+    /// Index of the result of the prefix `v` of an end node, whose bit must be set.
     #[inline(always)]
     fn end_result(&self, v: u64) -> u32 {
         let before = self.internal().count_ones() + self.external_before(v);
@@ -81,7 +81,7 @@ pub trait Node: sealed::Sealed + Plain + Send + Sync + 'static {
     }
 }
 
-/// The bits of a node, apart from how they are stored.
+/// The bits of a node, independent of their storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bitmaps {
     /// [`Node::internal`].
@@ -93,19 +93,19 @@ pub struct Bitmaps {
 }
 
 impl Bitmaps {
-    /// How many children a node with these bits has.
+    /// Number of children of a node with these bits.
     pub(super) fn children(self) -> usize {
         if self.end { 0 } else { self.external.count_ones() as usize }
     }
 
-    /// How many results it has.
+    /// Number of results.
     pub(super) fn results(self) -> usize {
         let more = if self.end { self.external.count_ones() } else { 0 };
         (self.internal.count_ones() + more) as usize
     }
 
-    /// Whether the prefix of these bits within the node is held by it; of `stride` bits at most, in
-    /// an ordinary node fewer.
+    /// Whether the node holds a prefix of these bits. It has at most `stride` bits, in an ordinary
+    /// node fewer.
     pub(super) fn holds(self, stride: u8, len: u8, value: u64) -> bool {
         if len == stride {
             self.external >> value & 1 == 1
@@ -114,7 +114,7 @@ impl Bitmaps {
         }
     }
 
-    /// How many results come before that of the prefix.
+    /// Number of results before that of the prefix.
     pub(super) fn results_before(self, stride: u8, len: u8, value: u64) -> usize {
         let below = |bit: u64| (1 << bit) - 1;
         let before = if len == stride {
@@ -125,7 +125,7 @@ impl Bitmaps {
         before as usize
     }
 
-    /// Whether nothing is held, or only the prefix of no bits.
+    /// Whether the node holds nothing, or only the prefix of no bits.
     pub(super) fn is_trivial(self) -> bool {
         self.end && self.external == 0 && self.internal <= 1
     }
@@ -174,7 +174,7 @@ const _: () = assert!(size_of::<Node16>() == 12 && size_of::<Node64>() == 24);
 macro_rules! impl_node {
     ($node:ty, $bitmap:ty, $stride:literal) => {
         impl $node {
-            /// In the internal bitmap: this is an end node.
+            /// Flag in the internal bitmap: this is an end node.
             const END: $bitmap = 1 << ((1 << $stride) - 1);
         }
 
@@ -222,9 +222,9 @@ macro_rules! impl_node {
 impl_node!(Node16, u16, 4);
 impl_node!(Node64, u64, 6);
 
-// SAFETY: integers of 2, 2, 4 and 4 bytes, which are the 12 of the whole.
+// SAFETY: integers of 2, 2, 4 and 4 bytes fill the 12 bytes, so there is no padding.
 unsafe impl Plain for Node16 {}
-// SAFETY: integers of 8, 8, 4 and 4 bytes, which are the 24 of the whole.
+// SAFETY: integers of 8, 8, 4 and 4 bytes fill the 24 bytes, so there is no padding.
 unsafe impl Plain for Node64 {}
 
 /// A result: the next hop of a route, 0 = no route. Sealed: `u16` and `u32`.
@@ -232,13 +232,13 @@ pub trait NodeResult: sealed::Sealed + Plain + Default + Send + Sync + 'static {
     /// The greatest next hop that fits.
     const MAX: u32;
 
-    /// The result of a raw next hop that is at most [`NodeResult::MAX`].
+    /// Builds the result of a raw next hop that is at most [`NodeResult::MAX`].
     fn from_raw(raw: u32) -> Self;
 
-    /// The raw next hop.
+    /// Returns the raw next hop.
     fn to_raw(self) -> u32;
 
-    /// The next hop.
+    /// Returns the next hop.
     #[inline(always)]
     fn next_hop(self) -> Option<NextHopId> {
         NextHopId::new(self.to_raw())
@@ -275,34 +275,34 @@ mod sealed {
     impl Sealed for u32 {}
 }
 
-/// In the result array, the result of an address that no prefix matches.
+/// Index of the result for addresses without a match.
 pub(super) const NO_RESULT: u32 = 0;
 
 /// A Tree Bitmap: nodes `N`, results `R`.
 ///
-/// Invariants, on which the unchecked reads of the lookups rest:
+/// Invariants that the unchecked reads of the lookups rely on:
 /// 1. `root` has one item, the index of the root, which is a node; result 0 is 0, no route.
 /// 2. For every ordinary node, [`Node::child`] of each set bit of its external bitmap is the index
 ///    of a node; for every end node, [`Node::end_result`] of each is the index of a result. For
 ///    every node, [`Node::result`] of each set bit of its internal bitmap is the index of a result.
-/// 3. No prefix ends past the address's end, and no node stands there: an ordinary node at depth
-///    `d` has children only if `d + STRIDE < width`. Where the address's end falls inside of a node,
-///    the bits past it count as zero.
+/// 3. No prefix ends past the address's end, and no node begins there: an ordinary node at depth
+///    `d` has children only if `d + STRIDE < width`. Where the address ends inside a node, the bits
+///    past its end count as zero.
 ///
 /// Invariants of the accounting:
 /// 4. Every node but the root is the child of exactly one node, every result but the first belongs
-///    to exactly one node. In a tree that changes, what remains is free, or in the retire list.
+///    to exactly one node. In a live tree the rest is free, or in the retire list.
 /// 5. Every node but the root has a child or a result, and a node is an end node exactly where no
-///    prefix inside it is longer than `d + STRIDE`. The nodes therefore depend on the RIB alone,
-///    not on the way to it.
-/// 6. The prefixes that the nodes hold are the RIB's routes, with their next hops.
-/// 7. In a tree that changes, `root` is replaced with one store, and nothing else that readers can
-///    come to is written; what it has led to is not used again as long as a reader can be in it.
+///    prefix inside it is longer than `d + STRIDE`. So the nodes depend on the RIB alone, not on
+///    its history.
+/// 6. The prefixes in the nodes are the RIB's routes, with their next hops.
+/// 7. In a live tree one store replaces `root`, and nothing else that readers can reach is written;
+///    memory that it has led to is reused only when no reader can be in it.
 #[derive(Debug)]
 pub struct TreeBitmap<F, N: Node = Node64, R: NodeResult = u16, M: Memory = FrozenMemory> {
     pub(super) nodes: M::Array<N>,
     pub(super) results: M::Array<R>,
-    /// One item: the index of the root.
+    /// Array of one item: the index of the root.
     pub(super) root: M::Array<u32>,
     pub(super) family: PhantomData<F>,
 }
@@ -316,7 +316,7 @@ impl<F, N: Node, R: NodeResult> Clone for TreeBitmap<F, N, R> {
 }
 
 impl<F, N: Node, R: NodeResult, M: Memory> TreeBitmap<F, N, R, M> {
-    /// What lookups go by.
+    /// Returns the view that lookups read.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, F, N, R> {
         View {
@@ -328,7 +328,7 @@ impl<F, N: Node, R: NodeResult, M: Memory> TreeBitmap<F, N, R, M> {
     }
 }
 
-/// A tree as lookups see it, whichever memory it lies in. Passed by value, so that loops keep the
+/// A tree as lookups read it, in either kind of memory. Passed by value, so that loops keep the
 /// arrays' addresses in registers.
 pub(super) struct View<'a, F, N: Node, R: NodeResult> {
     pub nodes: Items<'a, N>,
@@ -346,7 +346,7 @@ impl<F, N: Node, R: NodeResult> Clone for View<'_, F, N, R> {
 
 impl<F, N: Node, R: NodeResult> Copy for View<'_, F, N, R> {}
 
-/// The items of a tree that nobody changes at the moment: what its check goes by.
+/// The items of a tree that is not being changed; the input of its check.
 #[derive(Clone, Copy)]
 pub(super) struct Slices<'a, N, R> {
     pub nodes: &'a [N],

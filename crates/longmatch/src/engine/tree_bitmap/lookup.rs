@@ -1,5 +1,5 @@
-//! One address: down the children, remembering where the longest match so far has its result
-//! (paper, section 3).
+//! One address: descends the children and remembers the result of the longest match so far (paper,
+//! section 3).
 
 use super::layout::{NO_RESULT, Node, NodeResult, View, internal_bit};
 use crate::net::{Bits, Family, NextHopId};
@@ -11,7 +11,7 @@ pub(super) fn lookup<F: Family, N: Node, R: NodeResult>(
 ) -> Option<NextHopId> {
     let (mut index, mut longest_match, mut offset) = (root(tree), NO_RESULT, 0);
     loop {
-        // The next bits are always at the top of `window`: one shift a level.
+        // The next bits are always at the top of `window`, so a level costs one shift.
         let mut window = key.window(offset);
         for _ in 0..64 / N::STRIDE {
             let node = node(tree, index);
@@ -29,8 +29,8 @@ pub(super) fn lookup<F: Family, N: Node, R: NodeResult>(
     }
 }
 
-/// Where the result of the longest prefix is that the node holds and that matches the next bits
-/// `v`: all that could are tried, longest first.
+/// Index of the result of the longest prefix in a node that matches the bits `v`. Tries all
+/// possible prefixes, longest first.
 #[inline(always)]
 fn tree_function<N: Node>(node: &N, v: u64) -> Option<u32> {
     if node.is_end() && node.external() >> v & 1 == 1 {
@@ -47,24 +47,25 @@ fn tree_function<N: Node>(node: &N, v: u64) -> Option<u32> {
     None
 }
 
-/// The index of the root.
+/// Reads the index of the root.
 #[inline(always)]
 pub(super) fn root<F, N: Node, R: NodeResult>(tree: View<'_, F, N, R>) -> u32 {
     // SAFETY: the array has one item (invariant 1).
     unsafe { tree.root.load(0) }
 }
 
-/// The root or a node that a parent names.
+/// Reads the root or a node that a parent names.
 #[inline(always)]
 pub(super) fn node<F, N: Node, R: NodeResult>(tree: View<'_, F, N, R>, index: u32) -> N {
-    // SAFETY: the index is the root's, or comes from `Node::child` of a set bit of an ordinary node
-    // (invariants 1 and 2); nodes that readers come to are not written (invariant 7).
+    // SAFETY: the index is the root's, or `Node::child` of a set bit of an ordinary node
+    // (invariants 1 and 2); nodes that readers can reach are not written (invariant 7).
     unsafe { tree.nodes.read(index as usize) }
 }
 
-/// A result that [`Node::result`] or [`Node::end_result`] names for a set bit, or that of no match.
+/// Reads a result: [`Node::result`] or [`Node::end_result`] of a set bit, or [`NO_RESULT`].
 #[inline(always)]
 pub(super) fn result<F, N: Node, R: NodeResult>(tree: View<'_, F, N, R>, index: u32) -> R {
-    // SAFETY: invariants 1 and 2; results that readers come to are not written (invariant 7).
+    // SAFETY: the index is that of a result (invariants 1 and 2); results that readers can reach
+    // are not written (invariant 7).
     unsafe { tree.results.read(index as usize) }
 }

@@ -1,12 +1,13 @@
-//! Tree Bitmap (Eatherton, Varghese and Dittia, CCR 2004): a multiway trie whose nodes say with one
-//! bitmap which prefixes end in them and with another which children they have. See the README
+//! Tree Bitmap (Eatherton, Varghese and Dittia, CCR 2004): a multiway trie.
+//!
+//! In each node one bitmap has the prefixes that end there, another the children. See the README
 //! beside this file.
 //!
 //! | | |
 //! |---|---|
 //! | lookup | O(width / stride) nodes, in each O(stride) for the longest prefix; one result at the end |
 //! | compile | O(routes x width / stride) |
-//! | update | the nodes on the way to a change and those beside them are copied |
+//! | update | copies the nodes on the path to a change and their siblings |
 //! | memory | 12 bytes (stride 4) or 24 (stride 6) a node, 2 (or 4) bytes a route |
 
 mod batch;
@@ -34,7 +35,7 @@ use crate::simd::Simd;
 
 pub(super) const NAME: &str = "tree_bitmap";
 
-/// What the registry knows of it.
+/// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
 
 impl<F: Family, N: Node, R: NodeResult, M: Memory> Lookup<F> for TreeBitmap<F, N, R, M> {
@@ -82,8 +83,9 @@ impl<F: Family, N: Node, R: NodeResult> Engine<F> for TreeBitmap<F, N, R> {
 
 const EXPECTED: &str = "stride=4, stride=6, or result=32";
 
-/// Builds the variant that the options name: stride 6 unless told otherwise, and 32-bit results
-/// where the table's next hops ask for them.
+/// Builds the variant that the options name.
+///
+/// Stride 6 by default, and 32-bit results where the table's next hops need them.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {

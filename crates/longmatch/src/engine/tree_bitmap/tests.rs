@@ -21,7 +21,7 @@ fn rib<F: Family>(routes: &[(&str, u32)]) -> Rib<F> {
     routes.iter().map(|(p, n)| Route { prefix: prefix(p), next_hop: hop(*n) }).collect()
 }
 
-/// A RIB and a tree that changes with it; the accounts are exact after each change.
+/// A RIB and a live tree kept equal; each change verifies the accounts.
 struct Changing<F: Family, N: Node, R: NodeResult> {
     rib: Rib<F>,
     patcher: Patcher<F, N, R>,
@@ -29,15 +29,15 @@ struct Changing<F: Family, N: Node, R: NodeResult> {
 }
 
 impl<F: Family, N: Node, R: NodeResult> Changing<F, N, R> {
-    /// With capacity for so many nodes and results more.
+    /// Builds a tree with capacity for `spare` more nodes and results.
     fn new(rib: Rib<F>, spare: usize) -> Self {
         let tree = TreeBitmap::<F, N, R>::compile(&rib, &()).unwrap();
         let capacities = [tree.nodes.len() + spare, tree.results.len() + spare];
         Self { patcher: Patcher::new(&tree, capacities).unwrap(), rib, epoch: 1 }
     }
 
-    /// Announces some routes in one commit; a next hop of 0 withdraws. What was taken out is in
-    /// the retire list, and then free.
+    /// Announces some routes in one commit; a next hop of 0 withdraws. Verifies the accounts with
+    /// removed items in the retire list, and then free.
     fn set(&mut self, routes: &[(Prefix<F>, u32)]) -> Result<Replaced, CannotPatch> {
         let mut changed = Vec::new();
         for (prefix, raw) in routes {
@@ -65,7 +65,7 @@ impl<F: Family, N: Node, R: NodeResult> Changing<F, N, R> {
         NextHopId::to_raw(self.patcher.tree.lookup(prefix::<F>(text).first()))
     }
 
-    /// As many nodes and results as a compiled tree has.
+    /// Verifies that the tree has as many nodes and results as a compiled one.
     fn is_like_a_fresh_one(&self) {
         let fresh = TreeBitmap::<F, N, R>::compile(&self.rib, &()).unwrap();
         assert_eq!(self.patcher.in_use(), [fresh.nodes.len(), fresh.results.len()]);
@@ -80,7 +80,7 @@ const EXAMPLE: [(&str, u32); 5] = [
     ("167.0.0.0/8", 5),
 ];
 
-/// The example of the README.
+/// The example of the README holds.
 #[test]
 fn the_readme_example() {
     let rib = rib::<Ipv4>(&EXAMPLE);
@@ -105,7 +105,7 @@ fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::engine::C
     }
 }
 
-/// D16, D17: routes as long as the address, which at stride 4 stand in a node past its end.
+/// D16, D17: routes as long as the address, which at stride 4 are in a node at its end.
 #[test]
 fn edges_of_the_address() {
     let mut rib6 = rib::<Ipv6>(&[("::/0", 1), ("::/128", 2), ("::/127", 3), ("8000::/1", 4)]);
@@ -136,9 +136,9 @@ fn limits_are_errors() {
     }
 }
 
-/// What the README says of changes to its example: what is copied, and what both trees share.
+/// The README's changes to its example: the nodes copied, and those shared by both trees.
 #[test]
-fn the_way_to_a_change_is_copied() {
+fn the_path_to_a_change_is_copied() {
     let mut table = Changing::<Ipv4, Node16, u16>::new(rib(&EXAMPLE), 100);
     let replaced = |nodes, leaves| Replaced { entries: 0, nodes, leaves };
     let nodes = |table: &Changing<Ipv4, Node16, u16>| {
@@ -148,7 +148,7 @@ fn the_way_to_a_change_is_copied() {
         (root, nodes[at], nodes[at + 1])
     };
     let before = nodes(&table);
-    // The results of the second child, it and its brother, and the root.
+    // The results of the second child, both children, and the root.
     assert_eq!(table.step("164.0.0.0/6", 6), replaced(3, 2));
     let after = nodes(&table);
     assert!(before.1 == after.1 && before.2.results() != after.2.results());
@@ -156,19 +156,19 @@ fn the_way_to_a_change_is_copied() {
     // A prefix of the root: no child.
     assert_eq!(table.step("0.0.0.0/0", 7), replaced(1, 2));
     assert_eq!(nodes(&table).0.children(), after.0.children());
-    // A child more: an end node of one prefix, beside its brothers.
+    // A new child: an end node of one prefix, beside its siblings.
     assert_eq!(table.step("16.0.0.0/6", 8), replaced(4, 1));
-    // The same again.
+    // The same route again.
     assert_eq!(table.step("16.0.0.0/6", 8), replaced(0, 0));
-    // All of a commit in one new tree.
+    // All changes of a commit in one new tree.
     let changes = [("16.0.0.0/6", 0), ("167.0.0.0/8", 9), ("160.0.0.0/3", 0), ("0.0.0.0/0", 1)];
     assert_eq!(table.set(&changes.map(|(p, n)| (prefix(p), n))), Ok(replaced(3, 1 + 2)));
     table.is_like_a_fresh_one();
 }
 
-/// A tree that was replaced answers as it did before, as long as readers may be in it.
+/// A replaced tree gives its old answers as long as readers may be in it.
 #[test]
-fn a_tree_before_a_change_stays() {
+fn a_replaced_tree_keeps_its_answers() {
     let mut table = Changing::<Ipv4, Node64, u16>::new(rib(&EXAMPLE), 1000);
     let tree = table.patcher.tree.clone();
     let (before, addr) = (table.patcher.root[0], 0xa7 << 24);
@@ -187,7 +187,7 @@ fn a_tree_before_a_change_stays() {
     table.patcher.check(&table.rib).unwrap();
 }
 
-/// A change for which there is no room, or that results do not hold, leaves nothing behind.
+/// A change beyond the capacity or the results' range has no effect.
 #[test]
 fn no_room_is_no_change() {
     let rib = rib::<Ipv4>(&[("10.0.0.0/8", 1), ("10.0.0.0/24", 2)]);
@@ -195,7 +195,8 @@ fn no_room_is_no_change() {
     let before = (table.patcher.in_use(), table.patcher.root[0]);
     for changes in [
         &[("11.0.0.0/8", 1), ("12.0.0.0/8", 65_536)][..],
-        // Nodes: of the way down there is room, but not for the root. Results: of all.
+        // The capacity for nodes suffices for the path, but not for the root; that for results for
+        // neither.
         &[("10.0.0.0/25", 3), ("11.0.0.0/24", 4)],
         &[("10.0.0.0/32", 3), ("10.0.0.0/24", 0), ("10.128.0.0/32", 5)],
         &[("10.0.0.0/19", 3), ("10.0.0.0/20", 3), ("10.0.0.0/21", 3), ("10.0.0.0/22", 3)],
@@ -225,7 +226,7 @@ fn covers_spare_their_specifics() {
     assert_eq!((table.answer("10.1.0.0/32"), table.answer("9.0.0.0/32")), (3, 5));
 }
 
-/// F1, R3, R1: withdrawal in a chain of covers, of all but one, of host routes at both ends.
+/// F1, R3, R1: withdrawals in a chain of covers, of all but one route, of host routes at both ends.
 #[test]
 fn withdrawals_show_the_right_cover() {
     let routes = [
@@ -247,8 +248,7 @@ fn withdrawals_show_the_right_cover() {
     table.step("10.9.0.0/22", 0);
 }
 
-/// D1, D3, R2: adding and deleting for ever takes no more memory; of a drained tree all can be used
-/// again.
+/// D1, D3, R2: repeated adding and deleting takes no more memory; a drained tree frees everything.
 #[test]
 fn runs_are_used_again() {
     let mut table = Changing::<Ipv6, Node16, u32>::new(rib(&[("2001:db8::/32", 1)]), 1 << 16);
@@ -272,7 +272,7 @@ fn runs_are_used_again() {
     assert_eq!(table.patcher.in_use(), [1, 1]);
 }
 
-/// Random announcements and withdrawals that nest and meet, at both ends and round the strides.
+/// Random announcements and withdrawals, at both ends and around the strides.
 fn random_changes<F: Family, N: Node, R: NodeResult>(steps: u32) {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut random = |below: u64| {
@@ -300,14 +300,14 @@ fn random_changes<F: Family, N: Node, R: NodeResult>(steps: u32) {
 }
 
 #[test]
-fn random_changes_stay_true_to_the_rib() {
+fn random_changes_agree_with_the_rib() {
     random_changes::<Ipv4, Node16, u16>(1500);
     random_changes::<Ipv4, Node64, u32>(1500);
     random_changes::<Ipv6, Node16, u32>(1500);
     random_changes::<Ipv6, Node64, u16>(1500);
 }
 
-/// `check` must be able to fail, before anything is read past an array.
+/// `check` detects damage before it reads past an array.
 #[test]
 fn check_finds_damage() {
     type Tree = TreeBitmap<Ipv4, Node16, u16>;
@@ -349,7 +349,8 @@ fn check_finds_damage() {
     assert!(good.check(&Rib::new()).is_err(), "another RIB");
 }
 
-/// An end node comes and goes with the longest prefix inside it, on one level and on several.
+/// An end node appears and disappears with the longest prefix inside it. On one level and on
+/// several.
 #[test]
 fn end_nodes_change_their_kind() {
     let routes = [("16.0.0.0/4", 1), ("32.0.0.0/4", 2)];
@@ -368,9 +369,9 @@ fn end_nodes_change_their_kind() {
     }
 }
 
-/// A route that gives no address another answer is nonetheless there, and nonetheless missed.
+/// A route that changes no answer is stored, and its absence is detected.
 #[test]
-fn check_misses_a_route_that_is_hidden() {
+fn check_detects_a_missing_hidden_route() {
     let hidden = [("10.0.0.0/8", 1), ("10.0.0.0/9", 2), ("10.128.0.0/9", 3)];
     let tree = TreeBitmap::<Ipv4>::compile(&rib(&hidden), &()).unwrap();
     assert!(tree.check(&rib(&hidden[1..])).is_err());

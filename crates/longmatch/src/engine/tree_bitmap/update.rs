@@ -1,14 +1,14 @@
-//! A Tree Bitmap that changes under readers.
+//! A live Tree Bitmap.
 //!
-//! A lookup carries the longest match so far down with it, so what it answers comes from several
-//! nodes. Were nodes changed where they lie, it could take one before a change and another one after
-//! a later change, and answer as no version did. So a tree that readers see is never written: a
-//! commit makes another one, which shares with it what does not change, and shows it by one store of
+//! A lookup carries the longest match down with it, so its answer depends on several nodes. If
+//! nodes were changed in place, it could read one node before a change and another after a later
+//! change, and return an answer of no version. So a tree that readers can reach is never written: a
+//! commit builds another tree, which shares the unchanged parts, and publishes it by one store of
 //! the root's index.
 //!
-//! Of each node on the way to a changed prefix the brothers, which lie beside it, are copied too; of
-//! a node whose own prefixes change, the results. All prefixes of a commit go down together, so each
-//! node is put together once, when what is below it has its place.
+//! Each node on the path to a changed prefix is copied with its siblings, which are contiguous;
+//! where a node's own prefixes change, its results are copied. All prefixes of a commit descend
+//! together, so each node is built once, when its descendants have their places.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -23,16 +23,16 @@ use crate::mem::{FreeRuns, Live, LiveMemory, MemoryUsage, Owner, Plain, RetireLi
 use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::Rib;
 
-/// Room for nodes, and for results, beside as many again as there are. A change of a full table
+/// Spare bytes of nodes, and of results, on top of twice those in use. A change of a full table
 /// copies about 4 KiB of nodes and 60 bytes of results, which wait for readers: a writer at full
-/// speed fills 30 MiB while a reader is held up for as many milliseconds. What is not written takes
-/// no memory.
+/// speed fills 30 MiB while a reader is suspended for as many milliseconds. Memory that is never
+/// written is not taken.
 const SPARE_NODE_BYTES: usize = 64 << 20;
 const SPARE_RESULT_BYTES: usize = 2 << 20;
-/// Prefixes of 0 to `STRIDE` bits, of the greatest stride: so many results has a node at most.
+/// The most results of a node: the prefixes of 0 to `STRIDE` bits at the greatest stride.
 const MOST_RESULTS: usize = 128;
 
-/// A tree whose arrays have capacity to grow, and its write side.
+/// Moves a tree into arrays with capacity to grow, and makes its write side.
 pub(super) fn live<F: Family, N: Node, R: NodeResult>(tree: TreeBitmap<F, N, R>) -> LiveEngine<F> {
     let capacities =
         [capacity(&tree.nodes, SPARE_NODE_BYTES), capacity(&tree.results, SPARE_RESULT_BYTES)];
@@ -47,18 +47,18 @@ fn capacity<T: Plain>(array: &[T], spare: usize) -> usize {
     items.min(u32::MAX as usize)
 }
 
-/// What lies in a run.
+/// The kind of items in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Items {
     Nodes(Run),
     Results(Run),
 }
 
-/// The prefixes at or below the place of a node.
+/// The prefixes at or below the position of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Inside<N> {
     Nothing,
-    /// The prefix that ends there, of this raw next hop, alone. An end node above holds it itself.
+    /// Only the prefix that ends there, with this raw next hop. An end node above holds it itself.
     Short(u32),
     Node(N),
 }
@@ -69,11 +69,11 @@ impl<N> Inside<N> {
     }
 }
 
-/// The raw next hops of a node's prefixes, by [`internal_bit`], 0 for those that it does not hold.
-/// Those of `STRIDE` bits, which an end node holds, come last.
+/// The raw next hops of a node's prefixes, by [`internal_bit`]; 0 for none. Those of `STRIDE` bits,
+/// which an end node holds, come last.
 type Raw = [u32; MOST_RESULTS];
 
-/// Where the prefixes of `STRIDE` bits begin in [`Raw`].
+/// Start of the prefixes of `STRIDE` bits in [`Raw`].
 const fn longest<N: Node>() -> usize {
     (1 << N::STRIDE) - 1
 }
@@ -86,24 +86,24 @@ pub(super) struct Patcher<F: Family, N: Node, R: NodeResult> {
     pub(super) root: Owner<u32>,
     free_nodes: FreeRuns,
     free_results: FreeRuns,
-    /// What lies inside of the children that change, of the nodes that are being put together, by
-    /// the bits that lead to each. A stack, as nodes nest.
+    /// The changed children of the nodes under construction, by the bits to each. A stack, as nodes
+    /// nest.
     inside: Vec<(u64, Inside<N>)>,
-    /// Children whose brothers are not complete yet. A stack too.
+    /// Children whose siblings are not complete yet. A stack too.
     children: Vec<N>,
-    /// The prefixes of a patch, in order; kept to be used again.
+    /// Buffer for the sorted prefixes of a patch.
     changed: Vec<Prefix<F>>,
-    /// What was given a place in this patch.
+    /// Items placed in this patch.
     taken: Vec<Items>,
-    /// What is not needed any more after it.
+    /// Items that are no longer needed after this patch.
     retired: Vec<Items>,
     retire_list: RetireList<Items>,
     written: Replaced,
 }
 
 impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
-    /// A tree whose arrays of nodes and of results can grow to these capacities. `None` when there is
-    /// not as much memory.
+    /// Builds a tree whose arrays of nodes and results can grow to these capacities. `None` when
+    /// memory runs out.
     pub(super) fn new(
         tree: &TreeBitmap<F, N, R>,
         [node_capacity, result_capacity]: [usize; 2],
@@ -128,8 +128,8 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         })
     }
 
-    /// What comes to lie at a place at this depth, whose `changed` prefixes are given in order.
-    /// `None` where nothing changes.
+    /// Updates the content at a depth, given its `changed` prefixes in order. `None` if nothing
+    /// changes.
     fn update(
         &mut self,
         rib: &Rib<F>,
@@ -200,7 +200,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         raw
     }
 
-    /// What lies inside of the child for the next bits `v` so far.
+    /// The current content of the child for the next bits `v`.
     fn inside_of(&self, node: Option<&N>, raw: &Raw, v: u64) -> Inside<N> {
         match ordinary(node) {
             None => Inside::short(raw[longest::<N>() + v as usize]),
@@ -209,7 +209,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         }
     }
 
-    /// The children of an ordinary node that stay as they are, and the bits that lead to each.
+    /// The unchanged children of an ordinary node, and the bits that lead to each.
     fn kept(&self, node: Option<&N>, first: usize) -> impl Iterator<Item = (u64, N)> {
         let external = ordinary(node).map_or(0, N::external);
         let change = self.inside[first..].iter().fold(0, |bits, (v, _)| bits | 1 << v);
@@ -217,14 +217,14 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         bits(external & !change).filter_map(move |v| Some((v, self.node(node?.child(v)))))
     }
 
-    /// Whether no prefix inside is longer than an end node holds.
+    /// Whether an end node can hold all prefixes inside.
     fn is_end(&self, node: Option<&N>, first: usize) -> bool {
         let is_node = |(_, inside): &(u64, Inside<N>)| matches!(inside, Inside::Node(_));
         !self.inside[first..].iter().any(is_node)
             && self.kept(node, first).all(|(_, child)| child.bitmaps().is_trivial())
     }
 
-    /// Puts an end node together. The prefixes that were in nodes of their own move into it.
+    /// Builds an end node. The prefixes of former child nodes move into it.
     fn end_node(
         &mut self,
         node: Option<&N>,
@@ -250,8 +250,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         Ok(Inside::Node(N::new(bitmaps, 0, self.changed_results(node, raw)?)))
     }
 
-    /// Puts an ordinary node together. The longest prefixes of an end node move to nodes of their
-    /// own.
+    /// Builds an ordinary node. The longest prefixes of a former end node move to children.
     fn ordinary_node(
         &mut self,
         node: Option<&N>,
@@ -274,7 +273,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         Ok(Inside::Node(N::new(bitmaps, children, self.changed_results(node, raw)?)))
     }
 
-    /// Places the children of an ordinary node: those that change, and the others as they are.
+    /// Places the children of an ordinary node: changed ones, and copies of the others.
     fn changed_children(
         &mut self,
         node: Option<&N>,
@@ -300,21 +299,21 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         }
         self.retire_children(node);
         let Self { nodes, free_nodes, children, .. } = self;
-        let brothers = &children[first_child..];
-        let run = free_nodes.place(nodes, brothers).ok_or(CannotPatch)?;
+        let siblings = &children[first_child..];
+        let run = free_nodes.place(nodes, siblings).ok_or(CannotPatch)?;
         children.truncate(first_child);
         self.taken.push(Items::Nodes(run));
         self.written.nodes += u64::from(run.count);
         Ok(run.start)
     }
 
-    /// A node that holds only the prefix of no bits.
+    /// Builds a node that holds only the prefix of no bits.
     fn short_node(&mut self, raw: u32) -> Result<N, CannotPatch> {
         let results = self.place_results(&[R::from_raw(raw)])?;
         Ok(N::new(Bitmaps { internal: 1, external: 0, end: true }, 0, results))
     }
 
-    /// Where a node's results lie that are to be those of `raw`.
+    /// Places a node's results for `raw`, or keeps them. Returns the index of the first.
     fn changed_results(&mut self, node: Option<&N>, raw: &Raw) -> Result<u32, CannotPatch> {
         let mut stored = [R::default(); MOST_RESULTS];
         let mut count = 0;
@@ -357,7 +356,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         }
     }
 
-    /// Shows another root.
+    /// Publishes a new root.
     fn publish(&mut self, inside: Inside<N>) -> Result<(), CannotPatch> {
         let root = match inside {
             Inside::Nothing => N::EMPTY,
@@ -367,7 +366,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         let run = self.free_nodes.place(&mut self.nodes, &[root]).ok_or(CannotPatch)?;
         self.written.nodes += 1;
         let before = self.root[0];
-        // Nothing fails from here on.
+        // No step fails from here on.
         self.root.publish(0, run.start);
         self.retired.push(Items::Nodes(Run { start: before, count: 1 }));
         for items in self.retired.drain(..) {
@@ -390,7 +389,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
         }
     }
 
-    /// Forgets what was prepared.
+    /// Discards the prepared changes.
     fn forget(&mut self) {
         self.inside.clear();
         self.children.clear();
@@ -414,7 +413,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
     }
 }
 
-/// The node, if it is an ordinary one.
+/// Returns the node if it is an ordinary one.
 fn ordinary<N: Node>(node: Option<&N>) -> Option<&N> {
     node.filter(|node| !node.is_end())
 }
@@ -423,7 +422,7 @@ fn results_of<N: Node>(node: &N) -> Run {
     Run { start: node.results(), count: node.bitmaps().results() as u32 }
 }
 
-/// The numbers of the bits that are set, in order.
+/// Iterates over the numbers of the set bits, in order.
 fn bits(mut bits: u64) -> impl Iterator<Item = u64> {
     core::iter::from_fn(move || {
         let bit = (bits != 0).then(|| bits.trailing_zeros().into());
@@ -432,7 +431,7 @@ fn bits(mut bits: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Which of some raw next hops are there.
+/// Mask of the raw next hops that exist.
 fn held(raw: &[u32]) -> u64 {
     raw.iter().take(64).rev().fold(0, |bits, raw| bits << 1 | u64::from(*raw != 0))
 }

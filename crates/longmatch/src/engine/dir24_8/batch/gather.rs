@@ -1,10 +1,10 @@
-//! Gathers of a vector of entries, several vectors in flight, the entries of `tbl24` asked for ahead.
+//! Gathers several vectors of entries in flight, with `tbl24` prefetched.
 //!
 //! The vectors of a group go through each level together, so that their gathers overlap. IPv4 is
-//! best with two vectors, as more is only more registers: the gathers of `tbl24` do not depend on
-//! each other, and few addresses go on. IPv6 has chains of gathers and is best with six. Asking
-//! ahead for a whole group at once instead of vector by vector was 10-15 % slower; 256 addresses
-//! ahead were as good as 192, 512 were 10 % slower.
+//! best with two vectors: the gathers of `tbl24` are independent and few addresses continue, so
+//! more vectors only take more registers. IPv6 has chains of gathers and is best with six.
+//! Prefetching for a whole group at once instead of vector by vector was 10-15 % slower; 256
+//! addresses ahead were as good as 192, 512 were 10 % slower.
 
 use super::super::layout::{Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS, View};
 use super::ask_for;
@@ -12,7 +12,7 @@ use crate::mem::Items;
 use crate::net::{Family, NextHopId};
 use crate::simd::lanes::Lanes;
 
-/// How many addresses ahead entries of `tbl24` are asked for.
+/// Prefetch distance of entries of `tbl24`, in addresses.
 const AHEAD: usize = 192;
 
 /// Answers all addresses.
@@ -27,15 +27,15 @@ pub(super) unsafe fn lookup_batch<L: Lanes, F: Family, E: Entry>(
     out: &mut [Option<NextHopId>],
 ) {
     if F::WIDTH == 32 {
-        // SAFETY: as the caller promises.
+        // SAFETY: indices into `tbl8` fit an `i32`, as the caller promises.
         unsafe { in_groups::<L, F, E, 2>(l, tables, addrs, out) }
     } else {
-        // SAFETY: as the caller promises.
+        // SAFETY: indices into `tbl8` fit an `i32`, as the caller promises.
         unsafe { in_groups::<L, F, E, 6>(l, tables, addrs, out) }
     }
 }
 
-/// As [`lookup_batch`], in groups of `N` vectors, then of one, then address by address.
+/// Answers all addresses in groups of `N` vectors, then of one, then one by one.
 #[inline(always)]
 unsafe fn in_groups<L: Lanes, F: Family, E: Entry, const N: usize>(
     l: L,
@@ -45,12 +45,12 @@ unsafe fn in_groups<L: Lanes, F: Family, E: Entry, const N: usize>(
 ) {
     let mut at = 0;
     while addrs.len() - at >= N * L::COUNT {
-        // SAFETY: as the caller promises.
+        // SAFETY: indices into `tbl8` fit an `i32`, as the caller promises.
         unsafe { group::<L, F, E, N>(l, tables, &addrs[at..], &mut out[at..]) };
         at += N * L::COUNT;
     }
     while addrs.len() - at >= L::COUNT {
-        // SAFETY: as the caller promises.
+        // SAFETY: indices into `tbl8` fit an `i32`, as the caller promises.
         unsafe { group::<L, F, E, 1>(l, tables, &addrs[at..], &mut out[at..]) };
         at += L::COUNT;
     }
@@ -80,7 +80,7 @@ unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
         }
         word[i] = l.word::<F>(&keys[first..], 0);
         let index = l.shr(word[i], l.splat(32 - u32::from(FIRST_BITS)));
-        // SAFETY: 24 bits index the table (invariant 1).
+        // SAFETY: an index has 24 bits, and the table has 2^24 entries (invariant 1).
         entry[i] = unsafe { gather(l, tables.tbl24, index, l.all(), entry[i]) };
         going_on[i] = l.with_bit(entry[i], E::BITS - 1);
     }
@@ -98,8 +98,8 @@ unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
             let slot = l.and(l.shr(word[i], below), l.splat(GROUP_SLOTS as u32 - 1));
             let index =
                 l.or(l.shl(l.without(entry[i], is_group), l.splat(GROUP_BITS.into())), slot);
-            // SAFETY: the lanes that go on name groups inside `tbl8` (invariant 2), and its indices
-            // fit, as the caller promises.
+            // SAFETY: the chosen lanes name groups inside `tbl8` (invariant 2), and its indices fit
+            // an `i32`, as the caller promises.
             entry[i] = unsafe { gather(l, tables.tbl8, index, going_on[i], entry[i]) };
             going_on[i] = l.both(going_on[i], l.with_bit(entry[i], E::BITS - 1));
         }
@@ -111,11 +111,12 @@ unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
     }
 }
 
-/// The entries at the indices of the lanes in the set; `other` in the other lanes. Entries may be
-/// replaced meanwhile, as in [`Lanes::gather_published`].
+/// Gathers the entries at the indices of the chosen lanes; the others take `other`.
+///
+/// Entries may be replaced meanwhile, as in [`Lanes::gather_published`].
 ///
 /// # Safety
-/// The indices of the lanes in the set are in range.
+/// The indices of the chosen lanes are in range.
 #[inline(always)]
 unsafe fn gather<L: Lanes, E: Entry>(
     l: L,
@@ -126,11 +127,12 @@ unsafe fn gather<L: Lanes, E: Entry>(
 ) -> L::V {
     let at = table.as_ptr().cast();
     if E::BITS == 32 {
-        // SAFETY: as the caller promises.
+        // SAFETY: the indices of the chosen lanes are in range, as the caller promises.
         return unsafe { l.gather_where::<4>(lanes, at, index, other) };
     }
     let one = l.splat(1);
-    // SAFETY: as the caller promises; the array has an even length, so the whole pair is inside.
+    // SAFETY: the indices are in range, as the caller promises; the array has an even length, so
+    // the whole pair is inside.
     let pair = unsafe { l.gather_where::<2>(lanes, at, l.without(index, one), other) };
     let entry = l.shr(pair, l.shl(l.and(index, one), l.splat(4)));
     l.select(lanes, l.and(entry, l.splat(u16::MAX.into())), other)

@@ -1,16 +1,15 @@
-//! Many addresses at once, by the first of these kernels that the level allows:
+//! Batch kernels: the first of these that the level allows.
 //!
 //! | kernel | level | |
 //! |---|---|---|
 //! | `gather` | AVX-512, AVX2 | gathers of 16 or 8 entries, `tbl24` prefetched |
-//! | `scalar` | any | one address after the other, `tbl24` prefetched |
+//! | `scalar` | any | one address at a time, `tbl24` prefetched |
 //!
-//! `tbl24` is 32 MiB, more than most caches hold: asking for its entries ahead of their use is what
-//! gains most, more than the vectors. Rates in Mlps on random, routed and zipf keys (Zen 5, a table
-//! of 1 M routes without any longer than /24, 16-bit entries): one after the other 190, 270, 350;
-//! `scalar` 540, 840, 1,160; AVX-512 without asking ahead 110, 330, 500, with it 580, 1,110, 1,400.
-//! AVX2 is as good on IPv4; on IPv6, where gathers depend on each other, AVX-512 is 1.6 times as
-//! fast.
+//! `tbl24` is 32 MiB, more than most caches hold, so prefetching its entries gains most, more than
+//! vectors. Rates in Mlps on random, routed and zipf keys (Zen 5, a table of 1 M routes none of
+//! which is longer than /24, 16-bit entries): one by one 190, 270, 350; `scalar` 540, 840, 1,160;
+//! AVX-512 without prefetching 110, 330, 500, with it 580, 1,110, 1,400. AVX2 is as good on IPv4;
+//! on IPv6, where gathers depend on each other, AVX-512 is 1.6 times as fast.
 
 mod gather;
 mod scalar;
@@ -20,7 +19,7 @@ use crate::net::{Bits, Family, NextHopId};
 use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Simd, Work};
 
-/// Answers `addrs` into `out`, which is as long.
+/// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family, E: Entry>(
     tables: View<'_, F, E>,
     simd: Simd,
@@ -61,7 +60,7 @@ impl<F: Family, E: Entry> Work for Addresses<'_, F, E> {
     }
 }
 
-/// Asks for the entries of `tbl24` of addresses that come later.
+/// Prefetches the entries of `tbl24` of later addresses.
 #[inline(always)]
 fn ask_for<F: Family, E: Entry>(tables: View<'_, F, E>, later: &[F::Bits]) {
     for key in later {

@@ -78,7 +78,7 @@ impl<E: Format, V: DirectView> Work for InFlight<'_, E, V> {
 
 /// The vector kernels of a format. Sealed, as [`Format`] is.
 pub trait Kernels: Sized {
-    /// Answers all addresses if the level, the format and the batch option have a kernel.
+    /// Answers all addresses if level, format and batch option have a kernel.
     ///
     /// Returns whether they have one; otherwise writes nothing.
     fn vectors<V: DirectView>(

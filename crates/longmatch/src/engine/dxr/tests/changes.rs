@@ -93,7 +93,7 @@ fn only_what_a_change_affects_is_replaced() {
     assert_eq!(table.used(), [2, 0]);
 }
 
-/// In two levels a block is built once for all changes of its entries, and found again.
+/// In two levels a block is built once for all changes of its entries.
 #[test]
 fn blocks_are_shared() {
     let two_levels = Config { x: 4, ..config(12) };
@@ -137,7 +137,7 @@ fn no_room_is_no_change() {
 
 /// Blocks do not exceed their capacity.
 #[test]
-fn no_block_is_no_change() {
+fn refused_blocks_change_nothing() {
     let mut table = Changing::<Wide, Split>::new(Rib::new(), Config { x: 2, ..config(14) }, 99);
     let place = |i: u32| Prefix::from_bits_masked(i << 18, 16);
     let too_many: Vec<_> = (0..40).map(|i| (place(i), 1 + i)).collect();
@@ -151,7 +151,7 @@ fn no_block_is_no_change() {
 
 /// A chunk must begin within reach of the base; capacity beyond is not used.
 #[test]
-fn the_base_has_an_end() {
+fn no_chunk_begins_beyond_the_base() {
     let mut table = Changing::<Original, Single>::new(example(), config(16), 1 << 20);
     let ranges = &mut table.patcher.ranges;
     ranges.extend((1 << 19) - ranges.len() - 1).unwrap();
@@ -165,7 +165,7 @@ fn the_base_has_an_end() {
     assert_eq!(table.patcher.unused(), [3, 0], "words out of reach");
 }
 
-/// Chunks with their size in front change; too long ones are not built, but their words are reused.
+/// Chunks with their size in front change. Too long ones are not built, but their words are reused.
 #[test]
 fn long_chunks_change() {
     let place = |i: u128| Prefix::<Ipv6>::from_bits_masked(1 + 2 * i, 128);
@@ -190,11 +190,11 @@ fn long_chunks_change() {
     assert_eq!(
         items(table.patcher.direct.levels(), &table.patcher.ranges),
         [40_002 + 201, 0],
-        "in what was used before"
+        "in reused words"
     );
 }
 
-/// After many changes the table equals a compiled one except for positions; drained, it is empty.
+/// After many changes the table equals a compiled one. Positions may differ; drained, it is empty.
 #[test]
 fn accounts_are_exact() {
     fn follow<E: Format, T: FrozenDirect>(d: u8, x: u8, hops_k: bool, base: u128) {

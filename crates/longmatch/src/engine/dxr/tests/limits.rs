@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// A chunk takes 4096 ranges, 8192 of IPv6 and any number with `xl`; the error names the limit.
+/// A chunk takes 4096 ranges, 8192 of IPv6, any number with `xl`.
 #[test]
-fn chunks_have_a_greatest_size() {
+fn chunk_sizes_are_limited() {
     let hosts = |n: u32| -> Rib<Ipv4> {
         (0..n / 2)
             .map(|i| Prefix::from_bits_masked(0x0a00_0001 + 2 * i, 32))
@@ -56,7 +56,7 @@ fn filling(chunks: u32) -> Rib<Ipv4> {
 ///
 /// 2^19 / 11 chunks of 11 ranges begin below the limit; one more does not.
 #[test]
-fn the_range_table_has_an_end() {
+fn the_base_limits_the_range_table() {
     let fits = (1u32 << 19).div_ceil(11);
     let rib = filling(fits);
     let dxr = Dxr::<Original>::compile(&rib, &config(20)).unwrap();

@@ -1,4 +1,4 @@
-//! A DXR that changes under readers, as in the authors' implementation (SoftCOM 2017).
+//! A DXR that changes under readers, as the authors do it (SoftCOM 2017).
 //!
 //! Only the chunks that a change affects are built again. Each chunk that the prefix covers is
 //! built from the RIB, unless a longer route covers it. In the chunk that the prefix lies in, the
@@ -29,11 +29,11 @@ use crate::mem::{FreeRuns, Live, MemoryUsage, Owner, RetireList, Run};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::{Rib, Slots};
 
-/// log2 of the most chunks to change in place; beyond, a fresh compile takes no more work.
+/// log2 of the most chunks to change in place; more cost as much as a compile.
 const MOST_CHUNKS: u8 = 16;
 /// Spare bytes of the range table, on top of twice its size.
 const SPARE_BYTES: usize = 1 << 20;
-/// Words of the longest `xl` chunk built here; a compiled table may have longer ones.
+/// Words of the longest `xl` chunk built here. A compiled table may have longer ones.
 const LONGEST_XL: usize = 1 << 15;
 
 /// Moves a DXR into arrays with capacity to grow, and makes its write side.
@@ -185,8 +185,8 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         self.stored(hash)
     }
 
-    /// Builds the chunk around a prefix longer than `K` bits; the rest of the chunk is copied. It
-    /// must be the only changed prefix.
+    /// Builds the chunk around a prefix of more than `K` bits; the rest is copied. The prefix must
+    /// be the only changed one.
     fn splice(
         &mut self,
         rib: &Rib<E::Family>,
@@ -336,7 +336,7 @@ fn run_of<E: Format>(ranges: &[E::Word], entry: u32) -> Run {
     Run { start: E::base(entry), count }
 }
 
-/// Calls `visit` with every direct entry that leads to a chunk; with two levels, those in used
+/// Calls `visit` with every direct entry that leads to a chunk. With two levels, with those in used
 /// blocks.
 fn for_each_entry<E: Format>(direct: Levels<'_>, mut visit: impl FnMut(u32)) {
     let mut all = |entries: &[u32]| {

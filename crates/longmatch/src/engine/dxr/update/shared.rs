@@ -66,7 +66,7 @@ impl Shared {
         found.map(|found| found.references += 1).is_some()
     }
 
-    /// Removes a reference; returns whether it was the last, with which the object is removed.
+    /// Removes a reference; returns whether it was the last. The object goes with it.
     pub fn release(&mut self, thing: u32) -> bool {
         let found = self.things.get_mut(&thing).expect("referenced objects exist");
         found.references -= 1;
@@ -77,7 +77,7 @@ impl Shared {
         last
     }
 
-    /// Whether objects and references are exactly these, and `hash` finds each by its contents.
+    /// Whether these are all objects and references, found by their contents' hash.
     pub fn agrees(&self, references: &BTreeMap<u32, u32>, hash: impl Fn(u32) -> u64) -> bool {
         self.things.len() == references.len()
             && self.by_content.len() == references.len()

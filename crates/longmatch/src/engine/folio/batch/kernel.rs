@@ -63,7 +63,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         self.finish(entry, to);
     }
 
-    /// The 32 bits below those that number the root's blocks; for IPv4 the whole address.
+    /// The 32 bits below those that number the root's blocks. For IPv4 the whole address.
     #[inline(always)]
     fn below_root(&self, first: L::V, second: L::V) -> L::V {
         if F::WIDTH == 32 {
@@ -215,7 +215,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         l.and(shifted, mask)
     }
 
-    /// Descends the levels that most addresses need; returns whether every entry is an answer.
+    /// Descends the usual levels; returns whether every entry is an answer.
     ///
     /// A branch is cheap when it depends on reads of a level earlier, and costs a sixth of the
     /// whole when it depends on the last gathers. So the levels before the last one run without a
@@ -250,7 +250,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
         true
     }
 
-    /// Descends until every entry is an answer, or the levels end; returns whether all are answers.
+    /// Descends while an entry leads on; returns whether every entry is an answer.
     #[inline(always)]
     fn descend<const N: usize>(
         &self,

@@ -1,4 +1,4 @@
-//! Batch kernel, written in the verbs of [`crate::simd::lanes`] and compiled for each set of them.
+//! Batch kernel in the verbs of [`crate::simd::lanes`], compiled for each set.
 //!
 //! | level | lanes | vectors in a group |
 //! |---|---|---|

@@ -42,7 +42,7 @@ fn codebooks_of_255_to_257() {
     }
 }
 
-/// Ids up to 255 are their own codes; up to four greater ones take free or rare codes.
+/// Ids up to 255 are their own codes. Up to four greater ones take free or rare codes.
 #[test]
 fn patches_stand_for_rare_codes() {
     // 1 to 255 have two starts each, those above three.

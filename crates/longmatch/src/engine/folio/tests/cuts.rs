@@ -11,7 +11,7 @@ fn variant<F: Engines>(options: &str) -> Result<String, CompileError> {
 }
 
 #[test]
-fn cuts_are_where_they_are_asked_for() {
+fn requested_cuts_are_used() {
     let starts = |options: &str, expected: &str| {
         let variant = variant::<Ipv4>(options).unwrap();
         assert!(variant.starts_with(&format!("codes=8:{expected}")), "{options}: {variant}");

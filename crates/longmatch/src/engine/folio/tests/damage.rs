@@ -5,7 +5,7 @@ use super::*;
 use crate::mem::{Frozen, Plain};
 use crate::simd::lanes::Book;
 
-/// A table with pages of codes of two grains, branch pages, shared pages and unused pieces.
+/// Pages of codes of two grains, branch pages, shared pages and unused pieces.
 const ROUTES: [(&str, u32); 11] = [
     ("10.0.0.0/8", 1),
     ("10.0.0.0/17", 2),

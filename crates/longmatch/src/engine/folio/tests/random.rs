@@ -77,7 +77,7 @@ proptest! {
 
 /// Random next hops in every slot: pages without equal parts, and all 65,535 ids of a form.
 #[test]
-fn every_slot_another_next_hop() {
+fn every_slot_has_a_random_next_hop() {
     let route = |i: u32| {
         let prefix = Prefix::<Ipv4>::from_bits_masked(0x0a00_0000 + (i << 3), 29);
         Route { prefix, next_hop: hop(1 + i.wrapping_mul(40_503) % 65_535) }

@@ -79,9 +79,9 @@ fn large_sparse_roots() {
     assert_eq!(dense.memory_usage().parts[0].bytes, 4 * ((1 << 16) + 2));
 }
 
-/// Routes at both ends do not make a root of billions of entries unless it is requested.
+/// Routes at both ends do not make a root of billions of entries. It can be requested.
 #[test]
-fn routes_at_both_ends_make_no_giant() {
+fn routes_at_both_ends_keep_the_root_small() {
     let rib = rib::<Ipv6>(&[("::1/128", 1), ("2001:db8::/32", 2), ("ff00::/8", 3)]);
     for root in [None, Some(RootForm::Sparse)] {
         let folio = agree::<Ipv6, Byte>(&rib, &Config { root, ..Config::default() });
@@ -89,10 +89,10 @@ fn routes_at_both_ends_make_no_giant() {
     }
 }
 
-/// Regions are found by hashing; other addresses that hash to the same places get the shared
+/// Regions are found by hashing. Other addresses that hash to the same places get the shared
 /// answer.
 #[test]
-fn regions_are_told_apart() {
+fn regions_are_distinguished() {
     for count in [1, 2, 7, 18] {
         let routes: Vec<_> = (0..count)
             .map(|i: u32| {

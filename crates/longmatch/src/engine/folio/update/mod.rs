@@ -83,7 +83,7 @@ struct Prepared {
     page: Option<u32>,
 }
 
-/// Moves a Folio into an array of pages with capacity to grow, and makes its write side.
+/// Moves a Folio into an array with capacity to grow, and makes its write side.
 pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> {
     let capacity = folio.pages.len().saturating_mul(2).saturating_add(SPARE_BYTES);
     let make = if folio.pages.is_huge() { Live::huge } else { Live::with_capacity };
@@ -253,8 +253,8 @@ impl<F: Family, C: Code> Patcher<F, C> {
         at
     }
 
-    /// Removes a reference to a page, and recursively from the pages below if it was the last.
-    /// `gone` collects the removed pages.
+    /// Removes a reference to a page; recursively to those below if it was the last. `gone`
+    /// collects the removed pages.
     fn release(&mut self, page: u32, gone: &mut Vec<Page>) {
         if let Some(page) = self.store.release_for_good(page) {
             self.release_below(&page, gone);

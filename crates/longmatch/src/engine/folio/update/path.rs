@@ -148,8 +148,8 @@ impl<F: Family, C: Code> Patcher<F, C> {
         }
     }
 
-    /// Copies a page of codes with the slots of a prefix changed, as coarse as possible. `None` if
-    /// codes of this grain cannot represent it.
+    /// Copies a page of codes with a prefix's slots changed, as coarse as possible. `None` if codes
+    /// of this grain cannot represent it.
     fn change_codes(
         &mut self,
         window: Level,
@@ -285,7 +285,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         Ok(New { entry, page: Some(stored.at) })
     }
 
-    /// Returns the replacement of a branch page whose slots are all the same answer.
+    /// Returns the replacement of a branch page whose slots are all answers.
     fn collapsed(
         &mut self,
         rib: &Rib<F>,
@@ -335,9 +335,8 @@ impl<F: Family, C: Code> Patcher<F, C> {
         self.retire(gone);
     }
 
-    /// Removes a reference to the first page of the path, and so on downwards while it was the
-    /// last. Below the first page with other references, the copies share the pages of their
-    /// originals.
+    /// Removes a reference to the first page, and downwards while it was the last. Below the first
+    /// page with other references, the copies share the pages of their originals.
     fn leave_path(&mut self, bottom: Bottom, gone: &mut Vec<Page>) {
         let path = core::mem::take(&mut self.path);
         let mut leaving = true;
@@ -373,7 +372,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
     }
 }
 
-/// Halves a page of codes if each pair of neighbours is equal; returns whether it did.
+/// Halves a page of codes if each pair is equal; returns whether it did.
 fn halves(page: &mut Vec<u8>, unit: usize) -> bool {
     if page.chunks_exact(2 * unit).any(|pair| pair[..unit] != pair[unit..]) {
         return false;

@@ -1,14 +1,15 @@
-//! Lookups in the lanes of AVX-512: the addresses of a group go down together, level by level, as in
-//! `scalar.rs`, and 8 of them do each step at once. The direct index is gathered for 16 addresses.
-//! After a level the addresses that go on are packed by compressing vectors, so that every vector of
-//! the next level is full.
+//! Lookups in the lanes of AVX-512.
 //!
-//! Against `scalar.rs` this gains 50-75 % on IPv4 keys and makes IPv6 ones 2.4 times as fast (Zen 5,
-//! tables of 1 M and 246 k routes). Tried in vain: nodes by gathers, one for
-//! each word, instead of loading each node and transposing 8 of them (8-15 % slower on IPv4, 20 % on
-//! IPv6); gathering the direct index in the loop that uses it, where each gather waits for what is
-//! done with the one before (5-15 % slower, on IPv6 random keys 35 %); no prefetches (25 % slower on
-//! zipf keys); prefetching in the loop that finds what to prefetch (20 % slower on IPv6).
+//! The addresses of a group descend together, level by level, as in `scalar.rs`, and 8 of them do
+//! each step at once. The direct index is gathered for 16 addresses. After a level compressing
+//! vectors packs the addresses that continue, so that every vector of the next level is full.
+//!
+//! Against `scalar.rs` this gains 50-75 % on IPv4 keys and makes IPv6 ones 2.4 times as fast (Zen
+//! 5, tables of 1 M and 246 k routes). Without success: nodes by gathers, one for each word,
+//! instead of loading each node and transposing 8 of them (8-15 % slower on IPv4, 20 % on IPv6);
+//! gathering the direct index in the loop that uses it, where each gather waits for the use of the
+//! previous one (5-15 % slower, on IPv6 random keys 35 %); no prefetches (25 % slower on zipf
+//! keys); prefetching in the loop that computes the addresses (20 % slower on IPv6).
 
 use core::arch::x86_64::*;
 
@@ -17,17 +18,17 @@ use super::super::lookup::{self, CHUNKS_PER_WINDOW};
 use crate::net::{Bits, Family, NextHopId};
 use crate::simd::prefetch;
 
-/// Addresses that are looked up in the direct index at once.
+/// Addresses looked up in the direct index at once.
 const DIRECT_LANES: usize = 16;
-/// Addresses that are looked up in their nodes at once.
+/// Addresses looked up in their nodes at once.
 const LANES: usize = 8;
-/// The most addresses in a group. 128 are 20 % slower on IPv4 random keys, 512 take longer to clear
-/// than they gain: 10 % slower in batches of 256.
+/// The most addresses in a group. 128 are 20 % slower on IPv4 random keys; clearing the arrays of
+/// 512 costs more than it gains: 10 % slower in batches of 256.
 const GROUP: usize = 256;
-/// The most addresses in a group of a small batch, for which clearing the arrays of a large group
-/// takes as long as the lookups.
+/// The most addresses in a group of a small batch. Clearing the arrays of a large group would take
+/// as long as its lookups.
 const SMALL_GROUP: usize = 64;
-/// Room behind the last address of a group for a vector that begins there.
+/// Spare lanes after the last address of a group, for a vector that begins there.
 const BEHIND: usize = DIRECT_LANES;
 
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
@@ -37,7 +38,7 @@ pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
-    // Fewer addresses cost more in lanes than one by one: IPv6 ones have longer ways down.
+    // Fewer addresses cost more in lanes than one by one; IPv6 ones have longer paths.
     let few = if F::WIDTH == 32 { 2 * DIRECT_LANES } else { DIRECT_LANES };
     if addrs.len() < few {
         one_by_one(poptrie, addrs, out);
@@ -48,19 +49,20 @@ pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
     }
 }
 
-/// As [`lookup_batch`], in groups for which there is room, then address by address.
+/// As [`lookup_batch`], in groups that fit the capacity, then one by one.
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq")]
-fn in_groups<F: Family, N: Node, L: Leaf, const ROOM: usize>(
+fn in_groups<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
     poptrie: View<'_, F, N, L>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
     let (vectors, rest) = addrs.as_chunks::<DIRECT_LANES>();
     let (out_vectors, out_rest) = out.as_chunks_mut::<DIRECT_LANES>();
-    let mut lanes = Lanes { node: [0; ROOM], position: [0; ROOM], window: [0; ROOM], count: 0 };
-    let mut found = Found { leaf: [0; ROOM], position: [0; ROOM], count: 0 };
-    let most = (ROOM - BEHIND) / DIRECT_LANES;
+    let mut lanes =
+        Lanes { node: [0; CAPACITY], position: [0; CAPACITY], window: [0; CAPACITY], count: 0 };
+    let mut found = Found { leaf: [0; CAPACITY], position: [0; CAPACITY], count: 0 };
+    let most = (CAPACITY - BEHIND) / DIRECT_LANES;
     for (keys, out) in vectors.chunks(most).zip(out_vectors.chunks_mut(most)) {
         group(poptrie, &mut lanes, &mut found, keys, out);
     }
@@ -78,37 +80,37 @@ fn one_by_one<F: Family, N: Node, L: Leaf>(
     }
 }
 
-/// The addresses still on their way down, packed at the front of each array. What is behind them was
-/// stored with a vector, and is never answered.
-struct Lanes<const ROOM: usize> {
-    /// The node it is at; behind the last address, some node.
-    node: [u32; ROOM],
-    /// Which address of the group.
-    position: [u32; ROOM],
-    /// The address bits that come next, left-aligned.
-    window: [u64; ROOM],
+/// The addresses still descending, packed at the front of each array. The rest of the arrays was
+/// stored with a vector and is never answered.
+struct Lanes<const CAPACITY: usize> {
+    /// Current node; behind the last address, any node.
+    node: [u32; CAPACITY],
+    /// Position of the address in the group.
+    position: [u32; CAPACITY],
+    /// The next address bits, left-aligned.
+    window: [u64; CAPACITY],
     count: usize,
 }
 
-/// The addresses that have reached their leaf, packed as [`Lanes`].
-struct Found<const ROOM: usize> {
-    leaf: [u32; ROOM],
-    position: [u32; ROOM],
+/// The addresses that have reached their leaf, packed like [`Lanes`].
+struct Found<const CAPACITY: usize> {
+    leaf: [u32; CAPACITY],
+    position: [u32; CAPACITY],
     count: usize,
 }
 
-/// Addresses as the direct index takes them.
+/// Addresses in one lookup of the direct index.
 type Keys<F> = [<F as Family>::Bits; DIRECT_LANES];
-/// The answers to them.
+/// Their answers.
 type Answers = [Option<NextHopId>; DIRECT_LANES];
 
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq")]
-fn group<F: Family, N: Node, L: Leaf, const ROOM: usize>(
+fn group<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
     poptrie: View<'_, F, N, L>,
-    lanes: &mut Lanes<ROOM>,
-    found: &mut Found<ROOM>,
+    lanes: &mut Lanes<CAPACITY>,
+    found: &mut Found<CAPACITY>,
     keys: &[Keys<F>],
     out: &mut [Answers],
 ) {
@@ -139,20 +141,21 @@ fn group<F: Family, N: Node, L: Leaf, const ROOM: usize>(
     }
 }
 
-/// The direct index: answers the addresses that end there, and lists the others. Their entries of
-/// `out` mean nothing yet.
+/// Reads the direct index: answers the addresses that end there, and lists the others. The entries
+/// of `out` for the others are invalid until their lookups end.
 #[inline]
 #[target_feature(enable = "popcnt,avx512f,avx512dq,avx512vl")]
-fn begin<F: Family, N: Node, L: Leaf, const ROOM: usize>(
+fn begin<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
     poptrie: View<'_, F, N, L>,
-    lanes: &mut Lanes<ROOM>,
+    lanes: &mut Lanes<CAPACITY>,
     keys: &[Keys<F>],
     out: &mut [Answers],
 ) {
-    // All gathers first: none waits for what is done with another's entries. Any 32 bits are an
-    // `Option<NextHopId>`, so the entries can stand where the answers will.
+    // All gathers first, so that none waits for the use of another's entries. Any 32 bits are a
+    // valid `Option<NextHopId>`, so `out` can hold the entries meanwhile.
     for (keys, out) in keys.iter().zip(&mut *out) {
-        // The addresses of the next group: 5-10 % on IPv6, and 80 % where few have a route.
+        // Prefetch the addresses of the next group: 5-10 % on IPv6, and 80 % where few have a
+        // route.
         for line in (0..DIRECT_LANES).step_by(64 / size_of::<F::Bits>()) {
             prefetch(keys, GROUP + line);
         }
@@ -176,22 +179,22 @@ fn begin<F: Family, N: Node, L: Leaf, const ROOM: usize>(
     lanes.count = count;
 }
 
-/// One level for every lane: its leaf, or the next node.
+/// Descends one level in every lane: to its leaf, or to the next node.
 ///
-/// Both are a rank: of the slot among the bits of one word, from a base that the node has for it.
-/// Shifting the slot's bit to the top leaves the bits up to it; the top bit of `vector` then says
-/// which of the two it is. The node's index is counted with the slot's own bit, as in the paper.
+/// Both are a rank: of the slot among the bits of one word, from the base that the node has for it.
+/// Shifting the slot's bit to the top leaves the bits up to it; the top bit of `vector` then
+/// selects the word. The node's rank includes the slot's own bit, as in the paper.
 #[inline]
 #[target_feature(enable = "popcnt,avx512f,avx512dq,avx512vl,avx512vpopcntdq")]
-fn descend<F, N: Node, L: Leaf, const ROOM: usize>(
+fn descend<F, N: Node, L: Leaf, const CAPACITY: usize>(
     poptrie: View<'_, F, N, L>,
-    lanes: &mut Lanes<ROOM>,
-    found: &mut Found<ROOM>,
+    lanes: &mut Lanes<CAPACITY>,
+    found: &mut Found<CAPACITY>,
 ) {
     let (all, mut going_on, mut ended) = (lanes.count, 0, found.count);
     for at in (0..all).step_by(LANES) {
         let answered: __mmask8 = !0 >> LANES.saturating_sub(all - at);
-        let node: &[u32; LANES] = lanes.node[at..].first_chunk().expect("room for a vector");
+        let node: &[u32; LANES] = lanes.node[at..].first_chunk().expect("a vector of nodes");
         let Nodes { vector, stored_leaves, bases } = load_nodes(poptrie, node);
         let position = _mm512_castsi512_si256(load_at(&lanes.position, at));
         let window = load_at(&lanes.window, at);
@@ -213,8 +216,8 @@ fn descend<F, N: Node, L: Leaf, const ROOM: usize>(
         let leaf_position = _mm256_maskz_compress_epi32(ends, position);
         store_half_at(&mut found.position, ended, leaf_position);
         ended += ends.count_ones() as usize;
-        // What goes on moves to the front: never past a lane that is still to be read. Most IPv4
-        // tables end with the first node, so the branch is well predicted.
+        // Continuing lanes move to the front, never past a lane that is still to be read. Most IPv4
+        // lookups end with the first node, so the branch is well predicted.
         let goes_on = answered & internal;
         if goes_on != 0 {
             store_half_at(&mut lanes.node, going_on, _mm256_maskz_compress_epi32(goes_on, next));
@@ -237,7 +240,7 @@ struct Nodes {
     bases: __m512i,
 }
 
-/// The nodes at 8 indices: each is loaded, two into a vector, and the words of all are sorted.
+/// Loads the nodes at 8 indices, two into a vector, and transposes their words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
 fn load_nodes<F, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, index: &[u32; LANES]) -> Nodes {
@@ -262,18 +265,18 @@ fn load_nodes<F, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, index: &[u32; LAN
     }
 }
 
-/// The words of a node, and zeros.
+/// Loads the words of a node, padded with zeros.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 fn words<N: Node>(node: NodeAt<'_, N>) -> __m256i {
     const { assert!(size_of::<N>().is_multiple_of(8) && size_of::<N>() <= 32) };
     let mask = (1 << (size_of::<N>() / 8)) - 1;
-    // SAFETY: only the words of the node are read. Of a word that is replaced meanwhile the old
-    // value is loaded or the new one, as it is aligned.
+    // SAFETY: the mask selects only the words of the node. A word that is replaced meanwhile is
+    // aligned, so the load sees its old or its new value.
     unsafe { _mm256_maskz_loadu_epi64(mask, node.as_ptr().cast()) }
 }
 
-/// The entries of the direct index of 16 addresses.
+/// Gathers the entries of the direct index for 16 addresses.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn direct<F: Family, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, keys: &Keys<F>) -> __m512i {
@@ -287,7 +290,8 @@ fn direct<F: Family, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, keys: &Keys<F
         _mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high))
     };
     let index = _mm512_srl_epi32(top, _mm_cvtsi32_si128(32 - i32::from(poptrie.s)));
-    // SAFETY: an index of `s` bits (invariant 1): a shift by 32 leaves 0.
+    // SAFETY: an index has `s` bits, since a shift by 32 leaves 0, and the table has 2^s entries
+    // (invariant 1).
     unsafe { _mm512_i32gather_epi32::<4>(index, poptrie.direct.as_ptr().cast()) }
 }
 
@@ -312,32 +316,33 @@ fn windows<F: Family>(keys: &Keys<F>, s: u8) -> [__m512i; 2] {
     })
 }
 
-/// 64 bytes of 16 addresses: all of them for IPv4, four for IPv6.
+/// Loads 64 bytes of addresses: 16 of IPv4, 4 of IPv6.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn quarter<F: Family>(keys: &Keys<F>, i: usize) -> __m512i {
     debug_assert!(i * 64 < size_of::<Keys<F>>());
     let at = keys.as_ptr().cast::<__m512i>().wrapping_add(i);
-    // SAFETY: IPv4 addresses fill one vector, and only the first is asked for; IPv6 ones four.
+    // SAFETY: 16 IPv4 addresses fill one vector, of which only the first is requested; 16 IPv6 ones
+    // fill four.
     unsafe { _mm512_loadu_si512(at) }
 }
 
-/// What stands in the place of 16 answers.
+/// Loads the 16 values in the place of answers.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(answers: &Answers) -> __m512i {
-    // SAFETY: 16 answers of 32 bits; `Option<NextHopId>` is a `u32`, 0 for none.
+    // SAFETY: `answers` has 16 answers of 32 bits; `Option<NextHopId>` is a `u32`, 0 for none.
     unsafe { _mm512_loadu_si512(answers.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store(answers: &mut Answers, value: __m512i) {
-    // SAFETY: 16 answers of 32 bits; `Option<NextHopId>` is a `u32`, 0 for none.
+    // SAFETY: `answers` has 16 answers of 32 bits; `Option<NextHopId>` is a `u32`, 0 for none.
     unsafe { _mm512_storeu_si512(answers.as_mut_ptr().cast(), value) }
 }
 
-/// Integers of which any bits are a value.
+/// Integers for which any bits are a valid value.
 trait Word: Copy {}
 impl Word for u32 {}
 impl Word for u64 {}
@@ -345,26 +350,30 @@ impl Word for u64 {}
 /// Writes a vector into an array.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store_at<T: Word, const ROOM: usize>(array: &mut [T; ROOM], at: usize, value: __m512i) {
+fn store_at<T: Word, const CAPACITY: usize>(array: &mut [T; CAPACITY], at: usize, value: __m512i) {
     let to = &mut array[at..][..64 / size_of::<T>()];
-    // SAFETY: 64 bytes of integers.
+    // SAFETY: `to` has 64 bytes of integers.
     unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), value) }
 }
 
 /// Writes half a vector into an array.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store_half_at<T: Word, const ROOM: usize>(array: &mut [T; ROOM], at: usize, value: __m256i) {
+fn store_half_at<T: Word, const CAPACITY: usize>(
+    array: &mut [T; CAPACITY],
+    at: usize,
+    value: __m256i,
+) {
     let to = &mut array[at..][..32 / size_of::<T>()];
-    // SAFETY: 32 bytes of integers.
+    // SAFETY: `to` has 32 bytes of integers.
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), value) }
 }
 
 /// Reads a vector from an array.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_at<T: Word, const ROOM: usize>(array: &[T; ROOM], at: usize) -> __m512i {
+fn load_at<T: Word, const CAPACITY: usize>(array: &[T; CAPACITY], at: usize) -> __m512i {
     let from = &array[at..][..64 / size_of::<T>()];
-    // SAFETY: 64 bytes of integers.
+    // SAFETY: `from` has 64 bytes of integers.
     unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
 }

@@ -1,10 +1,10 @@
-//! Many addresses at once:
+//! Batch kernels:
 //!
 //! | option | AVX-512 | below |
 //! |---|---|---|
 //! | `batch=gather`, the default | `avx512`, lookups in vector lanes | `scalar`, several lookups in flight |
 //! | `batch=flight` | `scalar` | `scalar` |
-//! | `batch=each` | one address after the other, as in the paper | the same |
+//! | `batch=each` | one address at a time, as in the paper | the same |
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512;
@@ -16,7 +16,7 @@ use super::lookup;
 use crate::net::{Family, NextHopId};
 use crate::simd::{Simd, Work};
 
-/// Answers `addrs` into `out`, which is as long.
+/// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
     poptrie: View<'_, F, N, L>,
     simd: Simd,
@@ -38,13 +38,13 @@ fn best<F: Family, N: Node, L: Leaf>(
 ) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if simd.level() == crate::simd::Level::Avx512 {
-        // SAFETY: the value `simd` exists with this level.
+        // SAFETY: `simd` is proof that the CPU supports this level.
         return unsafe { avx512::lookup_batch(poptrie, addrs, out) };
     }
     simd.run(InFlight { poptrie, addrs, out });
 }
 
-/// One address after the other.
+/// One address at a time.
 struct Each<'a, F: Family, N: Node, L: Leaf> {
     poptrie: View<'a, F, N, L>,
     addrs: &'a [F::Bits],

@@ -1,20 +1,21 @@
-//! Several lookups in flight: the addresses of a group go down together, level by level, without a
-//! branch on what an address finds. The reads of a level do not wait for each other, and an address
-//! that ends early costs no misprediction.
+//! Several lookups in flight.
 //!
-//! Against one lookup after the other this gained about 60 % on IPv4 random keys, 10-15 % on routed
-//! and zipf ones, and 20-25 % on IPv6 routed ones (Zen 5, tables of 1 M and 246 k routes). Tried in
-//! vain: groups of 32 (5-10 % slower); moving the lanes in the pass that finds their leaves (one
-//! pass less, but 12-15 % slower on IPv4, where few go on); reading each leaf at once instead of
-//! prefetching it (10 % slower); an `if` to select the leaf index (the compiler makes a branch of
-//! it: 20 % slower on IPv6); huge pages (no difference at 3 MiB).
+//! The addresses of a group descend together, level by level, without a branch on the result. The
+//! reads of a level are independent, and an address that ends early costs no misprediction.
+//!
+//! Against one lookup at a time this gained about 60 % on IPv4 random keys, 10-15 % on routed and
+//! zipf ones, and 20-25 % on IPv6 routed ones (Zen 5, tables of 1 M and 246 k routes). Without
+//! success: groups of 32 (5-10 % slower); moving the lanes in the pass that finds their leaves (one
+//! pass less, but 12-15 % slower on IPv4, where few continue); reading each leaf at once instead of
+//! prefetching it (10 % slower); an `if` to select the leaf index (compiled to a branch: 20 %
+//! slower on IPv6); huge pages (no difference at 3 MiB).
 
 use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, View};
 use super::super::lookup::{self, CHUNKS_PER_WINDOW};
 use crate::net::{Bits, Family, NextHopId};
 
-/// Addresses in a group. A power of two: positions are masked with it, which tells the compiler
-/// that they are in range.
+/// Addresses in a group. A power of two: masking positions with it proves to the compiler that they
+/// are in range.
 const GROUP: usize = 64;
 
 #[inline(always)]
@@ -33,13 +34,13 @@ pub(super) fn in_flight<F: Family, N: Node, L: Leaf>(
     }
 }
 
-/// The addresses still on their way down, packed at the front of each array.
+/// The addresses still descending, packed at the front of each array.
 struct Lanes {
-    /// Which address of the group.
+    /// Position of the address in the group.
     position: [u8; GROUP],
-    /// The node it is at.
+    /// Current node.
     node: [u32; GROUP],
-    /// The address bits that come next, left-aligned.
+    /// The next address bits, left-aligned.
     window: [u64; GROUP],
     count: usize,
 }
@@ -71,8 +72,8 @@ fn group<F: Family, N: Node, L: Leaf>(
     }
 }
 
-/// The direct index: answers the addresses that end there, and lists the others. Their entries of
-/// `out` mean nothing yet.
+/// Reads the direct index: answers the addresses that end there, and lists the others. The entries
+/// of `out` for the others are invalid until their lookups end.
 #[inline(always)]
 fn direct<F: Family, N: Node, L: Leaf>(
     poptrie: View<'_, F, N, L>,
@@ -93,7 +94,7 @@ fn direct<F: Family, N: Node, L: Leaf>(
     }
 }
 
-/// One level for every lane: first the leaf of each, then the next node of those that go on.
+/// Descends one level in every lane: first the leaf of each, then the next node of the rest.
 #[inline(always)]
 fn descend<F: Family, N: Node, L: Leaf>(
     poptrie: View<'_, F, N, L>,
@@ -110,14 +111,14 @@ fn descend<F: Family, N: Node, L: Leaf>(
         let node = lookup::node(poptrie, lanes.node[j]);
         let v = window >> (64 - K);
         let internal = (node.vector() >> v & 1) as u32;
-        // Leaf 0, which exists where a node exists, for an address that goes on. Not an `if`: the
-        // compiler would make a branch of it.
+        // Leaf 0, which exists if any node exists, for an address that continues. Not an `if`: the
+        // compiler would turn it into a branch.
         leaf[i] = node.leaf(v) & internal.wrapping_sub(1);
         poptrie.leaves.prefetch(leaf[i] as usize);
         going_on[count % GROUP] = j as u8;
         count += internal as usize;
     }
-    // What goes on moves to the front: never past a lane that is still to be read.
+    // Continuing lanes move to the front, never past a lane that is still to be read.
     for to in 0..count {
         let from = usize::from(going_on[to % GROUP]) % GROUP;
         let window = next_bits(lanes.window[from], usize::from(lanes.position[from]) % GROUP);

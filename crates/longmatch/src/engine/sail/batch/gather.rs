@@ -1,5 +1,5 @@
-//! Looks up vectors of addresses with one gather a level, several vectors in flight. Level 32 is
-//! rarely needed; a well predicted branch skips it.
+//! Looks up several vectors in flight, with one gather a level. Level 32 is rarely needed; a well
+//! predicted branch skips it.
 
 use super::super::layout::{LONGER, Sail};
 use super::scalar;

@@ -1,6 +1,7 @@
-//! Vectors of eight addresses: the paper's kernels, a fixed number of vectors fused into one loop
-//! (Algorithm 1 for IPv4, Algorithm 2 for IPv6; two vectors are its best, Spider_16w), and ours,
-//! which asks for the entries of many vectors ahead.
+//! Vectors of eight addresses: the paper's kernels, and ours.
+//!
+//! The paper fuses a fixed number of vectors into one loop (Algorithm 1 for IPv4, Algorithm 2 for
+//! IPv6; two vectors are its best, Spider_16w). Ours prefetches the entries of many vectors.
 
 use core::arch::x86_64::*;
 use core::array::{from_mut, from_ref};
@@ -13,7 +14,7 @@ use crate::simd::prefetch;
 /// Addresses in a vector.
 const LANES: usize = 8;
 
-/// All addresses, `N` vectors at a time; those that are left one vector at a time.
+/// Answers all addresses, `N` vectors at a time; the rest one vector at a time.
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 pub(super) fn fused<F: Family, E: Entry, const N: usize>(
     spider: &Spider<F, E>,
@@ -33,7 +34,7 @@ pub(super) fn fused<F: Family, E: Entry, const N: usize>(
     partial(spider, rest, out_rest);
 }
 
-/// All addresses, a group of up to [`VECTORS`] vectors at a time, each level asked for ahead.
+/// Answers all addresses in groups of [`VECTORS`] vectors, each level prefetched.
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 pub(super) fn ahead<F: Family, E: Entry>(
     spider: &Spider<F, E>,
@@ -48,8 +49,8 @@ pub(super) fn ahead<F: Family, E: Entry>(
     partial(spider, rest, out_rest);
 }
 
-/// All addresses, `USED` at a time, 2 or 4, in the lanes of one vector. The other lanes repeat them:
-/// what they read is read anyway.
+/// Answers all addresses, `USED` (2 or 4) at a time, in the lanes of one vector. The other lanes
+/// repeat them and read nothing new.
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 pub(super) fn some_lanes<F: Family, E: Entry, const USED: usize>(
     spider: &Spider<F, E>,
@@ -64,7 +65,7 @@ pub(super) fn some_lanes<F: Family, E: Entry, const USED: usize>(
     partial(spider, rest, out_rest);
 }
 
-/// What is left at a batch's end, fewer addresses than a vector has lanes. The other lanes repeat the
+/// Answers the rest of a batch, fewer addresses than a vector has lanes. The other lanes repeat the
 /// first one.
 #[inline]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
@@ -81,7 +82,8 @@ fn partial<F: Family, E: Entry>(
     out.copy_from_slice(&answers[0][..keys.len()]);
 }
 
-/// `N` vectors with `USED` addresses in each: Algorithms 1 and 2, each line for all vectors.
+/// Looks up `N` vectors with `USED` addresses in each: Algorithms 1 and 2, each line for all
+/// vectors.
 #[inline]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 fn group<F: Family, E: Entry, const N: usize, const USED: usize>(
@@ -117,8 +119,10 @@ fn group<F: Family, E: Entry, const N: usize, const USED: usize>(
     }
 }
 
-/// Up to [`VECTORS`] vectors of addresses, level by level: first the index of every address, which
-/// is asked for ahead, then the entries. Only vectors with an address that goes on take part.
+/// Looks up at most [`VECTORS`] vectors of addresses, level by level.
+///
+/// First computes and prefetches the index of every address, then reads the entries. Only vectors
+/// with an address that continues take part.
 #[inline]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 fn group_ahead<F: Family, E: Entry>(
@@ -132,7 +136,7 @@ fn group_ahead<F: Family, E: Entry>(
     let mut nri = [zero; VECTORS];
     let mut going_on = zero;
     for (i, keys) in keys.iter().enumerate() {
-        // The addresses of the next group.
+        // Prefetch the addresses of the next group.
         for line in (0..LANES).step_by(64 / size_of::<F::Bits>()) {
             prefetch(keys, VECTORS * LANES + line);
         }
@@ -183,7 +187,7 @@ fn all_ended(nri: __m256i) -> bool {
     _mm256_testz_si256(nri, nri) == 1
 }
 
-/// The results after a row: what it has found, else what was found before (lines 15 and 16).
+/// The results after a row: its next hops, else the previous results (lines 15 and 16).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn longer(res: __m256i, nhi: __m256i) -> __m256i {
@@ -191,25 +195,25 @@ fn longer(res: __m256i, nhi: __m256i) -> __m256i {
     _mm256_blendv_epi8(nhi, res, nothing)
 }
 
-/// The lanes of a vector as numbers.
+/// Converts the lanes of a vector to numbers.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn lanes(vector: __m256i) -> [u32; LANES] {
     let mut lanes = [0; LANES];
-    // SAFETY: the array has room for the 32 bytes.
+    // SAFETY: the array has the 32 bytes that the store writes.
     unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), vector) };
     lanes
 }
 
-/// Numbers as the lanes of a vector.
+/// Converts numbers to the lanes of a vector.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn vector(lanes: &[u32; LANES]) -> __m256i {
-    // SAFETY: the array has the 32 bytes.
+    // SAFETY: the array has the 32 bytes that the load reads.
     unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
 }
 
-/// Writes results as answers, in the order of the addresses (Algorithm 2, lines 38 and 39).
+/// Writes results as answers, in address order (Algorithm 2, lines 38 and 39).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store<F: Family, const USED: usize>(res: __m256i, out: &mut [Option<NextHopId>; USED]) {
@@ -220,15 +224,15 @@ fn store<F: Family, const USED: usize>(res: __m256i, out: &mut [Option<NextHopId
     match USED {
         // SAFETY: the array has 2 answers of four bytes, each a next hop or 0 = none.
         2 => unsafe { _mm_storel_epi64(out.cast(), low) },
-        // SAFETY: it has 4.
+        // SAFETY: the array has 4 answers of four bytes, each a next hop or 0 = none.
         4 => unsafe { _mm_storeu_si128(out.cast(), low) },
-        // SAFETY: it has 8.
+        // SAFETY: the array has 8 answers of four bytes, each a next hop or 0 = none.
         _ => unsafe { _mm256_storeu_si256(out.cast(), res) },
     }
 }
 
-/// `shuffle8` mask that moves octet 0 to 3 of each lane, counted from its highest byte, to the
-/// lowest, and zero to the other bytes.
+/// `shuffle8` mask: moves octet 0 to 3 of each lane, counted from its highest byte, to the lowest.
+/// The other bytes become zero.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn octet_mask(octet: u8) -> __m256i {
@@ -236,9 +240,10 @@ fn octet_mask(octet: u8) -> __m256i {
     _mm256_add_epi32(lowest_bytes, _mm256_set1_epi32(0x8080_8000_u32 as i32 | i32::from(3 - octet)))
 }
 
-/// Octets `4 * part` to `4 * part + 3` of 8 addresses, or of fewer, repeated; the first octet in the
-/// highest byte of each lane. For IPv6 the lanes are in the order that the paper's unpacking gives
-/// them, which [`store`] undoes.
+/// Octets `4 * part` to `4 * part + 3` of 8 addresses, or of fewer, repeated.
+///
+/// The first octet is in the highest byte of each lane. For IPv6 the lanes are in the order of the
+/// paper's unpacking, which [`store`] undoes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn four_octets<F: Family, const USED: usize>(keys: &[F::Bits; USED], part: u8) -> __m256i {
@@ -248,19 +253,19 @@ fn four_octets<F: Family, const USED: usize>(keys: &[F::Bits; USED], part: u8) -
         return match USED {
             // SAFETY: the array has 2 addresses of four bytes.
             2 => _mm256_broadcastq_epi64(unsafe { _mm_loadl_epi64(keys.cast()) }),
-            // SAFETY: it has 4.
+            // SAFETY: the array has 4 addresses of four bytes.
             4 => _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(keys.cast()) }),
-            // SAFETY: it has 8.
+            // SAFETY: the array has 8 addresses of four bytes.
             _ => unsafe { _mm256_loadu_si256(keys) },
         };
     }
     let load = |i| {
         let at = keys.wrapping_add(i % (USED / 2));
-        // SAFETY: a vector is two addresses of IPv6, and the array has USED / 2 times as many.
+        // SAFETY: a vector is two IPv6 addresses, and the array has `USED / 2` vectors.
         unsafe { _mm256_loadu_si256(at) }
     };
     let dst = [load(0), load(1), load(2), load(3)];
-    // An address in host order has its first four octets in its highest 32 bits.
+    // The first four octets of an address in host order are its highest 32 bits.
     if part < 2 {
         let unpack1 = _mm256_unpackhi_epi32(dst[0], dst[2]);
         let unpack2 = _mm256_unpackhi_epi32(dst[1], dst[3]);
@@ -278,13 +283,13 @@ fn four_octets<F: Family, const USED: usize>(keys: &[F::Bits; USED], part: u8) -
     }
 }
 
-/// Eight entries: their next-hop indices, and their next-row indices times 256, which is where the
-/// rows begin.
+/// Reads eight entries: next-hop indices, and next-row indices times 256. The latter are the starts
+/// of the rows.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn gather<F, E: Entry>(spider: &Spider<F, E>, idx: __m256i) -> (__m256i, __m256i) {
     if E::BITS == 32 {
-        // SAFETY: each index is that of an entry: of the direct pointing table, or of a row that an
+        // SAFETY: each index is that of an entry: of the direct pointing table, of a row that an
         // entry names, or of EoL (invariants 1, 2 and 3).
         let val = unsafe { _mm256_i32gather_epi32::<4>(spider.fib.as_ptr().cast(), idx) };
         let mask_nhi = _mm256_set1_epi32(0x0000_ffff);
@@ -299,9 +304,9 @@ fn gather<F, E: Entry>(spider: &Spider<F, E>, idx: __m256i) -> (__m256i, __m256i
         let idx = _mm256_permute4x64_epi64::<0b11_01_10_00>(idx);
         let (idx_low, idx_high) = (_mm256_castsi256_si128(idx), _mm256_extracti128_si256::<1>(idx));
         let fib = spider.fib.as_ptr().cast();
-        // SAFETY: as above; invariant 1 keeps indices below 2^31.
+        // SAFETY: each index is that of an entry (invariants 1, 2 and 3), below 2^31 (invariant 1).
         let low = unsafe { _mm256_i32gather_epi64::<8>(fib, idx_low) };
-        // SAFETY: as above.
+        // SAFETY: each index is that of an entry (invariants 1, 2 and 3), below 2^31 (invariant 1).
         let high = unsafe { _mm256_i32gather_epi64::<8>(fib, idx_high) };
         let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
         let nhi = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));

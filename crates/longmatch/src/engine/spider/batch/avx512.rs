@@ -1,4 +1,4 @@
-//! Vectors of 16 addresses: our kernel, which asks for the entries of many vectors ahead.
+//! Vectors of 16 addresses: our kernel, which prefetches the entries of many vectors.
 
 use core::arch::x86_64::*;
 
@@ -10,7 +10,7 @@ use crate::simd::prefetch;
 /// Addresses in a vector.
 const LANES: usize = 16;
 
-/// All addresses, a group of up to [`VECTORS`] vectors at a time, each level asked for ahead.
+/// Answers all addresses in groups of [`VECTORS`] vectors, each level prefetched.
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 pub(super) fn ahead<F: Family, E: Entry>(
@@ -24,7 +24,7 @@ pub(super) fn ahead<F: Family, E: Entry>(
         group_ahead(spider, keys, out);
     }
     if let Some(first) = rest.first() {
-        // The lanes that are left over repeat the first address: what they read is read anyway.
+        // The unused lanes repeat the first address and read nothing new.
         let mut padded = [*first; LANES];
         padded[..rest.len()].copy_from_slice(rest);
         let mut answers = [[None; LANES]];
@@ -33,8 +33,10 @@ pub(super) fn ahead<F: Family, E: Entry>(
     }
 }
 
-/// Up to [`VECTORS`] vectors of addresses, level by level: first the index of every address, which
-/// is asked for ahead, then the entries. Only vectors with an address that goes on take part.
+/// Looks up at most [`VECTORS`] vectors of addresses, level by level.
+///
+/// First computes and prefetches the index of every address, then reads the entries. Only vectors
+/// with an address that continues take part.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn group_ahead<F: Family, E: Entry>(
@@ -48,7 +50,7 @@ fn group_ahead<F: Family, E: Entry>(
     let mut nri = [zero; VECTORS];
     let mut going_on = zero;
     for (i, keys) in keys.iter().enumerate() {
-        // The addresses of the next group.
+        // Prefetch the addresses of the next group.
         for line in (0..LANES).step_by(64 / size_of::<F::Bits>()) {
             prefetch(keys, VECTORS * LANES + line);
         }
@@ -81,7 +83,7 @@ fn group_ahead<F: Family, E: Entry>(
         octet += 1;
     }
     for (out, res) in out.iter_mut().zip(res) {
-        // SAFETY: an array of 16 answers of four bytes, each a next hop or 0 = none.
+        // SAFETY: `out` has 16 answers of four bytes, each a next hop or 0 = none.
         unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), res) };
     }
 }
@@ -100,33 +102,33 @@ fn all_ended(nri: __m512i) -> bool {
     _mm512_test_epi32_mask(nri, nri) == 0
 }
 
-/// The results after a row: what it has found, else what was found before (lines 15 and 16).
+/// The results after a row: its next hops, else the previous results (lines 15 and 16).
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn longer(res: __m512i, nhi: __m512i) -> __m512i {
     _mm512_mask_mov_epi32(res, _mm512_test_epi32_mask(nhi, nhi), nhi)
 }
 
-/// The lanes of a vector as numbers.
+/// Converts the lanes of a vector to numbers.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn lanes(vector: __m512i) -> [u32; LANES] {
     let mut lanes = [0; LANES];
-    // SAFETY: the array has room for the 64 bytes.
+    // SAFETY: the array has the 64 bytes that the store writes.
     unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), vector) };
     lanes
 }
 
-/// Numbers as the lanes of a vector.
+/// Converts numbers to the lanes of a vector.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn vector(lanes: &[u32; LANES]) -> __m512i {
-    // SAFETY: the array has the 64 bytes.
+    // SAFETY: the array has the 64 bytes that the load reads.
     unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
 }
 
-/// `shuffle8` mask that moves octet 0 to 3 of each lane, counted from its highest byte, to the
-/// lowest, and zero to the other bytes.
+/// `shuffle8` mask: moves octet 0 to 3 of each lane, counted from its highest byte, to the lowest.
+/// The other bytes become zero.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn octet_mask(octet: u8) -> __m512i {
@@ -134,15 +136,17 @@ fn octet_mask(octet: u8) -> __m512i {
     _mm512_add_epi32(lowest_bytes, _mm512_set1_epi32(0x8080_8000_u32 as i32 | i32::from(3 - octet)))
 }
 
-/// Octets `4 * part` to `4 * part + 3` of 16 addresses, the first octet in the highest byte of each
-/// lane. Where Algorithm 2 unpacks, permutations of two registers keep the order.
+/// Octets `4 * part` to `4 * part + 3` of 16 addresses.
+///
+/// The first octet is in the highest byte of each lane. Where Algorithm 2 unpacks, permutations of
+/// two registers keep the order.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn four_octets<F: Family>(keys: &[F::Bits; LANES], part: u8) -> __m512i {
     let keys: *const __m512i = keys.as_ptr().cast();
     let load = |i| {
         let at = keys.wrapping_add(i);
-        // SAFETY: 16 addresses are one vector of IPv4, or four of IPv6; `i` is below that.
+        // SAFETY: 16 addresses fill one vector for IPv4, four for IPv6; `i` is below that number.
         unsafe { _mm512_loadu_si512(at) }
     };
     if F::WIDTH == 32 {
@@ -156,14 +160,14 @@ fn four_octets<F: Family>(keys: &[F::Bits; LANES], part: u8) -> __m512i {
     _mm512_shuffle_i64x2::<0b01_00_01_00>(low, high)
 }
 
-/// 16 entries: their next-hop indices, and their next-row indices times 256, which is where the
-/// rows begin.
+/// Reads 16 entries: next-hop indices, and next-row indices times 256. The latter are the starts of
+/// the rows.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn gather<F, E: Entry>(spider: &Spider<F, E>, idx: __m512i) -> (__m512i, __m512i) {
     let fib = spider.fib.as_ptr();
     if E::BITS == 32 {
-        // SAFETY: each index is that of an entry: of the direct pointing table, or of a row that an
+        // SAFETY: each index is that of an entry: of the direct pointing table, of a row that an
         // entry names, or of EoL (invariants 1, 2 and 3).
         let val = unsafe { _mm512_i32gather_epi32::<4>(idx, fib.cast()) };
         // Bytes 2 and 3 of each lane, shifted left by one byte.
@@ -178,9 +182,9 @@ fn gather<F, E: Entry>(spider: &Spider<F, E>, idx: __m512i) -> (__m512i, __m512i
     } else {
         let (idx_low, idx_high) =
             (_mm512_castsi512_si256(idx), _mm512_extracti64x4_epi64::<1>(idx));
-        // SAFETY: as above; invariant 1 keeps indices below 2^31.
+        // SAFETY: each index is that of an entry (invariants 1, 2 and 3), below 2^31 (invariant 1).
         let low = unsafe { _mm512_i32gather_epi64::<8>(idx_low, fib.cast()) };
-        // SAFETY: as above.
+        // SAFETY: each index is that of an entry (invariants 1, 2 and 3), below 2^31 (invariant 1).
         let high = unsafe { _mm512_i32gather_epi64::<8>(idx_high, fib.cast()) };
         let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         let odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));

@@ -1,15 +1,17 @@
-//! Several lookups in flight without vectors: what the paper's lanes do, in arrays. EoL makes it
-//! possible without branches: an address that has ended reads zeros until all of its group have.
+//! Several lookups in flight without vectors: the paper's lanes as arrays.
 //!
-//! Tried in vain: groups of 64 that prefetch each level before they read it, with and without
-//! packing the addresses that go on (both half as fast on tables that fit the cache, and 20 % to
+//! EoL makes this possible without branches: an address that has ended reads zeros until all of its
+//! group have.
+//!
+//! Without success: groups of 64 that prefetch each level before they read it, with and without
+//! packing the addresses that continue (both half as fast on tables that fit the cache, and 20 % to
 //! 30 % slower on IPv6; only IPv4 random keys gained on large tables).
 
 use super::super::layout::{DIRECT_OCTETS, Entry, Spider};
 use super::super::lookup;
 use crate::net::{Family, NextHopId};
 
-/// Addresses in a group: their state fits the registers.
+/// Addresses in a group: as many as the registers hold the state of.
 const GROUP: usize = 16;
 
 #[inline(always)]
@@ -38,7 +40,7 @@ fn group<F: Family, E: Entry>(spider: &Spider<F, E>, keys: &[F::Bits; GROUP]) ->
             let row = val[i].next_row_index();
             val[i] = lookup::entry(spider, lookup::row_index::<F>(row, keys[i], octet));
             let found = val[i].next_hop_index();
-            // Not an `if`: a branch on what each address finds would be mispredicted.
+            // Not an `if`: a branch on each address's result would be mispredicted.
             res[i] = found | res[i] & u32::from(found != 0).wrapping_sub(1);
         }
         octet += 1;

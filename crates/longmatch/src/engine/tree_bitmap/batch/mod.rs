@@ -1,5 +1,4 @@
-//! Many addresses at once. One kernel, compiled for each level: `scalar`, several lookups in
-//! flight.
+//! Batches. One kernel, compiled for each level: `scalar`, several lookups in flight.
 
 mod scalar;
 
@@ -7,7 +6,7 @@ use super::layout::{Node, NodeResult, View};
 use crate::net::{Family, NextHopId};
 use crate::simd::{Simd, Work};
 
-/// Answers `addrs` into `out`, which is as long.
+/// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family, N: Node, R: NodeResult>(
     tree: View<'_, F, N, R>,
     simd: Simd,
