@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::io;
 use std::process::ExitCode;
 
+use longmatch::{ParsePrefixError, PrefixError};
 use longmatch_feed::{FeedError, LineError, Problem, printable};
 use longmatch_lab::ThreadError;
 

@@ -3,6 +3,7 @@
 
 use longmatch::{
     CompileError, Corrupt, Engine, Family, Ipv4, Ipv6, Lookup, MemoryUsage, NextHopId, Prefix, Rib,
+    Structure,
 };
 
 fn table<F: Family>(prefixes: &[&str]) -> Rib<F> {
@@ -85,17 +86,20 @@ impl<F: Family, E: Engine<F>> Lookup<F> for Wrong<F, E> {
     }
 }
 
-impl<F: Family, E: Engine<F>> Engine<F> for Wrong<F, E> {
+impl<F: Family, E: Engine<F>> Structure<F> for Wrong<F, E> {
     const NAME: &'static str = "wrong";
     const BATCHES: bool = true;
+
+    fn variant(&self) -> String {
+        self.engine.variant()
+    }
+}
+
+impl<F: Family, E: Engine<F>> Engine<F> for Wrong<F, E> {
     type Config = E::Config;
 
     fn compile(rib: &Rib<F>, config: &E::Config) -> Result<Self, CompileError> {
         Ok(Self { engine: E::compile(rib, config)?, at: F::Bits::default(), batch_only: false })
-    }
-
-    fn variant(&self) -> String {
-        Engine::variant(&self.engine)
     }
 
     fn check(&self, _: &Rib<F>) -> Result<(), Corrupt> {
