@@ -47,7 +47,7 @@ const QUICK: [&str; 2] = ["LONGMATCH_QUICK", "LONGMATCH_FEW_ENGINES"];
 
 /// Parts of the names of tests that take seconds here, and minutes in an emulator. `suite` and `keys` have the same
 /// engines.
-const SLOW: [&str; 11] = [
+const SLOW: [&str; 15] = [
     "engine::auto::tests::bytes_are_about_as_predicted",
     "engine::auto::tests::caps_on_memory_hold",
     "engine::dir24_8::tests::",
@@ -57,8 +57,12 @@ const SLOW: [&str; 11] = [
     "engine::dxr::tests::limits::",
     "engine::folio::tests::chains_of_routes",
     "engine::folio::tests::random::",
+    "engine::folio::tests::roots::both_ends_of_the_space",
     "engine::poptrie::tests::accounts_are_exact",
+    "engine::sail::tests::limits_are_errors",
     "engine::tree_bitmap::tests::random_changes_stay_true_to_the_rib",
+    "follows_its_routes",
+    "ipv6_forms_are_answered_alike",
 ];
 
 /// Runs all steps and returns whether none failed.

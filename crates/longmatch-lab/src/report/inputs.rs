@@ -216,14 +216,16 @@ mod tests {
     use super::*;
     use crate::testing::{table4, table6};
 
+    type ChangeInputs = fn(&mut Inputs);
+
     /// Inputs of every kind.
     fn inputs() -> Inputs {
         let announce = |prefix: &str, id| {
             let next_hop = NextHopId::new(id).expect("an id");
             Change::Announce(Route { prefix: prefix.parse().expect("a prefix"), next_hop })
         };
-        let ipv4 = vec![announce("10.0.0.0/8", 1), announce("10.1.0.0/16", 2)];
-        let ipv4 = [&ipv4[..], &[announce("10.2.0.0/16", 1)]].concat();
+        let ipv4 = [("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("10.2.0.0/16", 1)];
+        let ipv4 = ipv4.map(|(prefix, id)| announce(prefix, id)).to_vec();
         let ipv6 = vec![Change::Withdraw("2001:db8::/32".parse().expect("a prefix"))];
         let trace = Destinations::new(
             "trace",
@@ -241,7 +243,7 @@ mod tests {
     /// In each of these the number of updates, the last one and all names are as before.
     #[test]
     fn any_change_of_the_inputs_changes_the_fingerprint() {
-        let changes: [(&str, fn(&mut Inputs)); 9] = [
+        let changes: [(&str, ChangeInputs); 9] = [
             ("next hop of an update", |it| {
                 let Change::Announce(route) = &mut updates(it).ipv4[1] else { panic!() };
                 route.next_hop = NextHopId::new(7).expect("an id");
