@@ -10,7 +10,6 @@ use std::rc::Rc;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use crate::error::{FeedError, Place, Problem};
 use crate::options::Limits;
 
 /// How an input is compressed.
@@ -35,6 +34,77 @@ impl fmt::Display for Codec {
     }
 }
 
+/// Error of the stream that an input is read from.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// Reading failed.
+    Read(io::Error),
+    /// The compressed data is damaged or cut off.
+    Compressed {
+        /// The compression.
+        codec: Codec,
+        /// The error of the decompressor.
+        error: io::Error,
+    },
+    /// The data is compressed in a way that is not supported.
+    UnknownCodec {
+        /// The format's name.
+        name: &'static str,
+    },
+    /// The decompressed data is itself compressed.
+    Nested {
+        /// The outer compression.
+        outer: Codec,
+        /// The name of the inner one.
+        inner: &'static str,
+    },
+    /// The data decompresses to implausibly much.
+    Bomb {
+        /// Bytes of output per byte of input, at least.
+        ratio: u64,
+    },
+}
+
+impl StreamError {
+    /// Whether the stream is damaged. A lenient load keeps the routes before the damage.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, Self::Read(_) | Self::Compressed { .. } | Self::Bomb { .. })
+    }
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(error) => write!(f, "cannot be read: {error}"),
+            Self::Compressed { codec, error } => {
+                write!(f, "the {codec} data is damaged or cut off: {error}")
+            }
+            Self::UnknownCodec { name } => write!(
+                f,
+                "{name} is not read here: decompress the file first, or use gzip, bzip2 or zstd"
+            ),
+            Self::Nested { outer, inner } => {
+                write!(f, "{inner} data inside {outer} data: decompress the file once")
+            }
+            Self::Bomb { ratio } => write!(
+                f,
+                "the data decompresses to more than {ratio} times its size: \
+                 if it is genuine, decompress the file first"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StreamError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(error) | Self::Compressed { error, .. } => Some(error),
+            Self::UnknownCodec { .. } | Self::Nested { .. } | Self::Bomb { .. } => None,
+        }
+    }
+}
+
 /// What the first bytes of an input say about its compression.
 enum Magic {
     Known(Codec),
@@ -42,7 +112,7 @@ enum Magic {
 }
 
 /// Greatest number of bytes that [`magic`] looks at.
-const MAGIC_LEN: usize = 6;
+pub(crate) const MAGIC_LEN: usize = 6;
 
 fn magic(head: &[u8]) -> Option<Magic> {
     match head {
@@ -71,16 +141,15 @@ pub(crate) struct Decoded<'a> {
 pub(crate) fn decode<'a>(
     raw: Box<dyn Read + 'a>,
     limits: Limits,
-) -> Result<Decoded<'a>, FeedError> {
+) -> Result<Decoded<'a>, StreamError> {
     let taken = Rc::new(Cell::new(0));
     let counted = Counted { inner: raw, count: Rc::clone(&taken) };
     let mut source = BufReader::with_capacity(64 << 10, counted);
-    let whole = |problem| FeedError::at(Place::Whole, problem);
-    let head = source.fill_buf().map_err(|error| whole(Problem::Read(error)))?;
+    let head = source.fill_buf().map_err(StreamError::Read)?;
     let codec = match magic(head) {
         None => None,
         Some(Magic::Known(codec)) => Some(codec),
-        Some(Magic::Unknown(name)) => return Err(whole(Problem::UnknownCodec { name })),
+        Some(Magic::Unknown(name)) => return Err(StreamError::UnknownCodec { name }),
     };
     let Some(codec) = codec else {
         return Ok(Decoded { reader: Box::new(source), codec: None, taken });
@@ -95,7 +164,7 @@ pub(crate) fn decode<'a>(
 }
 
 /// Refuses compressed data inside compressed data; `head` is the start of the decompressed stream.
-pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), FeedError> {
+pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), StreamError> {
     let inner = match magic(&head[..head.len().min(MAGIC_LEN)]) {
         None => return Ok(()),
         Some(Magic::Known(codec)) => match codec {
@@ -105,18 +174,17 @@ pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), FeedError> 
         },
         Some(Magic::Unknown(name)) => name,
     };
-    Err(FeedError::at(Place::Whole, Problem::Nested { outer, inner }))
+    Err(StreamError::Nested { outer, inner })
 }
 
 /// What an I/O error of a [`Decoded`] reader means.
-pub(crate) fn explain(error: io::Error, codec: Option<Codec>, offset: u64) -> FeedError {
+pub(crate) fn explain(error: io::Error, codec: Option<Codec>) -> StreamError {
     let bomb = error.get_ref().and_then(|inner| inner.downcast_ref::<Bomb>()).map(|bomb| bomb.0);
-    let problem = match (bomb, codec) {
-        (Some(ratio), _) => Problem::Bomb { ratio },
-        (None, Some(codec)) => Problem::Compressed { codec, error },
-        (None, None) => Problem::Read(error),
-    };
-    FeedError::at(Place::Byte(offset), problem)
+    match (bomb, codec) {
+        (Some(ratio), _) => StreamError::Bomb { ratio },
+        (None, Some(codec)) => StreamError::Compressed { codec, error },
+        (None, None) => StreamError::Read(error),
+    }
 }
 
 /// Counts what is read.

@@ -85,18 +85,22 @@ mod peers;
 mod printable;
 mod report;
 mod sink;
+mod source;
 mod text;
 mod trace;
 
-pub use decompress::Codec;
-pub use error::{FeedError, LineError, MrtError, Place, Problem, SinkError};
+pub use decompress::{Codec, StreamError};
+pub use error::{FeedError, Place, Problem};
 pub use load::{load_bytes, load_path, load_reader};
+pub use mrt::error::MrtError;
 pub use options::{
     Format, IpFamily, IpTable, Limits, Options, ParseIpTableError, ParsePeerError, PeerSelector,
 };
-pub use peers::{Chosen, Peer};
+pub use peers::{Chosen, NoSuchPeer, Peer};
 pub use printable::printable;
 pub use report::Report;
-pub use sink::{Event, Sink};
+pub use sink::{Event, Sink, SinkError};
+pub use text::error::LineError;
 pub use text::parse_address;
-pub use trace::{Trace, TraceError, TraceFormat, TraceReport, destinations, destinations_from};
+pub use trace::error::TraceError;
+pub use trace::{Trace, TraceFormat, TraceReport, destinations, destinations_from};

@@ -1,11 +1,11 @@
 //! The peers of an input, how many routes each has, and which one is taken.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use crate::error::{FeedError, Place, Problem};
 use crate::options::PeerSelector;
 
 /// A router whose routes are in an input.
@@ -47,6 +47,32 @@ impl Chosen {
         }
     }
 }
+
+/// A [`PeerSelector`] that selects no peer of the input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct NoSuchPeer {
+    /// The requested peer.
+    pub selector: PeerSelector,
+    /// The number of peers in the input.
+    pub peers: usize,
+}
+
+impl fmt::Display for NoSuchPeer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { selector, peers } = self;
+        match peers {
+            0 => write!(f, "there are no peers, so none is '{selector}'")?,
+            1 => write!(f, "the only peer is not '{selector}'")?,
+            peers => write!(f, "none of the {peers} peers is '{selector}'")?,
+        }
+        f.write_str(
+            ": name one by its address, AS number (AS64500) or position in the peer index table",
+        )
+    }
+}
+
+impl std::error::Error for NoSuchPeer {}
 
 /// All peers seen so far, in order of appearance.
 #[derive(Default)]
@@ -106,7 +132,7 @@ impl Peers {
     }
 
     /// The peer with the most routes of each family, among those that the selector allows.
-    pub(crate) fn choose(&self, selector: Option<PeerSelector>) -> Result<Chosen, FeedError> {
+    pub(crate) fn choose(&self, selector: Option<PeerSelector>) -> Result<Chosen, NoSuchPeer> {
         let allowed = |peer: &Peer| match selector {
             None => true,
             Some(PeerSelector::Addr(addr)) => peer.addr == addr,
@@ -116,8 +142,7 @@ impl Peers {
         if let Some(selector) = selector
             && !self.list.iter().any(allowed)
         {
-            let problem = Problem::NoSuchPeer { selector, peers: self.list.len() };
-            return Err(FeedError::at(Place::Whole, problem));
+            return Err(NoSuchPeer { selector, peers: self.list.len() });
         }
         // Withdrawals only decide between peers that announce equally much, such as nothing.
         let best = |weight: fn(&Peer) -> (u64, u64)| {

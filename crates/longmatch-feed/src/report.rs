@@ -6,7 +6,7 @@ use longmatch::IpPrefix;
 
 use crate::decompress::Codec;
 use crate::error::{FeedError, Place, Problem};
-use crate::mrt::kind;
+use crate::mrt::record::kind;
 use crate::options::Format;
 use crate::peers::{Chosen, Peer};
 use crate::printable::printable;

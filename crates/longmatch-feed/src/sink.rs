@@ -2,7 +2,8 @@
 
 use longmatch::{IpPrefix, Table};
 
-use crate::error::SinkError;
+/// Error of a [`Sink`].
+pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Receives routes in the order of the input.
 ///

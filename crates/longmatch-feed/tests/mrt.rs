@@ -7,7 +7,7 @@ use common::mrt::{
     prefix, record, rib, table_dump, update,
 };
 use common::{Random, error_of, lenient, load, load_lenient, load_with, peer};
-use longmatch_feed::{FeedError, Format, MrtError, Options, Place, Problem};
+use longmatch_feed::{FeedError, Format, MrtError, NoSuchPeer, Options, Place, Problem};
 
 /// The MRT error of a strict load, and where it is.
 fn mrt_error(bytes: &[u8]) -> (u64, MrtError) {
@@ -75,7 +75,7 @@ fn peers_by_every_name() {
     assert_eq!(report.other_peers, 3);
     for name in ["3", "AS1", "::1"] {
         let error = load_with(&file, &peer(name)).err().unwrap();
-        assert!(matches!(error.problem, Problem::NoSuchPeer { peers: 3, .. }));
+        assert!(matches!(error.problem, Problem::NoSuchPeer(NoSuchPeer { peers: 3, .. })));
     }
 }
 

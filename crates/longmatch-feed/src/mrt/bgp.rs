@@ -20,8 +20,9 @@ use bgpkit_parser::parser::bgp::attributes::parse_attributes;
 use bytes::Bytes;
 
 use super::cursor::{Afi, Cursor};
+use super::error::MrtError;
 use super::record::table_dump_v2::PEER_INDEX_TABLE;
-use crate::error::{FeedError, MrtError};
+use crate::error::FeedError;
 
 /// Attribute types.
 const NEXT_HOP: u8 = 3;

@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use longmatch::{IpPrefix, Prefix};
 
-use crate::error::{FeedError, MrtError};
+use super::error::MrtError;
+use crate::error::FeedError;
 
 /// IPv4 or IPv6, as the wire has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,20 +6,21 @@
 
 mod bgp;
 mod cursor;
-mod record;
+pub(crate) mod error;
+pub(crate) mod record;
 mod table_dump;
 mod updates;
 mod walk;
 
 use crate::decompress::explain;
-use crate::error::{FeedError, MrtError};
+use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
-use crate::load::{Job, Opened};
 use crate::report::Report;
 use crate::sink::Sink;
+use crate::source::{Job, Opened};
 use cursor::Cursor;
-use record::Header;
-pub(crate) use record::kind;
+use error::MrtError;
+use record::{Header, kind};
 use walk::{Mode, Walk};
 
 /// Bytes of the header that all records have.
@@ -50,7 +51,8 @@ pub(crate) fn load(
         Err(error) if lenient && error.is_damage() => {}
         other => other?,
     }
-    let chosen = count.peers.choose(job.options.peer)?;
+    let chosen = count.peers.choose(job.options.peer);
+    let chosen = chosen.map_err(|error| FeedError::at(Place::Whole, Problem::NoSuchPeer(error)))?;
     let mut take = Walk::new(Mode::Take { chosen, sink });
     let end = pass(job, job.open()?, &mut take, report);
     report.peers = take.peers.into_list();
@@ -87,7 +89,7 @@ fn pass(
     report.input_bytes = taken.get();
     // A failure of the stream says more than that a record is cut off by it.
     match input.take_error() {
-        Some(error) if end.is_err() => Err(explain(error, codec, report.bytes)),
+        Some(error) if end.is_err() => Err(FeedError::stream(report.bytes, explain(error, codec))),
         _ => end,
     }
 }

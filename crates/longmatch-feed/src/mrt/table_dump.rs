@@ -4,8 +4,9 @@ use longmatch::IpPrefix;
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
+use super::error::MrtError;
 use super::walk::Walk;
-use crate::error::{FeedError, MrtError};
+use crate::error::FeedError;
 use crate::report::Report;
 
 impl Walk<'_> {

@@ -3,9 +3,10 @@
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
+use super::error::MrtError;
 use super::record::Header;
 use super::walk::{Walk, skip};
-use crate::error::{FeedError, MrtError};
+use crate::error::FeedError;
 use crate::report::Report;
 
 /// The marker before every BGP message.

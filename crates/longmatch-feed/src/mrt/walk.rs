@@ -6,12 +6,13 @@ use longmatch::IpPrefix;
 
 use super::bgp::{NextHops, peer_index_table};
 use super::cursor::{Afi, Cursor};
+use super::error::MrtError;
 use super::record::{Header, bgp, bgp4mp, kind, table_dump, table_dump_v2};
-use crate::error::{FeedError, MrtError, Problem};
+use crate::error::{FeedError, Problem};
 use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
 use crate::report::Report;
-use crate::sink::Sink;
+use crate::sink::{Sink, SinkError};
 
 /// What a pass is for.
 pub(crate) enum Mode<'s> {
@@ -170,7 +171,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-fn refused(place: Cursor<'_>, error: crate::error::SinkError) -> FeedError {
+fn refused(place: Cursor<'_>, error: SinkError) -> FeedError {
     let FeedError { input, place, .. } = place.error(MrtError::NoNextHop);
     FeedError { input, place, problem: Problem::Sink(error) }
 }

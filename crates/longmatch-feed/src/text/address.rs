@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::error::LineError;
+use super::error::LineError;
 
 /// Characters of a wrong address that an error keeps.
 const KEPT: usize = 60;

@@ -6,26 +6,8 @@
 //! that the collector itself sent (`LOCAL`). With ADD-PATH the first field ends with `_AP`, and the
 //! path identifier follows the prefix.
 
-use std::net::IpAddr;
-
-use longmatch::IpPrefix;
-
-use super::line::{Line, Rules, shorten, target};
-use crate::error::LineError;
-
-/// A route that a peer announced or withdrew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct DumpLine<'a> {
-    pub(crate) peer: IpAddr,
-    pub(crate) asn: u32,
-    pub(crate) prefix: IpPrefix,
-    /// `None` for a withdrawal.
-    pub(crate) next_hop: Option<&'a str>,
-    /// Of a session with ADD-PATH: which of the prefix's paths this is.
-    pub(crate) path: Option<u32>,
-    /// Whether this is a route of a table, and not an update.
-    pub(crate) is_table: bool,
-}
+use super::error::LineError;
+use super::line::{DumpLine, Line, Rules, shorten, target};
 
 /// Parses a line that has at least one bar.
 pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineError> {
@@ -74,7 +56,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Line<'_>, LineError> {
-        super::super::line::parse(line, Rules::default())
+        super::super::parse::parse(line, Rules::default())
     }
 
     fn dump<'a>(prefix: &str, next_hop: Option<&'a str>) -> DumpLine<'a> {

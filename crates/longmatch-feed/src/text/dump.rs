@@ -2,9 +2,9 @@
 
 use longmatch::IpPrefix;
 
-use super::bgpdump::DumpLine;
+use super::line::DumpLine;
 use super::output::Output;
-use crate::error::{FeedError, Place};
+use crate::error::{FeedError, Place, Problem};
 use crate::options::PeerSelector;
 use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
@@ -49,7 +49,9 @@ pub(crate) struct Dump {
 impl Dump {
     /// Chooses among peers that have been counted.
     pub(crate) fn new(peers: &Peers, selector: Option<PeerSelector>) -> Result<Self, FeedError> {
-        let chosen = peers.choose(selector)?;
+        let chosen = peers.choose(selector);
+        let chosen =
+            chosen.map_err(|error| FeedError::at(Place::Whole, Problem::NoSuchPeer(error)))?;
         Ok(Self { count: Count::default(), chosen, taken: None, paths: Paths::default() })
     }
 

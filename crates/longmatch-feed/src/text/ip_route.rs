@@ -8,9 +8,9 @@
 
 use std::net::IpAddr;
 
+use super::error::LineError;
 use super::line::{Line, Rules, end, shorten, target, word};
 use super::linux::{Hop, Hops, IpRoute, Preference, Target};
-use crate::error::LineError;
 use crate::options::IpFamily;
 
 /// What may follow the prefix.
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Line<'_>, LineError> {
-        super::super::line::parse(line, Rules::default())
+        super::super::parse::parse(line, Rules::default())
     }
 
     #[track_caller]
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(parse("default fe80::1%eth0"), announce("::/0", "fe80::1%eth0"));
         assert_eq!(parse("default office"), Err(LineError::DefaultFamily));
         let rules = Rules { default_family: Some(IpFamily::V6), ..Rules::default() };
-        assert_eq!(super::super::line::parse("default office", rules), announce("::/0", "office"));
+        assert_eq!(super::super::parse::parse("default office", rules), announce("::/0", "office"));
         assert!(matches!(parse("default a b"), Err(LineError::Trailing { .. })));
     }
 

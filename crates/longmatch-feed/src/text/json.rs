@@ -9,18 +9,19 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::error::LineError;
 use super::ip_route::{family_by_attribute, family_of, is_any_service, is_final};
 use super::line::{Rules, target};
 use super::lines::BOM;
 use super::linux::{Hop, Hops, IpRoute, Linux, Preference, Target};
 use super::output::Output;
-use crate::decompress::explain;
-use crate::error::{FeedError, LineError, Place, Problem};
+use crate::decompress::{Codec, explain};
+use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
-use crate::load::{Job, Opened};
 use crate::options::IpFamily;
 use crate::report::Report;
 use crate::sink::Sink;
+use crate::source::{Job, Opened};
 
 /// Loads all routes of a job's input.
 pub(crate) fn load(
@@ -196,11 +197,13 @@ enum Failure {
 }
 
 impl Ended {
-    fn end(self, codec: Option<crate::Codec>) -> Result<(), FeedError> {
+    fn end(self, codec: Option<Codec>) -> Result<(), FeedError> {
         match self.end {
             Ok(()) => Ok(()),
             Err(Failure::Caller(error) | Failure::Json(error)) => Err(error),
-            Err(Failure::Stream(error)) => Err(explain(error, codec, self.bytes)),
+            Err(Failure::Stream(error)) => {
+                Err(FeedError::stream(self.bytes, explain(error, codec)))
+            }
         }
     }
 }

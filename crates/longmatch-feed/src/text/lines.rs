@@ -4,7 +4,7 @@ use std::io;
 
 use memchr::memchr;
 
-use crate::error::LineError;
+use super::error::LineError;
 use crate::input::Input;
 
 /// UTF-8's byte-order mark.

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 
 use longmatch::IpPrefix;
 
+use super::error::LineError;
 use super::output::Output;
-use crate::error::{FeedError, LineError, Place, Problem};
+use crate::error::{FeedError, Place, Problem};
 use crate::options::{IpFamily, IpTable, Options};
 
 /// `default` routes that may wait for their family, so that memory is bounded.

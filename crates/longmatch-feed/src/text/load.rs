@@ -1,16 +1,17 @@
 //! Lines into a sink.
 
 use super::dump::{Count, Dump};
-use super::line::{self, Line, Rules};
+use super::line::{Line, Rules};
 use super::lines::{Lines, LinesError};
 use super::linux::Linux;
 use super::output::Output;
+use super::parse::parse;
 use crate::decompress::explain;
 use crate::error::{FeedError, Place};
-use crate::load::{Job, Opened};
 use crate::peers::Peers;
 use crate::report::Report;
 use crate::sink::Sink;
+use crate::source::{Job, Opened};
 
 /// Loads all lines of a job's input.
 pub(crate) fn load(
@@ -76,10 +77,10 @@ impl Load<'_, '_> {
                 // What waits for its neighbours has them all.
                 self.linux.end(&mut self.out)?;
                 let codec = self.out.report.codec;
-                return Err(explain(error, codec, lines.input().received()));
+                return Err(FeedError::stream(lines.input().received(), explain(error, codec)));
             }
         };
-        let line = line::parse(text, self.rules).map_err(|error| FeedError::line(number, error))?;
+        let line = parse(text, self.rules).map_err(|error| FeedError::line(number, error))?;
         self.take(line, number)?;
         Ok(true)
     }
@@ -152,7 +153,7 @@ fn read_all(job: &Job<'_>, mut go_on: impl FnMut(Line<'_>) -> bool) -> Result<()
         let number = lines.number() + 1;
         let error = match lines.next_line() {
             Ok(None) => return Ok(()),
-            Ok(Some(text)) => match line::parse(text, rules(job)) {
+            Ok(Some(text)) => match parse(text, rules(job)) {
                 Ok(line) if go_on(line) => continue,
                 Ok(_) => return Ok(()),
                 Err(error) => FeedError::line(number, error),
@@ -163,7 +164,8 @@ fn read_all(job: &Job<'_>, mut go_on: impl FnMut(Line<'_>) -> bool) -> Result<()
                 if job.options.lenient {
                     return Ok(());
                 }
-                return Err(explain(error, opened.codec, lines.input().received()));
+                let error = explain(error, opened.codec);
+                return Err(FeedError::stream(lines.input().received(), error));
             }
         };
         if !job.options.lenient {

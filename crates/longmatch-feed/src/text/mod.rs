@@ -17,6 +17,7 @@
 mod address;
 mod bgpdump;
 mod dump;
+pub(crate) mod error;
 mod ip_route;
 mod json;
 mod line;
@@ -24,6 +25,7 @@ mod lines;
 mod linux;
 mod load;
 mod output;
+mod parse;
 
 pub use address::parse_address;
 pub(crate) use json::load as load_json;

@@ -2,9 +2,9 @@
 
 use longmatch::IpPrefix;
 
-use crate::error::{FeedError, Place, Problem, SinkError};
+use crate::error::{FeedError, Place, Problem};
 use crate::report::Report;
-use crate::sink::Sink;
+use crate::sink::{Sink, SinkError};
 
 /// The sink and the report of one load.
 pub(crate) struct Output<'a> {

@@ -2,10 +2,34 @@
 
 use std::net::IpAddr;
 
-use super::Trace;
 use super::link::{Found, Link};
+use super::report::TraceReport;
 use crate::error::FeedError;
 use crate::options::Options;
+
+/// Destinations in the order of their packets or lines, sorted apart by family.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Trace {
+    /// IPv4 addresses in host order.
+    pub ipv4: Vec<u32>,
+    /// IPv6 addresses in host order.
+    pub ipv6: Vec<u128>,
+    /// What was read, and what was left out.
+    pub report: TraceReport,
+}
+
+impl Trace {
+    /// How many destinations there are.
+    pub fn len(&self) -> usize {
+        self.ipv4.len() + self.ipv6.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
 
 /// Takes destinations until there are enough, and counts what has none.
 pub(super) struct Collector<'t> {

@@ -37,7 +37,7 @@ fn read_lines(
             },
             Err(LinesError::Line(error)) => Err(error),
             Err(LinesError::Io(error)) => {
-                return Err(explain(error, codec, lines.input().received()));
+                return Err(FeedError::stream(lines.input().received(), explain(error, codec)));
             }
         };
         let taken = address.map(|address| collector.address(address));

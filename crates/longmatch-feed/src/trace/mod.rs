@@ -5,7 +5,7 @@
 //! to the outer IP header, of which nothing but the destination is looked at.
 
 mod collect;
-mod error;
+pub(crate) mod error;
 mod link;
 mod list;
 mod pcap;
@@ -15,41 +15,17 @@ mod report;
 use std::io::Read;
 use std::path::Path;
 
-pub use self::error::TraceError;
+pub use self::collect::Trace;
 pub use self::report::{TraceFormat, TraceReport};
 
 use crate::decompress::explain;
 use crate::error::{FeedError, Place, Problem};
-use crate::load::{Opened, open, open_file};
 use crate::options::Options;
+use crate::source::{Opened, open, open_file};
 use collect::Collector;
 
 /// Bytes by which the formats are told apart.
 const HEAD_LEN: usize = 12;
-
-/// Destinations in the order of their packets or lines, sorted apart by family.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Trace {
-    /// IPv4 addresses in host order.
-    pub ipv4: Vec<u32>,
-    /// IPv6 addresses in host order.
-    pub ipv6: Vec<u128>,
-    /// What was read, and what was left out.
-    pub report: TraceReport,
-}
-
-impl Trace {
-    /// How many destinations there are.
-    pub fn len(&self) -> usize {
-        self.ipv4.len() + self.ipv6.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
 
 /// Reads the destinations of a packet capture (pcap or pcapng) or of a list of addresses, one a
 /// line; plain or compressed with gzip, bzip2 or zstd. Which of these it is, is seen from the
@@ -132,7 +108,7 @@ fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), F
     // A failure of the stream says more than that something is cut off by it. It is met only by
     // who needs more than the stream has.
     match input.take_error() {
-        Some(error) => Err(explain(error, codec, report.bytes)),
+        Some(error) => Err(FeedError::stream(report.bytes, explain(error, codec))),
         None => end,
     }
 }
