@@ -1,5 +1,5 @@
-//! Transparent decompression: the codec is found by its magic number, data streams through, and
-//! output that is out of proportion to the input is refused.
+//! Transparent decompression of streams: detects the codec by its magic number, and refuses output
+//! that is out of proportion to the input.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,7 +12,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::options::Limits;
 
-/// How an input is compressed.
+/// Compression format of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Codec {
@@ -59,7 +59,7 @@ pub enum StreamError {
         /// The name of the inner one.
         inner: &'static str,
     },
-    /// The data decompresses to implausibly much.
+    /// The decompressed data is implausibly long.
     Bomb {
         /// Bytes of output per byte of input, at least.
         ratio: u64,
@@ -82,7 +82,7 @@ impl fmt::Display for StreamError {
             }
             Self::UnknownCodec { name } => write!(
                 f,
-                "{name} is not read here: decompress the file first, or use gzip, bzip2 or zstd"
+                "{name} is not supported: decompress the file first, or use gzip, bzip2 or zstd"
             ),
             Self::Nested { outer, inner } => {
                 write!(f, "{inner} data inside {outer} data: decompress the file once")
@@ -105,13 +105,13 @@ impl std::error::Error for StreamError {
     }
 }
 
-/// What the first bytes of an input say about its compression.
+/// Compression format that the first bytes of an input indicate.
 enum Magic {
     Known(Codec),
     Unknown(&'static str),
 }
 
-/// Greatest number of bytes that [`magic`] looks at.
+/// The length of the longest magic number that [`magic`] knows.
 pub(crate) const MAGIC_LEN: usize = 6;
 
 fn magic(head: &[u8]) -> Option<Magic> {
@@ -133,11 +133,11 @@ fn magic(head: &[u8]) -> Option<Magic> {
 pub(crate) struct Decoded<'a> {
     pub(crate) reader: Box<dyn Read + 'a>,
     pub(crate) codec: Option<Codec>,
-    /// Bytes taken from the compressed input so far.
+    /// Bytes read from the compressed input so far.
     pub(crate) taken: Rc<Cell<u64>>,
 }
 
-/// Finds the codec of `raw` and puts its decompressor in front.
+/// Detects the codec of `raw` and wraps it in the decompressor.
 pub(crate) fn decode<'a>(
     raw: Box<dyn Read + 'a>,
     limits: Limits,
@@ -177,7 +177,7 @@ pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), StreamError
     Err(StreamError::Nested { outer, inner })
 }
 
-/// What an I/O error of a [`Decoded`] reader means.
+/// Converts an I/O error of a [`Decoded`] reader.
 pub(crate) fn explain(error: io::Error, codec: Option<Codec>) -> StreamError {
     let bomb = error.get_ref().and_then(|inner| inner.downcast_ref::<Bomb>()).map(|bomb| bomb.0);
     match (bomb, codec) {
@@ -187,7 +187,7 @@ pub(crate) fn explain(error: io::Error, codec: Option<Codec>) -> StreamError {
     }
 }
 
-/// Counts what is read.
+/// Reader that counts its bytes.
 struct Counted<R> {
     inner: R,
     count: Rc<Cell<u64>>,
@@ -213,10 +213,10 @@ impl fmt::Display for Bomb {
 
 impl std::error::Error for Bomb {}
 
-/// Stops when the output is out of proportion to the input.
+/// Reader that fails when the output is out of proportion to the input.
 ///
-/// The decompressors check what they read; should one of them panic all the same, that becomes an
-/// error too. A decompressor that failed is not called again: [`crate::input::Input`] sees to it.
+/// The decompressors validate their input; if one of them panics nevertheless, the panic becomes an
+/// error. [`crate::input::Input`] does not call a reader again after an error.
 struct Guard<'a> {
     inner: Box<dyn Read + 'a>,
     taken: Rc<Cell<u64>>,
@@ -228,7 +228,7 @@ impl Read for Guard<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let inner = &mut self.inner;
         let n = catch_unwind(AssertUnwindSafe(|| inner.read(buf)))
-            .unwrap_or_else(|_| Err(io::Error::other("the decompressor gave up")))?;
+            .unwrap_or_else(|_| Err(io::Error::other("the decompressor panicked")))?;
         self.given += n as u64;
         let allowed = self.taken.get().saturating_mul(self.limits.ratio);
         if self.given > self.limits.ratio_after && self.given > allowed {
@@ -238,7 +238,7 @@ impl Read for Guard<'_> {
     }
 }
 
-/// Decodes Zstandard frames until the input ends.
+/// Reader of consecutive Zstandard frames.
 struct ZstdFrames<R> {
     source: R,
     decoder: FrameDecoder,
@@ -250,7 +250,7 @@ impl<R: BufRead> ZstdFrames<R> {
         Self { source, decoder: FrameDecoder::new(), inside: false }
     }
 
-    /// Starts the next frame. False at the end of the input.
+    /// Starts the next frame. Returns false at the end of the input.
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
             if self.source.fill_buf()?.is_empty() {
@@ -275,7 +275,7 @@ impl<R: BufRead> ZstdFrames<R> {
         if skipped < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
     }
 
-    /// Ends the current frame, all of which has been given out.
+    /// Ends the current frame and compares its checksum.
     fn end_frame(&mut self) -> io::Result<()> {
         self.inside = false;
         match self.decoder.get_checksum_from_data() {
@@ -296,7 +296,7 @@ impl<R: BufRead> Read for ZstdFrames<R> {
             if !self.inside && !self.next_frame()? {
                 return Ok(0);
             }
-            // One block at a time, so that memory stays at the window plus one block.
+            // Decoding one block at a time bounds the memory to the window plus one block.
             while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
                 self.decoder
                     .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))

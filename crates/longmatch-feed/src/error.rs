@@ -1,4 +1,4 @@
-//! [`FeedError`]: what is wrong with an input, and where. It wraps the errors of the parsers and of
+//! [`FeedError`]: the problem of an input, and its place. It wraps the errors of the parsers and of
 //! the stream, which stand beside the code that raises them.
 
 use std::fmt;
@@ -155,15 +155,15 @@ impl fmt::Display for Problem {
             Self::Stream(error) => error.fmt(f),
             Self::TooLarge { limit } => write!(
                 f,
-                "input that is no regular file is kept in memory, at most {limit} bytes: \
-                 save it to a file and load that"
+                "the input is not a regular file and is longer than the limit of {limit} \
+                 bytes in memory: save it to a file and load that"
             ),
             Self::UnknownFormat => f.write_str(
                 "neither text nor MRT: expected lines like '192.0.2.0/24 next-hop', \
                  bgpdump -m or ip route output (JSON too), or an MRT file",
             ),
             Self::UnknownTrace => f.write_str(
-                "neither a packet capture (pcap or pcapng) nor a list of addresses, one a line",
+                "neither a packet capture (pcap or pcapng) nor a list of addresses, one per line",
             ),
             Self::Line(error) => error.fmt(f),
             Self::Mrt(error) => error.fmt(f),

@@ -18,12 +18,13 @@ use crate::{mrt, text};
 
 /// Loads the routes of a file.
 ///
-/// Text, JSON and MRT are told apart by their first bytes, as are gzip, bzip2 and zstd. To load several
-/// files into one table, call this once for each: later routes replace earlier ones.
+/// The first bytes determine the format (text, JSON or MRT) and the compression (gzip, bzip2 or
+/// zstd). To load several files into one table, call this function once per file: later routes
+/// replace earlier ones.
 ///
 /// # Errors
-/// When the file cannot be opened or read, or is damaged. The sink then has the routes that came
-/// before the damage; drop it, or set [`Options::lenient`] and keep it.
+/// If the file cannot be opened or read, or is damaged. The sink then has the routes before the
+/// damage: drop it, or set [`Options::lenient`] to keep those routes.
 pub fn load_path(
     path: impl AsRef<Path>,
     options: &Options,
@@ -33,18 +34,20 @@ pub fn load_path(
     let name = path.display().to_string();
     let open = |error| FeedError::at(Place::Whole, Problem::Open(error)).named(Some(&name));
     let file = open_file(path).map_err(|error| error.named(Some(&name)))?;
-    // A pipe gives its bytes only once.
+    // The bytes of a pipe can be read only once.
     if !file.metadata().map_err(open)?.is_file() {
         return load_reader(file, Some(&name), options, sink);
     }
     run(&Job { source: Source::Path(path), options }, Some(&name), sink)
 }
 
-/// Loads the routes of a stream, such as standard input. The stream is read to its end first, and
-/// kept in memory up to [`crate::Limits::spool`] bytes. `name` is for error messages.
+/// Loads the routes of a stream, such as standard input.
+///
+/// Reads the stream to its end first, up to [`crate::Limits::spool`] bytes in memory. Error
+/// messages contain `name`.
 ///
 /// # Errors
-/// As [`load_path`].
+/// The same as [`load_path`].
 pub fn load_reader(
     reader: impl Read,
     name: Option<&str>,
@@ -73,10 +76,10 @@ pub fn load_reader(
     }
 }
 
-/// Loads the routes of a file that is in memory, compressed or not. `name` is for error messages.
+/// Loads the routes of a file in memory, compressed or not. Error messages contain `name`.
 ///
 /// # Errors
-/// As [`load_path`].
+/// The same as [`load_path`].
 pub fn load_bytes(
     bytes: &[u8],
     name: Option<&str>,
@@ -86,7 +89,7 @@ pub fn load_bytes(
     run(&Job { source: Source::Bytes(bytes), options }, name, sink)
 }
 
-/// Loads a job's input and reports what was read.
+/// Loads the input of a job. Returns the report.
 fn run(job: &Job<'_>, name: Option<&str>, sink: &mut dyn Sink) -> Result<Report, FeedError> {
     let mut report = Report::default();
     match load(job, sink, &mut report) {
@@ -117,7 +120,7 @@ fn load(job: &Job<'_>, sink: &mut dyn Sink, report: &mut Report) -> Result<(), F
     }
 }
 
-/// Tells text, JSON and MRT apart.
+/// Detects the format: text, JSON or MRT.
 fn find_format(input: &mut Input<'_>) -> Result<Format, FeedError> {
     input.fill(mrt::HEADER_LEN);
     let head = input.window();
@@ -125,7 +128,7 @@ fn find_format(input: &mut Input<'_>) -> Result<Format, FeedError> {
     if mrt::looks_like(head) {
         Ok(Format::Mrt)
     } else if !head.contains(&0) {
-        // No line of text begins with a bracket.
+        // No valid line of text begins with a bracket.
         let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
         Ok(if head.starts_with(b"[") { Format::Json } else { Format::Text })
     } else {

@@ -14,29 +14,29 @@ use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
 use crate::options::{Limits, Options};
 
-/// Bytes that can be read from the start more than once.
+/// An input that can be opened more than once.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
     Path(&'a Path),
     Bytes(&'a [u8]),
 }
 
-/// One input and how to read it.
+/// An input and the options for reading it.
 pub(crate) struct Job<'a> {
     pub(crate) source: Source<'a>,
     pub(crate) options: &'a Options,
 }
 
-/// A decompressed input at its first byte.
+/// A decompressed input, positioned at its first byte.
 pub(crate) struct Opened<'a> {
     pub(crate) input: Input<'a>,
     pub(crate) codec: Option<Codec>,
-    /// Bytes taken from the compressed input so far.
+    /// Bytes read from the compressed input so far.
     pub(crate) taken: Rc<Cell<u64>>,
 }
 
 impl<'a> Job<'a> {
-    /// Opens the input at its first byte.
+    /// Opens the input, positioned at its first byte.
     pub(crate) fn open(&self) -> Result<Opened<'a>, FeedError> {
         let raw: Box<dyn Read + 'a> = match self.source {
             Source::Bytes(bytes) => Box::new(bytes),
@@ -46,7 +46,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Opens a stream that may be compressed.
+/// Detects the compression of a stream and decompresses it.
 pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened<'a>, FeedError> {
     let whole = |error| FeedError::at(Place::Whole, Problem::Stream(error));
     let decoded = decode(raw, limits).map_err(whole)?;
@@ -58,7 +58,7 @@ pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened
     Ok(Opened { input, codec: decoded.codec, taken: decoded.taken })
 }
 
-/// Opens a file, and no directory: opening one succeeds, and only reading it does not.
+/// Opens a file and refuses a directory, which the system opens without an error.
 pub(crate) fn open_file(path: &Path) -> Result<File, FeedError> {
     let open = |error: io::Error| FeedError::at(Place::Whole, Problem::Open(error));
     let file = File::open(path).map_err(open)?;

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-/// What is wrong with an MRT record.
+/// Error of an MRT record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MrtError {
     /// The file ends inside a record.
     CutOff {
-        /// Bytes that the record needs.
+        /// Bytes of the whole record.
         needed: u64,
-        /// Bytes that are there.
+        /// Bytes left in the input.
         have: u64,
     },
     /// A record's length is over the limit.
@@ -20,30 +20,30 @@ pub enum MrtError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// A field reaches past the end of what holds it.
+    /// A field is longer than the rest of its record, message or attribute.
     Short {
         /// The field.
         what: &'static str,
-        /// Bytes that it needs.
+        /// Bytes of the field.
         needed: usize,
-        /// Bytes that are there.
+        /// Bytes left in the record, message or attribute.
         have: usize,
     },
     /// Bytes follow the last field.
     Trailing {
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
     },
     /// A RIB record without a peer index table before it.
     NoPeerIndex,
-    /// A RIB entry of a peer that the peer index table does not have.
+    /// The peer index of a RIB entry is beyond the peer index table.
     PeerOutOfRange {
-        /// The entry's peer index.
+        /// Peer index of the entry.
         index: u16,
         /// The number of peers in the table.
         peers: usize,
     },
-    /// A prefix longer than its family allows.
+    /// A prefix is longer than an address of its family.
     PrefixLength {
         /// The length.
         len: u8,
@@ -57,21 +57,21 @@ pub enum MrtError {
     },
     /// A route without a next hop.
     NoNextHop,
-    /// A next hop of a length that no address has.
+    /// The length of a next hop is not the length of an address.
     NextHopLength {
         /// The length in bytes.
         len: usize,
     },
-    /// A BGP message without its marker of 16 bytes 0xFF.
+    /// A BGP message does not start with its marker, 16 bytes 0xFF.
     Marker,
-    /// A BGP message's length is impossible.
+    /// The length of a BGP message is impossible.
     MessageLength {
-        /// The length that the message states.
+        /// The length in the message.
         len: u16,
-        /// Bytes that are there.
+        /// Bytes left in the record.
         have: usize,
     },
-    /// What the BGP parser says.
+    /// Error message of the BGP parser.
     Parser(String),
 }
 
@@ -108,7 +108,7 @@ impl fmt::Display for MrtError {
             }
             Self::Family { afi } => write!(f, "address family {afi} is neither IPv4 nor IPv6"),
             Self::NoNextHop => f.write_str("the route has no next hop"),
-            Self::NextHopLength { len } => write!(f, "a next hop of {len} bytes is no address"),
+            Self::NextHopLength { len } => write!(f, "a next hop of {len} bytes is not an address"),
             Self::Marker => f.write_str("the BGP message's marker is damaged"),
             Self::MessageLength { len, have } => {
                 write!(f, "BGP message length {len} is impossible with {have} bytes left")

@@ -1,4 +1,4 @@
-//! The state of one pass over the records.
+//! State of one pass over the records.
 
 use std::net::IpAddr;
 
@@ -14,15 +14,15 @@ use crate::peers::{Chosen, Peers};
 use crate::report::Report;
 use crate::sink::{Sink, SinkError};
 
-/// What a pass is for.
+/// Purpose of a pass.
 pub(crate) enum Mode<'s> {
-    /// Counting the routes of each peer.
+    /// Count the routes of each peer.
     Count,
-    /// Giving out the routes of the chosen peers.
+    /// Load the routes of the chosen peers.
     Take {
         /// The chosen peers.
         chosen: Chosen,
-        /// Where the routes go.
+        /// Receiver of the routes.
         sink: &'s mut dyn Sink,
     },
 }
@@ -48,7 +48,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Takes one record.
+    /// Parses one record.
     pub(crate) fn record(
         &mut self,
         header: Header,
@@ -85,9 +85,9 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// The numbering of the peers in the RIB records that follow.
+    /// Reads the peer index table of the following RIB records.
     fn peer_index_table(&mut self, body: Cursor<'_>) -> Result<(), FeedError> {
-        // A damaged table must not leave the one before in force.
+        // A damaged table must not leave the previous table in force.
         self.index = None;
         let table = peer_index_table(body)?;
         let mut index = Vec::with_capacity(table.len());
@@ -100,14 +100,14 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Counts a route of a peer, and tells whether it is to be given out.
+    /// Counts a route of a peer. Returns whether the pass loads it.
     #[inline]
     pub(super) fn wants(&mut self, peer: usize, prefix: IpPrefix, report: &mut Report) -> bool {
         self.peers.count(peer, prefix);
         self.is_chosen(peer, prefix, report)
     }
 
-    /// Counts a withdrawal of a peer, and tells whether it is to be given out.
+    /// Counts a withdrawal of a peer. Returns whether the pass loads it.
     pub(super) fn wants_withdrawal(
         &mut self,
         peer: usize,
@@ -130,7 +130,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Gives out a route with the next hop in these bytes, `path` being its ADD-PATH identifier.
+    /// Sends a route with the next hop in these bytes to the sink; `path` is its ADD-PATH identifier.
     pub(super) fn announce(
         &mut self,
         prefix: IpPrefix,
@@ -148,7 +148,7 @@ impl<'s> Walk<'s> {
         result.map_err(|error| refused(next_hop, error))
     }
 
-    /// Gives out a withdrawal.
+    /// Sends a withdrawal to the sink.
     pub(super) fn withdraw(
         &mut self,
         prefix: IpPrefix,
@@ -176,7 +176,7 @@ fn refused(place: Cursor<'_>, error: SinkError) -> FeedError {
     FeedError { input, place, problem: Problem::Sink(error) }
 }
 
-/// Counts a record that is passed over.
+/// Counts a skipped record.
 pub(super) fn skip(header: Header, report: &mut Report) -> Result<(), FeedError> {
     *report.skipped_records.entry((header.kind, header.subtype)).or_default() += 1;
     Ok(())

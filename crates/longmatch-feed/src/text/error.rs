@@ -7,7 +7,7 @@ use longmatch::ParsePrefixError;
 
 use crate::printable::printable;
 
-/// What is wrong with a line of text.
+/// Error of a line of text or of a JSON route.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LineError {
@@ -20,72 +20,72 @@ pub enum LineError {
     Nul,
     /// The line is not UTF-8.
     NotUtf8,
-    /// A word that should be a prefix or an address is none.
+    /// A word in the place of a prefix or an address is neither.
     Prefix {
         /// The word.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         error: ParsePrefixError,
     },
-    /// A line of a list of addresses is none.
+    /// A line of a list of addresses is not an address.
     Address {
         /// The line, or its beginning and `...`.
         text: String,
-        /// What to do about it.
+        /// Advice for correcting it.
         advice: Option<&'static str>,
     },
-    /// There is a prefix, but no next hop.
+    /// The prefix has no next hop.
     MissingNextHop,
-    /// A word announces a prefix that does not follow.
+    /// The first word requires a prefix, which is missing.
     MissingPrefix,
-    /// There is more on the line than a prefix and a next hop.
+    /// The line has a word after the next hop.
     Trailing {
-        /// The first word that is too much.
+        /// The first extra word.
         text: String,
     },
-    /// A `nexthop` line that follows no route.
+    /// A `nexthop` line has no route before it.
     StrayNextHop,
-    /// An `ip route` line with `from`: the route depends on the source address.
+    /// An `ip route` line has `from`: the route depends on the source address.
     SourceRoute,
-    /// A `default` of which nothing tells the address family.
+    /// Neither a `default` line nor its neighbours show its address family.
     DefaultFamily,
-    /// An `ip route` attribute whose value is missing or is none.
+    /// The value of an `ip route` attribute is missing or invalid.
     Attribute {
-        /// The attribute's name.
+        /// Name of the attribute.
         name: &'static str,
-        /// The value; empty where it is missing.
+        /// The value; empty if it is missing.
         value: String,
     },
-    /// An address that stands where a netmask does, and is none.
+    /// An address in the place of a netmask is not a netmask.
     Netmask {
         /// The address.
         mask: IpAddr,
     },
-    /// Bits of an address that its netmask does not cover.
+    /// An address has bits outside its netmask.
     NetworkBits {
         /// The address.
         network: IpAddr,
         /// The netmask.
         mask: IpAddr,
     },
-    /// JSON that cannot be read any further.
+    /// The JSON is malformed; the rest of it cannot be read.
     Json {
-        /// What the parser says, and where.
+        /// The message of the parser, with the position.
         text: String,
     },
-    /// An element of the JSON array that is no route.
+    /// An element of the JSON array is not a route.
     JsonRoute {
-        /// What is wrong with it.
+        /// The reason.
         text: String,
     },
-    /// A bgpdump line whose path identifier is none.
+    /// The path identifier of a bgpdump line is missing or invalid.
     DumpPath,
-    /// A bgpdump line of an unknown kind.
+    /// The kind of a bgpdump line is unknown.
     DumpKind {
         /// The kind.
         text: String,
     },
-    /// A bgpdump line whose peer address or AS number is none.
+    /// The peer address or AS number of a bgpdump line is invalid.
     DumpPeer,
 }
 
@@ -101,10 +101,10 @@ impl fmt::Display for LineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong { limit } => write!(f, "the line is longer than {limit} bytes"),
-            Self::Nul => f.write_str("the line has a NUL byte: this is no text file"),
+            Self::Nul => f.write_str("the line has a NUL byte: this is not a text file"),
             Self::NotUtf8 => f.write_str("the line is not UTF-8"),
             Self::Prefix { text, error } => {
-                write!(f, "'{}' is no prefix: {error}", text.escape_debug())?;
+                write!(f, "'{}' is not a prefix: {error}", text.escape_debug())?;
                 if text.contains('%') {
                     f.write_str("; leave out the zone id")?;
                 }
@@ -121,23 +121,23 @@ impl fmt::Display for LineError {
                 "unexpected '{}' after the next hop; a next hop is one word",
                 text.escape_debug()
             ),
-            Self::StrayNextHop => f.write_str("a 'nexthop' line that follows no route"),
+            Self::StrayNextHop => f.write_str("the 'nexthop' line has no route before it"),
             Self::SourceRoute => {
                 f.write_str("the route depends on the source address ('from'): remove it")
             }
             Self::DefaultFamily => f.write_str(
-                "neither this 'default' nor the lines beside it say whether it is IPv4 or IPv6: \
+                "neither this 'default' nor its neighbouring lines show whether it is IPv4 or IPv6: \
                  write 0.0.0.0/0 or ::/0",
             ),
             Self::Attribute { name, value } if value.is_empty() => {
-                write!(f, "'{name}' stands at the end of the line without a value")
+                write!(f, "'{name}' at the end of the line has no value")
             }
             Self::Attribute { name, value } => {
-                write!(f, "'{}' is no value of '{name}'", value.escape_debug())
+                write!(f, "'{}' is not a value of '{name}'", value.escape_debug())
             }
             Self::Netmask { mask } => write!(
                 f,
-                "{mask} follows an address and is no netmask: write the prefix with its length, \
+                "{mask} follows an address and is not a netmask: write the prefix with its length, \
                  such as 192.0.2.0/24"
             ),
             Self::NetworkBits { network, mask } => write!(
@@ -148,9 +148,9 @@ impl fmt::Display for LineError {
             Self::Json { text } => {
                 write!(f, "the JSON cannot be read: {}", printable(text))
             }
-            Self::JsonRoute { text } => write!(f, "no route of 'ip -json': {}", printable(text)),
+            Self::JsonRoute { text } => write!(f, "not a route of 'ip -json': {}", printable(text)),
             Self::DumpPath => f.write_str(
-                "the bgpdump line has no path identifier after its prefix, as lines of this kind do",
+                "the bgpdump line has no valid path identifier after its prefix",
             ),
             Self::DumpKind { text } => {
                 write!(f, "unknown kind of bgpdump line: '{}'", text.escape_debug())

@@ -1,4 +1,4 @@
-//! The parts that lines of text are made of: words, prefixes, and what a line says.
+//! Vocabulary of the line parsers: the meaning of a line, its words and its prefixes.
 
 use std::net::IpAddr;
 
@@ -8,24 +8,26 @@ use super::error::LineError;
 use super::linux::{Hops, IpRoute};
 use crate::options::IpFamily;
 
-/// What a line says.
+/// Meaning of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Line<'a> {
-    /// Nothing: blank, a comment, or a line without a route.
+    /// No route: a blank line, a comment, or a message without routes.
     Nothing,
+    /// A prefix and its next hop.
     Announce(IpPrefix, &'a str),
     /// A prefix that is its own next hop.
     Own(IpPrefix),
+    /// A withdrawn prefix.
     Withdraw(IpPrefix),
-    /// A line of `ip route`, whose next hops may be on the lines that follow.
+    /// A line of `ip route`; its next hops may be on the following lines.
     Route(IpRoute<&'a str>),
-    /// Next hops of the route before.
+    /// Next hops of the previous route.
     NextHops(Hops<&'a str>),
     /// A line of `bgpdump -m`.
     Dump(DumpLine<'a>),
 }
 
-/// How to read what a line leaves open.
+/// Options for parsing a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) mask_host_bits: bool,
@@ -40,13 +42,13 @@ pub(crate) struct DumpLine<'a> {
     pub(crate) prefix: IpPrefix,
     /// `None` for a withdrawal.
     pub(crate) next_hop: Option<&'a str>,
-    /// Of a session with ADD-PATH: which of the prefix's paths this is.
+    /// ADD-PATH path identifier.
     pub(crate) path: Option<u32>,
-    /// Whether this is a route of a table, and not an update.
+    /// Whether the line is a route of a table instead of an update.
     pub(crate) is_table: bool,
 }
 
-/// Nothing or a comment may follow.
+/// Checks that only a comment follows.
 #[inline]
 pub(crate) fn end(tail: &str) -> Result<(), LineError> {
     match word(tail).0 {
@@ -56,7 +58,7 @@ pub(crate) fn end(tail: &str) -> Result<(), LineError> {
     }
 }
 
-/// The first word of a text, and what follows it.
+/// Splits a text after its first word.
 #[inline]
 pub(crate) fn word(text: &str) -> (&str, &str) {
     let text = text.trim_ascii_start();
@@ -66,7 +68,7 @@ pub(crate) fn word(text: &str) -> (&str, &str) {
     }
 }
 
-/// A prefix, or an address that stands for its host prefix.
+/// Parses a prefix, or an address as its host prefix.
 #[inline]
 pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, LineError> {
     let parsed = if !text.contains('/') {
@@ -80,7 +82,7 @@ pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, LineError> {
     parsed.map_err(|error| LineError::Prefix { text: shorten(text), error })
 }
 
-/// The start of a word, for an error message.
+/// The first characters of a word, for an error message.
 pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(64).collect()
 }

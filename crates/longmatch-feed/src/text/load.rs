@@ -1,4 +1,4 @@
-//! Lines into a sink.
+//! Loading of lines into a sink.
 
 use super::dump::{Count, Dump};
 use super::line::{Line, Rules};
@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::sink::Sink;
 use crate::source::{Job, Opened};
 
-/// Loads all lines of a job's input.
+/// Loads all lines of an input.
 pub(crate) fn load(
     job: &Job<'_>,
     opened: Opened<'_>,
@@ -49,7 +49,7 @@ struct Load<'j, 's> {
     job: &'j Job<'j>,
     rules: Rules,
     linux: Linux,
-    /// There from the first bgpdump line on.
+    /// Set at the first bgpdump line.
     dump: Option<Dump>,
     out: Output<'s>,
 }
@@ -65,7 +65,7 @@ impl Load<'_, '_> {
         }
     }
 
-    /// Takes one line. False at the end.
+    /// Loads one line. Returns false at the end of the input.
     #[inline]
     fn step(&mut self, lines: &mut Lines<'_>) -> Result<bool, FeedError> {
         let number = lines.number() + 1;
@@ -74,7 +74,7 @@ impl Load<'_, '_> {
             Ok(None) => return Ok(false),
             Err(LinesError::Line(error)) => return Err(FeedError::line(number, error)),
             Err(LinesError::Io(error)) => {
-                // What waits for its neighbours has them all.
+                // Waiting routes get no further neighbours.
                 self.linux.end(&mut self.out)?;
                 let codec = self.out.report.codec;
                 return Err(FeedError::stream(lines.input().received(), explain(error, codec)));
@@ -85,11 +85,12 @@ impl Load<'_, '_> {
         Ok(true)
     }
 
+    /// Loads the routes of a line.
     #[inline]
     fn take(&mut self, line: Line<'_>, number: u64) -> Result<(), FeedError> {
         let place = Place::Line(number);
         let out = &mut self.out;
-        // Only blank lines and comments may stand between a route and its next hops.
+        // Only blank lines and comments may separate a route from its next hops.
         match line {
             Line::Announce(prefix, next_hop) => {
                 self.linux.other(prefix, out)?;
@@ -123,7 +124,7 @@ impl Load<'_, '_> {
     }
 }
 
-/// Reads the whole input once to count the routes of each peer.
+/// Counts the routes of each peer in one pass over the input.
 fn count_peers(job: &Job<'_>) -> Result<Peers, FeedError> {
     let mut count = Count::default();
     read_all(job, |line| {
@@ -135,7 +136,7 @@ fn count_peers(job: &Job<'_>) -> Result<Peers, FeedError> {
     Ok(count.peers)
 }
 
-/// Reads the input until a route names its table.
+/// Whether any route of the input names its table.
 fn tables_are_named(job: &Job<'_>) -> Result<bool, FeedError> {
     let mut named = false;
     read_all(job, |line| {
@@ -145,7 +146,7 @@ fn tables_are_named(job: &Job<'_>) -> Result<bool, FeedError> {
     Ok(named)
 }
 
-/// Reads the whole input before it is loaded, as long as `go_on` says so.
+/// Reads the input in a pass before the load, until `go_on` returns false.
 fn read_all(job: &Job<'_>, mut go_on: impl FnMut(Line<'_>) -> bool) -> Result<(), FeedError> {
     let opened = job.open()?;
     let mut lines = Lines::new(opened.input, job.options.limits.line);
@@ -160,7 +161,7 @@ fn read_all(job: &Job<'_>, mut go_on: impl FnMut(Line<'_>) -> bool) -> Result<()
             },
             Err(LinesError::Line(error)) => FeedError::line(number, error),
             Err(LinesError::Io(error)) => {
-                // The load meets this again, after it has taken what comes before.
+                // The load repeats this error after it has loaded the lines before it.
                 if job.options.lenient {
                     return Ok(());
                 }

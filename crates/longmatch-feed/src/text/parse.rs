@@ -1,4 +1,4 @@
-//! The parser of one line: finds its kind and reads it.
+//! Parser of one line of any kind.
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
         b"A" => return announce(rest, rules),
         b"W" => return withdraw(rest, rules),
         [b'T' | b'B', ..] if line.contains('|') => return bgpdump::parse(line.trim_ascii(), rules),
-        // Every other word that may start a line is lower case and longer than an IPv6 group.
+        // All other keywords at the start of a line are lower case and longer than an IPv6 group.
         [b'a'..=b'z', _, _, _, b'a'..=b'z', ..] => {
             if let Some(line) = ip_route::parse_by_first_word(first, rest, rules)? {
                 return Ok(line);
@@ -29,7 +29,7 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
     let prefix = target(first, rules)?;
     let (second, tail) = word(rest);
     match second.as_bytes() {
-        // Its next hops may be on the lines that follow.
+        // The next hops may be on the following lines.
         [] | [b'#', ..] => Ok(Line::Route(IpRoute::new(Target::Prefix(prefix)))),
         b"via" | b"dev" if tail.trim_ascii().is_empty() => Err(LineError::MissingNextHop),
         _ if ip_route::is_keyword(second) && !tail.trim_ascii().is_empty() => {
@@ -39,8 +39,8 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
     }
 }
 
-/// Parses `prefix next-hop`; or, if there is a netmask where the next hop would be, `network
-/// netmask next-hop` or `network netmask`.
+/// Parses `prefix next-hop`; or, if the second word is a netmask, `network netmask next-hop` or
+/// `network netmask`.
 #[inline]
 fn columns<'a>(
     (first, prefix): (&str, IpPrefix),
@@ -48,7 +48,7 @@ fn columns<'a>(
     tail: &'a str,
     rules: Rules,
 ) -> Result<Line<'a>, LineError> {
-    // Most prefixes have a length: settle those without looking at the next hop.
+    // Most prefixes have a length: these need no test for a netmask.
     if !first.contains('/')
         && let Some(prefix) = masked(prefix.addr(), second, rules)?
     {
@@ -61,10 +61,10 @@ fn columns<'a>(
     end(tail).map(|()| Line::Announce(prefix, second))
 }
 
-/// The prefix of an address and a netmask; `None` if the second word is no netmask but a next hop.
+/// The prefix of an address and a netmask; `None` if the second word is a next hop instead.
 ///
-/// An address that begins with the byte 0 or 255 is no next hop of an IPv4 route, so it must be
-/// meant as a mask; as are IPv6 addresses that begin with 16 ones.
+/// An IPv4 address that begins with the byte 0 or 255 cannot be a next hop, and neither can an IPv6
+/// address that begins with 16 ones. Such an address counts as a netmask, valid or not.
 fn masked(network: IpAddr, second: &str, rules: Rules) -> Result<Option<IpPrefix>, LineError> {
     let Ok(mask) = second.parse::<IpAddr>() else { return Ok(None) };
     let (bits, width, meant) = match (network, mask) {
@@ -78,9 +78,9 @@ fn masked(network: IpAddr, second: &str, rules: Rules) -> Result<Option<IpPrefix
     if len + bits.trailing_zeros() < 128 {
         return if meant { Err(LineError::Netmask { mask }) } else { Ok(None) };
     }
-    // At most `width`, as the bits of IPv4 end there.
+    // IPv4 bits fill the upper 32 bits only.
     let len = len.min(width) as u8;
-    // To drop all of an address is never meant.
+    // A netmask of length 0 would clear the whole address, which is never intended.
     let parsed = match rules.mask_host_bits && len > 0 {
         true => IpPrefix::masked(network, len),
         false => IpPrefix::new(network, len),
@@ -138,12 +138,12 @@ mod tests {
     }
 
     #[test]
-    fn ipv4_mapped_prefixes_stay_as_they_are() {
+    fn ipv4_mapped_prefixes_stay_ipv6() {
         assert_eq!(parse("::ffff:10.0.0.0/104 a"), announce("::ffff:a00:0/104", "a"));
     }
 
     #[test]
-    fn prefixes_that_are_none() {
+    fn invalid_prefixes() {
         let bad = [
             "10.0.0.0/33",
             "10.0.0.0/-1",
@@ -170,7 +170,7 @@ mod tests {
             for line in [format!("{text} a"), format!("A {text} a"), format!("W {text}")] {
                 match parse(&line) {
                     Err(LineError::Prefix { .. }) => {}
-                    // Here the next word, `a`, is the target.
+                    // These words are route types, so the next word, `a`, is the target.
                     other if line.ends_with("cast a") => assert!(other.is_err(), "{line:?}"),
                     other => panic!("{line:?}: {other:?}"),
                 }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_missing_or_too_many() {
+    fn missing_and_extra_words() {
         let open = Ok(Line::Route(IpRoute::new(Target::Prefix("10.0.0.0/8".parse().unwrap()))));
         assert_eq!((parse("10.0.0.0/8"), parse("10.0.0.0/8 # x")), (open.clone(), open));
         assert_eq!(parse("A 10.0.0.0/8"), Err(LineError::MissingNextHop));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_are_no_netmasks_are_next_hops() {
+    fn addresses_other_than_netmasks_are_next_hops() {
         assert_eq!(parse("10.0.0.1 192.0.2.1"), announce("10.0.0.1/32", "192.0.2.1"));
         assert_eq!(parse("10.0.0.0/8 255.0.0.0"), announce("10.0.0.0/8", "255.0.0.0"));
         assert_eq!(parse("10.0.0.1 2001:db8::1"), announce("10.0.0.1/32", "2001:db8::1"));

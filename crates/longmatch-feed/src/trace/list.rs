@@ -1,4 +1,4 @@
-//! Lists of addresses, one a line.
+//! Lists of addresses, one per line.
 
 use super::collect::Collector;
 use crate::decompress::{Codec, explain};
@@ -6,8 +6,8 @@ use crate::error::FeedError;
 use crate::input::Input;
 use crate::text::{Lines, LinesError, parse_address};
 
-/// Reads all lines; `limit` is the greatest length of one. Empty lines and lines that begin with
-/// `#` are passed over.
+/// Reads all lines; `limit` is the greatest length of a line. Skips empty lines and lines that begin
+/// with `#`.
 pub(super) fn read(
     input: Input<'_>,
     limit: usize,
