@@ -1,5 +1,7 @@
-//! Transparent decompression of streams: detects the codec by its magic number, and refuses output
-//! that is out of proportion to the input.
+//! Transparent decompression of streams.
+//!
+//! The magic number determines the codec. A stream whose output is out of proportion to its input
+//! is refused.
 
 use std::cell::Cell;
 use std::fmt;

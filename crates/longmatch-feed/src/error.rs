@@ -1,5 +1,7 @@
-//! [`FeedError`]: the problem of an input, and its place. It wraps the errors of the parsers and of
-//! the stream, which stand beside the code that raises them.
+//! [`FeedError`]: the problem of an input, and its place.
+//!
+//! It wraps the errors of the parsers and of the stream, which are defined beside the code that
+//! raises them.
 
 use std::fmt;
 use std::io;
@@ -114,7 +116,9 @@ impl FeedError {
         }
     }
 
-    /// Whether the input is damaged. A lenient load keeps the routes before the damage.
+    /// Whether the input is damaged.
+    ///
+    /// A lenient load keeps the routes before the damage.
     pub fn is_damage(&self) -> bool {
         match &self.problem {
             Problem::Stream(error) => error.is_damage(),

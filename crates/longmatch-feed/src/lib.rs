@@ -1,6 +1,8 @@
-//! Input for [`longmatch`]: loads routes into a [`longmatch::Table`] from text, `ip route`,
-//! `bgpdump -m` and MRT files, and reads destinations from packet captures and lists of addresses.
-//! Inputs may be plain or compressed with gzip, bzip2 or zstd.
+//! Readers of routes and of destinations for [`longmatch`].
+//!
+//! This crate loads routes into a [`longmatch::Table`] from text, `ip route`, `bgpdump -m` and MRT
+//! files, and reads destinations from packet captures and lists of addresses. Inputs may be plain
+//! or compressed with gzip, bzip2 or zstd.
 //!
 //! ```
 //! use longmatch::Table;

@@ -76,7 +76,9 @@ pub fn load_reader(
     }
 }
 
-/// Loads the routes of a file in memory, compressed or not. Error messages contain `name`.
+/// Loads the routes of a file in memory, compressed or not.
+///
+/// Error messages contain `name`.
 ///
 /// # Errors
 /// The same as [`load_path`].

@@ -207,7 +207,9 @@ impl Default for Limits {
     }
 }
 
-/// Selector of peers. Of several matching peers, the one with the most routes is chosen.
+/// Selector of peers.
+///
+/// Of several matching peers, the load chooses the one with the most routes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum PeerSelector {

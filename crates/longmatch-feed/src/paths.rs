@@ -1,4 +1,6 @@
-//! Paths of ADD-PATH sessions (RFC 7911), in which a peer announces several paths per prefix.
+//! Paths of ADD-PATH sessions (RFC 7911).
+//!
+//! In such a session a peer announces several paths per prefix.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! Checked reading of record fields. Every read names its field, so that an error states the field
-//! and its position.
+//! Checked reading of record fields.
+//!
+//! Every read names its field, so that an error states the field and its position.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

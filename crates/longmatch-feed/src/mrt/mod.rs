@@ -1,4 +1,4 @@
-//! Parser of MRT files (RFC 6396, RFC 8050): record framing, and two passes over the records.
+//! Parser of MRT files (RFC 6396, RFC 8050): record framing and the two passes.
 //!
 //! The structure limits the effect of a hostile record: this module splits the stream into records,
 //! [`table_dump`] and [`updates`] split records into routes with checked slices, and only the few

@@ -1,4 +1,4 @@
-//! Parser of table records: TABLE_DUMP and TABLE_DUMP_V2 (RFC 6396, sections 4.2 and 4.3).
+//! Parser of TABLE_DUMP and TABLE_DUMP_V2 records (RFC 6396, sections 4.2, 4.3).
 
 use longmatch::IpPrefix;
 

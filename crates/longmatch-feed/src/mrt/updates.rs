@@ -1,5 +1,7 @@
-//! Parser of BGP message records: BGP4MP and BGP4MP_ET (RFC 6396, section 4.4), and the obsolete type
-//! BGP. Only UPDATE messages (RFC 4271, section 4.3) change routes.
+//! Parser of BGP message records.
+//!
+//! The record types are BGP4MP and BGP4MP_ET (RFC 6396, section 4.4), and the obsolete type BGP.
+//! Only UPDATE messages (RFC 4271, section 4.3) change routes.
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};

@@ -1,5 +1,7 @@
-//! Parser of `ip -json route` output: one array of routes, or several in sequence, such as one per
-//! family. It reads one route at a time, which bounds the memory.
+//! Parser of `ip -json route` output.
+//!
+//! The output is one array of routes, or several in sequence, such as one per family. The parser
+//! reads one route at a time, which bounds the memory.
 
 use std::cell::Cell;
 use std::fmt;

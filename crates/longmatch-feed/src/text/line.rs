@@ -1,4 +1,4 @@
-//! Vocabulary of the line parsers: the meaning of a line, its words and its prefixes.
+//! Vocabulary of the line parsers: meanings, words and prefixes of lines.
 
 use std::net::IpAddr;
 

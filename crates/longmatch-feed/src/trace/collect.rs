@@ -7,7 +7,7 @@ use super::report::TraceReport;
 use crate::error::FeedError;
 use crate::options::Options;
 
-/// Destinations in the order of their packets or lines, separately for each family.
+/// Destinations of each family, in the order of their packets or lines.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Trace {

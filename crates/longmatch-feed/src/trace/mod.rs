@@ -51,7 +51,9 @@ pub fn destinations(path: impl AsRef<Path>, options: &Options) -> Result<Trace, 
     destinations_from(file, Some(&name), options)
 }
 
-/// Reads the destinations of a stream, in one pass. Error messages contain `name`.
+/// Reads the destinations of a stream, in one pass.
+///
+/// Error messages contain `name`.
 ///
 /// ```
 /// use longmatch_feed::{Options, destinations_from};
