@@ -48,8 +48,36 @@ const LIBRARY: Crate = Crate {
     ],
 };
 
+/// The parsers of routes and destinations. The errors of a format stand in its module and below the rest of it, because
+/// `error` wraps them for everything that raises them.
+const FEED: Crate = Crate {
+    sources: "crates/longmatch-feed/src",
+    modules: &[
+        ("printable", 0),
+        ("input", 0),
+        ("paths", 0),
+        ("sink", 0),
+        ("mrt::record", 0),
+        ("trace::link", 0),
+        ("options", 1),
+        ("decompress", 2),
+        ("peers", 2),
+        ("text::error", 2),
+        ("mrt::error", 2),
+        ("trace::error", 2),
+        ("error", 3),
+        ("report", 4),
+        ("source", 4),
+        ("text", 5),
+        ("mrt", 5),
+        ("trace", 6),
+        ("load", 6),
+        ("", 7),
+    ],
+};
+
 /// Every crate with layers.
-const CRATES: [Crate; 1] = [LIBRARY];
+const CRATES: [Crate; 2] = [LIBRARY, FEED];
 
 /// Checks the imports of every crate in the table.
 ///
@@ -243,6 +271,14 @@ mod tests {
             !allow("engine::poptrie", "engine::dxr") && !allow("engine::kit", "engine::Engines")
         );
         assert!(!allow("simd", "Fib") && allow("", "table"));
+    }
+
+    #[test]
+    fn errors_of_a_format_are_below_its_parser() {
+        let allow = |from, to| FEED.allow(&words(from), &words(to)).is_ok();
+        assert!(allow("error", "mrt::error::MrtError") && allow("mrt::walk", "error::FeedError"));
+        assert!(!allow("error", "mrt::walk") && !allow("mrt::error", "error::FeedError"));
+        assert!(!allow("report", "mrt::kind") && !allow("text", "load"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Loads files into a table, or with `--no-table` into nothing, and prints what was read, and how
-//! fast.
+//! Loads files into a table and prints the report and the rate. With `--no-table`, the sink discards
+//! the routes.
 //!
 //! `cargo run --release --example load -- [--lenient] [--peer PEER] [--no-table] FILE...`
 

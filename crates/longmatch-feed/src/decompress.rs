@@ -1,5 +1,7 @@
-//! Transparent decompression: the codec is found by its magic number, data streams through, and
-//! output that is out of proportion to the input is refused.
+//! Transparent decompression of streams.
+//!
+//! The magic number determines the codec. A stream whose output is out of proportion to its input
+//! is refused.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,10 +12,9 @@ use std::rc::Rc;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use crate::error::{FeedError, Place, Problem};
 use crate::options::Limits;
 
-/// How an input is compressed.
+/// Compression format of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Codec {
@@ -35,14 +36,85 @@ impl fmt::Display for Codec {
     }
 }
 
-/// What the first bytes of an input say about its compression.
+/// Error of the stream that an input is read from.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// Reading failed.
+    Read(io::Error),
+    /// The compressed data is damaged or cut off.
+    Compressed {
+        /// The compression.
+        codec: Codec,
+        /// The error of the decompressor.
+        error: io::Error,
+    },
+    /// The data is compressed in a way that is not supported.
+    UnknownCodec {
+        /// The format's name.
+        name: &'static str,
+    },
+    /// The decompressed data is itself compressed.
+    Nested {
+        /// The outer compression.
+        outer: Codec,
+        /// The name of the inner one.
+        inner: &'static str,
+    },
+    /// The decompressed data is implausibly long.
+    Bomb {
+        /// Bytes of output per byte of input, at least.
+        ratio: u64,
+    },
+}
+
+impl StreamError {
+    /// Whether the stream is damaged. A lenient load keeps the routes before the damage.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, Self::Read(_) | Self::Compressed { .. } | Self::Bomb { .. })
+    }
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(error) => write!(f, "cannot be read: {error}"),
+            Self::Compressed { codec, error } => {
+                write!(f, "the {codec} data is damaged or cut off: {error}")
+            }
+            Self::UnknownCodec { name } => write!(
+                f,
+                "{name} is not supported: decompress the file first, or use gzip, bzip2 or zstd"
+            ),
+            Self::Nested { outer, inner } => {
+                write!(f, "{inner} data inside {outer} data: decompress the file once")
+            }
+            Self::Bomb { ratio } => write!(
+                f,
+                "the data decompresses to more than {ratio} times its size: \
+                 if it is genuine, decompress the file first"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StreamError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(error) | Self::Compressed { error, .. } => Some(error),
+            Self::UnknownCodec { .. } | Self::Nested { .. } | Self::Bomb { .. } => None,
+        }
+    }
+}
+
+/// Compression format that the first bytes of an input indicate.
 enum Magic {
     Known(Codec),
     Unknown(&'static str),
 }
 
-/// Greatest number of bytes that [`magic`] looks at.
-const MAGIC_LEN: usize = 6;
+/// The length of the longest magic number that [`magic`] knows.
+pub(crate) const MAGIC_LEN: usize = 6;
 
 fn magic(head: &[u8]) -> Option<Magic> {
     match head {
@@ -63,24 +135,23 @@ fn magic(head: &[u8]) -> Option<Magic> {
 pub(crate) struct Decoded<'a> {
     pub(crate) reader: Box<dyn Read + 'a>,
     pub(crate) codec: Option<Codec>,
-    /// Bytes taken from the compressed input so far.
+    /// Bytes read from the compressed input so far.
     pub(crate) taken: Rc<Cell<u64>>,
 }
 
-/// Finds the codec of `raw` and puts its decompressor in front.
+/// Detects the codec of `raw` and wraps it in the decompressor.
 pub(crate) fn decode<'a>(
     raw: Box<dyn Read + 'a>,
     limits: Limits,
-) -> Result<Decoded<'a>, FeedError> {
+) -> Result<Decoded<'a>, StreamError> {
     let taken = Rc::new(Cell::new(0));
     let counted = Counted { inner: raw, count: Rc::clone(&taken) };
     let mut source = BufReader::with_capacity(64 << 10, counted);
-    let whole = |problem| FeedError::at(Place::Whole, problem);
-    let head = source.fill_buf().map_err(|error| whole(Problem::Read(error)))?;
+    let head = source.fill_buf().map_err(StreamError::Read)?;
     let codec = match magic(head) {
         None => None,
         Some(Magic::Known(codec)) => Some(codec),
-        Some(Magic::Unknown(name)) => return Err(whole(Problem::UnknownCodec { name })),
+        Some(Magic::Unknown(name)) => return Err(StreamError::UnknownCodec { name }),
     };
     let Some(codec) = codec else {
         return Ok(Decoded { reader: Box::new(source), codec: None, taken });
@@ -95,7 +166,7 @@ pub(crate) fn decode<'a>(
 }
 
 /// Refuses compressed data inside compressed data; `head` is the start of the decompressed stream.
-pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), FeedError> {
+pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), StreamError> {
     let inner = match magic(&head[..head.len().min(MAGIC_LEN)]) {
         None => return Ok(()),
         Some(Magic::Known(codec)) => match codec {
@@ -105,21 +176,20 @@ pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), FeedError> 
         },
         Some(Magic::Unknown(name)) => name,
     };
-    Err(FeedError::at(Place::Whole, Problem::Nested { outer, inner }))
+    Err(StreamError::Nested { outer, inner })
 }
 
-/// What an I/O error of a [`Decoded`] reader means.
-pub(crate) fn explain(error: io::Error, codec: Option<Codec>, offset: u64) -> FeedError {
+/// Converts an I/O error of a [`Decoded`] reader.
+pub(crate) fn explain(error: io::Error, codec: Option<Codec>) -> StreamError {
     let bomb = error.get_ref().and_then(|inner| inner.downcast_ref::<Bomb>()).map(|bomb| bomb.0);
-    let problem = match (bomb, codec) {
-        (Some(ratio), _) => Problem::Bomb { ratio },
-        (None, Some(codec)) => Problem::Compressed { codec, error },
-        (None, None) => Problem::Read(error),
-    };
-    FeedError::at(Place::Byte(offset), problem)
+    match (bomb, codec) {
+        (Some(ratio), _) => StreamError::Bomb { ratio },
+        (None, Some(codec)) => StreamError::Compressed { codec, error },
+        (None, None) => StreamError::Read(error),
+    }
 }
 
-/// Counts what is read.
+/// Reader that counts its bytes.
 struct Counted<R> {
     inner: R,
     count: Rc<Cell<u64>>,
@@ -145,10 +215,10 @@ impl fmt::Display for Bomb {
 
 impl std::error::Error for Bomb {}
 
-/// Stops when the output is out of proportion to the input.
+/// Reader that fails when the output is out of proportion to the input.
 ///
-/// The decompressors check what they read; should one of them panic all the same, that becomes an
-/// error too. A decompressor that failed is not called again: [`crate::input::Input`] sees to it.
+/// The decompressors validate their input; if one of them panics nevertheless, the panic becomes an
+/// error. [`crate::input::Input`] does not call a reader again after an error.
 struct Guard<'a> {
     inner: Box<dyn Read + 'a>,
     taken: Rc<Cell<u64>>,
@@ -160,7 +230,7 @@ impl Read for Guard<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let inner = &mut self.inner;
         let n = catch_unwind(AssertUnwindSafe(|| inner.read(buf)))
-            .unwrap_or_else(|_| Err(io::Error::other("the decompressor gave up")))?;
+            .unwrap_or_else(|_| Err(io::Error::other("the decompressor panicked")))?;
         self.given += n as u64;
         let allowed = self.taken.get().saturating_mul(self.limits.ratio);
         if self.given > self.limits.ratio_after && self.given > allowed {
@@ -170,7 +240,7 @@ impl Read for Guard<'_> {
     }
 }
 
-/// Decodes Zstandard frames until the input ends.
+/// Reader of consecutive Zstandard frames.
 struct ZstdFrames<R> {
     source: R,
     decoder: FrameDecoder,
@@ -182,7 +252,7 @@ impl<R: BufRead> ZstdFrames<R> {
         Self { source, decoder: FrameDecoder::new(), inside: false }
     }
 
-    /// Starts the next frame. False at the end of the input.
+    /// Starts the next frame. Returns false at the end of the input.
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
             if self.source.fill_buf()?.is_empty() {
@@ -207,7 +277,7 @@ impl<R: BufRead> ZstdFrames<R> {
         if skipped < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
     }
 
-    /// Ends the current frame, all of which has been given out.
+    /// Ends the current frame and compares its checksum.
     fn end_frame(&mut self) -> io::Result<()> {
         self.inside = false;
         match self.decoder.get_checksum_from_data() {
@@ -228,7 +298,7 @@ impl<R: BufRead> Read for ZstdFrames<R> {
             if !self.inside && !self.next_frame()? {
                 return Ok(0);
             }
-            // One block at a time, so that memory stays at the window plus one block.
+            // Decoding one block at a time bounds the memory to the window plus one block.
             while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
                 self.decoder
                     .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))

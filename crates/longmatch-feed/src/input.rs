@@ -1,15 +1,14 @@
-//! A window over a stream: bytes that have been read and not been used yet.
+//! A window over a stream: the bytes that are read but not consumed.
 
 use std::io::{self, Read};
 
-/// How much the window grows at a time. Nothing is reserved beyond what has been received plus
-/// this much.
+/// Bytes by which the window grows. The buffer never exceeds the received bytes by more than this.
 const STEP: usize = 64 << 10;
 
 /// A stream with a window that grows on demand.
 ///
-/// A read error does not lose what came before it: the window keeps it, and the error is handed
-/// out by [`Input::take_error`] once the reader of the window finds it too short.
+/// A read error does not lose the bytes before it: the window keeps them, and
+/// [`Input::take_error`] returns the error to a caller that finds the window too short.
 pub(crate) struct Input<'a> {
     reader: Box<dyn Read + 'a>,
     buffer: Vec<u8>,
@@ -42,7 +41,7 @@ impl<'a> Input<'a> {
         self.offset + (self.end - self.start) as u64
     }
 
-    /// Drops the first `n` bytes of the window, or all when it has fewer.
+    /// Drops the first `n` bytes of the window, or all of it if it is shorter.
     #[inline]
     pub(crate) fn consume(&mut self, n: usize) {
         let n = n.min(self.end - self.start);
@@ -50,8 +49,8 @@ impl<'a> Input<'a> {
         self.offset += n as u64;
     }
 
-    /// Drops the next `n` bytes of the stream, in the window or behind it, and returns how many
-    /// there were.
+    /// Drops the next `n` bytes of the stream, in the window or after it. Returns the number of
+    /// bytes dropped, which is less than `n` at the end of the stream.
     pub(crate) fn skip(&mut self, n: usize) -> usize {
         let mut left = n;
         while left > 0 && self.fill(1) > 0 {
@@ -62,10 +61,10 @@ impl<'a> Input<'a> {
         n - left
     }
 
-    /// Reads until the window has at least `min` bytes or the stream ends; returns its length.
+    /// Reads until the window has at least `min` bytes or the stream ends. Returns its length.
     pub(crate) fn fill(&mut self, min: usize) -> usize {
         while self.end - self.start < min && !self.ended {
-            self.make_room(min);
+            self.reserve_after_window(min);
             match self.reader.read(&mut self.buffer[self.end..]) {
                 Ok(0) => self.ended = true,
                 Ok(n) => self.end += n,
@@ -79,19 +78,19 @@ impl<'a> Input<'a> {
         self.end - self.start
     }
 
-    /// The error that ended the stream, once.
+    /// Returns the error that ended the stream, once.
     pub(crate) fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()
     }
 
-    /// Whether an error ended the stream that has not been taken.
+    /// Whether an error ended the stream and is still to be taken.
     pub(crate) fn has_failed(&self) -> bool {
         self.error.is_some()
     }
 
-    /// Leaves free space after the window. The window is moved to the front first, so that the
-    /// buffer only grows when the window itself does.
-    fn make_room(&mut self, min: usize) {
+    /// Makes free space after the window. Moves the window to the front first, so that the buffer
+    /// grows only if the window itself does.
+    fn reserve_after_window(&mut self, min: usize) {
         if self.start > 0 && self.buffer.len() - self.start < min.max(STEP) {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -108,7 +107,7 @@ impl<'a> Input<'a> {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time and then fails.
+    /// Returns one byte at a time and fails after five.
     struct Drip(u8);
 
     impl Read for Drip {
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_an_error_is_kept() {
+    fn bytes_before_an_error_are_kept() {
         let mut input = Input::new(Box::new(Drip(0)));
         assert_eq!(input.fill(3), 3);
         input.consume(2);

@@ -1,6 +1,8 @@
-//! Routes into a [`longmatch::Table`]: text, `ip route`, `bgpdump -m` and MRT files; and
-//! destinations to look up in it: packet captures and lists of addresses. All of them plain or
-//! compressed with gzip, bzip2 or zstd.
+//! Readers of routes and of destinations for [`longmatch`].
+//!
+//! This crate loads routes into a [`longmatch::Table`] from text, `ip route`, `bgpdump -m` and MRT
+//! files, and reads destinations from packet captures and lists of addresses. Inputs may be plain
+//! or compressed with gzip, bzip2 or zstd.
 //!
 //! ```
 //! use longmatch::Table;
@@ -12,66 +14,68 @@
 //! assert_eq!((report.announced, table.len()), (2, 2));
 //!
 //! let error = load_bytes(b"192.0.2.0/33 x", Some("bad"), &Options::default(), &mut table);
-//! assert!(error.unwrap_err().to_string().starts_with("bad: line 1: '192.0.2.0/33' is no prefix"));
+//! assert!(error.unwrap_err().to_string().starts_with("bad: line 1: '192.0.2.0/33' is not a prefix"));
 //! # Ok::<(), longmatch_feed::FeedError>(())
 //! ```
 //!
-//! - [`load_path`], [`load_reader`] and [`load_bytes`] load one input each; several in a row add up,
-//!   later routes replacing earlier ones.
+//! - [`load_path`], [`load_reader`] and [`load_bytes`] load one input each. Further calls add to the
+//!   same sink; later routes replace earlier ones.
 //! - A [`Sink`] receives the routes: a table, or a closure.
 //! - [`destinations`] and [`destinations_from`] read one [`Trace`] each.
 //! - [`Options`] choose the peer, the leniency and the [`Limits`]; start from their default.
-//! - The [`Report`] says what was read, whose routes were taken, and what was left out.
+//! - The [`Report`] counts the loaded routes, the chosen peers and everything that was skipped.
 //!
 //! # Formats
-//! Text and MRT are told apart by the first bytes; compression is seen by its magic number.
+//! The first bytes determine the format, and a magic number the compression.
 //!
-//! | input | what is read |
+//! | input | supported content |
 //! |---|---|
 //! | text | `prefix next-hop`; `network netmask next-hop`; `A prefix next-hop` and `W prefix`; `ip route`, `ip -6 route`; `bgpdump -m`; `#` comments |
 //! | JSON | `ip -json route` |
 //! | MRT | TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP(_ET), IPv4 and IPv6 unicast, with and without ADD-PATH; BGP of 1999 and 2000 |
-//! | trace | pcap, pcapng, or one address a line: see [`destinations`] |
+//! | trace | pcap, pcapng, or one address per line: see [`destinations`] |
 //!
-//! A next hop is any word. Of an IPv4 address and a netmask alone, the prefix is its own next hop. Prefixes are strict: no host bits, leading zeros or zone ids. An
-//! IPv4-mapped IPv6 prefix goes to the sink as it is written.
+//! A next hop is any word. On a line with only a network and a netmask, the prefix is its own next
+//! hop. Prefixes are strict: no host bits, leading zeros or zone ids. An IPv4-mapped IPv6 prefix
+//! reaches the sink as written.
 //!
-//! # What Linux would do
-//! Of the routes that `ip route` prints for one prefix, Linux uses one, and so does this crate: the
-//! one with the lowest metric (none is 0 for IPv4, 1024 for IPv6); of equal IPv6 metrics the one
-//! with the highest router preference; of equals the first. Of several next hops it is the first of
-//! those with the greatest weight; Linux would spread the traffic over all of them. Next hops that
-//! are `dead` are left out, as are IPv4 routes for a type of service, and routes of other tables
-//! than [`Options::ip_table`]. `blackhole`, `unreachable`, `prohibit` and `throw` are next hops of
-//! their own. All of this is within one input: the routes of a later one replace them.
+//! # Route selection of Linux
+//! If `ip route` prints several routes for one prefix, this crate loads the route that Linux uses:
+//! the one with the lowest metric (no metric means 0 for IPv4 and 1024 for IPv6); among equal IPv6
+//! metrics, the one with the highest router preference; among equal routes, the first. Of several
+//! next hops it loads the first one with the greatest weight, although Linux spreads the traffic
+//! over all of them. It skips next hops marked `dead`, IPv4 routes for one type of service, and
+//! routes of tables other than [`Options::ip_table`]. The words `blackhole`, `unreachable`, `prohibit`
+//! and `throw` are next hops themselves. This selection applies within one input: routes of a later
+//! input replace earlier ones.
 //!
-//! Lines without a table are the main table's. Where another one is asked for and no line names a
-//! table, they are that one's: so `ip route show table X` prints it.
+//! A line without a table belongs to the main table. If the option names another table and no line
+//! names any, all lines belong to that table: this is the output of `ip route show table X`.
 //!
-//! The family of a `default` comes from its line: gateway, source address, and the attributes that
-//! only one family has. Where the line does not tell, the lines before and after it decide if they
-//! agree, then [`Options::default_family`]; else the line is an error.
+//! The line of a `default` route shows its family by the gateway, the source address, or attributes
+//! that only one family has. Otherwise the lines before and after decide if they agree, then
+//! [`Options::default_family`]; else the line is an error.
 //!
 //! # Peers
-//! A table dump has the routes of many routers; a forwarding table has those of one. Taken is the
-//! peer with the most routes (in updates: announcements), for IPv4 and IPv6 on its own, unless
-//! [`Options::peer`] names one. Each file is judged alone: to apply updates to a table from a dump,
-//! name the peer. Where a peer has several paths for a prefix, a dump's first is taken, and of
-//! updates the one with the lowest path identifier.
+//! A table dump has the routes of many routers; a forwarding table has the routes of one. This crate
+//! loads the peer with the most routes (in updates: announcements), separately for IPv4 and IPv6,
+//! unless [`Options::peer`] names a peer. Each file has its own choice: to apply updates to a table
+//! from a dump, name the peer. If a peer has several paths for a prefix, the first path of a dump
+//! counts, and in updates the path with the lowest identifier.
 //!
-//! The choice takes a pass over the input of its own, so MRT and bgpdump files are read twice.
+//! The choice needs its own pass over the input, so MRT and bgpdump files are read twice.
 //!
 //! # Damage
-//! Every input is either loaded or refused with an error that names the line or byte. In a lenient
-//! load a damaged line or record is left out and the next one read; where a file is cut off, what
-//! came before is kept; where nothing can be read, that is an error all the same. No input makes this crate panic, or reserve much more memory than it has
-//! received; beyond that it keeps the metric of every `ip route` line and every live ADD-PATH path.
-//! The exceptions are the window of a zstd frame and the options of a pcapng block, at
-//! most 128 MiB each.
+//! A load either reads the whole input or fails with an error that names the line or byte. A lenient
+//! load skips damaged lines and records, keeps the routes before the end of a truncated file, and
+//! fails only if it can read no route at all. No input makes this crate panic, or reserve much more
+//! memory than it has received. Its other state is the metric of every `ip route` line and every
+//! announced ADD-PATH path. The exceptions are the window of a zstd frame and the options of a
+//! pcapng block, at most 128 MiB each.
 //!
 //! # When not to use it
-//! For AS paths, communities or several peers side by side use a BGP library: this crate keeps
-//! prefix and next hop.
+//! For AS paths, communities or several peers at once, use a BGP library: this crate keeps only
+//! prefixes and next hops.
 #![forbid(unsafe_code)]
 
 mod decompress;
@@ -85,18 +89,22 @@ mod peers;
 mod printable;
 mod report;
 mod sink;
+mod source;
 mod text;
 mod trace;
 
-pub use decompress::Codec;
-pub use error::{FeedError, LineError, MrtError, Place, Problem, SinkError};
+pub use decompress::{Codec, StreamError};
+pub use error::{FeedError, Place, Problem};
 pub use load::{load_bytes, load_path, load_reader};
+pub use mrt::error::MrtError;
 pub use options::{
     Format, IpFamily, IpTable, Limits, Options, ParseIpTableError, ParsePeerError, PeerSelector,
 };
-pub use peers::{Chosen, Peer};
+pub use peers::{Chosen, NoSuchPeer, Peer};
 pub use printable::printable;
 pub use report::Report;
-pub use sink::{Event, Sink};
+pub use sink::{Event, Sink, SinkError};
+pub use text::error::LineError;
 pub use text::parse_address;
-pub use trace::{Trace, TraceError, TraceFormat, TraceReport, destinations, destinations_from};
+pub use trace::error::TraceError;
+pub use trace::{Trace, TraceFormat, TraceReport, destinations, destinations_from};

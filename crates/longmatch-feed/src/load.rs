@@ -1,32 +1,30 @@
-//! The way from an input to a sink: open, decompress, find the format, parse.
+//! Loading of routes: open the input, find its format, parse it into a sink.
 //!
-//! Which peer to take is known only after the whole input has been read once, and an MRT dump is
-//! too large to keep. So an input is something that can be opened again; what cannot be, such as
-//! standard input, is kept in memory as it came, still compressed.
+//! Most formats take more than one pass. An input that cannot be opened twice, such as standard
+//! input, is kept in memory as it came, still compressed.
 
-use std::cell::Cell;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
-use std::rc::Rc;
 
-use crate::decompress::{self, Codec};
+use crate::decompress::StreamError;
 use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
-use crate::options::{Format, Limits, Options};
+use crate::options::{Format, Options};
 use crate::report::Report;
 use crate::sink::Sink;
+use crate::source::{Job, Source, open_file};
 use crate::text::BOM;
 use crate::{mrt, text};
 
 /// Loads the routes of a file.
 ///
-/// Text, JSON and MRT are told apart by their first bytes, as are gzip, bzip2 and zstd. To load several
-/// files into one table, call this once for each: later routes replace earlier ones.
+/// The first bytes determine the format (text, JSON or MRT) and the compression (gzip, bzip2 or
+/// zstd). To load several files into one table, call this function once per file: later routes
+/// replace earlier ones.
 ///
 /// # Errors
-/// When the file cannot be opened or read, or is damaged. The sink then has the routes that came
-/// before the damage; drop it, or set [`Options::lenient`] and keep it.
+/// If the file cannot be opened or read, or is damaged. The sink then has the routes before the
+/// damage: drop it, or set [`Options::lenient`] to keep those routes.
 pub fn load_path(
     path: impl AsRef<Path>,
     options: &Options,
@@ -36,18 +34,20 @@ pub fn load_path(
     let name = path.display().to_string();
     let open = |error| FeedError::at(Place::Whole, Problem::Open(error)).named(Some(&name));
     let file = open_file(path).map_err(|error| error.named(Some(&name)))?;
-    // A pipe gives its bytes only once.
+    // The bytes of a pipe can be read only once.
     if !file.metadata().map_err(open)?.is_file() {
         return load_reader(file, Some(&name), options, sink);
     }
-    Job { source: Source::Path(path), options }.run(Some(&name), sink)
+    run(&Job { source: Source::Path(path), options }, Some(&name), sink)
 }
 
-/// Loads the routes of a stream, such as standard input. The stream is read to its end first, and
-/// kept in memory up to [`crate::Limits::spool`] bytes. `name` is for error messages.
+/// Loads the routes of a stream, such as standard input.
+///
+/// Reads the stream to its end first, up to [`crate::Limits::spool`] bytes in memory. Error
+/// messages contain `name`.
 ///
 /// # Errors
-/// As [`load_path`].
+/// The same as [`load_path`].
 pub fn load_reader(
     reader: impl Read,
     name: Option<&str>,
@@ -60,9 +60,9 @@ pub fn load_reader(
     if bytes.len() as u64 > limit {
         return Err(FeedError::at(Place::Whole, Problem::TooLarge { limit }).named(name));
     }
-    let failure = result.err().map(|error| {
-        FeedError::at(Place::Byte(bytes.len() as u64), Problem::Read(error)).named(name)
-    });
+    let failure = result
+        .err()
+        .map(|error| FeedError::stream(bytes.len() as u64, StreamError::Read(error)).named(name));
     match failure {
         None => load_bytes(&bytes, name, options, sink),
         Some(error) if options.lenient => {
@@ -76,92 +76,53 @@ pub fn load_reader(
     }
 }
 
-/// Loads the routes of a file that is in memory, compressed or not. `name` is for error messages.
+/// Loads the routes of a file in memory, compressed or not.
+///
+/// Error messages contain `name`.
 ///
 /// # Errors
-/// As [`load_path`].
+/// The same as [`load_path`].
 pub fn load_bytes(
     bytes: &[u8],
     name: Option<&str>,
     options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<Report, FeedError> {
-    Job { source: Source::Bytes(bytes), options }.run(name, sink)
+    run(&Job { source: Source::Bytes(bytes), options }, name, sink)
 }
 
-/// Bytes that can be read from the start more than once.
-#[derive(Clone, Copy)]
-enum Source<'a> {
-    Path(&'a Path),
-    Bytes(&'a [u8]),
-}
-
-/// One input and how to read it.
-pub(crate) struct Job<'a> {
-    source: Source<'a>,
-    pub(crate) options: &'a Options,
-}
-
-/// A decompressed input at its first byte.
-pub(crate) struct Opened<'a> {
-    pub(crate) input: Input<'a>,
-    pub(crate) codec: Option<Codec>,
-    /// Bytes taken from the compressed input so far.
-    pub(crate) taken: Rc<Cell<u64>>,
-}
-
-impl<'a> Job<'a> {
-    fn run(&self, name: Option<&str>, sink: &mut dyn Sink) -> Result<Report, FeedError> {
-        let mut report = Report::default();
-        match self.load(sink, &mut report) {
-            Ok(()) => {}
-            Err(error) if self.options.lenient && error.is_damage() => {
-                report.cut_off = true;
-                report.note_damage(error.named(name));
-            }
-            Err(error) => return Err(error.named(name)),
+/// Loads the input of a job. Returns the report.
+fn run(job: &Job<'_>, name: Option<&str>, sink: &mut dyn Sink) -> Result<Report, FeedError> {
+    let mut report = Report::default();
+    match load(job, sink, &mut report) {
+        Ok(()) => {}
+        Err(error) if job.options.lenient && error.is_damage() => {
+            report.cut_off = true;
+            report.note_damage(error.named(name));
         }
-        report.first_damage = report.first_damage.map(|error| error.named(name));
-        report.refuse_nothing_but_damage()?;
-        Ok(report)
+        Err(error) => return Err(error.named(name)),
     }
+    report.first_damage = report.first_damage.map(|error| error.named(name));
+    report.refuse_nothing_but_damage()?;
+    Ok(report)
+}
 
-    fn load(&self, sink: &mut dyn Sink, report: &mut Report) -> Result<(), FeedError> {
-        let mut opened = self.open()?;
-        report.codec = opened.codec;
-        report.format = match self.options.format {
-            Format::Auto => find_format(&mut opened.input)?,
-            format => format,
-        };
-        match report.format {
-            Format::Mrt => mrt::load(self, opened, sink, report),
-            Format::Json => text::load_json(self, opened, sink, report),
-            _ => text::load(self, opened, sink, report),
-        }
-    }
-
-    /// Opens the input at its first byte.
-    pub(crate) fn open(&self) -> Result<Opened<'a>, FeedError> {
-        let raw: Box<dyn Read + 'a> = match self.source {
-            Source::Bytes(bytes) => Box::new(bytes),
-            Source::Path(path) => Box::new(open_file(path)?),
-        };
-        open(raw, self.options.limits)
+/// Loads a job's input with the parser of its format.
+fn load(job: &Job<'_>, sink: &mut dyn Sink, report: &mut Report) -> Result<(), FeedError> {
+    let mut opened = job.open()?;
+    report.codec = opened.codec;
+    report.format = match job.options.format {
+        Format::Auto => find_format(&mut opened.input)?,
+        format => format,
+    };
+    match report.format {
+        Format::Mrt => mrt::load(job, opened, sink, report),
+        Format::Json => text::load_json(job, opened, sink, report),
+        _ => text::load(job, opened, sink, report),
     }
 }
 
-/// Opens a stream that may be compressed.
-pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened<'a>, FeedError> {
-    let decoded = decompress::decode(raw, limits)?;
-    let mut input = Input::new(decoded.reader);
-    if let Some(codec) = decoded.codec {
-        input.fill(mrt::HEADER_LEN);
-        decompress::refuse_nested(codec, input.window())?;
-    }
-    Ok(Opened { input, codec: decoded.codec, taken: decoded.taken })
-}
-
-/// Tells text, JSON and MRT apart.
+/// Detects the format: text, JSON or MRT.
 fn find_format(input: &mut Input<'_>) -> Result<Format, FeedError> {
     input.fill(mrt::HEADER_LEN);
     let head = input.window();
@@ -169,21 +130,10 @@ fn find_format(input: &mut Input<'_>) -> Result<Format, FeedError> {
     if mrt::looks_like(head) {
         Ok(Format::Mrt)
     } else if !head.contains(&0) {
-        // No line of text begins with a bracket.
+        // No valid line of text begins with a bracket.
         let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
         Ok(if head.starts_with(b"[") { Format::Json } else { Format::Text })
     } else {
         Err(FeedError::at(Place::Byte(0), Problem::UnknownFormat))
     }
-}
-
-/// Opens a file, and no directory: opening one succeeds, and only reading it does not.
-pub(crate) fn open_file(path: &Path) -> Result<File, FeedError> {
-    let open = |error: io::Error| FeedError::at(Place::Whole, Problem::Open(error));
-    let file = File::open(path).map_err(open)?;
-    if file.metadata().map_err(open)?.is_dir() {
-        let error = "it is a directory: name a file in it";
-        return Err(open(io::Error::new(io::ErrorKind::IsADirectory, error)));
-    }
-    Ok(file)
 }

@@ -1,4 +1,4 @@
-//! What a caller can choose.
+//! Options of loading and of reading destinations.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,30 +8,30 @@ use longmatch::{IpPrefix, Prefix};
 
 use crate::printable::printable;
 
-/// How to read an input.
+/// Options for reading an input.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Whose routes to take from a file that has those of several peers. Default: the peer with the
-    /// most routes, for each address family on its own.
+    /// The peer whose routes to load if the input has several peers. Default: the peer with the most
+    /// routes, separately for each address family.
     pub peer: Option<PeerSelector>,
-    /// Keep what can be read of a damaged input instead of refusing it.
+    /// Load the undamaged part of a damaged input instead of refusing the input.
     pub lenient: bool,
-    /// The input's format. Default: found out from its first bytes.
+    /// The format of the input. Default: detected from its first bytes.
     pub format: Format,
-    /// Drop set host bits in text instead of refusing the line. (In MRT they mean nothing and are
-    /// always dropped, as RFC 4271, section 4.3 says.)
+    /// Clear set host bits of prefixes in text instead of refusing the line. (In MRT, host bits have
+    /// no meaning and are always cleared: RFC 4271, section 4.3.)
     pub mask_host_bits: bool,
-    /// The family of a `default` route where neither its line nor the lines beside it tell. Without
-    /// it such a line is an error.
+    /// The family of a `default` route if neither its own line nor the neighbouring lines show it.
+    /// Without this option such a line is an error.
     pub default_family: Option<IpFamily>,
-    /// The routing table to take from the output of `ip route`. Default: the main one.
+    /// The routing table to load from the output of `ip route`. Default: the main table.
     pub ip_table: IpTable,
-    /// Bounds on what a hostile input can use up.
+    /// Bounds on the resources of a hostile input.
     pub limits: Limits,
 }
 
-/// An address family, as a value.
+/// Address family.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IpFamily {
     /// IPv4.
@@ -41,7 +41,7 @@ pub enum IpFamily {
 }
 
 impl IpFamily {
-    /// The family of a prefix as it is written: IPv4-mapped IPv6 is IPv6.
+    /// The family of a prefix as written: IPv4-mapped IPv6 counts as IPv6.
     #[inline]
     pub(crate) fn of(prefix: IpPrefix) -> Self {
         match prefix {
@@ -61,8 +61,8 @@ impl IpFamily {
 
 /// The name or number of a Linux routing table.
 ///
-/// The tables that every system has are the same by name and by number: `default` (253), `main`
-/// (254), `local` (255).
+/// For the tables that exist on every system, name and number are equivalent: `default` (253),
+/// `main` (254), `local` (255).
 ///
 /// ```
 /// use longmatch_feed::IpTable;
@@ -74,23 +74,23 @@ impl IpFamily {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct IpTable(String);
 
-/// Names that every system has, with their numbers (`/etc/iproute2/rt_tables`).
+/// Numbers and names of the tables on every system (`/etc/iproute2/rt_tables`).
 const IP_TABLES: [(&str, &str); 4] =
     [("0", "unspec"), ("253", "default"), ("254", "main"), ("255", "local")];
 
 impl IpTable {
-    /// The name where every system has one for the number, else the text itself.
+    /// The name of a well-known table number, else the text itself.
     pub(crate) fn name(text: &str) -> &str {
         let known = IP_TABLES.iter().find(|(number, _)| *number == text);
         known.map_or(text, |(_, name)| name)
     }
 
-    /// Whether this is the table that a line calls `text`.
+    /// Whether `text` is a name or number of this table.
     pub(crate) fn is(&self, text: &str) -> bool {
         self.0 == Self::name(text)
     }
 
-    /// Whether this is the table of routes that are printed without one.
+    /// Whether this is the main table, whose name `ip route` leaves out.
     pub(crate) fn is_main(&self) -> bool {
         self.0 == "main"
     }
@@ -109,7 +109,7 @@ impl fmt::Display for IpTable {
     }
 }
 
-/// A text that names no routing table.
+/// Error of parsing an [`IpTable`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ParseIpTableError {
@@ -121,7 +121,7 @@ impl fmt::Display for ParseIpTableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "'{}' names no routing table: expected a name of one word or a number, as 'ip route' \
+            "'{}' does not name a routing table: expected a name of one word or a number, as 'ip route' \
              prints it after 'table'",
             self.text.escape_debug()
         )
@@ -133,7 +133,7 @@ impl std::error::Error for ParseIpTableError {}
 impl FromStr for IpTable {
     type Err = ParseIpTableError;
 
-    /// Reads a name or a number. Numbers may have leading zeros.
+    /// Parses a name or a number. Numbers may have leading zeros.
     fn from_str(text: &str) -> Result<Self, ParseIpTableError> {
         let error = || ParseIpTableError { text: text.to_owned() };
         if text.is_empty() || text.contains(char::is_whitespace) {
@@ -147,11 +147,11 @@ impl FromStr for IpTable {
     }
 }
 
-/// The format of an input.
+/// Format of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Format {
-    /// Found out from the first bytes.
+    /// Detected from the first bytes.
     #[default]
     Auto,
     /// Lines of text: `prefix next-hop`, updates, `ip route`, `bgpdump -m`.
@@ -173,7 +173,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// Bounds on what an input can use up.
+/// Bounds on the resources of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Limits {
@@ -181,20 +181,20 @@ pub struct Limits {
     pub line: usize,
     /// Bytes in an MRT record, in a route of JSON, or in a packet or pcapng block of a capture.
     pub record: usize,
-    /// Bytes kept in memory of an input that is no regular file.
+    /// Bytes of an input in memory if it is not a regular file.
     pub spool: u64,
-    /// Bytes of decompressed output before [`Limits::ratio`] counts.
+    /// Bytes of decompressed output before [`Limits::ratio`] applies.
     pub ratio_after: u64,
     /// Bytes of decompressed output per byte of input.
     pub ratio: u64,
-    /// Destinations that are kept of a trace.
+    /// Destinations kept of a trace.
     pub destinations: usize,
 }
 
 impl Default for Limits {
-    /// A line: 4 KiB. A record: 16 MiB. Input that is no regular file: 1 GiB. Decompression: 1000
-    /// to 1 after the first 64 MiB. Destinations: 2^27, far more than any cache has room for,
-    /// which take 2 GiB at most.
+    /// A line: 4 KiB. A record: 16 MiB. An input that is not a regular file: 1 GiB. Decompression:
+    /// 1000 to 1 after the first 64 MiB. Destinations: 2^27, far beyond the capacity of any cache;
+    /// they take 2 GiB at most.
     fn default() -> Self {
         Self {
             line: 4 << 10,
@@ -207,7 +207,9 @@ impl Default for Limits {
     }
 }
 
-/// Names one peer, or several of which the one with the most routes is taken.
+/// Selector of peers.
+///
+/// Of several matching peers, the load chooses the one with the most routes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum PeerSelector {
@@ -229,7 +231,7 @@ impl fmt::Display for PeerSelector {
     }
 }
 
-/// A text that names no peer.
+/// Error of parsing a [`PeerSelector`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ParsePeerError {
@@ -241,7 +243,7 @@ impl fmt::Display for ParsePeerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "'{}' names no peer: expected an address, an AS number (AS64500), \
+            "'{}' does not name a peer: expected an address, an AS number (AS64500), \
              or a position in the peer index table",
             self.text.escape_debug()
         )
@@ -277,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn peers_have_three_names() {
+    fn peers_are_selected_by_address_asn_and_index() {
         let parse = |text: &str| text.parse::<PeerSelector>();
         assert_eq!(parse("192.0.2.1"), Ok(PeerSelector::Addr("192.0.2.1".parse().unwrap())));
         assert_eq!(parse("2001:db8::1"), Ok(PeerSelector::Addr("2001:db8::1".parse().unwrap())));
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_have_names_and_numbers() {
+    fn table_names_and_numbers_are_equivalent() {
         let parse = |text: &str| text.parse::<IpTable>();
         assert!(parse("254").unwrap().is_main() && parse("0254").unwrap().is_main());
         assert!(parse("local").unwrap().is("255") && parse("255").unwrap().is("local"));

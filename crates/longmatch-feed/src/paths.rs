@@ -1,11 +1,13 @@
-//! The paths of sessions with ADD-PATH (RFC 7911), where a peer announces several for a prefix.
+//! Paths of ADD-PATH sessions (RFC 7911).
+//!
+//! In such a session a peer announces several paths per prefix.
 
 use std::collections::BTreeMap;
 
 use longmatch::IpPrefix;
 
-/// All live paths, each with its next hop `H`. Of a prefix's paths the one with the lowest
-/// identifier is its route, so that the outcome does not depend on the order in which they came.
+/// All announced paths, each with its next hop `H`. The path with the lowest identifier is the
+/// route of its prefix, so the result does not depend on the order of the announcements.
 #[derive(Debug)]
 pub(crate) struct Paths<H> {
     live: BTreeMap<(IpPrefix, u32), H>,
@@ -18,13 +20,13 @@ impl<H> Default for Paths<H> {
 }
 
 impl<H> Paths<H> {
-    /// Adds or replaces a path. Returns the next hop that the prefix has now.
+    /// Adds or replaces a path. Returns the next hop of the prefix.
     pub(crate) fn announce(&mut self, prefix: IpPrefix, path: u32, next_hop: H) -> Option<&H> {
         self.live.insert((prefix, path), next_hop);
         self.next_hop(prefix)
     }
 
-    /// Removes a path. Returns the next hop that is left to the prefix, if there is one.
+    /// Removes a path. Returns the next hop of the prefix if other paths remain.
     pub(crate) fn withdraw(&mut self, prefix: IpPrefix, path: u32) -> Option<&H> {
         self.live.remove(&(prefix, path));
         self.next_hop(prefix)
@@ -41,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_live_path_counts() {
+    fn the_lowest_announced_path_is_the_route() {
         let mut paths = Paths::default();
         let prefix = "10.0.0.0/8".parse().unwrap();
         assert_eq!(paths.announce(prefix, 2, "b"), Some(&"b"));

@@ -1,22 +1,22 @@
-//! The peers of an input, how many routes each has, and which one is taken.
+//! Peers of an input: their route counts, and the choice among them.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use crate::error::{FeedError, Place, Problem};
 use crate::options::PeerSelector;
 
-/// A router whose routes are in an input.
+/// A router whose routes an input holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Peer {
-    /// Its address.
+    /// Address of the peer.
     pub addr: IpAddr,
-    /// Its autonomous system.
+    /// Autonomous system number of the peer.
     pub asn: u32,
-    /// Its position in the (last) peer index table that has it.
+    /// Position in the last peer index table that lists the peer.
     pub index: Option<u16>,
     /// IPv4 routes in tables, plus announcements in updates.
     pub ipv4_routes: u64,
@@ -28,18 +28,18 @@ pub struct Peer {
     pub ipv6_withdrawals: u64,
 }
 
-/// The peers whose routes are taken, as positions in [`crate::Report::peers`].
+/// The chosen peers, as positions in [`crate::Report::peers`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Chosen {
-    /// For IPv4. `None`: no peer that was asked for has IPv4 routes.
+    /// The peer for IPv4. `None`: no selected peer has IPv4 routes.
     pub ipv4: Option<usize>,
-    /// For IPv6. `None`: no peer that was asked for has IPv6 routes.
+    /// The peer for IPv6. `None`: no selected peer has IPv6 routes.
     pub ipv6: Option<usize>,
 }
 
 impl Chosen {
-    /// The peer whose route for this prefix is taken.
+    /// The chosen peer for the family of this prefix.
     pub(crate) fn for_prefix(self, prefix: IpPrefix) -> Option<usize> {
         match prefix {
             IpPrefix::V4(_) => self.ipv4,
@@ -47,6 +47,32 @@ impl Chosen {
         }
     }
 }
+
+/// A [`PeerSelector`] that selects no peer of the input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct NoSuchPeer {
+    /// The requested peer.
+    pub selector: PeerSelector,
+    /// The number of peers in the input.
+    pub peers: usize,
+}
+
+impl fmt::Display for NoSuchPeer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { selector, peers } = self;
+        match peers {
+            0 => write!(f, "the input has no peers, so no peer is '{selector}'")?,
+            1 => write!(f, "the only peer is not '{selector}'")?,
+            peers => write!(f, "none of the {peers} peers is '{selector}'")?,
+        }
+        f.write_str(
+            ": name one by its address, AS number (AS64500) or position in the peer index table",
+        )
+    }
+}
+
+impl std::error::Error for NoSuchPeer {}
 
 /// All peers seen so far, in order of appearance.
 #[derive(Default)]
@@ -57,7 +83,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// The position of a peer, which is added when it is new.
+    /// Returns the position of a peer. Adds the peer if it is new.
     pub(crate) fn position(&mut self, addr: IpAddr, asn: u32, id: u32) -> usize {
         *self.positions.entry((addr, asn, id)).or_insert_with(|| {
             self.list.push(Peer {
@@ -73,13 +99,14 @@ impl Peers {
         })
     }
 
+    /// Records the position of a peer in a peer index table.
     pub(crate) fn set_index(&mut self, position: usize, index: u16) {
         if let Some(peer) = self.list.get_mut(position) {
             peer.index = Some(index);
         }
     }
 
-    /// Counts a route of this peer.
+    /// Counts a route of the peer at a position.
     #[inline]
     pub(crate) fn count(&mut self, position: usize, prefix: IpPrefix) {
         if let Some(peer) = self.list.get_mut(position) {
@@ -90,7 +117,7 @@ impl Peers {
         }
     }
 
-    /// Counts a withdrawal of this peer.
+    /// Counts a withdrawal of the peer at a position.
     #[inline]
     pub(crate) fn count_withdrawal(&mut self, position: usize, prefix: IpPrefix) {
         if let Some(peer) = self.list.get_mut(position) {
@@ -101,12 +128,13 @@ impl Peers {
         }
     }
 
+    /// Returns the peers in order of appearance.
     pub(crate) fn into_list(self) -> Vec<Peer> {
         self.list
     }
 
-    /// The peer with the most routes of each family, among those that the selector allows.
-    pub(crate) fn choose(&self, selector: Option<PeerSelector>) -> Result<Chosen, FeedError> {
+    /// Chooses, for each family, the selected peer with the most routes.
+    pub(crate) fn choose(&self, selector: Option<PeerSelector>) -> Result<Chosen, NoSuchPeer> {
         let allowed = |peer: &Peer| match selector {
             None => true,
             Some(PeerSelector::Addr(addr)) => peer.addr == addr,
@@ -116,14 +144,13 @@ impl Peers {
         if let Some(selector) = selector
             && !self.list.iter().any(allowed)
         {
-            let problem = Problem::NoSuchPeer { selector, peers: self.list.len() };
-            return Err(FeedError::at(Place::Whole, problem));
+            return Err(NoSuchPeer { selector, peers: self.list.len() });
         }
-        // Withdrawals only decide between peers that announce equally much, such as nothing.
+        // Withdrawals decide only between peers with equal numbers of announcements, such as none.
         let best = |weight: fn(&Peer) -> (u64, u64)| {
             let mut best = ((0, 0), None);
             for (position, peer) in self.list.iter().enumerate().filter(|(_, peer)| allowed(peer)) {
-                // Strictly more: of equals the first is taken, so that the choice is stable.
+                // Strictly greater: the first of equal peers wins, so the choice is deterministic.
                 if weight(peer) > best.0 {
                     best = (weight(peer), Some(position));
                 }
@@ -142,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn most_routes_per_family_first_of_equals() {
+    fn the_first_peer_with_the_most_routes_wins_per_family() {
         let mut peers = Peers::default();
         let (v4, v6) = ("10.0.0.0/8".parse().unwrap(), "::/0".parse().unwrap());
         let addr = |text: &str| text.parse::<IpAddr>().unwrap();

@@ -1,13 +1,13 @@
-//! Text of an input on its way to a terminal.
+//! Escaping of input text for terminals.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The text with every character escaped that would change a terminal instead of being shown:
-/// control characters, and those that turn the direction of writing.
+/// Returns the text with control and bidirectional characters escaped.
 ///
-/// Names and next hops come from files, so they go through this function wherever they are printed
-/// for people. Machine-readable output keeps them as they are.
+/// A terminal interprets such characters instead of showing them. Names and next hops come from
+/// files, so human-readable output passes them through this function. Machine-readable output
+/// leaves them unchanged.
 ///
 /// ```
 /// use longmatch_feed::printable;
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_terminal_would_obey_is_escaped() {
+    fn only_characters_that_control_a_terminal_are_escaped() {
         for plain in ["", "192.0.2.1", "é \\ \" ' ü", "日本"] {
             assert!(matches!(printable(plain), Cow::Borrowed(text) if text == plain));
         }

@@ -1,4 +1,4 @@
-//! What a load did.
+//! The report of a load.
 
 use std::collections::BTreeMap;
 
@@ -6,69 +6,69 @@ use longmatch::IpPrefix;
 
 use crate::decompress::Codec;
 use crate::error::{FeedError, Place, Problem};
-use crate::mrt::kind;
+use crate::mrt::record::kind;
 use crate::options::Format;
 use crate::peers::{Chosen, Peer};
 use crate::printable::printable;
 
-/// What was read from one input, and what was left out and why.
+/// Counts of the routes, records and damage of one loaded input.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The format that was read, never [`Format::Auto`].
+    /// Format of the input, never [`Format::Auto`].
     pub format: Format,
-    /// How the input was compressed.
+    /// Compression of the input.
     pub codec: Option<Codec>,
     /// Bytes of the input.
     pub input_bytes: u64,
-    /// The same bytes decompressed.
+    /// Bytes of the input after decompression.
     pub bytes: u64,
     /// Lines of text.
     pub lines: u64,
     /// MRT records.
     pub records: u64,
-    /// Routes of all peers in MRT tables, ADD-PATH's several ones of a peer included.
+    /// Routes of all peers in MRT tables, including every ADD-PATH path.
     pub rib_entries: u64,
     /// Calls of [`crate::Sink::announce`].
     pub announced: u64,
-    /// Those of them with an IPv6 prefix.
+    /// Calls of [`crate::Sink::announce`] with an IPv6 prefix.
     pub announced_ipv6: u64,
     /// Calls of [`crate::Sink::withdraw`].
     pub withdrawn: u64,
-    /// Routes and withdrawals of peers that were not chosen.
+    /// Skipped routes and withdrawals of peers that were not chosen.
     pub other_peers: u64,
-    /// Routes of MRT tables that have no next hop, such as the collector's own: left out.
+    /// Skipped routes of MRT tables without a next hop, such as the collector's own routes.
     pub no_next_hop: u64,
-    /// Next hops of multipath routes beside the one that was taken.
+    /// Skipped next hops of multipath routes.
     pub extra_next_hops: u64,
-    /// Routes of `ip route` that Linux does not use because of a better one to the same prefix.
+    /// Skipped routes of `ip route`: Linux prefers another route to the same prefix.
     pub less_preferred: u64,
-    /// Next hops of `ip route` that are marked as dead: Linux does not use them.
+    /// Skipped next hops of `ip route` with the mark `dead`: Linux does not use them.
     pub dead_next_hops: u64,
-    /// Routes of `ip route` for a type of service: they are not for all packets to their prefix.
+    /// Skipped routes of `ip route` for one type of service: they do not apply to all packets.
     pub type_of_service: u64,
-    /// Routes of `ip route` in other routing tables than [`crate::Options::ip_table`], by the name
-    /// of the table. Where there are very many tables, the last name stands for the rest.
+    /// Skipped routes of `ip route` in routing tables other than [`crate::Options::ip_table`], by
+    /// table name. Beyond a bound on the number of tables, one last name counts all others.
     pub other_tables: BTreeMap<String, u64>,
-    /// Well-formed MRT records that say nothing about unicast routes, by type and subtype.
+    /// Skipped well-formed MRT records without unicast routes, by type and subtype.
     pub skipped_records: BTreeMap<(u16, u16), u64>,
-    /// Announcements and withdrawals of families other than IPv4 and IPv6 unicast: one for each
-    /// BGP attribute that has them.
+    /// Skipped BGP attributes with announcements or withdrawals of families other than IPv4 and
+    /// IPv6 unicast.
     pub skipped_families: u64,
-    /// The peers in the input, in order of appearance; empty when it does not name any.
+    /// Peers of the input, in order of appearance; empty for formats without peers.
     pub peers: Vec<Peer>,
-    /// Which of them were taken.
+    /// The peers whose routes were loaded.
     pub chosen: Chosen,
-    /// Damaged lines or records that a lenient load left out.
+    /// Damaged lines or records that a lenient load skipped.
     pub damaged: u64,
-    /// The first damage that a lenient load met.
+    /// The first damage in a lenient load.
     pub first_damage: Option<FeedError>,
-    /// Whether a lenient load could not read the input to its end.
+    /// Whether a lenient load stopped before the end of the input.
     pub cut_off: bool,
 }
 
 impl Report {
-    /// Notes damage that does not stop a lenient load.
+    /// Records damage that does not stop a lenient load.
     pub(crate) fn note_damage(&mut self, error: FeedError) {
         self.damaged += 1;
         self.first_damage.get_or_insert(error);
@@ -91,7 +91,7 @@ impl Report {
         }
     }
 
-    /// An error if there was damage and nothing else: then a lenient load has nothing to keep.
+    /// Returns an error if the input has damage and not one readable route.
     pub(crate) fn refuse_nothing_but_damage(&mut self) -> Result<(), FeedError> {
         let understood = self.announced
             + self.withdrawn
@@ -112,7 +112,7 @@ impl Report {
         }
     }
 
-    /// What a user should be told: one sentence each.
+    /// Returns warnings for the user, one sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.announced == 0 && self.withdrawn == 0 {
@@ -163,19 +163,19 @@ impl Report {
         all
     }
 
-    /// That there were no routes, and where that can be told, why.
+    /// Warning that the input has no routes, with the reason if it is known.
     fn nothing(&self) -> String {
         let known = self.skipped_records.iter().filter(|((kind, _), _)| kind::is_known(*kind));
         match known.max_by_key(|(_, count)| **count) {
             Some(((kind, _), _)) => format!(
-                "no routes were read: records of type {kind} ({}) hold no routes that are read here",
+                "no routes were read: records of type {kind} ({}) hold no supported routes",
                 kind::name(*kind)
             ),
             None => "no routes were read".to_owned(),
         }
     }
 
-    /// Which other routing tables there are.
+    /// Warning that lists the skipped routing tables.
     fn tables(&self) -> Option<String> {
         let total: u64 = self.other_tables.values().sum();
         let each = |(name, count): (&String, &u64)| format!("{}: {count}", printable(name));
@@ -185,12 +185,12 @@ impl Report {
     }
 }
 
-/// Names of routing tables that a report keeps apart.
+/// Greatest number of routing tables that a report counts separately.
 const MAX_TABLES: usize = 64;
-/// The name of all others.
+/// Name that counts all other routing tables.
 const REST: &str = "further tables";
 
-/// `1 route was left out`, `2 routes were left out`.
+/// Formats `1 route was left out` or `2 routes were left out`.
 pub(crate) fn were_left_out(n: u64, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one} was left out") } else { format!("{n} {many} were left out") }
 }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_agree_with_their_nouns() {
+    fn warnings_use_singular_and_plural() {
         let mut report =
             Report { announced: 1, damaged: 1, extra_next_hops: 1, ..Report::default() };
         report.skipped_records.insert((999, 0), 1);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_without_end_take_no_memory_without_end() {
+    fn memory_is_bounded_for_any_number_of_tables() {
         let mut report = Report::default();
         (0..10_000).for_each(|n| report.count_other_table(&n.to_string()));
         assert_eq!(report.other_tables.len(), MAX_TABLES + 1);

@@ -1,24 +1,25 @@
-//! Where routes go.
+//! Receivers of routes.
 
 use longmatch::{IpPrefix, Table};
 
-use crate::error::SinkError;
+/// Error of a [`Sink`].
+pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Receives routes in the order of the input.
 ///
-/// An error stops the load. [`longmatch::Table`] with text values is a sink; so is a closure over
-/// [`Event`].
+/// An error stops the load. A [`longmatch::Table`] with text values is a sink, and so is a closure
+/// over [`Event`].
 pub trait Sink {
-    /// The prefix is reached by this next hop from now on, whatever it was before.
+    /// Sets the next hop of a prefix, in place of any earlier one.
     ///
     /// # Errors
-    /// When the route cannot be taken.
+    /// If the sink cannot store the route.
     fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError>;
 
-    /// The prefix has no route of its own any more; it may never have had one.
+    /// Removes the route of a prefix, which may have none.
     ///
     /// # Errors
-    /// When the route cannot be removed.
+    /// If the sink cannot remove the route.
     fn withdraw(&mut self, prefix: IpPrefix) -> Result<(), SinkError>;
 }
 
@@ -41,7 +42,7 @@ impl<F: FnMut(Event<'_>) -> Result<(), SinkError>> Sink for F {
     }
 }
 
-/// Stores each next hop's text once. An error leaves the table as it is.
+/// Stores the text of each next hop once. An error leaves the table unchanged.
 impl Sink for Table<Box<str>> {
     fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError> {
         self.insert_borrowed(prefix, next_hop)?;

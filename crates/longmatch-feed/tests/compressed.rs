@@ -1,11 +1,11 @@
-//! Compressed input: every codec, several parts, damage, nesting and bombs.
+//! Loading of compressed input: every codec, several parts, damage, nesting and bombs.
 
 mod common;
 
 use std::io::Write;
 
 use common::{Random, capture, error_of, lenient, load, load_lenient, load_with, mrt};
-use longmatch_feed::{Codec, Options, Problem, destinations_from};
+use longmatch_feed::{Codec, Options, Problem, StreamError, destinations_from};
 
 const TEXT: &[u8] = b"10.0.0.0/8 a\n10.1.0.0/16 b\n2001:db8::/32 c\n";
 
@@ -73,24 +73,23 @@ fn cut_off_at_every_byte() {
     }
 }
 
-/// Also where the data ends before a record, so that no record is cut off.
+/// Includes truncation between two records, which truncates no record.
 #[test]
-fn mrt_cut_off_says_how_it_is_compressed() {
+fn mrt_cut_off_names_the_compression() {
     let record = mrt::everything();
     for (codec, compress) in CODECS {
         let second = compress(&record);
         let file = [&compress(&record)[..], &second[..second.len() - 4]].concat();
         for end in compress(&record).len() + 1..file.len() {
             let error = load(&file[..end]).err().unwrap();
-            let known =
-                matches!(&error.problem, Problem::Compressed { codec: c, .. } if *c == codec);
+            let known = matches!(&error.problem, Problem::Stream(StreamError::Compressed { codec: c, .. }) if *c == codec);
             assert!(known, "{codec} cut at {end}: {error}");
         }
     }
 }
 
 #[test]
-fn what_came_before_the_damage_is_kept() {
+fn routes_before_the_damage_are_kept() {
     for (codec, compress) in CODECS {
         let second = compress(b"10.2.0.0/16 x\n");
         let file = [&compress(TEXT)[..], &second[..second.len() / 2]].concat();
@@ -124,7 +123,7 @@ fn flipped_bits_never_panic() {
 fn checksums_are_compared() {
     let mut frame = zstd(TEXT);
     if frame[4] & 4 == 0 {
-        // The encoder writes none: nothing to compare.
+        // Without a checksum there is nothing to compare.
         eprintln!("skipped: the zstd encoder writes no checksum");
     } else {
         *frame.last_mut().unwrap() ^= 1;
@@ -147,11 +146,11 @@ fn compressed_twice() {
 }
 
 #[test]
-fn codecs_that_are_not_read() {
+fn unsupported_codecs() {
     let heads: [(&[u8], &str); 3] =
         [(b"\xfd7zXZ\0abc", "xz"), (b"\x04\x22\x4d\x18", "lz4"), (b"PK\x03\x04x", "zip")];
     for (head, name) in heads {
-        assert!(error_of(head).starts_with(&format!("{name} is not read here")));
+        assert!(error_of(head).starts_with(&format!("{name} is not supported")));
     }
 }
 
@@ -167,10 +166,10 @@ fn bomb(blocks: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_bomb_is_stopped_and_a_small_one_is_none() {
+fn bombs_are_refused_and_small_files_are_not() {
     assert_eq!(load(&bomb(400)).unwrap().1.bytes, 400 * (128 << 10));
     let error = load(&bomb(5000)).err().unwrap();
-    assert!(matches!(error.problem, Problem::Bomb { ratio: 1000 }), "{error}");
+    assert!(matches!(error.problem, Problem::Stream(StreamError::Bomb { ratio: 1000 })), "{error}");
     let mut options = Options::default();
     options.limits.ratio = u64::MAX;
     assert!(load_with(&bomb(700), &options).is_ok());
@@ -194,7 +193,10 @@ fn traces_are_read_compressed() {
             for end in whole.len() / 2..whole.len() {
                 let cut = &whole[..end];
                 let error = destinations_from(cut, None, &Options::default()).unwrap_err();
-                assert!(matches!(error.problem, Problem::Compressed { .. }), "{codec}: {error}");
+                assert!(
+                    matches!(error.problem, Problem::Stream(StreamError::Compressed { .. })),
+                    "{codec}: {error}"
+                );
                 let trace = destinations_from(cut, None, &lenient()).unwrap();
                 assert!(trace.ipv4.len() <= ipv4 && trace.report.cut_off);
             }
@@ -202,5 +204,5 @@ fn traces_are_read_compressed() {
     }
     let twice = gzip(&zstd(&pcap));
     let error = destinations_from(&twice[..], None, &Options::default()).unwrap_err();
-    assert!(matches!(error.problem, Problem::Nested { .. }), "{error}");
+    assert!(matches!(error.problem, Problem::Stream(StreamError::Nested { .. })), "{error}");
 }

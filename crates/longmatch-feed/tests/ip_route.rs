@@ -1,5 +1,5 @@
-//! The output of `ip route`, as text and as JSON: of several routes the one that Linux uses, of
-//! several tables one, and the family of every `default`.
+//! The output of `ip route`, as text and as JSON: selection of routes and tables as in Linux, and the
+//! family of `default` routes.
 
 mod common;
 
@@ -35,7 +35,7 @@ fn the_lowest_metric_wins() {
         let warning = "1 route with a better one to the same prefix was left out";
         assert_eq!(report.warnings(), [warning]);
     }
-    // Other prefixes are not concerned, nor are routes in between.
+    // Routes to other prefixes have no effect, even between the two.
     let text = "10.0.0.0/8 via 10.0.0.2 dev b metric 9\n10.0.0.0/9 via 10.0.0.3 dev c metric 99\n\
                 blackhole 10.0.0.0/8 metric 5\n";
     assert_eq!(routes(text), ["10.0.0.0/8 blackhole", "10.0.0.0/9 10.0.0.3"]);
@@ -51,7 +51,7 @@ fn no_metric_is_0_for_ipv4_and_1024_for_ipv6() {
 }
 
 #[test]
-fn equal_metrics_are_several_next_hops_of_which_the_first_is_taken() {
+fn the_first_of_equal_metrics_wins() {
     let text =
         "2001:db8::/32 via fe80::2 dev a metric 7\n2001:db8::/32 via fe80::1 dev b metric 7\n";
     let (routes, report) = load(text.as_bytes()).unwrap();
@@ -65,10 +65,10 @@ fn equal_metrics_are_several_next_hops_of_which_the_first_is_taken() {
     assert_eq!(report.less_preferred, 2);
 }
 
-/// Metrics are compared within a file; a later file replaces what an earlier one had, and so does
-/// a line that is not from `ip route`.
+/// Metrics are compared within a file. A later file replaces earlier routes, and so does a line that
+/// is not from `ip route`.
 #[test]
-fn metrics_end_with_their_file() {
+fn metrics_are_compared_within_a_file() {
     let mut table = longmatch::Table::<Box<str>>::new();
     let options = Options::default();
     for text in
@@ -123,7 +123,7 @@ fn one_table_is_taken() {
     }
 }
 
-/// `ip route show table X` prints no tables; with `table all` the main one's routes have none.
+/// `ip route show table X` prints no table names; `table all` prints none for the main table.
 #[test]
 fn lines_without_a_table() {
     let text = "default via 10.9.9.9 dev vpn\n";
@@ -158,7 +158,7 @@ fn the_first_of_the_greatest_weight() {
     assert_eq!(report.warnings(), ["2 further next hops of multipath routes were left out"]);
 }
 
-/// `ip` prints no attribute but the prefix of a route that was added by hand.
+/// For a manually added route, `ip` prints the prefix and no attribute.
 #[test]
 fn next_hops_after_a_bare_prefix() {
     let text = "default \n\tnexthop via 10.0.0.1 dev a weight 1 \n10.0.0.0/8 \n\tnexthop dev b\n";
@@ -170,14 +170,14 @@ fn next_hops_after_a_bare_prefix() {
 }
 
 #[test]
-fn a_multipath_route_of_another_table_takes_its_next_hops_with_it() {
+fn next_hops_of_another_tables_route_are_skipped() {
     let text = "10.0.0.0/8 table 7 proto x \n\tnexthop via 10.0.0.1 dev a weight 1\n\
                 \tnexthop via 10.0.0.2 dev b weight 1\n10.1.0.0/16 dev c\n";
     assert_eq!(routes(text), ["10.1.0.0/16 c"]);
 }
 
 #[test]
-fn routes_that_lead_nowhere_are_answers() {
+fn route_types_are_next_hops() {
     let text =
         "blackhole 10.0.0.0/8\nunreachable 10.1.0.0/16\nprohibit 10.2.0.0/16\nthrow 10.3.0.0/16\n";
     let expected = [
@@ -217,7 +217,7 @@ fn default_routes_of_ipv6_by_their_neighbours() {
             assert!(!routes(&text).iter().any(|route| route.starts_with("0.0.0.0/0")), "{text}");
         }
     }
-    // The neighbours' metrics count when the family is known at last.
+    // Once the family is known, metrics are compared with other routes of that family.
     let text = "default dev ppp0 metric 2000\ndefault dev ppp1\nfe80::/64 dev a\n";
     assert_eq!(routes(text), ["::/0 ppp1", "fe80::/64 a"]);
     let text = "default dev ppp0 metric 1\ndefault via 10.0.0.1 dev a\n";
@@ -225,7 +225,7 @@ fn default_routes_of_ipv6_by_their_neighbours() {
 }
 
 #[test]
-fn default_routes_that_nothing_tells_the_family_of() {
+fn default_routes_of_unknown_family() {
     let between = "10.0.0.0/8 dev a\ndefault dev ppp0 metric 5\nfe80::/64 dev a\n";
     for (text, line) in [
         ("default dev ppp0 metric 1024\n", 1),
@@ -245,7 +245,7 @@ fn default_routes_that_nothing_tells_the_family_of() {
     let (routes, report) = load_lenient(between.as_bytes()).unwrap();
     assert_eq!(routes.lines(), ["10.0.0.0/8 a", "fe80::/64 a"]);
     assert_eq!(report.damaged, 1);
-    // Neighbours that agree are stronger than the option.
+    // Neighbours that agree take precedence over the option.
     let text = "fe80::/64 dev a\ndefault dev ppp0\n";
     let (routes, _) = load_with(text.as_bytes(), &of_family(IpFamily::V4)).unwrap();
     assert_eq!(routes.lines(), ["::/0 ppp0", "fe80::/64 a"]);
@@ -260,7 +260,7 @@ fn waiting_routes_are_bounded() {
     assert!(report.damaged > 99_000 && report.announced == 2, "{}", report.damaged);
 }
 
-/// What `ip -json -4 route; ip -json -6 route` prints.
+/// The output of `ip -json -4 route; ip -json -6 route`.
 const JSON: &str = r#"[{"dst":"default","gateway":"10.0.0.2","dev":"e1","metric":600,"flags":[]},
 {"dst":"default","gateway":"10.0.0.1","dev":"e0","protocol":"dhcp","metric":100,"flags":[]},
 {"dst":"10.1.0.0/16","dev":"e0","scope":"link","prefsrc":"10.1.0.1","flags":["linkdown"]},
@@ -279,7 +279,7 @@ const JSON: &str = r#"[{"dst":"default","gateway":"10.0.0.2","dev":"e1","metric"
 "#;
 
 #[test]
-fn json_means_what_the_lines_mean() {
+fn json_gives_the_same_routes_as_lines() {
     let expected = [
         "0.0.0.0/0 10.0.0.1",
         "10.1.0.0/16 e0",
@@ -306,7 +306,7 @@ fn json_means_what_the_lines_mean() {
 }
 
 #[test]
-fn json_of_a_default_route_that_nothing_tells_the_family_of() {
+fn json_default_routes_of_unknown_family() {
     let text = br#"[{"dst":"default","dev":"ppp0","metric":1024,"flags":[]}]"#;
     let error = load(text).err().unwrap();
     assert!(matches!(error.problem, Problem::Line(LineError::DefaultFamily)), "{error}");
@@ -327,15 +327,15 @@ fn routes_of(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn json_that_is_wrong() {
+fn invalid_json() {
     for (element, part) in [
         (r#"{"dst":"10.0.0.0/33","dev":"a"}"#, "prefix length 33"),
         (r#"{"dst":"10.0.0.0/8"}"#, "no next hop"),
         (r#"{"dev":"a"}"#, "missing field `dst`"),
         (r#"{"dst":"10.0.0.0/8","dev":7}"#, "invalid type"),
-        (r#"{"dst":"10.0.0.0/8","dev":"a","metric":-1}"#, "no route of 'ip -json'"),
+        (r#"{"dst":"10.0.0.0/8","dev":"a","metric":-1}"#, "not a route of 'ip -json'"),
         (r#"{"dst":"::/0","dev":"a","from":"2001:db8::/32"}"#, "source address"),
-        ("7", "no route of 'ip -json'"),
+        ("7", "not a route of 'ip -json'"),
     ] {
         let text = format!(
             r#"[{{"dst":"11.0.0.0/8","dev":"x"}},{element},{{"dst":"12.0.0.0/8","dev":"y"}}]"#
@@ -350,7 +350,7 @@ fn json_that_is_wrong() {
     }
     let error = error_of(br#"[{"dst":"11.0.0.0/8","dev":"x"} {"#);
     assert_eq!(error, "line 1: the JSON cannot be read: expected `,` or `]` (column 33)");
-    assert!(error_of(b"[7, ").contains("no route of"));
+    assert!(error_of(b"[7, ").contains("not a route of"));
     assert!(error_of(b"[]]").contains("the JSON cannot be read"));
     let mut options = lenient();
     options.limits.record = 100;
@@ -366,7 +366,7 @@ fn json_cut_off_at_every_byte() {
     for end in 0..JSON.len() {
         let cut = &JSON.as_bytes()[..end];
         if let Ok((routes, _)) = load_lenient(cut) {
-            // Dead and replaced routes apart, routes only become more.
+            // A longer prefix of the file never loads fewer routes.
             assert!(routes.0.len() >= last, "cut at {end}");
             last = routes.0.len();
         }

@@ -1,4 +1,4 @@
-//! MRT input: every record type, peers, hostile records, cuts and flipped bits.
+//! Loading of MRT: every record type, peers, hostile records, truncation and flipped bits.
 
 mod common;
 
@@ -7,9 +7,9 @@ use common::mrt::{
     prefix, record, rib, table_dump, update,
 };
 use common::{Random, error_of, lenient, load, load_lenient, load_with, peer};
-use longmatch_feed::{FeedError, Format, MrtError, Options, Place, Problem};
+use longmatch_feed::{FeedError, Format, MrtError, NoSuchPeer, Options, Place, Problem};
 
-/// The MRT error of a strict load, and where it is.
+/// The MRT error of a strict load, and its byte.
 fn mrt_error(bytes: &[u8]) -> (u64, MrtError) {
     match load(bytes).err() {
         Some(error) => match (error.place, error.problem) {
@@ -20,7 +20,7 @@ fn mrt_error(bytes: &[u8]) -> (u64, MrtError) {
     }
 }
 
-/// A good file around a bad record: refused at the record, and without it when lenient.
+/// Loads a good file around a bad record: a strict load fails at the record, a lenient one skips it.
 fn refused(bad: &[u8]) -> MrtError {
     let before = [peer_index(2), rib(2, &prefix(8, &[10]), &[(0, ipv4_attributes(1))])].concat();
     let after = rib(2, &prefix(8, &[11]), &[(0, ipv4_attributes(2))]);
@@ -39,7 +39,7 @@ fn refused(bad: &[u8]) -> MrtError {
 fn every_record_type() {
     let (routes, report) = load(&everything()).unwrap();
     assert_eq!(report.format, Format::Mrt);
-    // The updates and the TABLE_DUMP record count for a peer of their own: no BGP identifier.
+    // The updates and the TABLE_DUMP record have no BGP identifier, so their peer is a separate one.
     assert_eq!(report.peers.len(), 4);
     assert_eq!(report.rib_entries, 7);
     assert_eq!(report.skipped_records.into_iter().collect::<Vec<_>>(), [((13, 6), 1)]);
@@ -59,7 +59,7 @@ fn every_record_type() {
 }
 
 #[test]
-fn peers_by_every_name() {
+fn peers_by_address_asn_and_index() {
     let file = [
         peer_index(3),
         rib(2, &prefix(8, &[10]), &[0, 1, 2].map(|n| (n, ipv4_attributes(n as u8)))),
@@ -70,12 +70,12 @@ fn peers_by_every_name() {
         assert_eq!(load_with(&file, &peer(name)).unwrap().0.0.len(), routes, "{name}");
     }
     let (routes, report) = load(&file).unwrap();
-    assert_eq!(report.chosen.ipv4, Some(1), "the first of those with most");
+    assert_eq!(report.chosen.ipv4, Some(1), "the first peer with the most routes");
     assert_eq!(routes.lines()[0], "10.0.0.0/8 10.0.0.1");
     assert_eq!(report.other_peers, 3);
     for name in ["3", "AS1", "::1"] {
         let error = load_with(&file, &peer(name)).err().unwrap();
-        assert!(matches!(error.problem, Problem::NoSuchPeer { peers: 3, .. }));
+        assert!(matches!(error.problem, Problem::NoSuchPeer(NoSuchPeer { peers: 3, .. })));
     }
 }
 
@@ -99,7 +99,7 @@ fn record_lengths_0_1_and_4294967295() {
         for (kind, subtype) in [(12, 1), (13, 1), (13, 2), (16, 4), (17, 4), (17, 0)] {
             let file = [record(kind, subtype, &[0][..len]), everything()].concat();
             if subtype == 0 {
-                assert!(load(&file).is_ok(), "a state change is passed over");
+                assert!(load(&file).is_ok(), "a state change is skipped");
                 continue;
             }
             assert!(matches!(
@@ -157,7 +157,7 @@ fn attribute_lengths_past_the_record() {
     }
 }
 
-/// Only what a table keeps is looked at: damage inside other attributes does no harm.
+/// Damage inside attributes that a table does not keep has no effect.
 #[test]
 fn as_path_count_without_data() {
     let list = [attribute(0x40, 2, &[2, 255]), attribute(0x40, 3, &[10, 0, 0, 9])].concat();
@@ -174,7 +174,7 @@ fn next_hop_lengths_0_1_and_255() {
         let error = refused(&rib(4, &prefix(8, &[0x20]), &[(0, list)]));
         let expected = if len == 0 { MrtError::NoNextHop } else { MrtError::NextHopLength { len } };
         assert_eq!(error, expected);
-        // A length that the attribute does not have room for.
+        // A length beyond the end of the attribute.
         let error = refused(&rib(4, &prefix(8, &[0x20]), &[(0, attribute(0x80, 14, &[255, 1]))]));
         assert!(matches!(error, MrtError::Short { what: "next hop", .. }));
     }
@@ -216,7 +216,7 @@ fn add_path_tables_take_the_first_path() {
 }
 
 #[test]
-fn add_path_updates_keep_what_is_left() {
+fn add_path_updates_keep_the_remaining_path() {
     let nlri = |path: u8| [vec![0, 0, 0, path], prefix(8, &[10])].concat();
     let announce =
         |path, hop| message(false, 9, 1, 2, &update(&[], &ipv4_attributes(hop), &nlri(path)));
@@ -229,7 +229,7 @@ fn add_path_updates_keep_what_is_left() {
     assert!(load(&file).unwrap().0.0.is_empty());
 }
 
-/// A list of routes that starts with a default route is not one with path identifiers.
+/// A list of routes that starts with a default route has no path identifiers.
 #[test]
 fn a_default_route_first_in_an_update() {
     let routes = [prefix(0, &[]), prefix(8, &[10]), prefix(8, &[11]), prefix(0, &[])].concat();
@@ -311,7 +311,7 @@ fn cut_off_at_every_byte() {
     for end in 0..whole.len() {
         let cut = &whole[..end];
         let records = ends.partition_point(|&other| other <= end) as u64 - 1;
-        // Before the first route there is nothing to keep.
+        // Before the first route, a lenient load has no route to keep.
         let (routes, report) = match load_with(cut, &options) {
             Ok(loaded) => loaded,
             Err(error) => {
@@ -329,7 +329,7 @@ fn cut_off_at_every_byte() {
                 assert!(matches!(error.problem, Problem::Mrt(MrtError::CutOff { .. })));
             }
         }
-        // The whole is read, whichever way the format is found.
+        // A detected format gives the same routes as a given one.
         assert!(end < 6 || load_lenient(cut).unwrap().0.lines() == routes.lines());
         last = routes.0.len();
     }
@@ -353,13 +353,13 @@ fn flipped_bits_never_panic() {
             }
         }
         let _ = load(&file);
-        only_if_nothing_is_left(load_with(&file, &options).err());
+        check_nothing_read(load_with(&file, &options).err());
     }
 }
 
-/// A lenient load fails only if there was damage and not a single route.
+/// Checks that a lenient load failed only because it read no route.
 #[track_caller]
-fn only_if_nothing_is_left(error: Option<FeedError>) {
+fn check_nothing_read(error: Option<FeedError>) {
     if let Some(error) = error {
         assert!(matches!(error.problem, Problem::NothingRead { .. }), "{error}");
     }
@@ -375,21 +375,21 @@ fn noise_never_panics() {
         let subtype = random.below(12) as u16;
         let file = [peer_index(3), record(kind, subtype, &body)].concat();
         let _ = load(&file);
-        only_if_nothing_is_left(load_lenient(&file).err());
+        check_nothing_read(load_lenient(&file).err());
         let good = [&file[..], &everything()].concat();
         assert!(load_lenient(&good).is_ok());
     }
 }
 
 #[test]
-fn errors_say_where_and_what_to_do() {
+fn errors_name_the_place_and_the_cause() {
     let mut file = everything();
     file.truncate(file.len() - 1);
     let error = error_of(&file);
     assert!(error.starts_with("byte ") && error.contains("cut off"), "{error}");
 }
 
-/// Writers of 2000 put several entries behind one view and sequence number.
+/// Writers of 2000 put several entries after one view and sequence number.
 #[test]
 fn several_entries_in_one_table_dump_record() {
     let body = |record: Vec<u8>| record[12..].to_vec();
@@ -407,7 +407,7 @@ fn several_entries_in_one_table_dump_record() {
     }
 }
 
-/// RFC 6396, appendix B.2.1: as MRT wrote updates until 2000.
+/// RFC 6396, appendix B.2.1: the MRT encoding of updates until 2000.
 #[test]
 fn updates_of_the_obsolete_type_5() {
     let message = |subtype, update: &[u8]| {
@@ -429,20 +429,19 @@ fn updates_of_the_obsolete_type_5() {
     assert!(matches!(refused(&message(1, &[0, 9])), MrtError::Short { .. }));
 }
 
-/// The warning names the type of the records that were passed over.
+/// The warning names the type of the skipped records.
 #[test]
-fn files_of_other_protocols_say_so() {
+fn files_of_other_protocols_are_named() {
     let (_, report) = load(&record(11, 0, &[1, 2, 3])).unwrap();
-    let warning =
-        "no routes were read: records of type 11 (OSPF) hold no routes that are read here";
+    let warning = "no routes were read: records of type 11 (OSPF) hold no supported routes";
     assert_eq!(report.warnings(), [warning]);
     let (_, report) = load(&record(9, 1, &[1, 2, 3])).unwrap();
     assert!(report.warnings()[0].contains("type 9 (BGP4PLUS, obsolete since 2001)"));
 }
 
-/// What is said of a peer's routes is what was taken, not what was counted to choose it.
+/// The report counts the loaded routes, not the routes of the counting pass.
 #[test]
-fn routes_are_counted_when_they_are_taken() {
+fn loaded_routes_are_counted() {
     let no_hop = attribute(0x40, 1, &[0]);
     let file = [
         peer_index(1),

@@ -1,4 +1,4 @@
-//! Real files, where they are at hand.
+//! Loading of real files, if they are present.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::fs;
 
 use common::{Random, Routes, data_dir, lenient, load_lenient, peer};
 use longmatch::Table;
-use longmatch_feed::{Codec, Options, Problem, Report, load_bytes, load_path};
+use longmatch_feed::{Codec, Options, Problem, Report, StreamError, load_bytes, load_path};
 
 #[test]
 fn full_text_tables() {
@@ -36,10 +36,16 @@ fn cut_off_table_dumps() {
     let Some(dir) = data_dir("cut_off_table_dumps") else { return };
     let rib4 = dir.join("mrt/rib.20140523.0600.firstMB.bz2");
     let error = load_path(&rib4, &Options::default(), &mut Routes::default()).unwrap_err();
-    assert!(matches!(error.problem, Problem::Compressed { codec: Codec::Bzip2, .. }), "{error}");
+    assert!(
+        matches!(
+            error.problem,
+            Problem::Stream(StreamError::Compressed { codec: Codec::Bzip2, .. })
+        ),
+        "{error}"
+    );
     let mut routes = Routes::default();
     let report = load_path(&rib4, &lenient(), &mut routes).unwrap();
-    // One record is the peer index table, not all of whose peers have routes.
+    // One record is the peer index table; not every peer in it has routes.
     assert_eq!((report.records - 1, with_routes(&report)), (9_072, 35));
     assert_eq!(report.rib_entries, 270_005);
     assert!(report.cut_off && report.damaged == 1);
@@ -68,7 +74,7 @@ fn a_full_table_as_updates() {
     let path = dir.join("mrt/fulltable-as-updates.20151023.gz");
     let report = load_path(&path, &Options::default(), &mut routes).unwrap();
     assert_eq!(report.announced, 577_737);
-    // The text table has the same routes, and the three that were withdrawn again.
+    // The text table has the same routes, and three more that the updates withdraw.
     let mut text = Routes::default();
     let path = dir.join("ipv4-pch2015-truenh.txt.zst");
     load_path(&path, &Options::default(), &mut text).unwrap();
@@ -92,7 +98,7 @@ fn small_files() {
     }
 }
 
-/// A small real file, cut at every byte and with bits flipped.
+/// A small real file, truncated at every byte and with bits flipped.
 #[test]
 fn a_damaged_dump_of_bird() {
     let Some(dir) = data_dir("a_damaged_dump_of_bird") else { return };
@@ -107,7 +113,7 @@ fn a_damaged_dump_of_bird() {
         }
     }
     let (_, report) = load_lenient(&whole).unwrap();
-    assert_eq!(strict_ok as u64, report.records, "only cuts between records go unnoticed");
+    assert_eq!(strict_ok as u64, report.records, "only truncation between records is not an error");
     let mut random = Random(4);
     for _ in 0..5_000 {
         let mut file = whole.clone();
@@ -117,8 +123,8 @@ fn a_damaged_dump_of_bird() {
     }
 }
 
-/// Files of the real encoders, at high levels, with bits flipped: the decompressors do not panic.
-/// `LONGMATCH_FUZZ` sets how many cases a file has.
+/// Files of real encoders at high levels, with bits flipped, do not make the decompressors panic.
+/// `LONGMATCH_FUZZ` sets the number of cases per file.
 #[test]
 fn damaged_compressed_files() {
     let Some(dir) = data_dir("damaged_compressed_files") else { return };
@@ -137,7 +143,7 @@ fn damaged_compressed_files() {
                 let at = random.below(file.len());
                 file[at] ^= 1 << random.below(8);
             }
-            // The outcome may be anything but a panic: a flipped bit can be one of no consequence.
+            // Any result except a panic is correct: a flipped bit may have no effect.
             let _ = load_lenient(&file);
         }
     }

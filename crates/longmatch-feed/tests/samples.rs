@@ -1,4 +1,4 @@
-//! The files in `testdata/feed`, each with what it holds.
+//! The files in `testdata/feed`, each with its expected content.
 
 mod common;
 
@@ -70,7 +70,7 @@ fn ip_route_json() {
     );
 }
 
-/// The file is what the builders of these tests write; to make it anew, set `LONGMATCH_WRITE`.
+/// The builders of these tests write the file. To write it again, set `LONGMATCH_WRITE`.
 #[test]
 fn mrt_files() {
     let whole = common::mrt::everything();
@@ -96,7 +96,7 @@ fn mrt_files() {
     assert!(error.unwrap_err().to_string().contains("cut-off.mrt: byte "));
 }
 
-/// As above: the file is what the builders write.
+/// The builders of these tests write this file too.
 #[test]
 fn capture_files() {
     let whole = common::capture::everything();
@@ -110,7 +110,7 @@ fn capture_files() {
 }
 
 #[test]
-fn files_that_are_not_there() {
+fn missing_files() {
     let error = load_path(sample("none.txt"), &Options::default(), &mut Routes::default());
     let error = error.unwrap_err().to_string();
     assert!(error.contains("none.txt: cannot be opened: "), "{error}");

@@ -1,4 +1,4 @@
-//! Text input as a whole: the rows of the list of cases that broke others, and files of each kind.
+//! Loading of text: the cases of docs/cases.md that broke other parsers, and files of each kind.
 
 mod common;
 
@@ -7,7 +7,8 @@ use longmatch_feed::{
     Format, LineError, Options, Place, Problem, SinkError, load_bytes, load_reader,
 };
 
-/// A file whose second line is bad: refused with its number, skipped when lenient.
+/// Loads a file with a bad second line: a strict load refuses it by its number, a lenient one skips
+/// it. Returns the message.
 fn refused(line: &str) -> String {
     let file = format!("10.0.0.0/8 a\n{line}\n10.2.0.0/16 b\n");
     let error = load(file.as_bytes()).err().unwrap_or_else(|| panic!("{line:?} was loaded"));
@@ -31,7 +32,7 @@ fn length_minus_1() {
 }
 
 #[test]
-fn nothing_but_a_slash() {
+fn prefixes_with_an_empty_part() {
     refused("/ x");
     refused("10.0.0.0/ x");
     refused("/8 x");
@@ -172,13 +173,13 @@ blackhole 10.9.0.0/16 \n\
 #[test]
 fn multipath_without_next_hops() {
     let error = load(b"10.0.0.0/8 proto bird metric 1\n\n10.1.0.0/16 a\n").err().unwrap();
-    assert_eq!(error.place, Place::Line(1), "the line that lacks something is named");
+    assert_eq!(error.place, Place::Line(1), "the error names the line without next hops");
     assert!(matches!(error.problem, Problem::Line(LineError::MissingNextHop)));
     let error = load(b"10.0.0.0/8 proto bird metric 1\n").err().unwrap();
     assert_eq!(error.place, Place::Line(1));
     let (routes, _) = load_lenient(b"10.0.0.0/8 proto x metric 1\n10.1.0.0/16 a\n").unwrap();
     assert_eq!(routes.lines(), ["10.1.0.0/16 a"]);
-    assert!(error_of(b"\tnexthop via 10.0.0.1 dev x\n").contains("follows no route"));
+    assert!(error_of(b"\tnexthop via 10.0.0.1 dev x\n").contains("has no route before it"));
 }
 
 const DUMP: &str = "\
@@ -213,7 +214,7 @@ fn bgpdump_lines_of_a_named_peer() {
 }
 
 #[test]
-fn peers_that_are_not_there_are_counted_in_words() {
+fn an_unknown_peer_beside_a_single_one() {
     let one = DUMP.lines().next().unwrap();
     let error = load_with(one.as_bytes(), &peer("AS1")).err().unwrap().to_string();
     assert!(error.starts_with("the only peer is not 'AS1': name one by"), "{error}");
@@ -235,7 +236,7 @@ TABLE_DUMP2_AP|1|B|192.0.2.2|64502|10.0.0.0/8|1|1|IGP|10.0.0.2|0|0||NAG||
 TABLE_DUMP2_AP|1|B|192.0.2.1|64501|10.1.0.0/16|3|1|IGP|10.0.0.3|0|0||NAG||
 ";
 
-/// As with MRT: the paths of one peer that stand together are one route, and the first is taken.
+/// As in MRT, adjacent paths of one peer are one route, and the first path counts.
 #[test]
 fn bgpdump_tables_with_path_identifiers() {
     let (routes, report) = load(PATHS.as_bytes()).unwrap();
@@ -246,7 +247,7 @@ fn bgpdump_tables_with_path_identifiers() {
     assert_eq!(routes.lines(), ["10.0.0.0/8 10.0.0.2"]);
 }
 
-/// As with MRT: the path with the lowest identifier is the route, in whichever order they come.
+/// As in MRT, the path with the lowest identifier is the route, in any order of the updates.
 #[test]
 fn bgpdump_updates_with_path_identifiers() {
     let announce = |path: u32, hop: &str| {
@@ -268,7 +269,9 @@ fn networks_with_netmasks() {
     let text = b"10.0.0.0 255.0.0.0\n10.1.0.0 255.255.0.0 a\n10.0.0.1 192.0.2.1\n";
     let expected = ["10.0.0.0/8 10.0.0.0/8", "10.0.0.1/32 192.0.2.1", "10.1.0.0/16 a"];
     assert_eq!(load(text).unwrap().0.lines(), expected);
-    assert!(refused("10.2.0.0 255.0.255.0 x").contains("255.0.255.0 follows an address and is no"));
+    assert!(
+        refused("10.2.0.0 255.0.255.0 x").contains("255.0.255.0 follows an address and is not")
+    );
     assert!(refused("10.2.0.1 255.255.0.0").contains("host bits set under the netmask"));
     refused("10.2.0.0 0.0.255.255");
 }
@@ -285,7 +288,7 @@ fn garbage_is_refused_by_a_lenient_load_too() {
     assert!(load_lenient(b"# nothing\n").is_ok(), "there is no damage");
 }
 
-/// Fails at once.
+/// A reader that fails at once.
 struct Fails;
 
 impl std::io::Read for Fails {
@@ -295,7 +298,7 @@ impl std::io::Read for Fails {
 }
 
 #[test]
-fn directories_are_no_files() {
+fn directories_are_refused() {
     for options in [Options::default(), lenient()] {
         let mut routes = Routes::default();
         let error = longmatch_feed::load_path(env!("CARGO_MANIFEST_DIR"), &options, &mut routes);
@@ -308,7 +311,7 @@ fn directories_are_no_files() {
 }
 
 #[test]
-fn names_do_not_reach_a_terminal_as_they_are() {
+fn control_characters_of_names_are_escaped() {
     let options = Options::default();
     let error = load_bytes(b"x\n", Some("a\x1b[2J\nb"), &options, &mut Routes::default());
     let error = error.unwrap_err().to_string();
@@ -325,7 +328,7 @@ fn streams_are_kept_up_to_a_limit() {
     assert!(error.to_string().starts_with("-: ") && error.to_string().contains("12 bytes"));
 }
 
-/// Gives a line and fails.
+/// A reader that returns one line and then fails.
 struct Broken(bool);
 
 impl std::io::Read for Broken {

@@ -1,4 +1,4 @@
-//! Destinations from packet captures and from lists.
+//! Destinations from packet captures and from lists of addresses.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn error_of(bytes: &[u8]) -> FeedError {
     }
 }
 
-/// What is wrong with a capture, and at which byte.
+/// The error of a capture, and its byte.
 fn refused(bytes: &[u8]) -> (u64, TraceError) {
     match error_of(bytes) {
         FeedError { place: Place::Byte(at), problem: Problem::Trace(error), .. } => (at, error),
@@ -34,7 +34,7 @@ fn refused(bytes: &[u8]) -> (u64, TraceError) {
     }
 }
 
-/// The destination of a packet of this link type: IPv4, or else IPv6, or else none.
+/// The IPv4 or IPv6 destination of a packet of this link type, if it has one.
 fn destination(link: u32, packet: &[u8]) -> Option<u128> {
     let trace = read(&pcap(Little, link, &[packet.to_vec()]));
     assert_eq!(trace.report.packets, 1);
@@ -59,7 +59,7 @@ fn pcap_in_both_byte_orders_and_resolutions() {
             assert_eq!(report.warnings().len(), 2);
         }
     }
-    // The bits above the link type say how long a frame check sequence is.
+    // The bits above the link type state the length of the frame check sequence.
     let file = pcap(Big, 0x4400_0000 | ETHERNET, &[frame4(1)]);
     assert_eq!(read(&file).ipv4, [address4(1)]);
     assert!(read(&pcap(Big, RAW, &[])).is_empty());
@@ -139,7 +139,7 @@ fn other_link_types() {
 }
 
 #[test]
-fn what_is_no_ip_header() {
+fn invalid_ip_headers_are_other_protocols() {
     for first in [0x00, 0x40, 0x44, 0x50, 0x65] {
         let mut packet = ipv4(1);
         packet[0] = first;
@@ -150,7 +150,7 @@ fn what_is_no_ip_header() {
     assert_eq!(destination(RAW, &long), Some(u128::from(address4(1))), "options, cut off");
 }
 
-/// The destination is the last that has to be there.
+/// A packet needs no byte after the destination.
 #[test]
 fn packets_cut_off_by_the_snap_length() {
     let cooked2 = [&[8, 0][..], &[0; 18], &ipv4(1)].concat();
@@ -170,7 +170,7 @@ fn packets_cut_off_by_the_snap_length() {
         (276, cooked2),
     ];
     for (link, packet) in cases {
-        // All of them end with 8 bytes behind the destination.
+        // Every packet has 8 bytes after the destination.
         let enough = packet.len() - 8;
         for len in 0..=packet.len() {
             let report = read(&pcap(Little, link, &[packet[..len].to_vec()])).report;
@@ -181,7 +181,7 @@ fn packets_cut_off_by_the_snap_length() {
     }
 }
 
-/// Simple packets do not say how many bytes were kept: what fills a block up is no part of them.
+/// A simple packet block does not state the captured length, so its padding looks like packet data.
 #[test]
 fn simple_packets_end_at_the_snap_length() {
     let file = |snap: u32, len: u32, kept: &[u8]| {
@@ -197,13 +197,13 @@ fn simple_packets_end_at_the_snap_length() {
     assert_eq!(file(0, 34, &frame[..34]).ipv4, [address4(255)]);
     assert_eq!(file(0, 33, &frame[..33]).report.truncated, 1);
     assert_eq!(file(35, u32::MAX, &frame[..35]).ipv4, [address4(255)]);
-    // Nor what fills up the data of a packet that does say it.
+    // The padding of an enhanced packet block is not part of the packet either.
     let parts = [section(Big), interface(Big, 1, 0), enhanced(Big, 0, &frame[..33])];
     assert_eq!(read(&parts.concat()).report.truncated, 1);
 }
 
 #[test]
-fn link_types_that_are_not_read() {
+fn unsupported_link_types() {
     let (at, error) = refused(&pcap(Big, 105, &[frame4(1)]));
     assert_eq!((at, &error), (0, &TraceError::LinkType { number: 105, interface: None }));
     let text = error.to_string();
@@ -212,7 +212,11 @@ fn link_types_that_are_not_read() {
 
     let head = [section(Little), interface(Little, 1, 0), interface(Little, 9999, 0)].concat();
     let good = [&head[..], &enhanced(Little, 0, &frame4(1))].concat();
-    assert_eq!(read(&good).ipv4, [address4(1)], "an interface without packets does no harm");
+    assert_eq!(
+        read(&good).ipv4,
+        [address4(1)],
+        "an unsupported interface without packets is ignored"
+    );
     let bad = [&good[..], &enhanced(Little, 1, &frame4(2)), &enhanced(Little, 0, &frame4(3))];
     let (at, error) = refused(&bad.concat());
     assert_eq!(at, good.len() as u64);
@@ -269,7 +273,7 @@ fn damaged_blocks() {
 }
 
 #[test]
-fn interfaces_without_end() {
+fn interfaces_are_bounded() {
     let one = block(Little, 1, &[1, 0, 0, 0, 0, 0, 0, 0]);
     let file = [section(Little), one.repeat((1 << 16) + 1)].concat();
     assert_eq!(refused(&file).1, TraceError::Interfaces { limit: 1 << 16 });
@@ -278,14 +282,14 @@ fn interfaces_without_end() {
 }
 
 #[test]
-fn obsolete_packets_are_told_of() {
+fn obsolete_packets_are_reported() {
     let file = [section(Little), block(Little, 2, &[0; 40])].concat();
     let report = read(&file).report;
     assert_eq!((report.obsolete_packets, report.skipped_blocks), (1, 1));
     assert!(report.warnings()[0].contains("obsolete"));
 }
 
-/// Where each record of a file ends, and how many packets come before that.
+/// The positions at which the records of a file end.
 fn ends(file: &[u8], lens: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut ends = vec![0];
     ends.extend(lens.scan(0, |end, len| {
@@ -296,7 +300,7 @@ fn ends(file: &[u8], lens: impl Iterator<Item = usize>) -> Vec<usize> {
     ends
 }
 
-/// Cuts a capture off at every byte from the `first` on, by which its format is known.
+/// Truncates a capture at every byte from `first`, at which its format is known.
 fn cut_off_everywhere(file: &[u8], ends: &[usize], first: usize) {
     let mut last = 0;
     for end in first..file.len() {
@@ -348,7 +352,7 @@ fn every_byte_changed_in_every_way() {
                 let trace = read_with(&bad, &lenient());
                 let strict = read_with(&bad, &Options::default());
                 if let Ok(trace) = &trace {
-                    // A block of another kind may become a packet.
+                    // The change may turn another block into a packet.
                     assert!(trace.len() <= 5 && trace.report.packets <= 8, "byte {at}: {value}");
                 }
                 let same = strict.is_ok_and(|strict| strict.len() == trace.as_ref().unwrap().len());
@@ -364,7 +368,7 @@ fn noise_never_panics() {
     let heads = [pcap(Little, ETHERNET, &[]), pcap(Big, RAW, &[]), everything()];
     for n in 0..20_000 {
         let len = random.below(300);
-        // Small numbers make lengths that fit.
+        // Small numbers make plausible lengths.
         let mask = if n % 2 == 0 { 0xff } else { 0x1f };
         let mut byte = || (random.next() as u8) & if random.below(3) == 0 { mask } else { 0 };
         let noise: Vec<u8> = (0..len).map(|_| byte()).collect();
@@ -374,10 +378,10 @@ fn noise_never_panics() {
     }
 }
 
-/// A packet that claims 4 GB is refused by its length alone; blocks without packets are passed
-/// over at any length, without being kept.
+/// A packet with a length of 4 GB is refused by the length alone. Blocks without packets are skipped
+/// at any length and never kept in memory.
 #[test]
-fn lengths_are_not_believed() {
+fn lengths_are_not_trusted() {
     for order in [Big, Little] {
         let len = order.u32(u32::MAX);
         let packet = [[0; 4], [0; 4], len, len].concat();
@@ -427,23 +431,23 @@ fn lists_of_addresses() {
 }
 
 #[test]
-fn what_is_neither() {
+fn inputs_that_are_neither_captures_nor_lists() {
     for file in [&b"\x7fELF\0\0\0\0"[..], &[0; 100], b"\xa1\xb2\xcd\x34\0\0\0\0"] {
         let error = error_of(file);
         assert!(matches!(error.problem, Problem::UnknownTrace), "{error}");
         assert!(error.to_string().contains("pcapng") && read_with(file, &lenient()).is_err());
     }
-    assert!(error_of(b"\xfd7zXZ\0abc").to_string().contains("xz is not read here"));
+    assert!(error_of(b"\xfd7zXZ\0abc").to_string().contains("xz is not supported"));
     let error = destinations("no such file", &Options::default()).unwrap_err().to_string();
     assert!(error.starts_with("no such file: cannot be opened: "), "{error}");
 }
 
 #[test]
-fn enough_is_enough() {
+fn destinations_are_kept_up_to_the_limit() {
     let mut options = Options::default();
     options.limits.destinations = 3;
     let list = b"192.0.2.1\n2001:db8::1\n192.0.2.2\n";
-    assert!(!read_with(list, &options).unwrap().report.stopped, "as many as are kept");
+    assert!(!read_with(list, &options).unwrap().report.stopped, "exactly as many as the limit");
     let more = [&list[..], b"\n192.0.2.3\nnot read any more\n"].concat();
     let trace = read_with(&more, &options).unwrap();
     assert!(trace.report.stopped && trace.report.warnings()[0].contains("the first ones"));
@@ -455,7 +459,7 @@ fn enough_is_enough() {
     assert_eq!((trace.report.stopped, &trace.ipv4[..]), (true, &[0, 1, 2].map(address4)[..]));
 }
 
-/// A stream that fails after so many bytes.
+/// A stream that fails after these bytes.
 struct Failing<'a>(&'a [u8]);
 
 impl Read for Failing<'_> {
@@ -466,7 +470,7 @@ impl Read for Failing<'_> {
 }
 
 #[test]
-fn streams_that_fail_keep_what_came_before() {
+fn destinations_before_a_stream_error_are_kept() {
     for file in [everything(), pcap(Big, ETHERNET, &[frame4(1), frame4(2)]), b"::1\n".to_vec()] {
         for end in [1, 2, 3, 4, 12, 24, 30, file.len() - 1, file.len()] {
             let cut = &file[..end.min(file.len())];

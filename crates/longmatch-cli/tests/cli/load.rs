@@ -21,7 +21,7 @@ fn tables_of_ip_route() {
     assert!(ended.stderr.contains("2 routes of other tables were left out (main: 2)"), "{ended:?}");
     let ended = lookup(&["--ip-table", ""], "192.0.2.1", text);
     assert_eq!(ended.code, 2);
-    assert!(ended.stderr.contains("names no routing table"), "{ended:?}");
+    assert!(ended.stderr.contains("does not name a routing table"), "{ended:?}");
 }
 
 #[test]

@@ -217,7 +217,7 @@ fn errors_say_where_and_what_to_do() {
     let both = dir.file("both.txt", "A 10.0.0.0/8 a\nA 2001:db8::/32 a\n");
     let (empty, missing) = (dir.file("empty.txt", "# nothing\n"), dir.path("missing.txt"));
     let cases: [(&[&str], &str); 11] = [
-        (&["-u", &bad], "bad.txt: line 2: '10.0.0.0/33' is no prefix"),
+        (&["-u", &bad], "bad.txt: line 2: '10.0.0.0/33' is not a prefix"),
         (&["-u", &missing], "missing.txt: cannot be opened"),
         (&["-u", &both], "both.txt: 1 IPv4 update and 1 IPv6 update: use -4 or -6"),
         (&["-u", &empty], "empty.txt: no updates: expected lines like"),

@@ -1,15 +1,15 @@
-//! What is left to the BGP parser, and how it is kept from harm.
+//! Path attributes, and the use of the BGP parser on untrusted bytes.
 //!
-//! A route's path attributes are walked here, header by header; only NEXT_HOP and the next-hop part
-//! of MP_REACH_NLRI go to `bgpkit-parser`, as a list of attributes built anew. All others say
-//! nothing that a forwarding table keeps, so damage inside them (an AS_PATH that counts more
-//! numbers than it has) does no harm. NLRI are read here too: the parser takes a list that starts
-//! with a zero byte, as one with a default route does, for one with ADD-PATH path identifiers.
+//! This module walks the path attributes of a route header by header. Only NEXT_HOP and the next-hop
+//! part of MP_REACH_NLRI reach `bgpkit-parser`, in a newly built list of attributes. A forwarding
+//! table needs no other attribute, so damage inside the others (such as an AS_PATH with a wrong
+//! count) has no effect. This crate parses NLRI itself: the parser mistakes a list that starts with
+//! a zero byte, such as a list with a default route, for a list with ADD-PATH path identifiers.
 //!
-//! On the two attributes that reach it, the parser only reads addresses with checked lengths and
-//! reserves a constant amount; the peer index table it reads entry by entry without reserving. No
-//! path panics there. Should that be wrong, the unwinding ends at `guarded` with an error; only
-//! the panic hook's message would be seen.
+//! For these two attributes, the parser reads only addresses of checked length and allocates a
+//! constant amount; it reads the peer index table entry by entry without preallocation. No panic
+//! is reachable there. If this analysis is wrong, `guarded` turns the panic into an error, and only
+//! the message of the panic hook shows.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,8 +20,9 @@ use bgpkit_parser::parser::bgp::attributes::parse_attributes;
 use bytes::Bytes;
 
 use super::cursor::{Afi, Cursor};
+use super::error::MrtError;
 use super::record::table_dump_v2::PEER_INDEX_TABLE;
-use crate::error::{FeedError, MrtError};
+use crate::error::FeedError;
 
 /// Attribute types.
 const NEXT_HOP: u8 = 3;
@@ -33,10 +34,10 @@ const OPTIONAL: u8 = 0x80;
 const TRANSITIVE: u8 = 0x40;
 const EXTENDED_LENGTH: u8 = 0x10;
 
-/// The subsequent address family of ordinary routes.
+/// Subsequent address family of unicast routes.
 const UNICAST: u8 = 1;
 
-/// The attributes that matter for a route, as slices of the record.
+/// The attributes that determine a route, as slices of the record.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Attributes<'a> {
     pub(crate) next_hop: Option<Cursor<'a>>,
@@ -45,7 +46,7 @@ pub(crate) struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// Walks a list of attributes; the first of each type counts.
+    /// Walks a list of attributes. The first attribute of each type counts.
     pub(crate) fn walk(mut list: Cursor<'a>) -> Result<Self, FeedError> {
         let mut found = Self::default();
         while !list.is_empty() {
@@ -69,17 +70,17 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// The family and the rest of an MP_REACH_NLRI or MP_UNREACH_NLRI; `None` for the families that
-/// are passed over.
+/// The family and the rest of an MP_REACH_NLRI or MP_UNREACH_NLRI; `None` for families other than
+/// IPv4 and IPv6 unicast.
 pub(crate) fn family<'a>(mut value: Cursor<'a>) -> Result<Option<(Afi, Cursor<'a>)>, FeedError> {
     let afi = value.u16("address family")?;
     let safi = value.u8("subsequent address family")?;
     Ok(Afi::from_number(afi).filter(|_| safi == UNICAST).map(|afi| (afi, value)))
 }
 
-/// The next-hop bytes of an MP_REACH_NLRI, which may be abbreviated to just them (RFC 6396,
-/// section 4.3.4). Writers differ, so the first byte decides: it is zero only in the full form,
-/// as the high byte of the address family.
+/// The next-hop bytes of an MP_REACH_NLRI in full or abbreviated form (RFC 6396, section 4.3.4).
+/// Writers differ, so the first byte decides: it is zero only in the full form, as the high byte of
+/// the address family.
 pub(crate) fn mp_next_hop<'a>(mut value: Cursor<'a>) -> Result<Cursor<'a>, FeedError> {
     if value.rest().first() == Some(&0) && value.rest().len() > 1 {
         value.take(3, "address family")?;
@@ -88,8 +89,8 @@ pub(crate) fn mp_next_hop<'a>(mut value: Cursor<'a>) -> Result<Cursor<'a>, FeedE
     value.take(len.into(), "next hop")
 }
 
-/// Turns next-hop bytes into addresses, with a memory of the last one: neighbouring routes of one
-/// peer mostly share it.
+/// Parser of next-hop bytes that caches the last result: adjacent routes of one peer mostly share
+/// their next hop.
 #[derive(Default)]
 pub(crate) struct NextHops {
     bytes: Vec<u8>,
@@ -97,8 +98,8 @@ pub(crate) struct NextHops {
 }
 
 impl NextHops {
-    /// The address in the next-hop bytes of an attribute, and its text. The first of the two
-    /// addresses in an IPv6 next hop of 32 bytes is taken, the global one.
+    /// Returns the address in the next-hop bytes of an attribute, and its text. An IPv6 next hop of 32
+    /// bytes has two addresses; the result is the first, global one.
     pub(crate) fn parse(
         &mut self,
         attribute: Afi,
@@ -119,8 +120,8 @@ impl NextHops {
     }
 }
 
-/// Has the parser read a list of one attribute: NEXT_HOP for IPv4, MP_REACH_NLRI for IPv6 and for
-/// all next hops that come in one.
+/// Calls the parser with a list of one attribute: NEXT_HOP for IPv4, MP_REACH_NLRI for IPv6 and for
+/// every next hop in such an attribute.
 fn parse_next_hop(attribute: Afi, value: Cursor<'_>) -> Result<IpAddr, FeedError> {
     let bytes = value.rest();
     let len = bytes.len();
@@ -175,7 +176,7 @@ pub(crate) struct IndexedPeer {
     pub(crate) id: Ipv4Addr,
 }
 
-/// Has the parser read a peer index table; the peers in the order of their indexes.
+/// Calls the parser with a peer index table. Returns the peers in the order of their indexes.
 pub(crate) fn peer_index_table(body: Cursor<'_>) -> Result<Vec<IndexedPeer>, FeedError> {
     let bytes = Bytes::copy_from_slice(body.rest());
     let table = match guarded(body, move || {
@@ -194,7 +195,7 @@ pub(crate) fn peer_index_table(body: Cursor<'_>) -> Result<Vec<IndexedPeer>, Fee
     Ok(peers.into_iter().map(|(_, found)| peer(found)).collect())
 }
 
-/// Calls the parser; both its errors and a panic become errors at the place of its input.
+/// Calls the parser. Its errors and panics become errors at the place of its input.
 fn guarded<T>(
     place: Cursor<'_>,
     parse: impl FnOnce() -> Result<T, ParserError>,
@@ -202,6 +203,6 @@ fn guarded<T>(
     match catch_unwind(AssertUnwindSafe(parse)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(place.error(MrtError::Parser(error.to_string()))),
-        Err(_) => Err(place.error(MrtError::Parser("the parser gave up".to_owned()))),
+        Err(_) => Err(place.error(MrtError::Parser("the parser panicked".to_owned()))),
     }
 }

@@ -1,13 +1,15 @@
-//! Checked reading of the fields of a record. Every read names the field, so that an error can say
-//! which one was cut short, and where.
+//! Checked reading of record fields.
+//!
+//! Every read names its field, so that an error states the field and its position.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use longmatch::{IpPrefix, Prefix};
 
-use crate::error::{FeedError, MrtError};
+use super::error::MrtError;
+use crate::error::FeedError;
 
-/// IPv4 or IPv6, as the wire has it.
+/// Address family as in BGP messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Afi {
     Ipv4,
@@ -37,7 +39,7 @@ impl Afi {
         }
     }
 
-    /// The prefix of these bits, of which those after the length are dropped.
+    /// The prefix of these bits; clears the bits after the length.
     fn prefix(self, octets: [u8; 16], len: u8) -> IpPrefix {
         let bits = u128::from_be_bytes(octets);
         match self {
@@ -47,7 +49,7 @@ impl Afi {
     }
 }
 
-/// Bytes not read yet, and their position in the stream.
+/// Unread bytes, and their position in the stream.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -59,7 +61,7 @@ impl<'a> Cursor<'a> {
         Self { bytes, offset }
     }
 
-    /// The bytes not read yet.
+    /// The unread bytes.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes
@@ -70,7 +72,7 @@ impl<'a> Cursor<'a> {
         self.bytes.is_empty()
     }
 
-    /// An error at this position.
+    /// Returns an error at this position.
     #[cold]
     pub(crate) fn error(&self, error: MrtError) -> FeedError {
         FeedError::mrt(self.offset, error)
@@ -81,7 +83,7 @@ impl<'a> Cursor<'a> {
         self.error(MrtError::Short { what, needed, have: self.bytes.len() })
     }
 
-    /// The next `n` bytes, as a cursor of their own.
+    /// Reads the next `n` bytes as a cursor.
     #[inline]
     pub(crate) fn take(&mut self, n: usize, what: &'static str) -> Result<Self, FeedError> {
         let Some((taken, rest)) = self.bytes.split_at_checked(n) else {
@@ -116,12 +118,12 @@ impl<'a> Cursor<'a> {
         self.array(what).map(u32::from_be_bytes)
     }
 
-    /// An AS number of 2 or 4 bytes.
+    /// Reads an AS number of 2 or 4 bytes.
     pub(crate) fn asn(&mut self, wide: bool, what: &'static str) -> Result<u32, FeedError> {
         if wide { self.u32(what) } else { self.u16(what).map(u32::from) }
     }
 
-    /// A whole address.
+    /// Reads a whole address.
     pub(crate) fn addr(&mut self, afi: Afi, what: &'static str) -> Result<IpAddr, FeedError> {
         match afi {
             Afi::Ipv4 => self.array::<4>(what).map(|octets| Ipv4Addr::from(octets).into()),
@@ -129,7 +131,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A prefix as BGP writes it: the length, then as many bytes as it needs.
+    /// Reads a prefix in BGP encoding: the length, then the bytes that the length covers.
     #[inline]
     pub(crate) fn prefix(&mut self, afi: Afi) -> Result<IpPrefix, FeedError> {
         let here = *self;
@@ -143,7 +145,7 @@ impl<'a> Cursor<'a> {
         Ok(afi.prefix(octets, len))
     }
 
-    /// A prefix as TABLE_DUMP writes it: the whole address, then the length.
+    /// Reads a prefix in TABLE_DUMP encoding: the whole address, then the length.
     pub(crate) fn full_prefix(&mut self, afi: Afi) -> Result<IpPrefix, FeedError> {
         let bytes = self.take(usize::from(afi.width() / 8), "prefix")?.rest();
         let mut octets = [0; 16];
@@ -156,7 +158,7 @@ impl<'a> Cursor<'a> {
         Ok(afi.prefix(octets, len))
     }
 
-    /// Nothing may be left.
+    /// Checks that no bytes are left.
     #[inline]
     pub(crate) fn end(&self) -> Result<(), FeedError> {
         match self.bytes.len() {
@@ -189,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn errors_know_their_place() {
+    fn errors_have_the_position_of_the_field() {
         let mut cursor = Cursor::new(&[1, 2, 3], 100);
         assert_eq!(cursor.u16("a").unwrap(), 0x0102);
         let error = cursor.u32("b").unwrap_err();
         assert_eq!(error.place, crate::Place::Byte(102));
-        assert_eq!(cursor.rest(), [3], "a failed read takes nothing");
+        assert_eq!(cursor.rest(), [3], "a failed read consumes nothing");
         assert!(cursor.take(2, "c").is_err() && cursor.end().is_err());
         assert!(cursor.u8("d").is_ok() && cursor.end().is_ok());
     }

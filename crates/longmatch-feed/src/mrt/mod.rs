@@ -1,32 +1,33 @@
-//! MRT files (RFC 6396, RFC 8050): the record framing and the two passes over it.
+//! Parser of MRT files (RFC 6396, RFC 8050): record framing and the two passes.
 //!
-//! The work is divided so that a hostile record can do no harm: this module cuts the stream into
-//! records, [`table_dump`] and [`updates`] cut records into routes with checked slices, and only
-//! the few bytes that hold a next hop go on to the BGP parser ([`bgp`]).
+//! The structure limits the effect of a hostile record: this module splits the stream into records,
+//! [`table_dump`] and [`updates`] split records into routes with checked slices, and only the few
+//! bytes of a next hop reach the BGP parser ([`bgp`]).
 
 mod bgp;
 mod cursor;
-mod record;
+pub(crate) mod error;
+pub(crate) mod record;
 mod table_dump;
 mod updates;
 mod walk;
 
 use crate::decompress::explain;
-use crate::error::{FeedError, MrtError};
+use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
-use crate::load::{Job, Opened};
 use crate::report::Report;
 use crate::sink::Sink;
+use crate::source::{Job, Opened};
 use cursor::Cursor;
-use record::Header;
-pub(crate) use record::kind;
+use error::MrtError;
+use record::{Header, kind};
 use walk::{Mode, Walk};
 
-/// Bytes of the header that all records have.
+/// Bytes of the header of every record.
 pub(crate) const HEADER_LEN: usize = 12;
 
-/// Whether an input that starts so is MRT. Told by the record type: it is small, and text never
-/// has the zero byte that this makes.
+/// Whether an input with these first bytes is MRT. The test is the record type: it is a small
+/// number with a zero byte, which text does not contain.
 pub(crate) fn looks_like(head: &[u8]) -> bool {
     match head {
         [_, _, _, _, high, low, ..] => kind::is_known(u16::from_be_bytes([*high, *low])),
@@ -34,8 +35,8 @@ pub(crate) fn looks_like(head: &[u8]) -> bool {
     }
 }
 
-/// Loads the routes of the peers that the options choose: counts the routes of all peers in a first
-/// pass over the input, takes those of the chosen ones in a second.
+/// Loads the routes of the chosen peers: the first pass counts the routes of all peers, the second
+/// pass sends the routes of the chosen peers to the sink.
 pub(crate) fn load(
     job: &Job<'_>,
     opened: Opened<'_>,
@@ -46,11 +47,12 @@ pub(crate) fn load(
     let mut counted = Report::default();
     let mut count = Walk::new(Mode::Count);
     match pass(job, opened, &mut count, &mut counted) {
-        // The second pass meets the damage again, after it has taken what comes before.
+        // The second pass repeats the error after it has loaded the records before it.
         Err(error) if lenient && error.is_damage() => {}
         other => other?,
     }
-    let chosen = count.peers.choose(job.options.peer)?;
+    let chosen = count.peers.choose(job.options.peer);
+    let chosen = chosen.map_err(|error| FeedError::at(Place::Whole, Problem::NoSuchPeer(error)))?;
     let mut take = Walk::new(Mode::Take { chosen, sink });
     let end = pass(job, job.open()?, &mut take, report);
     report.peers = take.peers.into_list();
@@ -85,14 +87,14 @@ fn pass(
     };
     report.bytes = input.received();
     report.input_bytes = taken.get();
-    // A failure of the stream says more than that a record is cut off by it.
+    // An error of the stream explains more than a truncated record.
     match input.take_error() {
-        Some(error) if end.is_err() => Err(explain(error, codec, report.bytes)),
+        Some(error) if end.is_err() => Err(FeedError::stream(report.bytes, explain(error, codec))),
         _ => end,
     }
 }
 
-/// Brings the next record into the window, header and body. `None` at the end of the stream.
+/// Fills the window with the next record, header and body. `None` at the end of the stream.
 fn next_header(input: &mut Input<'_>, limit: usize) -> Result<Option<Header>, FeedError> {
     let start = input.offset();
     let cut_off = |needed: usize, have: usize| {
@@ -100,7 +102,7 @@ fn next_header(input: &mut Input<'_>, limit: usize) -> Result<Option<Header>, Fe
     };
     let have = input.fill(HEADER_LEN);
     let Some(head) = input.window().first_chunk::<HEADER_LEN>() else {
-        // A failure of the stream is left to the caller, who knows how it is compressed.
+        // The caller reports an error of the stream, because it knows the compression.
         let at_end = have == 0 && !input.has_failed();
         return if at_end { Ok(None) } else { Err(cut_off(HEADER_LEN, have)) };
     };

@@ -1,6 +1,6 @@
-//! The numbers of the MRT record types (RFC 6396, section 4; RFC 8050, section 4).
+//! Numbers of the MRT record types (RFC 6396, section 4; RFC 8050, section 4).
 
-/// The header that all records have, without the time.
+/// Header of a record, without the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub(crate) kind: u16,
@@ -18,14 +18,14 @@ pub(crate) mod kind {
     pub(crate) const BGP4MP: u16 = 16;
     pub(crate) const BGP4MP_ET: u16 = 17;
 
-    /// Whether records of this type hold routing information: those of routing protocols up to 17,
-    /// IS-IS and OSPFv3 from 32 on. The types below 5 told of the collector's own state, and a file
-    /// of zeros must not pass for MRT.
+    /// Whether records of this type hold routing information: routing protocols up to 17, IS-IS and
+    /// OSPFv3 from 32. Types below 5 describe the state of the collector; they are excluded so that a
+    /// file of zeros is not MRT.
     pub(crate) fn is_known(kind: u16) -> bool {
         matches!(kind, 5..=17 | 32 | 33 | 48 | 49)
     }
 
-    /// What records of a known type hold, for messages.
+    /// Name of a record type, for messages.
     pub(crate) fn name(kind: u16) -> &'static str {
         match kind {
             BGP => "BGP, obsolete since 2001",
@@ -45,7 +45,7 @@ pub(crate) mod kind {
     }
 }
 
-/// Subtypes of BGP (RFC 6396, appendix B.2.1). The others of them do not change routes.
+/// Subtypes of BGP (RFC 6396, appendix B.2.1). Other subtypes do not change routes.
 pub(crate) mod bgp {
     pub(crate) const UPDATE: u16 = 1;
 }
@@ -65,8 +65,8 @@ pub(crate) mod table_dump_v2 {
     pub(crate) const RIB_IPV6_UNICAST_ADDPATH: u16 = 10;
 }
 
-/// Subtypes of BGP4MP and BGP4MP_ET. Those of messages that the collector itself sent (LOCAL) are
-/// not here: they tell nothing about the peer's routes.
+/// Subtypes of BGP4MP and BGP4MP_ET. The LOCAL subtypes are missing: they hold messages sent by the
+/// collector itself, not routes of a peer.
 pub(crate) mod bgp4mp {
     pub(crate) const MESSAGE: u16 = 1;
     pub(crate) const MESSAGE_AS4: u16 = 4;

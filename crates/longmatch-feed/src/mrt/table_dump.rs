@@ -1,16 +1,17 @@
-//! Records of whole tables: TABLE_DUMP and TABLE_DUMP_V2 (RFC 6396, sections 4.2 and 4.3).
+//! Parser of TABLE_DUMP and TABLE_DUMP_V2 records (RFC 6396, sections 4.2, 4.3).
 
 use longmatch::IpPrefix;
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
+use super::error::MrtError;
 use super::walk::Walk;
-use crate::error::{FeedError, MrtError};
+use crate::error::FeedError;
 use crate::report::Report;
 
 impl Walk<'_> {
-    /// TABLE_DUMP: one route of one peer, or several: writers of 2000 put as many entries as they
-    /// liked behind one view and sequence number.
+    /// Parses a TABLE_DUMP record: one entry, or several, because writers of 2000 put any number of
+    /// entries after one view and sequence number.
     ///
     /// View (2), sequence (2); each entry: prefix, length (1), status (1), time (4), peer address,
     /// peer AS (2), attributes with their length (2).
@@ -52,12 +53,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A RIB record of TABLE_DUMP_V2: the routes of all peers for one prefix.
+    /// Parses a RIB record of TABLE_DUMP_V2: the routes of all peers for one prefix.
     ///
     /// Sequence (4), prefix, number of entries (2); each entry: peer index (2), time (4), with
     /// ADD-PATH a path identifier (4), attributes with their length (2).
     ///
-    /// The number of entries only bounds the loop; nothing is reserved for it.
+    /// The number of entries only bounds the loop; it reserves no memory.
     pub(super) fn rib(
         &mut self,
         afi: Afi,
@@ -65,7 +66,7 @@ impl Walk<'_> {
         mut body: Cursor<'_>,
         report: &mut Report,
     ) -> Result<(), FeedError> {
-        // Out of `self`, so that the entries can change the rest of it.
+        // Moved out of `self` while `rib_entries` borrows `self` mutably.
         let Some(index) = self.index.take() else {
             return Err(body.error(MrtError::NoPeerIndex));
         };
@@ -101,12 +102,12 @@ impl Walk<'_> {
             let len = body.u16("attribute length")?;
             let attributes = body.take(len.into(), "attributes")?;
             report.rib_entries += 1;
-            // A route that the collector itself originates, by the way of BIRD.
+            // BIRD writes routes that the collector itself originates without attributes.
             if attributes.is_empty() {
                 report.no_next_hop += 1;
                 continue;
             }
-            // The several paths of one peer, which stand together, are one route to a table.
+            // The paths of one peer are adjacent and count as one route.
             if last_peer.replace(peer) == Some(peer) {
                 continue;
             }

@@ -1,11 +1,14 @@
-//! Records of BGP messages: BGP4MP and BGP4MP_ET (RFC 6396, section 4.4) and the obsolete BGP, of which only UPDATE
-//! messages (RFC 4271, section 4.3) change routes.
+//! Parser of BGP message records.
+//!
+//! The record types are BGP4MP and BGP4MP_ET (RFC 6396, section 4.4), and the obsolete type BGP.
+//! Only UPDATE messages (RFC 4271, section 4.3) change routes.
 
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
+use super::error::MrtError;
 use super::record::Header;
 use super::walk::{Walk, skip};
-use crate::error::{FeedError, MrtError};
+use crate::error::FeedError;
 use crate::report::Report;
 
 /// The marker before every BGP message.
@@ -15,7 +18,7 @@ const HEADER_LEN: u16 = 19;
 /// The type of an UPDATE message.
 const UPDATE: u8 = 2;
 
-/// Who sent a message, and whether its routes have path identifiers.
+/// Sender of a message, and whether its routes have path identifiers.
 #[derive(Clone, Copy)]
 struct Session {
     peer: usize,
@@ -23,7 +26,7 @@ struct Session {
 }
 
 impl Walk<'_> {
-    /// A message that a peer sent.
+    /// Parses a message of a peer.
     ///
     /// Peer AS, local AS (2 or 4 each), interface (2), address family (2), peer address, local
     /// address, the message.
@@ -35,7 +38,7 @@ impl Walk<'_> {
         mut body: Cursor<'_>,
         report: &mut Report,
     ) -> Result<(), FeedError> {
-        // Old Zebra versions leave out everything between the ASes and an OPEN message.
+        // Old Zebra versions omit the fields between the AS numbers and an OPEN message.
         if !wide && body.rest().get(4..20) == Some(&MARKER) {
             return skip(header, report);
         }
@@ -54,7 +57,7 @@ impl Walk<'_> {
         self.update(session, update, report)
     }
 
-    /// An update that a peer sent, as MRT wrote it until 2000 (RFC 6396, appendix B.2.1).
+    /// Parses an update in the MRT encoding used until 2000 (RFC 6396, appendix B.2.1).
     ///
     /// Peer AS (2), peer address (4), local AS (2), local address (4), the body of the message.
     pub(super) fn obsolete_update(
@@ -70,6 +73,8 @@ impl Walk<'_> {
         self.update(session, body, report)
     }
 
+    /// Parses the body of an UPDATE message.
+    ///
     /// Withdrawn routes with their length (2), attributes with their length (2), routes.
     fn update(
         &mut self,

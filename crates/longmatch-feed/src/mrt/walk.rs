@@ -1,4 +1,4 @@
-//! The state of one pass over the records.
+//! State of one pass over the records.
 
 use std::net::IpAddr;
 
@@ -6,22 +6,23 @@ use longmatch::IpPrefix;
 
 use super::bgp::{NextHops, peer_index_table};
 use super::cursor::{Afi, Cursor};
+use super::error::MrtError;
 use super::record::{Header, bgp, bgp4mp, kind, table_dump, table_dump_v2};
-use crate::error::{FeedError, MrtError, Problem};
+use crate::error::{FeedError, Problem};
 use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
 use crate::report::Report;
-use crate::sink::Sink;
+use crate::sink::{Sink, SinkError};
 
-/// What a pass is for.
+/// Purpose of a pass.
 pub(crate) enum Mode<'s> {
-    /// Counting the routes of each peer.
+    /// Count the routes of each peer.
     Count,
-    /// Giving out the routes of the chosen peers.
+    /// Load the routes of the chosen peers.
     Take {
         /// The chosen peers.
         chosen: Chosen,
-        /// Where the routes go.
+        /// Receiver of the routes.
         sink: &'s mut dyn Sink,
     },
 }
@@ -47,7 +48,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Takes one record.
+    /// Parses one record.
     pub(crate) fn record(
         &mut self,
         header: Header,
@@ -84,9 +85,9 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// The numbering of the peers in the RIB records that follow.
+    /// Reads the peer index table of the following RIB records.
     fn peer_index_table(&mut self, body: Cursor<'_>) -> Result<(), FeedError> {
-        // A damaged table must not leave the one before in force.
+        // A damaged table must not leave the previous table in force.
         self.index = None;
         let table = peer_index_table(body)?;
         let mut index = Vec::with_capacity(table.len());
@@ -99,14 +100,14 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Counts a route of a peer, and tells whether it is to be given out.
+    /// Counts a route of a peer. Returns whether the pass loads it.
     #[inline]
     pub(super) fn wants(&mut self, peer: usize, prefix: IpPrefix, report: &mut Report) -> bool {
         self.peers.count(peer, prefix);
         self.is_chosen(peer, prefix, report)
     }
 
-    /// Counts a withdrawal of a peer, and tells whether it is to be given out.
+    /// Counts a withdrawal of a peer. Returns whether the pass loads it.
     pub(super) fn wants_withdrawal(
         &mut self,
         peer: usize,
@@ -129,7 +130,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Gives out a route with the next hop in these bytes, `path` being its ADD-PATH identifier.
+    /// Sends a route with the next hop in these bytes to the sink; `path` is its ADD-PATH identifier.
     pub(super) fn announce(
         &mut self,
         prefix: IpPrefix,
@@ -147,7 +148,7 @@ impl<'s> Walk<'s> {
         result.map_err(|error| refused(next_hop, error))
     }
 
-    /// Gives out a withdrawal.
+    /// Sends a withdrawal to the sink.
     pub(super) fn withdraw(
         &mut self,
         prefix: IpPrefix,
@@ -170,12 +171,12 @@ impl<'s> Walk<'s> {
     }
 }
 
-fn refused(place: Cursor<'_>, error: crate::error::SinkError) -> FeedError {
+fn refused(place: Cursor<'_>, error: SinkError) -> FeedError {
     let FeedError { input, place, .. } = place.error(MrtError::NoNextHop);
     FeedError { input, place, problem: Problem::Sink(error) }
 }
 
-/// Counts a record that is passed over.
+/// Counts a skipped record.
 pub(super) fn skip(header: Header, report: &mut Report) -> Result<(), FeedError> {
     *report.skipped_records.entry((header.kind, header.subtype)).or_default() += 1;
     Ok(())

@@ -1,31 +1,13 @@
-//! Lines of `bgpdump -m`: fields between vertical bars.
+//! Parser of `bgpdump -m` lines: fields between vertical bars.
 //!
 //! `TABLE_DUMP2|time|B|peer address|peer AS|prefix|AS path|origin|next hop|…` is a route of a
 //! table, `BGP4MP|time|A|…` an announcement with the same fields, `BGP4MP|time|W|peer
-//! address|peer AS|prefix` a withdrawal. State changes say nothing about routes, nor do messages
-//! that the collector itself sent (`LOCAL`). With ADD-PATH the first field ends with `_AP`, and the
-//! path identifier follows the prefix.
+//! address|peer AS|prefix` a withdrawal. State changes and messages sent by the collector itself
+//! (`LOCAL`) have no routes of a peer. With ADD-PATH, the first field ends with `_AP` and the path
+//! identifier follows the prefix.
 
-use std::net::IpAddr;
-
-use longmatch::IpPrefix;
-
-use super::line::{Line, Rules, shorten, target};
-use crate::error::LineError;
-
-/// A route that a peer announced or withdrew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct DumpLine<'a> {
-    pub(crate) peer: IpAddr,
-    pub(crate) asn: u32,
-    pub(crate) prefix: IpPrefix,
-    /// `None` for a withdrawal.
-    pub(crate) next_hop: Option<&'a str>,
-    /// Of a session with ADD-PATH: which of the prefix's paths this is.
-    pub(crate) path: Option<u32>,
-    /// Whether this is a route of a table, and not an update.
-    pub(crate) is_table: bool,
-}
+use super::error::LineError;
+use super::line::{DumpLine, Line, Rules, shorten, target};
 
 /// Parses a line that has at least one bar.
 pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineError> {
@@ -74,7 +56,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Line<'_>, LineError> {
-        super::super::line::parse(line, Rules::default())
+        super::super::parse::parse(line, Rules::default())
     }
 
     fn dump<'a>(prefix: &str, next_hop: Option<&'a str>) -> DumpLine<'a> {
@@ -129,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_break_off() {
+    fn truncated_lines() {
         let line = "TABLE_DUMP2|1|B|192.0.2.9|64500|10.0.0.0/8|1 2|IGP|192.0.2.1|0";
         for end in 0..line.rfind("192.0.2.1").unwrap() {
             assert!(parse(&line[..end]).is_err() || end == 0, "{:?}", &line[..end]);

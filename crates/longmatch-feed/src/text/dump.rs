@@ -1,16 +1,15 @@
-//! Which lines of `bgpdump -m` are routes of the peer that is taken.
+//! Selection of the `bgpdump -m` lines of the chosen peer.
 
 use longmatch::IpPrefix;
 
-use super::bgpdump::DumpLine;
+use super::line::DumpLine;
 use super::output::Output;
-use crate::error::{FeedError, Place};
+use crate::error::{FeedError, Place, Problem};
 use crate::options::PeerSelector;
 use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
 
-/// Counts the routes of each peer, as MRT records do: the paths of one peer that stand together
-/// are one route.
+/// Route counts of each peer. Adjacent paths of one peer count as one route, as in MRT records.
 #[derive(Default)]
 pub(crate) struct Count {
     pub(crate) peers: Peers,
@@ -19,7 +18,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Counts a line. Returns its peer; `None` if it is a further path of the line before.
+    /// Counts a line. Returns its peer; `None` if the line is a further path of the previous route.
     pub(crate) fn line(&mut self, dump: &DumpLine<'_>) -> Option<usize> {
         let peer = self.peers.position(dump.peer, dump.asn, 0);
         if dump.is_table && dump.path.is_some() {
@@ -37,29 +36,31 @@ impl Count {
     }
 }
 
-/// Takes the routes of the chosen peers.
+/// Loader of the routes of the chosen peers.
 pub(crate) struct Dump {
     count: Count,
     chosen: Chosen,
-    /// The prefix whose first path in a table has been taken.
+    /// The prefix of the last loaded route with a path identifier in a table.
     taken: Option<IpPrefix>,
     paths: Paths<Box<str>>,
 }
 
 impl Dump {
-    /// Chooses among peers that have been counted.
+    /// Chooses among counted peers.
     pub(crate) fn new(peers: &Peers, selector: Option<PeerSelector>) -> Result<Self, FeedError> {
-        let chosen = peers.choose(selector)?;
+        let chosen = peers.choose(selector);
+        let chosen =
+            chosen.map_err(|error| FeedError::at(Place::Whole, Problem::NoSuchPeer(error)))?;
         Ok(Self { count: Count::default(), chosen, taken: None, paths: Paths::default() })
     }
 
-    /// The peers that were met, and the chosen ones among them.
+    /// All peers of the input, and the chosen peers.
     pub(crate) fn into_peers(self) -> (Peers, Chosen) {
         (self.count.peers, self.chosen)
     }
 
-    /// Takes a line. Of the paths that a table has for a prefix the first is taken, of those in
-    /// updates the one with the lowest identifier.
+    /// Loads a line. Among several paths of a prefix, the first counts in a table, and the one with
+    /// the lowest identifier in updates.
     pub(crate) fn line(
         &mut self,
         dump: DumpLine<'_>,

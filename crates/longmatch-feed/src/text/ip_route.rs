@@ -1,41 +1,41 @@
-//! Lines of `ip route` and `ip -6 route`.
+//! Parser of `ip route` and `ip -6 route` lines.
 //!
-//! The next hop is the address after `via`, else the device after `dev`. Routes that go nowhere
-//! (`blackhole`, `unreachable`, `prohibit`, `throw`) have that word as their next hop: each is an
-//! answer, and hides shorter prefixes as it does in its table. Next hops stand on the line of the
-//! route or on `nexthop` lines that follow; which of them is taken, and which of several routes,
-//! [`super::linux`] decides.
+//! The next hop is the address after `via`, else the device after `dev`. A route without a
+//! destination (`blackhole`, `unreachable`, `prohibit`, `throw`) has this word as its next hop: it
+//! is a lookup result and hides shorter prefixes, as in the kernel. Next hops are on the line of
+//! the route or on the following `nexthop` lines; [`super::linux`] chooses among next hops and
+//! among routes.
 
 use std::net::IpAddr;
 
+use super::error::LineError;
 use super::line::{Line, Rules, end, shorten, target, word};
 use super::linux::{Hop, Hops, IpRoute, Preference, Target};
-use crate::error::LineError;
 use crate::options::IpFamily;
 
-/// What may follow the prefix.
+/// Words that may follow the prefix.
 const KEYWORDS: [&str; 19] = [
     "via", "dev", "proto", "scope", "metric", "src", "nhid", "table", "nexthop", "onlink", "mtu",
     "pref", "encap", "tos", "dsfield", "from", "realm", "expires", "error",
 ];
 
-/// Whether the word after a prefix makes the line one of `ip route`.
+/// Whether the word after a prefix shows that the line is from `ip route`.
 #[inline]
 pub(crate) fn is_keyword(word: &str) -> bool {
-    // Next hops of other files are mostly addresses and numbers: settle those by one byte.
+    // Next hops of other files are mostly addresses and numbers: one byte rules those out.
     match word.as_bytes() {
         [b'a'..=b'z', ..] => KEYWORDS.contains(&word),
-        // How `ip -oneline` writes the end of a line.
+        // `ip -oneline` writes a backslash in place of a line end.
         word => word == b"\\",
     }
 }
 
-/// Whether routes of this type go nowhere, so that the type is the next hop.
+/// Whether routes of this type have no destination, so that the type is the next hop.
 pub(crate) fn is_final(kind: &str) -> bool {
     matches!(kind, "blackhole" | "unreachable" | "prohibit" | "throw")
 }
 
-/// Parses a line by its first word; `None` when that word is none of `ip route`.
+/// Parses a line by its first word. Returns `None` if `ip route` does not print that word.
 pub(crate) fn parse_by_first_word<'a>(
     first: &'a str,
     rest: &'a str,
@@ -60,7 +60,7 @@ pub(crate) fn parse_by_first_word<'a>(
     Ok(Some(line))
 }
 
-/// Parses what follows the prefix.
+/// Parses the words after the prefix.
 pub(crate) fn parse_route(target: Target, rest: &str) -> Result<Line<'_>, LineError> {
     let mut route = IpRoute::new(target);
     attributes(rest, &mut route)?;
@@ -79,20 +79,20 @@ fn typed_target(rest: &str, rules: Rules) -> Result<(Target, &str), LineError> {
 fn parse_default(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
     let (first, tail) = word(rest);
     if first.is_empty() || first.starts_with('#') {
-        // Its next hops may be on the lines that follow.
+        // The next hops may be on the following lines.
         return Ok(Line::Route(IpRoute::new(Target::Default)));
     }
     if is_keyword(first) && !word(tail).0.is_empty() {
         return parse_route(Target::Default, rest);
     }
-    // `default next-hop` without any keyword is a plain line. The lines beside it say nothing
-    // about it: only the output of `ip` has its families apart.
+    // `default next-hop` without any keyword is a plain line. Neighbouring lines do not show its
+    // family: only the output of `ip` lists the families separately.
     end(tail)?;
     let family = family_of(first).or(rules.default_family).ok_or(LineError::DefaultFamily)?;
     Ok(Line::Announce(family.default_prefix(), first))
 }
 
-/// Parses what follows the word `nexthop`.
+/// Parses the words after `nexthop`.
 fn next_hop(rest: &str) -> Result<Line<'_>, LineError> {
     let mut route = IpRoute::new(Target::Default);
     attributes(rest, &mut route)?;
@@ -102,7 +102,7 @@ fn next_hop(rest: &str) -> Result<Line<'_>, LineError> {
     }
 }
 
-/// The family of an address, with or without a zone.
+/// The family of an address with or without a zone.
 pub(crate) fn family_of(text: &str) -> Option<IpFamily> {
     let addr = text.split_once('%').map_or(text, |(addr, _)| addr);
     addr.parse().ok().map(|addr| match addr {
@@ -111,9 +111,8 @@ pub(crate) fn family_of(text: &str) -> Option<IpFamily> {
     })
 }
 
-/// The family that the value of an attribute shows, where only one family has it: the kernel
-/// prints router preferences, lifetimes and errors of IPv6 routes alone, and scopes other than the
-/// greatest of IPv4 routes alone.
+/// The family that an attribute shows. The kernel prints router preferences, lifetimes and errors
+/// only for IPv6 routes, and scopes other than `global` only for IPv4 routes.
 pub(crate) fn family_by_attribute(name: &str, value: &str) -> Option<IpFamily> {
     match (name, value) {
         ("pref" | "expires" | "error", _) | ("proto", "ra") => Some(IpFamily::V6),
@@ -123,16 +122,15 @@ pub(crate) fn family_by_attribute(name: &str, value: &str) -> Option<IpFamily> {
     }
 }
 
-/// Whether a type of service is that of all packets.
+/// Whether a type of service applies to all packets.
 pub(crate) fn is_any_service(value: &str) -> bool {
     matches!(value, "0" | "0x0" | "0x00" | "default")
 }
 
-/// Reads the attributes of a route or of a next hop. Words that are not known are passed over,
-/// whether they are attributes or an attribute's value.
+/// Parses the attributes of a route or of a next hop. Ignores unknown attributes and their values.
 fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), LineError> {
     let mut hop = Hop::default();
-    // What belongs to an encapsulation has the names of a route's attributes.
+    // Attributes of an encapsulation have the same names as attributes of a route.
     let mut encap = false;
     let mut words = rest.split_ascii_whitespace();
     while let Some(word) = words.next() {
@@ -173,8 +171,8 @@ fn attributes<'a>(rest: &'a str, route: &mut IpRoute<&'a str>) -> Result<(), Lin
     Ok(())
 }
 
-/// Reads what follows `via`. `ip` writes the family before a gateway (`via inet6 fe80::1`) exactly
-/// when it is not the route's own.
+/// Parses the words after `via`. `ip` writes the family before a gateway (`via inet6 fe80::1`) only
+/// if it differs from the family of the route.
 fn gateway<'a>(
     words: &mut impl Iterator<Item = &'a str>,
     hop: &mut Hop<&'a str>,
@@ -187,7 +185,7 @@ fn gateway<'a>(
         addr => (Some(addr), family_of(addr)),
     };
     hop.gateway = Some(gateway.ok_or(LineError::MissingNextHop)?);
-    // A gateway tells more surely than any other attribute.
+    // A gateway shows the family more reliably than any other attribute.
     route.hops.family = family.or(route.hops.family);
     Ok(())
 }
@@ -206,7 +204,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Line<'_>, LineError> {
-        super::super::line::parse(line, Rules::default())
+        super::super::parse::parse(line, Rules::default())
     }
 
     #[track_caller]
@@ -217,8 +215,8 @@ mod tests {
         }
     }
 
-    /// A route to a prefix, or to the default route of a family (`default4`, `default6`) or of
-    /// none that the line tells (`default`).
+    /// Checks the target and the next hop of a line. The target is a prefix, or a default route of a
+    /// known family (`default4`, `default6`) or of an unknown one (`default`).
     #[track_caller]
     fn check(line: &str, target: &str, next_hop: &str) {
         let route = route(line);
@@ -252,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_the_family_of_a_default_route() {
+    fn attributes_show_the_family_of_a_default_route() {
         check("default via 192.0.2.1 dev eth0 proto dhcp metric 100", "default4", "192.0.2.1");
         check("default via fe80::1 dev eth0", "default6", "fe80::1");
         check("default via inet6 fe80::1 dev eth0", "default4", "fe80::1");
@@ -278,7 +276,7 @@ mod tests {
         assert_eq!(parse("default fe80::1%eth0"), announce("::/0", "fe80::1%eth0"));
         assert_eq!(parse("default office"), Err(LineError::DefaultFamily));
         let rules = Rules { default_family: Some(IpFamily::V6), ..Rules::default() };
-        assert_eq!(super::super::line::parse("default office", rules), announce("::/0", "office"));
+        assert_eq!(super::super::parse::parse("default office", rules), announce("::/0", "office"));
         assert!(matches!(parse("default a b"), Err(LineError::Trailing { .. })));
     }
 
@@ -294,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_that_decide() {
+    fn attributes_for_route_selection() {
         let line = "10.0.0.0/8 via 10.1.1.1 dev a table 7 metric 9 pref high tos 0x10";
         let read = route(line);
         assert_eq!((read.metric, read.table, read.service), (Some(9), Some("7"), true));
@@ -302,9 +300,9 @@ mod tests {
         let plain = route("10.0.0.0/8 dev a tos 0x00");
         assert_eq!((plain.metric, plain.table, plain.service), (None, None, false));
         let metric = |text: &str| parse(text).unwrap_err().to_string();
-        assert_eq!(metric("10.0.0.0/8 dev a metric x"), "'x' is no value of 'metric'");
-        assert!(metric("10.0.0.0/8 dev a metric").contains("without a value"));
-        assert!(metric("10.0.0.0/8 dev a table").contains("'table' stands"));
+        assert_eq!(metric("10.0.0.0/8 dev a metric x"), "'x' is not a value of 'metric'");
+        assert!(metric("10.0.0.0/8 dev a metric").contains("has no value"));
+        assert!(metric("10.0.0.0/8 dev a table").contains("'table' at the end"));
     }
 
     #[test]

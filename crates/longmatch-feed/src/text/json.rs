@@ -1,5 +1,7 @@
-//! The output of `ip -json route`: an array of routes, or several one after the other, as for both
-//! families. Routes are read one by one, so that memory is bounded.
+//! Parser of `ip -json route` output.
+//!
+//! The output is one array of routes, or several in sequence, such as one per family. The parser
+//! reads one route at a time, which bounds the memory.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,20 +11,21 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::error::LineError;
 use super::ip_route::{family_by_attribute, family_of, is_any_service, is_final};
 use super::line::{Rules, target};
 use super::lines::BOM;
 use super::linux::{Hop, Hops, IpRoute, Linux, Preference, Target};
 use super::output::Output;
-use crate::decompress::explain;
-use crate::error::{FeedError, LineError, Place, Problem};
+use crate::decompress::{Codec, explain};
+use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
-use crate::load::{Job, Opened};
 use crate::options::IpFamily;
 use crate::report::Report;
 use crate::sink::Sink;
+use crate::source::{Job, Opened};
 
-/// Loads all routes of a job's input.
+/// Loads all routes of an input.
 pub(crate) fn load(
     job: &Job<'_>,
     opened: Opened<'_>,
@@ -48,7 +51,7 @@ pub(crate) fn load(
         Ok(true)
     });
     let bytes = read.bytes;
-    // What waits for its neighbours has them all, also where the input ends in damage.
+    // Waiting routes get no further neighbours, even if the input ends in damage.
     let settled = linux.end(&mut out);
     out.report.bytes = bytes;
     out.report.input_bytes = opened.taken.get();
@@ -56,11 +59,11 @@ pub(crate) fn load(
     settled
 }
 
-/// Reads the input until a route names its table.
+/// Whether any route of the input names its table.
 fn tables_are_named(job: &Job<'_>) -> Result<bool, FeedError> {
     let mut named = false;
     let opened = job.open()?;
-    // Damage is met again, and told, by the load.
+    // The load repeats and reports any damage.
     let _ = read(opened.input, job.options.limits.record, |value, _| {
         named |= value.get("table").is_some();
         Ok(!named)
@@ -68,7 +71,7 @@ fn tables_are_named(job: &Job<'_>) -> Result<bool, FeedError> {
     Ok(named)
 }
 
-/// A route in JSON. Unknown fields are passed over, as are unknown words of a line.
+/// A route in JSON. Unknown fields are ignored, as are unknown words of a line.
 #[derive(Deserialize)]
 struct JsonRoute {
     dst: String,
@@ -88,12 +91,12 @@ struct JsonRoute {
     prefsrc: Option<String>,
     expires: Option<Value>,
     error: Option<Value>,
-    /// [`JsonRoute::table`] as text, which the route borrows.
+    /// Text of [`JsonRoute::table`], which the [`IpRoute`] borrows.
     #[serde(skip)]
     table_text: Option<String>,
 }
 
-/// A next hop in JSON: that of the route itself, or one of its `nexthops`.
+/// A next hop in JSON, of the route itself or in its `nexthops`.
 #[derive(Deserialize)]
 struct JsonHop {
     gateway: Option<String>,
@@ -116,7 +119,7 @@ struct JsonVia {
     host: String,
 }
 
-/// The text of a value that is text or a number.
+/// Text of a string or a number.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -178,35 +181,39 @@ impl JsonRoute {
     }
 }
 
-/// How reading ended.
+/// Result of reading all arrays.
 struct Ended {
-    /// Bytes that were received.
+    /// Bytes received from the stream.
     bytes: u64,
     end: Result<(), Failure>,
 }
 
-/// Why reading ended early.
+/// Reason for stopping before the end of the input.
 enum Failure {
-    /// The caller said so.
+    /// The callback returned an error.
     Caller(FeedError),
     /// The stream failed.
     Stream(io::Error),
-    /// This is no JSON.
+    /// The JSON is malformed.
     Json(FeedError),
 }
 
 impl Ended {
-    fn end(self, codec: Option<crate::Codec>) -> Result<(), FeedError> {
+    fn end(self, codec: Option<Codec>) -> Result<(), FeedError> {
         match self.end {
             Ok(()) => Ok(()),
             Err(Failure::Caller(error) | Failure::Json(error)) => Err(error),
-            Err(Failure::Stream(error)) => Err(explain(error, codec, self.bytes)),
+            Err(Failure::Stream(error)) => {
+                Err(FeedError::stream(self.bytes, explain(error, codec)))
+            }
         }
     }
 }
 
-/// Reads the elements of all arrays, each of at most `limit` bytes. The caller gets each with the
-/// position in the stream from which it was read, and may stop with `false`.
+/// Passes the elements of all arrays, each of at most `limit` bytes, to a callback.
+///
+/// The callback receives each element with its position in the stream, and stops the reading by
+/// returning `false`.
 fn read(
     mut input: Input<'_>,
     limit: usize,
@@ -222,7 +229,7 @@ fn read(
         match json.end() {
             Ok(()) => break Ok(()),
             Err(error) if error.is_io() => break Err(error),
-            // There is another array.
+            // Another array follows.
             Err(_) => {}
         }
         let routes = Routes { stream: &stream, each: &mut each, stop: &mut stop };
@@ -238,10 +245,10 @@ fn read(
     Ended { bytes: stream.offset.get(), end }
 }
 
-/// Where the parser is in its input, and how far it may go on.
+/// Position of the parser, and the bytes it may still read.
 struct Stream {
     limit: usize,
-    /// Bytes that the current element may still have.
+    /// Bytes left to the current element.
     left: Cell<usize>,
     offset: Cell<u64>,
 }
@@ -264,7 +271,7 @@ impl Stream {
     }
 }
 
-/// An input as the parser reads it.
+/// Reader of an input for the JSON parser, with the limit on an element.
 struct Window<'a, 's> {
     input: Input<'a>,
     stream: &'s Stream,
@@ -289,11 +296,11 @@ impl Read for Window<'_, '_> {
     }
 }
 
-/// The elements of one array, handed out one by one.
+/// Visitor that passes the elements of one array to the callback.
 struct Routes<'s, E> {
     stream: &'s Stream,
     each: &'s mut E,
-    /// Set when the caller wants no more.
+    /// Set when the callback stops the reading.
     stop: &'s mut Option<Result<(), FeedError>>,
 }
 

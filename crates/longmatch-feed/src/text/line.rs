@@ -1,141 +1,54 @@
-//! One line of text, classified and parsed.
+//! Vocabulary of the line parsers: meanings, words and prefixes of lines.
 
 use std::net::IpAddr;
 
 use longmatch::{IpPrefix, ParsePrefixError};
 
-use super::bgpdump::{self, DumpLine};
-use super::ip_route;
-use super::linux::{Hops, IpRoute, Target};
-use crate::error::LineError;
+use super::error::LineError;
+use super::linux::{Hops, IpRoute};
 use crate::options::IpFamily;
 
-/// What a line says.
+/// Meaning of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Line<'a> {
-    /// Nothing: blank, a comment, or a line without a route.
+    /// No route: a blank line, a comment, or a message without routes.
     Nothing,
+    /// A prefix and its next hop.
     Announce(IpPrefix, &'a str),
     /// A prefix that is its own next hop.
     Own(IpPrefix),
+    /// A withdrawn prefix.
     Withdraw(IpPrefix),
-    /// A line of `ip route`, whose next hops may be on the lines that follow.
+    /// A line of `ip route`; its next hops may be on the following lines.
     Route(IpRoute<&'a str>),
-    /// Next hops of the route before.
+    /// Next hops of the previous route.
     NextHops(Hops<&'a str>),
     /// A line of `bgpdump -m`.
     Dump(DumpLine<'a>),
 }
 
-/// How to read what a line leaves open.
+/// Options for parsing a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) mask_host_bits: bool,
     pub(crate) default_family: Option<IpFamily>,
 }
 
-/// Parses one line.
-#[inline]
-pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineError> {
-    let (first, rest) = word(line);
-    match first.as_bytes() {
-        [] | [b'#', ..] => return Ok(Line::Nothing),
-        b"A" => return announce(rest, rules),
-        b"W" => return withdraw(rest, rules),
-        [b'T' | b'B', ..] if line.contains('|') => return bgpdump::parse(line.trim_ascii(), rules),
-        // Every other word that may start a line is lower case and longer than an IPv6 group.
-        [b'a'..=b'z', _, _, _, b'a'..=b'z', ..] => {
-            if let Some(line) = ip_route::parse_by_first_word(first, rest, rules)? {
-                return Ok(line);
-            }
-        }
-        _ => {}
-    }
-    let prefix = target(first, rules)?;
-    let (second, tail) = word(rest);
-    match second.as_bytes() {
-        // Its next hops may be on the lines that follow.
-        [] | [b'#', ..] => Ok(Line::Route(IpRoute::new(Target::Prefix(prefix)))),
-        b"via" | b"dev" if tail.trim_ascii().is_empty() => Err(LineError::MissingNextHop),
-        _ if ip_route::is_keyword(second) && !tail.trim_ascii().is_empty() => {
-            ip_route::parse_route(Target::Prefix(prefix), rest)
-        }
-        _ => columns((first, prefix), second, tail, rules),
-    }
+/// A route that a peer announced or withdrew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct DumpLine<'a> {
+    pub(crate) peer: IpAddr,
+    pub(crate) asn: u32,
+    pub(crate) prefix: IpPrefix,
+    /// `None` for a withdrawal.
+    pub(crate) next_hop: Option<&'a str>,
+    /// ADD-PATH path identifier.
+    pub(crate) path: Option<u32>,
+    /// Whether the line is a route of a table instead of an update.
+    pub(crate) is_table: bool,
 }
 
-/// Parses `prefix next-hop`; or, if there is a netmask where the next hop would be, `network
-/// netmask next-hop` or `network netmask`.
-#[inline]
-fn columns<'a>(
-    (first, prefix): (&str, IpPrefix),
-    second: &'a str,
-    tail: &'a str,
-    rules: Rules,
-) -> Result<Line<'a>, LineError> {
-    // Most prefixes have a length: settle those without looking at the next hop.
-    if !first.contains('/')
-        && let Some(prefix) = masked(prefix.addr(), second, rules)?
-    {
-        return match word(tail) {
-            ("", _) => Ok(Line::Own(prefix)),
-            (comment, _) if comment.starts_with('#') => Ok(Line::Own(prefix)),
-            (next_hop, tail) => end(tail).map(|()| Line::Announce(prefix, next_hop)),
-        };
-    }
-    end(tail).map(|()| Line::Announce(prefix, second))
-}
-
-/// The prefix of an address and a netmask; `None` if the second word is no netmask but a next hop.
-///
-/// An address that begins with the byte 0 or 255 is no next hop of an IPv4 route, so it must be
-/// meant as a mask; as are IPv6 addresses that begin with 16 ones.
-fn masked(network: IpAddr, second: &str, rules: Rules) -> Result<Option<IpPrefix>, LineError> {
-    let Ok(mask) = second.parse::<IpAddr>() else { return Ok(None) };
-    let (bits, width, meant) = match (network, mask) {
-        (IpAddr::V4(_), IpAddr::V4(mask)) => {
-            (u128::from(mask.to_bits()) << 96, 32, matches!(mask.octets()[0], 0 | 255))
-        }
-        (IpAddr::V6(_), IpAddr::V6(mask)) => (mask.to_bits(), 128, mask.segments()[0] == 0xffff),
-        _ => return Ok(None),
-    };
-    let len = bits.leading_ones();
-    if len + bits.trailing_zeros() < 128 {
-        return if meant { Err(LineError::Netmask { mask }) } else { Ok(None) };
-    }
-    // At most `width`, as the bits of IPv4 end there.
-    let len = len.min(width) as u8;
-    // To drop all of an address is never meant.
-    let parsed = match rules.mask_host_bits && len > 0 {
-        true => IpPrefix::masked(network, len),
-        false => IpPrefix::new(network, len),
-    };
-    parsed.map(Some).map_err(|_| LineError::NetworkBits { network, mask })
-}
-
-fn announce(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
-    let (first, rest) = word(rest);
-    let (second, tail) = word(rest);
-    if first.is_empty() {
-        return Err(LineError::MissingPrefix);
-    }
-    let prefix = target(first, rules)?;
-    if second.is_empty() || second.starts_with('#') {
-        return Err(LineError::MissingNextHop);
-    }
-    columns((first, prefix), second, tail, rules)
-}
-
-fn withdraw(rest: &str, rules: Rules) -> Result<Line<'_>, LineError> {
-    let (first, tail) = word(rest);
-    if first.is_empty() {
-        return Err(LineError::MissingPrefix);
-    }
-    let prefix = target(first, rules)?;
-    end(tail).map(|()| Line::Withdraw(prefix))
-}
-
-/// Nothing or a comment may follow.
+/// Checks that only a comment follows.
 #[inline]
 pub(crate) fn end(tail: &str) -> Result<(), LineError> {
     match word(tail).0 {
@@ -145,7 +58,7 @@ pub(crate) fn end(tail: &str) -> Result<(), LineError> {
     }
 }
 
-/// The first word of a text, and what follows it.
+/// Splits a text after its first word.
 #[inline]
 pub(crate) fn word(text: &str) -> (&str, &str) {
     let text = text.trim_ascii_start();
@@ -155,7 +68,7 @@ pub(crate) fn word(text: &str) -> (&str, &str) {
     }
 }
 
-/// A prefix, or an address that stands for its host prefix.
+/// Parses a prefix, or an address as its host prefix.
 #[inline]
 pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, LineError> {
     let parsed = if !text.contains('/') {
@@ -169,129 +82,7 @@ pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, LineError> {
     parsed.map_err(|error| LineError::Prefix { text: shorten(text), error })
 }
 
-/// The start of a word, for an error message.
+/// The first characters of a word, for an error message.
 pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(64).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn announce(prefix: &str, next_hop: &'static str) -> Result<Line<'static>, LineError> {
-        Ok(Line::Announce(prefix.parse().unwrap(), next_hop))
-    }
-
-    fn parse(line: &str) -> Result<Line<'_>, LineError> {
-        super::parse(line, Rules::default())
-    }
-
-    #[test]
-    fn plain_lines() {
-        assert_eq!(parse("192.0.2.0/24 a"), announce("192.0.2.0/24", "a"));
-        assert_eq!(parse(" \t192.0.2.0/24\t10.0.0.1  # why"), announce("192.0.2.0/24", "10.0.0.1"));
-        assert_eq!(parse("192.0.2.1 a"), announce("192.0.2.1/32", "a"));
-        assert_eq!(parse("2001:db8::1 a"), announce("2001:db8::1/128", "a"));
-        assert_eq!(parse("A 2001:db8::/32 7"), announce("2001:db8::/32", "7"));
-        assert_eq!(parse("dead:beef::/32 x"), announce("dead:beef::/32", "x"));
-        assert_eq!(parse("W ::/0"), Ok(Line::Withdraw("::/0".parse().unwrap())));
-        assert_eq!(parse("10.0.0.0/8 table"), announce("10.0.0.0/8", "table"));
-        for nothing in ["", "  ", "# x", "#", "\t#\t"] {
-            assert_eq!(parse(nothing), Ok(Line::Nothing), "{nothing:?}");
-        }
-    }
-
-    #[test]
-    fn ipv4_mapped_prefixes_stay_as_they_are() {
-        assert_eq!(parse("::ffff:10.0.0.0/104 a"), announce("::ffff:a00:0/104", "a"));
-    }
-
-    #[test]
-    fn prefixes_that_are_none() {
-        let bad = [
-            "10.0.0.0/33",
-            "10.0.0.0/-1",
-            "10.0.0.0/",
-            "/",
-            "/8",
-            "010.1.1.1",
-            "010.1.1.0/24",
-            "10.0.0.1/8",
-            "fe80::1%eth0",
-            "fe80::%eth0/64",
-            "::/129",
-            "10.1.1",
-            "x",
-            "é/8",
-            "|",
-            "unicast",
-            "anycast",
-            "defaul",
-            "defaultt",
-            "nexthopp",
-        ];
-        for text in bad {
-            for line in [format!("{text} a"), format!("A {text} a"), format!("W {text}")] {
-                match parse(&line) {
-                    Err(LineError::Prefix { .. }) => {}
-                    // Here the next word, `a`, is the target.
-                    other if line.ends_with("cast a") => assert!(other.is_err(), "{line:?}"),
-                    other => panic!("{line:?}: {other:?}"),
-                }
-            }
-        }
-        assert_eq!(
-            super::parse("10.0.0.1/8 a", Rules { mask_host_bits: true, ..Rules::default() }),
-            announce("10.0.0.0/8", "a")
-        );
-    }
-
-    #[test]
-    fn words_that_are_missing_or_too_many() {
-        let open = Ok(Line::Route(IpRoute::new(Target::Prefix("10.0.0.0/8".parse().unwrap()))));
-        assert_eq!((parse("10.0.0.0/8"), parse("10.0.0.0/8 # x")), (open.clone(), open));
-        assert_eq!(parse("A 10.0.0.0/8"), Err(LineError::MissingNextHop));
-        assert_eq!(parse("10.0.0.0/8 via "), Err(LineError::MissingNextHop));
-        assert_eq!(parse("10.0.0.0/8 dev"), Err(LineError::MissingNextHop));
-        assert_eq!(parse("A"), Err(LineError::MissingPrefix));
-        assert_eq!(parse("W "), Err(LineError::MissingPrefix));
-        assert!(matches!(parse("10.0.0.0/8 a b"), Err(LineError::Trailing { .. })));
-        assert!(matches!(parse("W 10.0.0.0/8 a"), Err(LineError::Trailing { .. })));
-    }
-
-    #[test]
-    fn columns_of_network_and_netmask() {
-        assert_eq!(parse("10.0.0.0 255.0.0.0 a"), announce("10.0.0.0/8", "a"));
-        assert_eq!(parse("A 10.0.0.0 255.255.0.0 a # b"), announce("10.0.0.0/16", "a"));
-        assert_eq!(parse("0.0.0.0 0.0.0.0 a"), announce("0.0.0.0/0", "a"));
-        assert_eq!(parse("10.0.0.1 255.255.255.255 a"), announce("10.0.0.1/32", "a"));
-        assert_eq!(parse("2001:db8:: ffff:ffff:: a"), announce("2001:db8::/32", "a"));
-        let own = |prefix: &str| Ok(Line::Own(prefix.parse().unwrap()));
-        assert_eq!(parse("10.0.0.0 255.0.0.0"), own("10.0.0.0/8"));
-        assert_eq!(parse("A 10.0.0.0 255.0.0.0 # b"), own("10.0.0.0/8"));
-        assert_eq!(parse("10.128.0.0 255.128.0.0"), own("10.128.0.0/9"));
-        assert_eq!(parse("192.0.0.0 192.0.0.0"), own("192.0.0.0/2"));
-        for mask in ["255.0.255.0", "0.0.0.255", "0.255.255.255", "255.255.255.253"] {
-            for tail in ["", " a"] {
-                let line = format!("10.0.0.0 {mask}{tail}");
-                assert!(matches!(parse(&line), Err(LineError::Netmask { .. })), "{line}");
-            }
-        }
-        for line in ["10.0.0.1 255.0.0.0", "10.0.0.1 0.0.0.0 a", "2001:db8::1 ffff:: a"] {
-            assert!(matches!(parse(line), Err(LineError::NetworkBits { .. })), "{line}");
-        }
-        let rules = Rules { mask_host_bits: true, ..Rules::default() };
-        assert_eq!(super::parse("10.0.0.1 255.0.0.0", rules), own("10.0.0.0/8"));
-        assert!(super::parse("10.0.0.1 0.0.0.0", rules).is_err());
-    }
-
-    #[test]
-    fn addresses_that_are_no_netmasks_are_next_hops() {
-        assert_eq!(parse("10.0.0.1 192.0.2.1"), announce("10.0.0.1/32", "192.0.2.1"));
-        assert_eq!(parse("10.0.0.0/8 255.0.0.0"), announce("10.0.0.0/8", "255.0.0.0"));
-        assert_eq!(parse("10.0.0.1 2001:db8::1"), announce("10.0.0.1/32", "2001:db8::1"));
-        assert_eq!(parse("2001:db8::1 fe80::1"), announce("2001:db8::1/128", "fe80::1"));
-        assert_eq!(parse("10.0.0.1 255"), announce("10.0.0.1/32", "255"));
-        assert!(matches!(parse("10.0.0.1 192.0.2.1 a"), Err(LineError::Trailing { .. })));
-    }
 }

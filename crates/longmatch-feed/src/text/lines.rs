@@ -1,29 +1,29 @@
-//! A stream cut into lines, in bounded memory.
+//! Splitting of a stream into lines, in bounded memory.
 
 use std::io;
 
 use memchr::memchr;
 
-use crate::error::LineError;
+use super::error::LineError;
 use crate::input::Input;
 
-/// UTF-8's byte-order mark.
+/// Byte-order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Why there is no next line.
+/// Error of reading a line.
 pub(crate) enum LinesError {
-    /// This line is wrong; the next one can be read.
+    /// The line is invalid; the next line can still be read.
     Line(LineError),
     /// The stream failed.
     Io(io::Error),
 }
 
-/// The lines of a stream, without their ends.
+/// The lines of a stream, without line ends.
 pub(crate) struct Lines<'a> {
     input: Input<'a>,
     limit: usize,
     number: u64,
-    /// Bytes of the window that the last line took.
+    /// Bytes of the window that the last line fills.
     taken: usize,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Lines<'a> {
         &self.input
     }
 
-    /// The next line, `None` after the last.
+    /// Returns the next line, `None` after the last.
     #[inline]
     pub(crate) fn next_line(&mut self) -> Result<Option<&str>, LinesError> {
         self.input.consume(self.taken);
@@ -61,7 +61,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The length of the line at the start of the window, whose end is brought into it.
+    /// Fills the window up to the end of a line. Returns the length of the line.
     #[inline]
     fn find_end(&mut self) -> Result<Option<usize>, LinesError> {
         let mut scanned = 0;
@@ -85,8 +85,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What is left at the end of the stream: a line without an end, or nothing. A line that an
-    /// error cut off is no line.
+    /// Returns the length of the last line, which has no line end, or `None` for an empty rest. After
+    /// a read error the rest is not a line.
     fn last_line(&mut self, len: usize) -> Result<Option<usize>, LinesError> {
         if let Some(error) = self.input.take_error() {
             self.taken = len;
@@ -100,7 +100,7 @@ impl<'a> Lines<'a> {
         Ok(Some(len))
     }
 
-    /// Drops everything up to the end of the line, however far that is.
+    /// Drops the rest of a line of any length.
     fn skip_line(&mut self) {
         loop {
             let window = self.input.window();
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(texts(b"0123456789", 9), ["!"]);
     }
 
-    /// The row "a 1 GiB line", smaller here: memory stays at a few steps.
+    /// The case "a 1 GiB line", scaled down: the window stays within a few steps.
     #[test]
     fn an_endless_line_is_skipped_in_bounded_memory() {
         use std::io::Read;

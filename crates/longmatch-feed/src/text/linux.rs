@@ -1,33 +1,35 @@
-//! Which of the routes that `ip route` prints are a table's: what Linux does with them.
+//! Selection of `ip route` routes, as Linux selects them.
 //!
-//! Routes of other tables and for a type of service are left out, and so are dead next hops. Of
-//! several routes to one prefix the one with the lowest metric is taken. A `default` says nothing
-//! of its family; where its line does not either, it waits for its neighbours.
+//! The selection skips routes of other tables, routes for one type of service and dead next hops.
+//! Among several routes to one prefix it chooses the one with the lowest metric. The word `default`
+//! does not show a family; if its line does not show one either, the route waits until the
+//! neighbouring lines are known.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use longmatch::IpPrefix;
 
+use super::error::LineError;
 use super::output::Output;
-use crate::error::{FeedError, LineError, Place, Problem};
+use crate::error::{FeedError, Place, Problem};
 use crate::options::{IpFamily, IpTable, Options};
 
-/// `default` routes that may wait for their family, so that memory is bounded.
+/// Greatest number of `default` routes that wait for their family, to bound the memory.
 const MAX_WAITING: usize = 256;
-/// The metric of IPv6 routes that are printed without one (`IP6_RT_PRIO_USER` of the kernel).
+/// Metric of IPv6 routes printed without a metric (`IP6_RT_PRIO_USER` in the kernel).
 const IPV6_METRIC: u32 = 1024;
 
-/// What a route leads to.
+/// Destination of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     Prefix(IpPrefix),
-    /// All addresses of a family.
+    /// All addresses of a family that the word `default` does not show.
     Default,
 }
 
-/// The preference that an IPv6 router claims for itself (RFC 4191). Of equal metrics Linux takes
-/// the highest; greater values are worse here, as with metrics.
+/// Router preference of IPv6 (RFC 4191). Linux prefers the highest among equal metrics; here greater
+/// values are worse, as for metrics.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) enum Preference {
     High,
@@ -37,7 +39,7 @@ pub(crate) enum Preference {
 }
 
 impl Preference {
-    /// Reads the value of `pref`; what is not known is medium, as the RFC says.
+    /// Parses the value of `pref`. Unknown values mean medium, as in the RFC.
     pub(crate) fn parse(text: &str) -> Self {
         match text {
             "high" => Self::High,
@@ -47,7 +49,7 @@ impl Preference {
     }
 }
 
-/// One next hop, as far as it has been read.
+/// One next hop, possibly incomplete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop<S> {
     pub(crate) gateway: Option<S>,
@@ -65,13 +67,13 @@ impl<S> Default for Hop<S> {
 /// The next hops of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hops<S> {
-    /// The first with the greatest weight that is not dead, and its weight.
+    /// The first usable next hop with the greatest weight, and its weight.
     best: Option<(u32, S)>,
-    /// How many there are.
+    /// Number of next hops.
     pub(crate) all: u32,
-    /// How many of them are dead.
+    /// Number of dead next hops.
     pub(crate) dead: u32,
-    /// The route's family, as far as next hops and attributes tell.
+    /// Family of the route, if the next hops or attributes show it.
     pub(crate) family: Option<IpFamily>,
 }
 
@@ -82,12 +84,12 @@ impl<S> Default for Hops<S> {
 }
 
 impl<S> Hops<S> {
-    /// One that is always usable, of a route of this family.
+    /// A single usable next hop of a route of this family.
     pub(crate) fn one(text: S, family: Option<IpFamily>) -> Self {
         Self { best: Some((1, text)), all: 1, dead: 0, family }
     }
 
-    /// Adds a next hop, if it is one: its gateway, else its device.
+    /// Adds a next hop: its gateway, else its device. Ignores a next hop with neither.
     pub(crate) fn add(&mut self, hop: Hop<S>) {
         let Some(text) = hop.gateway.or(hop.device) else { return };
         let best = (!hop.dead).then_some((hop.weight, text));
@@ -114,19 +116,19 @@ impl<S> Hops<S> {
     }
 }
 
-/// A route as `ip` prints it, with borrowed or with owned text.
+/// A route as `ip` prints it, with borrowed or owned text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct IpRoute<S> {
     pub(crate) target: Target,
     pub(crate) metric: Option<u32>,
     pub(crate) preference: Preference,
     pub(crate) table: Option<S>,
-    /// Whether the route is for packets of one type of service only.
+    /// Whether the route applies only to packets of one type of service.
     pub(crate) service: bool,
     pub(crate) hops: Hops<S>,
 }
 
-/// A route that waits.
+/// A route kept beyond its line.
 type OwnedRoute = IpRoute<Box<str>>;
 
 impl<S> IpRoute<S> {
@@ -162,25 +164,25 @@ impl IpRoute<&str> {
     }
 }
 
-/// The routes of one input, and which of them are taken.
+/// State of the selection in one input.
 pub(crate) struct Linux {
     table: IpTable,
-    /// Whether routes that are printed without a table are of the wanted one.
+    /// Whether routes without a table belong to the requested table.
     unmarked: bool,
     default_family: Option<IpFamily>,
-    /// How good the route is that each prefix has: lower is better.
+    /// Rank of the selected route of each prefix; lower is better.
     ranks: HashMap<IpPrefix, (u32, Preference)>,
-    /// The family of the last route that tells.
+    /// Family of the last route with a known family.
     previous: Option<IpFamily>,
-    /// `default` routes since then, whose family is not known.
+    /// `default` routes of unknown family after that route.
     waiting: Vec<(Place, OwnedRoute)>,
-    /// A route whose next hops are on the lines that follow.
+    /// A route whose next hops are on the following lines.
     open: Option<(Place, OwnedRoute)>,
 }
 
 impl Linux {
-    /// Nothing yet. `tables_are_named` says whether any route of the input names its table; it
-    /// matters only for [`Linux::must_know_tables`].
+    /// Starts an input. `tables_are_named` states whether any of its routes names a table; only
+    /// options for which [`Linux::must_know_tables`] holds need it.
     pub(crate) fn new(options: &Options, tables_are_named: bool) -> Self {
         Self {
             table: options.ip_table.clone(),
@@ -193,13 +195,13 @@ impl Linux {
         }
     }
 
-    /// Whether it matters if any route of the input names its table. `ip route show table X` names
-    /// none; the output for all tables names all but the main one.
+    /// Whether the selection depends on named tables. The output of `ip route show table X` names no
+    /// table; the output for all tables names every table except the main one.
     pub(crate) fn must_know_tables(options: &Options) -> bool {
         !options.ip_table.is_main()
     }
 
-    /// Takes a line with a route. If it has no next hop, those of the lines that follow are its.
+    /// Handles a line with a route. A route without next hops gets those of the following lines.
     pub(crate) fn route(
         &mut self,
         route: IpRoute<&str>,
@@ -214,7 +216,7 @@ impl Linux {
         self.complete(route, place, out)
     }
 
-    /// Takes a line with a next hop.
+    /// Handles a line with a next hop.
     pub(crate) fn next_hops(&mut self, hops: Hops<&str>) -> Result<(), LineError> {
         let Some((_, route)) = &mut self.open else { return Err(LineError::StrayNextHop) };
         let Hops { best, all, dead, family } = hops;
@@ -223,7 +225,7 @@ impl Linux {
         Ok(())
     }
 
-    /// Takes note of a route that is not from `ip route`: it replaces what the prefix had.
+    /// Handles a route of another format, which replaces the selected route of its prefix.
     #[inline]
     pub(crate) fn other(
         &mut self,
@@ -240,13 +242,13 @@ impl Linux {
         Ok(())
     }
 
-    /// Ends the input.
+    /// Completes all routes at the end of the input.
     pub(crate) fn end(&mut self, out: &mut Output<'_>) -> Result<(), FeedError> {
         self.close(out)?;
         self.settle(None, out)
     }
 
-    /// Ends a route whose next hops were on lines of their own.
+    /// Completes a route whose next hops are on separate lines.
     fn close(&mut self, out: &mut Output<'_>) -> Result<(), FeedError> {
         match self.open.take() {
             None => Ok(()),
@@ -257,7 +259,7 @@ impl Linux {
         }
     }
 
-    /// Takes a route with all its next hops.
+    /// Handles a route with all its next hops.
     fn complete(
         &mut self,
         route: IpRoute<&str>,
@@ -285,7 +287,7 @@ impl Linux {
         }
     }
 
-    /// Whether a route is one that packets take. Counts those that are not.
+    /// Whether Linux uses the route for packets of the requested table. Counts skipped routes.
     fn is_wanted(&self, route: &IpRoute<&str>, out: &mut Output<'_>) -> bool {
         let in_table = route.table.map_or(self.unmarked, |table| self.table.is(table));
         if !in_table {
@@ -299,7 +301,7 @@ impl Linux {
         false
     }
 
-    /// Takes a route if it is the best to its prefix so far.
+    /// Sends a route to the sink if it is the best one to its prefix so far.
     fn choose(
         &mut self,
         prefix: IpPrefix,
@@ -313,7 +315,7 @@ impl Linux {
         let known = self.ranks.get(&prefix).map(|known| rank.cmp(known));
         let usable = u64::from(route.hops.all - route.hops.dead);
         match known {
-            // Of equal routes the first is taken, and their next hops are several of one route.
+            // The first of equal routes wins; the others are further next hops of it.
             Some(Ordering::Equal) => {
                 out.report.extra_next_hops += usable;
                 return Ok(());
@@ -330,7 +332,7 @@ impl Linux {
         out.announce(prefix, next_hop, place)
     }
 
-    /// Takes note of a route whose family is known.
+    /// Records a route of known family, and settles the waiting routes before it.
     #[inline]
     fn neighbour(&mut self, family: IpFamily, out: &mut Output<'_>) -> Result<(), FeedError> {
         if !self.waiting.is_empty() {
@@ -340,8 +342,8 @@ impl Linux {
         Ok(())
     }
 
-    /// Gives the waiting routes the family of their neighbours, `next` being that of the one
-    /// behind them.
+    /// Sets the family of the waiting routes from their neighbours; `next` is the family of the
+    /// following route.
     fn settle(&mut self, next: Option<IpFamily>, out: &mut Output<'_>) -> Result<(), FeedError> {
         let family = match (self.previous, next) {
             (Some(before), Some(after)) if before != after => self.default_family,

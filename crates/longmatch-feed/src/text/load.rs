@@ -1,18 +1,19 @@
-//! Lines into a sink.
+//! Loading of lines into a sink.
 
 use super::dump::{Count, Dump};
-use super::line::{self, Line, Rules};
+use super::line::{Line, Rules};
 use super::lines::{Lines, LinesError};
 use super::linux::Linux;
 use super::output::Output;
+use super::parse::parse;
 use crate::decompress::explain;
 use crate::error::{FeedError, Place};
-use crate::load::{Job, Opened};
 use crate::peers::Peers;
 use crate::report::Report;
 use crate::sink::Sink;
+use crate::source::{Job, Opened};
 
-/// Loads all lines of a job's input.
+/// Loads all lines of an input.
 pub(crate) fn load(
     job: &Job<'_>,
     opened: Opened<'_>,
@@ -48,7 +49,7 @@ struct Load<'j, 's> {
     job: &'j Job<'j>,
     rules: Rules,
     linux: Linux,
-    /// There from the first bgpdump line on.
+    /// Set at the first bgpdump line.
     dump: Option<Dump>,
     out: Output<'s>,
 }
@@ -64,7 +65,7 @@ impl Load<'_, '_> {
         }
     }
 
-    /// Takes one line. False at the end.
+    /// Loads one line. Returns false at the end of the input.
     #[inline]
     fn step(&mut self, lines: &mut Lines<'_>) -> Result<bool, FeedError> {
         let number = lines.number() + 1;
@@ -73,22 +74,23 @@ impl Load<'_, '_> {
             Ok(None) => return Ok(false),
             Err(LinesError::Line(error)) => return Err(FeedError::line(number, error)),
             Err(LinesError::Io(error)) => {
-                // What waits for its neighbours has them all.
+                // Waiting routes get no further neighbours.
                 self.linux.end(&mut self.out)?;
                 let codec = self.out.report.codec;
-                return Err(explain(error, codec, lines.input().received()));
+                return Err(FeedError::stream(lines.input().received(), explain(error, codec)));
             }
         };
-        let line = line::parse(text, self.rules).map_err(|error| FeedError::line(number, error))?;
+        let line = parse(text, self.rules).map_err(|error| FeedError::line(number, error))?;
         self.take(line, number)?;
         Ok(true)
     }
 
+    /// Loads the routes of a line.
     #[inline]
     fn take(&mut self, line: Line<'_>, number: u64) -> Result<(), FeedError> {
         let place = Place::Line(number);
         let out = &mut self.out;
-        // Only blank lines and comments may stand between a route and its next hops.
+        // Only blank lines and comments may separate a route from its next hops.
         match line {
             Line::Announce(prefix, next_hop) => {
                 self.linux.other(prefix, out)?;
@@ -122,7 +124,7 @@ impl Load<'_, '_> {
     }
 }
 
-/// Reads the whole input once to count the routes of each peer.
+/// Counts the routes of each peer in one pass over the input.
 fn count_peers(job: &Job<'_>) -> Result<Peers, FeedError> {
     let mut count = Count::default();
     read_all(job, |line| {
@@ -134,7 +136,7 @@ fn count_peers(job: &Job<'_>) -> Result<Peers, FeedError> {
     Ok(count.peers)
 }
 
-/// Reads the input until a route names its table.
+/// Whether any route of the input names its table.
 fn tables_are_named(job: &Job<'_>) -> Result<bool, FeedError> {
     let mut named = false;
     read_all(job, |line| {
@@ -144,7 +146,7 @@ fn tables_are_named(job: &Job<'_>) -> Result<bool, FeedError> {
     Ok(named)
 }
 
-/// Reads the whole input before it is loaded, as long as `go_on` says so.
+/// Reads the input in a pass before the load, until `go_on` returns false.
 fn read_all(job: &Job<'_>, mut go_on: impl FnMut(Line<'_>) -> bool) -> Result<(), FeedError> {
     let opened = job.open()?;
     let mut lines = Lines::new(opened.input, job.options.limits.line);
@@ -152,18 +154,19 @@ fn read_all(job: &Job<'_>, mut go_on: impl FnMut(Line<'_>) -> bool) -> Result<()
         let number = lines.number() + 1;
         let error = match lines.next_line() {
             Ok(None) => return Ok(()),
-            Ok(Some(text)) => match line::parse(text, rules(job)) {
+            Ok(Some(text)) => match parse(text, rules(job)) {
                 Ok(line) if go_on(line) => continue,
                 Ok(_) => return Ok(()),
                 Err(error) => FeedError::line(number, error),
             },
             Err(LinesError::Line(error)) => FeedError::line(number, error),
             Err(LinesError::Io(error)) => {
-                // The load meets this again, after it has taken what comes before.
+                // The load repeats this error after it has loaded the lines before it.
                 if job.options.lenient {
                     return Ok(());
                 }
-                return Err(explain(error, opened.codec, lines.input().received()));
+                let error = explain(error, opened.codec);
+                return Err(FeedError::stream(lines.input().received(), error));
             }
         };
         if !job.options.lenient {

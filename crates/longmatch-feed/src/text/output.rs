@@ -1,10 +1,10 @@
-//! Where the routes of text and JSON go, and what happens to their errors.
+//! Output of the text and JSON parsers: routes to the sink, errors to the report.
 
 use longmatch::IpPrefix;
 
-use crate::error::{FeedError, Place, Problem, SinkError};
+use crate::error::{FeedError, Place, Problem};
 use crate::report::Report;
-use crate::sink::Sink;
+use crate::sink::{Sink, SinkError};
 
 /// The sink and the report of one load.
 pub(crate) struct Output<'a> {
@@ -14,7 +14,7 @@ pub(crate) struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// Gives out a route.
+    /// Sends a route to the sink.
     #[inline]
     pub(crate) fn announce(
         &mut self,
@@ -26,13 +26,13 @@ impl Output<'_> {
         self.sink.announce(prefix, next_hop).map_err(|error| refused(place, error))
     }
 
-    /// Gives out a withdrawal.
+    /// Sends a withdrawal to the sink.
     pub(crate) fn withdraw(&mut self, prefix: IpPrefix, place: Place) -> Result<(), FeedError> {
         self.report.withdrawn += 1;
         self.sink.withdraw(prefix).map_err(|error| refused(place, error))
     }
 
-    /// Lets an error through, unless the load is lenient and can go on: then it is noted.
+    /// Returns an error, or records it in the report if the load is lenient and can continue.
     #[inline]
     pub(crate) fn pass(&mut self, result: Result<(), FeedError>) -> Result<(), FeedError> {
         match result {

@@ -1,78 +1,78 @@
-//! What may be wrong with a packet capture.
+//! Errors of packet captures.
 
 use std::fmt;
 
 use super::link;
 
-/// What is wrong with a packet capture.
+/// Error of a packet capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TraceError {
     /// The file ends inside a header, a packet or a block.
     CutOff {
-        /// Bytes that it needs.
+        /// Bytes of the header, packet or block.
         needed: u64,
-        /// Bytes that are there.
+        /// Bytes left in the input.
         have: u64,
     },
-    /// A packet's or block's length is over the limit.
+    /// The length of a packet or block is over the limit.
     TooLong {
         /// The length in bytes.
         len: u64,
         /// The limit in bytes.
         limit: u64,
     },
-    /// A version of the format that is not read here.
+    /// The version of the format is not supported.
     Version {
         /// The format's name.
         format: &'static str,
-        /// Its major version.
+        /// Major version.
         major: u16,
-        /// Its minor version.
+        /// Minor version.
         minor: u16,
     },
-    /// Packets of a link type that is not read here.
+    /// The link type of a packet is not supported.
     LinkType {
-        /// The link type's number.
+        /// Number of the link type.
         number: u32,
-        /// The interface with this link type, where a capture may have several.
+        /// The interface with this link type, for formats with several interfaces.
         interface: Option<u32>,
     },
-    /// A section of a pcapng file does not say its byte order.
+    /// The byte-order magic of a pcapng section is invalid.
     ByteOrder,
-    /// A pcapng block's length is impossible.
+    /// The length of a pcapng block is impossible.
     BlockLength {
         /// The length in bytes.
         len: u32,
     },
-    /// The two lengths that a pcapng block states differ.
+    /// The two lengths of a pcapng block differ.
     BlockEnd {
         /// The length at the beginning.
         first: u32,
         /// The length at the end.
         last: u32,
     },
-    /// What is in a pcapng block does not fit into it.
+    /// A field of a pcapng block is longer than the block.
     Block {
-        /// The block's type.
+        /// Type of the block.
         kind: u32,
     },
-    /// A packet of an interface that the pcapng section does not describe.
+    /// The pcapng section does not describe the interface of a packet.
     NoInterface {
         /// The interface.
         index: u32,
-        /// How many there are.
+        /// Number of interfaces described so far.
         interfaces: usize,
     },
-    /// A pcapng section with implausibly many interfaces.
+    /// A pcapng section has implausibly many interfaces.
     Interfaces {
-        /// The greatest number that is read.
+        /// The greatest supported number.
         limit: usize,
     },
 }
 
 impl TraceError {
-    /// Whether what follows the damage can still be read.
+    /// Whether the packets or blocks after this one can still be read.
     pub(crate) fn is_local(&self) -> bool {
         matches!(
             self,
@@ -84,9 +84,9 @@ impl TraceError {
         )
     }
 
-    /// Whether a lenient load keeps what it has.
+    /// Whether a lenient load keeps the destinations before the error.
     pub(crate) fn is_damage(&self) -> bool {
-        // Where all packets have a link type that is not read, nothing is left to keep.
+        // If no packet has a supported link type, there are no destinations to keep.
         !matches!(self, Self::LinkType { interface: None, .. })
     }
 }
@@ -95,7 +95,7 @@ impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CutOff { needed, have } => {
-                write!(f, "the capture is cut off: {needed} bytes are needed, {have} are there")
+                write!(f, "the capture is cut off: it needs {needed} bytes here and has {have}")
             }
             Self::TooLong { len, limit } => write!(
                 f,
@@ -103,7 +103,7 @@ impl fmt::Display for TraceError {
                  the file is damaged here"
             ),
             Self::Version { format, major, minor } => {
-                write!(f, "version {major}.{minor} of {format} is not read here")
+                write!(f, "version {major}.{minor} of {format} is not supported")
             }
             Self::LinkType { number, interface } => {
                 if let Some(interface) = interface {
@@ -113,20 +113,25 @@ impl fmt::Display for TraceError {
                 if let Some(name) = link::foreign_name(*number) {
                     write!(f, " ({name})")?;
                 }
-                write!(f, " are not read here: expected {}", link::EXPECTED)
+                write!(f, " are not supported: expected {}", link::EXPECTED)
             }
-            Self::ByteOrder => f.write_str("the section's byte order is neither of the two"),
+            Self::ByteOrder => {
+                f.write_str("the section's byte order is neither big-endian nor little-endian")
+            }
             Self::BlockLength { len } => {
                 write!(f, "a block of {len} bytes is impossible: the file is damaged here")
             }
             Self::BlockEnd { first, last } => {
-                write!(f, "a block of {first} bytes ends as one of {last} bytes")
+                write!(f, "the two lengths of a block differ: {first} and {last} bytes")
             }
             Self::Block { kind } => {
-                write!(f, "what is in the block of type {kind} does not fit into it")
+                write!(f, "a field of the block of type {kind} is longer than the block")
             }
             Self::NoInterface { index, interfaces } => {
-                write!(f, "a packet of interface {index}, but {interfaces} are described before it")
+                write!(
+                    f,
+                    "a packet has interface {index}, but the number of interfaces before it is {interfaces}"
+                )
             }
             Self::Interfaces { limit } => {
                 write!(f, "more than {limit} interfaces: the file is damaged here")

@@ -1,9 +1,9 @@
-//! From the bytes of a packet to the destination in its outer IP header.
+//! Parser of packets: finds the destination in the outer IP header.
 //!
-//! A packet may be cut off by the snap length anywhere, also right behind the address: nothing but
-//! the bytes up to it is looked at.
+//! The snap length may truncate a packet anywhere, even right after the address. So the parser reads
+//! no byte after the destination.
 
-/// What the packets of a capture begin with.
+/// Link type: the header at the start of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Link {
     /// Two addresses of 6 bytes and an EtherType.
@@ -16,16 +16,16 @@ pub(super) enum Link {
     Ipv6,
     /// The address family in 4 bytes.
     Loopback,
-    /// 14 bytes and an EtherType: what Linux gives for its device `any`.
+    /// 14 bytes and an EtherType: the header of the Linux device `any`.
     Cooked,
-    /// An EtherType and 18 bytes: the second version of that.
+    /// An EtherType and 18 bytes: version 2 of that header.
     Cooked2,
 }
 
-/// The link types that are read, for messages.
+/// Supported link types, for messages.
 pub(super) const EXPECTED: &str = "Ethernet, raw IP, Linux cooked or BSD loopback";
 
-/// Names of some link types that are not read, for messages.
+/// Names of some unsupported link types, for messages.
 pub(super) fn foreign_name(number: u32) -> Option<&'static str> {
     Some(match number {
         6 => "Token Ring",
@@ -43,12 +43,12 @@ pub(super) fn foreign_name(number: u32) -> Option<&'static str> {
     })
 }
 
-/// What was found in a packet.
+/// Result of parsing a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Found {
-    /// A destination, in host order.
+    /// An IPv4 destination in host order.
     Ipv4(u32),
-    /// A destination, in host order.
+    /// An IPv6 destination in host order.
     Ipv6(u128),
     /// No IP header.
     Other,
@@ -57,7 +57,7 @@ pub(super) enum Found {
 mod ether_type {
     pub(super) const IPV4: u16 = 0x0800;
     pub(super) const IPV6: u16 = 0x86dd;
-    /// 802.1Q, 802.1ad, and what QinQ used before that.
+    /// 802.1Q, 802.1ad, and the values of QinQ before 802.1ad.
     pub(super) const VLAN: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
     pub(super) const MPLS: u16 = 0x8847;
     pub(super) const MPLS_MULTICAST: u16 = 0x8848;
@@ -65,12 +65,12 @@ mod ether_type {
 }
 
 impl Link {
-    /// The link type of this number in a capture.
+    /// The link type with this number in a capture.
     pub(super) fn from_number(number: u32) -> Option<Self> {
         Some(match number {
             0 | 108 => Self::Loopback,
             1 => Self::Ethernet,
-            // 12 and 14 are what some systems write where 101 is meant.
+            // Some systems write 12 or 14 instead of 101.
             12 | 14 | 101 => Self::Raw,
             113 => Self::Cooked,
             228 => Self::Ipv4,
@@ -80,7 +80,7 @@ impl Link {
         })
     }
 
-    /// The destination of a packet, `None` when the packet ends before it.
+    /// Returns the destination of a packet, `None` if the packet ends before it.
     #[inline]
     pub(super) fn destination(self, packet: &[u8]) -> Option<Found> {
         match self {
@@ -98,14 +98,14 @@ impl Link {
     }
 }
 
-/// An EtherType and what it says.
+/// Parses an EtherType and its payload.
 #[inline]
 fn typed(bytes: &[u8]) -> Option<Found> {
     let (kind, rest) = bytes.split_first_chunk()?;
     payload(u16::from_be_bytes(*kind), rest)
 }
 
-/// What follows an EtherType.
+/// Parses the payload of an EtherType.
 #[inline]
 fn payload(mut kind: u16, mut rest: &[u8]) -> Option<Found> {
     while ether_type::VLAN.contains(&kind) {
@@ -121,8 +121,8 @@ fn payload(mut kind: u16, mut rest: &[u8]) -> Option<Found> {
     }
 }
 
-/// Labels up to the bottom of the stack (RFC 3032). What follows them is not said; an IP header is
-/// known by its version.
+/// Parses MPLS labels up to the bottom of the stack (RFC 3032). The labels do not show the payload
+/// type; its version field shows an IP header.
 fn mpls(mut rest: &[u8]) -> Option<Found> {
     const BOTTOM: u8 = 1;
     loop {
@@ -134,7 +134,7 @@ fn mpls(mut rest: &[u8]) -> Option<Found> {
     }
 }
 
-/// The header of a PPPoE session (RFC 2516) and PPP's protocol number.
+/// Parses the header of a PPPoE session (RFC 2516) and the PPP protocol number.
 fn pppoe(bytes: &[u8]) -> Option<Found> {
     match bytes.get(6..)?.split_first_chunk()? {
         ([0x00, 0x21], rest) => ipv4(rest),
@@ -143,8 +143,8 @@ fn pppoe(bytes: &[u8]) -> Option<Found> {
     }
 }
 
-/// The address family and a packet of it. The family is in the byte order of the machine that
-/// captured, which the file need not have; but it is small in either.
+/// Parses the address family and the packet. The family is in the byte order of the capturing
+/// machine, which may differ from the byte order of the file; the small number shows which.
 fn loopback(packet: &[u8]) -> Option<Found> {
     let (family, rest) = packet.split_first_chunk()?;
     match family {

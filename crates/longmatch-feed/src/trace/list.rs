@@ -1,4 +1,4 @@
-//! Lists of addresses, one a line.
+//! Lists of addresses, one per line.
 
 use super::collect::Collector;
 use crate::decompress::{Codec, explain};
@@ -6,8 +6,8 @@ use crate::error::FeedError;
 use crate::input::Input;
 use crate::text::{Lines, LinesError, parse_address};
 
-/// Reads all lines; `limit` is the greatest length of one. Empty lines and lines that begin with
-/// `#` are passed over.
+/// Reads all lines; `limit` is the greatest length of a line. Skips empty lines and lines that begin
+/// with `#`.
 pub(super) fn read(
     input: Input<'_>,
     limit: usize,
@@ -37,7 +37,7 @@ fn read_lines(
             },
             Err(LinesError::Line(error)) => Err(error),
             Err(LinesError::Io(error)) => {
-                return Err(explain(error, codec, lines.input().received()));
+                return Err(FeedError::stream(lines.input().received(), explain(error, codec)));
             }
         };
         let taken = address.map(|address| collector.address(address));

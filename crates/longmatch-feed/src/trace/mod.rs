@@ -1,11 +1,11 @@
-//! Destinations in: packet captures, and lists of addresses.
+//! Readers of destinations: packet captures and lists of addresses.
 //!
-//! What a lookup costs depends on which addresses come in which order; here they come from real
-//! traffic. The containers' headers are read by the crate `pcap-parser`; [`link`] walks from there
-//! to the outer IP header, of which nothing but the destination is looked at.
+//! The cost of lookups depends on the addresses and their order; these readers provide the
+//! addresses of real traffic. The crate `pcap-parser` parses the headers of the capture formats;
+//! [`link`] finds the destination in the outer IP header.
 
 mod collect;
-mod error;
+pub(crate) mod error;
 mod link;
 mod list;
 mod pcap;
@@ -15,58 +15,35 @@ mod report;
 use std::io::Read;
 use std::path::Path;
 
-pub use self::error::TraceError;
+pub use self::collect::Trace;
 pub use self::report::{TraceFormat, TraceReport};
 
 use crate::decompress::explain;
 use crate::error::{FeedError, Place, Problem};
-use crate::load::{Opened, open, open_file};
 use crate::options::Options;
+use crate::source::{Opened, open, open_file};
 use collect::Collector;
 
-/// Bytes by which the formats are told apart.
+/// Bytes that determine the format.
 const HEAD_LEN: usize = 12;
 
-/// Destinations in the order of their packets or lines, sorted apart by family.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Trace {
-    /// IPv4 addresses in host order.
-    pub ipv4: Vec<u32>,
-    /// IPv6 addresses in host order.
-    pub ipv6: Vec<u128>,
-    /// What was read, and what was left out.
-    pub report: TraceReport,
-}
-
-impl Trace {
-    /// How many destinations there are.
-    pub fn len(&self) -> usize {
-        self.ipv4.len() + self.ipv6.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// Reads the destinations of a packet capture (pcap or pcapng) or of a list of addresses, one a
-/// line; plain or compressed with gzip, bzip2 or zstd. Which of these it is, is seen from the
-/// content.
+/// Reads the destinations of a packet capture or of a list of addresses.
 ///
-/// Of the options, [`Options::lenient`] and [`Options::limits`] count. More destinations than
-/// [`crate::Limits::destinations`] are not an error: a trace is a sample however long it is, so
-/// reading stops there, and the report says so. In lists, IPv4-mapped IPv6 addresses become IPv4;
-/// packets are taken as they are.
+/// A capture is pcap or pcapng; a list has one address per line. Either may be plain or compressed
+/// with gzip, bzip2 or zstd. The content determines the format.
 ///
-/// Of captures these link types are read: Ethernet with any number of VLAN tags or MPLS labels, or
-/// PPPoE, in front of the IP header; raw IP; Linux cooked, both versions; BSD loopback. O(bytes of
-/// the file) time, and memory for the destinations and the largest packet.
+/// Only the options [`Options::lenient`] and [`Options::limits`] apply. More destinations than
+/// [`crate::Limits::destinations`] are not an error: a trace of any length is a sample, so reading
+/// stops at the limit and the report records it. In lists, IPv4-mapped IPv6 addresses become IPv4;
+/// packets keep their addresses.
+///
+/// The supported link types are Ethernet with any number of VLAN tags or MPLS labels, or PPPoE,
+/// before the IP header; raw IP; Linux cooked, both versions; BSD loopback. The time is linear in
+/// the bytes of the file. The memory holds the destinations and the largest packet.
 ///
 /// # Errors
-/// When the file cannot be opened or read, is damaged (unless [`Options::lenient`] is set), is
-/// neither a capture nor a list, or its packets have another link type.
+/// If the file cannot be opened or read, is damaged (unless [`Options::lenient`] is set), is neither
+/// a capture nor a list, or its packets have an unsupported link type.
 pub fn destinations(path: impl AsRef<Path>, options: &Options) -> Result<Trace, FeedError> {
     let path = path.as_ref();
     let name = path.display().to_string();
@@ -74,7 +51,9 @@ pub fn destinations(path: impl AsRef<Path>, options: &Options) -> Result<Trace, 
     destinations_from(file, Some(&name), options)
 }
 
-/// As [`destinations`], from a stream, which is read once. `name` is for error messages.
+/// Reads the destinations of a stream, in one pass.
+///
+/// Error messages contain `name`.
 ///
 /// ```
 /// use longmatch_feed::{Options, destinations_from};
@@ -87,7 +66,7 @@ pub fn destinations(path: impl AsRef<Path>, options: &Options) -> Result<Trace, 
 /// ```
 ///
 /// # Errors
-/// As [`destinations`].
+/// The same as [`destinations`].
 pub fn destinations_from(
     reader: impl Read,
     name: Option<&str>,
@@ -129,15 +108,15 @@ fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), F
     let report = &mut trace.report;
     report.bytes = input.received();
     report.input_bytes = taken.get();
-    // A failure of the stream says more than that something is cut off by it. It is met only by
-    // who needs more than the stream has.
+    // An error of the stream explains more than a truncated packet or block. The input has one only
+    // if the reader asked for bytes after it.
     match input.take_error() {
-        Some(error) => Err(explain(error, codec, report.bytes)),
+        Some(error) => Err(FeedError::stream(report.bytes, explain(error, codec))),
         None => end,
     }
 }
 
-/// What an input is that starts so.
+/// Detects the format from the first bytes.
 fn find_format(window: &[u8]) -> Option<TraceFormat> {
     let head = &window[..window.len().min(HEAD_LEN)];
     if pcap::looks_like(head) {

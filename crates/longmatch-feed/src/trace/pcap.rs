@@ -1,4 +1,4 @@
-//! pcap files: a header, then packets one after the other.
+//! pcap files: a header, then packets in sequence.
 
 use pcap_parser::nom;
 use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
@@ -9,14 +9,14 @@ use super::link::Link;
 use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
 
-/// Bytes of the file's header.
+/// Bytes of the file header.
 const HEADER_LEN: usize = 24;
 
-/// Bytes in front of each packet.
+/// Bytes of the header of each packet.
 const PACKET_HEADER_LEN: usize = 16;
 
-/// Whether an input that starts so is pcap: its magic number in both byte orders, for times in
-/// microseconds and in nanoseconds.
+/// Whether an input with these first bytes is pcap. The magic number has two byte orders, and
+/// variants for times in microseconds and in nanoseconds.
 pub(super) fn looks_like(head: &[u8]) -> bool {
     matches!(
         head,
@@ -27,7 +27,7 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
     )
 }
 
-/// Reads all packets; `limit` is the greatest length of one.
+/// Reads all packets; `limit` is the greatest length of a packet.
 pub(super) fn read(
     input: &mut Input<'_>,
     limit: usize,
@@ -49,7 +49,7 @@ pub(super) fn read(
                     break;
                 }
             }
-            // Nothing else can be wrong with a packet.
+            // Unreachable: the parser reports no other error for a packet.
             Err(_) => {
                 return Err(FeedError::at(Place::Byte(input.offset()), Problem::UnknownTrace));
             }
@@ -71,7 +71,7 @@ fn header(input: &mut Input<'_>) -> Result<PcapHeader, FeedError> {
 }
 
 fn link(header: &PcapHeader) -> Result<Link, TraceError> {
-    /// The bits above say how long the frame check sequence is, which packets may end with.
+    /// The higher bits state the length of the frame check sequence at the end of packets.
     const LINK_TYPE: u32 = 0x03ff_ffff;
     let (major, minor) = (header.version_major, header.version_minor);
     if major != 2 {
@@ -81,7 +81,7 @@ fn link(header: &PcapHeader) -> Result<Link, TraceError> {
     Link::from_number(number).ok_or(TraceError::LinkType { number, interface: None })
 }
 
-/// Brings `missing` more bytes into the window. False at the end of the file.
+/// Adds `missing` bytes to the window. Returns false at the end of the file.
 fn refill(input: &mut Input<'_>, missing: usize, limit: usize) -> Result<bool, FeedError> {
     let have = input.window().len();
     let needed = have.saturating_add(missing);
@@ -97,7 +97,7 @@ fn refill(input: &mut Input<'_>, missing: usize, limit: usize) -> Result<bool, F
     }
 }
 
-/// The error of a window that cannot be filled.
+/// The error for a window that cannot be filled.
 pub(super) fn cut_off(input: &Input<'_>, needed: usize) -> FeedError {
     let (needed, have) = (needed as u64, input.window().len() as u64);
     FeedError::trace(input.offset(), TraceError::CutOff { needed, have })

@@ -1,7 +1,7 @@
-//! pcapng files: sections of blocks, which say what interfaces there are and what they received.
+//! pcapng files: sections of blocks, which describe interfaces and their packets.
 //!
-//! Blocks are cut out here, so that one that is damaged inside does not hide those after it, and
-//! one that holds no packets is passed over however long it is.
+//! This module finds the block boundaries itself, so that a damaged block does not hide the blocks
+//! after it, and skips blocks of any length that hold no packets.
 
 use pcap_parser::pcapng::{EPB_MAGIC, IDB_MAGIC, SHB_MAGIC, SPB_MAGIC};
 use pcap_parser::traits::PcapNGPacketBlock;
@@ -16,23 +16,23 @@ use super::pcap::cut_off;
 use crate::error::FeedError;
 use crate::input::Input;
 
-/// The type of the block that held packets before the format was settled.
+/// Type of the obsolete block for packets.
 const OBSOLETE_PACKET: u32 = 2;
 
-/// Bytes of the smallest block: its type and, at both ends, its length. A section's header has its
-/// byte order behind the first length.
+/// Bytes of the smallest block: its type, and its length at both ends. In a section header, the
+/// byte-order magic follows the first length.
 const BLOCK_LEN: usize = 12;
 
-/// Interfaces that a section may have.
+/// Greatest number of interfaces in a section.
 const INTERFACES: usize = 1 << 16;
 
-/// Whether an input that starts so is pcapng. Its first bytes are empty lines in a text, which has
-/// no NUL, though: the length that follows them has one.
+/// Whether an input with these first bytes is pcapng. The first four bytes could be empty lines of
+/// a text, but the following length contains a NUL, which text does not.
 pub(super) fn looks_like(head: &[u8]) -> bool {
     head.starts_with(&SHB_MAGIC.to_le_bytes()) && head.contains(&0)
 }
 
-/// Reads all blocks; `limit` is the greatest length of one that has to be kept.
+/// Reads all blocks; `limit` is the greatest length of a block that must be in memory.
 pub(super) fn read(
     input: &mut Input<'_>,
     limit: usize,
@@ -72,7 +72,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// What a block begins with.
+/// The type and the length of a block.
 #[derive(Clone, Copy)]
 struct Head {
     kind: u32,
@@ -81,29 +81,31 @@ struct Head {
 }
 
 impl Head {
+    /// Whether the block describes a section or an interface, or holds a packet.
     fn is_needed(self) -> bool {
         matches!(self.kind, SHB_MAGIC | IDB_MAGIC | EPB_MAGIC | SPB_MAGIC)
     }
 }
 
-/// Where packets were received.
+/// An interface that received packets.
 #[derive(Clone, Copy)]
 struct Interface {
-    /// The number of its link type.
+    /// Number of the link type.
     link_type: u32,
+    /// `None` if the link type is not supported.
     link: Option<Link>,
-    /// Bytes kept of a packet; 0 is all.
+    /// Snap length: greatest number of captured bytes per packet; 0 means no limit.
     snap: u32,
 }
 
-/// The part of a file that has one byte order and counts interfaces from 0.
+/// A section: the part of a file with one byte order and one numbering of interfaces.
 struct Section {
     big_endian: bool,
     interfaces: Vec<Interface>,
 }
 
 impl Section {
-    /// Reads what a block begins with.
+    /// Parses the type and the length of a block.
     fn head(&mut self, head: &[u8; BLOCK_LEN]) -> Result<Head, TraceError> {
         let [k0, k1, k2, k3, l0, l1, l2, l3, order @ ..] = *head;
         if [k0, k1, k2, k3] == SHB_MAGIC.to_le_bytes() {
@@ -125,7 +127,7 @@ impl Section {
         if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
     }
 
-    /// Reads a block that is there from its first to its last byte.
+    /// Parses a complete block.
     fn block(
         &mut self,
         head: Head,
@@ -138,7 +140,7 @@ impl Section {
             return Err(TraceError::BlockEnd { first, last });
         }
         let parsed = if self.big_endian { parse_block_be(bytes) } else { parse_block_le(bytes) };
-        // A parser that asks for more than the block has met a length that is too great.
+        // The parser asks for more bytes if a length inside the block is too great.
         let Ok((_, block)) = parsed else {
             return Err(TraceError::Block { kind: head.kind });
         };
@@ -188,14 +190,13 @@ impl Section {
 }
 
 impl Interface {
-    /// The link type. An interface whose packets cannot be read matters only if it has some.
+    /// Returns the link type. An unsupported link type is an error only if the interface has packets.
     fn known(self, index: u32) -> Result<Link, TraceError> {
         let error = TraceError::LinkType { number: self.link_type, interface: Some(index) };
         self.link.ok_or(error)
     }
 
-    /// The packet of a block that does not say how much of it was kept: what is behind that only
-    /// fills the block up.
+    /// Removes the padding of a simple packet, whose block does not state the captured length.
     fn snapped(self, packet: &[u8]) -> &[u8] {
         match self.snap as usize {
             0 => packet,

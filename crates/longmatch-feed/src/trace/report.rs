@@ -1,4 +1,4 @@
-//! What reading a trace did.
+//! The report of reading a trace.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use crate::decompress::Codec;
 use crate::error::FeedError;
 use crate::report::were_left_out;
 
-/// What destinations were read from.
+/// Format of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum TraceFormat {
-    /// A list of addresses, one a line.
+    /// A list of addresses, one per line.
     #[default]
     List,
-    /// A packet capture, as libpcap writes it.
+    /// A packet capture in the format of libpcap.
     Pcap,
-    /// A packet capture of the next generation.
+    /// A packet capture in the format pcapng.
     PcapNg,
 }
 
@@ -29,48 +29,48 @@ impl fmt::Display for TraceFormat {
     }
 }
 
-/// What was read of a trace, and what was left out and why.
+/// Counts of the packets, lines and damage of a trace.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct TraceReport {
-    /// What the destinations were read from.
+    /// Format of the trace.
     pub format: TraceFormat,
-    /// How the input was compressed.
+    /// Compression of the input.
     pub codec: Option<Codec>,
     /// Bytes of the input.
     pub input_bytes: u64,
-    /// The same bytes decompressed.
+    /// Bytes of the input after decompression.
     pub bytes: u64,
     /// Lines of a list.
     pub lines: u64,
-    /// Packets of a capture: those with a destination and those in the next two numbers.
+    /// Packets of a capture: with a destination, or counted in one of the next two fields.
     pub packets: u64,
     /// Packets without an IP header: other protocols, such as ARP.
     pub other_protocols: u64,
-    /// Packets that end before the destination: cut off by the snap length, or empty.
+    /// Packets that end before the destination: truncated by the snap length, or empty.
     pub truncated: u64,
-    /// pcapng blocks that hold no packets and describe no interface.
+    /// Skipped pcapng blocks, which describe no interface and hold no supported packet.
     pub skipped_blocks: u64,
-    /// Those of them that do hold a packet, in a form that is obsolete and not read here.
+    /// Skipped pcapng blocks that hold a packet in an obsolete, unsupported form.
     pub obsolete_packets: u64,
     /// Whether reading stopped at [`crate::Limits::destinations`], before the end of the input.
     pub stopped: bool,
-    /// Damaged lines or blocks that a lenient load left out.
+    /// Damaged lines or blocks that a lenient load skipped.
     pub damaged: u64,
-    /// The first damage that a lenient load met.
+    /// The first damage in a lenient load.
     pub first_damage: Option<FeedError>,
-    /// Whether a lenient load could not read the input to its end.
+    /// Whether a lenient load stopped before the end of the input.
     pub cut_off: bool,
 }
 
 impl TraceReport {
-    /// Notes damage that does not stop a lenient load.
+    /// Records damage that does not stop a lenient load.
     pub(super) fn note_damage(&mut self, error: FeedError) {
         self.damaged += 1;
         self.first_damage.get_or_insert(error);
     }
 
-    /// What a user should be told: one sentence each.
+    /// Returns warnings for the user, one sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let counts = [
             (
@@ -97,7 +97,8 @@ impl TraceReport {
         }
         if self.stopped {
             all.push(
-                "it has more destinations than are kept: the first ones were taken".to_owned(),
+                "the input has more destinations than the limit: only the first ones were kept"
+                    .to_owned(),
             );
         }
         all

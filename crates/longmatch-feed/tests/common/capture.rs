@@ -7,7 +7,7 @@ pub const ETHERNET: u32 = 1;
 /// Raw IP, as a link type.
 pub const RAW: u32 = 101;
 
-/// In which order numbers are written.
+/// Byte order of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     Big,
@@ -26,7 +26,7 @@ impl Order {
     }
 }
 
-/// An IPv4 header from `198.51.100.1` to `192.0.2.N` and 8 bytes behind it.
+/// An IPv4 header from `198.51.100.1` to `192.0.2.N` and 8 bytes after it.
 pub fn ipv4(n: u8) -> Vec<u8> {
     let mut bytes = vec![0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 198, 51, 100, 1, 192, 0, 2, n];
     bytes.extend([9; 8]);
@@ -38,7 +38,7 @@ pub fn address4(n: u8) -> u32 {
     u32::from_be_bytes([192, 0, 2, n])
 }
 
-/// An IPv6 header from `2001:db8::ff` to `2001:db8::N` and 8 bytes behind it.
+/// An IPv6 header from `2001:db8::ff` to `2001:db8::N` and 8 bytes after it.
 pub fn ipv6(n: u8) -> Vec<u8> {
     let mut bytes = vec![0x60, 0, 0, 0, 0, 8, 17, 64];
     bytes.extend(ipv6_addr(0xff));
@@ -52,7 +52,7 @@ pub fn address6(n: u8) -> u128 {
     u128::from_be_bytes(ipv6_addr(n))
 }
 
-/// An Ethernet frame: addresses, then what is given as EtherTypes, tags and payload.
+/// An Ethernet frame: addresses, then these EtherTypes, tags and payload.
 pub fn ethernet(parts: &[&[u8]]) -> Vec<u8> {
     [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2], &parts.concat()[..]].concat()
 }
@@ -79,7 +79,7 @@ pub fn pcap_header(order: Order, magic: u32, link: u32) -> Vec<u8> {
     [&order.u32(magic)[..], &version, &rest].concat()
 }
 
-/// A packet in a pcap file, all of which was kept.
+/// An untruncated packet in a pcap file.
 pub fn pcap_packet(order: Order, bytes: &[u8]) -> Vec<u8> {
     let len = order.u32(bytes.len() as u32);
     [&order.u32(1)[..], &order.u32(2), &len, &len, bytes].concat()
@@ -122,13 +122,13 @@ pub fn enhanced(order: Order, interface: u32, packet: &[u8]) -> Vec<u8> {
     block(order, 6, &body)
 }
 
-/// A simple packet: its length before it was cut, and what was kept.
+/// A simple packet: its original length, and its captured bytes.
 pub fn simple(order: Order, len: u32, kept: &[u8]) -> Vec<u8> {
     block(order, 3, &[&order.u32(len)[..], kept].concat())
 }
 
-/// A small capture with something of everything, both byte orders among it: three IPv4 and two
-/// IPv6 destinations.
+/// A small capture with every kind of block and both byte orders: three IPv4 and two IPv6
+/// destinations.
 pub fn everything() -> Vec<u8> {
     let statistics = block(Little, 5, &[0; 12]);
     [

@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! Helpers of the integration tests.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use longmatch::IpPrefix;
 use longmatch_feed::{FeedError, Options, Report, Sink, SinkError, load_bytes};
 
-/// A sink that shows what it was given.
+/// A sink that keeps its routes.
 #[derive(Default)]
 pub struct Routes(pub BTreeMap<IpPrefix, String>);
 
@@ -35,12 +35,12 @@ pub fn load(bytes: &[u8]) -> Result<(Routes, Report), FeedError> {
     load_with(bytes, &Options::default())
 }
 
-/// Loads bytes and keeps what can be read.
+/// Loads bytes leniently with default options.
 pub fn load_lenient(bytes: &[u8]) -> Result<(Routes, Report), FeedError> {
     load_with(bytes, &lenient())
 }
 
-/// Loads bytes.
+/// Loads bytes with these options.
 pub fn load_with(bytes: &[u8], options: &Options) -> Result<(Routes, Report), FeedError> {
     let mut routes = Routes::default();
     let report = load_bytes(bytes, None, options, &mut routes)?;
@@ -70,7 +70,7 @@ pub fn error_of(bytes: &[u8]) -> String {
 }
 
 /// The directory of real routing data: `LONGMATCH_DATA`, or `../shared/data` beside the workspace.
-/// Says aloud when a test is skipped for want of it.
+/// Prints a message if a test is skipped because the directory is missing.
 pub fn data_dir(test: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let dir = std::env::var_os("LONGMATCH_DATA").map_or_else(|| beside.into(), PathBuf::from);
@@ -81,7 +81,7 @@ pub fn data_dir(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// Numbers that are random enough to damage files with, and the same each time (SplitMix64).
+/// Reproducible pseudo-random numbers for damaging files (SplitMix64).
 pub struct Random(pub u64);
 
 impl Random {
@@ -159,14 +159,14 @@ pub mod mrt {
         bytes
     }
 
-    /// A prefix as BGP writes it.
+    /// A prefix in BGP encoding.
     pub fn prefix(len: u8, octets: &[u8]) -> Vec<u8> {
         let mut bytes = vec![len];
         bytes.extend(octets);
         bytes
     }
 
-    /// A RIB record: a prefix and for each entry the peer index and the attributes.
+    /// A RIB record with a prefix, and with the peer index and the attributes of each entry.
     pub fn rib(subtype: u16, prefix: &[u8], entries: &[(u16, Vec<u8>)]) -> Vec<u8> {
         let add_path = subtype >= 8;
         let mut body = vec![0, 0, 0, 7];
@@ -218,7 +218,7 @@ pub mod mrt {
         record(if et { 17 } else { 16 }, subtype, &body)
     }
 
-    /// One file with a record of every kind that is read.
+    /// One file with a record of every supported kind.
     pub fn everything() -> Vec<u8> {
         let mut file = peer_index(3);
         file.extend(rib(2, &prefix(8, &[10]), &[(0, ipv4_attributes(1)), (1, ipv4_attributes(2))]));

@@ -1,0 +1,70 @@
+//! Inputs that can be opened more than once.
+//!
+//! The peer to take is known only after the whole input has been read once, and an MRT dump is too
+//! large to keep. So a source is a path or bytes in memory, and every pass opens it anew.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::decompress::{Codec, MAGIC_LEN, decode, refuse_nested};
+use crate::error::{FeedError, Place, Problem};
+use crate::input::Input;
+use crate::options::{Limits, Options};
+
+/// An input that can be opened more than once.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    Path(&'a Path),
+    Bytes(&'a [u8]),
+}
+
+/// An input and the options for reading it.
+pub(crate) struct Job<'a> {
+    pub(crate) source: Source<'a>,
+    pub(crate) options: &'a Options,
+}
+
+/// A decompressed input, positioned at its first byte.
+pub(crate) struct Opened<'a> {
+    pub(crate) input: Input<'a>,
+    pub(crate) codec: Option<Codec>,
+    /// Bytes read from the compressed input so far.
+    pub(crate) taken: Rc<Cell<u64>>,
+}
+
+impl<'a> Job<'a> {
+    /// Opens the input, positioned at its first byte.
+    pub(crate) fn open(&self) -> Result<Opened<'a>, FeedError> {
+        let raw: Box<dyn Read + 'a> = match self.source {
+            Source::Bytes(bytes) => Box::new(bytes),
+            Source::Path(path) => Box::new(open_file(path)?),
+        };
+        open(raw, self.options.limits)
+    }
+}
+
+/// Detects the compression of a stream and decompresses it.
+pub(crate) fn open<'a>(raw: Box<dyn Read + 'a>, limits: Limits) -> Result<Opened<'a>, FeedError> {
+    let whole = |error| FeedError::at(Place::Whole, Problem::Stream(error));
+    let decoded = decode(raw, limits).map_err(whole)?;
+    let mut input = Input::new(decoded.reader);
+    if let Some(codec) = decoded.codec {
+        input.fill(MAGIC_LEN);
+        refuse_nested(codec, input.window()).map_err(whole)?;
+    }
+    Ok(Opened { input, codec: decoded.codec, taken: decoded.taken })
+}
+
+/// Opens a file and refuses a directory, which the system opens without an error.
+pub(crate) fn open_file(path: &Path) -> Result<File, FeedError> {
+    let open = |error: io::Error| FeedError::at(Place::Whole, Problem::Open(error));
+    let file = File::open(path).map_err(open)?;
+    if file.metadata().map_err(open)?.is_dir() {
+        let error = "it is a directory: name a file in it";
+        return Err(open(io::Error::new(io::ErrorKind::IsADirectory, error)));
+    }
+    Ok(file)
+}
