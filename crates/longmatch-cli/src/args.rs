@@ -144,12 +144,11 @@ pub struct EngineArgs {
     )]
     pub engines: Vec<EngineChoice>,
 
-    /// The most memory that an engine may take, such as 500M or 4G [default: half of what is
-    /// available]
+    /// Most memory of an engine, such as 4G [default: half of what is available]
     ///
     /// Each engine estimates its size from the routes before it allocates anything, and is left
     /// out with an error if that is more.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size, verbatim_doc_comment)]
     pub memory: Option<u64>,
 }
 

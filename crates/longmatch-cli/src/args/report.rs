@@ -53,8 +53,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
 
-    /// The most memory that an engine may take, such as 500M or 4G [default: half of what is
-    /// available]
+    /// Most memory of an engine, such as 4G [default: half of what is available]
     #[arg(long, value_name = "SIZE", value_parser = super::size)]
     pub memory: Option<u64>,
 

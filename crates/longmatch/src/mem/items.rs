@@ -117,8 +117,9 @@ impl<T: Plain> Items<'_, T> {
     pub unsafe fn load_word(self, i: usize, offset: usize) -> u32 {
         // SAFETY: `i` is an index of the array, so the address lies inside its allocation.
         let item = unsafe { self.first.add(i) };
+        let word = item.wrapping_byte_add(offset).cast();
         // SAFETY: `offset` is that of an aligned word inside the item, by this method's contract.
-        unsafe { u32::load(item.byte_add(offset).cast()) }
+        unsafe { u32::load(word) }
     }
 
     /// Prefetches the cache line of an item, which need not exist.
