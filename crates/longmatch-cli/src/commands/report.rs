@@ -58,7 +58,7 @@ pub fn run(args: &ReportArgs) -> Outcome {
 /// Adds advice to an error, which names the files.
 fn cannot_write(args: &ReportArgs, error: &std::io::Error) -> CliError {
     CliError::new(format!(
-        "{error}; free space there or name another directory with --out. The sections in {} are  \
+        "{error}; free space there or name another directory with --out. The sections in {} are \
          complete, and the same command continues from them",
         args.out.join(PARTS).display()
     ))
