@@ -130,7 +130,7 @@ fn judged(wrong: &[String]) -> Verdict {
     }
     match wrong.len() {
         0 => Verdict::Passed,
-        n => Verdict::Failed(format!("{n} complaint(s), see above")),
+        n => Verdict::Failed(format!("{n} defect(s), listed above")),
     }
 }
 
