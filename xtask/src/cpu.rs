@@ -2,8 +2,7 @@
 
 /// The library's levels, each with the CPU features that it has beyond the level before it.
 ///
-/// A copy of what the library's module `simd` states. The library is asked for nothing here, because these commands must
-/// run while it does not compile.
+/// A copy of the list in the library's module `simd`: these commands must run even if the library does not compile.
 const LEVELS: [(&str, &[&str]); 4] = [
     ("portable", &[]),
     ("scalar", &["popcnt", "lzcnt", "bmi1", "bmi2"]),
@@ -22,7 +21,7 @@ const LEVELS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// Prints each SIMD level and whether this machine can exercise it, so that a green run does not claim too much.
+/// Prints each SIMD level and whether this machine can exercise it, so that a passed run does not claim too much.
 pub fn print_levels() {
     println!("SIMD levels of this machine ({}):", std::env::consts::ARCH);
     for line in describe(has) {
@@ -30,11 +29,11 @@ pub fn print_levels() {
     }
 }
 
-/// One line a level: exercised, or not and which features are missing.
+/// Returns one line for each level: exercised, or the missing features.
 fn describe(has: impl Fn(&str) -> bool) -> Vec<String> {
     let mut missing: Vec<&str> = Vec::new();
     let describe = |(name, features): (&str, &[&'static str])| {
-        // A level contains the ones before it, so what they lack it lacks too.
+        // A level includes the levels before it, so it also lacks their missing features.
         missing.extend(features.iter().filter(|feature| !has(feature)));
         if missing.is_empty() {
             format!("{name:<8}  exercised")
@@ -45,7 +44,7 @@ fn describe(has: impl Fn(&str) -> bool) -> Vec<String> {
     LEVELS.into_iter().map(describe).collect()
 }
 
-/// Whether this CPU has a feature of [`LEVELS`].
+/// Returns whether this CPU has a feature of [`LEVELS`].
 #[cfg(target_arch = "x86_64")]
 fn has(feature: &str) -> bool {
     // The detecting macro takes only literals.
@@ -53,7 +52,7 @@ fn has(feature: &str) -> bool {
         ($($name:tt)*) => {
             match feature {
                 $($name => std::is_x86_feature_detected!($name),)*
-                // A test asks for every feature there is.
+                // A test queries every feature of `LEVELS`.
                 _ => unreachable!("{feature} is in LEVELS but is not detected here"),
             }
         };
@@ -84,7 +83,7 @@ mod tests {
     #[test]
     fn every_feature_has_its_detection() {
         for feature in LEVELS.iter().flat_map(|(_, features)| *features) {
-            // Must not panic; what it answers is up to this machine.
+            // Must not panic; the answer depends on the machine.
             has(feature);
         }
     }

@@ -1,11 +1,11 @@
 //! `cargo xtask data`: rebuilds the embedded tables from the public packages they come from.
 //!
-//! - `rules`: what becomes of the packages' contents; pure functions, tested with every `cargo test`.
-//! - `fetch`: gets the packages with the ordinary clients, `cargo` and `go`.
-//! - `build`: puts the two together, compresses, counts and compares.
+//! - `rules`: conversion of the packages' contents; pure functions, tested with every `cargo test`.
+//! - `fetch`: fetches the packages with the ordinary clients, `cargo` and `go`.
+//! - `build`: combines both, compresses, counts and compares.
 //!
-//! The last two, and the C library that compresses, are compiled only with the feature `data`. Without it this
-//! command runs itself again with it.
+//! `fetch`, `build` and the C library for compression are compiled only with the feature `data`. Without the feature,
+//! the command runs itself again with it.
 
 #[cfg(feature = "data")]
 mod build;
@@ -16,16 +16,16 @@ mod rules;
 
 use crate::Outcome;
 
-/// What to do with the rebuilt tables.
+/// Use of the rebuilt tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Write them.
+    /// Write the tables.
     Write,
-    /// Write nothing, only compare them with the files that are there.
+    /// Write nothing; compare the tables with the files in data/.
     Check,
 }
 
-/// Rebuilds both tables; returns whether they are the ones that data/PROVENANCE.md records.
+/// Rebuilds both tables; returns whether data/PROVENANCE.md records them.
 #[cfg(feature = "data")]
 pub fn run(mode: Mode) -> Outcome {
     build::run(mode)
@@ -39,7 +39,7 @@ pub fn run(mode: Mode) -> Outcome {
         again.arg("--check");
     }
     let status = again.status().map_err(|error| format!("cargo could not be started: {error}"))?;
-    // 1 is "not the recorded tables", already told; anything else above 0 is work that could not be done.
+    // 1 means "not the recorded tables", already printed; any other code above 0 means that the work failed.
     match status.code() {
         Some(0) => Ok(true),
         Some(1) => Ok(false),

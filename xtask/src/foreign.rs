@@ -1,8 +1,8 @@
 //! `cargo xtask foreign`: tests of the library on other architectures, compiled here and run in an emulator (qemu-user).
 //!
-//! One machine has the other byte order: there, whatever takes the bytes of a number for a number shows. None has vector
-//! kernels, so what runs is the portable code. A step is skipped, with what is missing, where a target's standard library,
-//! its linker or the emulator is not installed.
+//! One target is big-endian, which reveals code that depends on the byte order. None has vector kernels, so the
+//! portable code runs. A step is skipped, with a list of what is missing, if a target's standard library, its linker or
+//! the emulator is not installed.
 
 use std::process::{Command, Stdio};
 
@@ -10,16 +10,16 @@ use crate::Outcome;
 use crate::report::Report;
 use crate::workspace::cargo;
 
-/// An architecture that is not this machine's.
+/// An architecture other than this machine's.
 struct Target {
     triple: &'static str,
-    /// What it is tried for.
+    /// The purpose of testing on it.
     about: &'static str,
-    /// Links for it; Debian's package `gcc-ARCH-linux-gnu` has it.
+    /// The linker, in Debian's package `gcc-ARCH-linux-gnu`.
     linker: &'static str,
-    /// Runs its programs; Debian's package `qemu-user` has it.
+    /// The emulator, in Debian's package `qemu-user`.
     emulator: &'static str,
-    /// The features of the library, and the test programs, as words of cargo.
+    /// The features of the library and the test programs, as arguments of cargo.
     tests: &'static str,
 }
 
@@ -36,16 +36,16 @@ const TARGETS: [Target; 2] = [
         about: "Arm, without default features",
         linker: "aarch64-linux-gnu-gcc",
         emulator: "qemu-aarch64",
-        // Here once: what `no_std` leaves out does not depend on the machine. Not the library's own tests: compiling them
-        // takes longer than all else, and bytes lie as they do here.
+        // The only run with `no_std`, whose effects do not depend on the machine. Without the library's own tests:
+        // compiling them takes longest, and the byte order is that of this machine.
         tests: "--no-default-features --test suite --test keys",
     },
 ];
 
-/// Have the tests take their quick form: see CONTRIBUTING.md.
+/// Environment variables for the quick form of the tests: see CONTRIBUTING.md.
 const QUICK: [&str; 2] = ["LONGMATCH_QUICK", "LONGMATCH_FEW_ENGINES"];
 
-/// Parts of the names of tests that take seconds here, and minutes in an emulator. `suite` and `keys` have the same
+/// Parts of the names of tests that take seconds here, but minutes in an emulator. `suite` and `keys` test the same
 /// engines.
 const SLOW: [&str; 15] = [
     "engine::auto::tests::bytes_are_about_as_predicted",
@@ -72,7 +72,7 @@ pub fn run() -> Outcome {
     Ok(report.finish())
 }
 
-/// A step of a report for each target.
+/// Runs a step for each target.
 pub fn steps(report: &mut Report) {
     for target in &TARGETS {
         let name = format!("tests of the library on {} ({})", target.triple, target.about);
@@ -85,7 +85,8 @@ pub fn steps(report: &mut Report) {
 }
 
 impl Target {
-    /// What is not installed of all that is needed, and how to get it; `runs` says whether a command ends well.
+    /// Lists the missing programs and libraries, and how to install them. `runs` returns the output of a command if it
+    /// succeeds.
     fn missing(&self, runs: impl Fn(&str) -> Option<String>) -> Vec<String> {
         let architecture = self.triple.split('-').next().unwrap_or(self.triple);
         let has_std = runs("rustup target list --installed")
@@ -114,9 +115,9 @@ impl Target {
             |key| format!("CARGO_TARGET_{}_{key}", self.triple.replace('-', "_").to_uppercase());
         command.args(["--target", self.triple]);
         command.env(variable("LINKER"), self.linker).env(variable("RUNNER"), self.emulator);
-        // The emulator needs no libraries of the other machine then.
+        // A static program needs no libraries of the other machine.
         command.env(variable("RUSTFLAGS"), "-Ctarget-feature=+crt-static");
-        // These would count instead of the line above.
+        // These variables would override the line above.
         command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
         command.envs(QUICK.map(|name| (name, "1")));
         command.arg("--").args(SLOW.iter().flat_map(|name| ["--skip", name]));
@@ -124,7 +125,7 @@ impl Target {
     }
 }
 
-/// What a program prints, if it can be started and ends well.
+/// Returns the output of a program if it starts and succeeds.
 fn runs(words: &str) -> Option<String> {
     let mut words = words.split_whitespace();
     let output = Command::new(words.next()?).args(words).stdin(Stdio::null()).output().ok()?;
@@ -153,7 +154,7 @@ mod tests {
             assert!(missing[0].contains(advice), "{missing:?}");
         }
         assert_eq!(target.missing(|_| None).len(), 3);
-        // Another target's library is not this one's.
+        // The library of another target does not count.
         let other = |_: &str| Some("s390x-unknown-linux-musl\n".to_owned());
         assert_eq!(target.missing(other).len(), 1);
     }

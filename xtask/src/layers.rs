@@ -1,8 +1,7 @@
-//! The modules of a crate and which of them each may import: imports point down only.
+//! Layers of a crate's modules, and the check that imports point down only.
 //!
-//! A line of [`LIBRARY`] or [`FEED`] is a module with its layer. A module may import modules of lower layers, and
-//! nothing else of its crate: not its own layer, so engines do not know each other, and no cycle crosses a module. Tests
-//! are free to import anything.
+//! A line of [`LIBRARY`] is a module with its layer. A module may import only modules of lower layers of its crate, and
+//! none of its own layer. So engines do not know each other, and no cycle crosses a module. Tests may import anything.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,10 +12,10 @@ use crate::report::Verdict;
 
 /// A crate whose imports are checked.
 pub struct Crate {
-    /// Its sources, from the repository's root.
+    /// Path of its sources from the repository's root.
     sources: &'static str,
-    /// Modules with their layers, the lowest first. A module is named by its path; of several that fit, the longest
-    /// counts. Files at the top that are not listed are an error.
+    /// Modules with their layers, the lowest first. A module is named by its path; the longest matching path counts. An
+    /// unlisted file at the top is an error.
     modules: &'static [(&'static str, u8)],
 }
 
@@ -76,13 +75,13 @@ const FEED: Crate = Crate {
     ],
 };
 
-/// Every crate with layers.
+/// The crates whose imports are checked.
 const CRATES: [Crate; 2] = [LIBRARY, FEED];
 
 /// Checks the imports of every crate in the table.
 ///
 /// # Errors
-/// When a source file cannot be read.
+/// If a source file cannot be read.
 pub fn check(root: &Path) -> io::Result<Verdict> {
     let mut wrong = 0;
     for it in &CRATES {
@@ -110,7 +109,7 @@ pub fn check(root: &Path) -> io::Result<Verdict> {
 }
 
 impl Crate {
-    /// The module of a path, and its layer.
+    /// Returns the module of a path, and its layer.
     fn module_of(&self, path: &[String]) -> (&'static str, u8) {
         let fits = |module: &&(&'static str, u8)| {
             module.0.is_empty() || {
@@ -122,7 +121,7 @@ impl Crate {
         longest.copied().unwrap_or(("", u8::MAX))
     }
 
-    /// Whether a module may import another; otherwise what is wrong.
+    /// Returns an error if a module may not import another.
     fn allow(&self, from: &[String], to: &[String]) -> Result<(), String> {
         let ((from, low), (to, high)) = (self.module_of(from), self.module_of(to));
         if from == to || high < low {
@@ -135,7 +134,7 @@ impl Crate {
     }
 }
 
-/// Collects the Rust files below a directory that are no tests.
+/// Collects the Rust files below a directory, except tests.
 fn find(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
@@ -152,7 +151,7 @@ fn find(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The path of the module that a file holds, from its path below the sources.
+/// Returns the path of a file's module, from the file's path below the sources.
 fn module_path(file: &Path) -> Vec<String> {
     let mut parts: Vec<String> =
         file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
@@ -162,7 +161,7 @@ fn module_path(file: &Path) -> Vec<String> {
     parts
 }
 
-/// The modules and items of the own crate that the code of a file names with `crate::` or `super::`, tests aside.
+/// Returns the modules and items of the same crate that a file names with `crate::` or `super::`, except in tests.
 fn imported(module: &[String], text: &str) -> BTreeSet<Vec<String>> {
     let code = without_comments(before_tests(text));
     let mut found = BTreeSet::new();
@@ -178,7 +177,7 @@ fn imported(module: &[String], text: &str) -> BTreeSet<Vec<String>> {
     found
 }
 
-/// The text before a module of tests at its end.
+/// Returns the text before the module of tests at its end.
 fn before_tests(text: &str) -> &str {
     text.find("#[cfg(test)]\nmod tests {").map_or(text, |at| &text[..at])
 }
@@ -188,7 +187,7 @@ fn without_comments(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The paths that a use tree, or a path in an expression, at the beginning of a text stands for.
+/// Expands the use tree, or the path of an expression, at the beginning of a text to its paths.
 fn paths(text: &str) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     let mut prefix = Vec::new();
@@ -215,7 +214,7 @@ fn paths(text: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// The branches between the braces at the beginning of a text.
+/// Returns the branches between the braces at the beginning of a text.
 fn branches(text: &str) -> Vec<&str> {
     let (mut depth, mut from, mut all) = (0, 1, Vec::new());
     for (i, c) in text.char_indices() {
@@ -236,7 +235,7 @@ fn branches(text: &str) -> Vec<&str> {
     all
 }
 
-/// A path from the crate's root, without `self` at its end.
+/// Returns a path from the crate's root, without `self` at its end.
 fn absolute(module: &[String], path: &[String]) -> Vec<String> {
     let up = path.iter().take_while(|part| *part == "super").count();
     let base = if up > 0 { &module[..module.len().saturating_sub(up)] } else { &[] };

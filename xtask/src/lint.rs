@@ -1,4 +1,4 @@
-//! `cargo xtask lint`: all that is checked without running the library.
+//! `cargo xtask lint`: all checks that do not run the library.
 
 use std::fs;
 use std::io;
@@ -9,16 +9,16 @@ use crate::layers;
 use crate::report::{Report, Verdict};
 use crate::workspace::{FEATURES, cargo, root};
 
-/// A longer file fails: nobody reads it in one sitting.
+/// Maximum length of a file: a longer one cannot be read in one sitting.
 const MAX_LINES: usize = 1_000;
-/// A longer file is named aloud, so that it is split before it fails.
+/// A longer file is listed, so that it is split before it fails.
 const NOTABLE_LINES: usize = 600;
 
 /// Runs every check and returns whether all passed.
 pub fn run() -> Outcome {
     let mut report = Report::default();
     report.command("formatting", &mut cargo("fmt --all --check"));
-    // No member of the workspace.
+    // Not a member of the workspace.
     let peers = "fmt --manifest-path peers/rust/Cargo.toml --check";
     report.command("formatting, peers", &mut cargo(peers));
     let bare = "--package longmatch --no-default-features";
@@ -42,7 +42,7 @@ pub fn run() -> Outcome {
     Ok(report.finish())
 }
 
-/// Names every Rust file over [`NOTABLE_LINES`] and fails when one is over [`MAX_LINES`].
+/// Lists every Rust file over [`NOTABLE_LINES`] lines and fails if one is over [`MAX_LINES`].
 fn check_lengths(root: &Path) -> io::Result<Verdict> {
     let mut files = Vec::new();
     find_rust_files(root, &mut files)?;
@@ -62,16 +62,16 @@ fn check_lengths(root: &Path) -> io::Result<Verdict> {
     })
 }
 
-/// Collects the `.rs` files below `dir`, but not those of build directories and hidden ones.
+/// Collects the `.rs` files below `dir`, except in build directories and hidden directories.
 ///
-/// It walks the tree itself rather than ask git, so that an unpacked archive can be checked too.
+/// Walks the tree instead of asking git, so that an unpacked archive can be checked too.
 fn find_rust_files(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
         let hidden = name.as_encoded_bytes().starts_with(b".");
         let path = entry.path();
-        // `file_type` does not follow links, so a link back up the tree cannot make this endless.
+        // `file_type` does not follow links, so a link to a parent directory causes no endless loop.
         if entry.file_type()?.is_dir() {
             if !hidden && name != "target" {
                 find_rust_files(&path, files)?;
@@ -87,7 +87,7 @@ fn find_rust_files(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A directory of its own for each test, removed at the end.
+    /// A separate directory for each test, removed at the end.
     struct Scratch(PathBuf);
 
     impl Scratch {

@@ -1,7 +1,7 @@
 //! Developer commands of the workspace, run as `cargo xtask COMMAND`.
 //!
-//! This file only dispatches. Each command has its own module, and each returns whether all of its steps passed;
-//! an `Err` is for a command that could not do its work at all.
+//! This file only dispatches. Each command has its own module and returns whether all of its steps passed; an `Err`
+//! means that the command could not do its work.
 
 mod asm;
 mod cpu;
@@ -29,32 +29,32 @@ Usage: cargo xtask COMMAND
 
 Commands:
   lint           formatting, clippy, documentation and file lengths, with warnings as errors
-  test           every test in its quick form, the no_std checks, the quick proof that all engines agree, asm, sanitize,
+  test           every test in its quick form, the no_std checks, the quick verification of all engines, asm, sanitize,
                  page and foreign
   asm            compare the machine code of the kernels' loops with testdata/asm (x86-64 Linux)
-  asm --bless    make what is compiled now the one to compare with
-  prove          the full forms of the tests, and the full proof: every engine on every address of the embedded tables
+  asm --bless    rewrite testdata/asm with the current counts
+  prove          the full forms of the tests, and the full verification: every engine on every address of the embedded tables
                  and of each table of the data directory (environment variable LONGMATCH_DATA, or ../shared/data
                  beside the repository)
-  sanitize       tests of live tables under ThreadSanitizer and in Miri, where the nightly toolchain has them
+  sanitize       tests of live tables under ThreadSanitizer and in Miri, if the nightly toolchain has them
   foreign        tests of the library on other architectures, one of them big-endian, in an emulator (qemu-user)
   sabotage [WORD...]
-                 put one mistake after the other into a copy of the sources, and see that tests notice: all of
-                 xtask/src/sabotage/seeds.rs, or those with a word in their names or files
-  page           look at a report's page, testdata/report/sample.html, in a browser (Chromium), on phones and screens
-                 and in print
-  page FILE      the same with that page
+                 mutation tests of live tables: apply each mutant of xtask/src/sabotage/seeds.rs, or those with a WORD in their
+                 names or files, to a copy of the sources, and fail if the tests pass with it
+  page           check a report's page, testdata/report/sample.html, in a browser (Chromium), at the widths of phones and
+                 screens and in print
+  page FILE      the same for another page
   peers [NAME...]
-                 build the adapters of other people's implementations, those of these peers or all that can be built
-                 here, into target/peers, where `longmatch report` looks for them (fetches packages)
+                 build the adapters of the named peers, or all that can be built here, into target/peers, where
+                 `longmatch report` looks for them (fetches packages)
   peers --check [NAME...]
-                 compare the answers of those that are built with the oracle; LONGMATCH_DATA as above adds large tables
+                 compare the answers of the built adapters with the oracle; LONGMATCH_DATA as above adds large tables
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
-  data --check   rebuild them in memory only and compare with the files that are there
-  help           this text
+  data --check   rebuild the tables in memory only and compare them with the files in data/
+  help           print this text
 
-Exit code: 0 when all passed, 1 when a step failed, 2 when the command line was wrong or the work could not start.
+Exit code: 0 if all passed, 1 if a step failed, 2 if the command line was wrong or the work could not start.
 ";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! `cargo xtask prove`: the full form of the slow tests of `cargo xtask test`, and proofs on tables too large to live in
+//! `cargo xtask prove`: the full form of the slow tests of `cargo xtask test`, and verification on tables too large for
 //! the repository.
 
 use std::env;
@@ -10,8 +10,7 @@ use crate::cpu;
 use crate::report::Report;
 use crate::workspace::{cargo, longmatch, root};
 
-/// The tables, chosen so that each has something that the others lack: size, many next hops, long prefixes,
-/// a default route, IPv6.
+/// The tables. Each adds a property that the others lack: size, many next hops, long prefixes, a default route, IPv6.
 const TABLES: [&str; 8] = [
     "ipv4-full",
     "ipv4-full-origin-asn",
@@ -23,36 +22,37 @@ const TABLES: [&str; 8] = [
     "ipv6-linx2017-truenh",
 ];
 
-/// Races of readers with a writer, long churn, many schedules of the models, and all small tables: the tests that are
-/// ignored otherwise.
+/// Races of readers with a writer, long churn, many schedules of the models, and all small tables: the tests marked
+/// `ignore`.
 const IGNORED: &str = "test --release --package longmatch --test live --test shuttle --test small_universe \
                        -- --ignored --nocapture";
 
-/// The library's tests without the standard library. `cargo xtask test` only compiles the library like that, and runs
-/// its tests on another architecture, if it can.
+/// The library's tests without the standard library. `cargo xtask test` only compiles the library this way, and runs
+/// its tests on another architecture if possible.
 const WITHOUT_STD: &str = "test --package longmatch --no-default-features --no-fail-fast";
 
-/// Real days of updates: the routes, the updates, how many of them lie between two of eight comparisons of every address
-/// (for IPv6, of addresses inside of every range), and the engines that are patched under readers, as they hold the table.
+/// Real days of updates: the routes, the updates, the number of updates between two of eight comparisons of every
+/// address (for IPv6, of addresses inside every range), and the engines that are patched under readers, in forms that
+/// hold the table.
 const DAYS: [[&str; 4]; 2] = [
     ["ipv4-full", "ipv4-updates", "154825", "folio,poptrie,dxr,dir24_8,tree_bitmap"],
     ["ipv6-full", "ipv6-updates", "137582", "folio,poptrie,dxr:xl,dir24_8,tree_bitmap"],
 ];
 
-/// Tables made of the first one, as the Poptrie paper makes them to see what grows too large.
+/// Synthetic tables made of the first one, as in the Poptrie paper, to reach the limits of structures.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 
-/// Runs the tests that take minutes and replays real days of updates, then verifies every engine on the embedded tables
-/// and on each table that is there, every address with the best SIMD level and every range with the others, and returns
-/// whether all agree. (`longmatch verify --simd all` sweeps with each level; that takes hours.)
+/// Runs the tests that take minutes and replays real days of updates; then verifies every engine on the embedded tables
+/// and on each available table, every address at the best SIMD level and every range at the others. Returns whether all
+/// agree. (`longmatch verify --simd all` tests every address at each level, which takes hours.)
 ///
 /// # Errors
-/// When the data directory that is named does not exist, or holds none of the tables.
+/// If the named data directory does not exist, or has none of the tables.
 pub fn run() -> Outcome {
     let dir = data_dir()?;
     cpu::print_levels();
     let mut report = Report::default();
-    report.command("live tables and small tables, at length", &mut cargo(IGNORED));
+    report.command("live tables and small tables, full form", &mut cargo(IGNORED));
     report.command("tests without default features", &mut cargo(WITHOUT_STD));
     let name = "all engines agree on both embedded tables, on every address";
     report.command(name, &mut longmatch("verify"));
@@ -100,12 +100,12 @@ fn file(dir: &Path, table: &str) -> PathBuf {
     dir.join(format!("{table}.txt.zst"))
 }
 
-/// The directory with the large tables, as an absolute path: the tool is started in the repository's root, while the
-/// variable may be relative to wherever the user stands. Nothing where none is named and there is none beside the
-/// repository.
+/// Returns the directory with the large tables as an absolute path: the tool is started in the repository's root, but
+/// the variable may be relative to the user's current directory. Returns `None` if the variable is not set and there is
+/// no directory beside the repository.
 ///
 /// # Errors
-/// When the directory does not exist, or holds none of the tables.
+/// If the directory does not exist, or has none of the tables.
 fn data_dir() -> Result<Option<PathBuf>, String> {
     let variable = "environment variable LONGMATCH_DATA";
     let (dir, said_by) = match env::var_os("LONGMATCH_DATA") {

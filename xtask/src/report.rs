@@ -1,19 +1,19 @@
-//! Runs steps one after the other and sums them up at the end.
+//! Runs steps one after the other and prints a summary at the end.
 //!
-//! A step that fails does not stop the later ones: one run shows everything that is wrong.
+//! A failed step does not stop later ones: one run shows all failures.
 
 use std::fmt::Write as _;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How a step ended.
+/// Result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It did all that it should.
+    /// The step succeeded.
     Passed,
-    /// It did not, and why.
+    /// The step failed, with the reason.
     Failed(String),
-    /// It was not run, and why.
+    /// The step was not run, with the reason.
     Skipped(String),
 }
 
@@ -51,12 +51,12 @@ impl Report {
         })
     }
 
-    /// Notes a step that is not run because of one that has failed, which fails it too.
+    /// Records a step as failed because it depends on a failed one and is not run.
     pub fn give_up(&mut self, name: &str, why: &str) {
         self.step(name, || Verdict::Failed(why.to_owned()));
     }
 
-    /// Notes a step that cannot be run here, and why.
+    /// Records a step that cannot be run here, and why.
     pub fn skip(&mut self, name: &str, why: &str) {
         announce(name);
         println!("skipped: {why}");
@@ -64,7 +64,7 @@ impl Report {
         self.steps.push(Step { name: name.to_owned(), verdict, took: Duration::ZERO });
     }
 
-    /// Whether a step has failed so far.
+    /// Returns whether a step has failed so far.
     pub fn has_failed(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.verdict, Verdict::Failed(_)))
     }
@@ -76,7 +76,7 @@ impl Report {
         !self.has_failed()
     }
 
-    /// One line a step, then the line of counts: other programs read that one, so its form is fixed.
+    /// Returns one line for each step, then the line of counts, whose form is fixed because other programs read it.
     fn summary(&self) -> String {
         let (mut passed, mut failed, mut skipped) = (0, 0, 0);
         let mut text = String::new();

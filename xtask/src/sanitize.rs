@@ -1,8 +1,7 @@
 //! `cargo xtask sanitize`: tests of live tables under ThreadSanitizer and in Miri, both of the nightly toolchain.
 //!
-//! Neither knows gathers, nor that an address that is made of a word orders what is read there. So under `--cfg
-//! longmatch_sanitize`, and in Miri, no vector instructions are used, published words are loaded with `Acquire`, and no
-//! byte beside a code is read: see docs/decisions/0009-live-tables.md.
+//! Neither supports vector gathers. So under `--cfg longmatch_sanitize`, and in Miri, no vector level is detected, and
+//! the scalar kernels run as shipped: see docs/decisions/0012-layers-and-memory-kinds.md.
 
 use std::fs;
 use std::io;
@@ -13,7 +12,7 @@ use crate::Outcome;
 use crate::report::{Report, Verdict};
 use crate::workspace::root;
 
-/// Tests of the library that Miri runs in a minute: it takes a thousand times as long as a CPU.
+/// Tests of the library that Miri runs in a minute: Miri is about a thousand times slower than a CPU.
 const FOR_MIRI: [&str; 6] = [
     "mem::buffer::tests::words_are_published",
     "mem::retired",
@@ -30,7 +29,7 @@ pub fn run() -> Outcome {
     Ok(report.finish())
 }
 
-/// Both as steps of a report; skipped, with the reason, where the toolchain is not there.
+/// Runs both as steps of a report; skipped, with the reason, if the toolchain is not installed.
 pub fn steps(report: &mut Report) {
     let thread = "live tables race under ThreadSanitizer";
     match available("rust-src").and_then(|()| for_this_machine()) {
@@ -44,7 +43,7 @@ pub fn steps(report: &mut Report) {
     }
 }
 
-/// Whether a component of the nightly toolchain is installed; else what is missing.
+/// Returns an error with installation advice if a component of the nightly toolchain is missing.
 fn available(component: &str) -> Result<(), String> {
     let words = ["component", "list", "--toolchain", "nightly", "--installed"];
     let advice = format!("`rustup component add --toolchain nightly {component}`");
@@ -64,7 +63,7 @@ fn available(component: &str) -> Result<(), String> {
     }
 }
 
-/// ThreadSanitizer exists for few systems; here it is tried on one.
+/// ThreadSanitizer supports few systems; this command supports one of them.
 fn for_this_machine() -> Result<(), String> {
     match cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
         true => Ok(()),
@@ -79,7 +78,7 @@ fn verdict(step: io::Result<Verdict>) -> Verdict {
 fn nightly(words: &str) -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo"]).args(words.split_whitespace());
-    // Of the toolchain that runs this program.
+    // These variables are of the toolchain that runs this program.
     command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTDOC");
     command.env("CARGO_TARGET_DIR", base().join("build")).current_dir(root());
     command.stdin(std::process::Stdio::null());
@@ -90,8 +89,8 @@ fn base() -> PathBuf {
     root().join("target/sanitize")
 }
 
-/// The races of `tests/live.rs`. In a package of nothing else, as all that is built is built with the sanitizer, the
-/// standard library too.
+/// The races of `tests/live.rs`. They are built in a separate package, as everything in the build, the standard library
+/// included, uses the sanitizer.
 fn race() -> io::Result<Verdict> {
     let package = base().join("races");
     let library = root().join("crates/longmatch");

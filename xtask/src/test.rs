@@ -1,8 +1,8 @@
 //! `cargo xtask test`: every test in its quick form, from a fresh clone, with nothing to install by hand. The full forms
 //! are in `prove`.
 //!
-//! Compiling the library for its kernels takes longer than running all tests, so it is compiled once for all steps that
-//! can do with the same build: that of the tests.
+//! Compiling the library's kernels takes longer than running all tests, so all steps share one build where possible:
+//! that of the tests.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::sanitize;
 use crate::workspace::{cargo, cargo_test, longmatch_of_tests};
 
-/// The quick form of the slow proof: the structures are checked on every address, answers are compared in every range.
+/// The quick form of the verification: structures are checked on every address, answers are compared in every range.
 /// `cargo xtask prove` compares them on every address of IPv4.
 const VERIFY: &str = "verify --quick";
 
@@ -42,16 +42,16 @@ pub fn run() -> Outcome {
     asm::step(&mut report, asm::Mode::Check);
     sanitize::steps(&mut report);
     foreign::steps(&mut report);
-    // Again, because the first lines have long scrolled away.
+    // Repeated, because the first lines have scrolled away.
     println!();
     cpu::print_levels();
     Ok(report.finish())
 }
 
-/// Compiles the library as `no_std`, for this machine and for each bare-metal target that is installed, without code:
-/// that shows what it needs.
+/// Checks that the library compiles as `no_std`, for this machine and for each installed bare-metal target; generates
+/// no code.
 ///
-/// For this machine it would not show a crate in the tree that quietly needs `std`; a target that has none does.
+/// On this machine the check misses a dependency that needs `std`; a target without `std` reveals it.
 fn check_without_std(report: &mut Report) {
     let check = "check --package longmatch --no-default-features";
     report.command("no_std, this machine", &mut cargo(check));
@@ -70,7 +70,7 @@ fn check_without_std(report: &mut Report) {
     }
 }
 
-/// The installed targets that have no operating system, or why they cannot be listed.
+/// Returns the installed targets without an operating system, or why they cannot be listed.
 fn bare_metal_targets() -> Result<Vec<String>, String> {
     let output = Command::new("rustup").args(["target", "list", "--installed"]).output().map_err(
         |error| format!("rustup does not run ({error}), so the installed targets are unknown"),
@@ -82,7 +82,7 @@ fn bare_metal_targets() -> Result<Vec<String>, String> {
     Ok(listing.lines().filter(|target| is_bare_metal(target)).map(str::to_owned).collect())
 }
 
-/// Whether a target triple names no operating system, as in `x86_64-unknown-none` and `thumbv7em-none-eabihf`.
+/// Returns whether a target triple names no operating system, as in `x86_64-unknown-none` and `thumbv7em-none-eabihf`.
 fn is_bare_metal(target: &str) -> bool {
     target.split('-').skip(1).any(|part| part == "none")
 }

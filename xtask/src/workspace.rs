@@ -1,12 +1,12 @@
-//! Where things are, and how cargo is called.
+//! Paths of the workspace, and calls of cargo.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The repository's root.
+/// Returns the repository's root.
 ///
-/// `cargo run` says at run time where this package is; the path known at compile time is for a binary started by hand.
+/// `cargo run` sets this package's path at run time; a binary started by hand falls back to the path at compile time.
 pub fn root() -> PathBuf {
     let xtask =
         env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
@@ -14,31 +14,31 @@ pub fn root() -> PathBuf {
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-/// A cargo command line, split at blanks, to be run at the repository's root.
+/// Creates a cargo command, with arguments split at blanks, to be run at the repository's root.
 ///
-/// It runs the same cargo that started this program, and with no standard input, so that nothing can wait for a person.
+/// Uses the cargo that started this program, without standard input, so that no command waits for a person.
 pub fn cargo(words: &str) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(words.split_whitespace()).current_dir(root()).stdin(Stdio::null());
     command
 }
 
-/// What all commands that build the workspace choose, so that none builds the library anew for another choice.
+/// Features of all commands that build the workspace: other features would rebuild the library.
 pub const FEATURES: &str = "--workspace --features longmatch/ipnet";
 
-/// `cargo test` of the whole workspace with these words: those of cargo, and behind ` -- ` those of the test programs.
-/// Without the kernels for `cargo xtask asm`, which have no tests.
+/// Creates `cargo test` for the whole workspace with these arguments: those of cargo, and after ` -- ` those of the
+/// test programs. Excludes the kernels of `cargo xtask asm`, which have no tests.
 pub fn cargo_test(words: &str) -> Command {
     cargo(&format!("test {FEATURES} --exclude xtask-kernels {words}"))
 }
 
-/// The directory that cargo builds in.
+/// Returns cargo's build directory.
 pub fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// The command line tool as [`cargo_test`] has built it for its tests, with these words as its arguments: it is slower
-/// than a release build, and checks its own arithmetic.
+/// Creates a command of the command line tool as [`cargo_test`] has built it for its tests: slower than a release
+/// build, with overflow checks.
 pub fn longmatch_of_tests(words: &str) -> Command {
     let name = format!("longmatch{}", env::consts::EXE_SUFFIX);
     let mut command = Command::new(target().join("debug").join(name));
@@ -46,7 +46,7 @@ pub fn longmatch_of_tests(words: &str) -> Command {
     command
 }
 
-/// The release build of the command line tool, with these words as its arguments.
+/// Creates a command of the release build of the command line tool.
 pub fn longmatch(words: &str) -> Command {
     let mut command = cargo("run --release --package longmatch-cli --bin longmatch --");
     command.args(words.split_whitespace());

@@ -1,4 +1,4 @@
-//! The command line: every command, option and help text.
+//! Command line: commands, options and their help texts.
 
 mod replay;
 mod report;
@@ -25,7 +25,7 @@ pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
 #[derive(Parser, Debug)]
 #[command(name = "longmatch", version, after_help = help::TOP)]
 pub struct Cli {
-    /// What to do; a short demonstration when left out.
+    /// The command; `None` runs the demonstration.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -42,10 +42,10 @@ pub enum Command {
     /// Check that all engines give the same answers
     #[command(after_help = help::VERIFY)]
     Verify(VerifyArgs),
-    /// Measure lookup rates, after checking the answers
+    /// Check the answers and measure lookup rates
     #[command(after_help = help::BENCH)]
     Bench(BenchArgs),
-    /// Replay changes of a table, and measure them and its readers
+    /// Replay updates of a table under readers, and measure both
     #[command(after_help = help::REPLAY)]
     Replay(ReplayArgs),
     /// Reproduce the papers' tables and figures on this machine, as one page
@@ -56,68 +56,68 @@ pub enum Command {
     Licences,
 }
 
-/// Which routes to load: common to all commands.
+/// The routes to load: common to all commands.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RoutesArgs {
     /// Load routes from FILE, '-' for standard input; may be repeated
     ///
     /// Text ('prefix next-hop', 'network netmask next-hop', 'ip route', 'bgpdump -m'), the
-    /// JSON of 'ip -json route', or MRT; plain or compressed with gzip, bzip2 or zstd; found
-    /// out from the content. Without this option the embedded
-    /// tables are used: a full IPv4 and a full IPv6 table of the Internet.
+    /// JSON of 'ip -json route', or MRT; plain or compressed with gzip, bzip2 or zstd. The
+    /// format is detected from the content. By default the embedded tables are used: a full
+    /// IPv4 and a full IPv6 table of the Internet.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
     /// Take the routes of this peer: its address, AS64500, or its index
     ///
     /// For MRT and 'bgpdump -m', which hold the routes of many peers. By default the peer
-    /// with the most routes is taken, for each address family on its own.
+    /// with the most routes is taken, separately for each address family.
     #[arg(long, value_name = "IP|ASn|INDEX", verbatim_doc_comment)]
     pub peer: Option<PeerSelector>,
 
     /// Take this table, by name or number, of 'ip route' [default: main]
     ///
-    /// Routes of other tables are left out, and counted. Where no line names a table, all are
-    /// of the one named here, as 'ip route show table' prints it; else lines without a
-    /// table are of the main one.
+    /// Routes of other tables are left out and counted. Lines without a table belong to the
+    /// main table; but if no line names a table, as 'ip route show table' prints them, all
+    /// belong to the table given here.
     #[arg(long, value_name = "TABLE", verbatim_doc_comment)]
     pub ip_table: Option<IpTable>,
 
-    /// Keep what can be read of damaged files, instead of refusing them
+    /// Load the undamaged part of damaged files, instead of refusing them
     ///
-    /// A file of which nothing can be read is an error all the same.
+    /// A file without any readable part is still an error.
     #[arg(long)]
     pub lenient: bool,
 
-    /// Drop set host bits of prefixes, instead of refusing them
+    /// Clear the host bits of prefixes, instead of refusing such prefixes
     #[arg(long)]
     pub mask: bool,
 
     /// Split IPv4 prefixes into parts: syn1, syn2
     ///
-    /// These are the synthetic tables of the Poptrie paper (4.1), larger than any real one.
+    /// Makes the synthetic tables of the Poptrie paper (section 4.1), larger than real ones.
     #[arg(long, value_enum, value_name = "SYN", hide_possible_values = true)]
     pub split: Option<Split>,
 }
 
-/// Which address families: common to commands on whole tables.
+/// The address families: common to commands on whole tables.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct FamilyArgs {
     /// Only IPv4
     ///
-    /// Also the family of a 'default' route that nothing in its file tells.
+    /// A 'default' route is IPv4 if its file does not tell the family.
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub ipv4: bool,
 
     /// Only IPv6
     ///
-    /// Also the family of a 'default' route that nothing in its file tells.
+    /// A 'default' route is IPv6 if its file does not tell the family.
     #[arg(short = '6', long)]
     pub ipv6: bool,
 }
 
 impl FamilyArgs {
-    /// The one family that was asked for.
+    /// Returns the family that an option names, if one does.
     pub fn only(self) -> Option<IpFamily> {
         match (self.ipv4, self.ipv6) {
             (true, _) => Some(IpFamily::V4),
@@ -127,14 +127,14 @@ impl FamilyArgs {
     }
 }
 
-/// Which engines: common to commands that compile.
+/// The engines: common to commands that compile.
 #[derive(Args, Clone, Debug, Default)]
 pub struct EngineArgs {
     /// Engines, separated by commas: 'all', 'name' or 'name:option:option'
     ///
-    /// Default: all but the oracle, whose lookups take time in proportion to the table.
-    /// 'auto' is the one that suits the table and the CPU best: 'auto', 'auto:use=one',
-    /// 'auto:memory=4M'. It is not among 'all', as it is one of them.
+    /// Default: all but the oracle, whose lookups scan the table.
+    /// 'auto' chooses the engine that suits the table and the CPU best: 'auto', 'auto:use=one',
+    /// 'auto:memory=4M'. 'all' does not include it.
     #[arg(
         short = 'e',
         long = "engine",
@@ -144,32 +144,31 @@ pub struct EngineArgs {
     )]
     pub engines: Vec<EngineChoice>,
 
-    /// Most memory of an engine, such as 4G [default: half of what is available]
+    /// Memory limit of an engine, such as 4G [default: half of the available]
     ///
-    /// Each engine estimates its size from the routes before it allocates anything, and is left
-    /// out with an error if that is more.
+    /// Each engine estimates its size from the routes before it allocates. An engine whose
+    /// estimate exceeds the limit is left out with an error.
     #[arg(long, value_name = "SIZE", value_parser = size, verbatim_doc_comment)]
     pub memory: Option<u64>,
 }
 
-/// A number of bytes such as 4G.
+/// Parses a number of bytes such as 4G.
 fn size(text: &str) -> Result<u64, &'static str> {
-    parse_bytes(text)
-        .ok_or("expected a number of bytes above 0, with K, M or G behind it if need be")
+    parse_bytes(text).ok_or("expected a number of bytes above 0, optionally followed by K, M or G")
 }
 
-/// The most bytes that an engine may take unless `--memory` says otherwise: compiling takes about as
-/// much again in passing.
+/// Default of `--memory`: half of the available memory, as compiling needs about as much again
+/// temporarily.
 pub fn usual_memory() -> Option<u64> {
     longmatch_lab::available_memory().map(|bytes| bytes / 2)
 }
 
 impl EngineArgs {
-    /// The engines to compile for a family, in the order given, without repetition. `all`, as well
-    /// as nothing, stands for every engine that the family has except oracles.
+    /// Returns the engines to compile for a family, in the order given, without duplicates. `all`,
+    /// or no option, stands for every engine of the family except oracles.
     ///
     /// # Errors
-    /// When an engine does not have an option that is asked of it: known before any work is done.
+    /// If an engine lacks a given option. This is checked before any work starts.
     pub fn specs<F: Engines>(&self) -> Result<Vec<EngineSpec>, CliError> {
         let all = [EngineChoice::All];
         let chosen = if self.engines.is_empty() { &all[..] } else { &self.engines };
@@ -189,7 +188,7 @@ impl EngineArgs {
             }
         }
         for spec in &specs {
-            // An option, or an engine, of the other family alone is no mistake.
+            // An option or an engine that only the other family has is no error.
             if let (Some(error), Some(_)) = (misfit::<Ipv4>(spec), misfit::<Ipv6>(spec)) {
                 return Err(CliError::input("--engine", error));
             }
@@ -200,15 +199,15 @@ impl EngineArgs {
         Ok(specs)
     }
 
-    /// Whether an engine was named, so that one without a result makes the status negative and is
-    /// not merely something to note.
+    /// Returns whether an engine was named. A named engine without a result makes the exit status
+    /// negative; others are only reported.
     pub fn named(&self, spec: &EngineSpec) -> bool {
         self.engines.contains(&EngineChoice::Spec(EngineSpec { memory: None, ..spec.clone() }))
     }
 }
 
-/// Why a family has no such engine, or the engine no such option. Tried on an empty table, which
-/// costs little; whatever else is wrong shows with the real one.
+/// Returns the error if a family lacks the engine, or the engine the option. Compiles an empty
+/// table, which costs little; other errors show with the real table.
 fn misfit<F: Engines>(spec: &EngineSpec) -> Option<CompileError> {
     match Fib::compile(&Rib::<F>::new(), spec.clone()) {
         Err(error @ (CompileError::Option(_) | CompileError::Family { .. })) => Some(error),
@@ -219,7 +218,7 @@ fn misfit<F: Engines>(spec: &EngineSpec) -> Option<CompileError> {
 /// One element of `--engine`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EngineChoice {
-    /// All but oracles.
+    /// All engines but oracles.
     All,
     /// One engine.
     Spec(EngineSpec),
@@ -248,7 +247,7 @@ pub struct LookupArgs {
     #[command(flatten)]
     pub families: FamilyArgs,
 
-    /// Print every covering prefix, shortest first, one line each
+    /// Print every matching prefix, shortest first, one line each
     #[arg(short, long)]
     pub all: bool,
 
@@ -272,7 +271,7 @@ pub struct StatArgs {
     #[command(flatten)]
     pub engines: EngineArgs,
 
-    /// Print one JSON object a line: one for each family
+    /// Print JSON: one object and line for each family
     #[arg(long)]
     pub json: bool,
 }
@@ -292,11 +291,11 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub engines: EngineArgs,
 
-    /// Instructions: portable, scalar, avx2, avx512, all
+    /// SIMD level: portable, scalar, avx2, avx512, all
     ///
-    /// Every IPv4 address is looked up with the ones named here: 'all' goes through them one
-    /// after the other. Without this option the CPU's best ones do that, and the others are
-    /// tried in every range of addresses.
+    /// Looks up every IPv4 address at the level named, or with 'all' at each level in turn. By
+    /// default the CPU's best level is tested on every address, and the other levels in
+    /// every range of addresses.
     #[arg(
         long,
         value_name = "LEVEL",
@@ -306,11 +305,11 @@ pub struct VerifyArgs {
     )]
     pub simd: Option<SimdChoice>,
 
-    /// Look up in every range of addresses only, for IPv4 too
+    /// Test every range of addresses instead of every IPv4 address
     ///
-    /// Both ends of each range between two edges of prefixes, its middle and some random
-    /// addresses: done in seconds, where all addresses of IPv4 take minutes. The structures
-    /// are checked as without this option.
+    /// Looks up both ends, the middle and some random addresses of each range between prefix
+    /// boundaries. This takes seconds, where all IPv4 addresses take minutes. The structures
+    /// are checked in full in either case.
     #[arg(long, verbatim_doc_comment)]
     pub quick: bool,
 
@@ -336,15 +335,15 @@ pub struct BenchArgs {
 
     /// Addresses: random, sequential, repeated, routed, zipf, FILE
     ///
-    /// Several may be named; by default random, routed and zipf.
+    /// Separate several with commas [default: random,routed,zipf]
     ///
     /// random      uniform over the address space (IPv6: 2000::/3)
     /// sequential  upwards through the address space
-    /// repeated    random, each one several times in a row
+    /// repeated    random, each address several times in a row
     /// routed      inside the routes, each route equally likely
-    /// zipf        routed addresses, asked for with Zipf's law
-    /// FILE        the destinations of a packet capture (pcap, pcapng), or one address a line;
-    ///             in their order; plain or compressed with gzip, bzip2 or zstd
+    /// zipf        routed addresses, with frequencies by Zipf's law
+    /// FILE        destinations of a packet capture (pcap, pcapng), or one address a line,
+    ///             in file order; plain or compressed with gzip, bzip2 or zstd
     #[arg(
         short,
         long,
@@ -359,7 +358,7 @@ pub struct BenchArgs {
     ///
     /// one        one address after the other; the CPU may overlap them
     /// batch      many addresses in one call
-    /// dependent  each address depends on the answer before: the latency
+    /// dependent  each address depends on the previous answer: the latency
     #[arg(
         short,
         long,
@@ -371,16 +370,16 @@ pub struct BenchArgs {
     )]
     pub mode: Vec<Mode>,
 
-    /// Addresses in one call, for mode batch
+    /// Batch size: addresses in one call, for mode batch
     ///
     /// At most 16,777,216.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = batch)]
     pub batch: usize,
 
-    /// Threads that look up in the same table at the same time
+    /// Number of threads that look up in the same table
     ///
-    /// At most 1,024. The rate is that of all of them together, from the first one's beginning to
-    /// the last one's end. More than there are CPUs take turns.
+    /// At most 1,024. The rate is the total of all threads, from the start of the first to the
+    /// end of the last. More threads than CPUs take turns.
     #[arg(
         long,
         value_name = "N",
@@ -390,21 +389,21 @@ pub struct BenchArgs {
     )]
     pub threads: usize,
 
-    /// Instructions: portable, scalar, avx2, avx512 [default: the CPU's best]
+    /// SIMD level: portable, scalar, avx2, avx512 [default: the CPU's best]
     #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub simd: Option<Level>,
 
-    /// Seconds for each figure, all passes together
+    /// Seconds for each figure, over all passes
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     pub seconds: f64,
 
-    /// Make each random address just before its lookup; mode one only
+    /// Generate each random address just before its lookup; mode one only
     ///
-    /// That is how the Poptrie paper measures: without it addresses are read from an array.
+    /// The Poptrie paper measures this way. By default addresses are read from an array.
     #[arg(long)]
     pub generate: bool,
 
-    /// How a batch holds its addresses: host, halves, network
+    /// Key layout of a batch: host, halves, network
     ///
     /// host     integers of the machine, 32 or 128 bits
     /// halves   IPv6 as pairs of 64-bit integers; with -6 only
@@ -419,11 +418,11 @@ pub struct BenchArgs {
     )]
     pub keys: Keys,
 
-    /// Beside batches, measure what this machine can do at best
+    /// Measure the machine's limit beside the batches
     ///
-    /// That is, as many reads as a lookup makes, from tables of the same sizes, for the same
-    /// addresses and in the same run, but none waits for another. The last column says how many
-    /// times faster that is. Engines that do not state their reads have no limit.
+    /// The limit is the rate of as many independent reads as a lookup makes, from tables of the
+    /// same sizes, for the same addresses, in the same run. The last column shows how many
+    /// times faster these are. Engines that do not state their reads have no limit.
     #[arg(long, verbatim_doc_comment)]
     pub limit: bool,
 
@@ -433,7 +432,7 @@ pub struct BenchArgs {
 }
 
 impl BenchArgs {
-    /// The traffic to measure with.
+    /// Returns the traffic to measure with.
     pub fn traffics(&self) -> Vec<Traffic> {
         match &self.traffic[..] {
             [] if self.generate => vec![Traffic::Random],
@@ -442,36 +441,35 @@ impl BenchArgs {
         }
     }
 
-    /// The modes to measure.
+    /// Returns the modes to measure.
     ///
     /// # Errors
-    /// When `--generate`, `--keys`, `--limit` or `--batch` stands beside what it cannot be combined
-    /// with.
+    /// If `--generate`, `--keys`, `--limit` or `--batch` cannot be combined with another option.
     pub fn modes(&self) -> Result<Vec<Mode>, CliError> {
         if self.threads.saturating_mul(self.batch) > MAX_ANSWERS {
             let (threads, batch, most) = (self.threads, self.batch, MAX_ANSWERS / self.threads);
             return Err(CliError::new(format!(
-                "--batch {batch}: {threads} threads hold at most {} answers together: \
+                "--batch {batch}: {threads} threads together hold at most {} answers: \
                  use --batch {most} or less, or fewer --threads",
                 thousands(MAX_ANSWERS as u64)
             )));
         }
         if self.generate && self.traffics() != [Traffic::Random] {
-            return Err(CliError::new("--generate makes random addresses: use --traffic random"));
+            return Err(CliError::new("--generate is for random addresses: use --traffic random"));
         }
         if self.generate && self.mode.iter().any(|mode| *mode != Mode::One) {
-            return Err(CliError::new("--generate needs --mode one: a batch is made beforehand"));
+            return Err(CliError::new("--generate is for single lookups only: use --mode one"));
         }
         if self.keys != Keys::Host && (self.generate || self.mode.iter().any(|m| *m != Mode::Batch))
         {
-            return Err(CliError::new("--keys is about batches: use --mode batch"));
+            return Err(CliError::new("--keys applies to batches only: use --mode batch"));
         }
         if self.keys == Keys::Halves && !self.families.ipv6 {
-            return Err(CliError::new("only IPv6 addresses have halves: use -6"));
+            return Err(CliError::new("--keys halves applies to IPv6 only: use -6"));
         }
         let batches = self.mode.is_empty() || self.mode.contains(&Mode::Batch);
         if self.limit && (self.generate || !batches) {
-            return Err(CliError::new("--limit is measured in batches: use --mode batch"));
+            return Err(CliError::new("--limit applies to batches only: use --mode batch"));
         }
         Ok(match &self.mode[..] {
             [] if self.generate => vec![Mode::One],

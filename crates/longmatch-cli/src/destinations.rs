@@ -1,4 +1,4 @@
-//! Destinations to look up, from a file: a packet capture, or one address a line.
+//! Destination addresses from a file: a packet capture, or one address a line.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::error::{Advice, CliError, hint};
 use crate::input::first_of;
 use crate::output::warn;
 
-/// Reads the destinations of a file. Tells on standard error what was left out.
+/// Reads the destinations of a file. Prints on standard error what was left out.
 ///
 /// # Errors
-/// When the file cannot be read, is damaged (unless `lenient` is set), is neither a capture nor a
+/// If the file cannot be read, is damaged (unless `lenient` is set), is neither a capture nor a
 /// list, or has no destinations.
 pub fn read(path: &Path, lenient: bool) -> Result<Destinations, CliError> {
     let mut options = Options::default();
@@ -27,7 +27,7 @@ pub fn read(path: &Path, lenient: bool) -> Result<Destinations, CliError> {
     Ok(Destinations { name, ipv4: trace.ipv4, ipv6: trace.ipv6 })
 }
 
-/// The error with a line's number behind the file's name, where editors look for it.
+/// Formats an error with the line number after the file's name, where editors look for it.
 fn located(error: FeedError, lenient: bool) -> CliError {
     let advice = Advice { lenient: !lenient, families: false };
     match (&error.input, error.place) {

@@ -1,4 +1,4 @@
-//! How a command ends: with a status, or with one line on standard error.
+//! Outcome of a command: a status, or an error of one line on standard error.
 
 use std::fmt::{self, Display};
 use std::io;
@@ -8,17 +8,17 @@ use longmatch::{ParsePrefixError, PrefixError};
 use longmatch_feed::{FeedError, LineError, Problem, printable};
 use longmatch_lab::ThreadError;
 
-/// How a command that did its work ended. Scripts rely on the codes.
+/// Status of a command that did its work. Scripts rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// Everything was found or agrees: code 0.
+    /// All addresses matched, or all answers agree: code 0.
     Ok,
-    /// Something has no match, or differs: code 1.
+    /// An address has no match, or an answer differs: code 1.
     Negative,
 }
 
 impl Status {
-    /// [`Status::Ok`] if everything was as it should be.
+    /// Returns [`Status::Ok`] if `ok` is true.
     pub fn ok_if(good: bool) -> Self {
         if good { Self::Ok } else { Self::Negative }
     }
@@ -33,36 +33,37 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// What a command returns.
+/// Result of a command.
 pub type Outcome = Result<Status, CliError>;
 
-/// Why a command could not do its work.
+/// Error that kept a command from doing its work.
 #[derive(Debug)]
 pub enum CliError {
-    /// Bad usage or input, told in one line that says where and what to do: code 2.
+    /// Bad usage or input: code 2. One line says what is wrong, where, and what to do.
     Message(String),
-    /// Whoever reads standard output has gone. That is no error of ours: it ends quietly.
+    /// The reader of standard output has closed it. The program ends without a message.
     BrokenPipe,
 }
 
 impl CliError {
-    /// An error from what should be told.
+    /// Creates an error from its message.
     pub fn new(message: impl Into<String>) -> Self {
         Self::Message(message.into())
     }
 
-    /// The system did not start all threads that `whose` needs: an option, or a command.
+    /// Reports threads that the system did not start. `whose` names the option or the command that
+    /// needs them.
     pub fn threads(whose: impl Display, error: &ThreadError) -> Self {
         let advice = "raise the limits of processes and memory (ulimit -u, ulimit -v)";
         Self::Message(format!("{whose}: {error}; use fewer threads, or {advice}"))
     }
 
-    /// Something that happened to a named input, for example while reading it.
+    /// Reports a problem with a named input, for example while reading it.
     pub fn input(name: impl Display, problem: impl Display) -> Self {
         Self::Message(format!("{}: {problem}", printable(&name.to_string())))
     }
 
-    /// Why an input could not be loaded, with the options that help.
+    /// Reports an input that could not be loaded, and the options that help.
     pub fn load(error: &FeedError, options: Advice) -> Self {
         Self::Message(format!("{error}{}", hint(error, options)))
     }
@@ -80,8 +81,8 @@ impl Display for CliError {
 impl std::error::Error for CliError {}
 
 impl From<io::Error> for CliError {
-    /// An error of *writing to standard output*, so that `?` serves there. Errors of reading have a
-    /// name to tell: see [`CliError::input`].
+    /// Converts an error of *writing to standard output*, so that `?` works there. An error of
+    /// reading needs the input's name: see [`CliError::input`].
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::BrokenPipe;
@@ -91,23 +92,23 @@ impl From<io::Error> for CliError {
 }
 
 impl From<serde_json::Error> for CliError {
-    /// As [`From<io::Error>`]: our values always serialize, so it is the writing that failed.
+    /// Same as [`From<io::Error>`]: serialization itself cannot fail here, so writing failed.
     fn from(error: serde_json::Error) -> Self {
         io::Error::from(error).into()
     }
 }
 
-/// Which options can be advised against an error of an input.
+/// The options that an error of an input may advise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Advice {
-    /// `--lenient`: not if it was given.
+    /// `--lenient`: false if it was given.
     pub lenient: bool,
-    /// `-4` and `-6`: not every command has them.
+    /// `-4` and `-6`: false if the command lacks them.
     pub families: bool,
 }
 
-/// The option that helps against an error of an input. The error's own words do not name any: they
-/// are those of a library.
+/// Returns the advice for an error of an input. The library's message cannot name options of the
+/// command.
 pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
     let problem = match &error.problem {
         Problem::NothingRead { first, .. } => &first.problem,
@@ -124,7 +125,7 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
     }
 }
 
-/// Errors whose own words are enough.
+/// Errors whose message needs no addition.
 macro_rules! from_displayed {
     ($($error:ty),*) => {$(
         impl From<$error> for CliError {

@@ -1,4 +1,4 @@
-//! Engines that hold a table, in a wider form where their own does not, and those without a result.
+//! Fallback to an engine's wider forms, and the report of engines without a result.
 
 use longmatch::{CompileError, EngineSpec, Rib, UpdateError};
 use longmatch_lab::{ReplayError, ThreadError, VerifyError};
@@ -7,17 +7,18 @@ use serde::Serialize;
 use crate::input::Served;
 use crate::output::{self, Grid, Out, thousands, warn};
 
-/// Why an engine has no result.
+/// An error because of which an engine has no result.
 pub trait Failure {
-    /// Whether the table exceeds a limit of the engine, so that a wider form may hold it.
+    /// Returns whether the table exceeds a limit of the engine, so that a wider form may hold it.
     fn is_limit(&self) -> bool;
 
-    /// The threads that the system did not start, if that is the reason: no other engine has more.
+    /// Returns the error if the system did not start all threads. Other engines would fail the same
+    /// way, so the command ends.
     fn threads(&self) -> Option<&ThreadError> {
         None
     }
 
-    /// What is wrong and what to do on the command line, without the name of the engine.
+    /// Describes what is wrong and what to do on the command line, without the engine's name.
     fn reason(&self) -> String;
 }
 
@@ -113,28 +114,28 @@ impl Failure for ReplayError {
     }
 }
 
-/// A result, and what the user has to know about how it came about.
+/// A result, and a note if a wider form produced it.
 #[derive(Debug)]
 pub struct Fit<T> {
     /// The result.
     pub value: T,
-    /// That a wider form has it, and not the engine that was named.
+    /// Says which wider form replaced the named engine.
     note: Option<String>,
 }
 
 impl<T> Fit<T> {
-    /// The result. Says on standard error what there is to know.
+    /// Returns the result. Prints the note on standard error.
     pub fn told(self) -> T {
         self.note.iter().for_each(warn);
         self.value
     }
 }
 
-/// Tries an engine, and its wider forms where the table exceeds a limit of it: all commands do. The
-/// options that were asked for stay as they are. The error is that of the engine itself.
+/// Tries an engine, then its wider forms if the table exceeds a limit of it. All commands do so.
+/// Options that the user gave stay as they are. The error is that of the engine itself.
 ///
 /// # Errors
-/// When neither the engine nor a wider form has a result.
+/// If neither the engine nor a wider form has a result.
 pub fn first_fit<F: Served, T, E: Failure>(
     spec: &EngineSpec,
     named: bool,
@@ -148,45 +149,45 @@ pub fn first_fit<F: Served, T, E: Failure>(
     for wider in spec.wider() {
         match attempt(&wider) {
             Ok(value) => {
-                // The table of results shows the form, but not that another one was asked for.
+                // The table of results shows the form, but not the engine that it replaced.
                 let note =
                     || format!("{}: {wider} stands in for {spec}: {}", F::LABEL, why(&error));
                 return Ok(Fit { value, note: named.then(note) });
             }
             Err(other) if other.threads().is_some() => return Err(other),
-            // One that is refused too, or that the family does not have, is not the last.
+            // A form that fails too, or that the family lacks, is not the last resort.
             Err(_) => {}
         }
     }
     Err(error)
 }
 
-/// The reason without what to do, which has been done.
+/// The reason without its advice, which has been followed.
 fn why(error: &impl Failure) -> String {
     let reason = error.reason();
     reason.rsplit_once(": ").map(|(why, _)| why.to_owned()).unwrap_or(reason)
 }
 
-/// An engine without a result: a row for people, a line of NDJSON for scripts.
+/// An engine without a result: a row of the printed table, or a line of NDJSON.
 #[derive(Clone, Serialize, Debug)]
 pub struct Failed {
     /// The name of the engine.
     engine: &'static str,
-    /// The engine with its options, as it can be given to `--engine`.
+    /// The engine with its options, as `--engine` takes it.
     spec: String,
     /// `ipv4` or `ipv6`.
     family: &'static str,
     /// Routes in the table.
     routes: usize,
-    /// What is wrong.
+    /// The reason.
     error: String,
-    /// Whether it was asked for by name: that makes the status negative.
+    /// Whether `--engine` names it, which makes the exit status negative.
     #[serde(skip)]
     pub named: bool,
 }
 
 impl Failed {
-    /// From the reason.
+    /// Creates the entry from an error.
     pub fn new<F: Served>(
         rib: &Rib<F>,
         spec: &EngineSpec,
@@ -194,12 +195,12 @@ impl Failed {
         error: &impl Failure,
     ) -> Self {
         let (engine, spec) = (spec.kind.name(), spec.to_string());
-        // There is nothing to choose where all engines were tried.
+        // If all engines were tried, choosing another one is no advice.
         let error = if error.is_limit() && !named { why(error) } else { error.reason() };
         Self { engine, spec, family: F::NAME, routes: rib.len(), error, named }
     }
 
-    /// Adds the row that says so to a table whose first column has the engines.
+    /// Adds the row to a table whose first column has the engines.
     pub fn row(&self, grid: &mut Grid, out: &Out) {
         let error = format!("no result: {}", self.error);
         let error = if self.named { out.red(error) } else { out.dim(error) };
@@ -207,7 +208,7 @@ impl Failed {
     }
 }
 
-/// Why there is no result at all, when that is so.
+/// Returns the error message for a command without any result.
 pub fn no_results(done: &str, failed: &[Failed]) -> Option<String> {
     let Failed { spec, error, .. } = failed.first()?;
     Some(format!("no engine was {done}: {spec}: {error}"))
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!((refused.unwrap_err(), attempts), (TOO_LARGE, 7));
     }
 
-    /// What a wider form cannot mend is not tried again.
+    /// Wider forms are not tried for errors that they cannot fix.
     #[test]
     fn only_limits_are_widened() {
         let mut attempts = 0;
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!((fit.unwrap_err(), attempts), (VerifyError::Threads(error), 2));
     }
 
-    /// Users of the command have no library: advice names options.
+    /// Advice names options of the command, not items of the library.
     #[test]
     fn reasons_are_for_the_command_line() {
         let update = UpdateError::Limit(TOO_LARGE);

@@ -1,6 +1,6 @@
-//! Help texts that show how commands are used.
+//! Help texts printed after each command's options: examples, notes and exit codes.
 
-/// After the help of `longmatch`.
+/// Text after the options of `longmatch`.
 pub const TOP: &str = "\
 Examples:
   longmatch                                     a short demonstration
@@ -10,12 +10,12 @@ Examples:
   longmatch bench --engine poptrie --traffic random,routed
 
 Exit codes: 0 ok, 1 no match, a difference or an engine without a result, 2 bad usage or input.
-NO_COLOR is honoured. '<command> -h' is short, '<command> --help' explains.";
+NO_COLOR is honoured. '<command> -h' prints a summary, '<command> --help' the full help.";
 
-/// After the help of `longmatch lookup`.
+/// Text after the options of `longmatch lookup`.
 pub const LOOKUP: &str = "\
 Prints 'address<TAB>prefix<TAB>next-hop'; '-' and '-' where no prefix matches. IPv4-mapped IPv6
-addresses (::ffff:192.0.2.1) are answered by the IPv4 routes.
+addresses (::ffff:192.0.2.1) are looked up in the IPv4 routes.
 
 Examples:
   longmatch lookup 8.8.8.8
@@ -27,7 +27,7 @@ Examples:
 
 Exit codes: 0 all addresses matched, 1 some did not, 2 bad usage or input.";
 
-/// After the help of `longmatch stat`.
+/// Text after the options of `longmatch stat`.
 pub const STAT: &str = "\
 Examples:
   longmatch stat
@@ -35,7 +35,7 @@ Examples:
   longmatch stat -4 --engine poptrie,poptrie:s=16,radix
   longmatch stat --json | jq '.engines[] | {engine, bytes}'";
 
-/// After the help of `longmatch verify`.
+/// Text after the options of `longmatch verify`.
 pub const VERIFY: &str = "\
 Examples:
   longmatch verify
@@ -46,7 +46,7 @@ Examples:
 Exit codes: 0 all agree, 1 a difference, or a named engine that cannot hold the table, 2 bad usage
 or input, or nothing to verify.";
 
-/// After the help of `longmatch bench`.
+/// Text after the options of `longmatch bench`.
 pub const BENCH: &str = "\
 Examples:
   longmatch bench
@@ -59,19 +59,18 @@ Examples:
   longmatch bench -6 --keys network
   longmatch bench --json > rates.ndjson
 
-An engine that cannot hold the table is tried in its wider forms; without one it is a row, or an
-object with an 'error', that says why.
+If an engine cannot hold the table, its wider forms are tried. If these fail too, the output has a
+row with the reason, or with --json an object with an 'error'.
 
 Exit codes: 0 done, 1 a wrong answer, or a named engine without a result, 2 bad usage or input, or
 nothing was measured.";
 
-/// After the help of `longmatch replay`.
+/// Text after the options of `longmatch replay`.
 pub const REPLAY: &str = "\
-Each engine starts from the same routes and takes the updates one by one, as fast as it can. A
-time is that of applying an update and making it visible to readers. With --batch the updates
-before the last one of a batch are applied only, and the last one's time has the commit in it.
-Objects replaced are an average over all updates. 'fresh' is the memory of a table compiled from
-the routes at the end.
+Each engine starts from the same routes and applies the updates one by one, as fast as it can. The
+time of an update includes applying it and making it visible to readers. With --batch, only the
+time of the last update of a batch includes the commit. Objects replaced are an average over all
+updates. 'fresh' is the memory of a table compiled from the final routes.
 
 Examples:
   longmatch replay --routes rib.bz2 --updates updates.txt
@@ -81,19 +80,19 @@ Examples:
   longmatch replay -4 --from-empty --engine folio
   longmatch replay -r rib.txt -u updates.txt --json | jq '{engine, mean_us, mismatches}'
 
-An engine that ends with an error is started again in its wider forms; without one that gets
-through it is a row, or an object with an 'error', that says why.
+If an engine fails, the replay is repeated with its wider forms. If these fail too, the output has
+a row with the reason, or with --json an object with an 'error'.
 
 Exit codes: 0 all answers right, 1 a wrong one, or an engine without a result, 2 bad usage or input,
 or nothing was replayed.";
 
-/// After the help of `longmatch report`.
+/// Text after the options of `longmatch report`.
 pub const REPORT: &str = "\
-Each --routes FILE is a table of its own, the most important one first.
+Each --routes FILE is a separate table; give the most important one first.
 
-Writes report.html, one page that needs nothing else; report.md, the same as text; and
-records.ndjson and records.csv, every value with what it depends on. What has ended is kept in
-the folder: a report that was interrupted goes on where it was when it is started again.
+Writes report.html, one self-contained page; report.md, the same as text; and records.ndjson and
+records.csv, every value with its settings. Finished sections are kept in the directory: the same
+command continues an interrupted report.
 
 Examples:
   longmatch report
@@ -104,7 +103,7 @@ Examples:
 
 Exit codes: 0 all answers right, 1 a wrong one, 2 bad usage or input.";
 
-/// After the help of `longmatch licences`.
+/// Text after the options of `longmatch licences`.
 pub const LICENCES: &str = "\
 Examples:
   longmatch licences

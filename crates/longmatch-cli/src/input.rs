@@ -1,4 +1,4 @@
-//! Routes and addresses in: the embedded tables, files and standard input.
+//! Input of routes: the embedded tables, files and standard input.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::error::{Advice, CliError};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
 
-/// An embedded table: name, file and number of routes (for progress only).
+/// An embedded table: name, compressed text and number of routes (for progress only).
 struct Embedded {
     name: &'static str,
     bytes: &'static [u8],
@@ -31,20 +31,20 @@ const EMBEDDED_IPV6: Embedded = Embedded {
     routes: 160_147,
 };
 
-/// The name that stands for standard input.
+/// The path that means standard input.
 const STDIN: &str = "-";
 
-/// Whether a path on the command line means standard input.
+/// Returns whether a path on the command line means standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
 }
 
-/// Which families are worked on. Routes of the others are not kept.
+/// The address families that a command works on. Routes of other families are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Families {
-    /// IPv4 is.
+    /// Whether IPv4 is included.
     pub ipv4: bool,
-    /// IPv6 is.
+    /// Whether IPv6 is included.
     pub ipv6: bool,
 }
 
@@ -59,9 +59,9 @@ impl From<FamilyArgs> for Families {
     }
 }
 
-/// A family that commands can work on: one piece of code for both, in the user's words.
+/// Makes commands generic over the address family.
 pub trait Served: Engines {
-    /// `IPv4` or `IPv6`: the name in headings. ([`longmatch::Family::NAME`] is for machines.)
+    /// Name in headings, `IPv4` or `IPv6`. ([`longmatch::Family::NAME`] is the name in records.)
     const LABEL: &'static str;
 
     /// The routes of this family.
@@ -84,20 +84,20 @@ impl Served for Ipv6 {
     }
 }
 
-/// The routes that a command works on, and where they came from.
+/// The routes that a command works on, and their source.
 pub struct Routes {
-    /// The routes. Next hops are the words of the input.
+    /// The routes. Next hops are the texts of the input.
     pub table: Table<Box<str>>,
-    /// Where they came from, for headings: `embedded` or the names of the files.
+    /// Source, for headings: `embedded` or the names of the files.
     pub name: String,
 }
 
 impl Routes {
-    /// Loads what the command line asks for: the files, in order, later routes replacing earlier
-    /// ones, or the embedded tables. Tells on standard error which peers were taken, and warns.
+    /// Loads the files of the command line in order, later routes replacing earlier ones, or the
+    /// embedded tables. Prints the chosen peers and warnings on standard error.
     ///
     /// # Errors
-    /// When an input cannot be read, is damaged (unless `--lenient`) or lacks the peer.
+    /// If an input cannot be read, is damaged (unless `--lenient`) or lacks the peer.
     pub fn load(args: &RoutesArgs, families: Families) -> Result<Self, CliError> {
         let told = FamilyArgs {
             ipv4: families == Families { ipv4: true, ipv6: false },
@@ -106,9 +106,9 @@ impl Routes {
         Self::load_as(args, families, Some(told))
     }
 
-    /// The same where the families that are worked on are not those that were asked for: `told` has
-    /// the latter, which decide the family of a `default` route that nothing else tells; `None` if
-    /// the command has no such options.
+    /// Loads routes of the families to work on, which may differ from the families that the options
+    /// name. The latter are `told`: they decide the family of a `default` route whose file does
+    /// not. `told` is `None` if the command has no such options.
     ///
     /// # Errors
     /// As [`Routes::load`].
@@ -135,8 +135,8 @@ impl Routes {
         Self { table: loader.table, name: names.join(" + ") }.split(args.split)
     }
 
-    /// The table with its IPv4 prefixes split, if that was asked for. A next hop that a part gets
-    /// beside the original's is called by its number, such as `#300`.
+    /// Splits the table's IPv4 prefixes, if `--split` was given. A next hop that splitting adds is
+    /// named by its number, such as `#300`.
     fn split(self, split: Option<Split>) -> Result<Self, CliError> {
         let (ipv4, label) = match split {
             None => return Ok(self),
@@ -159,10 +159,10 @@ impl Routes {
         Ok(Self { table, name: format!("{label} of {}", self.name) })
     }
 
-    /// Checks that there is something to work on: commands on whole tables do nothing otherwise.
+    /// Refuses a table without routes: a command on a whole table would do nothing.
     ///
     /// # Errors
-    /// When there is no route of the families that are worked on.
+    /// If no route is of the families to work on.
     pub fn some_of(&self, families: Families) -> Result<(), CliError> {
         let Families { ipv4, ipv6 } = families;
         if ipv4 && !self.table.ipv4().is_empty() || ipv6 && !self.table.ipv6().is_empty() {
@@ -178,20 +178,20 @@ impl Routes {
         ))
     }
 
-    /// The routes of a family.
+    /// Returns the routes of a family.
     pub fn rib<F: Served>(&self) -> &Rib<F> {
         F::rib(&self.table)
     }
 
-    /// The words of a next hop.
+    /// Returns the text of a next hop.
     pub fn next_hop(&self, id: NextHopId) -> &str {
         self.table.values().get(id).map_or("?", |value| value)
     }
 
-    /// How many different next hops the routes have. O(routes).
+    /// Counts the distinct next hops of the routes. O(routes).
     pub fn next_hops(&self) -> usize {
         let (ipv4, ipv6) = (self.table.ipv4(), self.table.ipv6());
-        // The table may still hold values that no route has any more.
+        // The table may still hold values of replaced routes.
         let greatest = ipv4.max_next_hop().max(ipv6.max_next_hop());
         let mut used = vec![false; greatest as usize];
         let hops = ipv4.iter().map(|r| r.next_hop).chain(ipv6.iter().map(|r| r.next_hop));
@@ -199,7 +199,7 @@ impl Routes {
         used.into_iter().filter(|used| *used).count()
     }
 
-    /// The routes in one line, for headings: `embedded: 886,117 IPv4 routes, ...`.
+    /// Summary of the routes in one line, for headings: `embedded: 886,117 IPv4 routes, ...`.
     pub fn describe(&self) -> String {
         let count = |n: usize, label: &str| (n > 0).then(|| plural(n as u64, label));
         let counts = [
@@ -216,7 +216,7 @@ impl Routes {
     }
 }
 
-/// How files are to be read.
+/// Returns the options with which files are read.
 pub fn options(args: &RoutesArgs) -> Options {
     let mut options = Options::default();
     options.peer = args.peer;
@@ -226,21 +226,21 @@ pub fn options(args: &RoutesArgs) -> Options {
     options
 }
 
-/// A path as it is called in headings and messages: exact, so [`printable`] where people read it.
+/// Name of a path in headings and messages: exact, so escape it with [`printable`] on a terminal.
 pub fn display_name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-/// Takes in one input after the other.
+/// Loads one input after the other into a table.
 struct Loader {
     table: Table<Box<str>>,
     families: Families,
     advice: Advice,
-    /// Routes of the family that is not worked on, in the current input.
+    /// Routes of the current input that are not of the families to work on.
     refused: u64,
 }
 
-/// Loads a file, or standard input where that is meant.
+/// Loads a file, or standard input for `-`.
 pub fn load(
     path: &Path,
     options: &Options,
@@ -259,8 +259,8 @@ impl Loader {
         if args.peer.is_some() {
             return Err(CliError::new("--peer needs --routes: the embedded tables have no peers"));
         }
-        // Both tables number their next hops together. IPv6 comes first, so that its few next hops
-        // have numbers of 16 bits and engines can store them as such.
+        // The tables share one numbering of next hops. IPv6 comes first, so that its few next hops
+        // get numbers of 16 bits, which more engines can store.
         let wanted = [(self.families.ipv6, EMBEDDED_IPV6), (self.families.ipv4, EMBEDDED_IPV4)];
         for (_, embedded) in wanted.into_iter().filter(|(wanted, _)| *wanted) {
             let (bytes, name) = (embedded.bytes, embedded.name);
@@ -316,7 +316,7 @@ impl Loader {
 }
 
 impl Families {
-    /// Whether routes for this prefix are worked on.
+    /// Returns whether the prefix is of a family to work on.
     pub fn keep(self, prefix: IpPrefix) -> bool {
         match prefix.unmapped() {
             IpPrefix::V4(_) => self.ipv4,
@@ -325,8 +325,7 @@ impl Families {
     }
 }
 
-/// Says on standard error what the user cannot see in the answers: whose routes they are, and what
-/// was left out.
+/// Prints on standard error which peers' routes were taken, and what was left out.
 pub fn tell(name: &str, report: &Report, families: Families) {
     let name = printable(name);
     let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
@@ -340,7 +339,7 @@ pub fn tell(name: &str, report: &Report, families: Families) {
         count => format!("one of {count} peers; choose with --peer"),
     };
     for (peer, routes, label) in taken {
-        // Of a peer without a single route the warnings below say what became of its routes.
+        // For a peer without any route, the warnings below explain what became of its routes.
         if let Some(peer) = peer.filter(|_| routes > 0 || report.withdrawn > 0) {
             let (routes, peer) = (plural(routes, label), peer_name(peer));
             warn(format_args!("{name}: taking {routes} of peer {peer} ({which})"));
@@ -349,7 +348,7 @@ pub fn tell(name: &str, report: &Report, families: Families) {
     for warning in report.warnings() {
         warn(format_args!("{name}: {warning}"));
     }
-    // Routes of the main table are left out only where the option was given.
+    // Routes of the main table are left out only with --ip-table; then the advice is not needed.
     if !report.other_tables.is_empty() && !report.other_tables.contains_key("main") {
         warn(format_args!("{name}: --ip-table takes the routes of another table"));
     }
@@ -358,7 +357,7 @@ pub fn tell(name: &str, report: &Report, families: Families) {
     }
 }
 
-/// The first damage that a lenient load met, and how much there was.
+/// Describes the first damage of a lenient load, and the number of damaged places.
 pub fn first_of(error: &FeedError, damaged: u64) -> String {
     match damaged {
         1 => error.to_string(),

@@ -1,4 +1,4 @@
-//! Lines of a stream, one after the other, in bounded memory.
+//! Splits a stream into lines, in bounded memory.
 
 use std::io::{self, Read};
 
@@ -9,18 +9,18 @@ pub const LIMIT: usize = 256 << 10;
 pub struct Lines<R> {
     reader: R,
     buffer: Box<[u8]>,
-    /// The part of the buffer that has been read and not handed out.
+    /// The part of the buffer that was read and not returned yet.
     start: usize,
     end: usize,
     ended: bool,
     number: u64,
 }
 
-/// What comes next in a stream of lines.
+/// Next item of a stream of lines.
 pub enum Next<'a> {
-    /// A line without its end, spaces around it left out.
+    /// A line without its line end and surrounding spaces.
     Line(&'a [u8]),
-    /// More has to be read, which may take its time: a moment to hand out answers. Then call
+    /// The buffer has no further line. Reading may block, so flush pending output, then call
     /// [`Lines::fill`].
     Starved,
     /// The stream has ended.
@@ -28,18 +28,18 @@ pub enum Next<'a> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Nothing is read yet.
+    /// Creates the splitter; reads nothing yet.
     pub fn new(reader: R) -> Self {
         let buffer = vec![0; LIMIT].into_boxed_slice();
         Self { reader, buffer, start: 0, end: 0, ended: false, number: 0 }
     }
 
-    /// The number of the line handed out last, from 1.
+    /// Returns the number of the line returned last, from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// What comes next, without reading.
+    /// Returns the next item, without reading.
     #[inline]
     pub fn next(&mut self) -> Next<'_> {
         let window = &self.buffer[self.start..self.end];
@@ -55,10 +55,10 @@ impl<R: Read> Lines<R> {
         Next::Line(line.trim_ascii())
     }
 
-    /// Reads once, as much as comes.
+    /// Reads once, as much as is available.
     ///
     /// # Errors
-    /// When reading fails, or a line is longer than [`LIMIT`].
+    /// If reading fails, or a line is longer than [`LIMIT`].
     pub fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
@@ -81,7 +81,7 @@ impl<R: Read> Lines<R> {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time.
+    /// Reader that yields one byte at a time.
     struct Drip<'a>(&'a [u8]);
 
     impl Read for Drip<'_> {

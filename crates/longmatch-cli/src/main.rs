@@ -1,7 +1,7 @@
 //! `longmatch`: longest-prefix match on the command line.
 //!
-//! Answers go to standard output, everything else to standard error. Exit codes: 0 ok, 1 no match,
-//! a difference or an engine without a result, 2 bad usage or input.
+//! Results go to standard output, all other messages to standard error. Exit codes: 0 ok, 1 no
+//! match, a difference or an engine without a result, 2 bad usage or input.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -37,15 +37,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints help where it was asked for; otherwise what is wrong with the command line, in the form
-/// of all our errors.
+/// Prints help if requested; otherwise reports the usage error in the form of all other errors.
 fn usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // Whoever reads may have seen enough.
+        // The reader may have closed the pipe.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    // The lines are clap's, the values in them are not.
+    // clap wrote the lines, but the values in them come from the user and may need escaping.
     let text = error.render().to_string();
     let lines: Vec<_> = text.trim_end().lines().map(longmatch_feed::printable).collect();
     let text = lines.join("\n");

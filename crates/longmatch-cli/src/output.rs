@@ -1,4 +1,4 @@
-//! Answers out: a buffered standard output, numbers, bars, tables and JSON lines.
+//! Formatting of output: buffered standard output, numbers, bars, tables and JSON lines.
 
 use std::env;
 use std::fmt::Display;
@@ -8,18 +8,18 @@ use serde::Serialize;
 
 use crate::error::CliError;
 
-/// Standard output, locked and buffered. It is a [`Write`]; errors become [`CliError`] with `?`, a
-/// closed pipe among them, which ends the program quietly.
+/// Standard output, locked and buffered. Implements [`Write`]; `?` converts its errors to
+/// [`CliError`], and a closed pipe ends the program without a message.
 ///
-/// What is buffered is written when the value is dropped, and by [`Write::flush`]: call that at the
-/// end of a command, so that a full disk is an error.
+/// Dropping the value writes the buffer and ignores errors. Call [`Write::flush`] at the end of a
+/// command, so that a full disk is reported.
 pub struct Out {
     inner: BufWriter<StdoutLock<'static>>,
     colour: bool,
 }
 
 impl Out {
-    /// Locks standard output. Colours are for terminals, and not if `NO_COLOR` says so.
+    /// Locks standard output. Enables colours on terminals, unless `NO_COLOR` is set.
     pub fn new() -> Self {
         let stdout = io::stdout().lock();
         let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -31,29 +31,29 @@ impl Out {
     /// Writes a value as one line of JSON.
     ///
     /// # Errors
-    /// When standard output cannot be written to.
+    /// If standard output cannot be written.
     pub fn json<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CliError> {
         serde_json::to_writer(&mut self.inner, value)?;
         self.inner.write_all(b"\n")?;
         Ok(())
     }
 
-    /// The text in bold, where colours are shown.
+    /// Returns the text in bold, if colours are enabled.
     pub fn bold(&self, text: impl Display) -> String {
         self.style("1", text)
     }
 
-    /// The text in a weaker colour, where colours are shown.
+    /// Returns the text dimmed, if colours are enabled.
     pub fn dim(&self, text: impl Display) -> String {
         self.style("2", text)
     }
 
-    /// The text in green, where colours are shown.
+    /// Returns the text in green, if colours are enabled.
     pub fn green(&self, text: impl Display) -> String {
         self.style("32", text)
     }
 
-    /// The text in red, where colours are shown.
+    /// Returns the text in red, if colours are enabled.
     pub fn red(&self, text: impl Display) -> String {
         self.style("31", text)
     }
@@ -77,14 +77,14 @@ impl Write for Out {
     }
 }
 
-/// Tells something on standard error that is neither an answer nor the end of the program. What
-/// the message has of names and next hops must be [`longmatch_feed::printable`] already.
+/// Prints a note or a warning on standard error. The caller escapes names and next hops in the
+/// message with [`longmatch_feed::printable`].
 pub fn warn(message: impl Display) {
-    // Nobody may be listening, which is no reason to stop.
+    // A closed standard error is no reason to stop.
     let _ = writeln!(io::stderr(), "longmatch: {message}");
 }
 
-/// A number with commas: `1,042,325`.
+/// Formats a number with commas: `1,042,325`.
 pub fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
@@ -97,23 +97,23 @@ pub fn thousands(n: u64) -> String {
     text
 }
 
-/// A number and what is counted, with an `s` unless it is one: `1,024 routes`.
+/// Formats a number with its unit, in the plural unless it is one: `1,024 routes`.
 pub fn plural(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
-/// A share of a whole: `12.3 %`. Of nothing it is `-`.
+/// Formats a share of a whole: `12.3 %`, or `-` if the whole is zero.
 pub fn percent(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1} %", part / whole * 100.0) } else { "-".to_owned() }
 }
 
-/// A number of bytes in binary units, three digits or so: `2.53 MiB`.
+/// Formats a number of bytes in binary units, with about three digits: `2.53 MiB`.
 pub fn bytes(n: u64) -> String {
     let mut value = n as f64;
     let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].into_iter();
     let mut unit = units.next().unwrap_or_default();
     for next in units {
-        // 1023.5 of a unit would be shown as 1024 of it.
+        // 1023.5 of a unit would round to 1024.
         if value < 1023.5 {
             break;
         }
@@ -123,8 +123,8 @@ pub fn bytes(n: u64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// A number that is not a whole one, with as many digits as there is something to see: three, or all
-/// before the point: `0.05`, `12.3`, `16,777,216`.
+/// Formats a fractional number with about three digits, and all digits before the point: `0.05`,
+/// `12.3`, `16,777,216`.
 pub fn short(value: f64) -> String {
     match value {
         value if value >= 999.5 => thousands(value.round() as u64),
@@ -134,8 +134,8 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// A bar of `width` characters at full length, in steps of an eighth of a character. What is more
-/// than nothing is at least one eighth long.
+/// Draws a bar, `width` characters at full length, in steps of an eighth of a character. A value
+/// above zero gets at least one eighth.
 pub fn bar(part: f64, whole: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     if part <= 0.0 || whole <= 0.0 {
@@ -146,16 +146,16 @@ pub fn bar(part: f64, whole: f64, width: usize) -> String {
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// On which side of its column a cell stands.
+/// Alignment of the cells of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Align {
-    /// On the left: words.
+    /// Left, for words.
     Left,
-    /// On the right: numbers.
+    /// Right, for numbers.
     Right,
 }
 
-/// Rows of cells, printed with columns as wide as they need to be.
+/// A table of cells, with columns as wide as their widest cell.
 pub struct Grid {
     columns: Vec<(String, Align)>,
     rows: Vec<Row>,
@@ -163,31 +163,31 @@ pub struct Grid {
 
 enum Row {
     Cells(Vec<String>),
-    /// A first cell, and a text over all other columns.
+    /// A first cell, and a text that spans all other columns.
     Span(String, String),
 }
 
 impl Grid {
-    /// No rows yet. Headings that are all empty are not printed.
+    /// Creates a table without rows. Headings are not printed if all are empty.
     pub fn new<const N: usize>(columns: [(&str, Align); N]) -> Self {
         let columns = columns.map(|(name, align)| (name.to_owned(), align)).into();
         Self { columns, rows: Vec::new() }
     }
 
-    /// Adds a row. Cells that are missing are empty; those too many are not printed.
+    /// Adds a row. Missing cells are empty; surplus cells are not printed.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(Row::Cells(cells.into()));
     }
 
-    /// Adds a row whose text reaches over all columns but the first one, whatever their widths.
+    /// Adds a row whose text spans all columns but the first, whatever their widths.
     pub fn span(&mut self, first: String, text: String) {
         self.rows.push(Row::Span(first, text));
     }
 
-    /// Prints the headings and all rows, indented by two.
+    /// Prints the headings and all rows, indented by two spaces.
     ///
     /// # Errors
-    /// When standard output cannot be written to.
+    /// If standard output cannot be written.
     pub fn print(&self, out: &mut Out) -> Result<(), CliError> {
         let headings: Vec<_> = self.columns.iter().map(|(name, _)| name.clone()).collect();
         let cells = |i: usize| {
@@ -231,8 +231,8 @@ impl Grid {
     }
 }
 
-/// The width of a text on a terminal, styles left out. Every character that is printed here is one
-/// cell wide.
+/// Width of a text on a terminal, without style sequences. Every character printed here is one cell
+/// wide.
 fn width(text: &str) -> usize {
     let mut chars = text.chars();
     let mut width = 0;

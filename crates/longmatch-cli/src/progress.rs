@@ -1,44 +1,44 @@
-//! A progress line on standard error, for people only.
+//! Progress line on standard error, for terminals only.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use crate::output::thousands;
 
-/// What takes less time than this shows nothing.
+/// Work that takes less time than this shows no progress.
 const QUIET: Duration = Duration::from_millis(300);
-/// Time between two drawings.
+/// Minimum time between two updates of the line.
 const STEP: Duration = Duration::from_millis(100);
 
-/// One line that is drawn over again: what is going on, how much is done and how long it will take.
+/// A line that is redrawn in place: the task, the share done and the estimated time left.
 ///
-/// It shows only when standard error is a terminal, and it is wiped out when the value is dropped.
+/// Shown only if standard error is a terminal, and erased when the value is dropped.
 pub struct Progress {
     label: String,
     total: Option<u64>,
     unit: &'static str,
     started: Instant,
-    /// The earliest time of the next drawing; `None` when standard error is no terminal.
+    /// Earliest time of the next update; `None` if standard error is no terminal.
     next: Option<Instant>,
     shown: bool,
 }
 
 impl Progress {
-    /// Starts with nothing done. Without `total` there are neither percents nor a time left.
+    /// Starts at zero. Without `total` the line shows neither percentage nor time left.
     pub fn new(label: impl Into<String>, total: Option<u64>, unit: &'static str) -> Self {
         let started = Instant::now();
         let next = io::stderr().is_terminal().then(|| started + QUIET);
         Self { label: label.into(), total, unit, started, next, shown: false }
     }
 
-    /// What is going on now.
+    /// Sets the name of the current task.
     pub fn describe(&mut self, label: &str) {
         if self.label != label {
             self.label = label.to_owned();
         }
     }
 
-    /// How much is done so far. It reads the clock: call it once for many small steps.
+    /// Sets the amount done so far. Reads the clock, so call it once for many small steps.
     pub fn set(&mut self, done: u64) {
         let now = Instant::now();
         if self.next.is_none_or(|next| now < next) {
@@ -47,7 +47,7 @@ impl Progress {
         self.next = Some(now + STEP);
         self.shown = true;
         let line = line(&self.label, done, self.total, self.unit, now - self.started);
-        // A terminal that cannot be written to is no reason to stop working.
+        // A failed write to the terminal is no reason to stop working.
         let _ = write!(io::stderr(), "\r{line}\x1b[K");
     }
 }

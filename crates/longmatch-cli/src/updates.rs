@@ -1,4 +1,4 @@
-//! Updates of a table, from files.
+//! Loading of updates from files.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,8 @@ use crate::input::{Families, Routes, display_name, load, options, tell};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
 
-/// The most updates that are read: all of them are kept in memory, so that reading them is not in
-/// the times. At 48 bytes for IPv6 that is 1.5 GiB.
+/// Maximum number of updates. All are kept in memory, so that no measured time includes reading. At
+/// 48 bytes for IPv6 they take 1.5 GiB.
 const LIMIT: usize = 1 << 25;
 const _: () = assert!(size_of::<Change<Ipv6>>() == 48);
 
@@ -20,12 +20,12 @@ const _: () = assert!(size_of::<Change<Ipv6>>() == 48);
 pub struct Updates {
     pub ipv4: Vec<Change<Ipv4>>,
     pub ipv6: Vec<Change<Ipv6>>,
-    /// The words of the next hops of routes and updates, numbered together.
+    /// The texts of the next hops of routes and updates, in one numbering.
     pub next_hops: NextHops<Box<str>>,
-    /// Where they came from, for headings.
+    /// Source, for headings.
     pub name: String,
     families: Families,
-    /// Updates of the family that is not worked on.
+    /// Number of updates of the family that was not asked for.
     left_out: u64,
     limit: usize,
 }
@@ -43,16 +43,16 @@ impl Updates {
         }
     }
 
-    /// No updates, but the words of the routes' next hops.
+    /// Creates an empty list with the next hops of the routes.
     pub fn none(routes: &Routes) -> Self {
         Self::new(routes, Families::default())
     }
 
-    /// Reads all files, in order, with the options of the routes. Updates of both families are
-    /// kept, if both are worked on.
+    /// Reads all files, in order, with the options of the routes. Keeps updates of both families,
+    /// if both are in `families`.
     ///
     /// # Errors
-    /// When one cannot be read, is damaged (unless `--lenient`) or lacks the peer; when there are
+    /// If a file cannot be read, is damaged (unless `--lenient`) or lacks the peer, or if there are
     /// more updates than the limit.
     pub fn load(
         paths: &[PathBuf],
@@ -70,10 +70,10 @@ impl Updates {
         Ok(updates)
     }
 
-    /// The same: times of two families are two things.
+    /// Returns the updates if all are of one family: times of two families cannot be combined.
     ///
     /// # Errors
-    /// When there are none, or some of each family.
+    /// If there are no updates, or updates of both families.
     pub fn of_one_family(self) -> Result<Self, CliError> {
         let Self { ipv4, ipv6, name, .. } = &self;
         match (ipv4.len(), ipv6.len()) {
@@ -95,7 +95,7 @@ impl Updates {
         }
     }
 
-    /// What to say where there is no update.
+    /// Error for inputs without updates.
     pub fn none_at_all(&self) -> CliError {
         if self.left_out > 0 {
             let other = if self.families.ipv4 { "-6" } else { "-4" };
@@ -150,7 +150,7 @@ impl Updates {
             Event::Announce(_, next_hop) => Some(self.next_hops.acquire_borrowed(next_hop)?),
             Event::Withdraw(_) => None,
         };
-        // As in a table, so that both mean the same prefix.
+        // As in a table, so that updates and routes name the same prefix.
         match prefix.unmapped() {
             IpPrefix::V4(prefix) => self.ipv4.push(change(prefix, next_hop)),
             IpPrefix::V6(prefix) => self.ipv6.push(change(prefix, next_hop)),

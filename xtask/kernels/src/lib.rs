@@ -1,8 +1,8 @@
-//! The kernels whose machine code `cargo xtask asm` looks at.
+//! The kernels whose machine code `cargo xtask asm` counts.
 //!
-//! The engines are generic, so their machine code is made where they are used. Here each line of a table uses one, in
-//! both ways in which it answers many addresses, for every SIMD level. Nothing calls these functions; they are there to
-//! be compiled, and `cargo xtask asm` follows what they call. Each is seen under its name in the table.
+//! The engines are generic, so their machine code is generated where they are used. Each line of the table below uses
+//! an engine with both methods for many addresses, at every SIMD level. Nothing calls these functions: they are only
+//! compiled, and `cargo xtask asm` follows their calls and lists each under its name in the table.
 
 use longmatch::engine::dir24_8::Dir24_8;
 use longmatch::engine::dxr::{Dxr, Long, Original};
@@ -20,7 +20,7 @@ macro_rules! kernels {
         #[doc = concat!("All kernels of `", stringify!($engine), "` for `", stringify!($family), "`.")]
         ///
         /// # Panics
-        /// When `out` is shorter than `addrs`.
+        /// If `out` is shorter than `addrs`.
         #[inline(never)]
         pub fn $name(
             engine: &$engine,

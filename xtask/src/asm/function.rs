@@ -1,14 +1,14 @@
-//! From the text of an assembly file to its functions, and from a function to the counts of its loops.
+//! Parses assembly files into functions, and counts the loops of a function.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::instruction::{self, Counts, Flow};
 use super::loops;
 
-/// A function: its instructions in blocks that are entered at the top and left at the end.
+/// A function: its instructions in basic blocks.
 #[derive(Debug)]
 pub struct Function {
-    /// Symbols that it names: whatever it calls is among them.
+    /// The symbols that it names, including all that it calls.
     pub symbols: BTreeSet<String>,
     blocks: Vec<Block>,
 }
@@ -16,7 +16,7 @@ pub struct Function {
 #[derive(Debug)]
 struct Block {
     counts: Counts,
-    /// The blocks that may follow.
+    /// The possible successor blocks.
     next: Vec<usize>,
     /// Whether it ends in a panic.
     panics: bool,
@@ -27,11 +27,11 @@ struct Block {
 pub struct LoopCounts {
     /// Its number among its siblings, after those of the loops around it: 1, 2 is the second loop inside the first.
     pub path: Vec<usize>,
-    /// Of its own blocks: what the loops inside do is not counted.
+    /// Counts of its own blocks, without inner loops.
     pub counts: Counts,
 }
 
-/// The functions of an assembly file for ELF, by their symbols.
+/// Returns the functions of an assembly file for ELF, by their symbols.
 pub fn parse(text: &str) -> HashMap<String, Function> {
     let mut declared = BTreeSet::new();
     let mut bodies: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -50,7 +50,7 @@ pub fn parse(text: &str) -> HashMap<String, Function> {
         } else if let Some(declaration) = line.strip_prefix(".type") {
             declared.extend(declaration.trim().strip_suffix(",@function"));
         } else if let (Some(table), Some(offset)) = (table, line.strip_prefix(".long")) {
-            // The distance of a label from the table.
+            // The entry is the distance of a label from the table.
             let label = offset.trim().split('-').next().unwrap_or_default();
             tables.entry(table).or_default().push(label);
         } else if in_body && !line.is_empty() && (label.is_some() || !line.starts_with('.')) {
@@ -61,18 +61,18 @@ pub fn parse(text: &str) -> HashMap<String, Function> {
     bodies.into_iter().map(built).collect()
 }
 
-/// The labels that jumps choose from, by the label of their table.
+/// The target labels of jump tables, by the label of the table.
 type Tables<'a> = HashMap<&'a str, Vec<&'a str>>;
 
-/// A block as it is read, before it is known where the labels are.
+/// A block as parsed, before labels are resolved.
 #[derive(Default)]
 struct Draft<'a> {
     counts: Counts,
-    /// How it ends, if not with the next label.
+    /// The control flow at its end, unless the next label ends it.
     end: Option<Flow<'a>>,
 }
 
-/// Makes blocks of the lines of a function, which are labels and instructions.
+/// Splits the lines of a function, labels and instructions, into blocks.
 fn build(lines: &[&str], tables: &Tables<'_>) -> Function {
     let frame = lines.iter().any(|line| line.split_whitespace().eq(["movq", "%rsp,", "%rbp"]));
     let mut drafts: Vec<Draft<'_>> = vec![Draft::default()];
@@ -114,7 +114,7 @@ fn build(lines: &[&str], tables: &Tables<'_>) -> Function {
 }
 
 impl Function {
-    /// Its loops with their counts.
+    /// Returns its loops with their counts.
     pub fn loops(&self) -> Vec<LoopCounts> {
         let next: Vec<Vec<usize>> = self.blocks.iter().map(|block| block.next.clone()).collect();
         let counted = |found: loops::Loop| {
@@ -128,12 +128,12 @@ impl Function {
         loops::find(&next).into_iter().map(counted).collect()
     }
 
-    /// Whether the branch at the end of a block may lead to nothing but a panic: 1 or 0, or 2 for both ways.
+    /// Counts the ways (0, 1 or 2) of the branch at the end of a block that lead only to a panic.
     fn panics_after(&self, block: usize) -> usize {
         self.blocks[block].next.iter().filter(|next| self.only_panics(**next)).count()
     }
 
-    /// Whether a block leads to a panic without a branch.
+    /// Returns whether a block leads to a panic without a branch.
     fn only_panics(&self, mut block: usize) -> bool {
         for _ in 0..self.blocks.len() {
             match self.blocks[block].next.as_slice() {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     /// Two functions: one with a loop that calls, checks a bound and has a rare block at its end, one with a loop that
-    /// chooses by a table.
+    /// uses a jump table.
     const FILE: &str = "\
 \t.section\t.text.first,\"ax\",@progbits
 \t.type\tfirst,@function

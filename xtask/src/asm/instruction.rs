@@ -1,21 +1,21 @@
-//! What one line of x86-64 assembly (AT&T syntax, as the compiler writes it) does, as far as it is counted.
+//! Classifies one line of x86-64 assembly (AT&T syntax, as the compiler writes it) for counting.
 
 use std::ops::AddAssign;
 
-/// What is counted of a loop.
+/// Counts of a loop.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Counts {
     pub instructions: usize,
-    /// Vector loads from many addresses; they are not among the loads.
+    /// Vector loads from many addresses, not included in the loads.
     pub gathers: usize,
-    /// Instructions that read memory, constants and the stack included.
+    /// Instructions that read memory, including constants and the stack.
     pub loads: usize,
-    /// Instructions that write memory, the stack included.
+    /// Instructions that write memory, including the stack.
     pub stores: usize,
     pub prefetches: usize,
-    /// Calls that come back.
+    /// Calls that return.
     pub calls: usize,
-    /// Instructions that touch the stack: registers saved for want of more, and arrays that live there.
+    /// Instructions that access the stack: spilled registers, and arrays on the stack.
     pub stack: usize,
     /// Branches to a panic.
     pub panics: usize,
@@ -47,26 +47,26 @@ impl AddAssign for Counts {
     }
 }
 
-/// Where the code goes on after an instruction.
+/// Control flow after an instruction.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Flow<'a> {
-    /// With the next one.
+    /// To the next instruction.
     Next,
-    /// At the label, or with the next one.
+    /// To the label, or to the next instruction.
     Branch(&'a str),
-    /// At the label, or in another function.
+    /// To the label, or to another function.
     Jump(&'a str),
-    /// At one of many labels that a table lists, or in a function that only the run knows.
+    /// To one of the labels of a jump table, or to a function known only at run time.
     Indirect,
-    /// In the function, which comes back here.
+    /// To the function, which returns here.
     Call(&'a str),
-    /// Nowhere: back to the caller.
+    /// Back to the caller.
     Return,
-    /// Nowhere: a panic, or a trap.
+    /// A panic or a trap.
     Panic,
 }
 
-/// Parts of the names of functions that do not come back.
+/// Parts of the names of functions that do not return.
 const NO_RETURN: [&str; 7] = [
     "panic",
     "_fail",
@@ -77,7 +77,7 @@ const NO_RETURN: [&str; 7] = [
     "_Unwind_Resume",
 ];
 
-/// Where the code goes on after the instruction.
+/// Returns the control flow after the instruction.
 pub fn flow(instruction: &str) -> Flow<'_> {
     let (mnemonic, rest) = split(instruction);
     match mnemonic {
@@ -92,7 +92,7 @@ pub fn flow(instruction: &str) -> Flow<'_> {
     }
 }
 
-/// The symbols and labels that the instruction names, in whatever way.
+/// Returns the symbols and labels that the instruction names in any operand.
 pub fn symbols(instruction: &str) -> impl Iterator<Item = &str> {
     let (_, rest) = split(instruction);
     operands(rest).map(symbol).filter(|name| name.starts_with(['_', '.']) || is_plain(name))
@@ -102,7 +102,7 @@ fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// What the instruction adds to the counts of its loop; `frame` says whether %rbp points into the stack.
+/// Returns the counts of the instruction; `frame` says whether %rbp points into the stack.
 pub fn count(instruction: &str, frame: bool) -> Counts {
     let (mnemonic, rest) = split(instruction);
     let mut counts = Counts { instructions: 1, ..Counts::default() };
@@ -125,7 +125,7 @@ pub fn count(instruction: &str, frame: bool) -> Counts {
     counts
 }
 
-/// Whether the instruction reads memory, and whether it writes memory. The last operand is the destination.
+/// Returns whether the instruction reads memory, and whether it writes memory. The last operand is the destination.
 fn accesses(mnemonic: &str, rest: &str) -> (bool, bool) {
     let in_memory: Vec<bool> = operands(rest).map(is_memory).collect();
     let Some((destination, sources)) = in_memory.split_last() else { return (false, false) };
@@ -153,7 +153,7 @@ fn is_memory(operand: &str) -> bool {
     operand.contains("(%") || operand.contains("(,")
 }
 
-/// The mnemonic without prefixes, and the operands.
+/// Splits an instruction into the mnemonic without prefixes, and the operands.
 fn split(instruction: &str) -> (&str, &str) {
     let (first, rest) = instruction.split_once(char::is_whitespace).unwrap_or((instruction, ""));
     let rest = rest.trim_start();
@@ -163,7 +163,7 @@ fn split(instruction: &str) -> (&str, &str) {
     }
 }
 
-/// The operands: separated by commas, those in parentheses aside.
+/// Returns the operands, separated by commas outside parentheses.
 fn operands(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     let separator = move |c: char| {
@@ -177,7 +177,7 @@ fn operands(text: &str) -> impl Iterator<Item = &str> {
     text.split(separator).map(str::trim).filter(|operand| !operand.is_empty())
 }
 
-/// The symbol in an operand: without the star of an indirect call, what it is relative to, and where it is looked up.
+/// Returns the symbol in an operand, without the star of an indirect call, its base register and its relocation.
 fn symbol(operand: &str) -> &str {
     let name = operand.strip_prefix('*').unwrap_or(operand);
     let end = name.find(['@', '(', '+']).unwrap_or(name.len());

@@ -1,4 +1,4 @@
-//! The list of loops, as text for people and for comparing with an earlier one.
+//! The listing of loops: its text format, and the comparison with the golden file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -6,15 +6,16 @@ use std::fmt::Write as _;
 use super::function::LoopCounts;
 use super::instruction::Counts;
 
-/// By how much the instructions of a function's loops may differ between two compilers, in percent of the smaller number.
+/// Tolerated difference between two compilers in the instructions of a function's loops, in percent of the smaller
+/// number.
 const TOLERANCE: usize = 15;
 
-/// The loops of all kernels, as one compiler makes them.
+/// The loops of all kernels, compiled by one compiler.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// Its version, and the machine it compiles for.
+    /// Its version and target.
     pub compiler: String,
-    /// By kernel, which is a line in the table of kernels, and function.
+    /// The loops by kernel (a line in the table of kernels) and function.
     pub functions: BTreeMap<(String, String), Vec<LoopCounts>>,
 }
 
@@ -25,11 +26,11 @@ const HEAD: &str = "\
 # call: calls that come back. panic: branches to a panic.
 ";
 
-/// What is before the compiler's version.
+/// Prefix of the line with the compiler's version.
 const COMPILER: &str = "# compiler: ";
 
 impl Listing {
-    /// The text of a golden file. [`Listing::parse`] reads it again.
+    /// Returns the text of a golden file, which [`Listing::parse`] reads.
     pub fn render(&self) -> String {
         let mut text = format!("{HEAD}{COMPILER}{}\n", self.compiler);
         let names = Counts::NAMES.map(|name| format!("{name:>9}")).concat();
@@ -47,10 +48,10 @@ impl Listing {
         text
     }
 
-    /// Reads what [`Listing::render`] has written.
+    /// Parses the text of [`Listing::render`].
     ///
     /// # Errors
-    /// The first line that cannot be read.
+    /// Names the first line that cannot be parsed.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut compiler = String::new();
         let mut functions: Vec<(_, Vec<LoopCounts>)> = Vec::new();
@@ -69,10 +70,10 @@ impl Listing {
         Ok(Self { compiler, functions: functions.into_iter().collect() })
     }
 
-    /// In which functions another listing, made now, is not as it should be: the lines of both.
+    /// Compares with the current listing; returns the lines of both for each function that differs.
     ///
-    /// Of the same compiler all counts are the same. Another one may make other loops of the same code; then the sums of
-    /// each function are compared, and only by what must not get lost.
+    /// With the same compiler all counts must be equal. Another one may generate other loops of the same code; then
+    /// only the gathers, calls and instructions of each function are compared, as sums.
     pub fn differences(&self, now: &Self) -> Vec<String> {
         let same_compiler = self.compiler == now.compiler;
         let names: BTreeSet<_> = self.functions.keys().chain(now.functions.keys()).collect();
@@ -81,7 +82,7 @@ impl Listing {
             let fine = match (then, now) {
                 _ if same_compiler => then == now,
                 (Some(then), Some(now)) => is_close(&sum(then), &sum(now)),
-                // Inlined or no longer, and if a gather is gone or come with it, its caller differs too.
+                // The function is inlined or no longer inlined; if gathers moved with it, its caller differs too.
                 (then, now) => then.or(now).is_none_or(|loops| sum(loops).gathers == 0),
             };
             let lines = |sign, loops: Option<&Vec<_>>| match loops {
@@ -102,7 +103,7 @@ fn sum(loops: &[LoopCounts]) -> Counts {
     sum
 }
 
-/// Whether two compilers agree on a function well enough.
+/// Returns whether the code of two compilers for a function is close enough.
 fn is_close(then: &Counts, now: &Counts) -> bool {
     let less = then.instructions.min(now.instructions);
     let more = then.instructions.max(now.instructions);
@@ -111,7 +112,7 @@ fn is_close(then: &Counts, now: &Counts) -> bool {
         && 100 * more <= (100 + TOLERANCE) * less
 }
 
-/// A line for each loop, after a sign.
+/// Formats a line for each loop, after a sign.
 fn lines(sign: char, loops: &[LoopCounts]) -> String {
     let line = |found: &LoopCounts| {
         let path: Vec<String> = found.path.iter().map(usize::to_string).collect();
@@ -121,7 +122,7 @@ fn lines(sign: char, loops: &[LoopCounts]) -> String {
     loops.iter().map(line).collect()
 }
 
-/// Reads one of the [`lines`].
+/// Parses one of the [`lines`].
 fn parse_line(line: &str) -> Option<LoopCounts> {
     let mut words = line.split_whitespace();
     let path = words.next()?.split('.').map(|number| number.parse().ok()).collect::<Option<_>>()?;
@@ -136,7 +137,7 @@ mod tests {
 
     const INNER: [usize; 8] = [90, 2, 3, 4, 5, 0, 7, 8];
 
-    /// A listing of one function with the loop 1, and in it 1.1, which has these counts.
+    /// Returns a listing of one function with the loop 1, which contains loop 1.1 with these counts.
     fn listing(compiler: &str, inner: [usize; 8]) -> Listing {
         let found = |path: &[usize], columns| LoopCounts {
             path: path.to_vec(),
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn another_compiler_may_differ_a_little() {
         let golden = listing("rustc 1", INNER);
-        // With the ten of the outer loop, which has neither gathers nor calls.
+        // Sums include the ten instructions of the outer loop, which has neither gathers nor calls.
         let accepts = |inner| golden.differences(&listing("rustc 2", inner)).is_empty();
         assert!(accepts([105, 2, 30, 40, 50, 0, 70, 80]));
         assert!(accepts([77, 2, 3, 4, 5, 0, 7, 8]));

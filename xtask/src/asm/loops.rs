@@ -1,20 +1,20 @@
-//! The loops of a control flow graph, and which loop is inside which.
+//! The loops of a control flow graph and their nesting.
 //!
-//! A jump backwards is not enough to know a loop by: the compiler moves rare blocks behind the loop, and they jump back
-//! into its middle. So a loop is a set of blocks each of which can reach every other; without the block where it is
-//! entered, what still is such a set is a loop inside.
+//! A backward jump does not identify a loop: the compiler moves rare blocks behind the loop, and they jump back into
+//! its middle. So a loop is a strongly connected set of blocks; a strongly connected subset that remains without the
+//! entry block is an inner loop.
 
 /// A loop of a function.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Loop {
     /// Its number among its siblings, after those of the loops around it: 1, 2 is the second loop inside the first.
     pub path: Vec<usize>,
-    /// Its blocks, but not those of the loops inside.
+    /// Its blocks, except those of inner loops.
     pub own: Vec<usize>,
 }
 
-/// The loops of a function of which block `i` goes on to the blocks `next[i]`; outer ones before inner ones, otherwise
-/// in the order of the code. The function is entered at block 0.
+/// Returns the loops of a function whose block `i` has the successors `next[i]`: outer loops before inner ones,
+/// otherwise in code order. Block 0 is the function's entry.
 pub fn find(next: &[Vec<usize>]) -> Vec<Loop> {
     let mut before = vec![Vec::new(); next.len()];
     for (block, targets) in next.iter().enumerate() {
@@ -61,7 +61,7 @@ impl Graph<'_> {
         }
     }
 
-    /// The blocks among those `inside` that can reach `block` and be reached from it; none if it cannot reach itself.
+    /// Returns the blocks of `inside` in one strongly connected set with `block`; none if it cannot reach itself.
     fn cycle(&self, block: usize, inside: &[bool]) -> Vec<bool> {
         let mut cycle = reachable(block, inside, self.next);
         let back = reachable(block, inside, self.before);
@@ -69,7 +69,7 @@ impl Graph<'_> {
         cycle
     }
 
-    /// The block where a loop is entered, the first in the code if it is entered at several.
+    /// Returns the entry block of a loop, the first in code order if there are several.
     fn header(&self, cycle: &[bool]) -> usize {
         let entered = |block: &usize| {
             cycle[*block] && (*block == 0 || self.before[*block].iter().any(|from| !cycle[*from]))
@@ -79,7 +79,7 @@ impl Graph<'_> {
     }
 }
 
-/// The blocks among those `inside` that a path of at least one edge leads to.
+/// Returns the blocks of `inside` that a path of at least one edge reaches.
 fn reachable(from: usize, inside: &[bool], edges: &[Vec<usize>]) -> Vec<bool> {
     let mut reached = vec![false; inside.len()];
     let mut todo = vec![from];
@@ -127,14 +127,14 @@ mod tests {
 
     #[test]
     fn a_rare_block_behind_the_loop_is_no_loop_of_its_own() {
-        // 4 stands behind the return and jumps back into the middle.
+        // 4 is behind the return and jumps back into the middle.
         let next: [&[usize]; 5] = [&[1], &[2, 4], &[1, 3], &[], &[2]];
         assert_eq!(found(&next), expected(&[(&[1], &[1, 2, 4])]));
     }
 
     #[test]
     fn a_rotated_loop_is_entered_in_its_middle() {
-        // 1 is the latch, which stands first in the code; 3 is a loop inside.
+        // 1 is the latch, which is first in the code; 3 is an inner loop.
         let next: [&[usize]; 5] = [&[2], &[2, 4], &[3], &[3, 1], &[]];
         assert_eq!(found(&next), expected(&[(&[1], &[1, 2]), (&[1, 1], &[3])]));
     }

@@ -1,9 +1,9 @@
-//! `cargo xtask asm`: the machine code of the kernels' loops, compared with what is on record.
+//! `cargo xtask asm`: the machine code of the kernels' loops, compared with the golden file.
 //!
 //! The package `xtask-kernels` uses every engine. It and the library are compiled to assembly text, in one codegen unit
-//! so that the order of things does not matter; what a kernel calls is followed through both texts, and the loops of each
-//! function on the way are counted. Not those of the two functions that choose a level, where the code of several kernels
-//! may stand side by side.
+//! so that the order of items does not matter. The calls of each kernel are followed through both texts, and the loops
+//! of each function reached are counted. The two functions that choose a level are left out, as they may contain the
+//! code of several kernels.
 
 mod function;
 mod instruction;
@@ -23,25 +23,25 @@ use crate::workspace::{cargo, root, target};
 use function::{Function, LoopCounts};
 use listing::Listing;
 
-/// What to do with the counts.
+/// Use of the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Compare them with the golden file.
     Check,
-    /// Make them the golden file.
+    /// Write them to the golden file.
     Bless,
 }
 
 /// The golden file.
 const GOLDEN: &str = "testdata/asm/x86_64.txt";
-/// The package with the table of kernels, as its functions are named.
+/// Path prefix of the functions in the package with the table of kernels.
 const KERNELS: &str = "xtask_kernels::";
-/// How the library's function is named that chooses the level.
+/// Name of the library's function that chooses the level.
 const CHOOSES: &str = "<Simd>::run<";
-/// Overrides those of the environment and of the configuration: the code must not depend on them.
+/// Overrides the flags of the environment and of the configuration: the code must not depend on them.
 const RUSTFLAGS: &str = "--emit=asm -Ccodegen-units=1 -Csymbol-mangling-version=v0";
 
-/// Runs the command on its own, and returns whether the counts are those of the golden file.
+/// Runs the command by itself, and returns whether the counts equal the golden file.
 pub fn run(mode: Mode) -> Outcome {
     let mut report = Report::default();
     step(&mut report, mode);
@@ -52,7 +52,7 @@ pub fn run(mode: Mode) -> Outcome {
 pub fn step(report: &mut Report, mode: Mode) {
     let name = "machine code of the kernels";
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
-        report.skip(name, "it is on record for x86-64 Linux only");
+        report.skip(name, "the golden file is for x86-64 Linux only");
         return;
     }
     report.step(name, || match check(mode) {
@@ -73,9 +73,9 @@ fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
     let golden = fs::read_to_string(path).map_err(|error| format!("{GOLDEN}: {error}"))?;
     let golden = Listing::parse(&golden).map_err(|error| format!("{GOLDEN}: {error}"))?;
     if golden.compiler != now.compiler {
-        println!("on record is {}; this is {}:", golden.compiler, now.compiler);
+        println!("the golden file is of {}; this compiler is {}:", golden.compiler, now.compiler);
         println!(
-            "only gathers, calls and instructions of each function are compared, and not strictly"
+            "only gathers, calls and instructions of each function are compared, with tolerance"
         );
     }
     let differences = golden.differences(&now);
@@ -85,7 +85,7 @@ fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
     }
     differences.iter().for_each(|difference| println!("{difference}"));
     Ok(Verdict::Failed(format!(
-        "{} function(s) differ from {GOLDEN}; if that is meant, or no slower: `cargo xtask asm --bless`",
+        "{} function(s) differ from {GOLDEN}; if the change is intended and no slower, run `cargo xtask asm --bless`",
         differences.len()
     )))
 }
@@ -93,7 +93,7 @@ fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
 /// A version of the compiler.
 struct Compiler {
     version: String,
-    /// The machine that it runs on and compiles for.
+    /// The host triple, for which it also compiles.
     host: String,
 }
 
@@ -110,7 +110,7 @@ impl Compiler {
     }
 }
 
-/// Compiles the kernels and what they use for the host, and returns all functions by their symbols.
+/// Compiles the kernels and their dependencies for the host, and returns all functions by their symbols.
 fn compile(host: &str) -> Result<HashMap<String, Function>, Box<dyn Error>> {
     let output = cargo("build --release --package xtask-kernels")
         .args(["--message-format=json-render-diagnostics", "--target", host, "--target-dir"])
@@ -132,8 +132,8 @@ fn compile(host: &str) -> Result<HashMap<String, Function>, Box<dyn Error>> {
     Ok(functions)
 }
 
-/// The assembly files of the packages that cargo's messages name, one JSON object a line: each lies beside the package's
-/// metadata, and only the messages say which of the files there are of now.
+/// Returns the assembly files of the packages in cargo's messages, one JSON object a line. Each file is beside the
+/// package's metadata, and only the messages tell current files from old ones.
 fn assembly_files(messages: &str) -> Vec<PathBuf> {
     let artifacts = messages.lines().filter(|line| line.contains(r#""compiler-artifact""#));
     let metadata =
@@ -149,7 +149,7 @@ fn assembly_files(messages: &str) -> Vec<PathBuf> {
 /// Counts the loops of every kernel, in the functions that it reaches.
 ///
 /// # Errors
-/// When there is no kernel: then nothing would be compared.
+/// If there is no kernel, so that nothing would be compared.
 fn list(
     functions: &HashMap<String, Function>,
     compiler: String,
@@ -170,7 +170,7 @@ fn list(
     Ok(Listing { compiler, functions: counted })
 }
 
-/// The functions that a kernel reaches, by their readable names, with their loops, where they have some.
+/// Returns the functions with loops that a kernel reaches, by their readable names.
 fn callees(
     kernel: &str,
     functions: &HashMap<String, Function>,
@@ -181,8 +181,8 @@ fn callees(
         .map(|callee| (name::readable(callee), functions[callee].loops()))
         .filter(|(name, loops)| !name.starts_with(CHOOSES) && !loops.is_empty())
         .collect();
-    // Not in the order of the symbols, which hold numbers that depend on where the sources lie. Two packages may have
-    // the same function; when they make different code of it, it is listed as often.
+    // Not ordered by symbol, as symbols contain numbers that depend on the path of the sources. Two packages may have
+    // the same function; if their code differs, it is listed for each.
     callees.sort();
     callees.dedup();
     let mut namesakes = BTreeMap::new();
@@ -193,7 +193,7 @@ fn callees(
     })
 }
 
-/// A function and all that it calls, as far as they are among these functions.
+/// Returns a function and all that it calls, among these functions.
 fn reached<'a>(symbol: &'a str, functions: &'a HashMap<String, Function>) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::from([symbol]);
     let mut todo = vec![symbol];
@@ -244,7 +244,7 @@ lookup_more:
 \tretq
 .Lfunc_end2:
 ";
-        // Not mangled, so that it can be read; demangling leaves it as it is.
+        // Not mangled, for readability; demangling does not change such a name.
         let functions = function::parse(text);
         let listing = list(&functions, String::new()).expect("a kernel");
         let names: Vec<_> = listing.functions.keys().collect();

@@ -1,14 +1,14 @@
-//! The names of functions, short enough to read.
+//! Short, readable names of functions.
 
-/// What the demangled name of a function is shortened by, besides the paths of types.
+/// Prefixes removed from the demangled name of a function.
 const KNOWN: [&str; 2] = ["longmatch::engine::", "longmatch::"];
 
-/// The name that a symbol stands for. The paths of the types in it are cut to their last part.
+/// Returns the readable name of a symbol. Paths of types are cut to their last part.
 pub fn readable(symbol: &str) -> String {
     shorten(&format!("{:#}", rustc_demangle::demangle(symbol)))
 }
 
-/// The function's own path stays, and all other paths lose what is before their last part.
+/// Keeps the function's own path, and cuts all other paths to their last part.
 fn shorten(name: &str) -> String {
     let mut short = String::new();
     let mut depth = 0;

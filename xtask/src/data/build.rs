@@ -21,10 +21,10 @@ const MODULE: (&str, &str) = ("github.com/gaissmai/bart", "v0.30.0");
 const IPV4_ROUTES: usize = 886_117;
 const IPV6_ROUTES: usize = 160_147;
 
-/// The strongest level whose window (8 MiB) every decoder accepts unasked.
+/// The strongest level whose window (8 MiB) every decoder accepts by default.
 const LEVEL: i32 = 19;
 
-/// Rebuilds both tables; returns whether they are the recorded ones and, when only checking, the ones in data/.
+/// Rebuilds both tables; returns whether they are recorded and, in check mode, equal to the files in data/.
 pub fn run(mode: Mode) -> Outcome {
     println!("compressing with zstd {} at level {LEVEL}", zstd::zstd_safe::version_string());
     let data = root().join("data");
@@ -72,13 +72,13 @@ fn pack(family: &str, table: &Table, expected: usize) -> Result<Vec<u8>, Box<dyn
     println!("{family}: {} routes, {} distinct next hops", table.routes, table.next_hops);
     let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
     encoder.include_checksum(true)?;
-    // Lets a reader allocate once.
+    // The stored size lets a reader allocate once.
     encoder.set_pledged_src_size(Some(table.text.len() as u64))?;
     encoder.write_all(table.text.as_bytes())?;
     Ok(encoder.finish()?)
 }
 
-/// Writes the file, or compares it with the one that is there.
+/// Writes the file, or compares it with the existing one.
 fn settle(mode: Mode, path: &Path, bytes: &[u8]) -> Result<bool, Box<dyn Error>> {
     let name = path.display();
     match mode {
@@ -100,7 +100,7 @@ fn settle(mode: Mode, path: &Path, bytes: &[u8]) -> Result<bool, Box<dyn Error>>
     }
 }
 
-/// Whether data/PROVENANCE.md names the hash of these bytes.
+/// Returns whether data/PROVENANCE.md names the hash of these bytes.
 fn is_recorded(name: &str, bytes: &[u8], recorded: &str) -> bool {
     let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     let found = recorded.contains(&hash);

@@ -1,4 +1,4 @@
-//! Gets the public packages with their ordinary clients, which check what they download.
+//! Fetches the public packages with their ordinary clients, which verify downloads.
 
 use std::env;
 use std::error::Error;
@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use crate::workspace::{cargo, root};
 
-/// The directory of a package of crates.io, unpacked.
+/// Returns the directory of an unpacked package of crates.io.
 ///
-/// A throwaway project depends on it, so that cargo downloads it and tells where it is. That project lives in the
-/// target directory and is a workspace of its own: the tables' sources are no dependency of this workspace.
+/// A temporary project depends on the package, so that cargo downloads it and prints its path. That project is in the
+/// target directory and is a separate workspace: the tables' sources are no dependency of this workspace.
 ///
 /// # Errors
-/// When cargo cannot be started, cannot get the package, or answers something else.
+/// If cargo cannot be started, cannot fetch the package, or prints unexpected output.
 pub fn cargo_package(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
     let project = target_dir().join("xtask-data");
     fs::create_dir_all(project.join("src"))?;
@@ -37,23 +37,23 @@ pub fn cargo_package(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error
     Ok(dir.ok_or_else(|| format!("cargo does not say where {name} {version} is"))?.to_path_buf())
 }
 
-/// The directory of a Go module, unpacked.
+/// Returns the directory of an unpacked Go module.
 ///
 /// # Errors
-/// When Go is not installed, cannot get the module, or answers something else.
+/// If Go is not installed, cannot fetch the module, or prints unexpected output.
 pub fn go_module(path: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
     let mut command = Command::new("go");
     command
         .args(["mod", "download", "-json"])
         .arg(format!("{path}@{version}"))
         .stdin(Stdio::null());
-    // Outside any module, so that no go.mod is looked for or changed.
+    // Run outside any module, so that no go.mod is read or changed.
     let answer = json(command.current_dir(target_dir()))?;
     let dir = answer["Dir"].as_str();
     Ok(dir.ok_or_else(|| format!("go does not say where {path} {version} is"))?.into())
 }
 
-/// Runs a program and reads the JSON that it prints.
+/// Runs a program and parses the JSON that it prints.
 fn json(command: &mut Command) -> Result<Value, Box<dyn Error>> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| {
@@ -68,6 +68,6 @@ fn json(command: &mut Command) -> Result<Value, Box<dyn Error>> {
 }
 
 fn target_dir() -> PathBuf {
-    // A relative value counts from the repository's root, where cargo was started from the alias.
+    // A relative value is relative to the repository's root, where the alias starts cargo.
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }

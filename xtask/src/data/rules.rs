@@ -1,10 +1,10 @@
-//! The rules by which the packages' contents become tables. data/PROVENANCE.md states the same rules in prose.
+//! Rules that convert the packages' contents to tables. data/PROVENANCE.md states the same rules in prose.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// How many next hops the IPv6 table draws from.
+/// Number of next hops that the IPv6 table draws from.
 pub const IPV6_NEXT_HOPS: usize = 256;
 
 /// One IPv4 prefix with the AS that announces it. Field order gives the table's order: address, then length.
@@ -22,21 +22,21 @@ pub struct Ipv6Prefix {
     length: u8,
 }
 
-/// A finished table: its text and what is in it.
+/// A finished table: its text and counts.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
     /// One line a route, `prefix next-hop`.
     pub text: String,
-    /// How many routes.
+    /// Number of routes.
     pub routes: usize,
-    /// How many distinct next hops.
+    /// Number of distinct next hops.
     pub next_hops: usize,
 }
 
-/// Reads lines of `address,length,asn` below one line of headings; an empty line (there is one) is passed over.
+/// Parses lines of `address,length,asn` below one line of headings; skips empty lines (the source has one).
 ///
 /// # Errors
-/// Names the first line that is anything else, or a prefix with bits set behind its length.
+/// Names the first line of another form, or with bits set beyond the prefix length.
 pub fn parse_origins(csv: &str) -> Result<Vec<Origin>, String> {
     let mut lines = csv.lines();
     // The file starts with a byte order mark.
@@ -58,10 +58,10 @@ fn parse_origin(line: &str) -> Option<Origin> {
     (canonical && fields.next().is_none()).then_some(Origin { address, length, asn })
 }
 
-/// Reads the IPv6 prefixes out of a list of prefixes of both families, one a line.
+/// Parses the IPv6 prefixes of a list of prefixes of both families, one a line.
 ///
 /// # Errors
-/// Names the first line with a colon that is not an IPv6 prefix, or has bits set behind its length.
+/// Names the first line with a colon that is not an IPv6 prefix, or has bits set beyond its length.
 pub fn parse_ipv6(list: &str) -> Result<Vec<Ipv6Prefix>, String> {
     list.lines()
         .filter(|line| line.contains(':'))
@@ -77,16 +77,16 @@ fn parse_ipv6_prefix(line: &str) -> Option<Ipv6Prefix> {
     (length <= 128 && address.to_bits() & host_bits == 0).then_some(Ipv6Prefix { address, length })
 }
 
-/// The IPv4 table: ordered by address and length, and of several origins of one prefix the lowest AS number.
+/// Builds the IPv4 table, ordered by address and length; of several origins of a prefix it takes the lowest AS number.
 ///
-/// Lowest rather than first, so that the result does not depend on the order of the lines.
+/// The lowest rather than the first, so that the result does not depend on the order of lines.
 pub fn ipv4_table(mut origins: Vec<Origin>) -> Table {
     origins.sort_unstable();
     origins.dedup_by_key(|origin| (origin.address, origin.length));
     table(origins.iter().map(|origin| (origin.address, origin.length, format!("AS{}", origin.asn))))
 }
 
-/// The IPv6 table: ordered by address and length, with the derived next hops of [`derived_next_hop`].
+/// Builds the IPv6 table, ordered by address and length, with the next hops of [`derived_next_hop`].
 pub fn ipv6_table(mut prefixes: Vec<Ipv6Prefix>) -> Table {
     prefixes.sort_unstable();
     prefixes.dedup();
@@ -110,7 +110,7 @@ fn table<A: Display>(routes: impl Iterator<Item = (A, u8, String)>) -> Table {
     Table { text, routes: count, next_hops: next_hops.len() }
 }
 
-/// The next hop of an IPv6 prefix, 1 to `cdf.len()`: the inverse CDF at splitmix64(first 32 bits) / 2^64.
+/// Derives the next hop of an IPv6 prefix, 1 to `cdf.len()`: the inverse CDF at splitmix64(first 32 bits) / 2^64.
 ///
 /// Whole /32 blocks share a next hop, as the prefixes of one holder mostly do in a real table.
 fn derived_next_hop(cdf: &[f64], prefix: u128) -> usize {
@@ -121,9 +121,9 @@ fn derived_next_hop(cdf: &[f64], prefix: u128) -> usize {
     cdf.partition_point(|&below| below < at) + 1
 }
 
-/// The cumulative distribution of Zipf's law with s = 1 on 1 to `n`, the value for k at index k - 1.
+/// Computes the cumulative distribution of Zipf's law with s = 1 on 1 to `n`, the value for k at index k - 1.
 ///
-/// Only IEEE additions and divisions in a fixed order: the same bits on every machine.
+/// Uses only IEEE additions and divisions in a fixed order, so the bits are the same on every machine.
 fn zipf_cdf(n: usize) -> Vec<f64> {
     let mut sum = 0.0;
     let harmonic: Vec<f64> = (1..=n)

@@ -1,4 +1,4 @@
-//! Chromium, as far as it is needed.
+//! Starts Chromium without a window.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,29 +9,30 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What it is called by those who package it.
+/// Names of the program in different packages.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// A run that lasts longer has got stuck.
+/// Time limit of a run.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A browser that starts.
+/// A browser that can be started.
 #[derive(Debug)]
 pub struct Browser {
     program: OsString,
 }
 
-/// What a run of the browser left.
+/// Output of a run of the browser.
 #[derive(Debug)]
 pub struct Seen {
-    /// What it wrote.
+    /// Its standard output.
     pub output: String,
-    /// What its console says: errors of the page, and what it was not allowed to load.
+    /// Console messages: errors of the page, and blocked loads.
     pub complaints: Vec<String>,
 }
 
 impl Browser {
-    /// The one that the environment variable CHROME names, or the first that starts; else how to get one.
+    /// Finds the browser that the environment variable CHROME names, or the first that starts; the error says how to
+    /// install one.
     pub fn find() -> Result<Self, String> {
         if let Some(program) = env::var_os("CHROME") {
             let works = starts(&program);
@@ -60,7 +61,7 @@ impl Browser {
                 "--hide-scrollbars",
                 "--enable-logging=stderr",
             ])
-            // It does not start as root with its sandbox; what it opens was made here.
+            // The sandbox does not work for root; the opened pages are our own.
             .arg("--no-sandbox")
             .args([
                 "--no-first-run",
@@ -81,7 +82,7 @@ impl Browser {
     }
 }
 
-/// The address of a file.
+/// Returns the URL of a file.
 fn address(file: &Path) -> String {
     let byte = |byte: &u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
@@ -93,14 +94,14 @@ fn address(file: &Path) -> String {
     format!("file://{path}")
 }
 
-/// Whether a program is there and says what version it is.
+/// Returns whether a program starts and prints its version.
 fn starts(program: &OsString) -> bool {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Waits for the program's end, and brings it about when that takes too long.
+/// Waits for the program to end, and kills it after the time limit.
 fn wait(command: &mut Command) -> io::Result<()> {
     let mut child = command.spawn()?;
     let start = Instant::now();
@@ -115,10 +116,10 @@ fn wait(command: &mut Command) -> io::Result<()> {
     }
     child.kill()?;
     child.wait()?;
-    Err(io::Error::other(format!("the browser was not done after {} s", PATIENCE.as_secs())))
+    Err(io::Error::other(format!("the browser did not end within {} s", PATIENCE.as_secs())))
 }
 
-/// The lines of a log that come from the console of a page.
+/// Returns the lines of a log that come from the console of a page.
 fn complaints(log: &str) -> Vec<String> {
     log.lines().filter(|line| line.contains(":CONSOLE")).map(str::to_owned).collect()
 }

@@ -1,19 +1,19 @@
-// Loads PAGE into a frame of each width, looks at it, and writes what is wrong into #verdict. The last line is `end`.
+// Loads PAGE into a frame of each width, checks it, and writes defects into #verdict. The last line is `end`.
 "use strict";
 
 const WIDTHS = [320, 360, 400, 768, 1280];
-// Letters of charts are no smaller than that, in pixels.
+// Minimum size of letters in charts, in pixels.
 const LEAST_LETTERS = 9;
 const lines = [];
 
-// Whether two boxes share more than the air round letters.
+// Whether two boxes overlap by more than the margin around letters.
 function overlap(a, b) {
     const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
     const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
     return across > 2 && down > 0.3 * Math.min(a.height, b.height);
 }
 
-// The letters of a chart: where they are, how large, and whether they are in each other's way.
+// Checks the letters of a chart: position, size and overlaps.
 function letters(drawing, frame, wrong) {
     const border = drawing.getBoundingClientRect();
     const scale = border.width / drawing.viewBox.baseVal.width;

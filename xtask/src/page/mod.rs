@@ -1,9 +1,8 @@
-//! `cargo xtask page`: opens a report's page in a browser that nobody sees, at the widths of phones and screens, and
-//! looks at what came out.
+//! `cargo xtask page`: opens a report's page in a headless browser, at the widths of phones and screens, and checks the
+//! result.
 //!
-//! The browser is told to show a page of our own, which loads the report into frames, one a width, and writes into
-//! itself what is wrong with it (`check.js`). So a browser is all that is needed, and no driver for it. Then the report
-//! is printed, as what happens there no script sees.
+//! The browser opens a page that loads the report into frames, one for each width, and writes the defects into itself
+//! (`check.js`). So no browser driver is needed. Then the report is printed, as a script cannot observe printing.
 
 mod browser;
 
@@ -17,27 +16,27 @@ use crate::report::{Report, Verdict};
 use crate::workspace::{longmatch_of_tests, root};
 use browser::Browser;
 
-/// The page that is checked when none is named: the one that a test of the lab keeps up to date.
+/// The page that is checked by default; a test of the lab keeps it up to date.
 const SAMPLE: &str = "testdata/report/sample.html";
 
-/// What the report is made of whose page is checked: bars, lines, boxes, a map and tables.
+/// Experiments of the report whose page is checked: bars, lines, boxes, a map and tables.
 const MADE: [&str; 6] =
     ["memory", "poptrie-fig7", "poptrie-table2", "poptrie-fig8", "poptrie-cycles", "dxr-chunks"];
 
-/// The script that looks at the frames.
+/// The script that checks the frames.
 const CHECK: &str = include_str!("check.js");
 
-/// A page in print is not smaller than that, not even an empty one.
+/// Minimum size of a printed page, even an empty one, in bytes.
 const LEAST_PDF: u64 = 4_000;
 
-/// Of what is wrong, more lines help nobody.
+/// Maximum number of defects that are printed.
 const MOST_LINES: usize = 40;
 
-/// Checks a page, or the sample, and returns whether nothing is wrong with it.
+/// Checks a page, or the sample, and returns whether it has no defects.
 pub fn run(page: Option<&str>) -> Outcome {
     let mut report = Report::default();
     match page {
-        // Where the shell is, and not at the root as the sample.
+        // Relative to the current directory, unlike the sample, which is relative to the root.
         Some(page) => {
             let page = fs::canonicalize(page).map_err(|error| format!("{page}: {error}"))?;
             steps(&mut report, &page, "the page");
@@ -47,15 +46,15 @@ pub fn run(page: Option<&str>) -> Outcome {
     Ok(report.finish())
 }
 
-/// Checks the sample as steps of a report; skipped, with the reason, where there is no browser.
+/// Checks the sample as steps of a report; skipped, with the reason, if there is no browser.
 pub fn sample(report: &mut Report) {
     steps(report, &root().join(SAMPLE), "the sample of a report's page");
 }
 
-/// Has a report made of the embedded tables by the build of the tests, with a chart of each kind, and checks its page.
+/// Makes a report of the embedded tables with the build of the tests, with a chart of each kind, and checks its page.
 pub fn made(report: &mut Report) {
     let out = root().join("target/page/report");
-    // What an earlier run left would be taken for what was measured.
+    // Sections of an earlier run would be reused.
     let _ = fs::remove_dir_all(&out);
     let mut command = longmatch_of_tests("report");
     command.args(MADE.iter().flat_map(|name| ["--only", name])).arg("--out").arg(&out);
@@ -87,7 +86,7 @@ fn show(browser: &Browser, page: &Path) -> io::Result<Verdict> {
     let dir = work_dir()?;
     let check = dir.join("check.html");
     fs::write(&check, harness(&html))?;
-    // Time runs as fast as the browser can, up to so many milliseconds.
+    // Virtual time advances as fast as the browser can, up to this limit in milliseconds.
     let seen = browser.run(&["--dump-dom", "--virtual-time-budget=120000"], &check, &dir)?;
     let mut wrong = seen.complaints;
     match said(&seen.output) {
@@ -99,7 +98,7 @@ fn show(browser: &Browser, page: &Path) -> io::Result<Verdict> {
                 }
             }
         }
-        None => wrong.push("the check did not come to its end".into()),
+        None => wrong.push("the check did not run to its end".into()),
     }
     Ok(judged(&wrong))
 }
@@ -108,7 +107,7 @@ fn show(browser: &Browser, page: &Path) -> io::Result<Verdict> {
 fn print(browser: &Browser, page: &Path) -> io::Result<Verdict> {
     let dir = work_dir()?;
     let pdf = dir.join("page.pdf");
-    // What an earlier run left would look like success.
+    // The file of an earlier run would look like success.
     let _ = fs::remove_file(&pdf);
     let to = format!("--print-to-pdf={}", pdf.display());
     let mut wrong = browser.run(&["--no-pdf-header-footer", &to], page, &dir)?.complaints;
@@ -116,7 +115,7 @@ fn print(browser: &Browser, page: &Path) -> io::Result<Verdict> {
         Ok(bytes) if bytes.starts_with(b"%PDF-") && bytes.len() as u64 > LEAST_PDF => {
             println!("{} has {} bytes", pdf.display(), bytes.len());
         }
-        Ok(bytes) => wrong.push(format!("what was printed has only {} bytes", bytes.len())),
+        Ok(bytes) => wrong.push(format!("the printed file has only {} bytes", bytes.len())),
         Err(error) => wrong.push(format!("nothing was printed: {error}")),
     }
     Ok(judged(&wrong))
@@ -131,18 +130,18 @@ fn judged(wrong: &[String]) -> Verdict {
     }
     match wrong.len() {
         0 => Verdict::Passed,
-        n => Verdict::Failed(format!("{n} complaint(s), see above")),
+        n => Verdict::Failed(format!("{n} defect(s), listed above")),
     }
 }
 
-/// Where the browser may write.
+/// Returns the directory for files of the browser.
 fn work_dir() -> io::Result<PathBuf> {
     let dir = root().join("target/page");
     fs::create_dir_all(&dir)?;
     Ok(dir)
 }
 
-/// The page that checks the other one, which it has as a text of its script.
+/// Builds the page that checks another one, whose URL is a string of its script.
 fn harness(html: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>check</title>\n\
@@ -152,7 +151,7 @@ fn harness(html: &str) -> String {
     )
 }
 
-/// A text as JavaScript has it, with nothing in it that could end a script element.
+/// Quotes a text as a JavaScript string that cannot end a script element.
 fn script_text(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -169,7 +168,7 @@ fn script_text(text: &str) -> String {
     out + "\""
 }
 
-/// The lines of the verdict in the page that the browser gives back; nothing when they are not all there.
+/// Returns the lines of the verdict in the page that the browser prints, or `None` if they are incomplete.
 fn said(dom: &str) -> Option<Vec<String>> {
     let (_, rest) = dom.split_once("<pre id=\"verdict\">")?;
     let (text, _) = rest.split_once("</pre>")?;

@@ -1,4 +1,4 @@
-//! How each adapter is built; a [`Verdict::Skipped`] says what is missing and how to install it.
+//! Builds of the adapters; a [`Verdict::Skipped`] says what is missing and how to install it.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 use crate::report::Verdict;
 use crate::workspace::{cargo, root};
 
-/// The end of a build: what went wrong, or nothing.
+/// Result of a build.
 type Built = Result<(), Verdict>;
 
-/// DPDK's libraries are the system's: a C compiler and pkg-config find them.
+/// Builds the adapter of DPDK with a C compiler; pkg-config finds the system's libraries.
 pub fn dpdk(dir: &Path) -> Verdict {
     verdict(|| {
         let install = "Debian: apt-get install gcc pkg-config libdpdk-dev";
@@ -26,7 +26,7 @@ pub fn dpdk(dir: &Path) -> Verdict {
         let mut command = Command::new(compiler);
         command.args(["-std=gnu11", "-O3", "-Wall", "-Wextra", "-Wno-unused-parameter"]);
         command.args(flags("--cflags")?);
-        // After those of pkg-config, which name the oldest CPU that DPDK runs on.
+        // Placed after the flags of pkg-config, which name the oldest CPU that DPDK supports.
         command.arg("-march=native");
         let sources = ["main.c", "protocol.c", "lpm.c", "fib.c", "fib6.c"];
         command.args(sources).arg("-o").arg(program).args(flags("--libs")?);
@@ -34,7 +34,7 @@ pub fn dpdk(dir: &Path) -> Verdict {
     })
 }
 
-/// The compiler's words for DPDK.
+/// Returns pkg-config's compiler flags for DPDK.
 fn flags(what: &str) -> Result<Vec<String>, Verdict> {
     let output = Command::new("pkg-config").args([what, "libdpdk"]).output().map_err(failed)?;
     match output.status.success() {
@@ -46,7 +46,7 @@ fn flags(what: &str) -> Result<Vec<String>, Verdict> {
     }
 }
 
-/// A package that is no member of the workspace, with its own lock file.
+/// Builds the adapter of Rust crates, a package outside the workspace with its own lock file.
 pub fn rust(dir: &Path) -> Verdict {
     verdict(|| {
         let program = fresh(dir, "rust")?;
@@ -58,7 +58,7 @@ pub fn rust(dir: &Path) -> Verdict {
     })
 }
 
-/// Go fetches its module itself, as `go.sum` says.
+/// Builds the adapter of the Go module, which Go fetches according to `go.sum`.
 pub fn go(dir: &Path) -> Verdict {
     verdict(|| {
         let install = "Debian: apt-get install golang, or the archive of the Go project";
@@ -73,7 +73,7 @@ pub fn go(dir: &Path) -> Verdict {
     })
 }
 
-/// The instructions that Go may use, if this CPU has more than the oldest one.
+/// Returns the instruction level for Go, if this CPU has more than the baseline.
 #[cfg(target_arch = "x86_64")]
 fn go_level() -> Option<&'static str> {
     let has = std::is_x86_feature_detected!("avx2")
@@ -87,7 +87,7 @@ fn go_level() -> Option<&'static str> {
     None
 }
 
-/// A virtual environment for one package, and the scripts that speak for it.
+/// Builds a virtual environment for one Python package, with the adapter's scripts.
 pub fn python(dir: &Path, package: &str, version: &str) -> Verdict {
     verdict(|| {
         let what = "Python 3 with the modules venv and ensurepip";
@@ -101,7 +101,7 @@ pub fn python(dir: &Path, package: &str, version: &str) -> Verdict {
         let mut pip = Command::new(home.join("bin/python"));
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         run(pip.arg(format!("{package}=={version}")))?;
-        // The adapter last: it is what tells that all is there.
+        // The adapter comes last: its presence means that the build is complete.
         for script in ["peers/reference.py", "peers/python/adapter.py"] {
             let from = root().join(script);
             let to = home.join(from.file_name().unwrap_or(OsStr::new("")));
@@ -119,7 +119,7 @@ fn failed(error: impl ToString) -> Verdict {
     Verdict::Failed(error.to_string())
 }
 
-/// Whether a program runs and is content.
+/// Skips the build unless a program runs and exits with 0.
 fn needs(command: &mut Command, what: &str, install: &str) -> Built {
     let runs = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     match runs.is_ok_and(|status| status.success()) {
@@ -128,7 +128,7 @@ fn needs(command: &mut Command, what: &str, install: &str) -> Built {
     }
 }
 
-/// A program's place in the directory. What was there is removed: what fails to build must not look built.
+/// Returns a program's path in the directory. Removes an old file, so that a failed build does not look complete.
 fn fresh(dir: &Path, name: &str) -> Result<PathBuf, Verdict> {
     let program = dir.join(name);
     if program.exists() {

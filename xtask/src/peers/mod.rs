@@ -1,7 +1,7 @@
 //! `cargo xtask peers`: builds the adapters of `peers/` into `target/peers`, where `longmatch report` looks for them.
 //!
-//! Nothing outside that directory is changed, except what cargo, go and pip keep of the packages that they fetch. All is
-//! built for this CPU, which gives other implementations the best instructions that there are.
+//! Nothing outside that directory changes, except the package caches of cargo, go and pip. Everything is built for this
+//! CPU, so that other implementations can use its best instructions.
 
 mod build;
 
@@ -11,11 +11,11 @@ use crate::Outcome;
 use crate::report::{Report, Verdict};
 use crate::workspace::{cargo_test, root};
 
-/// Something that is built as one, and the peers that it serves.
+/// One adapter, and the peers that it serves.
 struct Adapter {
     title: &'static str,
     peers: &'static [&'static str],
-    /// The file in the directory that is there when all is built.
+    /// The file whose presence means that the build is complete.
     file: &'static str,
     build: fn(&Path) -> Verdict,
 }
@@ -48,11 +48,11 @@ const ADAPTERS: [Adapter; 5] = [
     },
 ];
 
-/// Builds the adapters of these peers, or all; returns whether none failed. One that cannot be built here is skipped,
-/// with what is missing, unless it was asked for.
+/// Builds the adapters of these peers, or all; returns whether none failed. An adapter that cannot be built here is
+/// skipped, with a list of what is missing, unless it is named.
 ///
 /// # Errors
-/// When a name is unknown, or the directory cannot be made.
+/// If a name is unknown, or the directory cannot be created.
 pub fn run(words: &[&str]) -> Outcome {
     if let ["--check", names @ ..] = words {
         return check(names);
@@ -74,10 +74,10 @@ pub fn run(words: &[&str]) -> Outcome {
     Ok(report.finish())
 }
 
-/// Compares the answers of all adapters that are there, or of these, with the oracle.
+/// Compares the answers of the named adapters, or of all built ones, with the oracle.
 ///
 /// # Errors
-/// When a name is unknown, or its adapter is not there.
+/// If a name is unknown, or its adapter is not built.
 fn check(names: &[&str]) -> Outcome {
     for adapter in chosen(names)? {
         if !names.is_empty() && !is_built(adapter) {
@@ -90,7 +90,7 @@ fn check(names: &[&str]) -> Outcome {
     Ok(report.finish())
 }
 
-/// The comparison as a step of a report; skipped where nothing is built. Of all peers if none is named.
+/// Runs the comparison as a step of a report, for all peers if none is named; skipped if nothing is built.
 pub fn steps(report: &mut Report, names: &[&str]) {
     let name = "peers answer as the oracle does";
     if !ADAPTERS.iter().any(is_built) {
@@ -101,7 +101,7 @@ pub fn steps(report: &mut Report, names: &[&str]) {
     report.command(name, &mut test);
 }
 
-/// Where adapters are.
+/// Returns the directory of the adapters.
 fn dir() -> PathBuf {
     root().join("target/peers")
 }
@@ -110,12 +110,12 @@ fn is_built(adapter: &Adapter) -> bool {
     dir().join(adapter.file).is_file()
 }
 
-/// The adapters of these peers, each once; all if none is named.
+/// Returns the adapters of these peers, each once; all if none is named.
 fn chosen(names: &[&str]) -> Result<Vec<&'static Adapter>, String> {
     let all = || ADAPTERS.iter().flat_map(|adapter| adapter.peers);
     if let Some(unknown) = names.iter().find(|name| all().all(|peer| peer != *name)) {
         let known: Vec<_> = all().copied().collect();
-        return Err(format!("no peer is called `{unknown}`; there are {}", known.join(", ")));
+        return Err(format!("unknown peer `{unknown}`; the peers are {}", known.join(", ")));
     }
     let asked = |adapter: &&Adapter| {
         names.is_empty() || adapter.peers.iter().any(|peer| names.contains(peer))
@@ -138,7 +138,7 @@ mod tests {
         assert!(unknown.contains("`bird`") && unknown.contains("rte_fib6"), "{unknown}");
     }
 
-    /// The lab looks for peers by their names.
+    /// The lab finds peers by their names, so both lists must be equal.
     #[test]
     fn the_lab_knows_the_same_peers() {
         let path = root().join("crates/longmatch-lab/src/peer/known.rs");

@@ -1,9 +1,9 @@
-//! `cargo xtask sabotage`: puts one mistake after the other into a copy of the sources, and looks whether the tests
-//! notice.
+//! `cargo xtask sabotage`: mutation tests: applies one mutant after the other to a copy of the sources, and checks that
+//! the tests fail.
 //!
-//! The copy lies in `target/sabotage` and is built there with a target directory of its own, so that neither the sources
-//! nor other builds are touched. Models are built without the library, in a package that has nothing but them: that
-//! takes two seconds a mistake, not a minute.
+//! The copy is in `target/sabotage` and is built there with a separate target directory, so that neither the sources
+//! nor other builds change. Models are built without the library, in a package of their own, which takes two seconds
+//! for each mutant instead of a minute.
 
 mod seeds;
 mod tree;
@@ -19,29 +19,31 @@ use self::seeds::{SEEDS, Seed, Tests};
 use crate::Outcome;
 use crate::workspace::{cargo, root};
 
-/// Tests that take longer hang.
+/// Time limit of the tests: longer runs hang.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// What became of a run of tests.
+/// Result of a run of tests.
 enum Run {
     Passed,
-    /// The tests that failed, or how the program ended.
+    /// The failed tests, or the exit status of the program.
     Failed(String),
-    /// The last lines of what the compiler says.
+    /// The last lines of the compiler's output.
     NotCompiled(String),
 }
 
-/// Tries the mistakes that have one of these words in their names or files, or all if there is none; whether each was
-/// noticed.
+/// Tests the mutants with one of these words in their names or files, or all without words; returns whether each was
+/// caught.
 ///
 /// # Errors
-/// When the copy cannot be made, or its tests fail without a mistake: nothing would be shown then.
+/// If the copy cannot be made, or if its tests fail without a mutant, which would make the result meaningless.
 pub fn run(words: &[&str]) -> Outcome {
     let has = |seed: &Seed, word: &str| seed.name.contains(word) || seed.file.contains(word);
     let chosen = |seed: &&Seed| words.is_empty() || words.iter().any(|word| has(seed, word));
     let chosen: Vec<&Seed> = SEEDS.iter().filter(chosen).collect();
     if chosen.is_empty() {
-        return Err("no such seed; xtask/src/sabotage/seeds.rs lists them".into());
+        return Err(
+            "no mutant has one of these words; xtask/src/sabotage/seeds.rs lists them".into()
+        );
     }
     let copy = Copy::make(&root())?;
     let mut sound = Vec::new();
@@ -66,7 +68,7 @@ pub fn run(words: &[&str]) -> Outcome {
     Ok(print_table(&rows))
 }
 
-/// Prints what became of each, and returns whether all were caught.
+/// Prints the result of each mutant, and returns whether all were caught.
 fn print_table(rows: &[(&&Seed, Result<String, String>)]) -> bool {
     let width = rows.iter().map(|(seed, _)| seed.name.len()).max().unwrap_or(0);
     let short = |seed: &Seed| seed.file.trim_start_matches("crates/longmatch/").to_owned();
@@ -80,13 +82,13 @@ fn print_table(rows: &[(&&Seed, Result<String, String>)]) -> bool {
         println!("{:width$}  {:files$}  {by}", seed.name, short(seed));
     }
     let missed = rows.iter().filter(|(_, verdict)| verdict.is_err()).count();
-    println!("{} seeds, {} caught, {missed} not", rows.len(), rows.len() - missed);
+    println!("{} mutants, {} caught, {missed} not", rows.len(), rows.len() - missed);
     missed == 0
 }
 
 /// A copy of the sources.
 struct Copy {
-    /// Of the workspace.
+    /// The copied workspace.
     tree: PathBuf,
     /// The package of models.
     models: PathBuf,
@@ -110,17 +112,17 @@ impl Copy {
     }
 
     /// # Errors
-    /// When tests fail without a mistake.
+    /// If tests fail without a mutant.
     fn must_pass(&self, tests: Tests) -> Result<(), String> {
-        println!("without a mistake: {}", words(tests));
+        println!("without a mutant: {}", words(tests));
         match self.test(tests, "unchanged").map_err(|error| error.to_string())? {
             Run::Passed => Ok(()),
-            Run::Failed(why) => Err(format!("`{}` fails without a mistake: {why}", words(tests))),
+            Run::Failed(why) => Err(format!("`{}` fails without a mutant: {why}", words(tests))),
             Run::NotCompiled(why) => Err(format!("the copy does not compile:\n{why}")),
         }
     }
 
-    /// Makes a mistake, tests, and takes it back. Who noticed, or why nobody could.
+    /// Applies a mutant, runs its tests, and reverts it. Returns the tests that caught it, or why none could.
     fn try_out(&self, seed: &Seed) -> io::Result<Result<String, String>> {
         let path = self.tree.join(seed.file);
         let text = fs::read_to_string(&path)?;
@@ -146,7 +148,7 @@ impl Copy {
         let package = if of_models(tests) { &self.models } else { &self.tree };
         let mut cargo = cargo(&format!("{build} --no-run"));
         cargo.current_dir(package).env("CARGO_TARGET_DIR", &self.target);
-        // Each is run once: what compiles fast is fast.
+        // Each program runs once, so a fast build matters most.
         cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
         if !of_models(tests) {
             cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
@@ -173,13 +175,13 @@ impl Copy {
     }
 }
 
-/// Has all that a program says go to a file.
+/// Redirects all output of a program to a file.
 fn to_file<'a>(command: &'a mut Command, file: &Path) -> io::Result<&'a mut Command> {
     let file = fs::File::create(file)?;
     Ok(command.stdout(file.try_clone()?).stderr(file))
 }
 
-/// The first names of some, and how many more there are.
+/// Formats the first names of a list, and the number of the others.
 fn few(names: &[&str]) -> String {
     let shown = names.len().min(2);
     let more = match names.len() - shown {
@@ -189,8 +191,8 @@ fn few(names: &[&str]) -> String {
     names[..shown].join(", ") + &more
 }
 
-/// How a program ended. `None` when it was stopped: because a test has failed, which is enough, or because it did not
-/// end.
+/// Waits for a program. Returns `None` if it was stopped: because a test failed, which suffices, or because of the time
+/// limit.
 fn wait(child: &mut Child, log: &Path) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     loop {
@@ -207,12 +209,12 @@ fn wait(child: &mut Child, log: &Path) -> io::Result<Option<ExitStatus>> {
     }
 }
 
-/// The program that cargo says it has built in this line.
+/// Returns the built program that a line of cargo's output names.
 fn program(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("Executable ")?.split_once('(')?.1.strip_suffix(')')
 }
 
-/// The names of the tests that failed.
+/// Returns the names of the failed tests.
 fn failed_tests(said: &str) -> Vec<&str> {
     said.lines()
         .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"))
@@ -224,12 +226,12 @@ fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// Whether these are tests of models, which need not the library.
+/// Returns whether these are tests of models, which do not need the library.
 fn of_models(tests: Tests) -> bool {
     matches!(tests, Tests::Loom | Tests::Shuttle)
 }
 
-/// The words after `cargo`; those after `--` are the test program's.
+/// Returns the arguments of `cargo`; those after `--` are the test program's.
 fn words(tests: Tests) -> String {
     match tests {
         Tests::Loom => "test --test loom -- --skip retired::".into(),
@@ -239,7 +241,7 @@ fn words(tests: Tests) -> String {
     }
 }
 
-/// The text of a file with a mistake in it, or why it cannot be made.
+/// Returns the text of a file with a mutant, or why the mutant cannot be applied.
 fn change(text: &str, seed: &Seed) -> Result<String, String> {
     match text.matches(seed.find).count() {
         1 => Ok(text.replacen(seed.find, seed.replace, 1)),
@@ -247,7 +249,7 @@ fn change(text: &str, seed: &Seed) -> Result<String, String> {
     }
 }
 
-/// A package of nothing but models, with the model checkers that the library's manifest names.
+/// Returns the manifest of a package of models only, with the model checkers of the library's manifest.
 fn manifest_of_models(library: &str) -> String {
     let checkers = ["loom = ", "shuttle = "];
     let wanted = |line: &&str| checkers.iter().any(|checker| line.starts_with(checker));
@@ -271,9 +273,9 @@ fn manifest_of_models(library: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Whoever changes a line that a mistake is made in adapts the mistake.
+    /// A change of a line that a mutant replaces must also change the mutant.
     #[test]
-    fn each_seed_can_be_sown() {
+    fn each_mutant_can_be_applied() {
         for seed in SEEDS {
             let text = fs::read_to_string(root().join(seed.file)).expect(seed.file);
             let changed = change(&text, seed).unwrap_or_else(|why| panic!("{}: {why}", seed.name));

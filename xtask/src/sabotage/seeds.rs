@@ -1,32 +1,31 @@
-//! The mistakes that tests must notice. A line here is one: what of a file it replaces, by what, and which tests are
-//! run.
+//! The mutants that tests must catch. Each states a text of a file, its replacement, and the tests to run.
 //!
-//! That entering need not `Acquire` its epoch is not among them: the fence after it orders as much.
+//! No mutant weakens the load of the epoch on entering: the fence after it orders as much as `Acquire`.
 
-/// A mistake.
+/// A mutant.
 pub struct Seed {
-    /// What it does.
+    /// Its name: the effect of the defect.
     pub name: &'static str,
-    /// The file, from the repository's root.
+    /// The file, relative to the repository's root.
     pub file: &'static str,
-    /// Its text, which is there exactly once.
+    /// The text to replace, which the file has exactly once.
     pub find: &'static str,
-    /// What stands there instead.
+    /// The replacement.
     pub replace: &'static str,
-    /// Who is to notice.
+    /// The tests that must fail.
     pub tests: Tests,
 }
 
-/// Which tests are run.
+/// A selection of tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tests {
     /// All of `tests/loom.rs`.
     Loom,
     /// All of `tests/shuttle.rs`.
     Shuttle,
-    /// Of the library's own tests, those whose names have this in them.
+    /// The library's own tests whose names contain this text.
     Own(&'static str),
-    /// Of `tests/live.rs`, those whose names have this in them.
+    /// The tests of `tests/live.rs` whose names contain this text.
     Races(&'static str),
 }
 
@@ -51,13 +50,13 @@ const TREE_BITMAP: &str = "crates/longmatch/src/engine/tree_bitmap/update.rs";
 const DIR24_8: &str = "crates/longmatch/src/engine/dir24_8/update.rs";
 const MODEL_OF_VALUES: &str = "crates/longmatch/tests/models/values.rs";
 
-/// The library's tests of tables that change, of those with values, and of batches.
+/// Name filters of the library's tests: live tables, live tables with values, live arrays and batches.
 const LIVE: &str = "live::tests::";
 const LIVE_VALUES: &str = "table::live::";
 const ARRAYS: &str = "mem::items::";
 const BATCHES: &str = "live::batcher::";
 
-/// Those that are run by the same program stand side by side: what they change is all that is built again.
+/// Mutants with the same test program are adjacent, so that only the changed file is built again.
 pub const SEEDS: &[Seed] = &[
     Seed {
         name: "no fence on entering",
@@ -88,14 +87,14 @@ pub const SEEDS: &[Seed] = &[
         tests: Loom,
     },
     Seed {
-        name: "a report does not acquire its epoch",
+        name: "a report loads its epoch relaxed",
         file: RECLAIM,
         find: "pub fn report(&self) {\n        let epoch = self.shared.domain().epoch.load(Acquire);",
         replace: "pub fn report(&self) {\n        let epoch = self.shared.domain().epoch.load(Relaxed);",
         tests: Loom,
     },
     Seed {
-        name: "a report lets go of what comes next too",
+        name: "a report also ends the reader's protection",
         file: RECLAIM,
         find: "self.slot().epoch.store(epoch, Release);\n    }",
         replace: "self.slot().epoch.store(epoch - epoch + AWAY, Release);\n    }",
@@ -109,28 +108,28 @@ pub const SEEDS: &[Seed] = &[
         tests: Loom,
     },
     Seed {
-        name: "an epoch is shown relaxed",
+        name: "an epoch is published relaxed",
         file: RECLAIM,
         find: "self.epoch.store(ended + 1, Release);",
         replace: "self.epoch.store(ended + 1, Relaxed);",
         tests: Loom,
     },
     Seed {
-        name: "what was taken out belongs to the epoch before",
+        name: "retired memory gets the previous epoch",
         file: RECLAIM,
         find: "        ended\n    }",
         replace: "        ended - 1\n    }",
         tests: Loom,
     },
     Seed {
-        name: "slots are looked at relaxed",
+        name: "slots are read relaxed",
         file: RECLAIM,
         find: "match slot.epoch.load(Acquire) {",
         replace: "match slot.epoch.load(Relaxed) {",
         tests: Loom,
     },
     Seed {
-        name: "slots are not looked at",
+        name: "slots are not read",
         file: RECLAIM,
         find: "epoch => oldest = oldest.min(epoch),",
         replace: "_ => {}",
@@ -151,7 +150,7 @@ pub const SEEDS: &[Seed] = &[
         tests: Loom,
     },
     Seed {
-        name: "a reader that ends stays present",
+        name: "an ended reader keeps its epoch",
         file: RECLAIM,
         find: "        self.leave();\n        self.slot().taken",
         replace: "        self.slot().taken",
@@ -200,7 +199,7 @@ pub const SEEDS: &[Seed] = &[
         tests: Loom,
     },
     Seed {
-        name: "what the writer left is forgotten",
+        name: "the ended writer's table is leaked",
         file: SHARED,
         find: "if !left.is_null() {",
         replace: "if !left.is_null() && left.is_null() {",
@@ -221,14 +220,14 @@ pub const SEEDS: &[Seed] = &[
         tests: Loom,
     },
     Seed {
-        name: "an id is given another value at once",
+        name: "an id is reused at once",
         file: MODEL_OF_VALUES,
         find: "self.retired.push(before, 1);",
         replace: "self.free.push(before);",
         tests: Loom,
     },
     Seed {
-        name: "slots are not looked at, long schedules",
+        name: "slots are not read, long schedules",
         file: RECLAIM,
         find: "epoch => oldest = oldest.min(epoch),",
         replace: "_ => {}",
@@ -249,21 +248,21 @@ pub const SEEDS: &[Seed] = &[
         tests: Own(LIVE),
     },
     Seed {
-        name: "the retired limit is none",
+        name: "the limit of retired memory is ignored",
         file: WRITER,
         find: "if retired > self.retired_limit {",
         replace: "if retired > self.retired_limit.max(usize::MAX) {",
         tests: Own(LIVE),
     },
     Seed {
-        name: "what fails is not taken back",
+        name: "a failed commit is not reverted",
         file: WRITER,
         find: "for (prefix, before) in self.changed.drain(..).rev() {",
         replace: "for (prefix, before) in self.changed.drain(..).rev().take(0) {",
         tests: Own(LIVE),
     },
     Seed {
-        name: "what fails is taken back in the wrong order",
+        name: "a failed commit is reverted in the wrong order",
         file: WRITER,
         find: "for (prefix, before) in self.changed.drain(..).rev() {",
         replace: "for (prefix, before) in self.changed.drain(..) {",
@@ -277,7 +276,7 @@ pub const SEEDS: &[Seed] = &[
         tests: Own(LIVE),
     },
     Seed {
-        name: "a writer that ends drops what readers are in",
+        name: "an ended writer drops memory that readers use",
         file: WRITER,
         find: "if self.reclaim() > 0 {",
         replace: "if self.reclaim() > usize::MAX - 1 {",
@@ -305,7 +304,7 @@ pub const SEEDS: &[Seed] = &[
         tests: Own(LIVE),
     },
     Seed {
-        name: "a node goes on leading to its old children",
+        name: "a node keeps pointing to its old children",
         file: POPTRIE,
         find: "if base1 != node.base1() {",
         replace: "if base1 != node.base1() && base1 == node.base1() {",
@@ -319,21 +318,21 @@ pub const SEEDS: &[Seed] = &[
         tests: Own(LIVE),
     },
     Seed {
-        name: "what a copied page leads to is not counted",
+        name: "the entries of a copied page are not counted",
         file: FOLIO_PATH,
         find: "pages.into_iter().for_each(|page| self.store.retain(page));",
         replace: "drop(pages);",
         tests: Own(LIVE),
     },
     Seed {
-        name: "an id is given another value while readers may have it",
+        name: "an id is reused while readers may hold it",
         file: VALUES,
         find: "self.unused.pop(oldest)",
         replace: "self.unused.pop(oldest + u64::MAX / 2)",
         tests: Own(LIVE_VALUES),
     },
     Seed {
-        name: "an id is free when it was unused once, not the last time",
+        name: "an id is freed at the first release, not the last",
         file: VALUES,
         find: "if *times == 0 && self.values.free(id).is_some() {",
         replace: "if self.values.free(id).is_some() {",
@@ -347,28 +346,28 @@ pub const SEEDS: &[Seed] = &[
         tests: Own(LIVE_VALUES),
     },
     Seed {
-        name: "what a refused commit acquired is kept",
+        name: "a refused commit keeps the ids that it acquired",
         file: VALUES,
         find: "Err(_) => (&mut self.gained, &mut self.lost),",
         replace: "Err(_) => (&mut Vec::new(), &mut self.lost),",
         tests: Own(LIVE_VALUES),
     },
     Seed {
-        name: "the values of a table that ends are not dropped",
+        name: "the values of a dropped table are leaked",
         file: PLACES,
         find: "drop(unsafe { Arc::from_raw(value) });",
         replace: "core::mem::forget(unsafe { Arc::from_raw(value) });",
         tests: Own(LIVE_VALUES),
     },
     Seed {
-        name: "what is refused is not tried again",
+        name: "a refused batch is not tried again",
         file: BATCHER,
         find: "state.batch.come_after(batch);",
         replace: "drop(batch);",
         tests: Own(BATCHES),
     },
     Seed {
-        name: "what is refused replaces what came since",
+        name: "a refused batch overwrites later changes",
         file: BATCHER,
         find: "self.changes.entry(prefix).or_insert(change);",
         replace: "self.changes.insert(prefix, change);",
@@ -403,11 +402,11 @@ pub const SEEDS: &[Seed] = &[
         tests: Races("a_poptrie_changes_under_readers"),
     },
     Seed {
-        name: "a direct entry leads to a node that is not written yet",
+        name: "a direct entry points to an unwritten node",
         file: POPTRIE,
         find: "Change::Node(node) => self.compiler.place.nodes(&[node]),",
         replace: "Change::Node(node) => {
-                    let start = self.poptrie.nodes.extend(1).expect(\"room\") as u32;
+                    let start = self.poptrie.nodes.extend(1).expect(\"capacity\") as u32;
                     self.poptrie.direct.publish(index as usize, 0, start);
                     (0..1000).for_each(|_| core::hint::spin_loop());
                     // SAFETY: none.

@@ -1,4 +1,4 @@
-//! A copy of the sources that is brought up to date.
+//! Synchronizes a copy of the sources.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -6,8 +6,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Makes one directory as the other, but for hidden files and build directories. A file that is the same already is not
-/// written, so that cargo does not build what did not change.
+/// Makes one directory equal to another, except for hidden files and build directories. An equal file is not written,
+/// so that cargo does not rebuild it.
 pub fn mirror(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     let mut names = BTreeSet::<OsString>::new();
@@ -37,7 +37,7 @@ pub fn mirror(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file, unless it is the same already.
+/// Writes a file, unless it already has this content.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::read(path) {
         Ok(before) if before == bytes => Ok(()),

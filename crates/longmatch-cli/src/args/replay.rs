@@ -18,9 +18,9 @@ pub struct ReplayArgs {
     /// Replay updates from FILE, '-' for standard input; may be repeated
     ///
     /// Text ('A prefix next-hop', 'W prefix', 'bgpdump -m') or MRT (BGP4MP), plain or
-    /// compressed with gzip, bzip2 or zstd; found out from the content. --peer, --lenient and
-    /// --mask hold for these files too. At most 33,554,432 updates; they are read before the
-    /// first one is made.
+    /// compressed with gzip, bzip2 or zstd; detected from the content. --peer, --lenient and
+    /// --mask apply to these files too. At most 33,554,432 updates; all are read before the
+    /// first one is applied.
     #[arg(
         short = 'u',
         long = "updates",
@@ -33,7 +33,7 @@ pub struct ReplayArgs {
 
     /// Insert all routes one by one into an empty table, in random order
     ///
-    /// The order is the same each time. Readers are measured idle when the table is full.
+    /// The order is the same in each run. The idle rate of readers is measured on the full table.
     #[arg(long, verbatim_doc_comment)]
     pub from_empty: bool,
 
@@ -41,11 +41,11 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub families: FamilyArgs,
 
-    /// Engines, separated by commas [default: those that are patched]
+    /// Engines, separated by commas [default: engines that can be patched]
     ///
-    /// Those are folio, poptrie, dxr, dir24_8 and tree_bitmap.
-    /// 'all', 'name' or 'name:option:option'. One that cannot be patched is compiled again
-    /// for each commit: use --batch with it.
+    /// Engines that can be patched: folio, poptrie, dxr, dir24_8 and tree_bitmap.
+    /// 'all', 'name' or 'name:option:option'. Other engines are compiled again for each
+    /// commit: use --batch with them.
     #[arg(
         short = 'e',
         long = "engine",
@@ -55,43 +55,44 @@ pub struct ReplayArgs {
     )]
     engines: Vec<EngineChoice>,
 
-    /// Threads that look up meanwhile
+    /// Number of reader threads
     ///
     /// At most 1,024.
     ///
-    /// Each looks up batches of 256 random routed addresses, for a second while nothing
-    /// changes and then under the updates: their rates, and the time that 99.99 % of their
-    /// batches did not exceed; and what a guard or a report costs a lookup in batches of 32.
+    /// Each reader looks up batches of 256 random routed addresses, first for a second without
+    /// updates and then under the updates. Shown are the readers' rates, the 99.99th
+    /// percentile of the time of a batch, and the cost of a guard and of a report for each
+    /// lookup in batches of 32.
     #[arg(long, value_name = "N", value_parser = threads, verbatim_doc_comment)]
     readers: Option<usize>,
 
-    /// Updates that become visible together, with one commit
+    /// Number of updates that one commit makes visible together
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
     pub batch: usize,
 
-    /// Compare the table with its routes every N updates, not only at the end
+    /// Compare the table with its routes every N updates, and at the end
     ///
-    /// Both ends of every range of addresses are looked up, and the structure is checked;
-    /// updates and readers wait meanwhile. With --batch, at the next commit. With --full,
-    /// everything is looked up each time.
+    /// Looks up both ends of every range of addresses and checks the structure; updates and
+    /// readers wait meanwhile. With --batch, the comparison takes place at the next commit.
+    /// With --full, each comparison is a full one.
     #[arg(long, value_name = "N", value_parser = count, verbatim_doc_comment)]
     pub verify_every: Option<usize>,
 
-    /// Compare every IPv4 address, or inside of IPv6 ranges too
+    /// Compare every IPv4 address, or also the inside of IPv6 ranges
     #[arg(long)]
     pub full: bool,
 
-    /// Print one JSON object a line: one for each engine
+    /// Print JSON: one object and line for each engine
     #[arg(long)]
     pub json: bool,
 
-    /// Most memory of an engine, such as 4G [default: half of what is available]
+    /// Memory limit of an engine, such as 4G [default: half of the available]
     #[arg(long, value_name = "SIZE", value_parser = super::size)]
     pub memory: Option<u64>,
 }
 
 impl ReplayArgs {
-    /// The engines: unless some are named, those that are patched.
+    /// Returns the engines: by default those that can be patched.
     pub fn engines(&self) -> EngineArgs {
         use EngineKind::{Dir24_8, Dxr, Folio, Poptrie, TreeBitmap};
         let usual = [Folio, Poptrie, Dxr, Dir24_8, TreeBitmap];
@@ -100,7 +101,7 @@ impl ReplayArgs {
         EngineArgs { engines, memory: self.memory }
     }
 
-    /// How many readers.
+    /// Returns the number of reader threads.
     pub fn readers(&self) -> usize {
         self.readers.unwrap_or(0)
     }

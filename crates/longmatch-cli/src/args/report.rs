@@ -10,34 +10,35 @@ use super::RoutesArgs;
 /// `longmatch report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// The tables: each file is one of its own.
+    /// The tables, one for each file.
     #[command(flatten)]
     pub routes: RoutesArgs,
 
-    /// Measure changes with updates from FILE; may be repeated
+    /// Measure the updates in FILE; may be repeated
     ///
-    /// As of 'longmatch replay'. They are those of the first table with routes of their family.
+    /// The formats are those of 'longmatch replay'. The updates apply to the first table with
+    /// routes of their family.
     #[arg(short = 'u', long = "updates", value_name = "FILE")]
     pub updates: Vec<PathBuf>,
 
-    /// Take real traffic from FILE: a pcap or pcapng capture, or one address a line
+    /// Measure with traffic from FILE: a pcap or pcapng capture, or one address a line
     ///
-    /// Plain or compressed with gzip, bzip2 or zstd; the destinations count.
+    /// Plain or compressed with gzip, bzip2 or zstd. The destination addresses are used.
     #[arg(short = 't', long = "trace", value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// Measure another program too, one that speaks the protocol of docs/peers.md
+    /// Measure a program that speaks the protocol of docs/peers.md
     ///
-    /// Beside those whose adapters 'cargo xtask peers' has built; may be repeated. Words of
-    /// the command end at blanks, except between quotation marks.
+    /// The adapters built by 'cargo xtask peers' are measured too. May be repeated. Blanks
+    /// separate the words of the command, except between quotation marks.
     #[arg(long = "peer-cmd", value_name = "NAME=COMMAND", verbatim_doc_comment)]
     pub peer_commands: Vec<PeerCommand>,
 
-    /// Where the adapters of peers are [default: peers, beside the folder of this program]
+    /// Directory of the peers' adapters [default: peers, beside this program's directory]
     #[arg(long = "peers", value_name = "DIR")]
     pub peers: Option<PathBuf>,
 
-    /// Be done in three minutes: short passes, fewer sizes [default]
+    /// Take about three minutes: short passes, fewer sizes [default]
     #[arg(long)]
     pub quick: bool,
 
@@ -45,19 +46,19 @@ pub struct ReportArgs {
     #[arg(long, conflicts_with = "quick")]
     pub full: bool,
 
-    /// The folder that everything is written to; made if need be
+    /// Output directory; created if it does not exist
     #[arg(short = 'o', long, value_name = "DIR", default_value = "longmatch-report")]
     pub out: PathBuf,
 
-    /// Carry out this experiment only; may be repeated
+    /// Run this experiment only; may be repeated
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
 
-    /// Most memory of an engine, such as 4G [default: half of what is available]
+    /// Memory limit of an engine, such as 4G [default: half of the available]
     #[arg(long, value_name = "SIZE", value_parser = super::size)]
     pub memory: Option<u64>,
 
-    /// Print the experiments' names and what they reproduce, and nothing else
+    /// List the experiments with their sources, and exit
     #[arg(long)]
     pub list: bool,
 }

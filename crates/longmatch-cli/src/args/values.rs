@@ -1,4 +1,4 @@
-//! The values of options, and how they are read.
+//! Values of options and their parsers.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,18 +9,18 @@ use longmatch::simd::Level;
 
 use crate::output::thousands;
 
-/// Which addresses are looked up in a measurement.
+/// The addresses of a measurement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Traffic {
     /// Uniform over the address space.
     Random,
     /// Ascending.
     Sequential,
-    /// Random, each one several times in succession.
+    /// Random, each address several times in a row.
     Repeated,
     /// Uniform over the routes, random inside each.
     Routed,
-    /// Routes with Zipf's law, random inside each.
+    /// Routes by Zipf's law, random inside each.
     Zipf,
     /// The destinations of a packet capture, or one address a line.
     File(PathBuf),
@@ -39,13 +39,13 @@ impl FromStr for Traffic {
             path if PathBuf::from(path).exists() => Self::File(path.into()),
             _ => {
                 let names = "random, sequential, repeated, routed, zipf";
-                return Err(format!("neither one of {names}, nor a file that exists"));
+                return Err(format!("expected one of {names}, or the name of an existing file"));
             }
         })
     }
 }
 
-/// Which of the Poptrie paper's synthetic tables to make of the routes (section 4.1).
+/// The Poptrie paper's synthetic tables that can be made of the routes (section 4.1).
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Split {
     /// Two parts of each prefix, four of those up to /16
@@ -54,18 +54,18 @@ pub enum Split {
     Syn2,
 }
 
-/// How lookups are done in a measurement.
+/// Mode of lookup in a measurement.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// One address after the other
     One,
     /// Many addresses in one call
     Batch,
-    /// Each address depends on the answer before: the latency
+    /// Each address depends on the previous answer: the latency
     Dependent,
 }
 
-/// How the addresses of a batch lie in memory.
+/// Layout of the addresses of a batch in memory.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keys {
     /// Integers of the machine
@@ -76,21 +76,21 @@ pub enum Keys {
     Network,
 }
 
-/// Which instruction sets to go through.
+/// The SIMD levels to test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SimdChoice {
-    /// All that the CPU has.
+    /// All levels that the CPU has.
     All,
-    /// One.
+    /// One level.
     Level(Level),
 }
 
-/// Reads a level; its names are in the help, and near misses are suggested.
+/// Parser of a level. clap lists the names in the help and suggests the nearest one.
 pub(super) fn level() -> impl TypedValueParser<Value = Level> {
     PossibleValuesParser::new(Level::ALL.map(Level::name)).try_map(|name| name.parse::<Level>())
 }
 
-/// As [`level`], or `all`.
+/// Parser of a level or `all`.
 pub(super) fn simd_choice() -> impl TypedValueParser<Value = SimdChoice> {
     let names = Level::ALL.map(Level::name).into_iter().chain(["all"]);
     PossibleValuesParser::new(names).try_map(|name| match &name[..] {
@@ -99,7 +99,7 @@ pub(super) fn simd_choice() -> impl TypedValueParser<Value = SimdChoice> {
     })
 }
 
-/// Reads a number that is at least one.
+/// Parses a number that is at least one.
 pub(super) fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a whole number, at least 1".to_owned()),
@@ -107,25 +107,25 @@ pub(super) fn count(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The most threads: as many CPUs as the usual affinity mask of Linux names, with which threads are
-/// kept on one CPU each. Their stacks take 2 GiB of addresses.
+/// Maximum number of threads: the CPUs in Linux's usual affinity mask, by which each thread is
+/// pinned to a CPU. The stacks take 2 GiB of address space.
 const MAX_THREADS: usize = 1024;
-/// The most addresses in a batch: those of the longest array of traffic.
+/// Maximum batch size: the length of the longest array of traffic.
 const MAX_BATCH: usize = 1 << 24;
-/// The most answers of all threads together, one batch each: 1 GiB.
+/// Maximum number of answers of all threads, one batch each: 1 GiB.
 pub(super) const MAX_ANSWERS: usize = 1 << 28;
 
-/// Reads a number of threads.
+/// Parses a number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     at_most(text, MAX_THREADS)
 }
 
-/// Reads a number of addresses in a batch.
+/// Parses a batch size.
 pub(super) fn batch(text: &str) -> Result<usize, String> {
     at_most(text, MAX_BATCH)
 }
 
-/// Reads a number that is at least one and at most `most`.
+/// Parses a number from one to `most`.
 fn at_most(text: &str, most: usize) -> Result<usize, String> {
     match text.parse() {
         Ok(count) if (1..=most).contains(&count) => Ok(count),
@@ -136,7 +136,7 @@ fn at_most(text: &str, most: usize) -> Result<usize, String> {
     }
 }
 
-/// Reads a duration of at most a day.
+/// Parses a duration in seconds, at most a day.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),

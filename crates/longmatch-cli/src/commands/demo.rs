@@ -1,4 +1,4 @@
-//! `longmatch` without a command: what it is and does, in less than a minute, on real tables.
+//! `longmatch` without a command: a demonstration on real tables, in less than a minute.
 
 use std::io::Write;
 use std::time::Instant;
@@ -14,27 +14,27 @@ use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, bytes, plural, thousands, warn};
 use crate::progress::Progress;
 
-/// What is looked up, and how it is called.
+/// The kinds of traffic, and their names.
 const TRAFFICS: [(Traffic, &str); 2] = [(Traffic::Random, "random"), (Traffic::Routed, "routed")];
 /// Characters of the longest bar.
 const BAR: usize = 10;
-/// The longest that an engine is measured under one kind of traffic.
+/// Maximum time to measure an engine under one kind of traffic.
 const SECONDS: f64 = 1.0;
-/// About how long all measurements together may take, however many engines there are.
+/// Approximate time of all measurements, however many engines there are.
 const BUDGET: f64 = 30.0;
 
-/// What the tables say.
+/// Introduction to the printed tables.
 const INTRODUCTION: [&str; 4] = [
-    "Two real tables of the Internet, compiled by every engine there is. First each",
+    "Two real tables of the Internet, compiled by every engine. First each",
     "engine's answers are checked; then its lookups are timed, in batches, on one core.",
     "random: addresses from anywhere. routed: addresses inside the table's routes.",
     "The numbers are million lookups a second, the median of 5 passes.",
 ];
 
-/// Carries out the command. A wrong answer makes the status negative.
+/// Runs the command. A wrong answer makes the status negative.
 ///
 /// # Errors
-/// When standard output cannot be written to.
+/// If standard output cannot be written.
 pub fn run() -> Outcome {
     let started = Instant::now();
     let mut out = Out::new();
@@ -46,7 +46,7 @@ pub fn run() -> Outcome {
     }
     out.flush()?;
     if machine.debug {
-        warn("built with debug assertions: these rates say nothing, build with --release");
+        warn("built with debug assertions: these rates are not meaningful, build with --release");
     }
     let routes = Routes::load(&RoutesArgs::default(), Families::BOTH)?;
     let mut right = family::<Ipv4>(&routes, &mut out)?;
@@ -55,7 +55,7 @@ pub fn run() -> Outcome {
     Ok(Status::ok_if(right))
 }
 
-/// Measures and prints the engines of a family; whether all answers were right.
+/// Measures and prints the engines of a family; returns whether all answers were right.
 fn family<F: Served + LabFamily>(routes: &Routes, out: &mut Out) -> Result<bool, CliError> {
     let (race, failed) = compiled::<F>(routes);
     let (checked, mut rows) = measured(&race)?;
@@ -68,7 +68,7 @@ fn family<F: Served + LabFamily>(routes: &Routes, out: &mut Out) -> Result<bool,
     Ok(rows.iter().flatten().all(|record| record.mismatches == 0))
 }
 
-/// The engines that hold the table, and those that do not.
+/// Compiles the engines; returns those that hold the table and the errors of the others.
 fn compiled<F: Served + LabFamily>(routes: &Routes) -> (Race<'_, F>, Vec<Failed>) {
     let kinds = EngineKind::ALL.into_iter().filter(|kind| F::has(*kind) && !kind.is_oracle());
     let kinds: Vec<_> = kinds.collect();
@@ -86,11 +86,11 @@ fn compiled<F: Served + LabFamily>(routes: &Routes) -> (Race<'_, F>, Vec<Failed>
     (race, failed)
 }
 
-/// How many answers were checked for each record, and the records of each engine, one for each
-/// kind of traffic.
+/// Measures the engines. Returns the number of answers checked for each record, and each engine's
+/// records, one for each kind of traffic.
 ///
 /// # Errors
-/// When the system does not start a thread.
+/// If the system does not start a thread.
 fn measured<F: Served + LabFamily>(
     race: &Race<'_, F>,
 ) -> Result<(usize, Vec<Vec<Record>>), CliError> {
@@ -102,7 +102,7 @@ fn measured<F: Served + LabFamily>(
     for (i, (traffic, _)) in TRAFFICS.iter().enumerate() {
         progress.set(i as u64);
         let Some(heat) = race.heat(traffic, SEED) else { continue };
-        // Both kernels answer all of them.
+        // Both kernels answer all keys.
         checked += 2 * heat.checked();
         let records = race.run(&heat, &setup);
         let records = records.map_err(|error| CliError::threads("measuring", &error))?;
@@ -157,7 +157,7 @@ fn print(
     Ok(())
 }
 
-/// What to try next.
+/// Prints commands to try next.
 fn tail(out: &mut Out, started: Instant) -> Result<(), CliError> {
     let next = [
         ("longmatch lookup 8.8.8.8 2001:4860:4860::8888", "the longest match of an address"),
@@ -169,7 +169,7 @@ fn tail(out: &mut Out, started: Instant) -> Result<(), CliError> {
         writeln!(out, "  {}  {}", out.bold(format_args!("{command:<45}")), out.dim(what))?;
     }
     let seconds = started.elapsed().as_secs_f64();
-    writeln!(out, "\n{}", out.dim(format!("{seconds:.0} seconds in all")))?;
+    writeln!(out, "\n{}", out.dim(format!("{seconds:.0} seconds in total")))?;
     out.flush()?;
     Ok(())
 }
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use longmatch::Table;
 
-    /// SAIL says a next hop with 15 bits.
+    /// SAIL stores a next hop in 15 bits.
     #[test]
     fn engines_that_cannot_hold_the_table_are_kept_for_the_table() {
         let mut table = Table::<Box<str>>::new();

@@ -1,12 +1,12 @@
-//! `longmatch licences`: the licences of the program and of the tables inside it, which ask to go
-//! wherever the tables go.
+//! `longmatch licences`: the licences of the program and of the embedded tables, which must
+//! accompany the tables.
 
 use std::io::Write;
 
 use crate::error::{Outcome, Status};
 use crate::output::Out;
 
-/// What each licence is for, and its text.
+/// The subject and the text of each licence.
 const LICENCES: [(&str, &str); 4] = [
     ("longmatch, at your choice", include_str!("../../../../LICENSE-MIT")),
     ("or", include_str!("../../../../LICENSE-APACHE")),
@@ -14,10 +14,10 @@ const LICENCES: [(&str, &str); 4] = [
     ("the embedded IPv6 table", include_str!("../../../../data/LICENSE-bart")),
 ];
 
-/// Carries out the command.
+/// Runs the command.
 ///
 /// # Errors
-/// When standard output fails.
+/// If standard output cannot be written.
 pub fn run() -> Outcome {
     let mut out = Out::new();
     for (subject, text) in LICENCES {

@@ -14,16 +14,16 @@ use crate::input::{Families, Routes, is_stdin};
 use crate::lines::{Lines, Next};
 use crate::output::Out;
 
-/// What to look up: an argument of the command.
+/// A query: an argument of the command.
 enum Query<'a> {
     One(&'a str, IpAddr),
     Stdin,
 }
 
-/// Carries out the command.
+/// Runs the command.
 ///
 /// # Errors
-/// When an address is none, or the routes cannot be loaded. What came before has been answered.
+/// If an address is invalid, or the routes cannot be loaded. Earlier queries have been answered.
 pub fn run(args: &LookupArgs) -> Outcome {
     let queries = queries(args)?;
     let families = families(&queries, args.families)?;
@@ -47,12 +47,12 @@ pub fn run(args: &LookupArgs) -> Outcome {
     Ok(Status::ok_if(answers.unmatched == 0))
 }
 
-/// Reads the arguments. All addresses are checked before the routes are loaded.
+/// Parses the arguments. All addresses are checked before the routes are loaded.
 fn queries(args: &LookupArgs) -> Result<Vec<Query<'_>>, CliError> {
     let stdin = args.queries.iter().filter(|text| *text == "-").count();
     let routes = args.routes.files.iter().filter(|path| is_stdin(path)).count();
     if stdin + routes > 1 {
-        return Err(CliError::new("'-' stands for standard input, which can be read only once"));
+        return Err(CliError::new("'-' was given twice: standard input is read once"));
     }
     let texts = args.queries.iter().map(String::as_str);
     let query = |text| match text {
@@ -62,10 +62,10 @@ fn queries(args: &LookupArgs) -> Result<Vec<Query<'_>>, CliError> {
     texts.map(query).collect()
 }
 
-/// The families that the queries are about: no others need to be loaded.
+/// Returns the families of the queries: no others need to be loaded.
 ///
 /// # Errors
-/// When a query is of a family that the command line excludes.
+/// If a query is of a family that the command line excludes.
 fn families(queries: &[Query<'_>], wanted: FamilyArgs) -> Result<Families, CliError> {
     let mut families = Families::default();
     for query in queries {
@@ -97,7 +97,7 @@ fn excluded(text: &str, addr: IpAddr, wanted: FamilyArgs) -> Result<(), String> 
     }
 }
 
-/// Answers queries, and counts those that no prefix matches.
+/// Answers queries, and counts those without a matching prefix.
 struct Answers<'r> {
     routes: &'r Routes,
     families: FamilyArgs,
@@ -108,8 +108,8 @@ struct Answers<'r> {
 }
 
 impl Answers<'_> {
-    /// Answers every line of standard input. Answers are handed out whenever the next line has to
-    /// be waited for, so that the other end of a pipe can ask and listen in turns.
+    /// Answers every line of standard input. Output is flushed before each blocking read, so that a
+    /// program at the other end of the pipe can alternate queries and answers.
     fn stdin(&mut self) -> Result<(), CliError> {
         let mut lines = Lines::new(io::stdin().lock());
         loop {
@@ -137,7 +137,7 @@ impl Answers<'_> {
     }
 
     fn answer(&mut self, text: &str, addr: IpAddr) -> Result<(), CliError> {
-        // The text is repeated as it came, so that the answers can be joined with the questions.
+        // The text is repeated unchanged, so that the answers can be joined with the input.
         match addr.to_canonical() {
             IpAddr::V4(addr) => self.of_family::<Ipv4>(text, addr, self.routes.table.ipv4()),
             IpAddr::V6(addr) => self.of_family::<Ipv6>(text, addr, self.routes.table.ipv6()),
@@ -175,14 +175,14 @@ impl Answers<'_> {
     }
 }
 
-/// Whether an answer could be written.
+/// Result of writing one answer.
 type Answered = Result<(), CliError>;
 
 fn at_line(number: u64, problem: impl Display) -> CliError {
     CliError::input(format_args!("standard input, line {number}"), problem)
 }
 
-/// An answer in JSON.
+/// An answer as JSON.
 #[derive(Serialize)]
 struct Line<'a, P> {
     address: &'a str,
@@ -190,7 +190,7 @@ struct Line<'a, P> {
     next_hop: Option<&'a str>,
 }
 
-/// Serialized as it is displayed.
+/// Serialized as its `Display` text.
 struct Shown<T>(T);
 
 impl<T: Display> Serialize for Shown<T> {

@@ -1,4 +1,4 @@
-//! The commands: each takes its arguments and ends with a status or an error.
+//! The commands: each takes its arguments and returns a status or an error.
 
 pub mod bench;
 pub mod demo;
@@ -12,10 +12,10 @@ pub mod verify;
 use crate::args::Command;
 use crate::error::Outcome;
 
-/// Carries out a command; the demonstration when there is none.
+/// Runs a command, or the demonstration if there is none.
 ///
 /// # Errors
-/// When the command cannot do its work.
+/// If the command cannot do its work.
 pub fn run(command: Option<Command>) -> Outcome {
     match command {
         None => demo::run(),

@@ -15,13 +15,13 @@ use crate::error::{CliError, Outcome, Status};
 use crate::output::{Align, Grid, Out, plural, warn};
 use crate::progress::Progress;
 
-/// Where what has ended is kept, inside of the folder.
+/// Subdirectory of finished sections, inside the output directory.
 const PARTS: &str = "parts";
 
-/// Carries out the command. A wrong answer makes the status negative.
+/// Runs the command. A wrong answer makes the status negative.
 ///
 /// # Errors
-/// When an input cannot be read, an experiment has no such name, or the folder cannot be written.
+/// If an input cannot be read, an experiment's name is unknown, or the directory cannot be written.
 pub fn run(args: &ReportArgs) -> Outcome {
     let mut out = Out::new();
     if args.list {
@@ -31,15 +31,17 @@ pub fn run(args: &ReportArgs) -> Outcome {
     let experiments = chosen(&args.only)?;
     let machine = Machine::here();
     if machine.debug {
-        warn("built with debug assertions: these rates say nothing, build with --release");
+        warn("built with debug assertions: these rates are not meaningful, build with --release");
     }
     fs::create_dir_all(&args.out).map_err(|error| {
-        let problem = format!("the folder cannot be made: {error}; name another one with --out");
+        let problem =
+            format!("the directory cannot be created: {error}; name another one with --out");
         CliError::input(args.out.display(), problem)
     })?;
     for folder in [args.out.clone(), args.out.join(PARTS)] {
         for dir in remove_leftovers(&folder) {
-            let why = "left by an interrupted report, has files of others in it: not removed";
+            let why =
+                "directory of an interrupted report, not removed because it contains other files";
             warn(format_args!("{}: {why}", dir.display()));
         }
     }
@@ -53,16 +55,16 @@ pub fn run(args: &ReportArgs) -> Outcome {
     Ok(Status::ok_if(findings.wrong() == 0))
 }
 
-/// The error names the files.
+/// Adds advice to an error, which names the files.
 fn cannot_write(args: &ReportArgs, error: &std::io::Error) -> CliError {
     CliError::new(format!(
-        "{error}; make room there or name another folder with --out. The sections in {} are \
-         complete, and the same command goes on from them",
+        "{error}; free space there or name another directory with --out. The sections in {} are \
+         complete, and the same command continues from them",
         args.out.join(PARTS).display()
     ))
 }
 
-/// The names of all experiments, and what each is.
+/// Prints the names and descriptions of all experiments.
 fn list(out: &mut Out) -> Result<(), CliError> {
     let headings = ["name", "of", "about", "also called"].map(|name| (name, Align::Left));
     let mut grid = Grid::new(headings);
@@ -75,12 +77,11 @@ fn list(out: &mut Out) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The experiments that were named, in the order of the report; all when none was.
+/// Returns the named experiments in the order of the report, or all if none is named.
 fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, CliError> {
     for name in names {
         if Experiment::named(name).is_none() {
-            let problem =
-                format!("no experiment is called '{name}': see 'longmatch report --list'");
+            let problem = format!("unknown experiment '{name}': see 'longmatch report --list'");
             return Err(CliError::input("--only", problem));
         }
     }
@@ -105,7 +106,7 @@ fn carry_out(args: &ReportArgs, report: &Report<'_>) -> Result<Findings, CliErro
     findings.map_err(|error| cannot_write(args, &error))
 }
 
-/// What there is now: the summary of the page, what is not in it, and where it is.
+/// Prints the page's findings, the experiments that it lacks, and its path.
 fn print(
     out: &mut Out,
     args: &ReportArgs,
@@ -122,7 +123,7 @@ fn print(
         writeln!(out, "{mark} {}", finding.text)?;
     }
     for it in &page.absent {
-        writeln!(out, "{} {} is not in it: {}", out.dim("."), it.experiment, it.why)?;
+        writeln!(out, "{} {} is left out: {}", out.dim("."), it.experiment, it.why)?;
     }
     if findings.wrong() > 0 {
         let wrong = plural(findings.wrong() as u64, "measurement");

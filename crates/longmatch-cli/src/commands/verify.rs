@@ -19,23 +19,23 @@ use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, plural, thousands, warn};
 use crate::progress::Progress;
 
-/// With at most so many routes `all` includes the engines that scan all routes for each address.
+/// Maximum number of routes for which `all` includes the engines that scan all routes.
 const SCANNED_ROUTES: usize = 10_000;
 
-/// Carries out the command. Anything wrong makes the status negative, and so does an engine that was
-/// named and cannot hold the table.
+/// Runs the command. A wrong answer or structure makes the status negative, and so does a named
+/// engine that cannot hold the table.
 ///
 /// # Errors
-/// When the routes cannot be loaded, or there is nothing to verify: no route, or no engine that can
-/// hold them; when this CPU lacks the instructions, or the system does not start the threads.
+/// If the routes cannot be loaded; if there is nothing to verify, as there is no route or no engine
+/// can hold them; if this CPU lacks the SIMD level, or the system does not start the threads.
 pub fn run(args: &VerifyArgs) -> Outcome {
     let (full, brief): (Vec<Simd>, Vec<Simd>) = match args.simd {
         Some(SimdChoice::All) => (Simd::available().collect(), Vec::new()),
         Some(SimdChoice::Level(level)) => (vec![forced(level)?], Vec::new()),
-        // Answers come from the best level: only that one is worth a sweep that nobody asked for.
+        // Other commands answer at the best level: by default only that one is worth a full sweep.
         None => Simd::available().partition(|simd| *simd == Simd::best()),
     };
-    // Of the two kinds of coverage the brief one is that of every range.
+    // The quick coverage is that of every range.
     let (full, brief) = match args.quick {
         true => (Vec::new(), [full, brief].concat()),
         false => (full, brief),
@@ -72,9 +72,9 @@ fn forced(level: Level) -> Result<Simd, CliError> {
 
 struct Verify<'a> {
     args: &'a VerifyArgs,
-    /// The levels to sweep every address with.
+    /// The levels at which every address is tested.
     full: Vec<Simd>,
-    /// The levels to try in every range.
+    /// The levels at which every range is tested.
     brief: Vec<Simd>,
     routes: &'a Routes,
     out: Out,
@@ -99,12 +99,12 @@ struct Line<'a> {
     addresses: u64,
     mismatches: u64,
     seconds: f64,
-    /// `ok`, or what is wrong with the structure.
+    /// `ok`, or the defect of the structure.
     check: String,
     examples: Vec<Example<'a>>,
 }
 
-/// A wrong answer, in the words of the table.
+/// A wrong answer, with the texts of its next hops.
 #[derive(Serialize)]
 struct Example<'a> {
     address: &'a str,
@@ -149,7 +149,8 @@ impl Verify<'_> {
         if !self.args.json {
             self.print(&verdicts, &failed)?;
             for kind in left_out {
-                let note = format!("  {kind} scans all routes for each address: name it to sample");
+                let note =
+                    format!("  {kind} scans all routes: name it with --engine to verify a sample");
                 writeln!(self.out, "{}", self.out.dim(note))?;
             }
         }
@@ -158,8 +159,7 @@ impl Verify<'_> {
         Ok(())
     }
 
-    /// Adds the oracles to what `all` stands for, where the table is small enough; otherwise tells
-    /// which are left out.
+    /// Adds the oracles to `all` if the table is small enough; otherwise prints which are left out.
     fn with_oracles<F: Served>(
         &self,
         rib: &Rib<F>,
@@ -199,7 +199,7 @@ impl Verify<'_> {
         };
         let named = self.args.engines.named(spec);
         let fit = first_fit::<F, _, _>(spec, named, |spec| verifier.verify(spec, &on_step));
-        // Wipes the progress line out before anything else is written.
+        // Erases the progress line before other output.
         drop(progress);
         match fit {
             Ok(fit) => Ok(Ok(fit.told())),
@@ -268,7 +268,7 @@ impl Verify<'_> {
         verdicts.iter().try_for_each(|verdict| self.print_wrong(verdict))
     }
 
-    /// Tells what is wrong, if anything is.
+    /// Prints the defects, if there are any.
     fn print_wrong(&mut self, verdict: &Verdict) -> Result<(), CliError> {
         if let Err(corrupt) = &verdict.check {
             writeln!(self.out, "  {}", self.out.red(corrupt))?;
@@ -288,19 +288,19 @@ impl Verify<'_> {
     }
 }
 
-/// The wrong answers that are kept, in the words of the table.
+/// The recorded wrong answers, with the texts of their next hops.
 fn examples<'a>(routes: &'a Routes, result: &'a Agreement) -> Vec<Example<'a>> {
     let words = |id: NextHopId| routes.next_hop(id);
     let example = |it: &'a Mismatch| Example {
         address: &it.address,
         expected: it.expected.map(words),
-        // A wrong id may be one that the table does not have.
+        // A wrong id may not exist in the table.
         got: it.got.map(|id| format!("{} (id {id})", words(id))),
     };
     result.examples.iter().map(example).collect()
 }
 
-/// Results of one kernel with the same coverage, at one or more levels: a row for people.
+/// Results of one kernel with the same coverage, at one or more levels: a row of the printed table.
 struct Row {
     kernel: Kernel,
     coverage: Coverage,
@@ -320,7 +320,7 @@ impl Row {
     }
 }
 
-/// Joins levels that were verified alike. Levels come lowest first and without gaps.
+/// Joins levels with the same results. Levels come lowest first and without gaps.
 fn merged(results: &[Agreement]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for result in results {

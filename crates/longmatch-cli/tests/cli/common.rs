@@ -1,4 +1,4 @@
-//! What the tests of the binary share.
+//! Helpers of the binary's tests.
 
 use std::fs;
 use std::io::Write;
@@ -21,14 +21,14 @@ impl Dir {
         Self(path)
     }
 
-    /// A file in it.
+    /// Writes a file in the directory and returns its path.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
         fs::write(&path, content).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
-    /// The path of a file that may not exist.
+    /// Returns the path of a file that may not exist.
     pub fn path(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_owned()
     }
@@ -40,14 +40,15 @@ impl Drop for Dir {
     }
 }
 
-/// The binary with these arguments, its environment free of what would change its output.
+/// Command of the binary with these arguments, without environment variables that change its
+/// output.
 pub fn longmatch(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_longmatch"));
     command.args(args).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
     command
 }
 
-/// How a run ended.
+/// Exit code and output of a run.
 #[derive(Debug, PartialEq)]
 pub struct Ended {
     pub code: i32,
@@ -65,19 +66,20 @@ impl From<Output> for Ended {
     }
 }
 
-/// Runs it.
+/// Runs the binary.
 pub fn run(args: &[&str]) -> Ended {
     longmatch(args).output().unwrap().into()
 }
 
-/// Runs it with something on standard input.
+/// Runs the binary with a standard input.
 pub fn run_with(args: &[&str], stdin: impl AsRef<[u8]>) -> Ended {
     let mut command = longmatch(args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let bytes = stdin.as_ref().to_vec();
-    // From another thread: it may answer before it has read everything, or read nothing at all.
+    // Written from another thread: the binary may answer before it has read everything, or read
+    // nothing.
     let writer = std::thread::spawn(move || {
         let _ = pipe.write_all(&bytes);
     });

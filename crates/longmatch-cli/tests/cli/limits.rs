@@ -1,11 +1,11 @@
-//! Engines that cannot hold a table, and systems that do not start threads.
+//! Engines that cannot hold a table, and systems that refuse to start threads.
 
 use crate::common::{Dir, Ended, longmatch, run};
 
-/// Routes and next hops: more than the entries of some engines hold.
+/// Number of routes and next hops: more than some engines' entries can number.
 const MANY: u32 = 66_000;
 
-/// Each route with a next hop of its own, spread over DXR's chunks.
+/// Writes routes with a different next hop each, spread over DXR's chunks.
 fn many(dir: &Dir) -> String {
     let line = |i: u32| format!("{:x}:{:x}000::/36 nh{i}\n", 0x2000 + (i & 0x1fff), i >> 13);
     dir.file("many.txt", (0..MANY).map(line).collect::<String>())
@@ -19,11 +19,12 @@ fn engines(lines: &[serde_json::Value]) -> Vec<&str> {
     lines.iter().map(|line| line["engine"].as_str().unwrap()).collect()
 }
 
-/// The end of it: a replay is refused before its last next hop.
+/// End of the reason; its beginning differs, as a replay is refused before its last next hop.
 const REASON: &str = ", the engine up to 65,535: choose another engine with --engine";
 const STANDS_IN: &str = "longmatch: IPv6: dxr:hops=k stands in for dxr: ";
 
-/// DXR has a wider form, Folio with codes of 16 bits has none: each command goes on, and says both.
+/// DXR has a wider form, Folio with codes of 16 bits has none: each command continues and reports
+/// both.
 #[test]
 fn engines_without_a_result_are_rows_beside_the_others() {
     let dir = Dir::new();
@@ -62,7 +63,7 @@ fn engines_without_a_result_are_rows_beside_the_others() {
     }
 }
 
-/// `all` is no name: that an engine cannot hold the table is a row, and no failure.
+/// `all` names no engine: an engine that cannot hold the table is a row, and no failure.
 #[test]
 fn engines_that_were_not_named_do_not_fail_a_run() {
     let dir = Dir::new();
@@ -93,7 +94,7 @@ fn no_result_at_all_is_an_error() {
         let wanted = format!("--engine: no engine was {done}: folio:codes=16: ");
         assert!(ended.stderr.contains(&wanted) && ended.stderr.trim_end().ends_with("--engine"));
     }
-    // Beside results of the other family they are rows too.
+    // Beside results of the other family such engines are rows too.
     let text = format!("10.0.0.0/8 four\n{}", std::fs::read_to_string(&routes).unwrap());
     let both = dir.file("both.txt", text);
     let args = ["bench", "--seconds", "0.01", "-t", "random", "-m", "batch", "-e"];
@@ -104,7 +105,7 @@ fn no_result_at_all_is_an_error() {
     }
 }
 
-/// A stack that no address space has room for: the system starts no thread, really.
+/// Stacks larger than the address space: the system really refuses to start a thread.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn threads_that_are_not_started_are_errors() {
@@ -131,7 +132,7 @@ fn threads_that_are_not_started_are_errors() {
     }
 }
 
-/// More threads than CPUs take turns, which is said.
+/// More threads than CPUs take turns, and a warning says so.
 #[test]
 fn threads_beyond_the_cpus_are_warned_about() {
     let dir = Dir::new();
@@ -146,7 +147,8 @@ fn threads_beyond_the_cpus_are_warned_about() {
     assert!(ended.code == 0 && !ended.stderr.contains("take turns"), "{ended:?}");
 }
 
-/// A small file can make a huge structure: it is estimated, and refused before it is allocated.
+/// A small file can make a huge structure: its size is estimated, and it is refused before
+/// allocation.
 #[test]
 fn a_table_beyond_the_memory_limit_is_a_row() {
     let dir = Dir::new();

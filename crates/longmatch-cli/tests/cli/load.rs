@@ -1,4 +1,4 @@
-//! What loading routes says: which routes were taken, what is wrong, and which option helps.
+//! Messages of loading routes: the routes taken, errors, and the options that help.
 
 use crate::common::{Dir, Ended, run, run_with};
 
@@ -85,7 +85,7 @@ fn a_lenient_load_of_nothing_is_an_error() {
 }
 
 #[test]
-fn what_is_said_to_be_taken_was_taken() {
+fn a_peer_without_usable_routes_is_not_reported_as_taken() {
     // A peer index table, and an IPv6 route without any next hop.
     let index = [
         &[0, 0, 0, 0, 0, 13, 0, 1, 0, 0, 0, 19][..],

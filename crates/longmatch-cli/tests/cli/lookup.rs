@@ -1,4 +1,4 @@
-//! `longmatch lookup`, run as users run it.
+//! `longmatch lookup`, run as a process.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -25,7 +25,7 @@ fn answers_are_tab_separated() {
 }
 
 #[test]
-fn what_has_no_route_is_told_by_dashes_and_the_exit_code() {
+fn addresses_without_a_route_give_dashes_and_exit_code_1() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     let ended = run(&["lookup", "--routes", &routes, "10.0.0.1", "192.0.2.1", "10.0.0.2"]);
@@ -68,7 +68,7 @@ fn standard_input_line_by_line() {
 }
 
 #[test]
-fn a_bad_line_is_named_and_what_came_before_is_answered() {
+fn a_bad_line_is_named_after_earlier_lines_are_answered() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     let ended = run_with(&["lookup", "-r", &routes, "-"], "10.0.0.1\n\n10.0.0.256\n10.0.0.2\n");
@@ -97,7 +97,7 @@ fn many_lines_in_order() {
     assert!(in_order.into_iter().all(|(line, i)| line.starts_with(&(address(i) + "\t"))));
 }
 
-/// A program on the other end of both pipes must not wait for a buffer to be filled.
+/// A program at the other end of both pipes must not have to fill a buffer first.
 #[test]
 fn each_question_is_answered_before_the_next() {
     let dir = Dir::new();
@@ -117,7 +117,7 @@ fn each_question_is_answered_before_the_next() {
 }
 
 #[test]
-fn a_closed_pipe_ends_it_quietly() {
+fn a_closed_pipe_ends_the_program_silently() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     let addresses = dir.file("addresses.txt", "10.0.0.1\n".repeat(500_000));
@@ -167,7 +167,7 @@ fn routes_from_standard_input() {
 }
 
 #[test]
-fn host_bits_and_damage_are_errors_unless_told_otherwise() {
+fn host_bits_and_damage_are_errors_by_default() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", "10.0.0.0/8 a\n10.9.0.1/16 b\n");
     let ended = run(&["lookup", "-r", &routes, "10.9.0.1"]);
@@ -181,7 +181,7 @@ fn host_bits_and_damage_are_errors_unless_told_otherwise() {
 }
 
 #[test]
-fn the_peer_that_was_taken_is_told() {
+fn the_chosen_peer_is_printed() {
     let dir = Dir::new();
     let line = |peer: &str, prefix: &str, hop: &str| {
         format!("TABLE_DUMP2|0|B|{peer}|64500|{prefix}|64500|IGP|{hop}|0|0||NAG||\n")

@@ -1,5 +1,5 @@
-//! `longmatch verify`, `bench` and `licences`, run as users run them. IPv6 only: an IPv4 sweep of the
-//! unoptimised build would take minutes. No rate is judged here.
+//! `longmatch verify`, `bench` and `licences`, run as processes. IPv6 only: an IPv4 sweep of the
+//! unoptimised build would take minutes. No test depends on a measured rate.
 
 use crate::common::{Dir, run};
 
@@ -27,7 +27,8 @@ fn verify_tries_every_range() {
     }
 }
 
-/// With `--quick` no round is a sweep, and every level of the CPU is tried; the structures are checked.
+/// With `--quick` no round is a sweep, every level of the CPU is tested, and the structures are
+/// checked.
 #[test]
 fn a_quick_verification_sweeps_nothing() {
     let dir = Dir::new();
@@ -50,12 +51,12 @@ fn a_quick_verification_sweeps_nothing() {
 }
 
 #[test]
-fn bench_prints_what_scripts_read() {
+fn bench_prints_json_records() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     let args = ["bench", "-6", "--seconds", "0.02", "--json", "-e", "poptrie", "-r", &routes];
     let ended = run(&args);
-    // On standard error there may be a warning about an unoptimised build.
+    // Standard error may have a warning about an unoptimised build.
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let lines = lines_of(&ended.stdout);
     assert_eq!(lines.len(), 3 * 2, "three kinds of traffic, one and batch");
@@ -88,7 +89,7 @@ fn bench_prints_what_scripts_read() {
     assert_eq!(ended.stdout.lines().count(), 1, "{}", ended.stderr);
 }
 
-/// An engine that states its reads has its limit behind it, and how far that is.
+/// An engine that states its reads is followed by its limit, with the ratio of the rates.
 #[test]
 fn bench_shows_limits() {
     let dir = Dir::new();
@@ -112,7 +113,7 @@ fn bench_shows_limits() {
     assert!(table[1].ends_with('x') && table[2].trim().starts_with("limit of spider"));
 }
 
-/// What `auto` chose is said before the figures, and behind them how far from the best it was.
+/// The choice of `auto` is printed before the figures, and its share of the best rate after them.
 #[test]
 fn bench_shows_what_auto_chose() {
     let dir = Dir::new();
@@ -184,7 +185,7 @@ fn bench_takes_keys_in_every_form() {
 }
 
 #[test]
-fn licences_of_everything_inside() {
+fn all_embedded_licences_are_printed() {
     let ended = run(&["licences"]);
     assert_eq!(ended.code, 0);
     for part in ["MIT License", "Apache License", "NLnet Labs", "Gaissmai"] {

@@ -1,4 +1,4 @@
-//! `longmatch replay`, run as users run it. No time is judged here.
+//! `longmatch replay`, run as a process. No test depends on a measured time.
 
 use std::path::PathBuf;
 
@@ -116,14 +116,14 @@ fn batches_and_checkpoints() {
         has(&line, &KINDS);
         has(&line, &[("batch", 4), ("checkpoints", 3), ("mismatches", 0), ("readers", 0)]);
         assert!(line["reader_mlps_idle"].is_null());
-        // All three commits have something to do.
+        // Each of the three commits has changes.
         let recompiled = line["recompiled"].as_u64().unwrap();
         assert_eq!(recompiled == 3, line["engine"] == "sail", "{line}");
     }
 }
 
 #[test]
-fn people_get_tables() {
+fn tables_are_printed_without_json() {
     let dir = Dir::new();
     let (routes, updates) = (dir.file("routes.txt", ROUTES), dir.file("updates.txt", UPDATES));
     let ended = replay(&["-r", &routes, "-u", &updates, "-e", "folio,radix"]);
@@ -134,7 +134,7 @@ fn people_get_tables() {
     assert_eq!((rows("folio"), rows("radix")), (2, 2), "{}", ended.stdout);
     assert!(!ended.stdout.contains("Mlps"), "no readers, no rates");
 
-    // Two of one name are told apart wherever they stand.
+    // Two variants of one engine are distinguishable in every table.
     let engines = "poptrie:s=16,poptrie:s=18";
     let ended = replay(&["-r", &routes, "-u", &updates, "-e", engines, "--readers", "1"]);
     for variant in ["poptrie s=16", "poptrie s=18"] {
@@ -153,7 +153,7 @@ fn updates_come_from_anywhere() {
     has(&lines(&two)[0], &KINDS);
     let piped = run_with(&[&["replay", "-u", "-"], &args[..]].concat(), UPDATES);
     has(&lines(&piped)[0], &KINDS);
-    // BGP4MP by way of bgpdump's words; the one with fewer announcements is not taken.
+    // BGP4MP as bgpdump prints it; the peer with fewer announcements is not taken.
     let dump = "\
 BGP4MP|1|A|192.0.2.1|64500|10.3.0.0/16|64500|IGP|192.0.2.9|0|0||NAG||
 BGP4MP|1|W|192.0.2.1|64500|10.1.0.0/16
@@ -184,7 +184,7 @@ fn mrt() -> Vec<u8> {
     [header, peer.to_vec(), message].concat()
 }
 
-/// The next hops of text and of MRT are numbered together: the same words are the same next hop.
+/// Text and MRT share one numbering of next hops: equal texts are the same next hop.
 #[test]
 fn mrt_and_text_share_next_hops() {
     let dir = Dir::new();
@@ -236,7 +236,7 @@ fn errors_say_where_and_what_to_do() {
     }
     let ended = replay(&["-r", "-", "-u", "-"]);
     assert!(ended.code == 2 && ended.stderr.contains("read once"), "{}", ended.stderr);
-    // With the family named, the other one's updates are left out, and that is said.
+    // With a family named, updates of the other one are left out, and a warning says so.
     let ended = replay(&["-r", &routes, "-u", &both, "-4", "-e", "folio", "--json"]);
     has(&lines(&ended)[0], &[("updates", 1), ("same", 1)]);
     assert!(ended.stderr.contains("1 update of the other address family left out"));

@@ -1,4 +1,4 @@
-//! `longmatch report`, run as users run it. No time is judged here.
+//! `longmatch report`, run as a process. No test depends on a measured time.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ const ROUTES: &str = "\
 
 const FILES: [&str; 4] = ["report.html", "report.md", "records.ndjson", "records.csv"];
 
-/// Experiments that count, and measure nothing.
+/// Experiments that count and take no time measurements.
 const COUNTED: [&str; 5] =
     ["poptrie-table1", "poptrie-fig7", "dxr-chunks", "spider-table1", "memory"];
 
@@ -76,8 +76,8 @@ fn every_experiment_is_listed() {
     assert_eq!(ended.stdout.lines().count(), names.len() + 1, "and a heading");
 }
 
-/// All that is no time is the same on every machine: compared with what it was when it was looked
-/// at. `LONGMATCH_BLESS=1` makes what it is now the one to compare with.
+/// All values but times are the same on every machine; they are compared with a reviewed golden
+/// file. `LONGMATCH_BLESS=1` rewrites that file.
 #[test]
 fn counted_records_are_the_golden_ones() {
     let dir = Dir::new();
@@ -106,7 +106,7 @@ fn counted_records_are_the_golden_ones() {
 }
 
 #[test]
-fn what_has_ended_is_kept() {
+fn finished_sections_are_kept() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
     let first = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig7"]);
@@ -120,7 +120,7 @@ fn what_has_ended_is_kept() {
     let both = run(&again);
     assert!(both.stdout.contains("2 experiments, 1 of them from an earlier run: "), "{both:?}");
     assert_eq!(read(&out, "parts/poptrie-fig7.json"), section);
-    // Another table is another report, and so is a damaged part.
+    // Another table, or a damaged section, is measured again.
     let other = dir.file("other.txt", "10.0.0.0/8 x\n");
     let other = run(&["report", "-r", &other, "-o", &out, "--only", "poptrie-fig7"]);
     assert!(other.stdout.contains("1 experiment: "), "{}", other.stdout);
@@ -130,7 +130,7 @@ fn what_has_ended_is_kept() {
     assert!(repaired.stdout.contains("1 experiment: "), "{}", repaired.stdout);
 }
 
-/// The two files have the same name, as many updates and the same last one.
+/// The two files have the same name, number of updates and last update.
 #[test]
 fn other_updates_are_another_report() {
     let dir = Dir::new();
@@ -149,7 +149,7 @@ fn other_updates_are_another_report() {
     assert!(report(&other).contains("1 experiment: "));
 }
 
-/// Each rate has both counts of disturbed passes, and each figure of rates says them.
+/// Each rate has both counts of disturbed passes, and each figure of rates states them.
 #[test]
 fn disturbed_passes_are_told_apart() {
     let dir = Dir::new();
@@ -176,13 +176,13 @@ fn disturbed_passes_are_told_apart() {
     assert!(header.starts_with("experiment,") && header.contains(",passes,repeated,disturbed,"));
 }
 
-/// A limit on the size of files stands for a full disk: the section fits, the page does not.
+/// A limit on the size of files simulates a full disk: the section fits, the page does not.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_page_that_does_not_fit_is_not_left_half() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
-    // In blocks of 512 bytes. Without the trap the signal would end the program.
+    // The limit is in blocks of 512 bytes. Without the trap the signal would end the program.
     let limited = "trap '' XFSZ; ulimit -f 24; exec \"$@\"";
     let program = env!("CARGO_BIN_EXE_longmatch");
     let args = ["report", "-r", &routes, "-o", &out, "--only", "poptrie-table1"];
@@ -199,18 +199,18 @@ fn a_page_that_does_not_fit_is_not_left_half() {
     let mut names: Vec<_> = fs::read_dir(&out).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["parts", "records.csv", "records.ndjson", "report.md"]);
-    // With room the same command takes the section from there.
+    // Without the limit the same command continues from the stored section.
     let ended = run(&args);
     assert!(ended.stdout.contains("1 experiment, 1 of them from an earlier run"), "{ended:?}");
     assert!(!read(&out, "report.html").is_empty());
 }
 
 #[test]
-fn what_an_interrupted_report_left_is_removed() {
+fn leftovers_of_an_interrupted_report_are_removed() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
     let folder = Path::new(&out);
-    // No process has such numbers: Linux counts to 2^22.
+    // No process has these ids: Linux counts to 2^22.
     let [ours, mixed] = ["peer-0-ipv4-2147483647", "peer-1-ipv6-2147483647"];
     for name in [ours, mixed] {
         fs::create_dir_all(folder.join(name)).unwrap();
@@ -230,7 +230,7 @@ fn what_an_interrupted_report_left_is_removed() {
     assert!(ended.stderr.contains(mixed) && ended.stderr.contains("not removed"), "{ended:?}");
 }
 
-/// Each file is a table of its own, under its own name; figures have the tables' names in them.
+/// Each file is a separate table under its own name, which the figures show.
 #[test]
 fn tables_have_names() {
     let dir = Dir::new();
@@ -245,13 +245,13 @@ fn tables_have_names() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn left_out_experiments_are_listed() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
-    // Asked for by the number that the paper gives it.
+    // Named by the number that the paper gives it.
     let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig12"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stdout.contains("poptrie-fig12 is not in it: needs destinations of packets"));
+    assert!(ended.stdout.contains("poptrie-fig12 is left out: needs destinations of packets"));
     assert!(read(&out, "report.html").contains("--trace"));
 }
 
@@ -266,7 +266,7 @@ fn bad_input_is_refused() {
         ended.stderr
     };
     let unknown = error(&["--only", "poptrie-table7"]);
-    assert!(unknown.contains("no experiment is called 'poptrie-table7'"), "{unknown}");
+    assert!(unknown.contains("unknown experiment 'poptrie-table7'"), "{unknown}");
     assert!(error(&["--quick", "--full"]).contains("cannot be used with"));
     let empty = dir.file("empty.txt", "# nothing\n");
     assert!(error(&["-r", &empty]).contains("empty.txt: no routes"));
@@ -279,11 +279,11 @@ fn bad_input_is_refused() {
     let inside = format!("{file}/out");
     let ended = run(&["report", "-r", &routes, "-o", &inside, "--only", "memory"]);
     assert_eq!(ended.code, 2);
-    assert!(ended.stderr.contains("the folder cannot be made: "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the directory cannot be created: "), "{}", ended.stderr);
     assert!(ended.stderr.contains("--out"), "{}", ended.stderr);
 }
 
-/// The peer of `docs/peers.md`, which needs nothing but Python.
+/// The peer of `docs/peers.md`, which needs Python only.
 #[test]
 fn peers_are_measured_and_checked() {
     let python = std::process::Command::new("python3").arg("--version").output();
@@ -295,7 +295,7 @@ fn peers_are_measured_and_checked() {
     let (routes, out) = (dir.file("small.txt", "10.0.0.0/8 a\n10.1.0.0/16 b\n"), dir.path("out"));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/reference.py");
     let command = format!("mine=python3 '{}'", script.display());
-    // A folder without adapters: what is built on this machine is no matter here.
+    // A directory without adapters: the test must not depend on adapters built on this machine.
     let adapters = dir.path("none");
     let args = ["report", "-r", &routes, "-o", &out, "--peers", &adapters, "--only", "memory"];
     let mut args = [&args[..], &["--only", "peers", "--peer-cmd", &command]].concat();
@@ -310,7 +310,8 @@ fn peers_are_measured_and_checked() {
     assert!(
         of("bart").iter().all(|it| it["refused"].as_str().unwrap().contains("cargo xtask peers"))
     );
-    // One that cannot be started is shown as such, and only what is about peers is made again.
+    // A peer that cannot be started is shown as such, and only the section on peers is measured
+    // again.
     *args.last_mut().expect("an argument") = "mine=/nonexistent/peer";
     let ended = run(&args);
     assert_eq!(ended.code, 0, "{}", ended.stderr);

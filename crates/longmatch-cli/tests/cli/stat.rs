@@ -1,4 +1,4 @@
-//! `longmatch stat`, run as users run it.
+//! `longmatch stat`, run as a process.
 
 use crate::common::{Dir, run, run_with};
 
@@ -63,7 +63,7 @@ fn next_hops_that_were_replaced_do_not_count() {
     assert!(ended.stdout.starts_with("standard input: 1 IPv4 route, 1 next hop\n"), "{ended:?}");
 }
 
-/// A table of one route takes some engines 16 MiB a route.
+/// With a single route, some engines take 16 MiB a route.
 #[test]
 fn bytes_of_a_route_are_short() {
     let ended = run_with(&["stat", "-4", "-e", "dir24_8,folio", "-r", "-"], "10.0.0.0/8 a\n");

@@ -7,7 +7,7 @@ const ROUTES: &str = "2001:db8::/32 a\n2001:db8:1::/48 b\n";
 /// A sample with two IPv6 packets among seven.
 const CAPTURE: &[u8] = include_bytes!("../../../../testdata/feed/packets.pcapng");
 
-/// A zstd frame (RFC 8878) of one block, which is kept as it is.
+/// Builds a zstd frame (RFC 8878) of one uncompressed block.
 fn zstd(data: &[u8]) -> Vec<u8> {
     let header = (data.len() as u32) << 3 | 1;
     [&[0x28, 0xb5, 0x2f, 0xfd, 0, 0x38], &header.to_le_bytes()[..3], data].concat()

@@ -1,4 +1,4 @@
-//! What holds for every command: help, usage errors, missing files, colours.
+//! Behaviour common to all commands: help, usage errors, missing files, colours.
 
 use crate::common::{Dir, longmatch, run};
 
@@ -71,7 +71,7 @@ fn a_missing_file_is_named() {
     }
 }
 
-/// Commands that would have nothing to do say so: a success would be taken for one.
+/// A command with nothing to do is an error: exit code 0 would look like a result.
 #[test]
 fn a_table_without_routes_of_the_family_is_an_error() {
     let dir = Dir::new();
@@ -92,7 +92,7 @@ fn a_table_without_routes_of_the_family_is_an_error() {
         let ended = run(&[command, &["-r", &none]].concat());
         assert!(ended.code == 2 && ended.stderr.contains("none.txt: no routes: "), "{ended:?}");
     }
-    // No routes are what `stat` and `replay` can begin with, but they say so.
+    // `stat` and `replay` accept an empty table, with a warning.
     let ended = run(&["stat", "-6", "-r", &four]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stdout.contains("IPv6: 0 routes") && ended.stderr.contains("no IPv6 routes"));
@@ -103,9 +103,9 @@ fn a_table_without_routes_of_the_family_is_an_error() {
     assert!(ended.stderr.contains("no IPv6 routes") && ended.stderr.contains("an empty table"));
 }
 
-/// Engines of the other family alone are nothing to work with either.
+/// The same holds if only the other family has the engines.
 #[test]
-fn engines_that_the_family_does_not_have_are_said() {
+fn engines_that_the_family_lacks_are_reported() {
     let dir = Dir::new();
     let six = dir.file("six.txt", "2001:db8::/32 a\n");
     for command in ["verify", "bench"] {
@@ -115,7 +115,7 @@ fn engines_that_the_family_does_not_have_are_said() {
     }
 }
 
-/// Standard output is no terminal here, and nothing asks for colours.
+/// Standard output is no terminal, and no variable forces colours.
 #[test]
 fn no_colours_in_pipes() {
     let dir = Dir::new();
@@ -129,7 +129,7 @@ fn no_colours_in_pipes() {
     }
 }
 
-/// Answers that are lost must not look like answers that were none.
+/// Lost output must not look like an empty result.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_an_error() {

@@ -1,4 +1,4 @@
-//! What `auto` chose, what the model said, and how far that was from the best.
+//! The choice of `auto`, the model's prediction, and the distance from the best engine.
 
 use std::io::Write;
 
@@ -10,13 +10,13 @@ use crate::error::CliError;
 use crate::input::Served;
 use crate::output::{Out, bytes};
 
-/// Engines of the model's order that are shown.
+/// Number of engines shown of the model's ranking.
 const SHOWN: usize = 6;
 
-/// Says what was chosen, and the order that the model has for this table.
+/// Prints the chosen engine and the model's ranking for this table.
 ///
 /// # Errors
-/// When standard output cannot be written to.
+/// If standard output cannot be written.
 pub fn announce<F: Served + LabFamily>(out: &mut Out, race: &Race<'_, F>) -> Result<(), CliError> {
     for (choice, title, taken) in race.choices() {
         let Choice { spec, cycles, .. } = choice;
@@ -32,7 +32,7 @@ pub fn announce<F: Served + LabFamily>(out: &mut Out, race: &Race<'_, F>) -> Res
     Ok(())
 }
 
-/// The first engines of the model's order, with their cycles.
+/// Lists the first engines of the model's ranking, with their cycles.
 fn order<F: LabFamily>(race: &Race<'_, F>, spec: &str) -> String {
     let spec: EngineSpec = spec.parse().expect("it was parsed before it was entered");
     let wish = Wish::parse(&spec.options).expect("it was parsed before it was entered");
@@ -41,10 +41,10 @@ fn order<F: LabFamily>(race: &Race<'_, F>, spec: &str) -> String {
     format!("predicted order, in cycles: {}", shown.collect::<Vec<_>>().join(", "))
 }
 
-/// How far each choice was from the best of the engines beside it, mode by mode.
+/// Prints, for each mode, the rate of each choice as a share of the best engine's.
 ///
 /// # Errors
-/// When standard output cannot be written to.
+/// If standard output cannot be written.
 pub fn compare(out: &mut Out, records: &[Record]) -> Result<(), CliError> {
     for record in records {
         for choice in &record.auto {

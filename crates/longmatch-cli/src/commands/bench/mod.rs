@@ -16,16 +16,16 @@ use crate::input::{Families, Routes, Served};
 use crate::output::{Align, Grid, Out, bar, bytes, plural, thousands, warn};
 use crate::progress::Progress;
 
-/// The seed of all traffic: two runs look up the same addresses.
+/// Seed of all traffic, so that two runs look up the same addresses.
 pub(super) const SEED: u64 = 1;
 /// Characters of the longest bar.
 const BAR: usize = 10;
 
-/// Carries out the command. A wrong answer makes the status negative, and so does an engine that
-/// was named and cannot hold the table.
+/// Runs the command. A wrong answer makes the status negative, and so does a named engine that
+/// cannot hold the table.
 ///
 /// # Errors
-/// When the routes or the traffic cannot be loaded, no engine can hold the table, or the system does
+/// If the routes or the traffic cannot be loaded, no engine can hold the table, or the system does
 /// not start the threads.
 pub fn run(args: &BenchArgs) -> Outcome {
     let modes = args.modes()?.into_iter().map(mode).collect();
@@ -78,11 +78,13 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Says where this is, without which rates mean little.
+    /// Prints the machine and the table, which rates need as context.
     fn head(&mut self, routes: &Routes) -> Result<(), CliError> {
         let machine = Machine::here();
         if machine.debug {
-            warn("built with debug assertions: these rates say nothing, build with --release");
+            warn(
+                "built with debug assertions: these rates are not meaningful, build with --release",
+            );
         }
         if self.args.threads > machine.cpus {
             let (threads, cpus) = (self.args.threads as u64, machine.cpus as u64);
@@ -97,7 +99,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Measures the engines of a family; how many measurements there were.
+    /// Measures the engines of a family; returns the number of measurements.
     fn family<F: Served + LabFamily>(
         &mut self,
         routes: &Routes,
@@ -133,7 +135,7 @@ impl Bench<'_> {
         Ok(measured)
     }
 
-    /// Says of each engine of a family why it has no result; that nothing was measured.
+    /// Prints why each engine of a family has no result, if nothing was measured.
     fn none<F: Served>(&mut self, failed: &[Failed]) -> Result<usize, CliError> {
         if !self.args.json {
             let mut grid = Grid::new([("engine", Align::Left)]);
@@ -144,7 +146,7 @@ impl Bench<'_> {
         Ok(0)
     }
 
-    /// Measures the engines under all traffic; how many measurements there were.
+    /// Measures the engines under all traffic; returns the number of measurements.
     fn traffics<F: Served + LabFamily>(
         &mut self,
         race: &Race<'_, F>,
@@ -254,7 +256,7 @@ impl Bench<'_> {
         choice::compare(out, records)
     }
 
-    /// What else a reader has to know about the rates.
+    /// Describes the settings of the rates, for the line below the title.
     fn about<F: LabFamily>(&self, heat: &Heat<F>, records: &[Record]) -> String {
         let batch = match self.modes.contains(&Mode::Batch) {
             true => format!(", batches of {}", thousands(self.args.batch as u64)),
@@ -267,7 +269,7 @@ impl Bench<'_> {
         };
         let keys = match records.iter().any(|record| record.keys.name() == "array") {
             true => format!("array of {} keys{form}", thousands(heat.keys().len() as u64)),
-            false => "keys made just before each lookup (xorshift)".to_owned(),
+            false => "keys generated just before each lookup (xorshift)".to_owned(),
         };
         format!(
             "{keys}, {:.0} % routed; {}{batch}, {}; {} answers checked",
@@ -279,7 +281,7 @@ impl Bench<'_> {
     }
 }
 
-/// A bar for the rate, or in its place that there is none because answers were wrong.
+/// Draws a bar for the rate, or prints the number of wrong answers in its place.
 pub(super) fn rate_bar(out: &Out, record: &Record, best: f64, width: usize) -> String {
     match record.mlps {
         Some(mlps) => out.green(bar(mlps, best, width)),
@@ -287,12 +289,12 @@ pub(super) fn rate_bar(out: &Out, record: &Record, best: f64, width: usize) -> S
     }
 }
 
-/// Million lookups a second, or a dash.
+/// Formats million lookups a second, or a dash.
 pub(super) fn rate(record: &Record) -> String {
     record.mlps.map_or_else(|| "-".to_owned(), |mlps| format!("{mlps:.1}"))
 }
 
-/// A time that is some milliseconds, or seconds.
+/// Formats a time in milliseconds or seconds.
 pub(super) fn milliseconds(ms: f64) -> String {
     match ms {
         ms if ms >= 10_000.0 => format!("{:.1} s", ms / 1e3),

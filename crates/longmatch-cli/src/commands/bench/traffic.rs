@@ -1,4 +1,4 @@
-//! The addresses to look up: a pattern, or a file of them.
+//! Traffic of a measurement: a pattern, or the addresses of a file.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::args;
 use crate::destinations;
 use crate::error::CliError;
 
-/// Turns what the command line asks for into traffic; files are read here.
+/// Creates the traffic that the command line names; reads its files.
 ///
 /// # Errors
-/// When the destinations of a file cannot be read, or it has none.
+/// If the destinations of a file cannot be read, or it has none.
 pub fn read(traffics: &[args::Traffic], lenient: bool) -> Result<Vec<Traffic>, CliError> {
     let one = |traffic: &args::Traffic| {
         Ok(match traffic {

@@ -1,5 +1,5 @@
-//! `longmatch replay`: changes a table under its readers, measures both, and compares the table
-//! with its routes.
+//! `longmatch replay`: updates a table under readers, measures both, and compares the table with
+//! its routes.
 
 mod print;
 
@@ -19,18 +19,18 @@ use crate::output::{Out, plural, warn};
 use crate::progress::Progress;
 use crate::updates::Updates;
 
-/// The seed of the random order and of the readers' addresses: two runs do the same.
+/// Seed of the random order and of the readers' addresses, so that runs repeat each other.
 const SEED: u64 = 1;
-/// How long readers look up while nothing changes.
+/// Time for which readers look up without updates.
 const IDLE: Duration = Duration::from_secs(1);
-/// When a table was compiled again so often, one update a commit, the user hears what helps.
+/// Number of recompilations, one for each commit, after which a note advises `--batch`.
 const OFTEN: u64 = 100;
 
-/// Carries out the command. A wrong answer makes the status negative, and so does an engine that
-/// ends with an error beside others.
+/// Runs the command. A wrong answer makes the status negative, and so does an engine that fails
+/// beside others.
 ///
 /// # Errors
-/// When routes or updates cannot be loaded, are of both families, or fit no engine; when the system
+/// If routes or updates cannot be loaded, are of both families, or fit no engine; if the system
 /// does not start the threads.
 pub fn run(args: &ReplayArgs) -> Outcome {
     let engines = args.engines();
@@ -66,7 +66,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     Ok(Status::ok_if(right))
 }
 
-/// Which family's routes are to be inserted.
+/// Returns the family of the routes to insert.
 fn from_empty_is_ipv6(routes: &Routes, families: Families) -> Result<bool, CliError> {
     routes.some_of(families)?;
     let no_ipv4 = routes.table.ipv4().is_empty();
@@ -85,16 +85,21 @@ struct Command<'a> {
 }
 
 impl Command<'_> {
-    /// Says where this is, without which times mean little.
+    /// Prints the machine and the table, which times need as context.
     fn head(&mut self) -> Result<(), CliError> {
         let machine = Machine::here();
         if machine.debug {
-            warn("built with debug assertions: these times say nothing, build with --release");
+            warn(
+                "built with debug assertions: these times are not meaningful, build with --release",
+            );
         }
         if self.args.readers() > 0 && self.args.readers() >= machine.cpus {
             let (readers, cpus) = (self.args.readers() as u64, machine.cpus as u64);
             let who = format!("{} and the writer share", plural(readers, "reader"));
-            warn(format_args!("{who} {}: their times say little", plural(cpus, "CPU")));
+            warn(format_args!(
+                "{who} {}: their times include waiting for each other",
+                plural(cpus, "CPU")
+            ));
         }
         if !self.args.json {
             writeln!(self.out, "{machine}\n{}", self.routes.describe())?;
@@ -103,7 +108,7 @@ impl Command<'_> {
         Ok(())
     }
 
-    /// Replays the changes with every engine; whether all answers were right.
+    /// Replays the updates with every engine; returns whether all answers were right.
     fn family<F: Served + LabFamily>(
         &mut self,
         specs: &[EngineSpec],
@@ -160,8 +165,7 @@ impl Command<'_> {
         Ok(!named && records.iter().all(ReplayRecord::is_right))
     }
 
-    /// Replays with one engine, from the beginning again with a wider form where the table grows
-    /// beyond a limit of it.
+    /// Replays with one engine. If the table exceeds a limit of it, starts again with a wider form.
     fn engine<F: Served + LabFamily>(
         &self,
         replay: &Replay<'_, F>,
@@ -203,12 +207,12 @@ impl Command<'_> {
         replay.run(writer, spec, &mut on_step)
     }
 
-    /// The words of a next hop.
+    /// Returns the text of a next hop.
     fn next_hop(&self, id: Option<NextHopId>) -> &str {
         id.map_or("-", |id| self.updates.next_hops.get(id).map_or("?", |words| words))
     }
 
-    /// What was replayed, in one line.
+    /// Describes the updates in one line.
     fn source(&self, updates: u64) -> String {
         match self.args.from_empty {
             true => {

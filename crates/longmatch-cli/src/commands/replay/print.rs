@@ -1,4 +1,4 @@
-//! What `longmatch replay` shows to people.
+//! Printed tables of `longmatch replay`.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::input::Served;
 use crate::output::{Align, Grid, bytes, percent, plural, short, thousands};
 
 impl Command<'_> {
-    /// Prints all records, of which there is at least one, and the engines without one.
+    /// Prints all records, at least one, and the engines without a record.
     pub(super) fn print<F: Served>(
         &mut self,
         records: &[ReplayRecord],
@@ -138,7 +138,7 @@ impl Command<'_> {
         grid.print(&mut self.out)
     }
 
-    /// Tells what is wrong, if anything is.
+    /// Prints the defects, if there are any.
     fn wrong(&mut self, record: &ReplayRecord) -> Result<(), CliError> {
         let engine = record.title();
         if record.check != "ok" {
@@ -154,7 +154,7 @@ impl Command<'_> {
     }
 }
 
-/// The engine, with its variant only where another one has the same name.
+/// Returns the engine's name, with its variant only if another record has the same name.
 fn label(record: &ReplayRecord, records: &[ReplayRecord]) -> String {
     match records.iter().filter(|other| other.engine == record.engine).count() {
         1 => record.engine.to_owned(),
@@ -162,7 +162,7 @@ fn label(record: &ReplayRecord, records: &[ReplayRecord]) -> String {
     }
 }
 
-/// What the updates did: the same with every engine.
+/// Summary of the updates' effects, which are the same for every engine.
 fn kinds(record: &ReplayRecord) -> String {
     let Kinds { new, same, changed, withdrawn, unknown } = record.kinds;
     let [new, same, changed] = [new, same, changed].map(thousands);

@@ -1,4 +1,4 @@
-//! What a report is about, from files: each table is one of its own.
+//! Input files of a report; each routes file is a separate table.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::updates::Updates;
 
 /// The embedded tables' name.
 const EMBEDDED: &str = "embedded";
-/// Endings of file names that say how a file is written, and are no part of a table's name.
+/// Endings of file names that state a format, and are no part of a table's name.
 const ENDINGS: [&str; 8] = ["zst", "gz", "bz2", "txt", "mrt", "csv", "pcap", "pcapng"];
 
-/// Loads everything that the command line asks for.
+/// Loads all inputs of the command line.
 ///
 /// # Errors
-/// When something cannot be read, or there is nothing in it.
+/// If an input cannot be read, or is empty.
 pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
     let inputs = args.routes.files.iter().chain(&args.updates);
     if inputs.filter(|path| is_stdin(path)).count() > 1 {
@@ -41,7 +41,7 @@ pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
     Ok(Inputs { tables: tables.collect(), updates, trace, peers, memory })
 }
 
-/// Where the adapters of peers are: `target/peers` for `target/release/longmatch`.
+/// Returns the directory of the peers' adapters: `target/peers` for `target/release/longmatch`.
 fn adapters(args: &ReportArgs) -> PathBuf {
     args.peers.clone().unwrap_or_else(|| {
         let program = std::env::current_exe().unwrap_or_default();
@@ -49,13 +49,13 @@ fn adapters(args: &ReportArgs) -> PathBuf {
     })
 }
 
-/// The destinations of a trace, under a short name.
+/// Loads the destinations of a trace, under a short name.
 fn trace(path: &Path, lenient: bool) -> Result<Arc<Destinations>, CliError> {
     let destinations = destinations::read(path, lenient)?;
     Ok(Arc::new(Destinations { name: name(path), ..destinations }))
 }
 
-/// Each file as a table, with a name that no other one has.
+/// Loads each file as a table with a unique name.
 fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
     let files: Vec<_> = match &args.files[..] {
         [] => vec![(EMBEDDED.to_owned(), args.clone())],
@@ -80,8 +80,8 @@ fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
     Ok(all)
 }
 
-/// A file's name without folders and endings, of letters, digits, `-` and `_`: it becomes part of
-/// anchors and of file names.
+/// Shortens a file's name: no directories or endings; only letters, digits, `-` and `_`, as it
+/// becomes part of anchors and file names.
 fn name(path: &Path) -> String {
     let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
     let mut stem = &file[..];
@@ -98,7 +98,7 @@ fn name(path: &Path) -> String {
     }
 }
 
-/// The updates, each family's with the next hops of the first table that has routes of it.
+/// Loads the updates. Each family takes the next hops of the first table with routes of it.
 fn updates(args: &ReportArgs, tables: &[(String, Routes)]) -> Result<UpdateStream, CliError> {
     let ipv4 = tables.iter().position(|(_, routes)| !routes.table.ipv4().is_empty());
     let ipv6 = tables.iter().position(|(_, routes)| !routes.table.ipv6().is_empty());

@@ -1,4 +1,4 @@
-//! What engines would take in memory.
+//! Memory of each engine for a table.
 
 use std::time::Instant;
 
@@ -9,24 +9,24 @@ use crate::fit::{Failure, first_fit};
 use crate::input::Served;
 use crate::progress::Progress;
 
-/// One engine, compiled from a table or not able to hold it.
+/// One engine, compiled from a table or unable to hold it.
 #[derive(Serialize)]
 pub struct EngineNumbers {
-    /// As it can be given to `--engine`.
+    /// The engine, as `--engine` takes it.
     pub engine: String,
-    /// What the engine has chosen where it could choose; of `auto`, which engine.
+    /// The form that the engine chose; for `auto`, the chosen engine.
     pub variant: Option<String>,
-    /// Whether its lookups take time in proportion to the table.
+    /// Whether its lookups scan the table.
     pub oracle: bool,
-    /// All parts together.
+    /// Bytes of all parts.
     pub bytes: Option<u64>,
     pub parts: Vec<Part>,
-    /// Once, on this machine, as it happened: no measurement.
+    /// Compile time of one run, which is no measurement.
     pub compile_seconds: Option<f64>,
-    /// What the engine's authors report of a table, in lines.
+    /// Statistics that the engine's authors report, in lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub statistics: Vec<String>,
-    /// Why it cannot hold the table.
+    /// The reason why it cannot hold the table.
     pub error: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl From<&MemoryPart> for Part {
     }
 }
 
-/// Compiles each engine, one at a time, so that no more than one takes memory.
+/// Compiles the engines one at a time, so that only one takes memory.
 pub fn measure<F: Served>(
     rib: &Rib<F>,
     specs: &[EngineSpec],

@@ -1,4 +1,4 @@
-//! `longmatch stat`: what a table looks like, and what engines would make of it.
+//! `longmatch stat`: statistics of a table, and the memory of each engine for it.
 
 mod engines;
 mod numbers;
@@ -16,16 +16,16 @@ use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, Served};
 use crate::output::{Out, warn};
 
-/// Carries out the command. Families without routes are left out, unless they were asked for.
+/// Runs the command. Families without routes are left out, unless an option names them.
 ///
 /// # Errors
-/// When the routes cannot be loaded, or an engine has no such option.
+/// If the routes cannot be loaded, or an engine lacks a given option.
 pub fn run(args: &StatArgs) -> Outcome {
     let families = Families::from(args.families);
     let ipv4 = args.engines.specs::<Ipv4>()?;
     let ipv6 = args.engines.specs::<Ipv6>()?;
     let routes = Routes::load(&args.routes, families)?;
-    // No routes are an answer too, but seldom the one that was wanted.
+    // An empty table has statistics too, but is rarely intended.
     if let Err(none) = routes.some_of(families) {
         warn(none);
     }
@@ -44,7 +44,7 @@ pub fn run(args: &StatArgs) -> Outcome {
     Ok(Status::Ok)
 }
 
-/// All there is to say about a family, as `--json` says it.
+/// All statistics of a family, as `--json` prints them.
 #[derive(Serialize)]
 struct Family<'a> {
     table: &'a str,

@@ -1,12 +1,12 @@
-//! What can be counted in a table.
+//! Statistics of a table.
 
 use longmatch::{Bits, Family, NextHopId, Prefix, Rib, Route};
 use serde::Serialize;
 
-/// How many of the most frequent next hops are named.
+/// Number of most frequent next hops that are listed.
 const TOP: usize = 10;
 
-/// The figures of one family.
+/// Statistics of one family.
 #[derive(Serialize)]
 pub struct Numbers<'a> {
     pub family: &'static str,
@@ -14,20 +14,20 @@ pub struct Numbers<'a> {
     /// Prefix lengths that occur, shortest first.
     pub lengths: Vec<Length>,
     pub next_hops: NextHops<'a>,
-    /// Whether there is a route for everything.
+    /// Whether there is a default route.
     pub default_route: bool,
-    /// Routes that another route covers: more-specifics.
+    /// Routes that another route covers (more-specifics).
     pub covered_routes: u64,
-    /// Those of them with the same next hop as the route right above them.
+    /// More-specifics with the same next hop as their closest covering route.
     pub same_as_parent: u64,
-    /// How many routes stand one inside the other at most.
+    /// Maximum number of nested routes.
     pub depth: u64,
     pub space: Space,
-    /// Disjoint ranges of addresses, neighbours with the same next hop joined.
+    /// Disjoint ranges of addresses; adjacent ranges with the same next hop count once.
     pub ranges: u64,
     /// Routes after lossless aggregation.
     pub aggregated_routes: u64,
-    /// Memory of the routes themselves, from which engines are compiled.
+    /// Memory of the RIB, from which engines are compiled.
     pub rib_bytes: u64,
 }
 
@@ -38,13 +38,13 @@ pub struct Length {
     pub routes: u64,
 }
 
-/// Who gets the routes, and how unevenly.
+/// Distribution of the routes over the next hops.
 #[derive(Serialize)]
 pub struct NextHops<'a> {
     pub distinct: u64,
     /// Bits of information in the next hop of a route: log2(distinct) if all are equally frequent.
     pub entropy_bits: f64,
-    /// The most frequent ones.
+    /// The most frequent next hops.
     pub top: Vec<NextHop<'a>>,
 }
 
@@ -55,7 +55,7 @@ pub struct NextHop<'a> {
     pub routes: u64,
 }
 
-/// How much of the address space some route covers.
+/// Share of the address space that the routes cover.
 #[derive(Serialize)]
 pub struct Space {
     /// From 0 to 1.
@@ -66,7 +66,7 @@ pub struct Space {
 }
 
 impl<'a> Numbers<'a> {
-    /// Counts. O(routes), apart from sorting the next hops.
+    /// Computes the statistics. O(routes), apart from sorting the next hops.
     pub fn new<F: Family>(rib: &Rib<F>, name: impl Fn(NextHopId) -> &'a str) -> Self {
         let walk = Walk::new(rib);
         let lengths = walk.lengths.iter().zip(0u8..).filter(|(routes, _)| **routes > 0);
@@ -97,7 +97,7 @@ struct Walk<F: Family> {
     depth: u64,
     /// Routes that no other route covers, by length.
     outermost: Vec<u64>,
-    /// The routes around the current one, outermost first.
+    /// The routes that cover the current one, outermost first.
     around: Vec<Route<F>>,
 }
 
@@ -121,7 +121,7 @@ impl<F: Family> Walk<F> {
         let len = usize::from(route.prefix.len());
         self.lengths[len] += 1;
         self.next_hops[route.next_hop.get() as usize - 1] += 1;
-        // Routes come in order, so those that end before this one cover nothing that follows.
+        // Routes come in order, so a route that ends before this one covers no later one.
         while self.around.pop_if(|above| !above.prefix.covers(route.prefix)).is_some() {}
         match self.around.last() {
             None => self.outermost[len] += 1,
@@ -134,13 +134,13 @@ impl<F: Family> Walk<F> {
         self.depth = self.depth.max(self.around.len() as u64);
     }
 
-    /// The blocks are addresses for IPv4, and for IPv6 what a site gets.
+    /// The blocks are addresses for IPv4, and for IPv6 the usual size of a site.
     fn space(&self) -> Space {
         let block_len = F::Bits::WIDTH.min(48);
         let (mut share, mut addresses) = (0.0, 0u128);
         for (len, routes) in self.outermost.iter().enumerate().filter(|(_, routes)| **routes > 0) {
             share += *routes as f64 * (-(len as f64)).exp2();
-            // All 2^128 addresses are one more than fits; as blocks they are 2^48.
+            // The count of all 2^128 addresses overflows by one; as blocks they are 2^48.
             let size = 1u128.checked_shl(u32::from(F::WIDTH) - len as u32).unwrap_or(u128::MAX);
             addresses = addresses.saturating_add(u128::from(*routes).saturating_mul(size));
         }
@@ -161,7 +161,7 @@ fn next_hops<'a>(counts: &[u64], name: impl Fn(NextHopId) -> &'a str) -> NextHop
         .map(|(_, routes)| **routes as f64 / total as f64)
         .map(|share| share * (1.0 / share).log2())
         .sum();
-    // Of equals the first id comes first, so that the output is stable.
+    // Ties are ordered by id, so that the output is stable.
     used.sort_by_key(|(id, routes)| (std::cmp::Reverse(**routes), *id));
     let top = used.iter().take(TOP);
     NextHops {
@@ -193,7 +193,8 @@ mod tests {
         assert_eq!(numbers.space.blocks, 2 << 24);
         assert_eq!(numbers.space.share, 2.0 / 256.0);
         assert_eq!(numbers.aggregated_routes, 3);
-        // Before 10.0.1.0, it, the rest of 10/8, 11/8, and what is before and after.
+        // The part of 10/8 before 10.0.1.0/24, that prefix, the rest of 10/8, 11/8, and the space
+        // on both sides.
         assert_eq!(numbers.ranges, 6);
         assert_eq!((numbers.next_hops.distinct, numbers.next_hops.entropy_bits), (3, 1.5));
         assert_eq!(numbers.next_hops.top[0].routes, 2);

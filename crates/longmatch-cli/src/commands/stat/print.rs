@@ -1,4 +1,4 @@
-//! The figures for people.
+//! Printed tables of the statistics.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::output::{Align, Grid, Out, bar, bytes, percent, plural, short, thousa
 /// Length of the longest bar.
 const BAR: usize = 32;
 
-/// Prints all about a family.
+/// Prints the statistics of a family.
 pub fn family<F: Served>(
     out: &mut Out,
     numbers: &Numbers<'_>,
@@ -144,7 +144,7 @@ fn memory(out: &mut Out, numbers: &Numbers<'_>, engines: &[EngineNumbers]) -> Re
     ]);
     for engine in engines {
         let name = match &engine.variant {
-            // What was asked for need not be told again.
+            // A form that the user named is not repeated.
             Some(variant) if !engine.engine.ends_with(&format!(":{variant}")) => {
                 format!("{} {}", engine.engine, out.dim(format_args!("({variant})")))
             }
@@ -164,7 +164,7 @@ fn memory(out: &mut Out, numbers: &Numbers<'_>, engines: &[EngineNumbers]) -> Re
     grid.print(out)
 }
 
-/// What the authors of engines report, in their own units.
+/// Prints the statistics that the engines' authors report, in their units.
 fn statistics(out: &mut Out, engines: &[EngineNumbers]) -> Result<(), CliError> {
     for engine in engines.iter().filter(|engine| !engine.statistics.is_empty()) {
         section(out, &engine.engine)?;
@@ -175,7 +175,7 @@ fn statistics(out: &mut Out, engines: &[EngineNumbers]) -> Result<(), CliError> 
     Ok(())
 }
 
-/// A share in percent, with as many digits as a small one needs.
+/// Formats a share in percent, with enough digits for a small one.
 fn share(share: f64) -> String {
     if share > 0.0 && share < 0.001 {
         format!("{:.5} %", share * 100.0)
