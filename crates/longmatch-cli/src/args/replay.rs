@@ -86,7 +86,7 @@ pub struct ReplayArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Memory limit of an engine, such as 4G [default: half of the available]
+    /// Memory limit of an engine [default: half of the available memory]
     #[arg(long, value_name = "SIZE", value_parser = super::size)]
     pub memory: Option<u64>,
 }

@@ -54,7 +54,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
 
-    /// Memory limit of an engine, such as 4G [default: half of the available]
+    /// Memory limit of an engine [default: half of the available memory]
     #[arg(long, value_name = "SIZE", value_parser = super::size)]
     pub memory: Option<u64>,
 
