@@ -92,7 +92,7 @@ mod tests {
     use super::is_bare_metal;
 
     #[test]
-    fn bare_metal_targets_are_told_from_others() {
+    fn bare_metal_targets_are_recognized() {
         assert!(is_bare_metal("x86_64-unknown-none"));
         assert!(is_bare_metal("thumbv7em-none-eabihf"));
         assert!(is_bare_metal("riscv64gc-unknown-none-elf"));

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_not_there_once_are_told() {
+    fn texts_that_do_not_occur_once_are_errors() {
         let seed = &SEEDS[0];
         assert!(change("", seed).is_err() && change(&seed.find.repeat(2), seed).is_err());
         assert_eq!(change(seed.find, seed).as_deref(), Ok(seed.replace));

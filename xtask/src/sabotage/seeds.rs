@@ -199,7 +199,7 @@ pub const SEEDS: &[Seed] = &[
         tests: Loom,
     },
     Seed {
-        name: "the ended writer's table is leaked",
+        name: "memory orphaned by the writer is leaked",
         file: SHARED,
         find: "if !left.is_null() {",
         replace: "if !left.is_null() && left.is_null() {",

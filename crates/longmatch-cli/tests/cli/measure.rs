@@ -150,7 +150,7 @@ fn bench_shows_what_auto_chose() {
 
     let ended = run(&[&args[..], &["-e", "auto:memory=7"]].concat());
     assert_eq!(ended.code, 2, "{}", ended.stdout);
-    assert!(ended.stderr.contains("no engine holds the table in 7 bytes"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no engine holds the table in 7 B"), "{}", ended.stderr);
 }
 
 #[test]
