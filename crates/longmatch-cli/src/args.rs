@@ -144,11 +144,11 @@ pub struct EngineArgs {
     )]
     pub engines: Vec<EngineChoice>,
 
-    /// Memory limit of an engine, such as 500M or 4G [default: half of the available memory]
+    /// Memory limit of an engine [default: half of the available memory]
     ///
-    /// Each engine estimates its size from the routes before it allocates. An engine whose
-    /// estimate exceeds the limit is left out with an error.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    /// A number of bytes such as 500M or 4G. Each engine estimates its size from the routes
+    /// before it allocates. An engine whose estimate exceeds the limit is left out with an error.
+    #[arg(long, value_name = "SIZE", value_parser = size, verbatim_doc_comment)]
     pub memory: Option<u64>,
 }
 
