@@ -146,8 +146,8 @@ pub struct EngineArgs {
 
     /// Memory limit of an engine [default: half of the available memory]
     ///
-    /// A number of bytes such as 500M or 4G. Each engine estimates its size from the routes before
-    /// it allocates. An engine whose estimate exceeds the limit is left out with an error.
+    /// A number of bytes such as 500M or 4G. Each engine estimates its size from the routes
+    /// before it allocates. An engine whose estimate exceeds the limit is left out with an error.
     #[arg(long, value_name = "SIZE", value_parser = size, verbatim_doc_comment)]
     pub memory: Option<u64>,
 }

@@ -18,13 +18,14 @@ pub struct ReportArgs {
     ///
     /// The formats are those of 'longmatch replay'. The updates apply to the first table with
     /// routes of their family.
-    #[arg(short = 'u', long = "updates", value_name = "FILE")]
+    #[arg(short = 'u', long = "updates", value_name = "FILE", verbatim_doc_comment)]
     pub updates: Vec<PathBuf>,
 
-    /// Measure with traffic from FILE: a pcap or pcapng capture, or one address a line
+    /// Measure with traffic from FILE: a capture, or one address a line
     ///
-    /// Plain or compressed with gzip, bzip2 or zstd. The destination addresses are used.
-    #[arg(short = 't', long = "trace", value_name = "FILE")]
+    /// A pcap or pcapng capture, whose destinations are used, or a list of addresses; plain or
+    /// compressed with gzip, bzip2 or zstd.
+    #[arg(short = 't', long = "trace", value_name = "FILE", verbatim_doc_comment)]
     pub trace: Option<PathBuf>,
 
     /// Measure a program that speaks the protocol of docs/peers.md
@@ -34,7 +35,9 @@ pub struct ReportArgs {
     #[arg(long = "peer-cmd", value_name = "NAME=COMMAND", verbatim_doc_comment)]
     pub peer_commands: Vec<PeerCommand>,
 
-    /// Directory of the peers' adapters [default: peers, beside this program's directory]
+    /// Directory of the peers' adapters
+    ///
+    /// The default is 'peers', beside this program's directory.
     #[arg(long = "peers", value_name = "DIR")]
     pub peers: Option<PathBuf>,
 
@@ -55,7 +58,10 @@ pub struct ReportArgs {
     pub only: Vec<String>,
 
     /// Memory limit of an engine [default: half of the available memory]
-    #[arg(long, value_name = "SIZE", value_parser = super::size)]
+    ///
+    /// A number of bytes such as 500M or 4G. Each engine estimates its size from the routes
+    /// before it allocates. An engine whose estimate exceeds the limit is left out with an error.
+    #[arg(long, value_name = "SIZE", value_parser = super::size, verbatim_doc_comment)]
     pub memory: Option<u64>,
 
     /// List the experiments with their sources, and exit
