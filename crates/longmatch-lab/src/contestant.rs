@@ -90,7 +90,7 @@ pub trait Pass<F: LabFamily>: Send + Sync {
 
 /// An engine in a [`crate::Race`], its type forgotten: one indirect call a pass, none a lookup.
 pub trait Contestant<F: LabFamily>: Pass<F> {
-    /// [`Engine::NAME`], or the name of a peer.
+    /// [`longmatch::Structure::NAME`], or the name of a peer.
     fn name(&self) -> &str;
 
     /// Whether it can look up in this mode.
@@ -103,7 +103,7 @@ pub trait Contestant<F: LabFamily>: Pass<F> {
         None
     }
 
-    /// [`Engine::variant`].
+    /// [`longmatch::Structure::variant`].
     fn variant(&self) -> String;
 
     /// What lookups read, part by part.

@@ -9,9 +9,9 @@ use crate::probes::Coverage;
 /// What is known of an engine afterwards.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// [`longmatch::Engine::NAME`].
+    /// [`longmatch::Structure::NAME`].
     pub engine: &'static str,
-    /// [`longmatch::Engine::variant`].
+    /// [`longmatch::Structure::variant`].
     pub variant: String,
     /// What [`longmatch::Engine::check`] says of the structure.
     pub check: Result<(), Corrupt>,

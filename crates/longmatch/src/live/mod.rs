@@ -66,11 +66,12 @@
 //! thread, one batch at a time, at least an interval apart; changes that arrive meanwhile go into
 //! the next batch.
 //!
-//! For values, [`Table::live`](crate::Table::live) makes a [`TableWriter`]: both families, and
-//! values of any type, which a reader's guard keeps alive. When no route has a value any more, its
-//! id is reused only after every reader online at that time has gone offline or reported, and the
-//! writer drops the value after a second such grace period. So a [`TableView`] always finds the
-//! value of the route, and an id, whatever its source, never leads to a dropped value.
+//! For values, [`Table::live`](crate::Table::live) makes a [`TableWriter`](crate::TableWriter):
+//! both families, and values of any type, which a reader's guard keeps alive. When no route has a
+//! value any more, its id is reused only after every reader online at that time has gone offline
+//! or reported, and the writer drops the value after a second such grace period. So a
+//! [`TableView`](crate::TableView) always finds the value of the route, and an id, whatever its
+//! source, never leads to a dropped value.
 //!
 //! Retired memory has a limit ([`Writer::set_retired_limit`]). Below it the writer neither waits
 //! for readers nor fails because of them; above it commits are refused.

@@ -62,10 +62,10 @@ pub struct Commit {
 }
 
 impl<F: Engines> Writer<F> {
-    /// Compiles a table for updates. O(routes), as [`Fib::compile`].
+    /// Compiles a table for updates. O(routes), as [`Fib::compile`](crate::Fib::compile).
     ///
     /// # Errors
-    /// Those of [`Fib::compile`].
+    /// Those of [`Fib::compile`](crate::Fib::compile).
     pub fn new(rib: Rib<F>, engine: impl Into<EngineSpec>) -> Result<Self, CompileError> {
         Self::in_domain(rib, engine.into(), Arc::new(Domain::new()))
     }

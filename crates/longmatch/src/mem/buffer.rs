@@ -146,8 +146,9 @@ mod tests {
                 assert_eq!((buffer.len, buffer.as_ptr().addr() % align), (len.max(1), 0));
                 // SAFETY: this thread alone has the buffer.
                 assert_eq!(unsafe { buffer.touched_bytes() }, 0);
+                let last = buffer.as_mut_ptr().wrapping_add(len.max(1) - 1);
                 // SAFETY: the last word of the buffer.
-                unsafe { buffer.as_mut_ptr().add(len.max(1) - 1).write(7) };
+                unsafe { last.write(7) };
                 // SAFETY: this thread alone has the buffer.
                 assert!(unsafe { buffer.touched_bytes() } > 0);
             }
@@ -160,8 +161,9 @@ mod tests {
     #[test]
     fn zeros_take_no_memory() {
         let buffer = Buffer::zeroed(1 << 26).unwrap();
+        let inside = buffer.as_mut_ptr().wrapping_add(1 << 25);
         // SAFETY: a word of the buffer.
-        unsafe { buffer.as_mut_ptr().add(1 << 25).write(1) };
+        unsafe { inside.write(1) };
         // SAFETY: the call reads a constant of the system.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
         let first = buffer.as_mut_ptr().wrapping_byte_add(page - buffer.as_ptr().addr() % page);

@@ -507,8 +507,10 @@ mod tests {
         assert_eq!((live.count(), &owner[..]), (5, &[1, 7, 3, 8, 9][..]));
         for (i, item) in owner.iter().enumerate() {
             // SAFETY: `i` is an index of the array.
-            let read = unsafe { (live.items().load(i), live.items().read(i)) };
-            assert_eq!(read, (*item, *item));
+            let loaded = unsafe { live.items().load(i) };
+            // SAFETY: the same.
+            let read = unsafe { live.items().read(i) };
+            assert_eq!((loaded, read), (*item, *item));
         }
     }
 

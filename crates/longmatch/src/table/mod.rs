@@ -1,18 +1,18 @@
 //! The table: prefixes of both families and values of any type.
 
+mod frozen;
 mod live;
 
+pub use frozen::FrozenTable;
 pub use live::{Refused, TableGuard, TableReader, TableResident, TableView, TableWriter};
 
 use alloc::boxed::Box;
 use core::borrow::Borrow;
 use core::fmt;
 use core::hash::Hash;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::IpAddr;
 
-use crate::engine::EngineSpec;
-use crate::engine::{CompileError, Compiled, Keys};
-use crate::fib::Fib;
+use crate::engine::{CompileError, EngineSpec};
 use crate::net::{
     Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Prefix, PrefixError, Route,
 };
@@ -188,23 +188,6 @@ impl<T> Table<T> {
         self.insert_with(prefix, |values| values.acquire_distinct(value))
     }
 
-    /// Compiles both families for lookups with an engine.
-    ///
-    /// The frozen table keeps this table, for data that the compiled form does not hold, such as
-    /// the matched prefix.
-    ///
-    /// [`EngineKind::Auto`](crate::EngineKind::Auto) is the default choice. It chooses per family,
-    /// and a memory limit applies per family too.
-    ///
-    /// # Errors
-    /// When the engine cannot hold the table or has no such option.
-    pub fn freeze(self, engine: impl Into<EngineSpec>) -> Result<FrozenTable<T>, CompileError> {
-        let spec = engine.into();
-        let ipv4 = Fib::compile(&self.ipv4, spec.clone())?;
-        let ipv6 = Fib::compile(&self.ipv6, spec)?;
-        Ok(FrozenTable { table: self, ipv4, ipv6 })
-    }
-
     /// Compiles both families for updates while readers look up; see [`crate::live`].
     ///
     /// # Errors
@@ -352,118 +335,6 @@ impl<T> fmt::Debug for Entries<'_, T> {
     }
 }
 
-/// A table compiled for lookups; made by [`Table::freeze`].
-///
-/// ```
-/// use longmatch::{EngineKind, Table};
-/// let mut table = Table::new();
-/// table.insert("10.0.0.0/8".parse()?, "office")?;
-/// let table = table.freeze(EngineKind::Auto)?;
-/// assert_eq!(table.get("10.1.2.3".parse()?), Some(&"office"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct FrozenTable<T> {
-    table: Table<T>,
-    ipv4: Fib<Ipv4>,
-    ipv6: Fib<Ipv6>,
-}
-
-impl<T> FrozenTable<T> {
-    /// The value of the longest prefix that covers the address.
-    pub fn get(&self, addr: IpAddr) -> Option<&T> {
-        let id = match self.table.canonical(IpPrefix::host(addr)) {
-            IpPrefix::V4(p) => self.ipv4.lookup(p.addr()),
-            IpPrefix::V6(p) => self.ipv6.lookup(p.addr()),
-        };
-        self.table.values.get(id?)
-    }
-
-    /// Looks up the value ids of IPv4 addresses; see [`FrozenTable::value`].
-    ///
-    /// # Panics
-    /// When `out` is shorter than `addrs`.
-    pub fn lookup_ipv4(&self, addrs: &[Ipv4Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks(&self.ipv4, addrs, out);
-    }
-
-    /// Looks up the value ids of IPv6 addresses; see [`FrozenTable::value`].
-    ///
-    /// IPv6 routes answer all of them, IPv4-mapped addresses included.
-    ///
-    /// # Panics
-    /// When `out` is shorter than `addrs`.
-    pub fn lookup_ipv6(&self, addrs: &[Ipv6Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks(&self.ipv6, addrs, out);
-    }
-
-    /// As [`FrozenTable::lookup_ipv4`], for addresses in any layout of [`Keys`].
-    ///
-    /// # Panics
-    /// When `out` is shorter than `keys`.
-    pub fn lookup_keys_ipv4<'k>(
-        &self,
-        keys: impl Into<Keys<'k, Ipv4>>,
-        out: &mut [Option<NextHopId>],
-    ) {
-        self.ipv4.lookup_keys(keys, out);
-    }
-
-    /// As [`FrozenTable::lookup_ipv6`], for addresses in any layout of [`Keys`].
-    ///
-    /// # Panics
-    /// When `out` is shorter than `keys`.
-    pub fn lookup_keys_ipv6<'k>(
-        &self,
-        keys: impl Into<Keys<'k, Ipv6>>,
-        out: &mut [Option<NextHopId>],
-    ) {
-        self.ipv6.lookup_keys(keys, out);
-    }
-
-    /// The value of an id.
-    pub fn value(&self, id: NextHopId) -> Option<&T> {
-        self.table.values.get(id)
-    }
-
-    /// The compiled IPv4 routes.
-    pub fn ipv4(&self) -> &Fib<Ipv4> {
-        &self.ipv4
-    }
-
-    /// The compiled IPv6 routes.
-    pub fn ipv6(&self) -> &Fib<Ipv6> {
-        &self.ipv6
-    }
-
-    /// The original table.
-    pub fn table(&self) -> &Table<T> {
-        &self.table
-    }
-
-    /// Returns the original table, for updates.
-    pub fn thaw(self) -> Table<T> {
-        self.table
-    }
-}
-
-/// Looks up addresses in blocks, converting each to integers without allocation.
-pub(crate) fn in_blocks<F: Family, E: Compiled<F> + ?Sized>(
-    fib: &Fib<F, E>,
-    addrs: &[F::Addr],
-    out: &mut [Option<NextHopId>],
-) {
-    const BLOCK: usize = 256;
-    let out = crate::engine::answers_for(addrs, out);
-    let mut bits = [F::Bits::default(); BLOCK];
-    for (addrs, out) in addrs.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
-        for (bits, addr) in bits.iter_mut().zip(addrs) {
-            *bits = F::bits(*addr);
-        }
-        fib.lookup_batch(&bits[..addrs.len()], out);
-    }
-}
-
 /// The reason why a [`crate::Table`] refused a route; the table is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -508,6 +379,8 @@ impl From<NextHopsFull> for InsertError {
 
 #[cfg(test)]
 mod tests {
+    use core::net::{Ipv4Addr, Ipv6Addr};
+
     use super::*;
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;

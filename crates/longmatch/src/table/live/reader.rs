@@ -12,7 +12,7 @@ use crate::engine::Keys;
 use crate::fib::LiveFib;
 use crate::live::reclaim::ReaderSlot;
 use crate::net::{IpPrefix, Ipv4, Ipv6, NextHopId};
-use crate::table::in_blocks;
+use crate::table::frozen::in_blocks;
 
 /// Looks up addresses of both families and their values while a writer updates them.
 ///
