@@ -27,7 +27,8 @@ use super::layout::{Format, Long, Original, View, Wide, Xl};
 use super::lookup;
 use crate::net::NextHopId;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use crate::simd::{Level, Simd, Work};
+use crate::simd::Level;
+use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<E: Format, V: DirectView>(
