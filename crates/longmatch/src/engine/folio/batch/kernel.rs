@@ -11,6 +11,9 @@ pub(super) const HOST: u8 = 0;
 pub(super) const HALVES: u8 = 1;
 pub(super) const NETWORK: u8 = 2;
 
+/// Whether integers have their lowest byte first in memory.
+const LITTLE: bool = cfg!(target_endian = "little");
+
 /// Prefetch distance of addresses, in bytes: the hardware's prefetching stops at the end of a
 /// memory page.
 const KEYS_AHEAD: usize = 4096;
@@ -123,9 +126,10 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
             // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
             // promises.
             let word = unsafe { l.load(at) };
-            return [if FORM == NETWORK { l.swap_bytes(word) } else { word }, l.splat(0)];
+            return [if FORM == NETWORK && LITTLE { l.swap_bytes(word) } else { word }, l.splat(0)];
         }
-        let upper = (half == 0) == (FORM == HOST);
+        // A big-endian machine has all forms in network order.
+        let upper = (half == 0) == (FORM == HOST && LITTLE);
         let [even, odd] = match upper {
             // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
             // promises.
@@ -135,6 +139,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
             false => unsafe { l.load_records::<false>(at) },
         };
         match FORM {
+            _ if !LITTLE => [even, odd],
             NETWORK => [l.swap_bytes(even), l.swap_bytes(odd)],
             _ => [odd, even],
         }
