@@ -47,7 +47,7 @@ const QUICK: [&str; 2] = ["LONGMATCH_QUICK", "LONGMATCH_FEW_ENGINES"];
 
 /// Parts of the names of tests that take seconds here, but minutes in an emulator. `suite` and `keys` test the same
 /// engines.
-const SLOW: [&str; 15] = [
+const SLOW: [&str; 14] = [
     "engine::auto::tests::bytes_are_about_as_predicted",
     "engine::auto::tests::caps_on_memory_hold",
     "engine::dir24_8::tests::",
@@ -61,8 +61,7 @@ const SLOW: [&str; 15] = [
     "engine::poptrie::tests::accounts_are_exact",
     "engine::sail::tests::limits_are_errors",
     "engine::tree_bitmap::tests::random_changes_stay_true_to_the_rib",
-    "follows_its_routes",
-    "ipv6_forms_are_answered_alike",
+    "follow_their_routes",
 ];
 
 /// Runs all steps and returns whether none failed.
