@@ -403,10 +403,10 @@ pub struct BenchArgs {
     #[arg(long)]
     pub generate: bool,
 
-    /// Key layout of a batch: host, halves, network
+    /// Key layout of a batch: host, pairs, network
     ///
     /// host     integers of the machine, 32 or 128 bits
-    /// halves   IPv6 as pairs of 64-bit integers; with -6 only
+    /// pairs    IPv6 as pairs of 64-bit integers; with -6 only
     /// network  bytes as on the wire, as in packets
     #[arg(
         long,
@@ -464,8 +464,8 @@ impl BenchArgs {
         {
             return Err(CliError::new("--keys applies to batches only: use --mode batch"));
         }
-        if self.keys == Keys::Halves && !self.families.ipv6 {
-            return Err(CliError::new("--keys halves applies to IPv6 only: use -6"));
+        if self.keys == Keys::Pairs && !self.families.ipv6 {
+            return Err(CliError::new("--keys pairs applies to IPv6 only: use -6"));
         }
         let batches = self.mode.is_empty() || self.mode.contains(&Mode::Batch);
         if self.limit && (self.generate || !batches) {

@@ -343,7 +343,7 @@ mod tests {
     use crate::held::Held;
     use crate::testing::{Wrong, table4};
     use crate::{Oracle, Traffic};
-    use longmatch::{Form, Ipv4, engine::radix::Radix};
+    use longmatch::{Ipv4, KeyLayout, engine::radix::Radix};
 
     fn xor(answers: &[Option<NextHopId>]) -> u32 {
         answers.iter().fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
@@ -376,7 +376,7 @@ mod tests {
             for kernel in Kernel::ALL {
                 assert_eq!(engine.answers(kernel, simd, 64, &keys), right);
             }
-            for form in [Form::Host, Form::Network] {
+            for form in [KeyLayout::Host, KeyLayout::Network] {
                 let held = Held::<Ipv4>::new(&keys, form);
                 let keys = held.as_ref().map_or(Keys::host(&keys), Held::keys);
                 let walk = Walk::Held { keys, start: 0, lookups: 1000 };

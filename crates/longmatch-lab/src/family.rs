@@ -32,7 +32,7 @@ pub trait LabFamily: Engines {
     fn destinations(name: String, keys: Vec<Self::Bits>) -> Destinations;
 
     /// Addresses as pairs of 64 bits; `None` where they have fewer.
-    fn halves(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>>;
+    fn u64_pairs(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>>;
 }
 
 /// Consecutive addresses in one run of sequential IPv4 traffic.
@@ -67,7 +67,7 @@ impl LabFamily for Ipv4 {
         Destinations { name, ipv4: keys, ..Destinations::default() }
     }
 
-    fn halves(_: &[[u64; 2]]) -> Option<Keys<'_, Self>> {
+    fn u64_pairs(_: &[[u64; 2]]) -> Option<Keys<'_, Self>> {
         None
     }
 }
@@ -100,7 +100,7 @@ impl LabFamily for Ipv6 {
         Destinations { name, ipv6: keys, ..Destinations::default() }
     }
 
-    fn halves(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>> {
+    fn u64_pairs(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>> {
         Some(addrs.into())
     }
 }

@@ -1,6 +1,6 @@
 //! Traffic made ready to be measured with.
 
-use longmatch::{Form, Keys, NextHopId};
+use longmatch::{KeyLayout, Keys, NextHopId};
 
 use crate::aligned::Aligned;
 use crate::contestant::Mode;
@@ -50,7 +50,7 @@ impl<F: LabFamily> Heat<F> {
     /// The same keys, held in that form for batches. One after the other they are integers
     /// always, and where the family does not have the form they stay integers.
     #[must_use]
-    pub fn held_as(mut self, form: Form) -> Self {
+    pub fn held_as(mut self, form: KeyLayout) -> Self {
         let held = Held::new(&self.keys, form).zip(Held::new(&self.checked, form));
         self.held = held.map(|(keys, checked)| [keys, checked]);
         self
@@ -67,10 +67,10 @@ impl<F: LabFamily> Heat<F> {
     }
 
     /// The form in which a mode looks up the keys.
-    pub fn form(&self, mode: Mode) -> Form {
+    pub fn form(&self, mode: Mode) -> KeyLayout {
         match &self.held {
-            Some([keys, _]) if mode == Mode::Batch => keys.keys().form(),
-            _ => Form::Host,
+            Some([keys, _]) if mode == Mode::Batch => keys.keys().layout(),
+            _ => KeyLayout::Host,
         }
     }
 

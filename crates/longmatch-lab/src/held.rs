@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use longmatch::{Bits, Family, Form, Keys};
+use longmatch::{Bits, Family, KeyLayout, Keys};
 
 use crate::aligned::Aligned;
 use crate::family::LabFamily;
@@ -14,22 +14,22 @@ pub(crate) struct Held<F> {
 }
 
 enum Array {
-    Halves(Aligned<[u64; 2]>),
+    U64Pairs(Aligned<[u64; 2]>),
     Network(Aligned<u8>),
 }
 
 impl<F: LabFamily> Held<F> {
     /// Puts addresses into a form. `None` where there is nothing to do, as they are integers
     /// already, or where the family has no such form.
-    pub fn new(addrs: &[F::Bits], form: Form) -> Option<Self> {
+    pub fn new(addrs: &[F::Bits], form: KeyLayout) -> Option<Self> {
         let array = match form {
-            Form::Host => return None,
-            Form::Halves if F::WIDTH != 128 => return None,
-            Form::Halves => {
-                let halves: Vec<_> = addrs.iter().map(|addr| halves(*addr)).collect();
-                Array::Halves(Aligned::copied(&halves))
+            KeyLayout::Host => return None,
+            KeyLayout::U64Pairs if F::WIDTH != 128 => return None,
+            KeyLayout::U64Pairs => {
+                let pairs: Vec<_> = addrs.iter().map(|addr| u64_pair(*addr)).collect();
+                Array::U64Pairs(Aligned::copied(&pairs))
             }
-            Form::Network => {
+            KeyLayout::Network => {
                 let bytes: Vec<_> = addrs.iter().flat_map(network::<F>).collect();
                 Array::Network(Aligned::copied(&bytes))
             }
@@ -40,13 +40,15 @@ impl<F: LabFamily> Held<F> {
     /// All of them.
     pub fn keys(&self) -> Keys<'_, F> {
         match &self.array {
-            Array::Halves(addrs) => F::halves(addrs).expect("only made for a family that has them"),
+            Array::U64Pairs(addrs) => {
+                F::u64_pairs(addrs).expect("only made for a family that has them")
+            }
             Array::Network(bytes) => Keys::network(bytes).expect("whole addresses"),
         }
     }
 }
 
-fn halves(addr: impl Bits) -> [u64; 2] {
+fn u64_pair(addr: impl Bits) -> [u64; 2] {
     let addr = addr.to_u128();
     [(addr >> 64) as u64, addr as u64]
 }
@@ -61,20 +63,20 @@ mod tests {
     use super::*;
     use longmatch::{Ipv4, Ipv6};
 
-    fn stays_itself<F: LabFamily>(addrs: &[F::Bits], form: Form) {
+    fn stays_itself<F: LabFamily>(addrs: &[F::Bits], form: KeyLayout) {
         let held = Held::<F>::new(addrs, form).unwrap();
         let keys = held.keys();
-        assert_eq!((keys.form(), keys.len()), (form, addrs.len()));
+        assert_eq!((keys.layout(), keys.len()), (form, addrs.len()));
         assert!((0..keys.len()).all(|i| keys.get(i) == addrs[i]), "{form:?}");
     }
 
     #[test]
     fn addresses_stay_themselves() {
-        stays_itself::<Ipv4>(&[0, 1, 0x0102_0304, u32::MAX], Form::Network);
+        stays_itself::<Ipv4>(&[0, 1, 0x0102_0304, u32::MAX], KeyLayout::Network);
         let six = [0, 1, 0x2001_0db8_0001_0203_0405_0607_0809_0a0b, u128::MAX];
-        stays_itself::<Ipv6>(&six, Form::Network);
-        stays_itself::<Ipv6>(&six, Form::Halves);
-        assert!(Held::<Ipv4>::new(&[1], Form::Halves).is_none());
-        assert!(Held::<Ipv4>::new(&[1], Form::Host).is_none());
+        stays_itself::<Ipv6>(&six, KeyLayout::Network);
+        stays_itself::<Ipv6>(&six, KeyLayout::U64Pairs);
+        assert!(Held::<Ipv4>::new(&[1], KeyLayout::U64Pairs).is_none());
+        assert!(Held::<Ipv4>::new(&[1], KeyLayout::Host).is_none());
     }
 }

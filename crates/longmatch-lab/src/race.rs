@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use longmatch::engine::auto::{self, Wish};
+use longmatch::engine::auto::{self, AutoGoal};
 use longmatch::simd::Simd;
 use longmatch::{CompileError, Engine, EngineKind, EngineSpec, EngineVisitor, NextHopId, Rib};
 
@@ -176,8 +176,8 @@ impl<'r, F: LabFamily> Race<'r, F> {
         if spec.kind != EngineKind::Auto {
             return F::build(spec, self.rib, enter);
         }
-        let wish = Wish::parse(&spec.options)?;
-        let (prediction, entry) = auto::compile(self.rib, &wish, enter)?;
+        let goal = AutoGoal::parse(&spec.options)?;
+        let (prediction, entry) = auto::compile(self.rib, &goal, enter)?;
         let choices = vec![Choice::new(spec.to_string(), &prediction)];
         Ok(Entry { choices, named: false, ..entry })
     }
@@ -375,7 +375,7 @@ fn mismatches<F: LabFamily>(engine: &dyn Contestant<F>, heat: &Heat<F>, setup: &
 mod tests {
     use super::*;
     use crate::testing::{Wrong, table4, table6};
-    use longmatch::{EngineKind, Form, Ipv4, Ipv6, engine::radix::Radix};
+    use longmatch::{EngineKind, Ipv4, Ipv6, KeyLayout, engine::radix::Radix};
 
     fn quick(mode: Mode) -> Setup {
         Setup { seconds: 0.01, passes: 5, ..Setup::new(mode) }
@@ -420,7 +420,7 @@ mod tests {
             race.enter(&spec.parse().unwrap()).unwrap();
         }
         let heat = race.heat_of(&Traffic::Zipf, 1, 5000, CHECKED).unwrap();
-        let heat = heat.held_as(Form::Halves);
+        let heat = heat.held_as(KeyLayout::U64Pairs);
         let setup = Setup { limit: true, batch: 100, threads: 2, ..quick(Mode::Batch) };
         let records = race.run(&heat, &setup).unwrap();
         let titles: Vec<_> = records.iter().map(Record::title).collect();
@@ -428,7 +428,7 @@ mod tests {
         let limit = |of: &str| format!("limit of {of}");
         assert_eq!(titles, [spider, &limit(spider), "radix", lanes, &limit(lanes)]);
         for (record, next) in records.iter().zip(records.iter().skip(1)) {
-            assert_eq!((record.mismatches, record.passes, record.form), (0, 5, "halves"));
+            assert_eq!((record.mismatches, record.passes, record.form), (0, 5, "pairs"));
             if next.engine == LIMIT {
                 assert_eq!(record.limit_ratio, next.mlps.zip(record.mlps).map(|(a, b)| a / b));
                 assert!(record.limit_ratio.is_some() && record.reads == next.reads);
@@ -506,8 +506,10 @@ mod tests {
             let radix = || Radix::<Ipv4>::compile(&rib, &()).unwrap();
             race.enter_engine(Wrong { engine: radix(), at: keys[1234], batch_only }, 1.0);
             race.enter_engine(radix(), 1.0);
-            let heat =
-                race.heat_of(&Traffic::Random, 5, 3000, CHECKED).unwrap().held_as(Form::Network);
+            let heat = race
+                .heat_of(&Traffic::Random, 5, 3000, CHECKED)
+                .unwrap()
+                .held_as(KeyLayout::Network);
             for mode in Mode::ALL {
                 let records = race.run(&heat, &quick(mode)).unwrap();
                 assert!(records[0].mismatches >= wrong, "{records:?}");

@@ -56,7 +56,7 @@ pub mod simd;
 mod table;
 
 pub use engine::{
-    CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, Form, Keys,
+    CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, KeyLayout, Keys,
     Lookup, NamedEngines, OptionError, Structure, UnknownEngine,
 };
 pub use fib::{Fib, LiveFib};
@@ -69,6 +69,6 @@ pub use net::{
 pub use rib::{Block, Coalesced, Covering, Iter, Range, Ranges, Rib, RibFull, Slots};
 pub use simd::Unsupported;
 pub use table::{
-    Entries, FrozenTable, InsertError, Refused, Table, TableGuard, TableReader, TableResident,
+    Entries, FrozenTable, InsertError, OnlineTableReader, Refused, Table, TableGuard, TableReader,
     TableView, TableWriter,
 };

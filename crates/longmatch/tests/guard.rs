@@ -222,7 +222,7 @@ mod linux {
     }
 
     /// Does the same with addresses in another layout.
-    fn form_stays_inside<F: Engines, A: Copy>(rib: &Rib<F>, held: impl Fn(F::Bits) -> A)
+    fn layout_stays_inside<F: Engines, A: Copy>(rib: &Rib<F>, held: impl Fn(F::Bits) -> A)
     where
         for<'a> Keys<'a, F>: From<&'a [A]>,
     {
@@ -263,15 +263,15 @@ mod linux {
 
     #[test]
     fn ipv4_forms_between_guard_pages() {
-        form_stays_inside(&table4(), |addr| addr);
-        form_stays_inside(&table4(), u32::to_be_bytes);
+        layout_stays_inside(&table4(), |addr| addr);
+        layout_stays_inside(&table4(), u32::to_be_bytes);
     }
 
     #[test]
     fn ipv6_forms_between_guard_pages() {
-        form_stays_inside(&table6(), |addr| addr);
-        form_stays_inside(&table6(), u128::to_be_bytes);
-        form_stays_inside(&table6(), |addr| [(addr >> 64) as u64, addr as u64]);
+        layout_stays_inside(&table6(), |addr| addr);
+        layout_stays_inside(&table6(), u128::to_be_bytes);
+        layout_stays_inside(&table6(), |addr| [(addr >> 64) as u64, addr as u64]);
     }
 
     /// Environment variable: the guard page to touch.

@@ -5,7 +5,7 @@ mod common;
 use std::sync::OnceLock;
 
 use common::{levels, specs, spread};
-use longmatch::{Bits, Engines, Fib, Form, Ipv4, Ipv6, Keys, NextHopId, Rib};
+use longmatch::{Bits, Engines, Fib, Ipv4, Ipv6, KeyLayout, Keys, NextHopId, Rib};
 use proptest::prelude::*;
 
 /// The same addresses in all key layouts of a family.
@@ -49,7 +49,7 @@ fn every_form_and_small_size<F: Forms>(rib: &Rib<F>) {
                 for simd in levels() {
                     let mut out = vec![untouched; size + 3];
                     fib.lookup_keys_with(simd, keys, &mut out);
-                    let about = format!("{spec}, {}, {size}, {:?}", simd.level(), keys.form());
+                    let about = format!("{spec}, {}, {size}, {:?}", simd.level(), keys.layout());
                     assert!(out[..size] == right[..size], "{about}");
                     assert!(out[size..].iter().all(|o| *o == untouched), "{about}: wrote past");
                 }
@@ -75,7 +75,7 @@ fn a_short_output_panics() {
         Ipv6::each_form(&[1, 2, 3], |keys| {
             let batch = || fib.lookup_keys(keys, &mut [None; 2]);
             let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(batch)).is_err();
-            assert!(panics, "{spec}, {:?}", keys.form());
+            assert!(panics, "{spec}, {:?}", keys.layout());
         });
     }
 }
@@ -95,7 +95,7 @@ fn network_order_at_every_alignment() {
             let (packets, rest) = bytes[shift..].as_chunks::<4>();
             assert!(rest.is_empty());
             let keys = Keys::from(packets);
-            assert_eq!(keys.form(), Form::Network);
+            assert_eq!(keys.layout(), KeyLayout::Network);
             let mut out = vec![None; addrs.len()];
             fib.lookup_keys(keys, &mut out);
             assert!(out == right, "{spec} at {shift}");
@@ -132,7 +132,7 @@ fn as_one_by_one<F: Forms>(fibs: &[Fib<F>], addrs: &[F::Bits]) {
             for simd in levels() {
                 let mut out = vec![NextHopId::new(0xdead); keys.len()];
                 fib.lookup_keys_with(simd, keys, &mut out);
-                assert_eq!(out, right, "{fib:?}, {}, {:?}", simd.level(), keys.form());
+                assert_eq!(out, right, "{fib:?}, {}, {:?}", simd.level(), keys.layout());
             }
         });
     }

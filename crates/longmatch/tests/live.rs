@@ -57,10 +57,10 @@ impl Race {
                 0 => reader.pin().lookup_batch_with(simd, keys, out),
                 1 => reader.pin().lookup_each(simd, keys, out),
                 _ => {
-                    let mut resident = reader.stay();
-                    resident.table().lookup_batch_with(simd, keys, out);
-                    resident.report();
-                    resident.table().lookup_batch_with(simd, keys, out);
+                    let mut online = reader.online();
+                    online.table().lookup_batch_with(simd, keys, out);
+                    online.quiescent();
+                    online.table().lookup_batch_with(simd, keys, out);
                 }
             }
             let after = self.begun.load(Acquire);

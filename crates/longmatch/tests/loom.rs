@@ -70,9 +70,9 @@ fn every(changes: usize, run: impl Fn() -> u32 + Send + Sync + 'static) {
     assert!(most.load(Relaxed) > 0, "no interleaving reused memory");
 }
 
-const PINS: Size = Size { pinning: 1, staying: 0, calls: 2, commits: 3 };
-const STAYS: Size = Size { pinning: 0, staying: 1, calls: 2, commits: 3 };
-const BOTH: Size = Size { pinning: 1, staying: 1, calls: 1, commits: 3 };
+const PINS: Size = Size { pinning: 1, online: 0, calls: 2, commits: 3 };
+const ONLINE: Size = Size { pinning: 0, online: 1, calls: 2, commits: 3 };
+const BOTH: Size = Size { pinning: 1, online: 1, calls: 1, commits: 3 };
 
 #[test]
 fn a_trie_is_patched_under_guards() {
@@ -80,8 +80,8 @@ fn a_trie_is_patched_under_guards() {
 }
 
 #[test]
-fn a_trie_is_patched_under_reports() {
-    every(3, || trie::patched(STAYS));
+fn a_trie_is_patched_under_online_readers() {
+    every(3, || trie::patched(ONLINE));
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn ids_are_used_again_under_guards() {
 }
 
 #[test]
-fn ids_are_used_again_under_reports() {
-    every(3, || values::reused(STAYS));
+fn ids_are_used_again_under_online_readers() {
+    every(3, || values::reused(ONLINE));
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn tables_are_swapped_under_guards() {
 }
 
 #[test]
-fn tables_are_swapped_under_reports() {
-    every(3, || whole::swapped(Size { commits: 2, ..STAYS }));
+fn tables_are_swapped_under_online_readers() {
+    every(3, || whole::swapped(Size { commits: 2, ..ONLINE }));
 }
 
 #[test]

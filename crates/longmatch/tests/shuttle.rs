@@ -102,7 +102,7 @@ fn again(
     assert!(most.load(Relaxed) > 0, "no schedule reused memory");
 }
 
-const CROWD: Size = Size { pinning: 3, staying: 2, calls: 6, commits: 12 };
+const CROWD: Size = Size { pinning: 3, online: 2, calls: 6, commits: 12 };
 
 fn all(schedules: usize) {
     some(schedules, || trie::patched(CROWD));

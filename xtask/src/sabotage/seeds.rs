@@ -75,8 +75,8 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "leaving is relaxed",
         file: RECLAIM,
-        find: "self.slot().epoch.store(AWAY, Release);",
-        replace: "self.slot().epoch.store(AWAY, Relaxed);",
+        find: "self.slot().epoch.store(OFFLINE, Release);",
+        replace: "self.slot().epoch.store(OFFLINE, Relaxed);",
         tests: Loom,
     },
     Seed {
@@ -89,15 +89,15 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "a report loads its epoch relaxed",
         file: RECLAIM,
-        find: "pub fn report(&self) {\n        let epoch = self.shared.domain().epoch.load(Acquire);",
-        replace: "pub fn report(&self) {\n        let epoch = self.shared.domain().epoch.load(Relaxed);",
+        find: "pub fn quiescent(&self) {\n        let epoch = self.shared.domain().epoch.load(Acquire);",
+        replace: "pub fn quiescent(&self) {\n        let epoch = self.shared.domain().epoch.load(Relaxed);",
         tests: Loom,
     },
     Seed {
         name: "a report also ends the reader's protection",
         file: RECLAIM,
         find: "self.slot().epoch.store(epoch, Release);\n    }",
-        replace: "self.slot().epoch.store(epoch - epoch + AWAY, Release);\n    }",
+        replace: "self.slot().epoch.store(epoch - epoch + OFFLINE, Release);\n    }",
         tests: Loom,
     },
     Seed {
@@ -243,7 +243,7 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "readers do not enter",
         file: READER,
-        find: "        self.presence.enter();\n        // SAFETY: entered; the guard",
+        find: "        self.slot.enter();\n        // SAFETY: entered; the guard",
         replace: "        // SAFETY: entered; the guard",
         tests: Own(LIVE),
     },

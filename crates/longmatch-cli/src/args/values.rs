@@ -71,7 +71,7 @@ pub enum Keys {
     /// Integers of the machine
     Host,
     /// IPv6 as pairs of 64-bit integers
-    Halves,
+    Pairs,
     /// Bytes as on the wire
     Network,
 }

@@ -175,7 +175,7 @@ fn stat_and_verify_take_auto() {
 fn bench_takes_keys_in_every_form() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
-    for form in ["host", "halves", "network"] {
+    for form in ["host", "pairs", "network"] {
         let args = ["bench", "-6", "--seconds", "0.02", "-e", "spider", "-t", "zipf", "--json"];
         let ended = run(&[&args[..], &["--keys", form, "-m", "batch", "-r", &routes]].concat());
         let lines = lines_of(&ended.stdout);

@@ -46,7 +46,7 @@ fn bad_usage_ends_with_2_and_says_what_to_do() {
         (&["bench", "--generate", "--traffic", "zipf"], "--traffic random"),
         (&["bench", "--keys", "wire"], "network"),
         (&["bench", "--keys", "network", "--mode", "one,batch"], "--mode batch"),
-        (&["bench", "--keys", "halves"], "use -6"),
+        (&["bench", "--keys", "pairs"], "use -6"),
         (&["bench", "--limit", "--mode", "dependent"], "--mode batch"),
         (&["bench", "--limit", "--generate"], "--mode batch"),
         (&["stat", "-r", "-", "-r", "-"], "read once"),

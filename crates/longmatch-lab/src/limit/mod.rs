@@ -253,7 +253,7 @@ mod tests {
                     for size in (0..70).chain([511, 512, 513, addrs.len()]) {
                         let mut out = vec![7; size];
                         limit.read(simd, keys.range(0..size), &mut out);
-                        let about = (keys.form(), simd.level(), beyond, size);
+                        let about = (keys.layout(), simd.level(), beyond, size);
                         assert_eq!(out, right[..size], "{about:?}");
                     }
                 }

@@ -1,6 +1,6 @@
 //! The forms of keys as the vector kernels see them, which read them in place.
 
-use longmatch::{Family, Form, Keys};
+use longmatch::{Family, KeyLayout, Keys};
 
 use super::Limit;
 
@@ -59,17 +59,17 @@ pub(super) fn read<F: Family, K: Kernel>(
     let first_of_rest = vectors.len();
     assert!(keys.len() >= first_of_rest, "a key for each answer");
     let at = keys.as_ptr();
-    match (F::WIDTH, keys.form()) {
+    match (F::WIDTH, keys.layout()) {
         // SAFETY: there are as many keys, checked above, and the shape is that of their form.
-        (32, Form::Host) => unsafe { kernel.read::<Host4>(limit, at, vectors) },
+        (32, KeyLayout::Host) => unsafe { kernel.read::<Host4>(limit, at, vectors) },
         // SAFETY: as above.
         (32, _) => unsafe { kernel.read::<Network4>(limit, at, vectors) },
         // SAFETY: as above.
-        (_, Form::Host) => unsafe { kernel.read::<Host6>(limit, at, vectors) },
+        (_, KeyLayout::Host) => unsafe { kernel.read::<Host6>(limit, at, vectors) },
         // SAFETY: as above.
-        (_, Form::Halves) => unsafe { kernel.read::<Halves6>(limit, at, vectors) },
+        (_, KeyLayout::U64Pairs) => unsafe { kernel.read::<Halves6>(limit, at, vectors) },
         // SAFETY: as above.
-        (_, Form::Network) => unsafe { kernel.read::<Network6>(limit, at, vectors) },
+        (_, KeyLayout::Network) => unsafe { kernel.read::<Network6>(limit, at, vectors) },
     }
     for (i, out) in rest.iter_mut().enumerate() {
         *out = limit.answer::<F>(keys.get(first_of_rest + i));

@@ -80,9 +80,9 @@ fn guards<F: LabFamily>(reader: &mut Reader<F>, keys: &[F::Bits], out: &mut Answ
 
 #[inline(never)]
 fn reports<F: LabFamily>(reader: &mut Reader<F>, keys: &[F::Bits], out: &mut Answers) -> f64 {
-    let mut resident = reader.stay();
+    let mut online = reader.online();
     nanoseconds(keys, out, |keys, out| {
-        resident.table().lookup_batch(keys, out);
-        resident.report();
+        online.table().lookup_batch(keys, out);
+        online.quiescent();
     })
 }

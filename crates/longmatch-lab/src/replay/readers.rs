@@ -6,7 +6,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use longmatch::NextHopId;
-use longmatch::live::{Reader, Resident};
+use longmatch::live::{OnlineReader, Reader};
 
 use crate::aligned::Aligned;
 use crate::family::LabFamily;
@@ -173,11 +173,11 @@ fn work<F: LabFamily>(
     let mut out = Aligned::new(READER_BATCH);
     let mut batches = keys.chunks(READER_BATCH).cycle().skip(start);
     let mut sum = 0;
-    let mut answer = |resident: &mut Resident<'_, F>| {
+    let mut answer = |online: &mut OnlineReader<'_, F>| {
         let keys = batches.next().unwrap_or_default();
         let out: &mut [Option<NextHopId>] = &mut out[..keys.len()];
-        resident.table().lookup_batch(keys, out);
-        resident.report();
+        online.table().lookup_batch(keys, out);
+        online.quiescent();
         sum ^= NextHopId::to_raw(*black_box(&*out).last().unwrap_or(&None));
     };
     let mut phase = Phase::Rest;
@@ -192,13 +192,13 @@ fn work<F: LabFamily>(
             Phase::Idle => &mut latencies.idle,
             Phase::Churn => &mut latencies.churn,
         };
-        let mut resident = reader.stay();
-        (0..RUN_UP).for_each(|_| answer(&mut resident));
+        let mut online = reader.online();
+        (0..RUN_UP).for_each(|_| answer(&mut online));
         signal.arrive();
         let first = Instant::now();
         let mut began = first;
         while signal.phase() == phase || times.batches.count() == 0 {
-            answer(&mut resident);
+            answer(&mut online);
             let ended = Instant::now();
             times.batches.note(ended - began);
             began = ended;

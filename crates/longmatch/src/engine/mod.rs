@@ -20,7 +20,7 @@ pub(crate) mod testing;
 pub mod tree_bitmap;
 
 pub use kit::{
-    Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, Form, Keys, LiveEngine,
+    Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys, LiveEngine,
     Lookup, OptionError, Replaced, Structure,
 };
 pub(crate) use kit::{Patch, WriteSide, answers_for};

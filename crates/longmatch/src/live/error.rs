@@ -14,7 +14,8 @@ pub enum UpdateError {
     Limit(CompileError),
     /// The table holds as many routes as its limit allows.
     Full(RibFull),
-    /// Readers that neither go offline nor report keep too much memory from reuse.
+    /// Readers that neither go offline nor announce a quiescent state keep too much memory from
+    /// reuse.
     Retired {
         /// Retired bytes that cannot be reused.
         bytes: usize,
@@ -34,7 +35,7 @@ impl fmt::Display for UpdateError {
             Self::Retired { bytes, limit } => write!(
                 f,
                 "the change was not made: readers keep {bytes} retired bytes from reuse, and the \
-                 limit is {limit}; drop a reader's guard, or have a resident reader report"
+                 limit is {limit}; drop a reader's guard, or let an online reader announce a quiescent state"
             ),
         }
     }

@@ -27,16 +27,17 @@
 //! changes as it has routes, because its plan may no longer fit the table.
 //!
 //! The old parts are retired: their memory is reused when every reader that was online at the time
-//! has gone offline or reported. Each reader records this in its own slot, which only the writer
+//! has gone offline or announced a quiescent state. Each reader records this in its own slot, which only the writer
 //! reads (`reclaim.rs` has the argument).
 //!
 //! A [`Reader`] is used in one of two ways. [`Reader::pin`] is for occasional lookups: it costs a
-//! fence. [`Reader::stay`] is for threads that do little but look up: they report between batches,
-//! at the cost of a load and a store.
+//! fence. [`Reader::online`] is for threads that do little but look up: between
+//! batches they announce a quiescent state ([`OnlineReader::quiescent`]), at the cost of a load and a
+//! store.
 //!
 //! # Guarantees
 //!
-//! A call is the time from pinning, or from [`Resident::table`], to the end of the lookups.
+//! A call is the time from pinning, or from [`OnlineReader::table`], to the end of the lookups.
 //!
 //! 1. Every lookup, and every address of a batch, is answered by a version of the table that was
 //!    current at some moment of the call. A version is the result of a commit.
@@ -69,7 +70,7 @@
 //! For values, [`Table::live`](crate::Table::live) makes a [`TableWriter`](crate::TableWriter):
 //! both families, and values of any type, which a reader's guard keeps alive. When no route has a
 //! value any more, its id is reused only after every reader online at that time has gone offline
-//! or reported, and the writer drops the value after a second such grace period. So a
+//! or announced a quiescent state, and the writer drops the value after a second such grace period. So a
 //! [`TableView`](crate::TableView) always finds the value of the route, and an id, whatever its
 //! source, never leads to a dropped value.
 //!
@@ -89,7 +90,7 @@ mod writer;
 #[cfg(feature = "std")]
 pub use batcher::{Batcher, BatcherError};
 pub use error::UpdateError;
-pub use reader::{Guard, Reader, Resident};
+pub use reader::{Guard, OnlineReader, Reader};
 pub(crate) use writer::RETIRED_LIMIT;
 pub use writer::{Commit, Writer};
 

@@ -13,12 +13,12 @@ use crate::net::Family;
 ///
 /// Each reading thread has its own reader; a clone is another reader.
 pub struct Reader<F: Family> {
-    presence: ReaderSlot<Shared<LiveFib<F>>>,
+    slot: ReaderSlot<Shared<LiveFib<F>>>,
 }
 
 impl<F: Family> Reader<F> {
     pub(super) fn new(shared: Arc<Shared<LiveFib<F>>>) -> Self {
-        Self { presence: ReaderSlot::new(shared) }
+        Self { slot: ReaderSlot::new(shared) }
     }
 
     /// Pins the current table for some lookups: a batch, or a handful.
@@ -27,25 +27,25 @@ impl<F: Family> Reader<F> {
     /// guard is dropped, so do not hold it for long.
     #[inline]
     pub fn pin(&mut self) -> Guard<'_, F> {
-        self.presence.enter();
+        self.slot.enter();
         // SAFETY: entered; the guard borrows the reader, and leaves when it is dropped.
-        let fib = unsafe { self.presence.shared().current() };
-        Guard { presence: &self.presence, fib }
+        let fib = unsafe { self.slot.shared().current() };
+        Guard { slot: &self.slot, fib }
     }
 
     /// Goes online for many batches, without a fence per batch.
     ///
-    /// For threads that do little but look up: they report between batches that they hold no part
-    /// of the table.
-    pub fn stay(&mut self) -> Resident<'_, F> {
-        self.presence.enter();
-        Resident { presence: &self.presence }
+    /// For threads that do little but look up: they call [`OnlineReader::quiescent`] between
+    /// batches.
+    pub fn online(&mut self) -> OnlineReader<'_, F> {
+        self.slot.enter();
+        OnlineReader { slot: &self.slot }
     }
 }
 
 impl<F: Family> Clone for Reader<F> {
     fn clone(&self) -> Self {
-        Self::new(self.presence.shared().clone())
+        Self::new(self.slot.shared().clone())
     }
 }
 
@@ -64,7 +64,7 @@ impl<F: Family> fmt::Debug for Reader<F> {
 /// A guard that is leaked (see [`core::mem::forget`]) remains in force until its reader pins again or
 /// is dropped.
 pub struct Guard<'r, F: Family> {
-    presence: &'r ReaderSlot<Shared<LiveFib<F>>>,
+    slot: &'r ReaderSlot<Shared<LiveFib<F>>>,
     fib: &'r LiveFib<F>,
 }
 
@@ -80,38 +80,38 @@ impl<F: Family> Deref for Guard<'_, F> {
 impl<F: Family> Drop for Guard<'_, F> {
     #[inline]
     fn drop(&mut self) {
-        self.presence.leave();
+        self.slot.leave();
     }
 }
 
-/// A reader that is online across batches; see [`Reader::stay`].
+/// A reader that is online across batches; see [`Reader::online`].
 ///
-/// Until it reports or is dropped, no memory that the writer retires is reused.
-pub struct Resident<'r, F: Family> {
-    presence: &'r ReaderSlot<Shared<LiveFib<F>>>,
+/// Until [`OnlineReader::quiescent`] or its drop, no memory that the writer retires is reused.
+pub struct OnlineReader<'r, F: Family> {
+    slot: &'r ReaderSlot<Shared<LiveFib<F>>>,
 }
 
-impl<F: Family> Resident<'_, F> {
+impl<F: Family> OnlineReader<'_, F> {
     /// The current table.
     #[inline]
     pub fn table(&self) -> &LiveFib<F> {
-        // SAFETY: the reader is online; the result borrows `self`, so no report or drop comes
-        // before its end.
-        unsafe { self.presence.shared().current() }
+        // SAFETY: the reader is online; the result borrows `self`, so neither `quiescent` nor
+        // the drop comes before its end.
+        unsafe { self.slot.shared().current() }
     }
 
-    /// Reports that no part of the table is held, with a load and a store.
+    /// Announces a quiescent state, in which no part of the table is held. A load and a store.
     ///
     /// Call it between batches.
     #[inline]
-    pub fn report(&mut self) {
-        self.presence.report();
+    pub fn quiescent(&mut self) {
+        self.slot.quiescent();
     }
 }
 
-impl<F: Family> Drop for Resident<'_, F> {
+impl<F: Family> Drop for OnlineReader<'_, F> {
     #[inline]
     fn drop(&mut self) {
-        self.presence.leave();
+        self.slot.leave();
     }
 }

@@ -16,7 +16,7 @@
 //! - The reader has ended its reads before the memory is written again: this follows from its
 //!   `Release` store to the slot and the writer's `Acquire` load of it.
 //!
-//! A reader that reports from time to time is online between reports. A report needs no fence,
+//! A reader may stay online and announce quiescent states in between. An announcement needs no fence,
 //! because a slot with an old epoch only makes the writer wait.
 
 use alloc::boxed::Box;
@@ -26,12 +26,12 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use crate::mem::sync::{Arc, AtomicBool, AtomicPtr, AtomicU64, fence};
 
 /// Slot value of an offline reader.
-const AWAY: u64 = 0;
+const OFFLINE: u64 = 0;
 
 /// A reader's slot, two cache lines long, because CPUs fetch lines in pairs.
 #[repr(align(128))]
 struct Slot {
-    /// The epoch that the reader loaded before it began to read, or [`AWAY`].
+    /// The epoch that the reader loaded before it began to read, or [`OFFLINE`].
     epoch: AtomicU64,
     /// Whether a reader owns the slot.
     taken: AtomicBool,
@@ -57,7 +57,7 @@ unsafe impl Sync for Domain {}
 
 impl Domain {
     pub fn new() -> Self {
-        Self { epoch: AtomicU64::new(AWAY + 1), slots: AtomicPtr::new(ptr::null_mut()) }
+        Self { epoch: AtomicU64::new(OFFLINE + 1), slots: AtomicPtr::new(ptr::null_mut()) }
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot> {
@@ -82,8 +82,11 @@ impl Domain {
                 return slot.into();
             }
         }
-        let slot =
-            Slot { epoch: AtomicU64::new(AWAY), taken: AtomicBool::new(true), next: ptr::null() };
+        let slot = Slot {
+            epoch: AtomicU64::new(OFFLINE),
+            taken: AtomicBool::new(true),
+            next: ptr::null(),
+        };
         let slot = Box::into_raw(Box::new(slot));
         let mut first = self.slots.load(Acquire);
         loop {
@@ -114,7 +117,7 @@ impl Domain {
         let mut oldest = self.epoch.load(Relaxed);
         for slot in self.slots() {
             match slot.epoch.load(Acquire) {
-                AWAY => {}
+                OFFLINE => {}
                 epoch => oldest = oldest.min(epoch),
             }
         }
@@ -175,11 +178,12 @@ impl<S: HasDomain> ReaderSlot<S> {
         fence(SeqCst);
     }
 
-    /// Reports: memory reached before may be reused, memory reached from now on is not.
+    /// Announces a quiescent state: memory reached before may be reused, memory reached from now on
+    /// is not.
     ///
     /// A load and a store. Valid between [`ReaderSlot::enter`] and [`ReaderSlot::leave`].
     #[inline]
-    pub fn report(&self) {
+    pub fn quiescent(&self) {
         let epoch = self.shared.domain().epoch.load(Acquire);
         self.slot().epoch.store(epoch, Release);
     }
@@ -187,7 +191,7 @@ impl<S: HasDomain> ReaderSlot<S> {
     /// Goes offline: memory reached before may be reused.
     #[inline]
     pub fn leave(&self) {
-        self.slot().epoch.store(AWAY, Release);
+        self.slot().epoch.store(OFFLINE, Release);
     }
 }
 

@@ -28,11 +28,11 @@ impl<T: Send + Sync> Shared<T> {
     ///
     /// # Safety
     /// The caller is a reader online in the domain, and holds no part of the table any more when it
-    /// goes offline or reports.
+    /// goes offline or announces a quiescent state.
     #[inline]
     pub unsafe fn current(&self) -> &T {
-        // SAFETY: the table was current after the reader went online or last reported, so it is not
-        // dropped before the reader goes offline or reports again.
+        // SAFETY: the table was current after the reader went online or announced its last
+        // quiescent state, so it is not dropped before the reader goes offline or announces another.
         unsafe { &*self.current.load(Acquire) }
     }
 

@@ -324,14 +324,14 @@ fn readers_end_in_every_way() {
     // The next guard replaces the leaked one in the reader's slot.
     assert_eq!(leaking.pin().lookup(addr), Some(hop(3)));
     assert_eq!(writer.reclaim(), 0);
-    core::mem::forget(leaking.stay());
+    core::mem::forget(leaking.online());
     drop(leaking);
     assert_eq!(writer.reclaim(), 0);
     drop(writer);
     assert_eq!(outliving.pin().lookup(addr), Some(hop(3)));
-    let mut resident = outliving.stay();
-    resident.report();
-    assert_eq!(resident.table().lookup(addr), Some(hop(3)));
+    let mut online = outliving.online();
+    online.quiescent();
+    assert_eq!(online.table().lookup(addr), Some(hop(3)));
 }
 
 /// A replaced table lives as long as a reader uses it, even after the writer's end.
@@ -406,7 +406,7 @@ fn readers_see_only_versions() {
     for engine in tested(engines) {
         let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], engine);
         let readers: [_; 2] = core::array::from_fn(|_| writer.reader());
-        let [mut pinning, mut staying] = readers;
+        let [mut pinning, mut online_reader] = readers;
         let keys: Vec<u32> = (0..64).map(|i| 0x0a01_0000 + i * 5).collect();
         // Next hops number the versions and only rise.
         let rises = |seen: &mut u32, out: &[Option<NextHopId>]| {
@@ -429,11 +429,11 @@ fn readers_see_only_versions() {
             });
             scope.spawn(|| {
                 let (mut seen, mut out) = (1, [None; 64]);
-                let mut resident = staying.stay();
+                let mut online = online_reader.online();
                 while seen < last {
-                    resident.table().lookup_batch(&keys, &mut out);
+                    online.table().lookup_batch(&keys, &mut out);
                     rises(&mut seen, &out);
-                    resident.report();
+                    online.quiescent();
                 }
             });
             for version in 2..=last {
@@ -539,7 +539,7 @@ fn epochs_wait_for_those_who_were_there() {
     let second = domain.advance();
     b.enter();
     assert_eq!((second, domain.oldest()), (first + 1, second));
-    a.report();
+    a.quiescent();
     assert_eq!(domain.oldest(), second + 1);
     let third = domain.advance();
     assert_eq!((third, domain.oldest()), (second + 1, third));

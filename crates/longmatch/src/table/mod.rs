@@ -4,7 +4,7 @@ mod frozen;
 mod live;
 
 pub use frozen::FrozenTable;
-pub use live::{Refused, TableGuard, TableReader, TableResident, TableView, TableWriter};
+pub use live::{OnlineTableReader, Refused, TableGuard, TableReader, TableView, TableWriter};
 
 use alloc::boxed::Box;
 use core::borrow::Borrow;

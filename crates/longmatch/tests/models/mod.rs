@@ -22,7 +22,7 @@ use crate::sync::{Arc, thread};
 pub struct Size {
     /// Readers that pin, and readers that report.
     pub pinning: usize,
-    pub staying: usize,
+    pub online: usize,
     /// Calls per reader, and commits of the writer.
     pub calls: usize,
     pub commits: u32,
@@ -75,7 +75,7 @@ const FREE: u32 = u32::MAX - 1;
 
 /// A reader, and the latest version of each answer that it has seen.
 struct Looker<M: Model> {
-    presence: ReaderSlot<M>,
+    slot: ReaderSlot<M>,
     versions: StdArc<Versions>,
     seen: [u32; ANSWERS],
 }
@@ -86,7 +86,7 @@ impl<M: Model> Looker<M> {
     /// No answer is older than an earlier one or than `current`, or newer than the last commit.
     fn call(&mut self, current: u32) {
         for (answer, seen) in self.seen.iter_mut().enumerate() {
-            let (earliest, latest) = self.presence.shared().look(answer);
+            let (earliest, latest) = self.slot.shared().look(answer);
             let begun = self.versions.begun.load(SeqCst);
             assert!(latest >= current, "{latest} when {current} is current");
             assert!(latest >= *seen, "{latest} after {seen}");
@@ -98,9 +98,9 @@ impl<M: Model> Looker<M> {
     fn pin(&mut self, calls: usize) {
         for _ in 0..calls {
             let current = self.versions.current();
-            self.presence.enter();
+            self.slot.enter();
             self.call(current);
-            self.presence.leave();
+            self.slot.leave();
         }
     }
 
@@ -109,22 +109,22 @@ impl<M: Model> Looker<M> {
     /// A report is not ordered after a commit; the versions must only not go back.
     fn online(&mut self, calls: usize) {
         let mut current = self.versions.current();
-        self.presence.enter();
+        self.slot.enter();
         for _ in 0..calls {
             self.call(current);
-            self.presence.report();
+            self.slot.quiescent();
             current = 0;
         }
-        self.presence.leave();
+        self.slot.leave();
     }
 }
 
 /// Starts the readers, runs the writer, drops the table and joins the readers.
 fn run<M: Model>(size: Size, table: Arc<M>, versions: &StdArc<Versions>, write: impl FnOnce()) {
     let mut readers = Vec::new();
-    for number in 0..size.pinning + size.staying {
-        let presence = ReaderSlot::new(table.clone());
-        let mut looker = Looker { presence, versions: versions.clone(), seen: [0; ANSWERS] };
+    for number in 0..size.pinning + size.online {
+        let slot = ReaderSlot::new(table.clone());
+        let mut looker = Looker { slot, versions: versions.clone(), seen: [0; ANSWERS] };
         readers.push(thread::spawn(move || match number < size.pinning {
             true => looker.pin(size.calls),
             false => looker.online(size.calls),

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use longmatch::EngineSpec;
-use longmatch::engine::auto::{self, Wish};
+use longmatch::engine::auto::{self, AutoGoal};
 use longmatch_lab::{Choice, LabFamily, Race, Record};
 
 use crate::error::CliError;
@@ -35,8 +35,8 @@ pub fn announce<F: Served + LabFamily>(out: &mut Out, race: &Race<'_, F>) -> Res
 /// Lists the first engines of the model's ranking, with their cycles.
 fn order<F: LabFamily>(race: &Race<'_, F>, spec: &str) -> String {
     let spec: EngineSpec = spec.parse().expect("it was parsed before it was entered");
-    let wish = Wish::parse(&spec.options).expect("it was parsed before it was entered");
-    let ranking = auto::rank(race.rib(), &wish);
+    let goal = AutoGoal::parse(&spec.options).expect("it was parsed before it was entered");
+    let ranking = auto::rank(race.rib(), &goal);
     let shown = ranking.iter().take(SHOWN).map(|it| format!("{} {:.1}", it.spec, it.cycles));
     format!("predicted order, in cycles: {}", shown.collect::<Vec<_>>().join(", "))
 }

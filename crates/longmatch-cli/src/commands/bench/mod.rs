@@ -6,7 +6,7 @@ mod traffic;
 use std::io::Write;
 
 use longmatch::simd::Simd;
-use longmatch::{EngineSpec, Form, Ipv4, Ipv6};
+use longmatch::{EngineSpec, Ipv4, Ipv6, KeyLayout};
 use longmatch_lab::{Heat, LIMIT, LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
 use crate::args::{self, BenchArgs};
@@ -57,11 +57,11 @@ fn mode(mode: args::Mode) -> Mode {
     }
 }
 
-fn form(keys: args::Keys) -> Form {
+fn form(keys: args::Keys) -> KeyLayout {
     match keys {
-        args::Keys::Host => Form::Host,
-        args::Keys::Halves => Form::Halves,
-        args::Keys::Network => Form::Network,
+        args::Keys::Host => KeyLayout::Host,
+        args::Keys::Pairs => KeyLayout::U64Pairs,
+        args::Keys::Network => KeyLayout::Network,
     }
 }
 
@@ -263,9 +263,9 @@ impl Bench<'_> {
             false => String::new(),
         };
         let form = match heat.form(Mode::Batch) {
-            Form::Host => "",
-            Form::Halves => " in halves",
-            Form::Network => " in network order",
+            KeyLayout::Host => "",
+            KeyLayout::U64Pairs => " in pairs",
+            KeyLayout::Network => " in network order",
         };
         let keys = match records.iter().any(|record| record.keys.name() == "array") {
             true => format!("array of {} keys{form}", thousands(heat.keys().len() as u64)),

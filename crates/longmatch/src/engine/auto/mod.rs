@@ -37,7 +37,7 @@ pub enum Usage {
 
 /// Requirements on the engine to choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Wish {
+pub struct AutoGoal {
     /// How lookups will be made.
     pub usage: Usage,
     /// Limit on the bytes of one family's structure. Counted as in
@@ -50,24 +50,24 @@ pub struct Wish {
 const EXPECTED: &str = "use=batch, use=one, memory= and bytes with K, M or G behind, simd= and a \
      level";
 
-impl Wish {
+impl AutoGoal {
     /// Reads the options of an [`EngineSpec`]; the last of each kind counts.
     ///
     /// # Errors
     /// When an option is not in the table [above](self).
     pub fn parse(options: &[String]) -> Result<Self, OptionError> {
-        let mut wish = Self::default();
+        let mut goal = Self::default();
         for option in options {
             let wrong = || OptionError { engine: NAME, option: option.clone(), expected: EXPECTED };
             match option.split_once('=').ok_or_else(wrong)? {
-                ("use", "batch") => wish.usage = Usage::Batch,
-                ("use", "one") => wish.usage = Usage::One,
-                ("memory", size) => wish.memory = Some(parse_bytes(size).ok_or_else(wrong)?),
-                ("simd", level) => wish.level = Some(level.parse().map_err(|_| wrong())?),
+                ("use", "batch") => goal.usage = Usage::Batch,
+                ("use", "one") => goal.usage = Usage::One,
+                ("memory", size) => goal.memory = Some(parse_bytes(size).ok_or_else(wrong)?),
+                ("simd", level) => goal.level = Some(level.parse().map_err(|_| wrong())?),
                 _ => return Err(wrong()),
             }
         }
-        Ok(wish)
+        Ok(goal)
     }
 
     fn level(&self) -> Level {
@@ -90,18 +90,18 @@ pub struct Prediction {
 ///
 /// Sorted by cycles; engines predicted to exceed the memory limit come last, smallest first.
 /// Whether an engine can hold the table shows when it is compiled.
-pub fn rank<F: NamedEngines>(rib: &Rib<F>, wish: &Wish) -> Vec<Prediction> {
+pub fn rank<F: NamedEngines>(rib: &Rib<F>, goal: &AutoGoal) -> Vec<Prediction> {
     let table = Summary::of(rib);
     let candidates = CANDIDATES.iter().filter(|candidate| F::has_named(candidate.kind));
     let mut ranking: Vec<_> = candidates
         .map(|candidate| {
-            let (cycles, bytes) = candidate.estimate(&table, wish);
+            let (cycles, bytes) = candidate.estimate(&table, goal);
             let options = candidate.options.iter().copied().map(String::from).collect();
             let spec = EngineSpec { kind: candidate.kind, options, memory: None };
             Prediction { spec, cycles, bytes: bytes as u64 }
         })
         .collect();
-    let excess = |it: &Prediction| match wish.memory {
+    let excess = |it: &Prediction| match goal.memory {
         Some(memory) if it.bytes > memory => it.bytes,
         _ => 0,
     };
@@ -126,14 +126,14 @@ const HOPELESS: u64 = 8;
 /// engine refuses the table: the error of the first.
 pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     rib: &Rib<F>,
-    wish: &Wish,
+    goal: &AutoGoal,
     visitor: V,
 ) -> Result<(Prediction, V::Output), CompileError> {
     let mut visitor = Some(visitor);
-    let limit = wish.memory.unwrap_or(u64::MAX);
+    let limit = goal.memory.unwrap_or(u64::MAX);
     let mut smallest: Option<(u64, EngineKind)> = None;
     let mut refusal = None;
-    for Prediction { spec, cycles, bytes } in rank(rib, wish) {
+    for Prediction { spec, cycles, bytes } in rank(rib, goal) {
         let mut taken = bytes;
         if bytes / HOPELESS <= limit {
             match first_fit(&spec, rib, limit, &mut visitor) {
@@ -213,9 +213,9 @@ pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
-    let mut wish = Wish::parse(&spec.options)?;
-    wish.memory = wish.memory.into_iter().chain(spec.memory).min();
-    let (_, output) = compile(rib, &wish, visitor)?;
+    let mut goal = AutoGoal::parse(&spec.options)?;
+    goal.memory = goal.memory.into_iter().chain(spec.memory).min();
+    let (_, output) = compile(rib, &goal, visitor)?;
     Ok(output)
 }
 

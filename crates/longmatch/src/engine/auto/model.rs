@@ -5,7 +5,7 @@
 //! source of the constants and their error.
 
 use super::summary::Summary;
-use super::{Usage, Wish};
+use super::{AutoGoal, Usage};
 use crate::engine::registry::EngineKind;
 use crate::simd::Level;
 
@@ -45,17 +45,17 @@ const fn candidate(
 
 impl Candidate {
     /// Predicts the cycles of a lookup and the bytes.
-    pub fn estimate(&self, table: &Summary, wish: &Wish) -> (f64, f64) {
+    pub fn estimate(&self, table: &Summary, goal: &AutoGoal) -> (f64, f64) {
         let costs = self.costs;
-        let (work, step) = match wish.usage {
+        let (work, step) = match goal.usage {
             Usage::One => costs.one,
-            Usage::Batch => match wish.level() {
+            Usage::Batch => match goal.level() {
                 Level::Portable | Level::Scalar => costs.scalar,
                 Level::Avx2 => costs.avx2,
                 Level::Avx512 => costs.avx512,
             },
         };
-        let access = match wish.usage {
+        let access = match goal.usage {
             Usage::One => LATENCY,
             Usage::Batch => THROUGHPUT,
         };

@@ -2,8 +2,8 @@ use super::*;
 use crate::engine::Engines;
 use crate::{Bits, Family, Fib, Ipv4, Ipv6, NextHopId, Prefix, Route};
 
-fn wish(text: &str) -> Wish {
-    Wish::parse(&text.parse::<EngineSpec>().unwrap().options).unwrap()
+fn goal(text: &str) -> AutoGoal {
+    AutoGoal::parse(&text.parse::<EngineSpec>().unwrap().options).unwrap()
 }
 
 /// About `count` routes that resemble the Internet's: typical lengths, close together.
@@ -27,13 +27,14 @@ fn chosen<F: Engines>(rib: &Rib<F>, spec: &str) -> Result<Fib<F>, CompileError> 
 
 #[test]
 fn options_are_read() {
-    assert_eq!(wish("auto"), Wish::default());
-    assert_eq!(wish("auto:use=one:use=batch"), Wish::default());
-    let all = wish("auto:memory=4M:use=one:simd=scalar");
-    let expected = Wish { usage: Usage::One, memory: Some(4 << 20), level: Some(Level::Scalar) };
+    assert_eq!(goal("auto"), AutoGoal::default());
+    assert_eq!(goal("auto:use=one:use=batch"), AutoGoal::default());
+    let all = goal("auto:memory=4M:use=one:simd=scalar");
+    let expected =
+        AutoGoal { usage: Usage::One, memory: Some(4 << 20), level: Some(Level::Scalar) };
     assert_eq!(all, expected);
     for (size, expected) in [("1", 1), ("3K", 3 << 10), ("2G", 2 << 30)] {
-        assert_eq!(wish(&alloc::format!("auto:memory={size}")).memory, Some(expected));
+        assert_eq!(goal(&alloc::format!("auto:memory={size}")).memory, Some(expected));
     }
 }
 
@@ -57,7 +58,7 @@ fn other_options_are_errors() {
         "",
     ] {
         let options = [String::from(option)];
-        let error = Wish::parse(&options).unwrap_err();
+        let error = AutoGoal::parse(&options).unwrap_err();
         assert_eq!((error.engine, &error.option), (NAME, &options[0]));
         let spec = EngineSpec { kind: EngineKind::Auto, options: options.into(), memory: None };
         let compiled = Fib::compile(&Rib::<Ipv4>::new(), spec);
@@ -79,9 +80,9 @@ fn auto_has_a_name_but_is_not_in_all() {
 fn folio_is_chosen_for_batches_in_vectors() {
     let (four, six) = (internet::<Ipv4>(60_000, 200), internet::<Ipv6>(60_000, 200));
     for level in ["avx2", "avx512"] {
-        let wish = wish(&alloc::format!("auto:simd={level}"));
-        assert_eq!(rank(&four, &wish)[0].spec.kind, EngineKind::Folio, "{level}");
-        assert_eq!(rank(&six, &wish)[0].spec.kind, EngineKind::Folio, "{level}");
+        let goal = goal(&alloc::format!("auto:simd={level}"));
+        assert_eq!(rank(&four, &goal)[0].spec.kind, EngineKind::Folio, "{level}");
+        assert_eq!(rank(&six, &goal)[0].spec.kind, EngineKind::Folio, "{level}");
     }
 }
 
@@ -89,8 +90,8 @@ fn folio_is_chosen_for_batches_in_vectors() {
 fn rankings_have_every_engine_but_the_oracle() {
     for spec in ["auto", "auto:use=one", "auto:memory=1K", "auto:simd=portable"] {
         for count in [0, 1, 7, 1000] {
-            let four = rank(&internet::<Ipv4>(count, 5), &wish(spec));
-            let six = rank(&internet::<Ipv6>(count, 5), &wish(spec));
+            let four = rank(&internet::<Ipv4>(count, 5), &goal(spec));
+            let six = rank(&internet::<Ipv6>(count, 5), &goal(spec));
             for kind in EngineKind::ALL {
                 let in_four = four.iter().any(|it| it.spec.kind == kind);
                 let in_six = six.iter().any(|it| it.spec.kind == kind);
@@ -106,9 +107,9 @@ fn rankings_have_every_engine_but_the_oracle() {
 #[test]
 fn rankings_are_in_order() {
     let rib = internet::<Ipv4>(20_000, 200);
-    let free = rank(&rib, &wish("auto:simd=avx512"));
+    let free = rank(&rib, &goal("auto:simd=avx512"));
     assert!(free.is_sorted_by(|a, b| a.cycles <= b.cycles), "{free:?}");
-    let capped = rank(&rib, &wish("auto:simd=avx512:memory=1M"));
+    let capped = rank(&rib, &goal("auto:simd=avx512:memory=1M"));
     let fitting = capped.iter().take_while(|it| it.bytes <= 1 << 20).count();
     let (fitting, others) = capped.split_at(fitting);
     assert!(!fitting.is_empty() && fitting.is_sorted_by(|a, b| a.cycles <= b.cycles));
@@ -119,7 +120,7 @@ fn rankings_are_in_order() {
 fn predicts_bytes<F: Engines>() {
     for (count, hops) in [(1, 1), (10, 3), (3000, 200), (60_000, 1000), (60_000, 70_000)] {
         let rib = internet::<F>(count, hops);
-        for Prediction { spec, bytes, .. } in rank(&rib, &Wish::default()) {
+        for Prediction { spec, bytes, .. } in rank(&rib, &AutoGoal::default()) {
             let mut fibs = attempts(&spec).filter_map(|spec| Fib::compile(&rib, spec).ok());
             let Some(fib) = fibs.next() else { continue };
             let measured = fib.memory_usage().bytes() as u64;
@@ -156,7 +157,7 @@ fn caps_hold<F: Engines>(rib: &Rib<F>) {
         }
     }
     assert!((1..4).contains(&refused), "{refused}");
-    let least = rank(rib, &wish("auto:memory=1")).swap_remove(0);
+    let least = rank(rib, &goal("auto:memory=1")).swap_remove(0);
     let bytes = Fib::compile(rib, least.spec).unwrap().memory_usage().bytes();
     assert!(chosen(rib, &alloc::format!("auto:memory={bytes}")).is_ok());
 }
@@ -178,7 +179,7 @@ fn the_next_engine_is_tried() {
         fib.check(&rib).unwrap();
         assert_eq!(fib.lookup("1.2.3.4".parse().unwrap()), Some(hop(u32::MAX)), "{spec}");
     }
-    let refusing = rank(&rib, &Wish::default()).into_iter().filter(|it| {
+    let refusing = rank(&rib, &AutoGoal::default()).into_iter().filter(|it| {
         matches!(
             Fib::compile(&rib, it.spec.clone()),
             Err(CompileError::NextHopTooLarge { .. } | CompileError::TooMany { .. })
@@ -198,7 +199,7 @@ fn the_prediction_names_the_compiled_engine() {
     }
     let rib = internet::<Ipv4>(1000, 9);
     for text in ["auto", "auto:use=one", "auto:memory=200K"] {
-        let (prediction, (name, variant)) = compile(&rib, &wish(text), Named).unwrap();
+        let (prediction, (name, variant)) = compile(&rib, &goal(text), Named).unwrap();
         assert_eq!(name, prediction.spec.kind.name());
         let again = Fib::compile(&rib, prediction.spec).unwrap();
         assert_eq!((again.name(), again.variant()), (name, variant.clone()));

@@ -13,7 +13,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::NAME;
 use super::layout::{Code, Entry, Fixed, Level, MAX_WIDTH, PLACE_UNIT, Slices};
-use super::root::Form;
+use super::root::RootLayout;
 use super::store::{Account, Kind, Page};
 use crate::engine::kit::Corrupt;
 use crate::engine::kit::Expected;
@@ -67,8 +67,10 @@ fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
     }
     let all = 1u64 << root.bits;
     // The index of an IPv4 address is not bounded before the root is read.
-    if F::WIDTH == 32 && !matches!(root.form, Form::Span { first: 0, .. } if blocks as u64 == all) {
-        return corrupt(format!("{blocks} blocks from {:?} on, of {all}", root.form));
+    if F::WIDTH == 32
+        && !matches!(root.layout, RootLayout::Span { first: 0, .. } if blocks as u64 == all)
+    {
+        return corrupt(format!("{blocks} blocks from {:?} on, of {all}", root.layout));
     }
     let mut at = 0;
     for (index, numbers) in root.stretches() {

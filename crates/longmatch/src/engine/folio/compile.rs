@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::layout::{Code, Entry, Extent, Fixed, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT};
 use super::plan::{Plan, RootForm, Wishes};
-use super::root::{Form, Regions, Root, fill};
+use super::root::{Regions, Root, RootLayout, fill};
 use super::store::{Full, Kind, Lines, Store};
 use super::survey::{Start, Survey};
 use super::{Config, NAME};
@@ -149,13 +149,13 @@ fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<(Frozen<u32>, 
     if let RootForm::Regions = plan.root {
         let regions = Regions::new(survey.regions(), bits)?;
         let len = survey.regions().len() << regions.block_bits;
-        let form = Form::Regions(regions);
-        return Some((Frozen::zeroed(len + 1).ok()?, Root { last: len as u32, bits, form }));
+        let layout = RootLayout::Regions(regions);
+        return Some((Frozen::zeroed(len + 1).ok()?, Root { last: len as u32, bits, layout }));
     }
     let Range { start: first, end } = survey.span(bits);
     let len = end - first;
-    let form = Form::Span { first: first as u32, sparse: plan.root == RootForm::Sparse };
-    Some((Frozen::zeroed(len + 1).ok()?, Root { last: len as u32, bits, form }))
+    let layout = RootLayout::Span { first: first as u32, sparse: plan.root == RootForm::Sparse };
+    Some((Frozen::zeroed(len + 1).ok()?, Root { last: len as u32, bits, layout }))
 }
 
 /// Builds pages, and the entries that lead to them.
@@ -211,9 +211,9 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
             filled = at + 1;
         }
         fill(entries, &stretches, filled..all, Entry::answer(raw));
-        let outside = match root.form {
-            Form::Regions(_) => survey.lowest,
-            Form::Span { .. } => survey.highest(),
+        let outside = match root.layout {
+            RootLayout::Regions(_) => survey.lowest,
+            RootLayout::Span { .. } => survey.highest(),
         };
         entries[root.last as usize] = Entry::answer(outside).0;
         Ok(())

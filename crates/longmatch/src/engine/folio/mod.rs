@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
 use self::layout::{Extent, Slices};
-use self::root::Form;
+use self::root::RootLayout;
 use self::store::{Kind, Page};
 use self::survey::Survey;
 use crate::engine::kit::{
@@ -89,8 +89,8 @@ impl<F: Family, C: Code, M: Memory> Lookup<F> for Folio<F, C, M> {
     }
 
     fn memory_usage(&self) -> MemoryUsage {
-        let bytes = match self.fixed.root.form {
-            Form::Span { sparse: true, .. } | Form::Regions(_) => {
+        let bytes = match self.fixed.root.layout {
+            RootLayout::Span { sparse: true, .. } | RootLayout::Regions(_) => {
                 // SAFETY: single stores replace the root's entries (invariant 8), so they can be
                 // read meanwhile.
                 unsafe { self.entries.touched_bytes() }
@@ -117,10 +117,10 @@ impl<F: Family, C: Code, M: Memory> Structure<F> for Folio<F, C, M> {
         for level in &self.fixed.levels {
             variant += &format!("-{}", level.end());
         }
-        variant += match &self.fixed.root.form {
-            Form::Span { sparse: true, .. } => ":sparse",
-            Form::Regions(_) => ":regions",
-            Form::Span { .. } => "",
+        variant += match &self.fixed.root.layout {
+            RootLayout::Span { sparse: true, .. } => ":sparse",
+            RootLayout::Regions(_) => ":regions",
+            RootLayout::Span { .. } => "",
         };
         if self.pages.is_huge() {
             variant += ":huge";

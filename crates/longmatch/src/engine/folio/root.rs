@@ -15,12 +15,12 @@ pub(super) struct Root {
     pub last: u32,
     /// Bits of the address that number the blocks, at most 30.
     pub bits: u8,
-    pub form: Form,
+    pub layout: RootLayout,
 }
 
 /// Choice and position of the stored blocks.
 #[derive(Clone, Debug)]
-pub(super) enum Form {
+pub(super) enum RootLayout {
     /// All blocks from `first` on, one for each entry but the last.
     ///
     /// With many bits most of the table is never written: it takes address space, but no memory
@@ -104,9 +104,9 @@ impl Root {
     #[inline(always)]
     pub fn index(&self, word: u32) -> u32 {
         let number = word >> (32 - u32::from(self.bits));
-        match &self.form {
-            Form::Span { first, .. } => number.wrapping_sub(*first).min(self.last),
-            Form::Regions(regions) => {
+        match &self.layout {
+            RootLayout::Span { first, .. } => number.wrapping_sub(*first).min(self.last),
+            RootLayout::Regions(regions) => {
                 let region = word >> (32 - REGION_BITS);
                 let place = regions.places[place(region, regions.multiplier)];
                 if place >> (32 - REGION_BITS) != region {
@@ -121,9 +121,9 @@ impl Root {
     /// Returns the stored blocks in ascending order: their positions in the table, and their
     /// numbers.
     pub fn stretches(&self) -> Vec<(usize, Range<u32>)> {
-        match &self.form {
-            Form::Span { first, .. } => alloc::vec![(0, *first..*first + self.last)],
-            Form::Regions(regions) => {
+        match &self.layout {
+            RootLayout::Span { first, .. } => alloc::vec![(0, *first..*first + self.last)],
+            RootLayout::Regions(regions) => {
                 let bits = regions.block_bits;
                 let range = |number: u32| number << bits..(number + 1) << bits;
                 let numbers = regions.numbers().into_iter().enumerate();

@@ -8,21 +8,21 @@ use crate::simd::{Simd, Work, prefetch};
 
 /// Layout of the addresses of [`Keys`] in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Form {
+pub enum KeyLayout {
     /// Native integers, `u32` or `u128`: the input of [`Lookup::lookup_batch`].
     Host,
     /// IPv6 as two native integers, high half first.
-    Halves,
+    U64Pairs,
     /// Network byte order, 4 or 16 bytes an address, at any alignment.
     Network,
 }
 
-impl Form {
+impl KeyLayout {
     /// The name used on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
-            Self::Halves => "halves",
+            Self::U64Pairs => "pairs",
             Self::Network => "network",
         }
     }
@@ -30,16 +30,16 @@ impl Form {
 
 /// A borrowed batch of addresses in one of several layouts.
 ///
-/// | from | contents | form |
+/// | from | contents | layout |
 /// |---|---|---|
-/// | `&[u32]`, `&[u128]` | integers; NumPy `uint32`, Arrow `UInt32` | [`Form::Host`] |
-/// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns | [`Form::Halves`] |
-/// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` | [`Form::Network`] |
+/// | `&[u32]`, `&[u128]` | integers; NumPy `uint32`, Arrow `UInt32` | [`KeyLayout::Host`] |
+/// | `&[[u64; 2]]` | high half first; a NumPy `uint64` array of *n* rows and 2 columns | [`KeyLayout::U64Pairs`] |
+/// | `&[[u8; 4]]`, `&[[u8; 16]]` | fields of packets, `in_addr` and `in6_addr`, NumPy `>u4` and `V16`, Arrow `FixedSizeBinary` | [`KeyLayout::Network`] |
 ///
 /// Arrays of a known length can stand for slices. Flat bytes, as in a column of Arrow, are taken by
 /// [`Keys::network`].
 ///
-/// Each engine decides how it reads a form ([`Lookup::lookup_keys`]): some read it in place; for
+/// Each engine decides how it reads a layout ([`Lookup::lookup_keys`]): some read it in place; for
 /// the others it is converted 256 addresses at a time on the stack. Nothing is allocated.
 ///
 /// ```
@@ -54,8 +54,8 @@ impl Form {
 /// fib.lookup_keys(&packets, &mut hops);
 /// assert_eq!(hops, [NextHopId::new(5), None]);
 ///
-/// let halves: [[u64; 2]; 2] = [[0, 1], [0x2001_0db8_0000_0000, 1]];
-/// fib.lookup_keys(&halves, &mut hops);
+/// let pairs: [[u64; 2]; 2] = [[0, 1], [0x2001_0db8_0000_0000, 1]];
+/// fib.lookup_keys(&pairs, &mut hops);
 /// assert_eq!(hops, [None, NextHopId::new(5)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -68,13 +68,13 @@ pub struct Keys<'a, F: Family> {
 enum Addrs<'a, F: Family> {
     Host(&'a [F::Bits]),
     /// IPv6 only: no constructor makes another.
-    Halves(&'a [[u64; 2]]),
+    U64Pairs(&'a [[u64; 2]]),
     /// Whole addresses.
     Network(&'a [u8]),
 }
 
 impl<'a, F: Family> Keys<'a, F> {
-    /// Bytes of an address, in every form.
+    /// Bytes of an address, in every layout.
     const BYTES: usize = F::WIDTH as usize / 8;
 
     /// Integers of the family.
@@ -95,7 +95,7 @@ impl<'a, F: Family> Keys<'a, F> {
     pub fn len(self) -> usize {
         match self.addrs {
             Addrs::Host(addrs) => addrs.len(),
-            Addrs::Halves(addrs) => addrs.len(),
+            Addrs::U64Pairs(addrs) => addrs.len(),
             Addrs::Network(bytes) => bytes.len() / Self::BYTES,
         }
     }
@@ -113,7 +113,7 @@ impl<'a, F: Family> Keys<'a, F> {
     pub fn get(self, i: usize) -> F::Bits {
         match self.addrs {
             Addrs::Host(addrs) => addrs[i],
-            Addrs::Halves(addrs) => of_halves::<F>(&addrs[i]),
+            Addrs::U64Pairs(addrs) => of_u64_pair::<F>(&addrs[i]),
             Addrs::Network(bytes) => {
                 F::Bits::from_network(&bytes[i * Self::BYTES..][..Self::BYTES])
             }
@@ -128,7 +128,7 @@ impl<'a, F: Family> Keys<'a, F> {
     pub fn range(self, range: Range<usize>) -> Self {
         let addrs = match self.addrs {
             Addrs::Host(addrs) => Addrs::Host(&addrs[range]),
-            Addrs::Halves(addrs) => Addrs::Halves(&addrs[range]),
+            Addrs::U64Pairs(addrs) => Addrs::U64Pairs(&addrs[range]),
             Addrs::Network(bytes) => {
                 let Range { start, end } = range;
                 Addrs::Network(&bytes[start * Self::BYTES..end * Self::BYTES])
@@ -139,11 +139,11 @@ impl<'a, F: Family> Keys<'a, F> {
 
     /// Layout of the addresses in memory.
     #[inline]
-    pub fn form(self) -> Form {
+    pub fn layout(self) -> KeyLayout {
         match self.addrs {
-            Addrs::Host(_) => Form::Host,
-            Addrs::Halves(_) => Form::Halves,
-            Addrs::Network(_) => Form::Network,
+            Addrs::Host(_) => KeyLayout::Host,
+            Addrs::U64Pairs(_) => KeyLayout::U64Pairs,
+            Addrs::Network(_) => KeyLayout::Network,
         }
     }
 
@@ -155,14 +155,14 @@ impl<'a, F: Family> Keys<'a, F> {
         }
     }
 
-    /// Pointer to the first address, for kernels that read a form in place. The others follow
-    /// without gaps: `len` times 4 or 16 bytes are readable. Aligned like the form's integers;
+    /// Pointer to the first address, for kernels that read a layout in place. The others follow
+    /// without gaps: `len` times 4 or 16 bytes are readable. Aligned like the layout's integers;
     /// bytes in network order have no alignment.
     #[inline]
     pub fn as_ptr(self) -> *const u8 {
         match self.addrs {
             Addrs::Host(addrs) => addrs.as_ptr().cast(),
-            Addrs::Halves(addrs) => addrs.as_ptr().cast(),
+            Addrs::U64Pairs(addrs) => addrs.as_ptr().cast(),
             Addrs::Network(bytes) => bytes.as_ptr(),
         }
     }
@@ -174,7 +174,7 @@ impl<'a, F: Family> Keys<'a, F> {
         for byte in (AHEAD..AHEAD + self.len() * Self::BYTES).step_by(LINE) {
             match self.addrs {
                 Addrs::Host(addrs) => prefetch(addrs, byte / Self::BYTES),
-                Addrs::Halves(addrs) => prefetch(addrs, byte / Self::BYTES),
+                Addrs::U64Pairs(addrs) => prefetch(addrs, byte / Self::BYTES),
                 Addrs::Network(bytes) => prefetch(bytes, byte),
             }
         }
@@ -185,8 +185,8 @@ impl<'a, F: Family> Keys<'a, F> {
     fn convert(self, out: &mut [F::Bits]) {
         match self.addrs {
             Addrs::Host(addrs) => out.iter_mut().zip(addrs).for_each(|(out, addr)| *out = *addr),
-            Addrs::Halves(addrs) => {
-                out.iter_mut().zip(addrs).for_each(|(out, addr)| *out = of_halves::<F>(addr));
+            Addrs::U64Pairs(addrs) => {
+                out.iter_mut().zip(addrs).for_each(|(out, addr)| *out = of_u64_pair::<F>(addr));
             }
             Addrs::Network(bytes) => {
                 let addrs = bytes.chunks_exact(Self::BYTES);
@@ -197,7 +197,7 @@ impl<'a, F: Family> Keys<'a, F> {
 }
 
 #[inline(always)]
-fn of_halves<F: Family>(&[high, low]: &[u64; 2]) -> F::Bits {
+fn of_u64_pair<F: Family>(&[high, low]: &[u64; 2]) -> F::Bits {
     F::Bits::from_u128(u128::from(high) << 64 | u128::from(low))
 }
 
@@ -222,7 +222,7 @@ from_slices! {
     Ipv4, u32, |addrs| Addrs::Host(addrs);
     Ipv4, [u8; 4], |addrs| Addrs::Network(addrs.as_flattened());
     Ipv6, u128, |addrs| Addrs::Host(addrs);
-    Ipv6, [u64; 2], |addrs| Addrs::Halves(addrs);
+    Ipv6, [u64; 2], |addrs| Addrs::U64Pairs(addrs);
     Ipv6, [u8; 16], |addrs| Addrs::Network(addrs.as_flattened());
 }
 
@@ -234,7 +234,7 @@ const SMALL: usize = 32;
 /// Prefetch distance in bytes. A prefetch costs 0.02 ns an address where the addresses are cached.
 const AHEAD: usize = 4096;
 
-/// Looks up any form with the engine's integer batches: as is, or converted in blocks.
+/// Looks up any layout with the engine's integer batches: as is, or converted in blocks.
 pub(crate) fn in_blocks<F: Family, E: Lookup<F> + ?Sized>(
     engine: &E,
     simd: Simd,
@@ -287,15 +287,15 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// Verifies that a form yields the given addresses through every method.
-    fn says<F: Family>(keys: Keys<'_, F>, form: Form, addrs: &[F::Bits]) {
+    /// Verifies that a layout yields the given addresses through every method.
+    fn says<F: Family>(keys: Keys<'_, F>, layout: KeyLayout, addrs: &[F::Bits]) {
         assert_eq!(
-            (keys.form(), keys.len(), keys.is_empty()),
-            (form, addrs.len(), addrs.is_empty())
+            (keys.layout(), keys.len(), keys.is_empty()),
+            (layout, addrs.len(), addrs.is_empty())
         );
-        assert_eq!(keys.as_host(), (form == Form::Host).then_some(addrs));
+        assert_eq!(keys.as_host(), (layout == KeyLayout::Host).then_some(addrs));
         let got: Vec<_> = (0..keys.len()).map(|i| keys.get(i)).collect();
-        assert_eq!(got, addrs, "{form:?}");
+        assert_eq!(got, addrs, "{layout:?}");
         for start in 0..=addrs.len() {
             for end in start..=addrs.len() {
                 let part = keys.range(start..end);
@@ -305,7 +305,7 @@ mod tests {
                 );
                 let mut out = alloc::vec![F::Bits::default(); part.len()];
                 Simd::best().run(Convert { keys: part, addrs: &mut out });
-                assert_eq!(out, addrs[start..end], "{form:?} {start}..{end}");
+                assert_eq!(out, addrs[start..end], "{layout:?} {start}..{end}");
             }
         }
     }
@@ -313,23 +313,23 @@ mod tests {
     #[test]
     fn every_form_yields_the_same_addresses() {
         let four = [0x0a00_0001, 0x0102_0304, u32::MAX, 0];
-        says(Keys::from(&four), Form::Host, &four);
-        says(Keys::from(&four.map(u32::to_be_bytes)), Form::Network, &four);
+        says(Keys::from(&four), KeyLayout::Host, &four);
+        says(Keys::from(&four.map(u32::to_be_bytes)), KeyLayout::Network, &four);
         let six = [0x2001_0db8_0001_0203_0405_0607_0809_0a0bu128, 1, u128::MAX, 1 << 127, 0];
-        says(Keys::from(&six), Form::Host, &six);
-        says(Keys::from(&six.map(u128::to_be_bytes)), Form::Network, &six);
-        says(Keys::from(&six.map(|a| [(a >> 64) as u64, a as u64])), Form::Halves, &six);
+        says(Keys::from(&six), KeyLayout::Host, &six);
+        says(Keys::from(&six.map(u128::to_be_bytes)), KeyLayout::Network, &six);
+        says(Keys::from(&six.map(|a| [(a >> 64) as u64, a as u64])), KeyLayout::U64Pairs, &six);
         let flat = six.map(u128::to_be_bytes);
-        says(Keys::<Ipv6>::network(flat.as_flattened()).unwrap(), Form::Network, &six);
+        says(Keys::<Ipv6>::network(flat.as_flattened()).unwrap(), KeyLayout::Network, &six);
         assert!(Keys::<Ipv6>::network(&flat.as_flattened()[1..]).is_none());
-        says::<Ipv4>(Keys::from(&[[0u8; 4]; 0]), Form::Network, &[]);
+        says::<Ipv4>(Keys::from(&[[0u8; 4]; 0]), KeyLayout::Network, &[]);
     }
 
     #[test]
     fn an_address_past_the_end_is_a_panic() {
         let past = |keys: Keys<'_, Ipv6>| {
             let result = std::panic::catch_unwind(|| keys.get(2));
-            assert!(result.is_err(), "{:?}", keys.form());
+            assert!(result.is_err(), "{:?}", keys.layout());
             assert!(std::panic::catch_unwind(|| keys.range(1..3)).is_err());
         };
         past(Keys::from(&[0u128; 2]));

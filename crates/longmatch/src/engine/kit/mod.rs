@@ -12,7 +12,7 @@ pub use build::EngineVisitor;
 pub(crate) use build::{Builder, Descriptor, Request};
 pub use error::{CompileError, Corrupt, OptionError};
 pub(crate) use expected::Expected;
-pub use keys::{Form, Keys};
+pub use keys::{KeyLayout, Keys};
 pub(crate) use patch::{CannotPatch, Patch, WriteSide};
 pub use patch::{LiveEngine, Replaced};
 pub(crate) use shape::Shape;

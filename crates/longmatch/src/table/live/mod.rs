@@ -11,7 +11,7 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-pub use reader::{TableGuard, TableReader, TableResident, TableView};
+pub use reader::{OnlineTableReader, TableGuard, TableReader, TableView};
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

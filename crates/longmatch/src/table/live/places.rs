@@ -50,12 +50,13 @@ impl<T> Places<T> {
     ///
     /// # Safety
     /// The caller is a reader online in the domain whose writer drops the values that
-    /// [`Places::set`] returns; it goes offline or reports only when it no longer uses the value.
+    /// [`Places::set`] returns; it goes offline or announces a quiescent state only when it
+    /// no longer uses the value.
     #[inline]
     pub unsafe fn get(&self, id: NextHopId) -> Option<&T> {
         let value = self.place(id)?.load(Acquire);
-        // SAFETY: the value was in its place after the reader went online or last reported, so the
-        // writer holds it until the reader goes offline or reports.
+        // SAFETY: the value was in its place after the reader went online or announced its last quiescent
+        // state, so the writer holds it until the reader goes offline or announces another.
         unsafe { value.as_ref() }
     }
 

@@ -29,12 +29,12 @@ use crate::table::frozen::in_blocks;
 /// std::thread::spawn(move || drop(reader.pin()));
 /// ```
 pub struct TableReader<T> {
-    presence: ReaderSlot<SharedTable<T>>,
+    slot: ReaderSlot<SharedTable<T>>,
 }
 
 impl<T> TableReader<T> {
     pub(super) fn new(shared: Arc<SharedTable<T>>) -> Self {
-        Self { presence: ReaderSlot::new(shared) }
+        Self { slot: ReaderSlot::new(shared) }
     }
 
     /// Pins the tables and values for some lookups.
@@ -42,22 +42,22 @@ impl<T> TableReader<T> {
     /// See [`Reader::pin`](crate::live::Reader::pin).
     #[inline]
     pub fn pin(&mut self) -> TableGuard<'_, T> {
-        self.presence.enter();
+        self.slot.enter();
         // SAFETY: entered; the guard borrows the reader, and leaves when it is dropped.
-        let view = unsafe { TableView::new(self.presence.shared()) };
-        TableGuard { presence: &self.presence, view }
+        let view = unsafe { TableView::new(self.slot.shared()) };
+        TableGuard { slot: &self.slot, view }
     }
 
-    /// Goes online for many batches; see [`Reader::stay`](crate::live::Reader::stay).
-    pub fn stay(&mut self) -> TableResident<'_, T> {
-        self.presence.enter();
-        TableResident { presence: &self.presence }
+    /// Goes online for many batches; see [`Reader::online`](crate::live::Reader::online).
+    pub fn online(&mut self) -> OnlineTableReader<'_, T> {
+        self.slot.enter();
+        OnlineTableReader { slot: &self.slot }
     }
 }
 
 impl<T> Clone for TableReader<T> {
     fn clone(&self) -> Self {
-        Self::new(self.presence.shared().clone())
+        Self::new(self.slot.shared().clone())
     }
 }
 
@@ -69,7 +69,7 @@ impl<T> fmt::Debug for TableReader<T> {
 
 /// Pinned tables and values; see [`Guard`](crate::live::Guard).
 pub struct TableGuard<'r, T> {
-    presence: &'r ReaderSlot<SharedTable<T>>,
+    slot: &'r ReaderSlot<SharedTable<T>>,
     view: TableView<'r, T>,
 }
 
@@ -85,37 +85,37 @@ impl<'r, T> Deref for TableGuard<'r, T> {
 impl<T> Drop for TableGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.presence.leave();
+        self.slot.leave();
     }
 }
 
-/// A reader that is online across batches; see [`Resident`](crate::live::Resident).
-pub struct TableResident<'r, T> {
-    presence: &'r ReaderSlot<SharedTable<T>>,
+/// A reader that is online across batches; see [`OnlineReader`](crate::live::OnlineReader).
+pub struct OnlineTableReader<'r, T> {
+    slot: &'r ReaderSlot<SharedTable<T>>,
 }
 
-impl<T> TableResident<'_, T> {
+impl<T> OnlineTableReader<'_, T> {
     /// The current tables and values.
     #[inline]
     pub fn table(&self) -> TableView<'_, T> {
-        // SAFETY: the reader is online; the view borrows `self`, so no report or drop comes before
-        // its end.
-        unsafe { TableView::new(self.presence.shared()) }
+        // SAFETY: the reader is online; the view borrows `self`, so neither `quiescent` nor the drop
+        // comes before its end.
+        unsafe { TableView::new(self.slot.shared()) }
     }
 
-    /// Reports that no part of the tables is held, with a load and a store.
+    /// Announces a quiescent state, in which no part of the tables is held. A load and a store.
     ///
     /// Call it between batches.
     #[inline]
-    pub fn report(&mut self) {
-        self.presence.report();
+    pub fn quiescent(&mut self) {
+        self.slot.quiescent();
     }
 }
 
-impl<T> Drop for TableResident<'_, T> {
+impl<T> Drop for OnlineTableReader<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.presence.leave();
+        self.slot.leave();
     }
 }
 
@@ -128,8 +128,8 @@ pub struct TableView<'r, T> {
 
 impl<'r, T> TableView<'r, T> {
     /// # Safety
-    /// The caller is a reader online in the domain, and does not go offline or report before the
-    /// view and all that it returned are gone.
+    /// The caller is a reader online in the domain, and neither goes offline nor announces a quiescent
+    /// state before the view and all that it returned are gone.
     #[inline]
     unsafe fn new(shared: &'r SharedTable<T>) -> Self {
         // SAFETY: the caller is online in the domain until the view is gone.
@@ -226,7 +226,7 @@ impl<T> fmt::Debug for TableGuard<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for TableResident<'_, T> {
+impl<T> fmt::Debug for OnlineTableReader<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.table().fmt(f)
     }

@@ -323,10 +323,10 @@ fn readers_find_the_values_of_their_moment() {
                     let now = match i {
                         0 => version(reader.pin().get(ip("10.0.0.1")).unwrap()),
                         _ => {
-                            let mut resident = reader.stay();
-                            let now = version(resident.table().get(ip("10.0.0.1")).unwrap());
-                            resident.report();
-                            now.max(version(resident.table().get(ip("10.0.0.1")).unwrap()))
+                            let mut online = reader.online();
+                            let now = version(online.table().get(ip("10.0.0.1")).unwrap());
+                            online.quiescent();
+                            now.max(version(online.table().get(ip("10.0.0.1")).unwrap()))
                         }
                     };
                     assert!(now >= seen.max(before), "{now} after {seen}, of {before}");

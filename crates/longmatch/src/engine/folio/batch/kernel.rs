@@ -1,14 +1,14 @@
 //! The kernel: vectors of addresses descend level by level.
 
 use super::super::layout::{BRANCH, Code, DROP, Level, PAGE, PLACE, View};
-use super::super::root::{Form, PLACES, REGION_BITS, Regions};
+use super::super::root::{PLACES, REGION_BITS, Regions, RootLayout};
 use crate::net::Family;
 use crate::simd::lanes::Lanes;
 use crate::simd::prefetch_bytes;
 
-/// The forms of keys as constants; see [`crate::engine::kit::Form`].
+/// The layouts of keys as constants; see [`crate::engine::kit::KeyLayout`].
 pub(super) const HOST: u8 = 0;
-pub(super) const HALVES: u8 = 1;
+pub(super) const PAIRS: u8 = 1;
 pub(super) const NETWORK: u8 = 2;
 
 /// Whether integers have their lowest byte first in memory.
@@ -22,7 +22,7 @@ const KEYS_AHEAD: usize = 4096;
 /// tables with such codes leave this bit free.
 const FROM_PAGE: u32 = 1 << 24;
 
-pub(super) struct Kernel<'a, L: Lanes, F: Family, C: Code, const FORM: u8> {
+pub(super) struct Kernel<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> {
     lanes: L,
     folio: View<'a, F, C>,
     pages: *const u8,
@@ -33,7 +33,7 @@ pub(super) struct Kernel<'a, L: Lanes, F: Family, C: Code, const FORM: u8> {
 /// The current half of the address: its first word and its second, in each lane.
 type Halves<V, const N: usize> = [[V; 2]; N];
 
-impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM> {
+impl<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> Kernel<'a, L, F, C, LAYOUT> {
     #[inline(always)]
     pub fn new(lanes: L, folio: View<'a, F, C>) -> Self {
         let fixed = folio.fixed;
@@ -126,10 +126,13 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
             // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
             // promises.
             let word = unsafe { l.load(at) };
-            return [if FORM == NETWORK && LITTLE { l.swap_bytes(word) } else { word }, l.splat(0)];
+            return [
+                if LAYOUT == NETWORK && LITTLE { l.swap_bytes(word) } else { word },
+                l.splat(0),
+            ];
         }
         // A big-endian machine has all forms in network order.
-        let upper = (half == 0) == (FORM == HOST && LITTLE);
+        let upper = (half == 0) == (LAYOUT == HOST && LITTLE);
         let [even, odd] = match upper {
             // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
             // promises.
@@ -138,7 +141,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
             // promises.
             false => unsafe { l.load_records::<false>(at) },
         };
-        match FORM {
+        match LAYOUT {
             _ if !LITTLE => [even, odd],
             NETWORK => [l.swap_bytes(even), l.swap_bytes(odd)],
             _ => [odd, even],
@@ -156,15 +159,15 @@ impl<'a, L: Lanes, F: Family, C: Code, const FORM: u8> Kernel<'a, L, F, C, FORM>
             }
             return;
         }
-        match &root.form {
-            Form::Span { first, .. } => {
+        match &root.layout {
+            RootLayout::Span { first, .. } => {
                 let (first, last) = (l.splat(*first), l.splat(root.last));
                 for word in word {
                     let index = l.min(l.sub(l.shr(*word, shift), first), last);
                     *word = self.root_entry(index);
                 }
             }
-            Form::Regions(regions) => {
+            RootLayout::Regions(regions) => {
                 for word in word {
                     let index = self.in_regions(regions, *word, l.shr(*word, shift));
                     *word = self.root_entry(index);

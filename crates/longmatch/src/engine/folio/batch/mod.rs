@@ -16,7 +16,7 @@ mod kernel;
 use self::kernel::Kernel;
 use super::layout::{Code, View};
 use super::lookup;
-use crate::engine::kit::{Form, Keys};
+use crate::engine::kit::{KeyLayout, Keys};
 use crate::net::{Family, NextHopId};
 use crate::simd::lanes::{Lanes, Plain};
 use crate::simd::{Simd, Work};
@@ -31,27 +31,27 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
     // Separate values, not `keys`: the struct would be loaded a vector at a time right after it was
     // stored word by word. The CPU can do that only after all earlier instructions retire, so no
     // two calls would overlap. (Batches of 16 lost half of their rate.)
-    let (form, from) = (keys.form(), keys.as_ptr());
+    let (layout, from) = (keys.layout(), keys.as_ptr());
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     {
         use crate::simd::lanes::{Avx2, Avx512};
         if let Some(lanes) = Avx512::new(simd)
             && out.len() >= Avx512::COUNT
         {
-            return lanes.run(Groups::<_, F, C, 6> { lanes, folio, form, from, out });
+            return lanes.run(Groups::<_, F, C, 6> { lanes, folio, layout, from, out });
         }
         if let Some(lanes) = Avx2::new(simd)
             && out.len() >= Avx2::COUNT
         {
-            return lanes.run(Groups::<_, F, C, 6> { lanes, folio, form, from, out });
+            return lanes.run(Groups::<_, F, C, 6> { lanes, folio, layout, from, out });
         }
     }
     match out.len() < Plain::COUNT {
         true => simd.run_scalar(Few { folio, keys: &keys, out }),
         false if const { F::WIDTH == 32 } => {
-            simd.run_scalar(Groups::<_, F, C, 2> { lanes: Plain, folio, form, from, out });
+            simd.run_scalar(Groups::<_, F, C, 2> { lanes: Plain, folio, layout, from, out });
         }
-        false => simd.run_scalar(Groups::<_, F, C, 1> { lanes: Plain, folio, form, from, out }),
+        false => simd.run_scalar(Groups::<_, F, C, 1> { lanes: Plain, folio, layout, from, out }),
     }
 }
 
@@ -78,7 +78,7 @@ impl<F: Family, C: Code> Work for Few<'_, F, C> {
 struct Groups<'a, L, F: Family, C: Code, const V: usize> {
     lanes: L,
     folio: View<'a, F, C>,
-    form: Form,
+    layout: KeyLayout,
     from: *const u8,
     out: &'a mut [Option<NextHopId>],
 }
@@ -88,21 +88,21 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Work for Groups<'_, L, F, C, 
 
     #[inline(always)]
     fn run(self) {
-        match self.form {
-            Form::Network => self.in_form::<{ kernel::NETWORK }>(),
-            // IPv4 addresses have no halves, so no kernel is compiled for this form.
-            Form::Halves if const { F::WIDTH > 32 } => self.in_form::<{ kernel::HALVES }>(),
-            Form::Host | Form::Halves => self.in_form::<{ kernel::HOST }>(),
+        match self.layout {
+            KeyLayout::Network => self.in_layout::<{ kernel::NETWORK }>(),
+            // IPv4 addresses have no halves, so no kernel is compiled for this layout.
+            KeyLayout::U64Pairs if const { F::WIDTH > 32 } => self.in_layout::<{ kernel::PAIRS }>(),
+            KeyLayout::Host | KeyLayout::U64Pairs => self.in_layout::<{ kernel::HOST }>(),
         }
     }
 }
 
 impl<L: Lanes, F: Family, C: Code, const V: usize> Groups<'_, L, F, C, V> {
     #[inline(always)]
-    fn in_form<const FORM: u8>(self) {
+    fn in_layout<const LAYOUT: u8>(self) {
         let Self { lanes, folio, from, out, .. } = self;
         let mut batch = Batch {
-            kernel: Kernel::<L, F, C, FORM>::new(lanes, folio),
+            kernel: Kernel::<L, F, C, LAYOUT>::new(lanes, folio),
             from,
             to: out.as_mut_ptr().cast::<u32>(),
             left: out.len(),
@@ -126,14 +126,14 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Groups<'_, L, F, C, V> {
 ///
 /// It has as many readable addresses as writable answers. It is at least a vector long, or at least
 /// a vector's lanes precede it.
-struct Batch<'a, L: Lanes, F: Family, C: Code, const FORM: u8> {
-    kernel: Kernel<'a, L, F, C, FORM>,
+struct Batch<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> {
+    kernel: Kernel<'a, L, F, C, LAYOUT>,
     from: *const u8,
     to: *mut u32,
     left: usize,
 }
 
-impl<L: Lanes, F: Family, C: Code, const FORM: u8> Batch<'_, L, F, C, FORM> {
+impl<L: Lanes, F: Family, C: Code, const LAYOUT: u8> Batch<'_, L, F, C, LAYOUT> {
     const BYTES: usize = F::WIDTH as usize / 8;
 
     /// Answers `N` vectors of addresses if as many are left.

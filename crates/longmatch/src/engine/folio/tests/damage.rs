@@ -21,8 +21,8 @@ const ROUTES: [(&str, u32); 11] = [
 ];
 
 fn set_first<F: Family, C: Code>(folio: &mut Folio<F, C>, to: impl Fn(u32) -> u32) {
-    match &mut folio.fixed.root.form {
-        Form::Span { first, .. } => *first = to(*first),
+    match &mut folio.fixed.root.layout {
+        RootLayout::Span { first, .. } => *first = to(*first),
         form => panic!("{form:?}"),
     }
 }

@@ -11,7 +11,7 @@ fn forms(routes: &[(&str, u32)], first: u32, blocks: usize, outside: u32) {
             let config = Config { cuts, root: wish, huge: false };
             let folio = agree::<Ipv6, Byte>(&rib, &config);
             let root = &folio.fixed.root;
-            let Form::Span { first: stored, sparse } = root.form else {
+            let RootLayout::Span { first: stored, sparse } = root.layout else {
                 assert!(wish.is_none(), "{routes:?}");
                 continue;
             };
@@ -113,8 +113,8 @@ fn regions_are_distinguished() {
         let rib: Rib<Ipv6> = routes.iter().map(route).collect();
         let config = Config { root: Some(RootForm::Regions), ..Config::default() };
         let folio = agree::<Ipv6, Byte>(&rib, &config);
-        let Form::Regions(regions) = &folio.fixed.root.form else {
-            panic!("{:?}", folio.fixed.root.form)
+        let RootLayout::Regions(regions) = &folio.fixed.root.layout else {
+            panic!("{:?}", folio.fixed.root.layout)
         };
         let numbers = regions.numbers();
         assert_eq!(numbers.len(), count as usize);
