@@ -1,7 +1,8 @@
 //! `cargo xtask foreign`: tests of the library on other architectures, compiled here and run in an emulator (qemu-user).
 //!
 //! One target is big-endian, which reveals code that depends on the byte order. None has vector kernels, so the
-//! portable code runs. A step is skipped, with a list of what is missing, if a target's standard library, its linker or
+//! portable code runs. `cargo xtask test` runs the tests of all engines, of key layouts and of tables that change;
+//! `cargo xtask foreign` and `cargo xtask prove` add the library's own tests. A step is skipped, with a list of what is missing, if a target's standard library, its linker or
 //! the emulator is not installed.
 
 use std::process::{Command, Stdio};
@@ -19,8 +20,19 @@ struct Target {
     linker: &'static str,
     /// The emulator, in Debian's package `qemu-user`.
     emulator: &'static str,
-    /// The features of the library and the test programs, as arguments of cargo.
-    tests: &'static str,
+    /// The features of the library, as an argument of cargo.
+    features: &'static str,
+    /// Whether the full form includes the library's own tests: compiling them takes longest.
+    own_tests: bool,
+}
+
+/// Extent of the tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The test programs that use every engine.
+    Quick,
+    /// Those, and the library's own tests.
+    Full,
 }
 
 const TARGETS: [Target; 2] = [
@@ -29,18 +41,23 @@ const TARGETS: [Target; 2] = [
         about: "big-endian",
         linker: "s390x-linux-gnu-gcc",
         emulator: "qemu-s390x",
-        tests: "--all-features --lib --test suite --test keys",
+        features: "--all-features",
+        own_tests: true,
     },
     Target {
         triple: "aarch64-unknown-linux-gnu",
         about: "Arm, without default features",
         linker: "aarch64-linux-gnu-gcc",
         emulator: "qemu-aarch64",
-        // The only run with `no_std`, whose effects do not depend on the machine. Without the library's own tests:
-        // compiling them takes longest, and the byte order is that of this machine.
-        tests: "--no-default-features --test suite --test keys",
+        // The only run with `no_std` in `cargo xtask test`; its effects do not depend on the machine. `prove` runs the
+        // library's own tests without std on this machine, which has the same byte order.
+        features: "--no-default-features",
+        own_tests: false,
     },
 ];
+
+/// The test programs of both forms.
+const PROGRAMS: &str = "--test suite --test keys --test live";
 
 /// Environment variables for the quick form of the tests: see CONTRIBUTING.md.
 const QUICK: [&str; 2] = ["LONGMATCH_QUICK", "LONGMATCH_FEW_ENGINES"];
@@ -65,19 +82,19 @@ const SLOW: [&str; 14] = [
 ];
 
 /// Runs all steps and returns whether none failed.
-pub fn run() -> Outcome {
+pub fn run(form: Form) -> Outcome {
     let mut report = Report::default();
-    steps(&mut report);
+    steps(&mut report, form);
     Ok(report.finish())
 }
 
 /// Runs a step for each target.
-pub fn steps(report: &mut Report) {
+pub fn steps(report: &mut Report, form: Form) {
     for target in &TARGETS {
         let name = format!("tests of the library on {} ({})", target.triple, target.about);
         let missing = target.missing(runs);
         match missing.is_empty() {
-            true => report.command(&name, &mut target.test()),
+            true => report.command(&name, &mut target.test(form)),
             false => report.skip(&name, &missing.join("; ")),
         }
     }
@@ -107,9 +124,12 @@ impl Target {
     }
 
     /// Compiles the tests and runs them in the emulator.
-    fn test(&self) -> Command {
-        let words = format!("test --package longmatch {} --no-fail-fast", self.tests);
+    fn test(&self, form: Form) -> Command {
+        let words = format!("test --package longmatch {} {PROGRAMS} --no-fail-fast", self.features);
         let mut command = cargo(&words);
+        if form == Form::Full && self.own_tests {
+            command.arg("--lib");
+        }
         let variable =
             |key| format!("CARGO_TARGET_{}_{key}", self.triple.replace('-', "_").to_uppercase());
         command.args(["--target", self.triple]);

@@ -4,6 +4,7 @@
 //! means that the command could not do its work.
 
 mod asm;
+mod beside;
 mod cpu;
 mod data;
 mod foreign;
@@ -38,6 +39,8 @@ Commands:
                  beside the repository)
   sanitize       tests of live tables under ThreadSanitizer and in Miri, if the nightly toolchain has them
   foreign        tests of the library on other architectures, one of them big-endian, in an emulator (qemu-user)
+  foreign --quick
+                 the same without the library's own tests, as in `test`
   sabotage [WORD...]
                  mutation tests of live tables: apply each mutant of xtask/src/sabotage/seeds.rs, or those with a WORD in their
                  names or files, to a copy of the sources, and fail if the tests pass with it
@@ -67,7 +70,8 @@ fn main() -> ExitCode {
         ["asm", "--bless"] => asm::run(asm::Mode::Bless),
         ["prove"] => prove::run(),
         ["sanitize"] => sanitize::run(),
-        ["foreign"] => foreign::run(),
+        ["foreign"] => foreign::run(foreign::Form::Full),
+        ["foreign", "--quick"] => foreign::run(foreign::Form::Quick),
         ["sabotage", words @ ..] => sabotage::run(words),
         ["page"] => page::run(None),
         ["page", file] => page::run(Some(file)),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::cpu;
+use crate::foreign;
 use crate::report::Report;
 use crate::workspace::{cargo, longmatch, root};
 
@@ -54,6 +55,7 @@ pub fn run() -> Outcome {
     let mut report = Report::default();
     report.command("live tables and small tables, full form", &mut cargo(IGNORED));
     report.command("tests without default features", &mut cargo(WITHOUT_STD));
+    foreign::steps(&mut report, foreign::Form::Full);
     let name = "all engines agree on both embedded tables, on every address";
     report.command(name, &mut longmatch("verify"));
     match dir {

@@ -6,6 +6,11 @@ use std::fmt::Write as _;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// Heading of the summary.
+const SUMMARY: &str = "\n==> summary\n";
+/// Column of the steps' names in the summary.
+const COLUMN: usize = 9;
+
 /// Result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -64,6 +69,14 @@ impl Report {
         self.steps.push(Step { name: name.to_owned(), verdict, took: Duration::ZERO });
     }
 
+    /// Adds the steps of another report from its printed text. Returns `false` if the text has no summary.
+    pub fn append(&mut self, text: &str) -> bool {
+        let Some((_, summary)) = text.rsplit_once(SUMMARY) else { return false };
+        let steps: Vec<_> = summary.lines().filter_map(Step::parse).collect();
+        self.steps.extend(steps);
+        summary.contains(" passed, ")
+    }
+
     /// Returns whether a step has failed so far.
     pub fn has_failed(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.verdict, Verdict::Failed(_)))
@@ -71,8 +84,7 @@ impl Report {
 
     /// Prints the summary and returns whether no step failed.
     pub fn finish(self) -> bool {
-        announce("summary");
-        print!("{}", self.summary());
+        print!("{SUMMARY}{}", self.summary());
         !self.has_failed()
     }
 
@@ -104,6 +116,35 @@ impl Report {
     }
 }
 
+impl Step {
+    /// Parses a line of a summary; `None` for the line of counts.
+    fn parse(line: &str) -> Option<Self> {
+        let (kind, rest) = line.split_at_checked(COLUMN)?;
+        let timed = |rest: &str, end: &str| {
+            let (name, seconds) = rest.strip_suffix(end)?.rsplit_once(" (")?;
+            let took = Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?;
+            Some((name.to_owned(), took))
+        };
+        let (name, took, verdict) = match kind.trim_end() {
+            "passed" => {
+                let (name, took) = timed(rest, " s)")?;
+                (name, took, Verdict::Passed)
+            }
+            "failed" => {
+                let (step, why) = rest.split_once(" s): ")?;
+                let (name, took) = timed(step, "")?;
+                (name, took, Verdict::Failed(why.to_owned()))
+            }
+            "skipped" => {
+                let (name, why) = rest.split_once(": ")?;
+                (name.to_owned(), Duration::ZERO, Verdict::Skipped(why.to_owned()))
+            }
+            _ => return None,
+        };
+        Some(Self { name, verdict, took })
+    }
+}
+
 fn announce(name: &str) {
     println!("\n==> {name}");
 }
@@ -130,6 +171,20 @@ mod tests {
         assert_eq!(lines[2], "skipped  third: no such target");
         assert_eq!(lines[3], "1 passed, 1 failed, 1 skipped");
         assert!(!report.finish());
+    }
+
+    #[test]
+    fn another_reports_text_keeps_its_steps() {
+        let mut other = Report::default();
+        other.step("a (b), c: d", || Verdict::Failed("exit status: 1".to_owned()));
+        other.step("e: f (s390x)", || Verdict::Passed);
+        other.skip("g", "no h (`rustup`): install it");
+        let text = format!("output\n{SUMMARY}{}", other.summary());
+        let mut report = Report::default();
+        assert!(report.append(&text) && report.has_failed());
+        assert_eq!(report.summary(), other.summary());
+        assert!(!report.append("thread 'main' panicked"));
+        assert!(!report.append(SUMMARY));
     }
 
     #[test]

@@ -2,28 +2,30 @@
 //! are in `prove`.
 //!
 //! Compiling the library's kernels takes longer than running all tests, so all steps share one build where possible:
-//! that of the tests.
+//! that of the tests. The steps that need another build run beside these.
 
 use std::process::Command;
 
 use crate::Outcome;
-use crate::asm;
+use crate::beside::Beside;
 use crate::cpu;
-use crate::foreign;
 use crate::page;
 use crate::peers;
 use crate::report::Report;
-use crate::sanitize;
 use crate::workspace::{cargo, cargo_test, longmatch_of_tests};
 
 /// The quick form of the verification: structures are checked on every address, answers are compared in every range.
 /// `cargo xtask prove` compares them on every address of IPv4.
 const VERIFY: &str = "verify --quick";
 
+/// The commands that have builds of their own.
+const BESIDE: [&str; 3] = ["asm", "sanitize", "foreign --quick"];
+
 /// Runs every test and returns whether all passed.
 pub fn run() -> Outcome {
     cpu::print_levels();
     let mut report = Report::default();
+    let beside = Beside::start(&BESIDE);
     let verify = "all engines agree on both embedded tables";
     report.command("build of the tests", &mut cargo_test("--no-run"));
     if report.has_failed() {
@@ -39,9 +41,7 @@ pub fn run() -> Outcome {
     }
     page::sample(&mut report);
     check_without_std(&mut report);
-    asm::step(&mut report, asm::Mode::Check);
-    sanitize::steps(&mut report);
-    foreign::steps(&mut report);
+    beside.finish(&mut report);
     // Repeated, because the first lines have scrolled away.
     println!();
     cpu::print_levels();
