@@ -77,7 +77,7 @@ const SLOW: [&str; 14] = [
     "engine::folio::tests::roots::both_ends_of_the_space",
     "engine::poptrie::tests::accounts_are_exact",
     "engine::sail::tests::limits_are_errors",
-    "engine::tree_bitmap::tests::random_changes_stay_true_to_the_rib",
+    "engine::tree_bitmap::tests::random_changes_agree_with_the_rib",
     "follow_their_routes",
 ];
 

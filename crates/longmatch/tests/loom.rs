@@ -4,23 +4,7 @@
 
 extern crate alloc;
 
-/// The library's names of the modules included here.
-mod mem {
-    pub(crate) use crate::retired::RetireList;
-    pub(crate) use crate::sync;
-}
 mod models;
-#[path = "../src/mem/published.rs"]
-#[allow(dead_code, reason = "the models use a part of it")]
-mod published;
-#[path = "../src/live/reclaim.rs"]
-#[allow(dead_code, reason = "the models use a part of it")]
-mod reclaim;
-#[path = "../src/mem/retired.rs"]
-#[allow(dead_code, reason = "the models use a part of it")]
-mod retired;
-#[path = "../src/live/shared.rs"]
-mod shared;
 
 /// The model checker's atomics instead of the real ones.
 mod sync {
@@ -56,7 +40,7 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use models::{Size, slots, trie, values, whole};
+use models::{Size, mem, slots, trie, values, whole};
 
 /// Checks every interleaving with at most `changes` preemptions.
 ///

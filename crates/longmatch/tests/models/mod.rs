@@ -5,17 +5,34 @@
 //! version of its commit, so each answer can be compared with the versions current during its call.
 //! Memory is in the checker's cells, which detect writes during reads.
 
+#[path = "../../src/mem/published.rs"]
+#[allow(dead_code, reason = "the models use a part of it")]
+mod published;
+#[path = "../../src/live/reclaim.rs"]
+#[allow(dead_code, reason = "the models use a part of it")]
+mod reclaim;
+#[path = "../../src/mem/retired.rs"]
+#[allow(dead_code, reason = "the models use a part of it")]
+mod retired;
+#[path = "../../src/live/shared.rs"]
+mod shared;
 pub mod slots;
 pub mod trie;
 pub mod values;
 pub mod whole;
 
+/// What the included modules import from `crate::mem`.
+pub mod mem {
+    pub(crate) use super::retired::RetireList;
+    pub(crate) use crate::sync;
+}
+
 use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
-use crate::reclaim::{HasDomain, ReaderSlot};
-use crate::sync::{Arc, thread};
+use crate::sync::{self, Arc, thread};
+use reclaim::{HasDomain, ReaderSlot};
 
 /// The size of a model.
 #[derive(Clone, Copy)]

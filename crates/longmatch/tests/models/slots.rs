@@ -1,7 +1,8 @@
 //! Readers that start and end: each owns a slot while it exists.
 
-use crate::reclaim::{Domain, HasDomain, ReaderSlot};
 use crate::sync::{Arc, thread};
+
+use super::reclaim::{Domain, HasDomain, ReaderSlot};
 
 /// A domain alone.
 struct Epochs(Domain);

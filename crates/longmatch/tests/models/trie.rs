@@ -5,11 +5,11 @@
 //! four leaves at the node's base. A change of leaves writes new leaves and replaces the base in
 //! the node. A change of the node writes a new node with new leaves and replaces the word.
 
-use crate::published;
-use crate::reclaim::{Domain, HasDomain};
-use crate::retired::RetireList;
 use crate::sync::{Arc, AtomicU32, Cell};
 
+use super::published;
+use super::reclaim::{Domain, HasDomain};
+use super::retired::RetireList;
 use super::{FREE, Model, Size, Versions};
 
 const SLOTS: usize = 8;

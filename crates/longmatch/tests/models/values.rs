@@ -3,11 +3,11 @@
 
 use std::sync::Arc as StdArc;
 
-use crate::published;
-use crate::reclaim::{Domain, HasDomain};
-use crate::retired::RetireList;
 use crate::sync::{Arc, AtomicU32, Cell};
 
+use super::published;
+use super::reclaim::{Domain, HasDomain};
+use super::retired::RetireList;
 use super::{ANSWERS, FREE, Model, Size, Versions};
 
 const IDS: usize = 4;

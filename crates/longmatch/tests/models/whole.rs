@@ -5,11 +5,11 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
-use crate::reclaim::{Domain, HasDomain};
-use crate::retired::RetireList;
-use crate::shared::{Retired, Shared};
 use crate::sync::{Arc, Cell};
 
+use super::reclaim::{Domain, HasDomain};
+use super::retired::RetireList;
+use super::shared::{Retired, Shared};
 use super::{ANSWERS, FREE, Model, Size, Versions};
 
 struct Table {

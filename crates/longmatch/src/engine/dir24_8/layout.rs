@@ -148,6 +148,7 @@ impl<F, E: Entry, M: Memory> Dir24_8<F, E, M> {
 
 /// The tables as lookups read them, in either kind of memory. Passed by value, so that loops keep
 /// the arrays' addresses in registers.
+#[derive(Clone, Copy)]
 pub(super) struct View<'a, F, E: Entry> {
     pub tbl24: Items<'a, E>,
     pub tbl8: Items<'a, E>,
@@ -155,15 +156,6 @@ pub(super) struct View<'a, F, E: Entry> {
     pub tbl8_capacity: usize,
     family: PhantomData<F>,
 }
-
-impl<F, E: Entry> Clone for View<'_, F, E> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F, E: Entry> Copy for View<'_, F, E> {}
 
 /// Position of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

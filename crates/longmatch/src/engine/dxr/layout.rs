@@ -340,6 +340,7 @@ impl<E: Format, T: Direct> Dxr<E, T> {
 
 /// A DXR as lookups read it, in either kind of memory. Passed by value, so that loops keep the
 /// arrays' addresses in registers.
+#[derive(Clone, Copy)]
 pub struct View<'a, E: Format, V: DirectView> {
     pub(super) direct: V,
     pub(super) ranges: Items<'a, E::Word>,
@@ -347,15 +348,6 @@ pub struct View<'a, E: Format, V: DirectView> {
     pub(super) hop_bits: u8,
     pub(super) batch: Batch,
 }
-
-impl<E: Format, V: DirectView> Clone for View<'_, E, V> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<E: Format, V: DirectView> Copy for View<'_, E, V> {}
 
 /// The arrays of a DXR that is not being changed; the input of its check.
 pub(super) struct Slices<'a, E: Format> {

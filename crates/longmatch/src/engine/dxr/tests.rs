@@ -2,18 +2,13 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::*;
+use crate::engine::testing::{
+    Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, hop, rib4,
+};
 use crate::net::{Family, Prefix, Route};
 
 mod changes;
 mod limits;
-
-fn hop(n: u32) -> NextHopId {
-    NextHopId::new(n).unwrap()
-}
-
-fn rib4(routes: &[(&str, u32)]) -> Rib<Ipv4> {
-    routes.iter().map(|(p, n)| Route { prefix: p.parse().unwrap(), next_hop: hop(*n) }).collect()
-}
 
 fn config(d: u8) -> Config {
     Config { d, ..Config::default() }
@@ -75,46 +70,22 @@ fn two_levels_hold_the_same_entries() {
 }
 
 /// Calls `each` with every variant of a family.
-fn variants<F: crate::Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::engine::Checked<F>)) {
-    struct Each<'a, F: Family>(&'a mut dyn FnMut(&dyn crate::engine::Checked<F>));
-    impl<F: Family> EngineVisitor<F> for Each<'_, F> {
-        type Output = ();
-        fn visit<E: Engine<F>>(self, engine: E) {
-            self.0(&engine);
-        }
-    }
+fn variants<F: crate::Engines>(rib: &Rib<F>, each: Test<'_, F>) {
     let other = if F::WIDTH == 32 { "wide" } else { "xl" };
     for table in ["d=16", "d=18", "d=22", "d=12:x=8", "d=4:x=18"] {
         for format in ["", other, "hops=k"] {
             for batch in ["", "batch=each", "batch=flight", "batch=gather", "batch=line"] {
                 let text = format!("dxr:{table}:{format}:{batch}").replace("::", ":");
-                let spec = text.trim_end_matches(':').parse().unwrap();
-                F::build(&spec, rib, Each(each)).unwrap();
+                each(&*built(text.trim_end_matches(':'), rib).unwrap());
             }
         }
     }
 }
 
-/// D17, D16, D9: /128 and /32 at both ends of the address space, for every variant.
 #[test]
 fn edges_of_the_address() {
-    let mut rib = Rib::<Ipv6>::new();
-    for (n, text) in (1..).zip(["::/0", "::/128", "::/127", "8000::/1"]) {
-        rib.insert(text.parse().unwrap(), hop(n)).unwrap();
-    }
-    rib.insert(Prefix::from_bits_masked(u128::MAX, 128), hop(9)).unwrap();
-    variants(&rib, &mut |engine| engine.check(&rib).unwrap());
-    let rib = rib4(&[("0.0.0.0/32", 1), ("255.255.255.255/32", 2), ("255.255.255.254/31", 3)]);
-    variants(&rib, &mut |engine| {
-        engine.check(&rib).unwrap();
-        for simd in Simd::available() {
-            let mut out = [None; 130];
-            engine.lookup_batch_with(simd, &[u32::MAX; 130], &mut out);
-            assert_eq!(out, [NextHopId::new(2); 130]);
-        }
-    });
-    let empty = Rib::<Ipv4>::new();
-    variants(&empty, &mut |engine| engine.check(&empty).unwrap());
+    edges_of_ipv4(variants);
+    edges_of_ipv6(variants);
 }
 
 /// The short format takes only next hops up to 255 and starts at multiples of 256.
@@ -178,8 +149,7 @@ fn options() {
 fn check_finds_damage() {
     let rib = example();
     let good = Dxr::<Original>::compile(&rib, &config(16)).unwrap();
-    good.check(&rib).unwrap();
-    let damage: [fn(&mut Dxr<Original>); 12] = [
+    let damage: &[fn(&mut Dxr<Original>)] = &[
         |p| p.ranges[0] = 9,
         |p| p.ranges[4] = 0x0080_0004,
         |p| p.ranges[4] = 0x0100_0003,
@@ -193,12 +163,7 @@ fn check_finds_damage() {
         |p| p.direct.entries[0x0a04] = 1 << 13 | 1 << 12,
         |p| p.direct.entries = p.direct.entries[1..].into(),
     ];
-    for (i, damage) in damage.into_iter().enumerate() {
-        let mut bad = good.clone();
-        damage(&mut bad);
-        // `check` must detect damaged indices before it reads through them.
-        assert!(bad.check(&rib).is_err(), "damage {i}");
-    }
+    check_finds(&good, &rib, damage);
     let mut bad = good.clone();
     (bad.k, bad.hop_bits) = (18, 17);
     assert!(bad.check(&rib).is_err());
@@ -211,7 +176,7 @@ fn check_finds_damage_in_other_forms() {
     let rib = example();
     let split = Config { x: 6, ..config(12) };
     let good = Dxr::<Wide, Split>::compile(&rib, &split).unwrap();
-    let damage: [fn(&mut Dxr<Wide, Split>); 6] = [
+    let damage: &[fn(&mut Dxr<Wide, Split>)] = &[
         |p| p.direct.first[3] = 900,
         |p| p.direct.first[0x0a0] = 0,
         |p| p.direct.x = 18,
@@ -219,11 +184,7 @@ fn check_finds_damage_in_other_forms() {
         |p| p.direct.entries = p.direct.entries[..70].into(),
         |p| p.direct.entries.copy_within(..64, 64),
     ];
-    for (i, damage) in damage.into_iter().enumerate() {
-        let mut bad = good.clone();
-        damage(&mut bad);
-        assert!(bad.check(&rib).is_err(), "damage {i}");
-    }
+    check_finds(&good, &rib, damage);
     let rib: Rib<Ipv6> = (0..5000u128)
         .map(|i| Prefix::from_bits_masked(1 + 2 * i, 128))
         .map(|prefix| Route { prefix, next_hop: hop(7) })
@@ -250,16 +211,7 @@ fn spread(hops: u32) -> Rib<Ipv4> {
 
 /// Both ends of every range, at every level, with every variant.
 fn agree<F: crate::Engines>(rib: &Rib<F>) {
-    let keys: Vec<_> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
-    let expected: Vec<_> =
-        rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
-    variants(rib, &mut |engine| {
-        for simd in Simd::available() {
-            let mut out = alloc::vec![None; keys.len()];
-            engine.lookup_batch_with(simd, &keys, &mut out);
-            assert!(out == expected, "{} at {}", engine.variant(), simd.level());
-        }
-    });
+    variants(rib, &mut |engine| batches_agree(engine, rib));
 }
 
 /// Every kernel, on short and long chunks of all sizes. IPv6 starts differ in high or in low bits.
@@ -283,17 +235,10 @@ fn levels_agree_on_long_chunks() {
         .chain((0..5000u128).map(|i| Prefix::from_bits_masked(1 << 126 | i << 63, 66)))
         .map(|prefix| Route { prefix, next_hop: hop(1 + (prefix.first() >> 62) as u32 % 300) })
         .collect();
-    let keys: Vec<_> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
-    let expected: Vec<_> =
-        rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
     let dxr = Dxr::<Xl>::compile(&rib, &config(16)).unwrap();
     dxr.check(&rib).unwrap();
     assert!(dxr.statistics().longest > 9000);
-    for simd in Simd::available() {
-        let mut out = alloc::vec![None; keys.len()];
-        dxr.lookup_batch_with(simd, &keys, &mut out);
-        assert!(out == expected, "{}", simd.level());
-    }
+    batches_agree(&dxr, &rib);
 }
 
 /// Chunk lengths and statistics agree; equal chunks are one physical chunk.

@@ -272,21 +272,13 @@ impl<F: Family, C: Code, M: Memory> Folio<F, C, M> {
 
 /// A Folio as lookups read it, in either kind of memory. Passed by value, so that loops keep the
 /// arrays' addresses in registers.
+#[derive(Clone, Copy)]
 pub(super) struct View<'a, F, C> {
     pub entries: Items<'a, u32>,
     pub pages: Items<'a, u8>,
     pub fixed: &'a Fixed,
     family: PhantomData<(F, C)>,
 }
-
-impl<F, C> Clone for View<'_, F, C> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F, C> Copy for View<'_, F, C> {}
 
 impl<F, C> Deref for View<'_, F, C> {
     type Target = Fixed;

@@ -6,7 +6,7 @@ use super::layout::{Entry, Level};
 use super::store::Kind;
 use super::*;
 use crate::engine::Engines;
-use crate::engine::testing::built;
+use crate::engine::testing::{built, ends, hop, rib};
 use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 
 mod codes;
@@ -15,23 +15,8 @@ mod damage;
 mod random;
 mod roots;
 
-fn hop(n: u32) -> NextHopId {
-    NextHopId::new(n).unwrap()
-}
-
-fn rib<F: Family>(routes: &[(&str, u32)]) -> Rib<F> {
-    let route = |(p, n): &(&str, u32)| Route { prefix: p.parse().unwrap(), next_hop: hop(*n) };
-    routes.iter().map(route).collect()
-}
-
 fn cuts(cuts: &[u8]) -> Config {
     Config { cuts: cuts.into(), ..Config::default() }
-}
-
-/// Returns the first and last address of each range of a RIB, and their answers.
-fn ends<F: Family>(rib: &Rib<F>) -> (Vec<F::Bits>, Vec<Option<NextHopId>>) {
-    let ends = |first, last, hop| [(first, hop), (last, hop)];
-    rib.ranges().flat_map(|range| ends(range.first, range.last, range.next_hop())).unzip()
 }
 
 /// Compiles, checks, and looks up both ends of each of the RIB's ranges.

@@ -4,6 +4,7 @@
 mod build;
 mod error;
 mod expected;
+pub(crate) mod in_flight;
 pub(crate) mod keys;
 mod patch;
 mod shape;

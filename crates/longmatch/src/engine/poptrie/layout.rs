@@ -191,63 +191,56 @@ pub struct BasicNode {
 
 const _: () = assert!(size_of::<LeafvecNode>() == 24 && size_of::<BasicNode>() == 16);
 
+/// The members that both kinds of nodes have in common.
+macro_rules! words {
+    () => {
+        const BASE0: usize = offset_of!(Self, base0);
+        const BASE1: usize = offset_of!(Self, base1);
+
+        #[inline(always)]
+        fn vector(&self) -> u64 {
+            self.vector
+        }
+
+        #[inline(always)]
+        fn base0(&self) -> u32 {
+            self.base0
+        }
+
+        #[inline(always)]
+        fn base1(&self) -> u32 {
+            self.base1
+        }
+    };
+}
+
 impl Node for LeafvecNode {
     const LEAFVEC: bool = true;
-    const BASE0: usize = offset_of!(Self, base0);
-    const BASE1: usize = offset_of!(Self, base1);
+
+    words!();
 
     fn new(vector: u64, leafvec: u64, base0: u32, base1: u32) -> Self {
         Self { vector, leafvec, base0, base1 }
     }
 
     #[inline(always)]
-    fn vector(&self) -> u64 {
-        self.vector
-    }
-
-    #[inline(always)]
     fn stored_leaves(&self) -> u64 {
         self.leafvec
-    }
-
-    #[inline(always)]
-    fn base0(&self) -> u32 {
-        self.base0
-    }
-
-    #[inline(always)]
-    fn base1(&self) -> u32 {
-        self.base1
     }
 }
 
 impl Node for BasicNode {
     const LEAFVEC: bool = false;
-    const BASE0: usize = offset_of!(Self, base0);
-    const BASE1: usize = offset_of!(Self, base1);
+
+    words!();
 
     fn new(vector: u64, _: u64, base0: u32, base1: u32) -> Self {
         Self { vector, base0, base1 }
     }
 
     #[inline(always)]
-    fn vector(&self) -> u64 {
-        self.vector
-    }
-
-    #[inline(always)]
     fn stored_leaves(&self) -> u64 {
         !self.vector
-    }
-
-    #[inline(always)]
-    fn base0(&self) -> u32 {
-        self.base0
-    }
-
-    #[inline(always)]
-    fn base1(&self) -> u32 {
-        self.base1
     }
 }
 
@@ -353,6 +346,7 @@ impl<F, N: Node, L: Leaf, M: Memory> Poptrie<F, N, L, M> {
 
 /// A Poptrie as lookups read it, in either kind of memory. Passed by value, so that loops keep the
 /// arrays' addresses in registers.
+#[derive(Clone, Copy)]
 pub(super) struct View<'a, F, N: Node, L: Leaf> {
     pub direct: Items<'a, u32>,
     pub nodes: Items<'a, N>,
@@ -361,15 +355,6 @@ pub(super) struct View<'a, F, N: Node, L: Leaf> {
     pub batch: Batch,
     family: PhantomData<F>,
 }
-
-impl<F, N: Node, L: Leaf> Clone for View<'_, F, N, L> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F, N: Node, L: Leaf> Copy for View<'_, F, N, L> {}
 
 /// The items of a Poptrie that is not being changed; the input of its check.
 #[derive(Clone, Copy)]

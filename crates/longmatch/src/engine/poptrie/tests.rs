@@ -1,24 +1,13 @@
-use alloc::vec::Vec;
-
 use super::layout::{BasicNode, DIRECT_LEAF, LeafvecNode};
 use super::update::Patcher;
 use super::*;
 use crate::engine::Engines;
-use crate::engine::kit::{CannotPatch, Patch, Replaced};
-use crate::engine::testing::built;
+use crate::engine::kit::Replaced;
+use crate::engine::testing::changes::{self, Random, TestedPatch};
+use crate::engine::testing::{
+    Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, hop, rib4, spread,
+};
 use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
-use crate::simd::Simd;
-
-/// Named by path: with the trait in scope, `check` would be ambiguous.
-type AnyEngine<F> = dyn crate::engine::Checked<F>;
-
-fn hop(n: u32) -> NextHopId {
-    NextHopId::new(n).unwrap()
-}
-
-fn rib4(routes: &[(&str, u32)]) -> Rib<Ipv4> {
-    routes.iter().map(|(p, n)| Route { prefix: p.parse().unwrap(), next_hop: hop(*n) }).collect()
-}
 
 /// The README's example: one node below a direct entry, and its stored leaves.
 #[test]
@@ -37,7 +26,7 @@ fn the_readme_example() {
     poptrie.check(&rib).unwrap();
 }
 
-fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&AnyEngine<F>)) {
+fn variants<F: Engines>(rib: &Rib<F>, each: Test<'_, F>) {
     for s in [0, 1, 5, 6, 7, 12, 16, 18] {
         for rest in ["", ":basic", ":unaggregated", ":basic:unaggregated:leaf=32"] {
             each(&*built(&format!("{NAME}:s={s}{rest}"), rib).unwrap());
@@ -45,19 +34,10 @@ fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&AnyEngine<F>)) {
     }
 }
 
-/// D17, D16: /128 and /32 at both ends of the address space, for every variant.
 #[test]
 fn edges_of_the_address() {
-    let mut rib = Rib::<Ipv6>::new();
-    for (n, text) in (1..).zip(["::/0", "::/128", "::/127", "8000::/1"]) {
-        rib.insert(text.parse().unwrap(), hop(n)).unwrap();
-    }
-    rib.insert(Prefix::from_bits_masked(u128::MAX, 128), hop(9)).unwrap();
-    variants(&rib, &mut |engine| engine.check(&rib).unwrap());
-    let rib = rib4(&[("0.0.0.0/32", 1), ("255.255.255.255/32", 2), ("255.255.255.254/31", 3)]);
-    variants(&rib, &mut |engine| engine.check(&rib).unwrap());
-    let empty = Rib::<Ipv4>::new();
-    variants(&empty, &mut |engine| engine.check(&empty).unwrap());
+    edges_of_ipv4(variants);
+    edges_of_ipv6(variants);
 }
 
 fn arrays(poptrie: &Poptrie<Ipv4>) -> (&[u32], &[LeafvecNode], &[u16]) {
@@ -127,8 +107,7 @@ fn check_finds_damage() {
     let good =
         Poptrie::<Ipv4>::compile(&rib, &Config { s: 16, aggregate: true, ..Config::default() })
             .unwrap();
-    good.check(&rib).unwrap();
-    let damage: [fn(&mut Poptrie<Ipv4>); 6] = [
+    let damage: &[fn(&mut Poptrie<Ipv4>)] = &[
         |p| p.leaves[0] = 9,
         |p| p.direct[0x0a00] = 7,
         |p| p.direct[0x0a01] = DIRECT_LEAF | 2,
@@ -136,86 +115,46 @@ fn check_finds_damage() {
         |p| p.nodes[1] = LeafvecNode::new(1 << 20, 1 << 20 | 1, 2, 0),
         |p| p.nodes[1] = LeafvecNode::new(1 << 20, 1 | 1 << 16 | 1 << 21, 4, 0),
     ];
-    for (i, damage) in damage.into_iter().enumerate() {
-        let mut bad = good.clone();
-        damage(&mut bad);
-        // `check` must detect damaged indices before it reads through them.
-        assert!(bad.check(&rib).is_err(), "damage {i}");
-    }
+    check_finds(&good, &rib, damage);
     assert!(good.check(&rib4(&[("10.0.0.0/8", 1)])).is_err(), "another RIB");
 }
 
 /// Every level compiles the same kernels.
 #[test]
 fn levels_agree() {
-    let rib: Rib<Ipv4> = (0..3000u32)
-        .map(|i| {
-            let prefix = Prefix::from_bits_masked(i.wrapping_mul(0x9e37_79b9), 8 + (i % 25) as u8);
-            Route { prefix, next_hop: hop(1 + i % 30) }
-        })
-        .collect();
-    let keys: Vec<u32> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
-    let expected: Vec<_> =
-        rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
-    variants(&rib, &mut |engine| {
-        for simd in Simd::available() {
-            let mut out = alloc::vec![None; keys.len()];
-            engine.lookup_batch_with(simd, &keys, &mut out);
-            assert!(out == expected, "{} at {}", engine.variant(), simd.level());
-        }
-    });
+    let rib = spread::<Ipv4>(8..=32, 30);
+    variants(&rib, &mut |engine| batches_agree(engine, &rib));
 }
 
-/// A live table and its routes.
-struct Changing<F: Family, N: Node, L: Leaf> {
-    patcher: Patcher<F, N, L>,
-    rib: Rib<F>,
-    epoch: u64,
-}
+type Changing<F, N, L> = changes::Changing<F, Patcher<F, N, L>>;
 
-impl<F: Family, N: Node, L: Leaf> Changing<F, N, L> {
-    fn new(rib: Rib<F>, config: Config, spare: usize) -> Self {
-        let poptrie = Poptrie::<F, N, L>::compile(&rib, &config).unwrap();
-        let capacities = [poptrie.nodes.len() + spare, poptrie.leaves.len() + spare];
-        Self { patcher: Patcher::new(&poptrie, capacities).unwrap(), rib, epoch: 1 }
-    }
-
-    /// Changes some routes in one patch, where 0 withdraws, and verifies everything.
-    fn set(&mut self, routes: &[(Prefix<F>, u32)]) -> Result<Replaced, CannotPatch> {
-        let mut changed = Vec::new();
-        for (prefix, raw) in routes {
-            match NextHopId::new(*raw) {
-                Some(next_hop) => drop(self.rib.insert(*prefix, next_hop)),
-                None => drop(self.rib.remove(*prefix)),
-            }
-            changed.push(*prefix);
-        }
-        let replaced = self.patcher.patch(&self.rib, &changed)?;
-        // First with the old items in the retire list, then with them free.
-        self.patcher.check(&self.rib).unwrap();
-        self.patcher.seal(self.epoch);
-        self.epoch += 1;
-        self.patcher.reclaim(self.epoch);
-        assert_eq!(self.patcher.retired_bytes(), 0);
-        self.patcher.check(&self.rib).unwrap();
-        Ok(replaced)
-    }
-
-    /// Nodes and leaves in use.
-    fn used(&self) -> [usize; 2] {
-        let Slices { nodes, leaves, .. } = self.patcher.slices();
-        let [free_nodes, free_leaves] = self.patcher.free_items();
+impl<F: Family, N: Node, L: Leaf> TestedPatch<F> for Patcher<F, N, L> {
+    /// Nodes and leaves.
+    fn in_use(&self) -> [usize; 2] {
+        let Slices { nodes, leaves, .. } = self.slices();
+        let [free_nodes, free_leaves] = self.free_items();
         [nodes.len() - free_nodes, leaves.len() - free_leaves]
     }
+
+    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+        self.poptrie.lookup(addr)
+    }
 }
 
-fn net(text: &str) -> Prefix<Ipv4> {
-    text.parse().unwrap()
+/// Builds a table with capacity for `spare` more nodes and leaves.
+fn changing<F: Family, N: Node, L: Leaf>(
+    rib: Rib<F>,
+    config: Config,
+    spare: usize,
+) -> Changing<F, N, L> {
+    let poptrie = Poptrie::<F, N, L>::compile(&rib, &config).unwrap();
+    let capacities = [poptrie.nodes.len() + spare, poptrie.leaves.len() + spare];
+    Changing::new(rib, Patcher::new(&poptrie, capacities).unwrap())
 }
 
 fn example() -> Changing<Ipv4, LeafvecNode, u16> {
     let rib = rib4(&[("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.0/24", 3)]);
-    Changing::new(rib, Config { s: 16, ..Config::default() }, 1000)
+    changing(rib, Config { s: 16, ..Config::default() }, 1000)
 }
 
 /// The README's changes to its example each replace one word.
@@ -230,41 +169,41 @@ fn one_word_is_replaced() {
     let replaced = |entries, nodes, leaves| Ok(Replaced { entries, nodes, leaves });
     let before = state(&table);
     // The upper node's vectors are unchanged: its base0.
-    assert_eq!(table.set(&[(net("10.0.64.0/20"), 4)]), replaced(0, 0, 3));
+    assert_eq!(table.set(&[("10.0.64.0/20", 4)]), replaced(0, 0, 3));
     let after = state(&table);
     assert!(after.0 == before.0 && after.1 != before.1 && after.2 == before.2);
     // The lower node's vectors are unchanged: its base0, and nothing above.
-    assert_eq!(table.set(&[(net("10.0.80.0/24"), 5)]), replaced(0, 0, 2));
+    assert_eq!(table.set(&[("10.0.80.0/24", 5)]), replaced(0, 0, 2));
     assert_eq!(state(&table), after);
     // The lower node's leafvec changes: the upper node's base1.
-    assert_eq!(table.set(&[(net("10.0.80.64/26"), 6)]), replaced(0, 1, 4));
+    assert_eq!(table.set(&[("10.0.80.64/26", 6)]), replaced(0, 1, 4));
     let then = state(&table);
     assert!(then.0 == after.0 && then.1 == after.1 && then.2 != after.2);
     // The upper node's leafvec changes: the direct entry. The lower node is not moved.
-    assert_eq!(table.set(&[(net("10.0.84.0/22"), 7)]), replaced(1, 1, 4));
+    assert_eq!(table.set(&[("10.0.84.0/22", 7)]), replaced(1, 1, 4));
     assert!(state(&table).0 != then.0 && state(&table).2 == then.2);
     // A route shorter than s; longer ones cover one of its two entries.
-    assert_eq!(table.set(&[(net("10.1.0.0/16"), 8)]), replaced(1, 0, 0));
-    assert_eq!(table.set(&[(net("10.0.0.0/15"), 9)]), replaced(0, 0, 8));
+    assert_eq!(table.set(&[("10.1.0.0/16", 8)]), replaced(1, 0, 0));
+    assert_eq!(table.set(&[("10.0.0.0/15", 9)]), replaced(0, 0, 8));
     // The same route again.
-    assert_eq!(table.set(&[(net("10.0.0.0/15"), 9)]), replaced(0, 0, 0));
+    assert_eq!(table.set(&[("10.0.0.0/15", 9)]), replaced(0, 0, 0));
 }
 
 /// Nodes that contain only one leaf become that leaf, up to the direct entry.
 #[test]
 fn nodes_collapse_upwards() {
     let mut table = example();
-    assert_eq!(table.used(), [2, 5]);
-    table.set(&[(net("10.0.80.0/24"), 1)]).unwrap();
-    assert_eq!(table.used(), [1, 3]);
-    table.set(&[(net("10.0.64.0/20"), 1)]).unwrap();
+    assert_eq!(table.in_use(), [2, 5]);
+    table.set(&[("10.0.80.0/24", 1)]).unwrap();
+    assert_eq!(table.in_use(), [1, 3]);
+    table.set(&[("10.0.64.0/20", 1)]).unwrap();
     assert_eq!(table.patcher.slices().direct[0x0a00], DIRECT_LEAF | 1);
-    assert_eq!(table.used(), [0, 0]);
+    assert_eq!(table.in_use(), [0, 0]);
     // Both nodes disappear at once.
     let mut table = example();
-    let changes = [(net("10.0.80.0/24"), 0), (net("10.0.64.0/20"), 0)];
+    let changes = [("10.0.80.0/24", 0), ("10.0.64.0/20", 0)];
     let replaced = table.set(&changes).unwrap();
-    assert_eq!((replaced.entries, table.used()), (1, [0, 0]));
+    assert_eq!((replaced.entries, table.in_use()), (1, [0, 0]));
 }
 
 /// A change beyond the capacity has no effect.
@@ -272,25 +211,22 @@ fn nodes_collapse_upwards() {
 fn no_room_is_no_change() {
     let rib = rib4(&[("10.0.0.0/8", 1), ("10.0.64.0/20", 2), ("10.0.80.0/24", 3)]);
     let mut table: Changing<Ipv4, LeafvecNode, u16> =
-        Changing::new(rib.clone(), Config { s: 16, ..Config::default() }, 4);
+        changing(rib.clone(), Config { s: 16, ..Config::default() }, 4);
     for changes in [
         // The first change alone fits.
-        &[(net("10.0.80.64/26"), 6), (net("10.0.84.0/22"), 7)][..],
-        &[(net("10.0.64.0/20"), 4), (net("10.0.72.0/24"), 5)],
-        &[(net("0.0.0.0/0"), 4), (net("10.0.72.0/24"), 65_536)],
-        &[(net("10.0.72.0/24"), 65_536)],
+        &[("10.0.80.64/26", 6), ("10.0.84.0/22", 7)][..],
+        &[("10.0.64.0/20", 4), ("10.0.72.0/24", 5)],
+        &[("0.0.0.0/0", 4), ("10.0.72.0/24", 65_536)],
+        &[("10.0.72.0/24", 65_536)],
     ] {
-        assert_eq!(table.set(changes), Err(CannotPatch));
-        table.rib = rib.clone();
-        table.patcher.check(&rib).unwrap();
-        assert_eq!(table.used(), [2, 5]);
+        table.refuse(changes);
+        assert_eq!(table.in_use(), [2, 5]);
     }
-    table.set(&[(net("10.0.80.64/26"), 6)]).unwrap();
+    table.set(&[("10.0.80.64/26", 6)]).unwrap();
     // More direct entries than are patched in place.
-    let mut table: Changing<Ipv4, LeafvecNode, u16> = Changing::new(rib, Config::default(), 99);
-    assert_eq!(table.set(&[(net("0.0.0.0/1"), 5)]), Err(CannotPatch));
-    table.rib.remove(net("0.0.0.0/1"));
-    table.set(&[(net("0.0.0.0/2"), 5)]).unwrap();
+    let mut table: Changing<Ipv4, LeafvecNode, u16> = changing(rib, Config::default(), 99);
+    table.refuse(&[("0.0.0.0/1", 5)]);
+    table.set(&[("0.0.0.0/2", 5)]).unwrap();
 }
 
 /// After many changes the table equals a compiled one. Positions may differ; drained, it is empty.
@@ -298,34 +234,22 @@ fn no_room_is_no_change() {
 fn accounts_are_exact() {
     fn follow<F: Family, N: Node, L: Leaf>(s: u8, aggregate: bool, base: u128) {
         let config = Config { s, aggregate, ..Config::default() };
-        let mut table: Changing<F, N, L> = Changing::new(Rib::new(), config, 1 << 20);
-        let empty = table.used();
-        let mut seed = u64::from(s) + 1;
-        let mut random = |below: u64| {
-            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            (seed >> 33) % below
+        let mut table: Changing<F, N, L> = changing(Rib::new(), config, 1 << 20);
+        let empty = table.in_use()[0];
+        let prefixes = |random: &mut Random| {
+            let len = F::WIDTH - random.below(u64::from(F::WIDTH - s.max(8)) + 4) as u8;
+            let high = u128::from(random.below(64)) << (F::WIDTH - 20);
+            let low = u128::from(random.below(1 << 12)) << (F::WIDTH - 32);
+            Prefix::from_bits_masked(F::Bits::from_u128(high | low | base), len)
         };
-        for _ in 0..if F::WIDTH == 32 { 400 } else { 100 } {
-            let changes: Vec<_> = (0..1 + random(3))
-                .map(|_| {
-                    let len = F::WIDTH - random(u64::from(F::WIDTH - s.max(8)) + 4) as u8;
-                    let bits = u128::from(random(64)) << (F::WIDTH - 20)
-                        | u128::from(random(1 << 12)) << (F::WIDTH - 32)
-                        | base;
-                    let raw = random(6).saturating_sub(1) as u32;
-                    (Prefix::from_bits_masked(F::Bits::from_u128(bits), len), raw)
-                })
-                .collect();
-            table.set(&changes).unwrap();
+        let is_like_a_fresh_one = |table: &mut Changing<F, N, L>| {
             let fresh = Poptrie::<F, N, L>::compile(&table.rib, &config).unwrap();
-            assert_eq!(table.used(), [fresh.nodes.len(), fresh.leaves.len()], "s = {s}");
-        }
-        assert!(table.used()[0] > empty[0] + 10);
-        let prefixes: Vec<_> = table.rib.iter().map(|route| (route.prefix, 0)).collect();
-        for withdrawn in prefixes.chunks(3) {
-            table.set(withdrawn).unwrap();
-        }
-        assert_eq!(table.used(), empty, "s = {s}");
+            assert_eq!(table.in_use(), [fresh.nodes.len(), fresh.leaves.len()], "s = {s}");
+        };
+        let (commits, hops) = (if F::WIDTH == 32 { 400 } else { 100 }, [0, 0, 1, 2, 3, 4]);
+        let most =
+            changes::random_changes(&mut table, commits, &hops, prefixes, is_like_a_fresh_one);
+        assert!(most > empty + 10, "s = {s}");
     }
     for aggregate in [false, true] {
         for s in [0, 12, 13] {
@@ -335,4 +259,18 @@ fn accounts_are_exact() {
         follow::<Ipv6, LeafvecNode, u32>(0, aggregate, 0x2001 << 112 | 0xffff << 64);
         follow::<Ipv6, BasicNode, u16>(12, aggregate, 0x2001 << 112 | 0xffff << 64);
     }
+}
+
+#[test]
+fn covers_spare_their_specifics() {
+    let config = Config { s: 16, ..Config::default() };
+    let table: Changing<Ipv4, LeafvecNode, u16> = changing(Rib::new(), config, 100);
+    changes::covers_spare_their_specifics(table, Some("0.0.0.0/0"));
+}
+
+#[test]
+fn withdrawals_show_the_right_cover() {
+    changes::withdrawals_show_the_right_cover(|rib| {
+        changing::<Ipv4, BasicNode, u16>(rib, Config::default(), 1000)
+    });
 }

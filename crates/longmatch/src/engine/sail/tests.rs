@@ -1,16 +1,7 @@
-use alloc::vec::Vec;
-
 use super::layout::{CHUNK, LONGER, PADDING};
 use super::*;
+use crate::engine::testing::{Test, batches_agree, check_finds, edges_of_ipv4, hop, rib4, spread};
 use crate::net::{Ipv6, Prefix, Route};
-
-fn hop(n: u32) -> NextHopId {
-    NextHopId::new(n).unwrap()
-}
-
-fn rib4(routes: &[(&str, u32)]) -> Rib<Ipv4> {
-    routes.iter().map(|(p, n)| Route { prefix: p.parse().unwrap(), next_hop: hop(*n) }).collect()
-}
 
 fn compile(rib: &Rib<Ipv4>) -> Result<Sail, CompileError> {
     Sail::compile(rib, &Config::default())
@@ -37,18 +28,15 @@ fn the_readme_example() {
     sail.check(&example()).unwrap();
 }
 
+fn variants(rib: &Rib<Ipv4>, each: Test<'_, Ipv4>) {
+    for batch in [Batch::Auto, Batch::Each, Batch::Flight] {
+        each(&Sail::compile(rib, &Config { batch }).unwrap());
+    }
+}
+
 #[test]
 fn edges_of_the_address() {
-    let rib = rib4(&[("0.0.0.0/32", 1), ("255.255.255.255/32", 2), ("255.255.255.254/31", 3)]);
-    let sail = compile(&rib).unwrap();
-    sail.check(&rib).unwrap();
-    for simd in Simd::available() {
-        let mut out = [None; 130];
-        sail.lookup_batch_with(simd, &[u32::MAX; 130], &mut out);
-        assert_eq!(out, [NextHopId::new(2); 130]);
-    }
-    let empty = Rib::new();
-    compile(&empty).unwrap().check(&empty).unwrap();
+    edges_of_ipv4(variants);
 }
 
 /// A next hop has 15 bits, a chunk's number too.
@@ -89,7 +77,7 @@ fn ipv4_only_and_options() {
 fn check_finds_damage() {
     let rib = example();
     let good = compile(&rib).unwrap();
-    let damage: [fn(&mut Sail); 13] = [
+    let damage: &[fn(&mut Sail)] = &[
         |p| p.bcn16[0x0a01] = 2,
         |p| p.bcn16[0x0a00] = LONGER | 7,
         |p| p.bcn16[0x0a02] = LONGER,
@@ -104,34 +92,16 @@ fn check_finds_damage() {
         |p| p.n32[5] = LONGER | 1,
         |p| p.n32 = [].into(),
     ];
-    for (i, damage) in damage.into_iter().enumerate() {
-        let mut bad = good.clone();
-        damage(&mut bad);
-        // `check` must detect damaged indices before it reads through them.
-        assert!(bad.check(&rib).is_err(), "damage {i}");
-    }
+    check_finds(&good, &rib, damage);
     assert!(good.check(&rib4(&[("10.0.0.0/8", 1)])).is_err(), "another RIB");
 }
 
 /// Every kernel at every level.
 #[test]
 fn levels_agree() {
-    let rib: Rib<Ipv4> = (0..3000u32)
-        .map(|i| {
-            let prefix = Prefix::from_bits_masked(i.wrapping_mul(0x9e37_79b9), 8 + (i % 25) as u8);
-            Route { prefix, next_hop: hop(1 + i % 300) }
-        })
-        .collect();
-    let keys: Vec<u32> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
-    let expected: Vec<_> =
-        rib.ranges().flat_map(|range| [range.next_hop(), range.next_hop()]).collect();
-    for batch in [Batch::Auto, Batch::Each, Batch::Flight] {
-        let sail = Sail::compile(&rib, &Config { batch }).unwrap();
+    let rib = spread(8..=32, 300);
+    variants(&rib, &mut |sail| {
         sail.check(&rib).unwrap();
-        for simd in Simd::available() {
-            let mut out = alloc::vec![None; keys.len()];
-            sail.lookup_batch_with(simd, &keys, &mut out);
-            assert!(out == expected, "{batch:?} at {}", simd.level());
-        }
-    }
+        batches_agree(sail, &rib);
+    });
 }

@@ -330,21 +330,13 @@ impl<F, N: Node, R: NodeResult, M: Memory> TreeBitmap<F, N, R, M> {
 
 /// A tree as lookups read it, in either kind of memory. Passed by value, so that loops keep the
 /// arrays' addresses in registers.
+#[derive(Clone, Copy)]
 pub(super) struct View<'a, F, N: Node, R: NodeResult> {
     pub nodes: Items<'a, N>,
     pub results: Items<'a, R>,
     pub root: Items<'a, u32>,
     family: PhantomData<F>,
 }
-
-impl<F, N: Node, R: NodeResult> Clone for View<'_, F, N, R> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F, N: Node, R: NodeResult> Copy for View<'_, F, N, R> {}
 
 /// The items of a tree that is not being changed; the input of its check.
 #[derive(Clone, Copy)]

@@ -4,72 +4,38 @@ use super::layout::internal_bit;
 use super::update::Patcher;
 use super::*;
 use crate::engine::Engines;
-use crate::engine::kit::{CannotPatch, Patch, Replaced};
-use crate::engine::testing::built;
-use crate::mem::{Frozen, Plain, Readable, Run};
-use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
+use crate::engine::kit::{Patch, Replaced};
+use crate::engine::testing::changes::{self, Random, TestedPatch};
+use crate::engine::testing::{
+    Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, hop, prefix, rib, spread,
+};
+use crate::mem::{Frozen, Plain, Run};
+use crate::net::{Bits, Ipv4, Ipv6, Prefix};
 
-fn hop(n: u32) -> NextHopId {
-    NextHopId::new(n).unwrap()
+type Changing<F, N, R> = changes::Changing<F, Patcher<F, N, R>>;
+
+impl<F: Family, N: Node, R: NodeResult> TestedPatch<F> for Patcher<F, N, R> {
+    /// Nodes and results.
+    fn in_use(&self) -> [usize; 2] {
+        Self::in_use(self)
+    }
+
+    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+        self.tree.lookup(addr)
+    }
 }
 
-fn prefix<F: Family>(text: &str) -> Prefix<F> {
-    text.parse().unwrap()
+/// Builds a tree with capacity for `spare` more nodes and results.
+fn changing<F: Family, N: Node, R: NodeResult>(rib: Rib<F>, spare: usize) -> Changing<F, N, R> {
+    let tree = TreeBitmap::<F, N, R>::compile(&rib, &()).unwrap();
+    let capacities = [tree.nodes.len() + spare, tree.results.len() + spare];
+    Changing::new(rib, Patcher::new(&tree, capacities).unwrap())
 }
 
-fn rib<F: Family>(routes: &[(&str, u32)]) -> Rib<F> {
-    routes.iter().map(|(p, n)| Route { prefix: prefix(p), next_hop: hop(*n) }).collect()
-}
-
-/// A RIB and a live tree kept equal; each change verifies the accounts.
-struct Changing<F: Family, N: Node, R: NodeResult> {
-    rib: Rib<F>,
-    patcher: Patcher<F, N, R>,
-    epoch: u64,
-}
-
-impl<F: Family, N: Node, R: NodeResult> Changing<F, N, R> {
-    /// Builds a tree with capacity for `spare` more nodes and results.
-    fn new(rib: Rib<F>, spare: usize) -> Self {
-        let tree = TreeBitmap::<F, N, R>::compile(&rib, &()).unwrap();
-        let capacities = [tree.nodes.len() + spare, tree.results.len() + spare];
-        Self { patcher: Patcher::new(&tree, capacities).unwrap(), rib, epoch: 1 }
-    }
-
-    /// Announces some routes in one commit; a next hop of 0 withdraws. Verifies the accounts with
-    /// removed items in the retire list, and then free.
-    fn set(&mut self, routes: &[(Prefix<F>, u32)]) -> Result<Replaced, CannotPatch> {
-        let mut changed = Vec::new();
-        for (prefix, raw) in routes {
-            match NextHopId::new(*raw) {
-                Some(next_hop) => drop(self.rib.insert(*prefix, next_hop)),
-                None => drop(self.rib.remove(*prefix)),
-            }
-            changed.push(*prefix);
-        }
-        let replaced = self.patcher.patch(&self.rib, &changed)?;
-        self.patcher.check(&self.rib).unwrap();
-        self.patcher.seal(self.epoch);
-        self.epoch += 1;
-        self.patcher.reclaim(self.epoch);
-        assert_eq!(self.patcher.retired_bytes(), 0);
-        self.patcher.check(&self.rib).unwrap();
-        Ok(replaced)
-    }
-
-    fn step(&mut self, text: &str, raw: u32) -> Replaced {
-        self.set(&[(prefix(text), raw)]).unwrap()
-    }
-
-    fn answer(&self, text: &str) -> u32 {
-        NextHopId::to_raw(self.patcher.tree.lookup(prefix::<F>(text).first()))
-    }
-
-    /// Verifies that the tree has as many nodes and results as a compiled one.
-    fn is_like_a_fresh_one(&self) {
-        let fresh = TreeBitmap::<F, N, R>::compile(&self.rib, &()).unwrap();
-        assert_eq!(self.patcher.in_use(), [fresh.nodes.len(), fresh.results.len()]);
-    }
+/// Verifies that the tree has as many nodes and results as a compiled one.
+fn is_like_a_fresh_one<F: Family, N: Node, R: NodeResult>(table: &mut Changing<F, N, R>) {
+    let fresh = TreeBitmap::<F, N, R>::compile(&table.rib, &()).unwrap();
+    assert_eq!(table.in_use(), [fresh.nodes.len(), fresh.results.len()]);
 }
 
 const EXAMPLE: [(&str, u32); 5] = [
@@ -99,27 +65,17 @@ fn the_readme_example() {
     tree.check(&rib).unwrap();
 }
 
-fn variants<F: Engines>(rib: &Rib<F>, each: &mut dyn FnMut(&dyn crate::engine::Checked<F>)) {
+fn variants<F: Engines>(rib: &Rib<F>, each: Test<'_, F>) {
     for options in ["", ":stride=4", ":result=32", ":stride=4:result=32"] {
         each(&*built(&alloc::format!("{NAME}{options}"), rib).unwrap());
     }
 }
 
-/// D16, D17: routes as long as the address, which at stride 4 are in a node at its end.
+/// At stride 4 the routes as long as the address are in a node at its end.
 #[test]
 fn edges_of_the_address() {
-    let mut rib6 = rib::<Ipv6>(&[("::/0", 1), ("::/128", 2), ("::/127", 3), ("8000::/1", 4)]);
-    rib6.insert(Prefix::from_bits_masked(u128::MAX, 128), hop(9)).unwrap();
-    variants(&rib6, &mut |engine| engine.check(&rib6).unwrap());
-    let ends = [("0.0.0.0/32", 1), ("255.255.255.255/32", 2), ("255.255.255.254/31", 3)];
-    let rib4 = rib::<Ipv4>(&ends);
-    variants(&rib4, &mut |engine| {
-        engine.check(&rib4).unwrap();
-        assert_eq!(engine.lookup(u32::MAX), Some(hop(2)));
-        assert_eq!(engine.lookup(u32::MAX - 1), Some(hop(3)));
-    });
-    let empty = Rib::<Ipv4>::new();
-    variants(&empty, &mut |engine| engine.check(&empty).unwrap());
+    edges_of_ipv4(variants);
+    edges_of_ipv6(variants);
 }
 
 #[test]
@@ -139,7 +95,7 @@ fn limits_are_errors() {
 /// The README's changes to its example: the nodes copied, and those shared by both trees.
 #[test]
 fn the_path_to_a_change_is_copied() {
-    let mut table = Changing::<Ipv4, Node16, u16>::new(rib(&EXAMPLE), 100);
+    let mut table = changing::<Ipv4, Node16, u16>(rib(&EXAMPLE), 100);
     let replaced = |nodes, leaves| Replaced { entries: 0, nodes, leaves };
     let nodes = |table: &Changing<Ipv4, Node16, u16>| {
         let nodes = &table.patcher.nodes;
@@ -162,14 +118,14 @@ fn the_path_to_a_change_is_copied() {
     assert_eq!(table.step("16.0.0.0/6", 8), replaced(0, 0));
     // All changes of a commit in one new tree.
     let changes = [("16.0.0.0/6", 0), ("167.0.0.0/8", 9), ("160.0.0.0/3", 0), ("0.0.0.0/0", 1)];
-    assert_eq!(table.set(&changes.map(|(p, n)| (prefix(p), n))), Ok(replaced(3, 1 + 2)));
-    table.is_like_a_fresh_one();
+    assert_eq!(table.set(&changes), Ok(replaced(3, 1 + 2)));
+    is_like_a_fresh_one(&mut table);
 }
 
 /// A replaced tree gives its old answers as long as readers may be in it.
 #[test]
 fn a_replaced_tree_keeps_its_answers() {
-    let mut table = Changing::<Ipv4, Node64, u16>::new(rib(&EXAMPLE), 1000);
+    let mut table = changing::<Ipv4, Node64, u16>(rib(&EXAMPLE), 1000);
     let tree = table.patcher.tree.clone();
     let (before, addr) = (table.patcher.root[0], 0xa7 << 24);
     let cover = prefix("160.0.0.0/3");
@@ -191,8 +147,8 @@ fn a_replaced_tree_keeps_its_answers() {
 #[test]
 fn no_room_is_no_change() {
     let rib = rib::<Ipv4>(&[("10.0.0.0/8", 1), ("10.0.0.0/24", 2)]);
-    let mut table = Changing::<Ipv4, Node64, u16>::new(rib.clone(), 5);
-    let before = (table.patcher.in_use(), table.patcher.root[0]);
+    let mut table = changing::<Ipv4, Node64, u16>(rib, 5);
+    let before = table.patcher.root[0];
     for changes in [
         &[("11.0.0.0/8", 1), ("12.0.0.0/8", 65_536)][..],
         // The capacity for nodes suffices for the path, but not for the root; that for results for
@@ -201,102 +157,51 @@ fn no_room_is_no_change() {
         &[("10.0.0.0/32", 3), ("10.0.0.0/24", 0), ("10.128.0.0/32", 5)],
         &[("10.0.0.0/19", 3), ("10.0.0.0/20", 3), ("10.0.0.0/21", 3), ("10.0.0.0/22", 3)],
     ] {
-        let changes: Vec<_> = changes.iter().map(|(p, n)| (prefix(p), *n)).collect();
-        assert_eq!(table.set(&changes), Err(CannotPatch), "{changes:?}");
-        table.rib = rib.clone();
-        table.patcher.check(&rib).unwrap();
-        assert_eq!((table.patcher.in_use(), table.patcher.root[0]), before);
+        table.refuse(changes);
+        assert_eq!(table.patcher.root[0], before);
     }
     table.step("10.0.0.0/24", 0);
     table.step("10.0.0.0/9", 3);
 }
 
-/// D11, D12, V1: the default route first, last and withdrawn; covers over specifics.
 #[test]
 fn covers_spare_their_specifics() {
-    let mut table = Changing::<Ipv4, Node16, u16>::new(Rib::new(), 100);
-    table.step("0.0.0.0/0", 1);
-    table.step("10.0.0.255/32", 2);
-    table.step("10.0.0.0/8", 3);
-    assert_eq!((table.answer("10.0.0.255/32"), table.answer("10.0.0.254/32")), (2, 3));
-    table.step("0.0.0.0/0", 0);
-    table.step("10.0.0.0/16", 4);
-    table.step("0.0.0.0/0", 5);
-    assert_eq!((table.answer("10.0.0.255/32"), table.answer("10.0.0.254/32")), (2, 4));
-    assert_eq!((table.answer("10.1.0.0/32"), table.answer("9.0.0.0/32")), (3, 5));
+    let table = changing::<Ipv4, Node16, u16>(Rib::new(), 100);
+    changes::covers_spare_their_specifics(table, Some("0.0.0.0/0"));
 }
 
-/// F1, R3, R1: withdrawals in a chain of covers, of all but one route, of host routes at both ends.
 #[test]
 fn withdrawals_show_the_right_cover() {
-    let routes = [
-        ("10.0.0.0/22", 1),
-        ("10.0.0.0/23", 2),
-        ("10.0.0.0/24", 3),
-        ("0.0.0.0/32", 5),
-        ("255.255.255.255/32", 6),
-    ];
-    let mut table = Changing::<Ipv4, Node64, u16>::new(rib(&routes), 100);
-    table.step("10.0.0.0/23", 0);
-    assert_eq!((table.answer("10.0.1.0/32"), table.answer("10.0.0.0/32")), (1, 3));
-    table.step("10.0.0.0/23", 0);
-    table.step("0.0.0.0/32", 0);
-    table.step("255.255.255.255/32", 0);
-    table.step("10.0.0.0/24", 0);
-    assert_eq!(table.answer("10.0.0.0/32"), 1);
-    table.step("10.0.0.0/22", 0);
-    table.step("10.9.0.0/22", 0);
+    changes::withdrawals_show_the_right_cover(|rib| changing::<Ipv4, Node64, u16>(rib, 100));
 }
 
-/// D1, D3, R2: repeated adding and deleting takes no more memory; a drained tree frees everything.
+/// A drained tree frees everything.
 #[test]
 fn runs_are_used_again() {
-    let mut table = Changing::<Ipv6, Node16, u32>::new(rib(&[("2001:db8::/32", 1)]), 1 << 16);
-    let mut sizes = Vec::new();
-    for round in 0..40u32 {
-        for i in 0..60u32 {
-            let bits = 0x2001_0db8 << 96 | u128::from(i.wrapping_mul(0x9e37_79b9)) << 40;
-            let prefix = Prefix::from_bits_masked(bits, 40 + (i % 89) as u8);
-            table.set(&[(prefix, 1 + round % 2)]).unwrap();
-        }
-        let prefixes: Vec<_> = table.rib.iter().map(|route| route.prefix).skip(1).collect();
-        for prefix in prefixes {
-            table.set(&[(prefix, 0)]).unwrap();
-        }
-        let tree = &table.patcher.tree;
-        sizes.push((tree.nodes.count(), tree.results.count()));
-        assert_eq!(table.patcher.in_use(), [8, 2]);
-    }
-    assert!(sizes[4] == sizes[39], "memory grows: {sizes:?}");
+    let mut table = changing::<Ipv6, Node16, u32>(rib(&[("2001:db8::/32", 1)]), 1 << 16);
+    let prefix = |i: u32| {
+        let bits = 0x2001_0db8 << 96 | u128::from(i.wrapping_mul(0x9e37_79b9)) << 40;
+        Prefix::from_bits_masked(bits, 40 + (i % 89) as u8)
+    };
+    changes::memory_is_used_again(&mut table, &(0..60).map(prefix).collect::<Vec<_>>());
+    assert_eq!(table.in_use(), [8, 2]);
     table.step("2001:db8::/32", 0);
-    assert_eq!(table.patcher.in_use(), [1, 1]);
+    assert_eq!(table.in_use(), [1, 1]);
 }
 
-/// Random announcements and withdrawals, at both ends and around the strides.
-fn random_changes<F: Family, N: Node, R: NodeResult>(steps: u32) {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) % below
+/// Changes at both ends and around the strides.
+fn random_changes<F: Family, N: Node, R: NodeResult>(commits: u32) {
+    let mut table = changing::<F, N, R>(Rib::new(), 1 << 16);
+    let prefixes = |random: &mut Random| {
+        let high = u128::from(random.below(4)) << (F::WIDTH - 2);
+        let low = u128::from(random.below(4)) << (F::WIDTH - 24) | u128::from(random.below(8));
+        let ends = [0, 1, 23, 24, 30, 31, 32, 127, 128, random.below(129)];
+        let len = (ends[random.below(10) as usize] as u8).min(F::WIDTH);
+        Prefix::from_bits_masked(F::Bits::from_u128(high | low), len)
     };
-    let mut table = Changing::<F, N, R>::new(Rib::new(), 1 << 16);
-    for step in 0..steps {
-        let mut changes = Vec::new();
-        for _ in 0..1 + random(4) * random(4) {
-            let high = u128::from(random(4)) << (F::WIDTH - 2);
-            let low = u128::from(random(4)) << (F::WIDTH - 24) | u128::from(random(8));
-            let ends = [0, 1, 23, 24, 30, 31, 32, 127, 128, random(129)];
-            let len = (ends[random(10) as usize] as u8).min(F::WIDTH);
-            let prefix = Prefix::from_bits_masked(F::Bits::from_u128(high | low), len);
-            let withdrawn = random(2) == 0 || step > steps - steps / 8;
-            changes.push((prefix, if withdrawn { 0 } else { 1 + random(5) as u32 }));
-        }
-        table.set(&changes).unwrap();
-        table.is_like_a_fresh_one();
-    }
-    let all: Vec<_> = table.rib.iter().map(|route| (route.prefix, 0)).collect();
-    table.set(&all).unwrap();
-    assert_eq!(table.patcher.in_use(), [1, 1]);
+    let hops = [0, 0, 0, 0, 0, 1, 2, 3, 4, 5];
+    changes::random_changes(&mut table, commits, &hops, prefixes, is_like_a_fresh_one);
+    assert_eq!(table.in_use(), [1, 1]);
 }
 
 #[test]
@@ -316,11 +221,10 @@ fn check_finds_damage() {
     }
     let rib = rib::<Ipv4>(&EXAMPLE);
     let good = Tree::compile(&rib, &()).unwrap();
-    good.check(&rib).unwrap();
     fn end<T: Plain>(array: &[T], len: usize) -> Frozen<T> {
         array[..len].into()
     }
-    let damage: [fn(&mut Tree); 15] = [
+    let damage: &[fn(&mut Tree)] = &[
         |t| t.results[2] = 9,
         |t| t.results[0] = 1,
         |t| t.results[3] = 0,
@@ -337,16 +241,11 @@ fn check_finds_damage() {
         |t| t.nodes[2] = node(1 << 4, 1 << 7, false, 1, 4),
         |t| t.nodes = [&t.nodes[..], &[Node16::EMPTY]].concat().as_slice().into(),
     ];
-    for (i, damage) in damage.into_iter().enumerate() {
-        let mut bad = good.clone();
-        damage(&mut bad);
-        assert!(bad.check(&rib).is_err(), "damage {i}");
-    }
+    check_finds(&good, &rib, damage);
     let unused = Unused { nodes: alloc::vec![Run { start: 2, count: 1 }], results: Vec::new() };
     let TreeBitmap { nodes, results, root, .. } = &good;
     let slices = Slices { nodes, results, root };
     assert!(check::check(slices, unused, &rib).is_err(), "free and in use");
-    assert!(good.check(&Rib::new()).is_err(), "another RIB");
 }
 
 /// An end node appears and disappears with the longest prefix inside it. On one level and on
@@ -354,7 +253,7 @@ fn check_finds_damage() {
 #[test]
 fn end_nodes_change_their_kind() {
     let routes = [("16.0.0.0/4", 1), ("32.0.0.0/4", 2)];
-    let mut table = Changing::<Ipv4, Node16, u16>::new(rib(&routes), 200);
+    let mut table = changing::<Ipv4, Node16, u16>(rib(&routes), 200);
     let root = |table: &Changing<Ipv4, Node16, u16>| {
         table.patcher.nodes[table.patcher.root[0] as usize].bitmaps()
     };
@@ -381,23 +280,8 @@ fn check_detects_a_missing_hidden_route() {
 #[test]
 fn levels_agree() {
     fn agree<F: Engines>() {
-        let rib: Rib<F> = (0..3000u32)
-            .map(|i| {
-                let high = u128::from(i.wrapping_mul(0x9e37_79b9)) << (F::WIDTH - 32);
-                let bits = F::Bits::from_u128(high | u128::from(i));
-                let len = 2 + (i % u32::from(F::WIDTH - 1)) as u8;
-                Route { prefix: Prefix::from_bits_masked(bits, len), next_hop: hop(1 + i % 30) }
-            })
-            .collect();
-        let keys: Vec<F::Bits> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
-        let expected: Vec<_> = rib.ranges().flat_map(|range| [range.next_hop(); 2]).collect();
-        variants(&rib, &mut |engine| {
-            for simd in Simd::available() {
-                let mut out = alloc::vec![None; keys.len()];
-                engine.lookup_batch_with(simd, &keys, &mut out);
-                assert!(out == expected, "{} at {}", engine.variant(), simd.level());
-            }
-        });
+        let rib = spread::<F>(2..=F::WIDTH, 30);
+        variants(&rib, &mut |engine| batches_agree(engine, &rib));
     }
     agree::<Ipv4>();
     agree::<Ipv6>();

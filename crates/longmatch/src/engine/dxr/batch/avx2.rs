@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use super::super::direct::{DirectView, Tables};
 use super::super::layout::{Format, View};
-use super::scalar;
+use crate::engine::kit::in_flight::in_groups;
 use crate::net::NextHopId;
 
 /// Lanes of a vector.
@@ -27,7 +27,7 @@ pub(super) fn lookup_batch<E: Format<Word = u32>, V: DirectView>(
             store(&mut out[v * LANES..], hops[v]);
         }
     }
-    scalar::in_flight(dxr, rest, out_rest);
+    in_groups(dxr, rest, out_rest);
 }
 
 /// 8 addresses.

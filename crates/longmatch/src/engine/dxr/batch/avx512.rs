@@ -18,7 +18,8 @@ use core::arch::x86_64::*;
 use super::super::Batch;
 use super::super::direct::{DirectView, Tables};
 use super::super::layout::{Format, View};
-use super::{line, scalar};
+use super::line;
+use crate::engine::kit::in_flight::in_groups;
 use crate::net::NextHopId;
 
 /// Lanes of a vector.
@@ -42,7 +43,7 @@ pub(super) fn lookup_batch<E: Format<Word = u32>, V: DirectView>(
     for (keys, out) in groups.iter().zip(out_groups) {
         group(dxr, keys, out);
     }
-    scalar::in_flight(dxr, rest, out_rest);
+    in_groups(dxr, rest, out_rest);
 }
 
 #[inline]

@@ -8,7 +8,7 @@ use core::arch::x86_64::*;
 
 use super::super::direct::{DirectView, Tables};
 use super::super::layout::{Format, View};
-use super::scalar;
+use crate::engine::kit::in_flight::in_groups;
 use crate::net::NextHopId;
 
 /// Lanes of a vector.
@@ -30,7 +30,7 @@ pub(super) fn lookup_batch<E: Format<Word = u128>, V: DirectView>(
     for (keys, out) in groups.iter().zip(out_groups) {
         group(dxr, keys, out);
     }
-    scalar::in_flight(dxr, rest, out_rest);
+    in_groups(dxr, rest, out_rest);
 }
 
 /// 128-bit numbers, as separate upper and lower halves.

@@ -24,11 +24,11 @@ mod scalar;
 use super::Batch;
 use super::direct::DirectView;
 use super::layout::{Format, Long, Original, View, Wide, Xl};
-use super::lookup;
+use crate::engine::kit::in_flight;
 use crate::net::NextHopId;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::simd::Level;
-use crate::simd::{Simd, Work};
+use crate::simd::Simd;
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<E: Format, V: DirectView>(
@@ -38,42 +38,9 @@ pub(super) fn lookup_batch<E: Format, V: DirectView>(
     out: &mut [Option<NextHopId>],
 ) {
     if dxr.batch == Batch::Each {
-        simd.run(Each { dxr, addrs, out });
+        in_flight::run_each(dxr, simd, addrs, out);
     } else if !E::vectors(dxr, simd, addrs, out) {
-        simd.run(InFlight { dxr, addrs, out });
-    }
-}
-
-/// One address at a time.
-struct Each<'a, E: Format, V: DirectView> {
-    dxr: View<'a, E, V>,
-    addrs: &'a [E::Word],
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<E: Format, V: DirectView> Work for Each<'_, E, V> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (key, out) in self.addrs.iter().zip(self.out) {
-            *out = lookup::lookup(self.dxr, *key);
-        }
-    }
-}
-
-struct InFlight<'a, E: Format, V: DirectView> {
-    dxr: View<'a, E, V>,
-    addrs: &'a [E::Word],
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<E: Format, V: DirectView> Work for InFlight<'_, E, V> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        scalar::in_flight(self.dxr, self.addrs, self.out);
+        in_flight::run(dxr, simd, addrs, out);
     }
 }
 

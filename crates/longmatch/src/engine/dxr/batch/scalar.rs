@@ -7,25 +7,66 @@
 use super::super::direct::DirectView;
 use super::super::layout::{Chunk, Format, View, Word};
 use super::super::lookup::{self, Ranges};
+use crate::engine::kit::in_flight::InGroups;
 use crate::net::NextHopId;
 
-/// Addresses in a group. A power of two: masking positions with it proves to the compiler that they
-/// are in range.
+/// Addresses in a group.
 const GROUP: usize = 64;
 
-#[inline(always)]
-pub(super) fn in_flight<E: Format, V: DirectView>(
-    dxr: View<'_, E, V>,
-    addrs: &[E::Word],
-    out: &mut [Option<NextHopId>],
-) {
-    let (groups, rest) = addrs.as_chunks::<GROUP>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
-    for (keys, out) in groups.iter().zip(out_groups) {
-        group(dxr, keys, out);
+impl<E: Format, V: DirectView> InGroups<GROUP> for View<'_, E, V> {
+    type Addr = E::Word;
+
+    #[inline(always)]
+    fn one(self, key: E::Word) -> Option<NextHopId> {
+        lookup::lookup(self, key)
     }
-    for (key, out) in rest.iter().zip(out_rest) {
-        *out = lookup::lookup(dxr, *key);
+
+    #[inline(always)]
+    fn group(self, keys: &[E::Word; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
+        let entries = keys.map(|key| lookup::direct(self, key));
+        let mut long = Searches::<E::Word>::new();
+        let mut short = Searches::<u16>::new();
+        let (words, halves) = (Ranges::long(self), Ranges::short(self));
+        for i in 0..GROUP {
+            let (key, entry) = (keys[i], entries[i]);
+            out[i] = NextHopId::new(E::base(entry));
+            let has_ranges = E::size_field(entry) != 0;
+            if E::SHORT {
+                let (first, size) = (E::base(entry) as usize, E::size_field(entry) as usize + 1);
+                let is_short = has_ranges & E::is_short(entry);
+                let chunk = Chunk { first: 2 * first, size, short: true };
+                short.push(is_short, i, chunk, key.short_probe(self.k));
+                let chunk = Chunk { first, size, short: false };
+                let is_long = has_ranges & !E::is_short(entry);
+                long.push(is_long, i, chunk, key.probe(self.k, self.hop_bits));
+            } else {
+                let has_ranges = E::size_field(entry) != 0;
+                let chunk = if E::XL && !has_ranges {
+                    Chunk { first: 0, size: 1, short: false }
+                } else {
+                    lookup::chunk(self, entry)
+                };
+                long.push(has_ranges, i, chunk, key.probe(self.k, self.hop_bits));
+            }
+        }
+        for j in 0..short.count {
+            halves.prefetch((short.lower[j % GROUP] + short.size[j % GROUP] / 2) as usize);
+        }
+        for j in 0..long.count {
+            words.prefetch((long.lower[j % GROUP] + long.size[j % GROUP] / 2) as usize);
+        }
+        short.run(halves);
+        long.run(words);
+        for j in 0..short.count {
+            let range = halves.at(short.lower[j % GROUP] as usize);
+            out[usize::from(short.position[j % GROUP]) % GROUP] =
+                NextHopId::new(u32::from(range & 0xff));
+        }
+        for j in 0..long.count {
+            let range = words.at(long.lower[j % GROUP] as usize);
+            out[usize::from(long.position[j % GROUP]) % GROUP] =
+                NextHopId::new(range.hop(self.hop_bits));
+        }
     }
 }
 
@@ -75,57 +116,5 @@ impl<R: Copy + Ord + Default> Searches<R> {
                 self.size[j] -= half;
             }
         }
-    }
-}
-
-#[inline(always)]
-fn group<E: Format, V: DirectView>(
-    dxr: View<'_, E, V>,
-    keys: &[E::Word; GROUP],
-    out: &mut [Option<NextHopId>; GROUP],
-) {
-    let entries = keys.map(|key| lookup::direct(dxr, key));
-    let mut long = Searches::<E::Word>::new();
-    let mut short = Searches::<u16>::new();
-    let (words, halves) = (Ranges::long(dxr), Ranges::short(dxr));
-    for i in 0..GROUP {
-        let (key, entry) = (keys[i], entries[i]);
-        out[i] = NextHopId::new(E::base(entry));
-        let has_ranges = E::size_field(entry) != 0;
-        if E::SHORT {
-            let (first, size) = (E::base(entry) as usize, E::size_field(entry) as usize + 1);
-            let is_short = has_ranges & E::is_short(entry);
-            let chunk = Chunk { first: 2 * first, size, short: true };
-            short.push(is_short, i, chunk, key.short_probe(dxr.k));
-            let chunk = Chunk { first, size, short: false };
-            let is_long = has_ranges & !E::is_short(entry);
-            long.push(is_long, i, chunk, key.probe(dxr.k, dxr.hop_bits));
-        } else {
-            let has_ranges = E::size_field(entry) != 0;
-            let chunk = if E::XL && !has_ranges {
-                Chunk { first: 0, size: 1, short: false }
-            } else {
-                lookup::chunk(dxr, entry)
-            };
-            long.push(has_ranges, i, chunk, key.probe(dxr.k, dxr.hop_bits));
-        }
-    }
-    for j in 0..short.count {
-        halves.prefetch((short.lower[j % GROUP] + short.size[j % GROUP] / 2) as usize);
-    }
-    for j in 0..long.count {
-        words.prefetch((long.lower[j % GROUP] + long.size[j % GROUP] / 2) as usize);
-    }
-    short.run(halves);
-    long.run(words);
-    for j in 0..short.count {
-        let range = halves.at(short.lower[j % GROUP] as usize);
-        out[usize::from(short.position[j % GROUP]) % GROUP] =
-            NextHopId::new(u32::from(range & 0xff));
-    }
-    for j in 0..long.count {
-        let range = words.at(long.lower[j % GROUP] as usize);
-        out[usize::from(long.position[j % GROUP]) % GROUP] =
-            NextHopId::new(range.hop(dxr.hop_bits));
     }
 }

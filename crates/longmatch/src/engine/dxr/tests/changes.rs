@@ -3,50 +3,34 @@
 use super::super::update::Patcher;
 use super::*;
 use crate::engine::kit::{CannotPatch, Patch, Replaced};
+use crate::engine::testing::changes::{self, Random, TestedPatch};
+use crate::engine::testing::prefix;
 
-/// A table that changes, and its routes.
-struct Changing<E: Format, T: FrozenDirect> {
-    patcher: Patcher<E, T>,
-    rib: Rib<E::Family>,
-    config: Config,
-    epoch: u64,
+type Changing<E, T> = changes::Changing<<E as Format>::Family, Patcher<E, T>>;
+
+impl<E: Format, T: FrozenDirect> TestedPatch<E::Family> for Patcher<E, T> {
+    /// Words, and entries of the second level.
+    fn in_use(&self) -> [usize; 2] {
+        let [free_words, free_blocks] = self.unused();
+        let direct = self.direct.levels();
+        let [words, entries] = items(direct, &self.ranges);
+        let x = if let Levels::Split { x, .. } = direct { x } else { 0 };
+        [words - free_words, entries - (free_blocks << x)]
+    }
+
+    fn lookup(&self, addr: E::Word) -> Option<NextHopId> {
+        self.dxr.lookup(addr)
+    }
 }
 
-impl<E: Format, T: FrozenDirect> Changing<E, T> {
-    /// Builds a table with capacity for `spare` more words.
-    fn new(rib: Rib<E::Family>, config: Config, spare: usize) -> Self {
-        let dxr = Dxr::<E, T>::compile(&rib, &config).unwrap();
-        let patcher = Patcher::new(&dxr, dxr.ranges.len() + spare).unwrap();
-        Self { patcher, rib, config, epoch: 1 }
-    }
-
-    /// Changes some routes in one patch, where 0 withdraws, and verifies everything.
-    fn set(&mut self, routes: &[(Prefix<E::Family>, u32)]) -> Result<Replaced, CannotPatch> {
-        let mut changed = Vec::new();
-        for (prefix, raw) in routes {
-            match NextHopId::new(*raw) {
-                Some(next_hop) => drop(self.rib.insert(*prefix, next_hop)),
-                None => drop(self.rib.remove(*prefix)),
-            }
-            changed.push(*prefix);
-        }
-        let replaced = self.patcher.patch(&self.rib, &changed)?;
-        // First with the old objects in the retire list, then with them free.
-        self.patcher.check(&self.rib).unwrap();
-        self.patcher.seal(self.epoch);
-        self.epoch += 1;
-        self.patcher.reclaim(self.epoch);
-        assert_eq!(self.patcher.retired_bytes(), 0);
-        self.patcher.check(&self.rib).unwrap();
-        Ok(replaced)
-    }
-
-    /// Words and entries of the second level that are in use.
-    fn used(&self) -> [usize; 2] {
-        let [free_words, free_blocks] = self.patcher.unused();
-        let [words, entries] = items(self.patcher.direct.levels(), &self.patcher.ranges);
-        [words - free_words, entries - (free_blocks << self.config.x)]
-    }
+/// Builds a table with capacity for `spare` more words.
+fn changing<E: Format, T: FrozenDirect>(
+    rib: Rib<E::Family>,
+    config: Config,
+    spare: usize,
+) -> Changing<E, T> {
+    let dxr = Dxr::<E, T>::compile(&rib, &config).unwrap();
+    Changing::<E, T>::new(rib, Patcher::new(&dxr, dxr.ranges.len() + spare).unwrap())
 }
 
 /// Words and entries of the second level.
@@ -58,10 +42,6 @@ fn items<W>(direct: Levels<'_>, ranges: &[W]) -> [usize; 2] {
     [ranges.len(), entries]
 }
 
-fn net(text: &str) -> Prefix<Ipv4> {
-    text.parse().unwrap()
-}
-
 fn replaced(entries: u64, nodes: u64, leaves: u64) -> Result<Replaced, CannotPatch> {
     Ok(Replaced { entries, nodes, leaves })
 }
@@ -69,93 +49,86 @@ fn replaced(entries: u64, nodes: u64, leaves: u64) -> Result<Replaced, CannotPat
 /// The update table of the README holds.
 #[test]
 fn only_what_a_change_affects_is_replaced() {
-    let mut table = Changing::<Original, Single>::new(example(), config(16), 1000);
-    assert_eq!(table.used(), [6, 0]);
+    let mut table = changing::<Original, Single>(example(), config(16), 1000);
+    assert_eq!(table.in_use(), [6, 0]);
     // 10.1 shared its chunk with 10.0, and shares it again.
-    assert_eq!(table.set(&[(net("10.1.64.0/20"), 4)]), replaced(1, 0, 3));
-    assert_eq!(table.used(), [8, 0]);
-    assert_eq!(table.set(&[(net("10.1.64.0/20"), 2)]), replaced(1, 0, 0));
-    assert_eq!(table.used(), [6, 0]);
+    assert_eq!(table.set(&[("10.1.64.0/20", 4)]), replaced(1, 0, 3));
+    assert_eq!(table.in_use(), [8, 0]);
+    assert_eq!(table.set(&[("10.1.64.0/20", 2)]), replaced(1, 0, 0));
+    assert_eq!(table.in_use(), [6, 0]);
     // A long chunk becomes a next hop.
-    assert_eq!(table.set(&[(net("10.3.0.128/25"), 0)]), replaced(1, 0, 0));
-    assert_eq!(table.used(), [3, 0]);
+    assert_eq!(table.set(&[("10.3.0.128/25", 0)]), replaced(1, 0, 0));
+    assert_eq!(table.in_use(), [3, 0]);
     // Builds the chunks of a /8, of which two are equal.
-    assert_eq!(table.set(&[(net("10.0.0.0/8"), 9)]), replaced(256, 0, 5));
-    assert_eq!(table.set(&[(net("10.0.0.0/8"), 9)]), replaced(0, 0, 0));
+    assert_eq!(table.set(&[("10.0.0.0/8", 9)]), replaced(256, 0, 5));
+    assert_eq!(table.set(&[("10.0.0.0/8", 9)]), replaced(0, 0, 0));
     // Chunks that a longer route covers are unchanged.
-    assert_eq!(table.set(&[(net("0.0.0.0/0"), 5)]), replaced(65_536 - 256, 0, 0));
+    assert_eq!(table.set(&[("0.0.0.0/0", 5)]), replaced(65_536 - 256, 0, 0));
     // Two changes in one commit that cancel out.
-    let back = [(net("10.2.0.0/24"), 9), (net("10.2.0.0/24"), 3)];
+    let back = [("10.2.0.0/24", 9), ("10.2.0.0/24", 3)];
     assert_eq!(table.set(&back), replaced(0, 0, 0));
     // Two chunks become equal in one commit; one of them was stored before.
-    let equal = [(net("10.2.0.0/24"), 0), (net("10.2.64.0/20"), 2)];
+    let equal = [("10.2.0.0/24", 0), ("10.2.64.0/20", 2)];
     assert_eq!(table.set(&equal), replaced(1, 0, 0));
-    assert_eq!(table.used(), [2, 0]);
+    assert_eq!(table.in_use(), [2, 0]);
 }
 
 /// In two levels a block is built once for all changes of its entries.
 #[test]
 fn blocks_are_shared() {
     let two_levels = Config { x: 4, ..config(12) };
-    let mut table = Changing::<Original, Split>::new(example(), two_levels, 1000);
-    let [words, entries] = table.used();
-    let several = [(net("10.17.64.0/20"), 2), (net("10.18.0.0/24"), 3), (net("10.16.64.0/20"), 2)];
+    let mut table = changing::<Original, Split>(example(), two_levels, 1000);
+    let [words, entries] = table.in_use();
+    let several = [("10.17.64.0/20", 2), ("10.18.0.0/24", 3), ("10.16.64.0/20", 2)];
     assert_eq!(table.set(&several), replaced(1, 1, 0));
-    assert_eq!(table.used(), [words, entries + 16]);
+    assert_eq!(table.in_use(), [words, entries + 16]);
     // With this change the block equals that of 10.0 to 10.15.
-    assert_eq!(table.set(&[(net("10.19.0.128/25"), 3)]), replaced(1, 0, 0));
-    assert_eq!(table.used(), [words, entries]);
+    assert_eq!(table.set(&[("10.19.0.128/25", 3)]), replaced(1, 0, 0));
+    assert_eq!(table.in_use(), [words, entries]);
     // One store for each block.
-    assert_eq!(table.set(&[(net("10.0.0.0/8"), 9)]), replaced(16, 2, 3 + 2 + 3));
-    assert_eq!(table.used(), [words, entries]);
+    assert_eq!(table.set(&[("10.0.0.0/8", 9)]), replaced(16, 2, 3 + 2 + 3));
+    assert_eq!(table.in_use(), [words, entries]);
 }
 
 /// A change that exceeds the capacity has no effect.
 #[test]
 fn no_room_is_no_change() {
-    let mut table = Changing::<Original, Single>::new(example(), config(16), 3);
+    let mut table = changing::<Original, Single>(example(), config(16), 3);
     for changes in [
         // The first change alone fits.
-        &[(net("10.1.64.0/20"), 4), (net("10.2.0.0/24"), 4), (net("10.3.0.128/25"), 4)][..],
-        &[(net("10.1.64.0/20"), 4), (net("10.1.64.0/20"), 65_536)],
-        &[(net("10.0.72.0/24"), 65_536)],
+        &[("10.1.64.0/20", 4), ("10.2.0.0/24", 4), ("10.3.0.128/25", 4)][..],
+        &[("10.1.64.0/20", 4), ("10.1.64.0/20", 65_536)],
+        &[("10.0.72.0/24", 65_536)],
     ] {
-        assert_eq!(table.set(changes), Err(CannotPatch));
-        table.rib = example();
-        table.patcher.check(&table.rib).unwrap();
-        assert_eq!(table.used(), [6, 0]);
+        table.refuse(changes);
+        assert_eq!(table.in_use(), [6, 0]);
     }
-    assert_eq!(table.set(&[(net("10.1.64.0/20"), 4)]), replaced(1, 0, 3));
+    assert_eq!(table.set(&[("10.1.64.0/20", 4)]), replaced(1, 0, 3));
     // More chunks than are patched in place.
-    let mut table = Changing::<Wide, Split>::new(example(), Config { x: 9, ..config(9) }, 99);
-    let used = table.used();
-    assert_eq!(table.set(&[(net("0.0.0.0/1"), 5)]), Err(CannotPatch));
-    table.rib.remove(net("0.0.0.0/1"));
-    assert_eq!(table.used(), used);
-    table.set(&[(net("0.0.0.0/2"), 5)]).unwrap();
+    let mut table = changing::<Wide, Split>(example(), Config { x: 9, ..config(9) }, 99);
+    table.refuse(&[("0.0.0.0/1", 5)]);
+    table.set(&[("0.0.0.0/2", 5)]).unwrap();
 }
 
 /// Blocks do not exceed their capacity.
 #[test]
 fn refused_blocks_change_nothing() {
-    let mut table = Changing::<Wide, Split>::new(Rib::new(), Config { x: 2, ..config(14) }, 99);
+    let mut table = changing::<Wide, Split>(Rib::new(), Config { x: 2, ..config(14) }, 99);
     let place = |i: u32| Prefix::from_bits_masked(i << 18, 16);
     let too_many: Vec<_> = (0..40).map(|i| (place(i), 1 + i)).collect();
-    assert_eq!(table.set(&too_many), Err(CannotPatch));
-    (table.rib, table.epoch) = (Rib::new(), 9);
-    table.patcher.check(&table.rib).unwrap();
-    assert_eq!(table.used(), [0, 4]);
+    table.refuse(&too_many);
+    assert_eq!(table.in_use(), [0, 4]);
     table.set(&too_many[..10]).unwrap();
-    assert_eq!(table.used(), [0, 44]);
+    assert_eq!(table.in_use(), [0, 44]);
 }
 
 /// A chunk must begin within reach of the base; capacity beyond is not used.
 #[test]
 fn no_chunk_begins_beyond_the_base() {
-    let mut table = Changing::<Original, Single>::new(example(), config(16), 1 << 20);
+    let mut table = changing::<Original, Single>(example(), config(16), 1 << 20);
     let ranges = &mut table.patcher.ranges;
     ranges.extend((1 << 19) - ranges.len() - 1).unwrap();
-    let changed = net("10.3.0.128/25");
+    let changed = prefix("10.3.0.128/25");
     table.rib.insert(changed, hop(4)).unwrap();
     assert_eq!(table.patcher.patch(&table.rib, &[changed]), replaced(1, 0, 3));
     assert_eq!(table.patcher.ranges.len(), (1 << 19) + 2);
@@ -170,21 +143,19 @@ fn no_chunk_begins_beyond_the_base() {
 fn long_chunks_change() {
     let place = |i: u128| Prefix::<Ipv6>::from_bits_masked(1 + 2 * i, 128);
     let rib = |count| (0..count).map(|i| Route { prefix: place(i), next_hop: hop(7) }).collect();
-    let mut table = Changing::<Xl, Single>::new(rib(5000), config(16), 1 << 20);
-    assert_eq!(table.used(), [10_002, 0]);
+    let mut table = changing::<Xl, Single>(rib(5000), config(16), 1 << 20);
+    assert_eq!(table.in_use(), [10_002, 0]);
     assert_eq!(table.set(&[(place(3), 8)]), replaced(1, 0, 10_001));
     assert_eq!(table.set(&[(place(5000), 8)]), replaced(1, 0, 10_003));
-    assert_eq!(table.used(), [10_004, 0]);
+    assert_eq!(table.in_use(), [10_004, 0]);
     let fewer: Vec<_> = (4000..5001).map(|i| (place(i), 0)).collect();
     assert_eq!(table.set(&fewer), replaced(1, 0, 8001));
-    assert_eq!(table.used(), [8001, 0]);
-    let mut table = Changing::<Xl, Single>::new(rib(20_000), config(16), 1 << 20);
-    assert_eq!(table.set(&[(place(3), 8)]), Err(CannotPatch));
-    table.rib = rib(20_000);
-    table.patcher.check(&table.rib).unwrap();
+    assert_eq!(table.in_use(), [8001, 0]);
+    let mut table = changing::<Xl, Single>(rib(20_000), config(16), 1 << 20);
+    table.refuse(&[(place(3), 8)]);
     let fewer: Vec<_> = (100..20_000).map(|i| (place(i), 0)).collect();
     assert_eq!(table.set(&fewer), replaced(1, 0, 201));
-    assert_eq!(table.used(), [201, 0]);
+    assert_eq!(table.in_use(), [201, 0]);
     let many: Vec<_> = (0..10_000).map(|i| (place(i), 9)).collect();
     assert_eq!(table.set(&many), replaced(1, 0, 20_001));
     assert_eq!(
@@ -200,39 +171,22 @@ fn accounts_are_exact() {
     fn follow<E: Format, T: FrozenDirect>(d: u8, x: u8, hops_k: bool, base: u128) {
         let config = Config { x, hops_k, ..config(d) };
         let width = E::Family::WIDTH;
-        let mut table = Changing::<E, T>::new(Rib::new(), config, 1 << 18);
-        let empty = table.used();
-        let mut seed = u64::from(d) + 1;
-        let mut random = |below: u64| {
-            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            (seed >> 33) % below
+        let mut table = changing::<E, T>(Rib::new(), config, 1 << 18);
+        let empty = table.in_use()[0];
+        let prefixes = |random: &mut Random| {
+            let len = width - random.below(u64::from(width - d.max(8)) + 4) as u8;
+            let high = u128::from(random.below(64)) << (width - 20);
+            let low = u128::from(random.below(1 << 12)) << (width - 32);
+            Prefix::from_bits_masked(Bits::from_u128(high | low | base), len)
         };
-        for _ in 0..100 {
-            let changes: Vec<_> = (0..1 + random(3))
-                .map(|_| {
-                    let len = width - random(u64::from(width - d.max(8)) + 4) as u8;
-                    let bits = u128::from(random(64)) << (width - 20)
-                        | u128::from(random(1 << 12)) << (width - 32)
-                        | base;
-                    let hops = [0, 1, 2, 3, 255, 256];
-                    let raw = hops[random(6) as usize];
-                    (Prefix::from_bits_masked(Bits::from_u128(bits), len), raw)
-                })
-                .collect();
-            table.set(&changes).unwrap();
+        let is_like_a_fresh_one = |table: &mut Changing<E, T>| {
             let fresh = Dxr::<E, T>::compile(&table.rib, &config).unwrap();
-            assert_eq!(
-                table.used(),
-                items(fresh.direct.levels(), &fresh.ranges),
-                "d = {d}, x = {x}"
-            );
-        }
-        assert!(table.used()[0] > empty[0] + 10);
-        let prefixes: Vec<_> = table.rib.iter().map(|route| (route.prefix, 0)).collect();
-        for withdrawn in prefixes.chunks(3) {
-            table.set(withdrawn).unwrap();
-        }
-        assert_eq!(table.used(), empty, "d = {d}, x = {x}");
+            let fresh = items(fresh.direct.levels(), &fresh.ranges);
+            assert_eq!(table.in_use(), fresh, "d = {d}, x = {x}");
+        };
+        let hops = [0, 1, 2, 3, 255, 256];
+        let most = changes::random_changes(&mut table, 100, &hops, prefixes, is_like_a_fresh_one);
+        assert!(most > empty + 10, "d = {d}, x = {x}");
     }
     use crate::net::Bits;
     follow::<Original, Single>(16, 0, false, 0x0a00_0000);
@@ -243,4 +197,16 @@ fn accounts_are_exact() {
     follow::<Long, Split>(14, 2, true, 0x2001 << 112 | 0xffff << 64);
     follow::<Xl, Single>(17, 0, true, 0x2001 << 112 | 0xffff << 64);
     follow::<Xl, Split>(8, 9, false, 0x2001 << 112 | 0xffff << 64);
+}
+
+#[test]
+fn covers_spare_their_specifics() {
+    let table = changing::<Original, Single>(Rib::new(), config(16), 100);
+    changes::covers_spare_their_specifics(table, Some("0.0.0.0/0"));
+}
+
+#[test]
+fn withdrawals_show_the_right_cover() {
+    let two_levels = Config { x: 4, ..config(12) };
+    changes::withdrawals_show_the_right_cover(|rib| changing::<Wide, Split>(rib, two_levels, 100));
 }

@@ -186,7 +186,7 @@ fn begin<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
 /// selects the word. The node's rank includes the slot's own bit, as in the paper.
 #[inline]
 #[target_feature(enable = "popcnt,avx512f,avx512dq,avx512vl,avx512vpopcntdq")]
-fn descend<F, N: Node, L: Leaf, const CAPACITY: usize>(
+fn descend<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
     poptrie: View<'_, F, N, L>,
     lanes: &mut Lanes<CAPACITY>,
     found: &mut Found<CAPACITY>,
@@ -243,7 +243,10 @@ struct Nodes {
 /// Loads the nodes at 8 indices, two into a vector, and transposes their words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-fn load_nodes<F, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, index: &[u32; LANES]) -> Nodes {
+fn load_nodes<F: Family, N: Node, L: Leaf>(
+    poptrie: View<'_, F, N, L>,
+    index: &[u32; LANES],
+) -> Nodes {
     // Nodes 0 and 4, words `vector`, `leafvec`, bases and nothing of each; the same of 1 and 5 ...
     let [a, b, c, d] = core::array::from_fn(|i| {
         let low = _mm512_castsi256_si512(words(lookup::node(poptrie, index[i])));

@@ -12,9 +12,9 @@ mod scalar;
 
 use super::Batch;
 use super::layout::{Leaf, Node, View};
-use super::lookup;
+use crate::engine::kit::in_flight;
 use crate::net::{Family, NextHopId};
-use crate::simd::{Simd, Work};
+use crate::simd::Simd;
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
@@ -24,8 +24,8 @@ pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
     out: &mut [Option<NextHopId>],
 ) {
     match poptrie.batch {
-        Batch::Each => simd.run(Each { poptrie, addrs, out }),
-        Batch::Flight => simd.run(InFlight { poptrie, addrs, out }),
+        Batch::Each => in_flight::run_each(poptrie, simd, addrs, out),
+        Batch::Flight => in_flight::run(poptrie, simd, addrs, out),
         Batch::Auto | Batch::Gather => best(poptrie, simd, addrs, out),
     }
 }
@@ -41,38 +41,5 @@ fn best<F: Family, N: Node, L: Leaf>(
         // SAFETY: `simd` is proof that the CPU supports this level.
         return unsafe { avx512::lookup_batch(poptrie, addrs, out) };
     }
-    simd.run(InFlight { poptrie, addrs, out });
-}
-
-/// One address at a time.
-struct Each<'a, F: Family, N: Node, L: Leaf> {
-    poptrie: View<'a, F, N, L>,
-    addrs: &'a [F::Bits],
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<F: Family, N: Node, L: Leaf> Work for Each<'_, F, N, L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (key, out) in self.addrs.iter().zip(self.out) {
-            *out = lookup::lookup(self.poptrie, *key);
-        }
-    }
-}
-
-struct InFlight<'a, F: Family, N: Node, L: Leaf> {
-    poptrie: View<'a, F, N, L>,
-    addrs: &'a [F::Bits],
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<F: Family, N: Node, L: Leaf> Work for InFlight<'_, F, N, L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        scalar::in_flight(self.poptrie, self.addrs, self.out);
-    }
+    in_flight::run(poptrie, simd, addrs, out);
 }

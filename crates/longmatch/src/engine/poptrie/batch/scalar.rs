@@ -12,63 +12,41 @@
 
 use super::super::layout::{DIRECT_LEAF, K, Leaf, Node, View};
 use super::super::lookup::{self, CHUNKS_PER_WINDOW};
+use crate::engine::kit::in_flight::{InGroups, Lanes};
 use crate::net::{Bits, Family, NextHopId};
 
-/// Addresses in a group. A power of two: masking positions with it proves to the compiler that they
-/// are in range.
+/// Addresses in a group.
 const GROUP: usize = 64;
 
-#[inline(always)]
-pub(super) fn in_flight<F: Family, N: Node, L: Leaf>(
-    poptrie: View<'_, F, N, L>,
-    addrs: &[F::Bits],
-    out: &mut [Option<NextHopId>],
-) {
-    let (groups, rest) = addrs.as_chunks::<GROUP>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
-    for (keys, out) in groups.iter().zip(out_groups) {
-        group(poptrie, keys, out);
-    }
-    for (key, out) in rest.iter().zip(out_rest) {
-        *out = lookup::lookup(poptrie, *key);
-    }
-}
+impl<F: Family, N: Node, L: Leaf> InGroups<GROUP> for View<'_, F, N, L> {
+    type Addr = F::Bits;
 
-/// The addresses still descending, packed at the front of each array.
-struct Lanes {
-    /// Position of the address in the group.
-    position: [u8; GROUP],
-    /// Current node.
-    node: [u32; GROUP],
-    /// The next address bits, left-aligned.
-    window: [u64; GROUP],
-    count: usize,
-}
+    #[inline(always)]
+    fn one(self, key: F::Bits) -> Option<NextHopId> {
+        lookup::lookup(self, key)
+    }
 
-#[inline(always)]
-fn group<F: Family, N: Node, L: Leaf>(
-    poptrie: View<'_, F, N, L>,
-    keys: &[F::Bits; GROUP],
-    out: &mut [Option<NextHopId>; GROUP],
-) {
-    let mut lanes =
-        Lanes { position: [0; GROUP], node: [0; GROUP], window: [0; GROUP], count: GROUP };
-    direct(poptrie, keys, out, &mut lanes);
-    let (below, below_count) = (lanes.position, lanes.count);
-    let mut leaf = [0; GROUP];
-    let mut level = 0;
-    while lanes.count > 0 {
-        let offset = poptrie.s + level * K;
-        if F::WIDTH <= 64 || level % CHUNKS_PER_WINDOW == 0 {
-            descend(poptrie, &mut lanes, &mut leaf, |_, i| keys[i].window(offset));
-        } else {
-            descend(poptrie, &mut lanes, &mut leaf, |window, _| window);
+    #[inline(always)]
+    fn group(self, keys: &[F::Bits; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
+        let mut lanes =
+            Lanes { position: [0; GROUP], node: [0; GROUP], window: [0; GROUP], count: GROUP };
+        direct(self, keys, out, &mut lanes);
+        let (below, below_count) = (lanes.position, lanes.count);
+        let mut leaf = [0; GROUP];
+        let mut level = 0;
+        while lanes.count > 0 {
+            let offset = self.s + level * K;
+            if F::WIDTH <= 64 || level % CHUNKS_PER_WINDOW == 0 {
+                descend(self, &mut lanes, &mut leaf, |i, _| keys[i].window(offset));
+            } else {
+                descend(self, &mut lanes, &mut leaf, |_, window| window);
+            }
+            level += 1;
         }
-        level += 1;
-    }
-    for position in &below[..below_count] {
-        let i = usize::from(*position) % GROUP;
-        out[i] = lookup::leaf(poptrie, leaf[i]).next_hop();
+        for position in &below[..below_count] {
+            let i = usize::from(*position) % GROUP;
+            out[i] = lookup::leaf(self, leaf[i]).next_hop();
+        }
     }
 }
 
@@ -79,7 +57,7 @@ fn direct<F: Family, N: Node, L: Leaf>(
     poptrie: View<'_, F, N, L>,
     keys: &[F::Bits; GROUP],
     out: &mut [Option<NextHopId>; GROUP],
-    lanes: &mut Lanes,
+    lanes: &mut Lanes<GROUP>,
 ) {
     let dindex = keys.map(|key| lookup::direct(poptrie, key));
     lanes.count = 0;
@@ -98,35 +76,26 @@ fn direct<F: Family, N: Node, L: Leaf>(
 #[inline(always)]
 fn descend<F: Family, N: Node, L: Leaf>(
     poptrie: View<'_, F, N, L>,
-    lanes: &mut Lanes,
+    lanes: &mut Lanes<GROUP>,
     leaf: &mut [u32; GROUP],
-    next_bits: impl Fn(u64, usize) -> u64,
+    next_bits: impl Fn(usize, u64) -> u64,
 ) {
-    let mut going_on = [0u8; GROUP];
-    let mut count = 0;
-    for j in 0..lanes.count {
-        let j = j % GROUP;
-        let i = usize::from(lanes.position[j]) % GROUP;
-        let window = next_bits(lanes.window[j], i);
-        let node = lookup::node(poptrie, lanes.node[j]);
-        let v = window >> (64 - K);
-        let internal = (node.vector() >> v & 1) as u32;
-        // Leaf 0, which exists if any node exists, for an address that continues. Not an `if`: the
-        // compiler would turn it into a branch.
-        leaf[i] = node.leaf(v) & internal.wrapping_sub(1);
-        poptrie.leaves.prefetch(leaf[i] as usize);
-        going_on[count % GROUP] = j as u8;
-        count += internal as usize;
-    }
-    // Continuing lanes move to the front, never past a lane that is still to be read.
-    for to in 0..count {
-        let from = usize::from(going_on[to % GROUP]) % GROUP;
-        let window = next_bits(lanes.window[from], usize::from(lanes.position[from]) % GROUP);
-        let child = lookup::node(poptrie, lanes.node[from]).child(window >> (64 - K));
-        poptrie.nodes.prefetch(child as usize);
-        lanes.position[to % GROUP] = lanes.position[from];
-        lanes.node[to % GROUP] = child;
-        lanes.window[to % GROUP] = window << K;
-    }
-    lanes.count = count;
+    lanes.descend(
+        |i, node, window| {
+            let v = next_bits(i, window) >> (64 - K);
+            let node = lookup::node(poptrie, node);
+            let internal = (node.vector() >> v & 1) as u32;
+            // Leaf 0, which exists if any node exists, for an address that continues. Not an `if`:
+            // the compiler would turn it into a branch.
+            leaf[i] = node.leaf(v) & internal.wrapping_sub(1);
+            poptrie.leaves.prefetch(leaf[i] as usize);
+            internal == 1
+        },
+        |i, node, window| {
+            let window = next_bits(i, window);
+            let child = lookup::node(poptrie, node).child(window >> (64 - K));
+            poptrie.nodes.prefetch(child as usize);
+            (child, window << K)
+        },
+    );
 }

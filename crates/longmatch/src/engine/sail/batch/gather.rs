@@ -2,7 +2,7 @@
 //! predicted branch skips it.
 
 use super::super::layout::{LONGER, Sail};
-use super::scalar;
+use crate::engine::kit::in_flight::in_groups;
 use crate::net::{Ipv4, NextHopId};
 use crate::simd::lanes::Lanes;
 
@@ -22,7 +22,7 @@ pub(super) fn lookup_batch<L: Lanes>(
     for (keys, out) in groups.zip(&mut out_groups) {
         group(l, sail, keys, out);
     }
-    scalar::in_flight(sail, rest, out_groups.into_remainder());
+    in_groups(sail, rest, out_groups.into_remainder());
 }
 
 #[inline(always)]

@@ -8,19 +8,21 @@ mod scalar;
 
 use super::Batch;
 use super::layout::Sail;
-use crate::engine::kit::Lookup;
+use crate::engine::kit::{Lookup, in_flight};
 use crate::net::NextHopId;
+use crate::simd::Simd;
 use crate::simd::lanes::{Lanes, LanesWork};
-use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch(sail: &Sail, simd: Simd, addrs: &[u32], out: &mut [Option<NextHopId>]) {
     match sail.batch {
         Batch::Each => sail.lookup_each(simd, addrs, out),
-        Batch::Flight => simd.run(Addresses { sail, addrs, out }),
+        Batch::Flight => in_flight::run(sail, simd, addrs, out),
         Batch::Auto => {
-            if let Err(work) = simd.run_lanes(Addresses { sail, addrs, out }) {
-                simd.run(work);
+            if let Err(Addresses { sail, addrs, out }) =
+                simd.run_lanes(Addresses { sail, addrs, out })
+            {
+                in_flight::run(sail, simd, addrs, out);
             }
         }
     }
@@ -30,15 +32,6 @@ struct Addresses<'a> {
     sail: &'a Sail,
     addrs: &'a [u32],
     out: &'a mut [Option<NextHopId>],
-}
-
-impl Work for Addresses<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        scalar::in_flight(self.sail, self.addrs, self.out);
-    }
 }
 
 impl LanesWork for Addresses<'_> {

@@ -16,9 +16,9 @@ mod scalar;
 
 use super::Kernel;
 use super::layout::{Entry, Spider};
-use crate::engine::kit::Lookup;
+use crate::engine::kit::{Lookup, in_flight};
 use crate::net::{Family, NextHopId};
-use crate::simd::{Simd, Work};
+use crate::simd::Simd;
 
 /// Vectors of a group that is prefetched together.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -36,7 +36,7 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
         return;
     }
     match spider.kernel {
-        Kernel::Flight4 | Kernel::Ahead => simd.run(InFlight { spider, addrs, out }),
+        Kernel::Flight4 | Kernel::Ahead => in_flight::run(spider, simd, addrs, out),
         _ => spider.lookup_each(simd, addrs, out),
     }
 }
@@ -68,19 +68,4 @@ fn vectors<F: Family, E: Entry>(
         (Kernel::Lanes2, _) => unsafe { avx2::some_lanes::<F, E, 2>(spider, addrs, out) },
     }
     true
-}
-
-struct InFlight<'a, F: Family, E> {
-    spider: &'a Spider<F, E>,
-    addrs: &'a [F::Bits],
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<F: Family, E: Entry> Work for InFlight<'_, F, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        scalar::in_flight(self.spider, self.addrs, self.out);
-    }
 }

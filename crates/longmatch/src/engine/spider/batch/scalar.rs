@@ -9,24 +9,23 @@
 
 use super::super::layout::{DIRECT_OCTETS, Entry, Spider};
 use super::super::lookup;
+use crate::engine::kit::in_flight::InGroups;
 use crate::net::{Family, NextHopId};
 
 /// Addresses in a group: as many as the registers hold the state of.
 const GROUP: usize = 16;
 
-#[inline(always)]
-pub(super) fn in_flight<F: Family, E: Entry>(
-    spider: &Spider<F, E>,
-    addrs: &[F::Bits],
-    out: &mut [Option<NextHopId>],
-) {
-    let (groups, rest) = addrs.as_chunks::<GROUP>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
-    for (keys, out) in groups.iter().zip(out_groups) {
-        *out = group(spider, keys).map(NextHopId::new);
+impl<F: Family, E: Entry> InGroups<GROUP> for &Spider<F, E> {
+    type Addr = F::Bits;
+
+    #[inline(always)]
+    fn one(self, key: F::Bits) -> Option<NextHopId> {
+        lookup::lookup(self, key)
     }
-    for (key, out) in rest.iter().zip(out_rest) {
-        *out = lookup::lookup(spider, *key);
+
+    #[inline(always)]
+    fn group(self, keys: &[F::Bits; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
+        *out = group(self, keys).map(NextHopId::new);
     }
 }
 

@@ -3,8 +3,9 @@
 mod scalar;
 
 use super::layout::{Node, NodeResult, View};
+use crate::engine::kit::in_flight;
 use crate::net::{Family, NextHopId};
-use crate::simd::{Simd, Work};
+use crate::simd::Simd;
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family, N: Node, R: NodeResult>(
@@ -13,20 +14,5 @@ pub(super) fn lookup_batch<F: Family, N: Node, R: NodeResult>(
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
-    simd.run(InFlight { tree, addrs, out });
-}
-
-struct InFlight<'a, F: Family, N: Node, R: NodeResult> {
-    tree: View<'a, F, N, R>,
-    addrs: &'a [F::Bits],
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<F: Family, N: Node, R: NodeResult> Work for InFlight<'_, F, N, R> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        scalar::in_flight(self.tree, self.addrs, self.out);
-    }
+    in_flight::run(tree, simd, addrs, out);
 }

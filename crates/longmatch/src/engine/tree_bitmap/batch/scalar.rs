@@ -9,10 +9,10 @@
 
 use super::super::layout::{NO_RESULT, Node, NodeResult, View, internal_bit};
 use super::super::lookup;
+use crate::engine::kit::in_flight::{InGroups, Lanes};
 use crate::net::{Bits, Family, NextHopId};
 
-/// Addresses in a group. A power of two: masking positions with it proves to the compiler that they
-/// are in range.
+/// Addresses in a group.
 const GROUP: usize = 64;
 
 /// The internal bits of the matching prefixes for each value of the next 6 bits. Those for stride 4
@@ -31,59 +31,37 @@ const MATCHING: [u64; 64] = {
     matching
 };
 
-#[inline(always)]
-pub(super) fn in_flight<F: Family, N: Node, R: NodeResult>(
-    tree: View<'_, F, N, R>,
-    addrs: &[F::Bits],
-    out: &mut [Option<NextHopId>],
-) {
-    let (groups, rest) = addrs.as_chunks::<GROUP>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
-    for (keys, out) in groups.iter().zip(out_groups) {
-        group(tree, keys, out);
-    }
-    for (key, out) in rest.iter().zip(out_rest) {
-        *out = lookup::lookup(tree, *key);
-    }
-}
+impl<F: Family, N: Node, R: NodeResult> InGroups<GROUP> for View<'_, F, N, R> {
+    type Addr = F::Bits;
 
-/// The addresses still descending, packed at the front of each array.
-struct Lanes {
-    /// Position of the address in the group.
-    position: [u8; GROUP],
-    /// Current node.
-    node: [u32; GROUP],
-    /// The next address bits, left-aligned.
-    window: [u64; GROUP],
-    count: usize,
-}
-
-#[inline(always)]
-fn group<F: Family, N: Node, R: NodeResult>(
-    tree: View<'_, F, N, R>,
-    keys: &[F::Bits; GROUP],
-    out: &mut [Option<NextHopId>; GROUP],
-) {
-    let mut lanes = Lanes {
-        position: core::array::from_fn(|i| i as u8),
-        node: [lookup::root(tree); GROUP],
-        window: [0; GROUP],
-        count: GROUP,
-    };
-    let mut longest_match = [NO_RESULT; GROUP];
-    let mut offset = 0;
-    while lanes.count > 0 {
-        for j in 0..lanes.count {
-            let j = j % GROUP;
-            lanes.window[j] = keys[usize::from(lanes.position[j]) % GROUP].window(offset);
-        }
-        for _ in 0..64 / N::STRIDE {
-            descend(tree, &mut lanes, &mut longest_match);
-        }
-        offset += 64 / N::STRIDE * N::STRIDE;
+    #[inline(always)]
+    fn one(self, key: F::Bits) -> Option<NextHopId> {
+        lookup::lookup(self, key)
     }
-    for (out, index) in out.iter_mut().zip(longest_match) {
-        *out = lookup::result(tree, index).next_hop();
+
+    #[inline(always)]
+    fn group(self, keys: &[F::Bits; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
+        let mut lanes = Lanes {
+            position: core::array::from_fn(|i| i as u8),
+            node: [lookup::root(self); GROUP],
+            window: [0; GROUP],
+            count: GROUP,
+        };
+        let mut longest_match = [NO_RESULT; GROUP];
+        let mut offset = 0;
+        while lanes.count > 0 {
+            for j in 0..lanes.count {
+                let j = j % GROUP;
+                lanes.window[j] = keys[usize::from(lanes.position[j]) % GROUP].window(offset);
+            }
+            for _ in 0..64 / N::STRIDE {
+                descend(self, &mut lanes, &mut longest_match);
+            }
+            offset += 64 / N::STRIDE * N::STRIDE;
+        }
+        for (out, index) in out.iter_mut().zip(longest_match) {
+            *out = lookup::result(self, index).next_hop();
+        }
     }
 }
 
@@ -92,35 +70,26 @@ fn group<F: Family, N: Node, R: NodeResult>(
 #[inline(always)]
 fn descend<F: Family, N: Node, R: NodeResult>(
     tree: View<'_, F, N, R>,
-    lanes: &mut Lanes,
+    lanes: &mut Lanes<GROUP>,
     longest_match: &mut [u32; GROUP],
 ) {
-    let mut going_on = [0u8; GROUP];
-    let mut count = 0;
-    for j in 0..lanes.count {
-        let j = j % GROUP;
-        let i = usize::from(lanes.position[j]) % GROUP;
-        let node = lookup::node(tree, lanes.node[j]);
-        let v = lanes.window[j] >> (64 - N::STRIDE);
-        let matching = node.internal() & MATCHING[(v << (6 - N::STRIDE)) as usize % 64];
-        let bit = 63 - (matching | 1).leading_zeros();
-        let (external, end) = (node.external() >> v & 1 == 1, node.is_end());
-        let found = select(matching != 0, node.result(bit), longest_match[i]);
-        longest_match[i] = select(external & end, node.end_result(v), found);
-        going_on[count % GROUP] = j as u8;
-        count += usize::from(external & !end);
-    }
-    // Continuing lanes move to the front, never past a lane that is still to be read.
-    for to in 0..count {
-        let from = usize::from(going_on[to % GROUP]) % GROUP;
-        let window = lanes.window[from];
-        let child = lookup::node(tree, lanes.node[from]).child(window >> (64 - N::STRIDE));
-        tree.nodes.prefetch(child as usize);
-        lanes.position[to % GROUP] = lanes.position[from];
-        lanes.node[to % GROUP] = child;
-        lanes.window[to % GROUP] = window << N::STRIDE;
-    }
-    lanes.count = count;
+    lanes.descend(
+        |i, node, window| {
+            let node = lookup::node(tree, node);
+            let v = window >> (64 - N::STRIDE);
+            let matching = node.internal() & MATCHING[(v << (6 - N::STRIDE)) as usize % 64];
+            let bit = 63 - (matching | 1).leading_zeros();
+            let (external, end) = (node.external() >> v & 1 == 1, node.is_end());
+            let found = select(matching != 0, node.result(bit), longest_match[i]);
+            longest_match[i] = select(external & end, node.end_result(v), found);
+            external & !end
+        },
+        |_, node, window| {
+            let child = lookup::node(tree, node).child(window >> (64 - N::STRIDE));
+            tree.nodes.prefetch(child as usize);
+            (child, window << N::STRIDE)
+        },
+    );
 }
 
 /// Selects one of two values. Masks instead of an `if`, which the compiler would turn into a
