@@ -26,7 +26,7 @@ pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
     match poptrie.batch {
         Batch::Each => simd.run(Each { poptrie, addrs, out }),
         Batch::Flight => simd.run(InFlight { poptrie, addrs, out }),
-        Batch::Auto | Batch::Gather => best(poptrie, simd, addrs, out),
+        Batch::Auto | Batch::Gather | Batch::Line => best(poptrie, simd, addrs, out),
     }
 }
 
