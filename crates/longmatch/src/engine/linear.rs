@@ -1,11 +1,11 @@
 //! The oracle: scans all routes for each address, O(routes) a lookup. Never optimised, so that it
 //! can be read at a glance and trusted.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request, Structure,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request,
+    Structure,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId, Route};
@@ -14,7 +14,8 @@ use crate::rib::Rib;
 const NAME: &str = "linear";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: true, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, oracle: true, wider: &[], candidates: &[] };
 
 /// Every route; lookups do not rely on the order.
 #[derive(Clone, Debug)]
@@ -41,10 +42,6 @@ impl<F: Family> Lookup<F> for Linear<F> {
 
 impl<F: Family> Structure<F> for Linear<F> {
     const NAME: &'static str = NAME;
-
-    fn variant(&self) -> String {
-        String::new()
-    }
 }
 
 impl<F: Family> Engine<F> for Linear<F> {
@@ -72,13 +69,9 @@ impl<F: Family> Engine<F> for Linear<F> {
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(
-        request: &Request<'_>,
-        rib: &Rib<F>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
+    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
         request.without_options()?;
-        request.admit(|| estimate(rib))?;
-        Ok(visitor.visit(Linear::compile(rib, &())?))
+        request.admit(|| estimate(request.rib))?;
+        Ok(visitor.visit(Linear::compile(request.rib, &())?))
     }
 }

@@ -20,8 +20,8 @@ pub(crate) mod testing;
 pub mod tree_bitmap;
 
 pub use kit::{
-    Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys, LiveEngine,
-    Lookup, OptionError, Replaced, Structure,
+    Batch, Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys,
+    LiveEngine, Lookup, OptionError, Replaced, Structure,
 };
 pub(crate) use kit::{Patch, WriteSide, answers_for};
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
@@ -97,28 +97,26 @@ impl<F: NamedEngines> EngineVisitor<F> for IntoLive {
     }
 }
 
-impl Engines for Ipv4 {
-    fn build_shared(
-        spec: &EngineSpec,
-        rib: &Rib<Self>,
-    ) -> Result<Arc<dyn Checked<Self>>, CompileError> {
-        Self::build(spec, rib, IntoShared)
-    }
+/// Implements [`Engines`] family by family: a blanket implementation would compile the kernels again
+/// in every crate that uses them.
+macro_rules! engines_of {
+    ($($family:ident)*) => {$(
+        impl Engines for $family {
+            fn build_shared(
+                spec: &EngineSpec,
+                rib: &Rib<Self>,
+            ) -> Result<Arc<dyn Checked<Self>>, CompileError> {
+                Self::build(spec, rib, IntoShared)
+            }
 
-    fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError> {
-        Self::build(spec, rib, IntoLive)
-    }
+            fn build_live(
+                spec: &EngineSpec,
+                rib: &Rib<Self>,
+            ) -> Result<LiveEngine<Self>, CompileError> {
+                Self::build(spec, rib, IntoLive)
+            }
+        }
+    )*};
 }
 
-impl Engines for Ipv6 {
-    fn build_shared(
-        spec: &EngineSpec,
-        rib: &Rib<Self>,
-    ) -> Result<Arc<dyn Checked<Self>>, CompileError> {
-        Self::build(spec, rib, IntoShared)
-    }
-
-    fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError> {
-        Self::build(spec, rib, IntoLive)
-    }
-}
+engines_of!(Ipv4 Ipv6);

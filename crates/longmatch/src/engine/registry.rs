@@ -33,7 +33,7 @@ macro_rules! engines {
             pub const ALL: [Self; [$(stringify!($kind)),*].len()] = [$(Self::$kind),*];
 
             /// Returns the engine's descriptor; `None` for [`EngineKind::Auto`].
-            const fn descriptor(self) -> Option<Descriptor> {
+            pub(super) const fn descriptor(self) -> Option<Descriptor> {
                 match self {
                     $(Self::$kind => Some($module::DESCRIPTOR),)*
                     Self::Auto => None,
@@ -41,31 +41,34 @@ macro_rules! engines {
             }
         }
 
-        /// Whether an engine exists for a family.
-        fn exists<F: Family>(kind: EngineKind) -> bool
-        where
-            $($module::Build: Builder<F>,)*
-        {
-            match kind {
-                $(EngineKind::$kind => <$module::Build as Builder<F>>::EXISTS,)*
-                EngineKind::Auto => true,
-            }
-        }
+        named_engines!(Ipv4 $($kind $module)*);
+        named_engines!(Ipv6 $($kind $module)*);
+    };
+}
 
-        /// Builds an engine other than `auto`.
-        fn dispatch<F: Family, V: EngineVisitor<F>>(
-            spec: &EngineSpec,
-            rib: &Rib<F>,
-            visitor: V,
-        ) -> Result<V::Output, CompileError>
-        where
-            $($module::Build: Builder<F>,)*
-        {
-            let engine = spec.kind.name();
-            let request = Request { engine, options: &spec.options, memory: spec.memory };
-            match spec.kind {
-                $(EngineKind::$kind => $module::Build::build(&request, rib, visitor),)*
-                EngineKind::Auto => Err(CompileError::Family { engine, family: F::NAME }),
+/// Implements [`NamedEngines`] for a family, with the engines' variants and modules.
+macro_rules! named_engines {
+    ($family:ident $($kind:ident $module:ident)*) => {
+        impl NamedEngines for $family {
+            fn has_named(kind: EngineKind) -> bool {
+                match kind {
+                    $(EngineKind::$kind => <$module::Build as Builder<Self>>::EXISTS,)*
+                    EngineKind::Auto => true,
+                }
+            }
+
+            fn build_named<V: EngineVisitor<Self>>(
+                spec: &EngineSpec,
+                rib: &Rib<Self>,
+                visitor: V,
+            ) -> Result<V::Output, CompileError> {
+                let EngineSpec { kind, ref options, memory } = *spec;
+                let engine = kind.name();
+                let request = Request { engine, options, memory, rib };
+                match kind {
+                    $(EngineKind::$kind => $module::Build::build(&request, visitor),)*
+                    EngineKind::Auto => Err(CompileError::Family { engine, family: Self::NAME }),
+                }
             }
         }
     };
@@ -215,34 +218,6 @@ pub trait NamedEngines: Family {
     ) -> Result<V::Output, CompileError>;
 }
 
-impl NamedEngines for Ipv4 {
-    fn has_named(kind: EngineKind) -> bool {
-        exists::<Self>(kind)
-    }
-
-    fn build_named<V: EngineVisitor<Self>>(
-        spec: &EngineSpec,
-        rib: &Rib<Self>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        dispatch(spec, rib, visitor)
-    }
-}
-
-impl NamedEngines for Ipv6 {
-    fn has_named(kind: EngineKind) -> bool {
-        exists::<Self>(kind)
-    }
-
-    fn build_named<V: EngineVisitor<Self>>(
-        spec: &EngineSpec,
-        rib: &Rib<Self>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        dispatch(spec, rib, visitor)
-    }
-}
-
 /// Error: unknown engine name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -267,6 +242,32 @@ impl core::error::Error for UnknownEngine {}
 mod tests {
     use super::*;
     use alloc::string::ToString;
+
+    /// A mode that an engine lacks is refused also where it is no text.
+    #[test]
+    fn modes_of_batches_that_an_engine_lacks_are_errors() {
+        use crate::engine::{Batch, Engine};
+        let rib = Rib::<Ipv4>::new();
+        let poptrie = |batch| {
+            let config = poptrie::Config { batch, ..Default::default() };
+            poptrie::Poptrie::<Ipv4, poptrie::LeafvecNode, u16>::compile(&rib, &config).map(drop)
+        };
+        let sail = |batch| sail::Sail::compile(&rib, &sail::Config { batch }).map(drop);
+        for (text, refused) in [
+            ("poptrie:batch=line", poptrie(Batch::Line)),
+            ("sail:batch=gather", sail(Batch::Gather)),
+            ("sail:batch=line", sail(Batch::Line)),
+        ] {
+            let spec: EngineSpec = text.parse().unwrap();
+            let error = crate::Fib::compile(&rib, spec.clone()).map(drop).unwrap_err();
+            let CompileError::Option(option) = &error else { panic!("{error}") };
+            assert_eq!((option.engine, &option.option), (spec.kind.name(), &spec.options[0]));
+            assert_eq!(refused, Err(error));
+        }
+        for batch in [Batch::Auto, Batch::Each, Batch::Flight] {
+            assert_eq!((poptrie(batch), sail(batch)), (Ok(()), Ok(())));
+        }
+    }
 
     #[test]
     fn wider_variants_keep_the_options_of_a_spec() {

@@ -10,30 +10,17 @@
 //! | `memory=4M` | limit on the bytes of the table (K, M, G: binary) |
 //! | `simd=avx2` | choose for CPUs with at most these instructions, instead of this CPU |
 
-mod model;
-mod summary;
-
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::iter::once;
 
-use self::model::CANDIDATES;
-use self::summary::Summary;
-use crate::engine::kit::{CompileError, Engine, EngineVisitor, OptionError};
+pub use crate::engine::kit::cost::Usage;
+
+use crate::engine::kit::{CompileError, Engine, EngineVisitor, OptionError, Options, Summary};
 use crate::engine::registry::{AUTO as NAME, EngineKind, EngineSpec, NamedEngines};
 use crate::mem::parse_bytes;
 use crate::rib::Rib;
 use crate::simd::{Level, Simd};
-
-/// How lookups will be made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Usage {
-    /// Many addresses a call.
-    #[default]
-    Batch,
-    /// One address a call, each answer awaited before the next call.
-    One,
-}
 
 /// Requirements on the engine to choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -56,18 +43,12 @@ impl AutoGoal {
     /// # Errors
     /// When an option is not in the table [above](self).
     pub fn parse(options: &[String]) -> Result<Self, OptionError> {
-        let mut goal = Self::default();
-        for option in options {
-            let wrong = || OptionError { engine: NAME, option: option.clone(), expected: EXPECTED };
-            match option.split_once('=').ok_or_else(wrong)? {
-                ("use", "batch") => goal.usage = Usage::Batch,
-                ("use", "one") => goal.usage = Usage::One,
-                ("memory", size) => goal.memory = Some(parse_bytes(size).ok_or_else(wrong)?),
-                ("simd", level) => goal.level = Some(level.parse().map_err(|_| wrong())?),
-                _ => return Err(wrong()),
-            }
-        }
-        Ok(goal)
+        let mut options = Options::new(NAME, options, EXPECTED);
+        let usage = options.choice(&[("use=batch", Usage::Batch), ("use=one", Usage::One)]);
+        let memory = options.value("memory", parse_bytes);
+        let level = options.value("simd", |level| level.parse().ok());
+        options.finish()?;
+        Ok(Self { usage: usage.unwrap_or_default(), memory, level })
     }
 
     fn level(&self) -> Level {
@@ -92,15 +73,17 @@ pub struct Prediction {
 /// Whether an engine can hold the table shows when it is compiled.
 pub fn rank<F: NamedEngines>(rib: &Rib<F>, goal: &AutoGoal) -> Vec<Prediction> {
     let table = Summary::of(rib);
-    let candidates = CANDIDATES.iter().filter(|candidate| F::has_named(candidate.kind));
-    let mut ranking: Vec<_> = candidates
-        .map(|candidate| {
-            let (cycles, bytes) = candidate.estimate(&table, goal);
+    // Newest first: the sort is stable, so the newer of two engines with equal predictions wins.
+    let kinds = EngineKind::ALL.into_iter().rev().filter(|kind| F::has_named(*kind));
+    let mut ranking = Vec::new();
+    for (kind, engine) in kinds.filter_map(|kind| Some((kind, kind.descriptor()?))) {
+        ranking.extend(engine.candidates.iter().map(|candidate| {
+            let (cycles, bytes) = candidate.estimate(&table, goal.usage, goal.level());
             let options = candidate.options.iter().copied().map(String::from).collect();
-            let spec = EngineSpec { kind: candidate.kind, options, memory: None };
+            let spec = EngineSpec { kind, options, memory: None };
             Prediction { spec, cycles, bytes: bytes as u64 }
-        })
-        .collect();
+        }));
+    }
     let excess = |it: &Prediction| match goal.memory {
         Some(memory) if it.bytes > memory => it.bytes,
         _ => 0,

@@ -4,6 +4,7 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use crate::mem::{FrozenMemory, Items, Memory, Readable, Single};
+use crate::net::{Family, Ipv4, Ipv6};
 
 /// Bits of the address that the first table consumes.
 pub(super) const FIRST_BITS: u8 = 24;
@@ -84,6 +85,26 @@ macro_rules! impl_entry {
 
 impl_entry!(u16);
 impl_entry!(u32);
+
+/// Whether the flag and the greatest value fill an entry without overlap, and the numbers of groups
+/// are such values.
+const fn fills<E: Entry>() -> bool {
+    let flag = 1 << (E::BITS - 1);
+    size_of::<E>() * 8 == E::BITS as usize
+        && E::MAX_NEXT_HOP & flag == 0
+        && E::MAX_NEXT_HOP | flag == u32::MAX >> (u32::BITS - E::BITS)
+        && E::MAX_GROUPS - 1 == E::MAX_NEXT_HOP as usize
+}
+
+const _: () = assert!(fills::<u16>() && fills::<u32>());
+// `tbl24` and one group consume an IPv4 address, and more groups of 8 bits an IPv6 address. Both
+// tables have even lengths, as vector kernels load 16-bit entries in pairs.
+const _: () = assert!(
+    FIRST_BITS + GROUP_BITS == Ipv4::WIDTH
+        && (Ipv6::WIDTH - Ipv4::WIDTH) & (GROUP_BITS - 1) == 0
+        && GROUP_BITS.is_power_of_two()
+        && (FIRST_SLOTS | GROUP_SLOTS) & 1 == 0
+);
 
 mod sealed {
     pub trait Sealed {}

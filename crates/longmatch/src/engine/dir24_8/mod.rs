@@ -13,6 +13,7 @@
 mod batch;
 mod check;
 mod compile;
+mod cost;
 mod layout;
 mod lookup;
 mod update;
@@ -25,8 +26,8 @@ use alloc::vec::Vec;
 use self::layout::{FIRST_SLOTS, GROUP_SLOTS};
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    OptionError, Request, Structure, answers_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
+    Request, Structure, Variant, answers_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -36,7 +37,8 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "dir24_8";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 impl<F: Family, E: Entry, M: Memory> Lookup<F> for Dir24_8<F, E, M> {
     #[inline(always)]
@@ -63,7 +65,7 @@ impl<F: Family, E: Entry, M: Memory> Structure<F> for Dir24_8<F, E, M> {
     const BATCHES: bool = true;
 
     fn variant(&self) -> String {
-        alloc::format!("entry={}", E::BITS)
+        Variant::new().value("entry", E::BITS).finish()
     }
 }
 
@@ -95,27 +97,13 @@ impl<F: Family, E: Entry> Engine<F> for Dir24_8<F, E> {
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(
-        request: &Request<'_>,
-        rib: &Rib<F>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        let mut forced = None;
-        for option in request.options {
-            forced = match option.as_str() {
-                "entry=16" => Some(16),
-                "entry=32" => Some(32),
-                _ => {
-                    let expected = "entry=16 or entry=32";
-                    return Err(
-                        OptionError { engine: NAME, option: option.clone(), expected }.into()
-                    );
-                }
-            };
-        }
+    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
+        let rib = request.rib;
+        let mut options = request.parse("entry=16 or entry=32");
+        let narrow = options.choice(&[("entry=16", true), ("entry=32", false)]);
+        options.finish()?;
         let shape = Shape::of(rib);
-        let narrow =
-            forced.map_or_else(|| compile::fits::<F, u16>(rib, &shape).is_ok(), |bits| bits == 16);
+        let narrow = narrow.unwrap_or_else(|| compile::fits::<F, u16>(rib, &shape).is_ok());
         let entry = if narrow { size_of::<u16>() } else { size_of::<u32>() };
         request.admit(|| compile::estimate(&shape, entry))?;
         Ok(if narrow {

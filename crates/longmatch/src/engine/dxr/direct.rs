@@ -9,7 +9,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::layout::{MAX_K, MIN_K};
 use super::{EXPECTED, NAME};
-use crate::engine::kit::{CompileError, OptionError};
+use crate::engine::kit::{CompileError, OptionError, Variant};
 use crate::mem::{
     Frozen, FrozenMemory, Items, Live, LiveMemory, Memory, MemoryPart, Owner, Readable,
 };
@@ -144,8 +144,14 @@ pub struct Split<M: Memory = FrozenMemory> {
     pub(super) x: u8,
 }
 
+/// The options of one level, where `x` is 0, or of two.
+pub(super) fn levels(d: u8, x: u8) -> Variant {
+    let d = Variant::new().value("d", d);
+    if x == 0 { d } else { d.value("x", x) }
+}
+
 fn no_such(d: u8, x: u8) -> CompileError {
-    let option = if x == 0 { format!("d={d}") } else { format!("d={d}:x={x}") };
+    let option = levels(d, x).finish();
     OptionError { engine: NAME, option, expected: EXPECTED }.into()
 }
 

@@ -73,7 +73,7 @@ pub trait Format: Kernels + Copy + Send + Sync + 'static {
     type Family: Family<Bits = Self::Word>;
     /// A word of the range table.
     type Word: Word;
-    /// The option's text, with the colon before it.
+    /// The option that chooses the format; empty for the family's first.
     const OPTION: &'static str;
     /// Bits of the base, or of a next hop, in a direct entry.
     const BASE_BITS: u32;
@@ -156,7 +156,7 @@ impl Format for Original {
 impl Format for Wide {
     type Family = Ipv4;
     type Word = u32;
-    const OPTION: &'static str = ":wide";
+    const OPTION: &'static str = "wide";
     const BASE_BITS: u32 = 20;
     const SIZE_BITS: u32 = 12;
     const SHORT: bool = false;
@@ -176,7 +176,7 @@ impl Format for Long {
 impl Format for Xl {
     type Family = Ipv6;
     type Word = u128;
-    const OPTION: &'static str = ":xl";
+    const OPTION: &'static str = "xl";
     const BASE_BITS: u32 = 19;
     const SIZE_BITS: u32 = 13;
     const SHORT: bool = false;

@@ -14,6 +14,7 @@ mod batch;
 mod check;
 mod chunk;
 mod compile;
+mod cost;
 mod direct;
 mod layout;
 mod lookup;
@@ -24,14 +25,13 @@ pub use direct::{Direct, DirectView, FrozenDirect, Levels, MAX_SPLIT_D, Single, 
 pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Word, Xl};
 pub use statistics::{ChunkLengths, Counts, Statistics, chunk_lengths};
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    OptionError, Request, Structure, answers_for,
+    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine,
+    Lookup, Request, Structure, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Ipv4, Ipv6, NextHopId};
@@ -45,6 +45,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     name: NAME,
     oracle: false,
     wider: &["xl", "hops=k", "hops=k:xl", "wide", "d=22:wide", "d=22:hops=k:wide"],
+    candidates: cost::CANDIDATES,
 };
 
 /// Compile-time choices besides the types of format and direct table.
@@ -56,7 +57,9 @@ pub struct Config {
     pub x: u8,
     /// Whether next hops of ranges have the start's spare `K` bits instead of 16.
     pub hops_k: bool,
-    /// How a batch is looked up.
+    /// How a batch is looked up: every mode. [`Batch::Gather`] exists from AVX2 on, for IPv6 with
+    /// AVX-512; [`Batch::Line`] for IPv4 with AVX-512. [`Batch::Auto`] is, for IPv4 with AVX-512,
+    /// group by group [`Batch::Line`] where few addresses have ranges, else [`Batch::Gather`].
     pub batch: Batch,
 }
 
@@ -67,35 +70,8 @@ impl Default for Config {
     }
 }
 
-/// How a batch is looked up. All give the same answers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Batch {
-    /// The fastest for the level. For IPv4 with AVX-512, group by group: [`Batch::Line`] where few
-    /// addresses have ranges, else [`Batch::Gather`]; otherwise [`Batch::Gather`] where it exists,
-    /// and [`Batch::Flight`].
-    #[default]
-    Auto,
-    /// One address at a time, as in the papers.
-    Each,
-    /// Several binary searches in flight, without vectors.
-    Flight,
-    /// Binary searches in vector lanes, one gather for each step. From AVX2 on; for IPv6 with
-    /// AVX-512.
-    Gather,
-    /// Gathers for the direct table; then halving down to a cache line of ranges. Those are
-    /// compared at once. IPv4 with AVX-512.
-    Line,
-}
-
-impl Batch {
-    const ALL: [(Self, &'static str); 5] = [
-        (Self::Auto, "auto"),
-        (Self::Each, "each"),
-        (Self::Flight, "flight"),
-        (Self::Gather, "gather"),
-        (Self::Line, "line"),
-    ];
-}
+/// The modes of batches that the engine has: all.
+const MODES: &[Batch] = &[Batch::Auto, Batch::Each, Batch::Flight, Batch::Gather, Batch::Line];
 
 impl<E: Format, T: Direct> Lookup<E::Family> for Dxr<E, T> {
     #[inline(always)]
@@ -120,14 +96,8 @@ impl<E: Format, T: Direct> Structure<E::Family> for Dxr<E, T> {
 
     fn variant(&self) -> String {
         let x = self.direct.x();
-        let split = if x == 0 { String::new() } else { format!(":x={x}") };
-        let hops = if self.hop_bits == layout::HOP_BITS { "" } else { ":hops=k" };
-        let batch = Batch::ALL.iter().find(|(batch, _)| *batch == self.batch);
-        let batch = match batch {
-            None | Some((Batch::Auto, _)) => String::new(),
-            Some((_, name)) => format!(":batch={name}"),
-        };
-        format!("d={}{split}{}{hops}{batch}", self.k - x, E::OPTION)
+        let format = direct::levels(self.k - x, x).option(E::OPTION);
+        format.flag("hops=k", self.hop_bits != layout::HOP_BITS).batch(self.batch).finish()
     }
 }
 
@@ -151,72 +121,46 @@ impl<E: Format, T: FrozenDirect> Engine<E::Family> for Dxr<E, T> {
     }
 }
 
-/// Run-time choices of [`build_ipv4`] and [`build_ipv6`]: [`Config`], and the format.
-struct Options {
-    config: Config,
-    /// `wide` or `xl`: the other format of the family.
-    other_format: bool,
-}
-
 const EXPECTED: &str = "d=16 to d=22; or two levels d=4 to d=16 and x=1 to x=18, together 16 to \
                         22; wide (IPv4); xl (IPv6); hops=k; batch=each, flight, gather or line";
 
-impl Options {
-    fn parse(options: &[String], other_format: &str) -> Result<Self, OptionError> {
-        let mut parsed = Self { config: Config::default(), other_format: false };
-        let Config { d, x, hops_k, batch } = &mut parsed.config;
-        for option in options {
-            let error = || OptionError { engine: NAME, option: option.clone(), expected: EXPECTED };
-            match option.split_once('=') {
-                Some(("d", bits)) => *d = bits.parse().map_err(|_| error())?,
-                Some(("x", bits)) => *x = bits.parse().map_err(|_| error())?,
-                Some(("hops", "k")) => *hops_k = true,
-                Some(("batch", name)) => {
-                    let found = Batch::ALL.into_iter().find(|(_, known)| *known == name);
-                    *batch = found.ok_or_else(error)?.0;
-                }
-                None if option == other_format => parsed.other_format = true,
-                _ => return Err(error()),
-            }
-        }
-        Ok(parsed)
-    }
+/// Builds the variant that the options name, in the format `A`, or in `B` if its option is there.
+fn build<A: Format, B: Format<Family = A::Family>, V: EngineVisitor<A::Family>>(
+    request: &Request<'_, A::Family>,
+    visitor: V,
+) -> Built<A::Family, V> {
+    let rib = request.rib;
+    let mut options = request.parse(EXPECTED);
+    let default = Config::default();
+    let config = Config {
+        d: options.number("d", 0..=u8::MAX).unwrap_or(default.d),
+        x: options.number("x", 0..=u8::MAX).unwrap_or(default.x),
+        hops_k: options.flag("hops=k"),
+        batch: options.batch(MODES),
+    };
+    let other = options.flag(B::OPTION);
+    options.finish()?;
+    request.admit(|| compile::estimate::<A::Family>(&Shape::of(rib), &config))?;
+    Ok(match (other, config.x) {
+        (false, 0) => visitor.visit(Dxr::<A, Single>::compile(rib, &config)?),
+        (false, _) => visitor.visit(Dxr::<A, Split>::compile(rib, &config)?),
+        (true, 0) => visitor.visit(Dxr::<B, Single>::compile(rib, &config)?),
+        (true, _) => visitor.visit(Dxr::<B, Split>::compile(rib, &config)?),
+    })
 }
 
 /// Builder for the registry.
 pub(crate) struct Build;
 
 impl Builder<Ipv4> for Build {
-    fn build<V: EngineVisitor<Ipv4>>(
-        request: &Request<'_>,
-        rib: &Rib<Ipv4>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        let Options { config, other_format } = Options::parse(request.options, "wide")?;
-        request.admit(|| compile::estimate::<Ipv4>(&Shape::of(rib), &config))?;
-        Ok(match (other_format, config.x) {
-            (false, 0) => visitor.visit(Dxr::<Original, Single>::compile(rib, &config)?),
-            (false, _) => visitor.visit(Dxr::<Original, Split>::compile(rib, &config)?),
-            (true, 0) => visitor.visit(Dxr::<Wide, Single>::compile(rib, &config)?),
-            (true, _) => visitor.visit(Dxr::<Wide, Split>::compile(rib, &config)?),
-        })
+    fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
+        build::<Original, Wide, V>(request, visitor)
     }
 }
 
 impl Builder<Ipv6> for Build {
-    fn build<V: EngineVisitor<Ipv6>>(
-        request: &Request<'_>,
-        rib: &Rib<Ipv6>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        let Options { config, other_format } = Options::parse(request.options, "xl")?;
-        request.admit(|| compile::estimate::<Ipv6>(&Shape::of(rib), &config))?;
-        Ok(match (other_format, config.x) {
-            (false, 0) => visitor.visit(Dxr::<Long, Single>::compile(rib, &config)?),
-            (false, _) => visitor.visit(Dxr::<Long, Split>::compile(rib, &config)?),
-            (true, 0) => visitor.visit(Dxr::<Xl, Single>::compile(rib, &config)?),
-            (true, _) => visitor.visit(Dxr::<Xl, Split>::compile(rib, &config)?),
-        })
+    fn build<V: EngineVisitor<Ipv6>>(request: &Request<'_, Ipv6>, visitor: V) -> Built<Ipv6, V> {
+        build::<Long, Xl, V>(request, visitor)
     }
 }
 

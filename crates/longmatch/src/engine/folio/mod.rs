@@ -5,6 +5,7 @@
 mod batch;
 mod check;
 mod compile;
+mod cost;
 mod layout;
 mod lookup;
 mod plan;
@@ -18,18 +19,18 @@ mod update;
 pub use layout::{Byte, Code, Coded, Folio};
 pub use plan::RootForm;
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::iter::once;
 use core::sync::atomic::Ordering::Relaxed;
 
-use self::layout::{Extent, Slices};
+use self::layout::{Extent, Fixed, Slices};
 use self::root::RootLayout;
 use self::store::{Kind, Page};
 use self::survey::Survey;
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine, Lookup,
-    OptionError, Request, Structure, capacity_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine,
+    Lookup, OptionError, Request, Structure, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Family, NextHopId};
@@ -39,7 +40,8 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "folio";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 /// Compile-time choices besides the type of codes. By default the table decides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -55,12 +57,8 @@ pub struct Config {
 impl Config {
     /// Returns the error of cuts that are impossible, alone or with the requested root.
     fn impossible<F: Family>(&self) -> OptionError {
-        let mut options = Vec::new();
-        if !self.cuts.is_empty() {
-            let cuts: Vec<String> = self.cuts.iter().map(u8::to_string).collect();
-            options.push(format!("cuts={}", cuts.join("-")));
-        }
-        options.extend(self.root.map(|root| root.name().into()));
+        let cuts = Variant::new().numbers("cuts", self.cuts.iter().copied());
+        let option = cuts.option(self.root.map_or("", RootForm::name)).finish();
         let expected = match F::WIDTH {
             32 => {
                 "a dense root, rising cuts from 8 to 24 on, and at most 14 bits from one to the next"
@@ -70,7 +68,7 @@ impl Config {
                  at most 18 regions), at most 14 bits from one to the next, and none across bit 64"
             }
         };
-        OptionError { engine: NAME, option: options.join(":"), expected }
+        OptionError { engine: NAME, option, expected }
     }
 }
 
@@ -113,19 +111,15 @@ impl<F: Family, C: Code, M: Memory> Structure<F> for Folio<F, C, M> {
     const BATCHES: bool = true;
 
     fn variant(&self) -> String {
-        let mut variant = format!("codes={}:cuts={}", C::NAME, self.fixed.root.bits);
-        for level in &self.fixed.levels {
-            variant += &format!("-{}", level.end());
-        }
-        variant += match &self.fixed.root.layout {
-            RootLayout::Span { sparse: true, .. } => ":sparse",
-            RootLayout::Regions(_) => ":regions",
+        let Fixed { root, levels, .. } = &self.fixed;
+        let form = match &root.layout {
+            RootLayout::Span { sparse: true, .. } => RootForm::Sparse.name(),
+            RootLayout::Regions(_) => RootForm::Regions.name(),
             RootLayout::Span { .. } => "",
         };
-        if self.pages.is_huge() {
-            variant += ":huge";
-        }
-        variant
+        let cuts = once(root.bits).chain(levels.iter().map(|level| level.end()));
+        let variant = Variant::new().value("codes", C::NAME).numbers("cuts", cuts);
+        variant.option(form).flag("huge", self.pages.is_huge()).finish()
     }
 }
 
@@ -158,50 +152,29 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
     }
 }
 
-struct Options {
-    config: Config,
-    codes: Option<&'static str>,
-}
-
 const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32, s= and the first cut, cuts= and \
      the first cuts joined by '-', sparse, dense or regions, huge";
-
-impl Options {
-    fn parse(options: &[String]) -> Result<Self, OptionError> {
-        let mut parsed = Self { config: Config::default(), codes: None };
-        for option in options {
-            let wrong = || OptionError { engine: NAME, option: option.clone(), expected: EXPECTED };
-            match option.as_str() {
-                "sparse" => parsed.config.root = Some(RootForm::Sparse),
-                "dense" => parsed.config.root = Some(RootForm::Dense),
-                "regions" => parsed.config.root = Some(RootForm::Regions),
-                "huge" => parsed.config.huge = true,
-                "codes=8" => parsed.codes = Some(Byte::NAME),
-                "codes=book" => parsed.codes = Some(Coded::NAME),
-                "codes=16" => parsed.codes = Some(u16::NAME),
-                "codes=32" => parsed.codes = Some(u32::NAME),
-                other => {
-                    let cuts = other.strip_prefix("cuts=").or_else(|| other.strip_prefix("s="));
-                    let cuts = cuts.ok_or_else(wrong)?.split('-').map(str::parse);
-                    parsed.config.cuts = cuts.collect::<Result<_, _>>().map_err(|_| wrong())?;
-                }
-            }
-        }
-        Ok(parsed)
-    }
-}
 
 /// Builds the engine with the narrowest fitting codes, or those of the options.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(
-        request: &Request<'_>,
-        rib: &Rib<F>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        let Options { config, codes } = Options::parse(request.options)?;
-        let survey = Survey::of(rib);
+    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
+        let mut options = request.parse(EXPECTED);
+        let cuts = |option: &str| {
+            let cuts = option.strip_prefix("cuts=").or_else(|| option.strip_prefix("s="))?;
+            cuts.split('-').map(|cut| cut.parse().ok()).collect()
+        };
+        let form = |name: &str| RootForm::ALL.into_iter().find(|form| form.name() == name);
+        let names = [Byte::NAME, Coded::NAME, u16::NAME, u32::NAME];
+        let codes = options.value("codes", |name| names.into_iter().find(|known| *known == name));
+        let config = Config {
+            cuts: options.read(cuts).unwrap_or_default(),
+            root: options.read(form),
+            huge: options.flag("huge"),
+        };
+        options.finish()?;
+        let survey = Survey::of(request.rib);
         let admit = |bytes| request.admit(|| bytes);
         Ok(match codes.unwrap_or_else(|| survey.codes()) {
             Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config, admit)?),

@@ -47,7 +47,7 @@ pub enum RootForm {
 }
 
 impl RootForm {
-    const ALL: [Self; 3] = [Self::Dense, Self::Sparse, Self::Regions];
+    pub(super) const ALL: [Self; 3] = [Self::Dense, Self::Sparse, Self::Regions];
 
     /// Name among the options.
     pub const fn name(self) -> &'static str {

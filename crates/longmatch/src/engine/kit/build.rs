@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::{CompileError, Engine, OptionError};
+use super::{Candidate, CompileError, Engine, OptionError, Options};
 use crate::net::Family;
 use crate::rib::Rib;
 
@@ -14,23 +14,27 @@ pub struct Descriptor {
     pub oracle: bool,
     /// Options of variants with wider limits than the default, narrowest first.
     pub wider: &'static [&'static str],
+    /// The variants that `auto` may choose; none of an oracle.
+    pub candidates: &'static [Candidate],
 }
+
+/// The result of building an engine: what the visitor returns.
+pub type Built<F, V> = Result<<V as EngineVisitor<F>>::Output, CompileError>;
 
 /// Builds the variants of an engine for a family.
 pub trait Builder<F: Family> {
     /// Whether the engine exists for the family.
     const EXISTS: bool = true;
 
-    /// Builds the variant that a request names and hands it to the visitor.
+    /// Builds the variant that a request names and hands it to the visitor. The default is for a
+    /// family without the engine.
     ///
     /// # Errors
     /// When the engine does not exist for the family or has no such option, or the table exceeds a
     /// limit of the engine.
-    fn build<V: EngineVisitor<F>>(
-        request: &Request<'_>,
-        rib: &Rib<F>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError>;
+    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, _visitor: V) -> Built<F, V> {
+        Err(CompileError::Family { engine: request.engine, family: F::NAME })
+    }
 }
 
 /// Receives a compiled engine as its own type. Loops around its lookup are compiled for that type
@@ -43,18 +47,24 @@ pub trait EngineVisitor<F: Family> {
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output;
 }
 
-/// A request for an engine: options in text form, and a memory limit.
-#[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+/// A request for an engine: options in text form, a memory limit, and the routes.
+pub struct Request<'a, F: Family> {
     /// The engine's name.
     pub engine: &'static str,
     /// The options, such as `s=18`.
     pub options: &'a [String],
     /// Limit on the bytes of the structure.
     pub memory: Option<u64>,
+    /// The routes.
+    pub rib: &'a Rib<F>,
 }
 
-impl Request<'_> {
+impl<F: Family> Request<'_, F> {
+    /// Starts reading the options. Errors name those that the engine expects.
+    pub fn parse(&self, expected: &'static str) -> Options<'_> {
+        Options::new(self.engine, self.options, expected)
+    }
+
     /// Refuses a structure larger than the limit. Calls `bytes` only if there is one.
     ///
     /// # Errors
@@ -73,9 +83,6 @@ impl Request<'_> {
     /// # Errors
     /// Names the first option.
     pub fn without_options(&self) -> Result<(), OptionError> {
-        let expected = "none: this engine has no options";
-        let wrong =
-            |option: &String| OptionError { engine: self.engine, option: option.clone(), expected };
-        self.options.first().map_or(Ok(()), |option| Err(wrong(option)))
+        self.parse("none: this engine has no options").finish()
     }
 }

@@ -1,22 +1,30 @@
 //! What engines share: traits, options, errors, keys in several forms, and tools for tests and
 //! checks.
 
+mod batch;
 mod build;
+pub(crate) mod cost;
 mod error;
 mod expected;
 pub(crate) mod in_flight;
 pub(crate) mod keys;
+mod options;
 mod patch;
 mod shape;
+mod summary;
 
+pub use batch::Batch;
 pub use build::EngineVisitor;
-pub(crate) use build::{Builder, Descriptor, Request};
+pub(crate) use build::{Builder, Built, Descriptor, Request};
+pub(crate) use cost::Candidate;
 pub use error::{CompileError, Corrupt, OptionError};
 pub(crate) use expected::Expected;
 pub use keys::{KeyLayout, Keys};
+pub(crate) use options::{Options, Variant};
 pub(crate) use patch::{CannotPatch, Patch, WriteSide};
 pub use patch::{LiveEngine, Replaced};
 pub(crate) use shape::Shape;
+pub(crate) use summary::Summary;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -131,9 +139,11 @@ pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
     /// and there is nothing else to verify or to measure.
     const BATCHES: bool = false;
 
-    /// The variant as [`EngineSpec`](crate::EngineSpec) options, such as `s=18`. Empty where there
-    /// is no choice.
-    fn variant(&self) -> String;
+    /// The variant as [`EngineSpec`](crate::EngineSpec) options, such as `s=18`. Empty, the default,
+    /// where there is no choice.
+    fn variant(&self) -> String {
+        String::new()
+    }
 }
 
 /// A lookup structure that can be compiled from a RIB.

@@ -7,7 +7,7 @@ use super::layout::{
     BasicNode, DIRECT_LEAF, K, Leaf, LeafvecNode, MAX_DIRECT_BITS, MAX_DIRECT_NEXT_HOP, Node,
     Poptrie, SLOTS,
 };
-use super::{Config, EXPECTED, NAME};
+use super::{Config, EXPECTED, MODES, NAME};
 use crate::engine::kit::{CompileError, OptionError, Shape};
 use crate::mem::{Frozen, Growing};
 use crate::net::{Family, NextHopId};
@@ -22,6 +22,7 @@ pub(super) fn compile<F: Family, N: Node, L: Leaf>(
         let option = alloc::format!("s={s}");
         return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
     }
+    let batch = batch.among(MODES, NAME, EXPECTED)?;
     let limit = max_next_hop::<L>(s);
     let id = rib.max_next_hop();
     if id > limit {

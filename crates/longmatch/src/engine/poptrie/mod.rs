@@ -12,21 +12,21 @@
 mod batch;
 mod check;
 mod compile;
+mod cost;
 mod layout;
 mod lookup;
 mod update;
 
 pub use layout::{BasicNode, Leaf, LeafvecNode, MAX_DIRECT_BITS, Node, Poptrie};
 
-use alloc::format;
 use alloc::string::String;
 
 use self::check::Unused;
 use self::layout::Slices;
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    OptionError, Request, Structure, answers_for,
+    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine,
+    Lookup, Request, Structure, Variant, answers_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -36,7 +36,8 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "poptrie";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 /// Compile-time choices besides the types of nodes and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +48,8 @@ pub struct Config {
     /// Route aggregation when compiling (section 3): a node whose addresses all have one next hop
     /// becomes a leaf of its parent.
     pub aggregate: bool,
-    /// How a batch is looked up; the structure does not depend on it.
+    /// How a batch is looked up; the structure does not depend on it. [`Batch::Auto`],
+    /// [`Batch::Each`], [`Batch::Flight`], or [`Batch::Gather`] with AVX-512.
     pub batch: Batch,
 }
 
@@ -58,28 +60,8 @@ impl Default for Config {
     }
 }
 
-/// How a batch is looked up. All give the same answers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Batch {
-    /// The fastest for the level: [`Batch::Gather`] where it exists, else [`Batch::Flight`].
-    #[default]
-    Auto,
-    /// One address at a time, as in the paper.
-    Each,
-    /// Several lookups in flight, without vectors.
-    Flight,
-    /// Lookups in vector lanes, with AVX-512; below it [`Batch::Flight`].
-    Gather,
-}
-
-impl Batch {
-    const ALL: [(Self, &'static str); 4] = [
-        (Self::Auto, "auto"),
-        (Self::Each, "each"),
-        (Self::Flight, "flight"),
-        (Self::Gather, "gather"),
-    ];
-}
+/// The modes of batches that the engine has.
+const MODES: &[Batch] = &[Batch::Auto, Batch::Each, Batch::Flight, Batch::Gather];
 
 impl<F: Family, N: Node, L: Leaf, M: Memory> Lookup<F> for Poptrie<F, N, L, M> {
     #[inline(always)]
@@ -106,15 +88,9 @@ impl<F: Family, N: Node, L: Leaf, M: Memory> Structure<F> for Poptrie<F, N, L, M
     const BATCHES: bool = true;
 
     fn variant(&self) -> String {
-        let basic = if N::LEAFVEC { "" } else { ":basic" };
-        let aggregate = if self.aggregate { "" } else { ":unaggregated" };
-        let leaf = if size_of::<L>() == 2 { "" } else { ":leaf=32" };
-        let batch = Batch::ALL.iter().find(|(batch, _)| *batch == self.batch);
-        let batch = match batch {
-            None | Some((Batch::Auto, _)) => String::new(),
-            Some((_, name)) => format!(":batch={name}"),
-        };
-        format!("s={}{basic}{aggregate}{leaf}{batch}", self.s)
+        let s = Variant::new().value("s", self.s);
+        let nodes = s.flag("basic", !N::LEAFVEC).flag("unaggregated", !self.aggregate);
+        nodes.flag("leaf=32", size_of::<L>() == 4).batch(self.batch).finish()
     }
 }
 
@@ -135,52 +111,25 @@ impl<F: Family, N: Node, L: Leaf> Engine<F> for Poptrie<F, N, L> {
     }
 }
 
-/// Run-time choices of [`build`]: [`Config`], and the types.
-struct Options {
-    config: Config,
-    leafvec: bool,
-    wide_leaves: bool,
-}
-
 const EXPECTED: &str = "s=0 to s=24, basic (no leafvec), unaggregated, leaf=32, or batch=each, flight \
                         or gather";
-
-impl Options {
-    fn parse(options: &[String]) -> Result<Self, OptionError> {
-        let mut parsed = Self { config: Config::default(), leafvec: true, wide_leaves: false };
-        for option in options {
-            let error = || OptionError { engine: NAME, option: option.clone(), expected: EXPECTED };
-            match option.split_once('=') {
-                None if option == "basic" => parsed.leafvec = false,
-                None if option == "unaggregated" => parsed.config.aggregate = false,
-                Some(("leaf", "32")) => parsed.wide_leaves = true,
-                Some(("s", bits)) => {
-                    let s = bits.parse().ok().filter(|s| *s <= MAX_DIRECT_BITS);
-                    parsed.config.s = s.ok_or_else(error)?;
-                }
-                Some(("batch", name)) => {
-                    let found = Batch::ALL.into_iter().find(|(_, known)| *known == name);
-                    parsed.config.batch = found.ok_or_else(error)?.0;
-                }
-                _ => return Err(error()),
-            }
-        }
-        Ok(parsed)
-    }
-}
 
 /// Builds the variant that the options name. Leaves have 32 bits where the table's next hops need
 /// them.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(
-        request: &Request<'_>,
-        rib: &Rib<F>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        let Options { config, leafvec, wide_leaves } = Options::parse(request.options)?;
-        let wide = wide_leaves || rib.max_next_hop() > <u16 as Leaf>::MAX;
+    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
+        let rib = request.rib;
+        let mut options = request.parse(EXPECTED);
+        let config = Config {
+            s: options.number("s", 0..=MAX_DIRECT_BITS).unwrap_or(Config::default().s),
+            aggregate: !options.flag("unaggregated"),
+            batch: options.batch(MODES),
+        };
+        let leafvec = !options.flag("basic");
+        let wide = options.flag("leaf=32") || rib.max_next_hop() > <u16 as Leaf>::MAX;
+        options.finish()?;
         request.admit(|| compile::estimate(&Shape::of(rib), config.s, leafvec, wide))?;
         Ok(match (leafvec, wide) {
             (true, false) => visitor.visit(Poptrie::<F, LeafvecNode, u16>::compile(rib, &config)?),

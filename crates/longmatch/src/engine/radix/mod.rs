@@ -9,16 +9,15 @@
 mod batch;
 mod check;
 mod compile;
+mod cost;
 mod layout;
 mod lookup;
 
 pub use layout::Radix;
 
-use alloc::string::String;
-
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request, Shape,
-    Structure, answers_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request,
+    Shape, Structure, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -28,7 +27,8 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "radix";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 impl<F: Family> Lookup<F> for Radix<F> {
     #[inline(always)]
@@ -48,10 +48,6 @@ impl<F: Family> Lookup<F> for Radix<F> {
 impl<F: Family> Structure<F> for Radix<F> {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
-
-    fn variant(&self) -> String {
-        String::new()
-    }
 }
 
 impl<F: Family> Engine<F> for Radix<F> {
@@ -70,13 +66,9 @@ impl<F: Family> Engine<F> for Radix<F> {
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(
-        request: &Request<'_>,
-        rib: &Rib<F>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
+    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
         request.without_options()?;
-        request.admit(|| compile::estimate(&Shape::of(rib)))?;
-        Ok(visitor.visit(Radix::compile(rib, &())?))
+        request.admit(|| compile::estimate(&Shape::of(request.rib)))?;
+        Ok(visitor.visit(Radix::compile(request.rib, &())?))
     }
 }

@@ -2,13 +2,14 @@
 //! the next one wherever a longer route lies inside.
 
 use super::layout::{CHUNK, LONGER, MAX_CHUNKS_24, MAX_CHUNKS_32, MAX_NEXT_HOP, PADDING, Sail};
-use super::{Config, NAME};
+use super::{Config, EXPECTED, MODES, NAME};
 use crate::engine::kit::{CompileError, Shape};
 use crate::mem::Growing;
 use crate::net::{Ipv4, NextHopId};
 use crate::rib::{Block, Rib};
 
 pub(super) fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Sail, CompileError> {
+    let batch = config.batch.among(MODES, NAME, EXPECTED)?;
     let id = rib.max_next_hop();
     if id > MAX_NEXT_HOP {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit: MAX_NEXT_HOP });
@@ -31,7 +32,7 @@ pub(super) fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Sail, CompileE
         bn24: bn24.finish().map_err(CompileError::memory(NAME))?.into(),
         c24: c24.finish().map_err(CompileError::memory(NAME))?.into(),
         n32: n32.finish().map_err(CompileError::memory(NAME))?.into(),
-        batch: config.batch,
+        batch,
     })
 }
 

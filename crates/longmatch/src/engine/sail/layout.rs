@@ -44,6 +44,19 @@ pub const MAX_CHUNKS_32: usize = (1 << 31) / CHUNK;
 /// Extra entries at the end of an array of 16-bit entries: a gather reads 32 bits.
 pub(super) const PADDING: usize = 1;
 
+// A next hop and the number of a chunk have the bits beside the flag, and the next hop all of them.
+const _: () = assert!(
+    MAX_NEXT_HOP | LONGER as u32 == u16::MAX as u32
+        && MAX_NEXT_HOP & LONGER as u32 == 0
+        && (MAX_CHUNKS_24 - 1) & LONGER as usize == 0
+);
+// Indices of entries fit the 31 bits of a gather; so a chunk's number fits an entry of C24.
+const _: () = assert!(
+    MAX_CHUNKS_24 * CHUNK <= 1 << 31
+        && MAX_CHUNKS_32 * CHUNK <= 1 << 31
+        && (1 + PADDING) * size_of::<u16>() >= size_of::<u32>()
+);
+
 /// A compiled SAIL_L.
 ///
 /// Invariants that the unchecked reads of the lookups rely on:

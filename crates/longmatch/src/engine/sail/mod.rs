@@ -12,6 +12,7 @@
 mod batch;
 mod check;
 mod compile;
+mod cost;
 mod layout;
 mod lookup;
 
@@ -21,37 +22,32 @@ use alloc::string::String;
 
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, OptionError,
-    Request, Structure, answers_for,
+    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup,
+    Request, Structure, Variant, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
-use crate::net::{Family, Ipv4, Ipv6, NextHopId};
+use crate::net::{Ipv4, Ipv6, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
 pub(super) const NAME: &str = "sail";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 /// Compile-time choices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Config {
-    /// How a batch is looked up.
+    /// How a batch is looked up: [`Batch::Auto`], gathers where the level has them; [`Batch::Each`];
+    /// or [`Batch::Flight`].
     pub batch: Batch,
 }
 
-/// How a batch is looked up. All give the same answers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Batch {
-    /// The fastest for the level.
-    #[default]
-    Auto,
-    /// One address at a time, as in the paper.
-    Each,
-    /// Several addresses in flight, level by level, without vectors.
-    Flight,
-}
+/// The modes of batches that the engine has.
+const MODES: &[Batch] = &[Batch::Auto, Batch::Each, Batch::Flight];
+
+const EXPECTED: &str = "batch=each or batch=flight";
 
 impl Lookup<Ipv4> for Sail {
     #[inline(always)]
@@ -79,11 +75,7 @@ impl Structure<Ipv4> for Sail {
     const BATCHES: bool = true;
 
     fn variant(&self) -> String {
-        match self.batch {
-            Batch::Auto => String::new(),
-            Batch::Each => "batch=each".into(),
-            Batch::Flight => "batch=flight".into(),
-        }
+        Variant::new().batch(self.batch).finish()
     }
 }
 
@@ -103,40 +95,17 @@ impl Engine<Ipv4> for Sail {
 pub(crate) struct Build;
 
 impl Builder<Ipv4> for Build {
-    fn build<V: EngineVisitor<Ipv4>>(
-        request: &Request<'_>,
-        rib: &Rib<Ipv4>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        let mut config = Config::default();
-        for option in request.options {
-            config.batch = match option.as_str() {
-                "batch=auto" => Batch::Auto,
-                "batch=each" => Batch::Each,
-                "batch=flight" => Batch::Flight,
-                _ => {
-                    let expected = "batch=each or batch=flight";
-                    return Err(
-                        OptionError { engine: NAME, option: option.clone(), expected }.into()
-                    );
-                }
-            };
-        }
-        request.admit(|| compile::estimate(&Shape::of(rib)))?;
-        Ok(visitor.visit(Sail::compile(rib, &config)?))
+    fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
+        let mut options = request.parse(EXPECTED);
+        let config = Config { batch: options.batch(MODES) };
+        options.finish()?;
+        request.admit(|| compile::estimate(&Shape::of(request.rib)))?;
+        Ok(visitor.visit(Sail::compile(request.rib, &config)?))
     }
 }
 
 impl Builder<Ipv6> for Build {
     const EXISTS: bool = false;
-
-    fn build<V: EngineVisitor<Ipv6>>(
-        request: &Request<'_>,
-        _: &Rib<Ipv6>,
-        _: V,
-    ) -> Result<V::Output, CompileError> {
-        Err(CompileError::Family { engine: request.engine, family: Ipv6::NAME })
-    }
 }
 
 #[cfg(test)]

@@ -15,19 +15,19 @@
 mod batch;
 mod check;
 mod compile;
+mod cost;
 mod layout;
 mod lookup;
 
 pub use layout::{Entry, Spider};
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, OptionError,
-    Request, Structure, answers_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request,
+    Structure, Variant, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -39,7 +39,7 @@ pub(super) const NAME: &str = "spider";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { name: NAME, oracle: false, wider: &["entry=64"] };
+    Descriptor { name: NAME, oracle: false, wider: &["entry=64"], candidates: cost::CANDIDATES };
 
 /// The kernel that answers a batch. All give the same answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,8 +131,7 @@ impl<F: Family, E: Entry> Structure<F> for Spider<F, E> {
     const BATCHES: bool = true;
 
     fn variant(&self) -> String {
-        let entry = if E::BITS == 32 { "" } else { ":entry=64" };
-        format!("{}{entry}", self.kernel.name())
+        Variant::new().option(self.kernel.name()).flag("entry=64", E::BITS == 64).finish()
     }
 }
 
@@ -172,25 +171,13 @@ const EXPECTED: &str = "lanes=1, 2, 4, 8 or 16, flight=4, ahead, entry=32 or ent
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(
-        request: &Request<'_>,
-        rib: &Rib<F>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        let mut config = Config::default();
-        let mut wide = false;
-        for option in request.options {
-            match (option.as_str(), Kernel::ALL.into_iter().find(|kernel| kernel.name() == option))
-            {
-                (_, Some(kernel)) => config.kernel = Some(kernel),
-                ("entry=32", _) => wide = false,
-                ("entry=64", _) => wide = true,
-                _ => {
-                    let option = option.clone();
-                    return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
-                }
-            }
-        }
+    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
+        let rib = request.rib;
+        let mut options = request.parse(EXPECTED);
+        let named = |name: &str| Kernel::ALL.into_iter().find(|kernel| kernel.name() == name);
+        let config = Config { kernel: options.read(named) };
+        let wide = options.choice(&[("entry=32", false), ("entry=64", true)]).unwrap_or(false);
+        options.finish()?;
         let entry = if wide { size_of::<u64>() } else { size_of::<u32>() };
         request.admit(|| compile::estimate(&Shape::of(rib), entry))?;
         Ok(if wide {

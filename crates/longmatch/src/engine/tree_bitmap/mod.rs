@@ -13,6 +13,7 @@
 mod batch;
 mod check;
 mod compile;
+mod cost;
 mod layout;
 mod lookup;
 mod update;
@@ -25,8 +26,8 @@ use self::check::Unused;
 use self::layout::Slices;
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
-    Builder, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
-    OptionError, Request, Structure, answers_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine, Lookup,
+    Request, Structure, Variant, answers_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage};
 use crate::net::{Family, NextHopId};
@@ -36,7 +37,8 @@ use crate::simd::Simd;
 pub(super) const NAME: &str = "tree_bitmap";
 
 /// The registry's entry.
-pub(crate) const DESCRIPTOR: Descriptor = Descriptor { name: NAME, oracle: false, wider: &[] };
+pub(crate) const DESCRIPTOR: Descriptor =
+    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 impl<F: Family, N: Node, R: NodeResult, M: Memory> Lookup<F> for TreeBitmap<F, N, R, M> {
     #[inline(always)]
@@ -59,8 +61,8 @@ impl<F: Family, N: Node, R: NodeResult, M: Memory> Structure<F> for TreeBitmap<F
     const BATCHES: bool = true;
 
     fn variant(&self) -> String {
-        let result = if size_of::<R>() == 2 { "" } else { ":result=32" };
-        alloc::format!("stride={}{result}", N::STRIDE)
+        let stride = Variant::new().value("stride", N::STRIDE);
+        stride.flag("result=32", size_of::<R>() == 4).finish()
     }
 }
 
@@ -89,24 +91,12 @@ const EXPECTED: &str = "stride=4, stride=6, or result=32";
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(
-        request: &Request<'_>,
-        rib: &Rib<F>,
-        visitor: V,
-    ) -> Result<V::Output, CompileError> {
-        let mut stride = 6;
-        let mut wide = rib.max_next_hop() > <u16 as NodeResult>::MAX;
-        for option in request.options {
-            match option.as_str() {
-                "stride=4" => stride = 4,
-                "stride=6" => stride = 6,
-                "result=32" => wide = true,
-                _ => {
-                    let option = option.clone();
-                    return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
-                }
-            }
-        }
+    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
+        let rib = request.rib;
+        let mut options = request.parse(EXPECTED);
+        let stride = options.choice(&[("stride=4", 4), ("stride=6", 6)]).unwrap_or(6);
+        let wide = options.flag("result=32") || rib.max_next_hop() > <u16 as NodeResult>::MAX;
+        options.finish()?;
         request.admit(|| compile::estimate(&Shape::of(rib), stride, wide))?;
         Ok(match (stride, wide) {
             (4, false) => visitor.visit(TreeBitmap::<F, Node16, u16>::compile(rib, &())?),

@@ -26,7 +26,7 @@ pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
     match poptrie.batch {
         Batch::Each => in_flight::run_each(poptrie, simd, addrs, out),
         Batch::Flight => in_flight::run(poptrie, simd, addrs, out),
-        Batch::Auto | Batch::Gather => best(poptrie, simd, addrs, out),
+        Batch::Auto | Batch::Gather | Batch::Line => best(poptrie, simd, addrs, out),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The figures of a table that the model needs.
+//! The figures of a table that the cost model needs.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,11 +13,14 @@ use crate::rib::Rib;
 /// bits needs something below a block of `c` bits exactly where a deeper start lies inside the
 /// block.
 #[derive(Debug)]
-pub(super) struct Summary {
+pub(crate) struct Summary {
     /// Bits of an address.
     pub width: u8,
+    /// Number of routes.
     pub routes: usize,
+    /// The greatest raw next hop.
     pub max_next_hop: u32,
+    /// Number of starts.
     pub starts: u32,
     /// `deeper[c]`: number of starts deeper than `c`.
     deeper: Vec<u32>,
@@ -74,6 +77,12 @@ impl Summary {
     /// Number of blocks of `cut` bits that have a start inside.
     pub fn inner(&self, cut: u8) -> f64 {
         f64::from(self.inner[usize::from(cut)])
+    }
+
+    /// The cuts from `from` on in steps of `stride`, as long as any start is deeper.
+    pub fn cuts(&self, from: u8, stride: u8) -> impl Iterator<Item = u8> {
+        let cuts = (from..self.width).step_by(stride.into());
+        cuts.take_while(|cut| self.deeper(*cut) > 0)
     }
 
     /// Bytes of a next hop: 2 if every next hop is at most `max`, else 4.
