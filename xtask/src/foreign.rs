@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_programs_are_named() {
         let [target, _] = &TARGETS;
         let all = |words: &str| Some(format!("{words}\n{}\n", target.triple));
         assert!(target.missing(all).is_empty());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_are_not_there_do_not_run() {
+    fn missing_programs_do_not_run() {
         assert_eq!(runs("./no-such-program --version"), None);
     }
 }

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn use_trees_are_understood() {
+    fn use_trees_are_parsed() {
         let text = "use crate::{a, b::{self, c::D}};\nuse super::super::e;\nlet x = crate::f::g(1);\n\
                     // crate::comment\nuse $crate::macros;\n#[cfg(test)]\nmod tests { use crate::z; }";
         let found = imported(&words("x::y::w"), text);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn this_tree_keeps_to_its_layers() {
+    fn this_tree_has_no_upward_import() {
         assert_eq!(check(&crate::workspace::root()).unwrap(), Verdict::Passed);
     }
 

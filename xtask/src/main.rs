@@ -22,7 +22,7 @@ mod workspace;
 use std::error::Error;
 use std::process::ExitCode;
 
-/// What a command returns: `Ok(true)` when every step passed, `Ok(false)` when one failed.
+/// Result of a command: `Ok(true)` when every step passed, `Ok(false)` when one failed.
 type Outcome = Result<bool, Box<dyn Error>>;
 
 const HELP: &str = "\

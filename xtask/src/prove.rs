@@ -40,7 +40,7 @@ const DAYS: [[&str; 4]; 2] = [
     ["ipv6-full", "ipv6-updates", "137582", "folio,poptrie,dxr:xl,dir24_8,tree_bitmap"],
 ];
 
-/// Synthetic tables made of the first one, as in the Poptrie paper, to reach the limits of structures.
+/// Synthetic tables from the first one, as in the Poptrie paper, to reach the limits of structures.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
 
 /// Runs the tests that take minutes and replays real days of updates; then verifies every engine on the embedded tables
@@ -110,14 +110,14 @@ fn file(dir: &Path, table: &str) -> PathBuf {
 /// If the directory does not exist, or has none of the tables.
 fn data_dir() -> Result<Option<PathBuf>, String> {
     let variable = "environment variable LONGMATCH_DATA";
-    let (dir, said_by) = match env::var_os("LONGMATCH_DATA") {
+    let (dir, named_by) = match env::var_os("LONGMATCH_DATA") {
         Some(dir) => (PathBuf::from(dir), variable),
         None => (root().join("../shared/data"), "the default beside the repository"),
     };
     let dir = match fs::canonicalize(&dir) {
         Ok(dir) if dir.is_dir() => dir,
-        _ if said_by != variable => return Ok(None),
-        _ => return Err(format!("{}: is not a directory ({said_by})", dir.display())),
+        _ if named_by != variable => return Ok(None),
+        _ => return Err(format!("{}: is not a directory ({named_by})", dir.display())),
     };
     println!("data directory: {}", dir.display());
     if TABLES.iter().any(|table| file(&dir, table).is_file()) {

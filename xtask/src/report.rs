@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_fails_its_step() {
+    fn a_missing_program_fails_its_step() {
         let mut report = Report::default();
         report.command("absent", &mut Command::new("./no-such-program"));
         assert!(report.summary().contains("could not be started"));

@@ -16,8 +16,8 @@ use crate::workspace::root;
 const FOR_MIRI: [&str; 6] = [
     "mem::buffer::tests::words_are_published",
     "mem::retired",
-    "live::tests::epochs_wait_for_those_who_were_there",
-    "live::tests::slots_are_used_again",
+    "live::tests::epochs_wait_for_online_readers",
+    "live::tests::slots_are_reused",
     "live::tests::a_retired_table_outlives_the_writer",
     "live::tests::readers_see_only_versions",
 ];

@@ -36,7 +36,7 @@ pub fn run() -> Outcome {
         // Without `--no-fail-fast` the first test program that fails would hide the others.
         report.command("tests, workspace", &mut cargo_test("--no-fail-fast"));
         report.command(verify, &mut longmatch_of_tests(VERIFY));
-        page::made(&mut report);
+        page::embedded(&mut report);
         peers::steps(&mut report, &[]);
     }
     page::sample(&mut report);

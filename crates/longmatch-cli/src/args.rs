@@ -159,7 +159,7 @@ fn size(text: &str) -> Result<u64, &'static str> {
 
 /// Default of `--memory`: half of the available memory, as compiling needs about as much again
 /// temporarily.
-pub fn usual_memory() -> Option<u64> {
+pub fn default_memory() -> Option<u64> {
     longmatch_lab::available_memory().map(|bytes| bytes / 2)
 }
 
@@ -189,12 +189,12 @@ impl EngineArgs {
         }
         for spec in &specs {
             // An option or an engine that only the other family has is no error.
-            if let (Some(error), Some(_)) = (misfit::<Ipv4>(spec), misfit::<Ipv6>(spec)) {
+            if let (Some(error), Some(_)) = (unsupported::<Ipv4>(spec), unsupported::<Ipv6>(spec)) {
                 return Err(CliError::input("--engine", error));
             }
         }
-        specs.retain(|spec| misfit::<F>(spec).is_none());
-        let memory = self.memory.or_else(usual_memory);
+        specs.retain(|spec| unsupported::<F>(spec).is_none());
+        let memory = self.memory.or_else(default_memory);
         specs.iter_mut().for_each(|spec| spec.memory = memory);
         Ok(specs)
     }
@@ -208,7 +208,7 @@ impl EngineArgs {
 
 /// Returns the error if a family lacks the engine, or the engine the option. Compiles an empty
 /// table, which costs little; other errors show with the real table.
-fn misfit<F: Engines>(spec: &EngineSpec) -> Option<CompileError> {
+fn unsupported<F: Engines>(spec: &EngineSpec) -> Option<CompileError> {
     match Fib::compile(&Rib::<F>::new(), spec.clone()) {
         Err(error @ (CompileError::Option(_) | CompileError::Family { .. })) => Some(error),
         _ => None,
@@ -411,7 +411,7 @@ pub struct BenchArgs {
     #[arg(
         long,
         value_enum,
-        value_name = "FORM",
+        value_name = "LAYOUT",
         default_value = "host",
         hide_possible_values = true,
         verbatim_doc_comment
@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_other_family_has_is_left_out() {
+    fn engines_and_options_of_the_other_family_are_left_out() {
         assert_eq!(specs("sail,dxr:xl,dxr:wide").unwrap(), ["sail", "dxr:wide"]);
         let engines = vec!["sail".parse().unwrap(), "dxr:xl".parse().unwrap()];
         let ipv6 = EngineArgs { engines, memory: Some(5) }.specs::<Ipv6>().unwrap();

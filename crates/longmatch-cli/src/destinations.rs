@@ -6,10 +6,10 @@ use longmatch_feed::{FeedError, Options, Place, TraceReport, printable};
 use longmatch_lab::Destinations;
 
 use crate::error::{Advice, CliError, hint};
-use crate::input::first_of;
+use crate::input::first_damage;
 use crate::output::warn;
 
-/// Reads the destinations of a file. Prints on standard error what was left out.
+/// Reads the destinations of a file. Prints a warning for skipped content on standard error.
 ///
 /// # Errors
 /// If the file cannot be read, is damaged (unless `lenient` is set), is neither a capture nor a
@@ -20,14 +20,14 @@ pub fn read(path: &Path, lenient: bool) -> Result<Destinations, CliError> {
     let trace =
         longmatch_feed::destinations(path, &options).map_err(|error| located(error, lenient))?;
     let name = path.display().to_string();
-    tell(&name, &trace.report);
+    print_report(&name, &trace.report);
     if trace.is_empty() {
         return Err(CliError::input(name, "no addresses"));
     }
     Ok(Destinations { name, ipv4: trace.ipv4, ipv6: trace.ipv6 })
 }
 
-/// Formats an error with the line number after the file's name, where editors look for it.
+/// Formats an error with the line number after the file's name, a form that editors recognize.
 fn located(error: FeedError, lenient: bool) -> CliError {
     let advice = Advice { lenient: !lenient, families: false };
     match (&error.input, error.place) {
@@ -40,11 +40,11 @@ fn located(error: FeedError, lenient: bool) -> CliError {
     }
 }
 
-fn tell(name: &str, report: &TraceReport) {
+fn print_report(name: &str, report: &TraceReport) {
     for warning in report.warnings() {
         warn(format_args!("{}: {warning}", printable(name)));
     }
     if let Some(error) = &report.first_damage {
-        warn(first_of(error, report.damaged));
+        warn(first_damage(error, report.damaged));
     }
 }

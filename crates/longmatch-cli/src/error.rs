@@ -18,7 +18,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns [`Status::Ok`] if `ok` is true.
+    /// Returns [`Status::Ok`] if `good` is true.
     pub fn ok_if(good: bool) -> Self {
         if good { Self::Ok } else { Self::Negative }
     }
@@ -39,7 +39,7 @@ pub type Outcome = Result<Status, CliError>;
 /// Error that kept a command from doing its work.
 #[derive(Debug)]
 pub enum CliError {
-    /// Bad usage or input: code 2. One line says what is wrong, where, and what to do.
+    /// Bad usage or input: code 2. One line with the problem, its place and the remedy.
     Message(String),
     /// The reader of standard output has closed it. The program ends without a message.
     BrokenPipe,
@@ -51,11 +51,11 @@ impl CliError {
         Self::Message(message.into())
     }
 
-    /// Reports threads that the system did not start. `whose` names the option or the command that
+    /// Reports threads that the system did not start. `subject` is the option or the command that
     /// needs them.
-    pub fn threads(whose: impl Display, error: &ThreadError) -> Self {
+    pub fn threads(subject: impl Display, error: &ThreadError) -> Self {
         let advice = "raise the limits of processes and memory (ulimit -u, ulimit -v)";
-        Self::Message(format!("{whose}: {error}; use fewer threads, or {advice}"))
+        Self::Message(format!("{subject}: {error}; use fewer threads, or {advice}"))
     }
 
     /// Reports a problem with a named input, for example while reading it.

@@ -4,10 +4,10 @@ use longmatch::{CompileError, EngineSpec, Rib, UpdateError};
 use longmatch_lab::{ReplayError, ThreadError, VerifyError};
 use serde::Serialize;
 
-use crate::input::Served;
+use crate::input::CliFamily;
 use crate::output::{self, Grid, Out, thousands, warn};
 
-/// An error because of which an engine has no result.
+/// An error that leaves an engine without a result.
 pub trait Failure {
     /// Returns whether the table exceeds a limit of the engine, so that a wider form may hold it.
     fn is_limit(&self) -> bool;
@@ -119,13 +119,13 @@ impl Failure for ReplayError {
 pub struct Fit<T> {
     /// The result.
     pub value: T,
-    /// Says which wider form replaced the named engine.
+    /// Message that names the wider form and the engine that it replaces.
     note: Option<String>,
 }
 
 impl<T> Fit<T> {
-    /// Returns the result. Prints the note on standard error.
-    pub fn told(self) -> T {
+    /// Prints the note on standard error and returns the result.
+    pub fn report(self) -> T {
         self.note.iter().for_each(warn);
         self.value
     }
@@ -136,7 +136,7 @@ impl<T> Fit<T> {
 ///
 /// # Errors
 /// If neither the engine nor a wider form has a result.
-pub fn first_fit<F: Served, T, E: Failure>(
+pub fn first_fit<F: CliFamily, T, E: Failure>(
     spec: &EngineSpec,
     named: bool,
     mut attempt: impl FnMut(&EngineSpec) -> Result<T, E>,
@@ -150,22 +150,21 @@ pub fn first_fit<F: Served, T, E: Failure>(
         match attempt(&wider) {
             Ok(value) => {
                 // The table of results shows the form, but not the engine that it replaced.
-                let note =
-                    || format!("{}: {wider} stands in for {spec}: {}", F::LABEL, why(&error));
+                let note = || format!("{}: {wider} replaces {spec}: {}", F::LABEL, cause(&error));
                 return Ok(Fit { value, note: named.then(note) });
             }
             Err(other) if other.threads().is_some() => return Err(other),
-            // A form that fails too, or that the family lacks, is not the last resort.
+            // The form fails too, or the family lacks it: the next one may succeed.
             Err(_) => {}
         }
     }
     Err(error)
 }
 
-/// The reason without its advice, which has been followed.
-fn why(error: &impl Failure) -> String {
+/// The reason of an error without its advice.
+fn cause(error: &impl Failure) -> String {
     let reason = error.reason();
-    reason.rsplit_once(": ").map(|(why, _)| why.to_owned()).unwrap_or(reason)
+    reason.rsplit_once(": ").map(|(cause, _)| cause.to_owned()).unwrap_or(reason)
 }
 
 /// An engine without a result: a row of the printed table, or a line of NDJSON.
@@ -188,7 +187,7 @@ pub struct Failed {
 
 impl Failed {
     /// Creates the entry from an error.
-    pub fn new<F: Served>(
+    pub fn new<F: CliFamily>(
         rib: &Rib<F>,
         spec: &EngineSpec,
         named: bool,
@@ -196,7 +195,7 @@ impl Failed {
     ) -> Self {
         let (engine, spec) = (spec.kind.name(), spec.to_string());
         // If all engines were tried, choosing another one is no advice.
-        let error = if error.is_limit() && !named { why(error) } else { error.reason() };
+        let error = if error.is_limit() && !named { cause(error) } else { error.reason() };
         Self { engine, spec, family: F::NAME, routes: rib.len(), error, named }
     }
 
@@ -232,12 +231,12 @@ mod tests {
     }
 
     #[test]
-    fn wider_forms_stand_in() {
+    fn wider_forms_replace_an_engine() {
         for named in [false, true] {
             let (found, attempts) = fit("dxr", named, "dxr:hops=k");
             let found = found.unwrap();
             assert_eq!((&found.value[..], attempts), ("dxr:hops=k", 3));
-            let wanted = "IPv4: dxr:hops=k stands in for dxr: \
+            let wanted = "IPv4: dxr:hops=k replaces dxr: \
                           the table numbers next hops up to 69,938, the engine up to 65,535";
             assert_eq!(found.note, named.then(|| wanted.to_owned()));
         }
@@ -264,7 +263,7 @@ mod tests {
 
     /// Advice names options of the command, not items of the library.
     #[test]
-    fn reasons_are_for_the_command_line() {
+    fn reasons_name_options_of_the_command_line() {
         let update = UpdateError::Limit(TOO_LARGE);
         let reasons = [
             TOO_LARGE.reason(),
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_say_which_engine_and_why() {
+    fn lines_name_the_engine_and_the_error() {
         let rib = Rib::<Ipv4>::new();
         let failed = Failed::new(&rib, &"dxr:d=18".parse().unwrap(), true, &TOO_LARGE);
         let line = serde_json::to_value(&failed).unwrap();

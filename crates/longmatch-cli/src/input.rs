@@ -60,7 +60,7 @@ impl From<FamilyArgs> for Families {
 }
 
 /// Makes commands generic over the address family.
-pub trait Served: Engines {
+pub trait CliFamily: Engines {
     /// Name in headings, `IPv4` or `IPv6`. ([`longmatch::Family::NAME`] is the name in records.)
     const LABEL: &'static str;
 
@@ -68,7 +68,7 @@ pub trait Served: Engines {
     fn rib<T>(table: &Table<T>) -> &Rib<Self>;
 }
 
-impl Served for Ipv4 {
+impl CliFamily for Ipv4 {
     const LABEL: &'static str = "IPv4";
 
     fn rib<T>(table: &Table<T>) -> &Rib<Self> {
@@ -76,7 +76,7 @@ impl Served for Ipv4 {
     }
 }
 
-impl Served for Ipv6 {
+impl CliFamily for Ipv6 {
     const LABEL: &'static str = "IPv6";
 
     fn rib<T>(table: &Table<T>) -> &Rib<Self> {
@@ -99,25 +99,25 @@ impl Routes {
     /// # Errors
     /// If an input cannot be read, is damaged (unless `--lenient`) or lacks the peer.
     pub fn load(args: &RoutesArgs, families: Families) -> Result<Self, CliError> {
-        let told = FamilyArgs {
+        let named = FamilyArgs {
             ipv4: families == Families { ipv4: true, ipv6: false },
             ipv6: families == Families { ipv4: false, ipv6: true },
         };
-        Self::load_as(args, families, Some(told))
+        Self::load_as(args, families, Some(named))
     }
 
     /// Loads routes of the families to work on, which may differ from the families that the options
-    /// name. The latter are `told`: they decide the family of a `default` route whose file does
-    /// not. `told` is `None` if the command has no such options.
+    /// name. The latter are `named`: they decide the family of a `default` route if its file does
+    /// not. `named` is `None` if the command has no such options.
     ///
     /// # Errors
     /// As [`Routes::load`].
     pub fn load_as(
         args: &RoutesArgs,
         families: Families,
-        told: Option<FamilyArgs>,
+        named: Option<FamilyArgs>,
     ) -> Result<Self, CliError> {
-        let advice = Advice { lenient: !args.lenient, families: told.is_some() };
+        let advice = Advice { lenient: !args.lenient, families: named.is_some() };
         let mut loader = Loader { table: Table::new(), families, advice, refused: 0 };
         if args.files.is_empty() {
             loader.embedded(args)?;
@@ -127,7 +127,7 @@ impl Routes {
             return Err(CliError::new("--routes - was given twice: standard input is read once"));
         }
         let mut options = options(args);
-        options.default_family = told.and_then(FamilyArgs::only);
+        options.default_family = named.and_then(FamilyArgs::only);
         for path in &args.files {
             loader.file(path, &options)?;
         }
@@ -163,7 +163,7 @@ impl Routes {
     ///
     /// # Errors
     /// If no route is of the families to work on.
-    pub fn some_of(&self, families: Families) -> Result<(), CliError> {
+    pub fn require_routes(&self, families: Families) -> Result<(), CliError> {
         let Families { ipv4, ipv6 } = families;
         if ipv4 && !self.table.ipv4().is_empty() || ipv6 && !self.table.ipv6().is_empty() {
             return Ok(());
@@ -179,7 +179,7 @@ impl Routes {
     }
 
     /// Returns the routes of a family.
-    pub fn rib<F: Served>(&self) -> &Rib<F> {
+    pub fn rib<F: CliFamily>(&self) -> &Rib<F> {
         F::rib(&self.table)
     }
 
@@ -274,7 +274,7 @@ impl Loader {
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
         let report = self.input(&name, None, |sink| load(path, options, sink))?;
-        tell(&name, &report, self.families);
+        print_report(&name, &report, self.families);
         let kept = report.announced - self.refused.min(report.announced);
         if self.refused > 0 && kept == 0 {
             let name = printable(&name);
@@ -293,12 +293,12 @@ impl Loader {
         let Self { table, families, advice, refused } = self;
         let mut progress =
             Progress::new(format!("loading {}", printable(name)), expected, "routes");
-        let mut seen = 0u64;
+        let mut events = 0u64;
         *refused = 0;
         let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
-            seen += 1;
-            if seen.is_multiple_of(4096) {
-                progress.set(seen);
+            events += 1;
+            if events.is_multiple_of(4096) {
+                progress.set(events);
             }
             match event {
                 Event::Announce(prefix, _) if !families.keep(prefix) => *refused += 1,
@@ -325,8 +325,8 @@ impl Families {
     }
 }
 
-/// Prints on standard error which peers' routes were taken, and what was left out.
-pub fn tell(name: &str, report: &Report, families: Families) {
+/// Prints the chosen peers and the skipped content of an input on standard error.
+pub fn print_report(name: &str, report: &Report, families: Families) {
     let name = printable(name);
     let peer = |position: Option<usize>| position.and_then(|n| report.peers.get(n));
     let ipv4 = peer(report.chosen.ipv4).filter(|_| families.ipv4);
@@ -334,15 +334,15 @@ pub fn tell(name: &str, report: &Report, families: Families) {
     let ipv6_routes = report.announced_ipv6;
     let taken =
         [(ipv4, report.announced - ipv6_routes, "IPv4 route"), (ipv6, ipv6_routes, "IPv6 route")];
-    let which = match report.peers.len() {
+    let among = match report.peers.len() {
         1 => "the only peer".to_owned(),
         count => format!("one of {count} peers; choose with --peer"),
     };
     for (peer, routes, label) in taken {
-        // For a peer without any route, the warnings below explain what became of its routes.
+        // For a peer without any route, the warnings below give the reason.
         if let Some(peer) = peer.filter(|_| routes > 0 || report.withdrawn > 0) {
             let (routes, peer) = (plural(routes, label), peer_name(peer));
-            warn(format_args!("{name}: taking {routes} of peer {peer} ({which})"));
+            warn(format_args!("{name}: taking {routes} of peer {peer} ({among})"));
         }
     }
     for warning in report.warnings() {
@@ -353,12 +353,12 @@ pub fn tell(name: &str, report: &Report, families: Families) {
         warn(format_args!("{name}: --ip-table takes the routes of another table"));
     }
     if let Some(error) = &report.first_damage {
-        warn(first_of(error, report.damaged));
+        warn(first_damage(error, report.damaged));
     }
 }
 
 /// Describes the first damage of a lenient load, and the number of damaged places.
-pub fn first_of(error: &FeedError, damaged: u64) -> String {
+pub fn first_damage(error: &FeedError, damaged: u64) -> String {
     match damaged {
         1 => error.to_string(),
         n => format!("{error} (the first of {})", thousands(n)),

@@ -9,7 +9,7 @@ pub const LIMIT: usize = 256 << 10;
 pub struct Lines<R> {
     reader: R,
     buffer: Box<[u8]>,
-    /// The part of the buffer that was read and not returned yet.
+    /// Start of the bytes that were read and not returned yet.
     start: usize,
     end: usize,
     ended: bool,
@@ -22,7 +22,7 @@ pub enum Next<'a> {
     Line(&'a [u8]),
     /// The buffer has no further line. Reading may block, so flush pending output, then call
     /// [`Lines::fill`].
-    Starved,
+    NeedsInput,
     /// The stream has ended.
     End,
 }
@@ -45,7 +45,7 @@ impl<R: Read> Lines<R> {
         let window = &self.buffer[self.start..self.end];
         let len = match memchr::memchr(b'\n', window) {
             Some(len) => len,
-            None if !self.ended => return Next::Starved,
+            None if !self.ended => return Next::NeedsInput,
             None if window.is_empty() => return Next::End,
             None => window.len(),
         };
@@ -82,9 +82,9 @@ mod tests {
     use super::*;
 
     /// Reader that yields one byte at a time.
-    struct Drip<'a>(&'a [u8]);
+    struct OneByteReader<'a>(&'a [u8]);
 
-    impl Read for Drip<'_> {
+    impl Read for OneByteReader<'_> {
         fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
             let n = self.0.len().min(buf.len()).min(1);
             self.0.read(&mut buf[..n])
@@ -96,7 +96,7 @@ mod tests {
         loop {
             match lines.next() {
                 Next::End => return Ok(all),
-                Next::Starved => lines.fill()?,
+                Next::NeedsInput => lines.fill()?,
                 Next::Line(line) => {
                     let line = line.to_vec();
                     all.push((lines.number(), line));
@@ -106,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_the_same_however_they_come() {
+    fn lines_do_not_depend_on_the_size_of_reads() {
         let text = b" a \r\n\nbc\nlast";
         let expected = [(1, &b"a"[..]), (2, b""), (3, b"bc"), (4, b"last")];
         let expected: Vec<_> = expected.map(|(n, line)| (n, line.to_vec())).into();
         assert_eq!(all(Lines::new(&text[..])).unwrap(), expected);
-        assert_eq!(all(Lines::new(Drip(text))).unwrap(), expected);
+        assert_eq!(all(Lines::new(OneByteReader(text))).unwrap(), expected);
         assert!(all(Lines::new(io::empty())).unwrap().is_empty());
     }
 

@@ -98,8 +98,8 @@ pub fn thousands(n: u64) -> String {
 }
 
 /// Formats a number with its unit, in the plural unless it is one: `1,024 routes`.
-pub fn plural(n: u64, thing: &str) -> String {
-    format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
+pub fn plural(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
 /// Formats a share of a whole: `12.3 %`, or `-` if the whole is zero.
@@ -132,6 +132,24 @@ pub fn short(value: f64) -> String {
         value if value >= 9.995 => format!("{value:.1}"),
         value => format!("{value:.2}"),
     }
+}
+
+/// Shortens each list of more than eight numbers, such as the cuts of a variant of Folio, in its
+/// middle: `codes=8:cuts=16-20-24-28-…-60-64`. JSON has the full text.
+pub fn shortened(variant: &str) -> String {
+    const MAX: usize = 8;
+    const LAST: usize = 2;
+    let option = |option: &str| {
+        let numbers: Vec<_> = option.split('-').collect();
+        match numbers.len() {
+            0..=MAX => option.to_owned(),
+            len => {
+                let (first, last) = (&numbers[..MAX / 2], &numbers[len - LAST..]);
+                format!("{}-…-{}", first.join("-"), last.join("-"))
+            }
+        }
+    };
+    variant.split(':').map(option).collect::<Vec<_>>().join(":")
 }
 
 /// Draws a bar, `width` characters at full length, in steps of an eighth of a character. A value
@@ -179,7 +197,7 @@ impl Grid {
         self.rows.push(Row::Cells(cells.into()));
     }
 
-    /// Adds a row whose text spans all columns but the first, whatever their widths.
+    /// Adds a row whose text spans all columns but the first, regardless of their widths.
     pub fn span(&mut self, first: String, text: String) {
         self.rows.push(Row::Span(first, text));
     }
@@ -278,12 +296,23 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_not_whole_are_short() {
+    fn fractions_have_about_three_digits() {
         let all = [(0.046, "0.05"), (9.994, "9.99"), (9.996, "10.0"), (12.34, "12.3")];
         let more = [(99.96, "100"), (480.4, "480"), (999.6, "1,000"), (16_777_216.0, "16,777,216")];
         for (value, text) in all.into_iter().chain(more) {
             assert_eq!(short(value), text);
         }
+    }
+
+    #[test]
+    fn long_lists_are_shortened_in_the_middle() {
+        let unchanged = ["", "s=18:batch=flight", "folio codes=8:cuts=1-2-3-4-5-6-7-8:sparse"];
+        for text in unchanged {
+            assert_eq!(shortened(text), text);
+        }
+        let long = "folio codes=16:cuts=20-34-48-50-53-56-59-62-64:sparse";
+        assert_eq!(shortened(long), "folio codes=16:cuts=20-34-48-50-…-62-64:sparse");
+        assert_eq!(width(&shortened(long)), 46);
     }
 
     #[test]
@@ -297,13 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn styles_take_no_room() {
+    fn styles_have_no_width() {
         assert_eq!(width("\x1b[1mabc\x1b[0m"), 3);
         assert_eq!(width("█▏"), 2);
     }
 
     #[test]
-    fn shares_of_nothing_are_no_number() {
+    fn shares_of_zero_are_a_dash() {
         assert_eq!(percent(1.0, 3.0), "33.3 %");
         assert_eq!(percent(0.0, 0.0), "-");
     }

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_say_how_much_and_how_long() {
+    fn lines_show_the_share_and_the_time_left() {
         let second = Duration::from_secs(1);
         assert_eq!(line("loading x", 12_345, None, "routes", second), "loading x: 12,345 routes");
         assert_eq!(line("verify", 25, Some(100), "", second), "verify:  25 %, 3 s left");

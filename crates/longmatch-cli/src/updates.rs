@@ -7,7 +7,7 @@ use longmatch_feed::{Event, FeedError, Options, Report, SinkError, printable};
 
 use crate::args::RoutesArgs;
 use crate::error::{Advice, CliError};
-use crate::input::{Families, Routes, display_name, load, options, tell};
+use crate::input::{Families, Routes, display_name, load, options, print_report};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
 
@@ -25,7 +25,7 @@ pub struct Updates {
     /// Source, for headings.
     pub name: String,
     families: Families,
-    /// Number of updates of the family that was not asked for.
+    /// Number of updates of the family that the options exclude.
     left_out: u64,
     limit: usize,
 }
@@ -44,7 +44,7 @@ impl Updates {
     }
 
     /// Creates an empty list with the next hops of the routes.
-    pub fn none(routes: &Routes) -> Self {
+    pub fn empty(routes: &Routes) -> Self {
         Self::new(routes, Families::default())
     }
 
@@ -77,7 +77,7 @@ impl Updates {
     pub fn of_one_family(self) -> Result<Self, CliError> {
         let Self { ipv4, ipv6, name, .. } = &self;
         match (ipv4.len(), ipv6.len()) {
-            (0, 0) => Err(self.none_at_all()),
+            (0, 0) => Err(self.no_updates()),
             (0, _) | (_, 0) => {
                 if self.left_out > 0 {
                     let left_out = plural(self.left_out, "update");
@@ -96,7 +96,7 @@ impl Updates {
     }
 
     /// Error for inputs without updates.
-    pub fn none_at_all(&self) -> CliError {
+    pub fn no_updates(&self) -> CliError {
         if self.left_out > 0 {
             let other = if self.families.ipv4 { "-6" } else { "-4" };
             let left_out = plural(self.left_out, "update");
@@ -113,7 +113,7 @@ impl Updates {
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
         let report = self.input(&name, options.lenient, |sink| load(path, options, sink))?;
-        tell(&name, &report, self.families);
+        print_report(&name, &report, self.families);
         Ok(())
     }
 
@@ -124,11 +124,11 @@ impl Updates {
         load: impl FnOnce(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError>,
     ) -> Result<Report, CliError> {
         let mut progress = Progress::new(format!("loading {}", printable(name)), None, "updates");
-        let mut seen = 0u64;
+        let mut events = 0u64;
         let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
-            seen += 1;
-            if seen.is_multiple_of(4096) {
-                progress.set(seen);
+            events += 1;
+            if events.is_multiple_of(4096) {
+                progress.set(events);
             }
             self.take(event)
         };
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn one_family_and_not_too_many() {
+    fn one_family_and_at_most_the_limit() {
         let error = |text, families, limit| read(text, families, limit).err().unwrap().to_string();
         let both = "W 10.0.0.0/8\nW 2001:db8::/32\nW ::/0\n";
         let (ipv4, ipv6) =

@@ -108,9 +108,9 @@ mod tests {
     use super::*;
 
     /// Returns one byte at a time and fails after five.
-    struct Drip(u8);
+    struct OneByteReader(u8);
 
-    impl Read for Drip {
+    impl Read for OneByteReader {
         fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
             if self.0 == 5 {
                 return Err(io::Error::other("no more"));
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn bytes_before_an_error_are_kept() {
-        let mut input = Input::new(Box::new(Drip(0)));
+        let mut input = Input::new(Box::new(OneByteReader(0)));
         assert_eq!(input.fill(3), 3);
         input.consume(2);
         assert_eq!((input.window(), input.offset()), (&[3][..], 2));

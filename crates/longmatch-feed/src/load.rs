@@ -69,7 +69,7 @@ pub fn load_reader(
             let mut report = load_bytes(&bytes, name, options, sink)?;
             report.cut_off = true;
             report.note_damage(error);
-            report.refuse_nothing_but_damage()?;
+            report.refuse_damage_without_routes()?;
             Ok(report)
         }
         Some(error) => Err(error),
@@ -103,7 +103,7 @@ fn run(job: &Job<'_>, name: Option<&str>, sink: &mut dyn Sink) -> Result<Report,
         Err(error) => return Err(error.named(name)),
     }
     report.first_damage = report.first_damage.map(|error| error.named(name));
-    report.refuse_nothing_but_damage()?;
+    report.refuse_damage_without_routes()?;
     Ok(report)
 }
 

@@ -74,7 +74,7 @@ impl fmt::Display for NoSuchPeer {
 
 impl std::error::Error for NoSuchPeer {}
 
-/// All peers seen so far, in order of appearance.
+/// All peers found so far, in order of appearance.
 #[derive(Default)]
 pub(crate) struct Peers {
     list: Vec<Peer>,

@@ -92,7 +92,7 @@ impl Report {
     }
 
     /// Returns an error if the input has damage and not one readable route.
-    pub(crate) fn refuse_nothing_but_damage(&mut self) -> Result<(), FeedError> {
+    pub(crate) fn refuse_damage_without_routes(&mut self) -> Result<(), FeedError> {
         let understood = self.announced
             + self.withdrawn
             + self.other_peers
@@ -149,9 +149,9 @@ impl Report {
         let unknown = self.skipped_records.iter().filter(|((kind, _), _)| !kind::is_known(*kind));
         let unknown: u64 = unknown.map(|(_, count)| count).sum();
         if unknown > 0 {
-            let what =
+            let skipped =
                 were_left_out(unknown, "record of an unknown type", "records of unknown types");
-            all.push(format!("{what}: the file may be damaged"));
+            all.push(format!("{skipped}: the file may be damaged"));
         }
         if self.damaged > 0 {
             let n = self.damaged;
@@ -180,8 +180,8 @@ impl Report {
         let total: u64 = self.other_tables.values().sum();
         let each = |(name, count): (&String, &u64)| format!("{}: {count}", printable(name));
         let each: Vec<_> = self.other_tables.iter().map(each).collect();
-        let what = were_left_out(total, "route of another table", "routes of other tables");
-        (total > 0).then(|| format!("{what} ({})", each.join(", ")))
+        let skipped = were_left_out(total, "route of another table", "routes of other tables");
+        (total > 0).then(|| format!("{skipped} ({})", each.join(", ")))
     }
 }
 

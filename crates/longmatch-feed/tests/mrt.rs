@@ -133,7 +133,7 @@ fn peer_index_out_of_range() {
 #[test]
 fn entries_65535_in_0_bytes() {
     let error = refused(&record(13, 2, &[0, 0, 0, 1, 8, 12, 255, 255]));
-    assert!(matches!(error, MrtError::Short { what: "peer index", have: 0, .. }));
+    assert!(matches!(error, MrtError::Short { field: "peer index", have: 0, .. }));
     let mut peers = vec![1, 2, 3, 4, 0, 0, 255, 255];
     let table = record(13, 1, &peers);
     peers[5] = 200;
@@ -150,7 +150,7 @@ fn attribute_lengths_past_the_record() {
     let mut bad = rib(2, &prefix(8, &[12]), &[(0, ipv4_attributes(1))]);
     let at = bad.len() - ipv4_attributes(1).len() - 1;
     bad[at] += 1;
-    assert!(matches!(refused(&bad), MrtError::Short { what: "attributes", .. }));
+    assert!(matches!(refused(&bad), MrtError::Short { field: "attributes", .. }));
     for value in [&[0x40, 3, 5, 1, 2, 3, 4][..], &[0x50, 3, 255, 255, 1], &[0x40, 3], &[0x40]] {
         let error = refused(&rib(2, &prefix(8, &[12]), &[(0, value.to_vec())]));
         assert!(matches!(error, MrtError::Short { .. }), "{error}");
@@ -176,7 +176,7 @@ fn next_hop_lengths_0_1_and_255() {
         assert_eq!(error, expected);
         // A length beyond the end of the attribute.
         let error = refused(&rib(4, &prefix(8, &[0x20]), &[(0, attribute(0x80, 14, &[255, 1]))]));
-        assert!(matches!(error, MrtError::Short { what: "next hop", .. }));
+        assert!(matches!(error, MrtError::Short { field: "next hop", .. }));
     }
     for len in [0usize, 1, 5] {
         let error = refused(&rib(2, &prefix(8, &[12]), &[(0, attribute(0x40, 3, &vec![1; len]))]));

@@ -175,8 +175,8 @@ fn packets_cut_off_by_the_snap_length() {
         for len in 0..=packet.len() {
             let report = read(&pcap(Little, link, &[packet[..len].to_vec()])).report;
             let truncated = u64::from(len < enough);
-            let seen = (report.packets, report.truncated, report.other_protocols);
-            assert_eq!(seen, (1, truncated, 0), "link type {link}: {len} bytes");
+            let counts = (report.packets, report.truncated, report.other_protocols);
+            assert_eq!(counts, (1, truncated, 0), "link type {link}: {len} bytes");
         }
     }
 }
@@ -278,7 +278,7 @@ fn interfaces_are_bounded() {
     let file = [section(Little), one.repeat((1 << 16) + 1)].concat();
     assert_eq!(refused(&file).1, TraceError::Interfaces { limit: 1 << 16 });
     let file = [section(Little), one.repeat(1 << 15)].concat().repeat(3);
-    assert!(read(&file).is_empty(), "each section counts its own");
+    assert!(read(&file).is_empty(), "each section numbers its own interfaces");
 }
 
 #[test]

@@ -90,17 +90,17 @@ mod linux {
     }
 
     /// Ends arrays of a page or more at a guard page, as far as their alignment permits.
-    struct Walled;
+    struct GuardAllocator;
 
     /// Smaller allocations are many, and would need a page each.
-    const WALLED_BYTES: usize = 4096;
+    const MIN_GUARDED_BYTES: usize = 4096;
 
-    impl Walled {
+    impl GuardAllocator {
         /// The size of a page and of the whole pages for an allocation.
         ///
         /// `None` leaves the allocation to the system: small ones and those aligned to huge pages.
         fn pages(layout: Layout) -> Option<(usize, usize)> {
-            if layout.size() < WALLED_BYTES {
+            if layout.size() < MIN_GUARDED_BYTES {
                 return None;
             }
             // SAFETY: the call reads a constant of the system.
@@ -131,7 +131,7 @@ mod linux {
     // SAFETY: memory is the system's, or a mapping of its own for each allocation, with the
     // requested size and alignment. An allocation begins in the first page of its mapping, so
     // `dealloc` finds the mapping.
-    unsafe impl GlobalAlloc for Walled {
+    unsafe impl GlobalAlloc for GuardAllocator {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             match Self::pages(layout) {
                 Some((page, capacity)) => Self::place(layout, page, capacity),
@@ -166,18 +166,18 @@ mod linux {
     }
 
     #[global_allocator]
-    static WALLED: Walled = Walled;
+    static ALLOCATOR: GuardAllocator = GuardAllocator;
 
     /// Sizes of batches in addition to 0 to 65.
     const SIZES: [usize; 8] = [127, 128, 129, 255, 511, 512, 513, 1000];
-    const MOST: usize = 1000;
+    const MAX_KEYS: usize = 1000;
 
     /// Both ends of the ranges of a RIB, with their answers.
     fn cases<F: Engines>(rib: &Rib<F>) -> (Vec<F::Bits>, Vec<Option<NextHopId>>) {
         let ends = rib
             .ranges()
             .flat_map(|range| [(range.first, range.next_hop()), (range.last, range.next_hop())]);
-        ends.cycle().skip(7).take(MOST).unzip()
+        ends.cycle().skip(7).take(MAX_KEYS).unzip()
     }
 
     /// Answers batches of many sizes with slices on either side of a guard page.
@@ -188,8 +188,8 @@ mod linux {
         (keys, expected): (&[A], &[Option<NextHopId>]),
         mut answer: impl FnMut(&[A], &mut [Option<NextHopId>]),
     ) {
-        let mut addrs = Guarded::<A>::new(MOST);
-        let mut out = Guarded::<Option<NextHopId>>::new(MOST);
+        let mut addrs = Guarded::<A>::new(MAX_KEYS);
+        let mut out = Guarded::<Option<NextHopId>>::new(MAX_KEYS);
         let sides = [Guard::Behind, Guard::Before];
         for size in (0..=65).chain(SIZES) {
             for (guard, out_guard) in
@@ -262,13 +262,13 @@ mod linux {
     }
 
     #[test]
-    fn ipv4_forms_between_guard_pages() {
+    fn ipv4_layouts_between_guard_pages() {
         layout_stays_inside(&table4(), |addr| addr);
         layout_stays_inside(&table4(), u32::to_be_bytes);
     }
 
     #[test]
-    fn ipv6_forms_between_guard_pages() {
+    fn ipv6_layouts_between_guard_pages() {
         layout_stays_inside(&table6(), |addr| addr);
         layout_stays_inside(&table6(), u128::to_be_bytes);
         layout_stays_inside(&table6(), |addr| [(addr >> 64) as u64, addr as u64]);

@@ -1,4 +1,4 @@
-//! Batches in every key layout: each engine answers them as it answers integers.
+//! Batches in every key layout have the same answers as integers, in each engine.
 
 mod common;
 
@@ -9,34 +9,34 @@ use longmatch::{Bits, Engines, Fib, Ipv4, Ipv6, KeyLayout, Keys, NextHopId, Rib}
 use proptest::prelude::*;
 
 /// The same addresses in all key layouts of a family.
-trait Forms: Engines {
-    /// Calls `see` with each layout.
-    fn each_form(addrs: &[Self::Bits], see: impl FnMut(Keys<'_, Self>));
+trait Layouts: Engines {
+    /// Calls `visit` with each layout.
+    fn each_layout(addrs: &[Self::Bits], visit: impl FnMut(Keys<'_, Self>));
 }
 
-impl Forms for Ipv4 {
-    fn each_form(addrs: &[u32], mut see: impl FnMut(Keys<'_, Self>)) {
+impl Layouts for Ipv4 {
+    fn each_layout(addrs: &[u32], mut visit: impl FnMut(Keys<'_, Self>)) {
         let network: Vec<[u8; 4]> = addrs.iter().map(|addr| addr.to_be_bytes()).collect();
-        see(addrs.into());
-        see(network.as_slice().into());
+        visit(addrs.into());
+        visit(network.as_slice().into());
     }
 }
 
-impl Forms for Ipv6 {
-    fn each_form(addrs: &[u128], mut see: impl FnMut(Keys<'_, Self>)) {
+impl Layouts for Ipv6 {
+    fn each_layout(addrs: &[u128], mut visit: impl FnMut(Keys<'_, Self>)) {
         let halves: Vec<[u64; 2]> =
             addrs.iter().map(|addr| [(addr >> 64) as u64, *addr as u64]).collect();
         let network: Vec<[u8; 16]> = addrs.iter().map(|addr| addr.to_be_bytes()).collect();
-        see(addrs.into());
-        see(halves.as_slice().into());
-        see(network.as_slice().into());
+        visit(addrs.into());
+        visit(halves.as_slice().into());
+        visit(network.as_slice().into());
     }
 }
 
 /// Batches of 0 to 65 addresses, and of sizes around a block of the conversion.
 ///
 /// The output is longer; its rest must be untouched.
-fn every_form_and_small_size<F: Forms>(rib: &Rib<F>) {
+fn every_layout_and_small_size<F: Layouts>(rib: &Rib<F>) {
     const SIZES: [usize; 7] = [127, 255, 256, 257, 511, 513, 1000];
     let untouched = NextHopId::new(0xdead);
     let keys: Vec<F::Bits> = rib.ranges().flat_map(|range| [range.first, range.last]).collect();
@@ -45,7 +45,7 @@ fn every_form_and_small_size<F: Forms>(rib: &Rib<F>) {
         let fib = Fib::compile(rib, spec.clone()).unwrap();
         let right: Vec<_> = keys.iter().map(|key| fib.lookup(F::addr(*key))).collect();
         for size in (0..=65).chain(SIZES) {
-            F::each_form(&keys[..size], |keys| {
+            F::each_layout(&keys[..size], |keys| {
                 for simd in levels() {
                     let mut out = vec![untouched; size + 3];
                     fib.lookup_keys_with(simd, keys, &mut out);
@@ -59,20 +59,20 @@ fn every_form_and_small_size<F: Forms>(rib: &Rib<F>) {
 }
 
 #[test]
-fn ipv4_in_every_form_and_small_size() {
-    every_form_and_small_size(&spread::<Ipv4>(2000));
+fn ipv4_in_every_layout_and_small_size() {
+    every_layout_and_small_size(&spread::<Ipv4>(2000));
 }
 
 #[test]
-fn ipv6_in_every_form_and_small_size() {
-    every_form_and_small_size(&spread::<Ipv6>(500));
+fn ipv6_in_every_layout_and_small_size() {
+    every_layout_and_small_size(&spread::<Ipv6>(500));
 }
 
 #[test]
 fn a_short_output_panics() {
     for spec in specs::<Ipv6>() {
         let fib = Fib::compile(&spread::<Ipv6>(10), spec.clone()).unwrap();
-        Ipv6::each_form(&[1, 2, 3], |keys| {
+        Ipv6::each_layout(&[1, 2, 3], |keys| {
             let batch = || fib.lookup_keys(keys, &mut [None; 2]);
             let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(batch)).is_err();
             assert!(panics, "{spec}, {:?}", keys.layout());
@@ -125,10 +125,10 @@ fn picks() -> impl Strategy<Value = Vec<(usize, u8, u128)>> {
 }
 
 /// Every engine, level and layout agrees with single lookups.
-fn as_one_by_one<F: Forms>(fibs: &[Fib<F>], addrs: &[F::Bits]) {
+fn as_one_by_one<F: Layouts>(fibs: &[Fib<F>], addrs: &[F::Bits]) {
     for fib in fibs {
         let right: Vec<_> = addrs.iter().map(|addr| fib.lookup(F::addr(*addr))).collect();
-        F::each_form(addrs, |keys| {
+        F::each_layout(addrs, |keys| {
             for simd in levels() {
                 let mut out = vec![NextHopId::new(0xdead); keys.len()];
                 fib.lookup_keys_with(simd, keys, &mut out);
@@ -142,13 +142,13 @@ proptest! {
     #![proptest_config(common::cases(256))]
 
     #[test]
-    fn ipv4_forms_are_answered_alike(picks in picks()) {
+    fn ipv4_layouts_have_the_same_answers(picks in picks()) {
         static FIBS: OnceLock<Vec<Fib<Ipv4>>> = OnceLock::new();
         as_one_by_one(FIBS.get_or_init(|| fibs(2000)), &near_routes::<Ipv4>(2000, &picks));
     }
 
     #[test]
-    fn ipv6_forms_are_answered_alike(picks in picks()) {
+    fn ipv6_layouts_have_the_same_answers(picks in picks()) {
         static FIBS: OnceLock<Vec<Fib<Ipv6>>> = OnceLock::new();
         as_one_by_one(FIBS.get_or_init(|| fibs(500)), &near_routes::<Ipv6>(500, &picks));
     }

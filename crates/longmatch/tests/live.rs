@@ -12,7 +12,7 @@ use longmatch::{Change, EngineSpec, Family, Ipv4, NextHopId, Prefix, Rib, Route}
 
 /// The amount of work after which a race ends.
 #[derive(Clone, Copy)]
-struct Enough {
+struct Quota {
     updates: u32,
     lookups: u64,
     /// Calls during which the version changed.
@@ -87,29 +87,28 @@ impl Race {
         &self,
         writer: &mut Writer<Ipv4>,
         prefixes: &[Prefix<Ipv4>],
-        elsewhere: &[Prefix<Ipv4>],
-        enough: Enough,
+        other_prefixes: &[Prefix<Ipv4>],
+        quota: Quota,
     ) {
         let deadline = Instant::now() + Duration::from_secs(600);
         for version in 1.. {
             self.begun.store(version, Release);
-            for change in changes(prefixes, version % 2 == 1, 1 + version % enough.ids, enough.ids)
-            {
+            for change in changes(prefixes, version % 2 == 1, 1 + version % quota.ids, quota.ids) {
                 writer.apply(change).unwrap();
             }
             writer.commit().unwrap();
             self.done.store(version, Release);
             // Memory retired by this version is soon reused for other addresses, which no key may
             // see.
-            let next_hop = 1 + 2 * enough.ids + version % enough.ids;
-            for change in changes(elsewhere, version % 3 > 0, next_hop, 0) {
+            let next_hop = 1 + 2 * quota.ids + version % quota.ids;
+            for change in changes(other_prefixes, version % 3 > 0, next_hop, 0) {
                 writer.apply(change).unwrap();
                 writer.commit().unwrap();
             }
-            let read = self.lookups.load(Relaxed) >= enough.lookups
-                && self.overlaps.load(Relaxed) >= enough.overlaps;
+            let read = self.lookups.load(Relaxed) >= quota.lookups
+                && self.overlaps.load(Relaxed) >= quota.overlaps;
             let failed = self.over.load(Relaxed);
-            if (version >= enough.updates && read) || failed || Instant::now() > deadline {
+            if (version >= quota.updates && read) || failed || Instant::now() > deadline {
                 break;
             }
         }
@@ -139,10 +138,10 @@ fn changes(
 /// Runs readers against a writer.
 ///
 /// Version `v` gives all keys next hop `1 + v % ids`, or `ids` more; the keys lie in the first
-/// prefix. The routes `elsewhere` change between the versions and have next hops above those.
-fn race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
-    let [prefixes, elsewhere]: [Vec<Prefix<Ipv4>>; 2] =
-        [prefixes, elsewhere].map(|list| list.iter().map(|p| p.parse().unwrap()).collect());
+/// prefix. The routes `other_prefixes` change between the versions and have next hops above those.
+fn race(engine: &str, prefixes: &[&str], other_prefixes: &[&str], quota: Quota) {
+    let [prefixes, other_prefixes]: [Vec<Prefix<Ipv4>>; 2] =
+        [prefixes, other_prefixes].map(|list| list.iter().map(|p| p.parse().unwrap()).collect());
     let first =
         |prefix: &Prefix<Ipv4>| Route { prefix: *prefix, next_hop: NextHopId::new(1).unwrap() };
     let mut rib: Rib<Ipv4> = prefixes.iter().map(first).collect();
@@ -164,25 +163,25 @@ fn race(engine: &str, prefixes: &[&str], elsewhere: &[&str], enough: Enough) {
             let (race, keys) = (&race, &keys);
             scope.spawn(move || {
                 // A failing thread ends the race.
-                let _over = OverOnPanic(&race.over);
-                race.read(reader, keys, enough.ids);
+                let _over = EndOnPanic(&race.over);
+                race.read(reader, keys, quota.ids);
             });
         }
-        let _over = OverOnPanic(&race.over);
-        race.write(&mut writer, &prefixes, &elsewhere, enough);
+        let _over = EndOnPanic(&race.over);
+        race.write(&mut writer, &prefixes, &other_prefixes, quota);
     });
     let (lookups, overlaps) = (race.lookups.into_inner(), race.overlaps.into_inner());
     let updates = race.done.into_inner();
     println!("{engine}: {lookups} lookups, {updates} versions, {overlaps} overlaps");
-    assert!(updates >= enough.updates && lookups >= enough.lookups, "too slow");
-    assert!(overlaps >= enough.overlaps, "readers and writer did not overlap");
+    assert!(updates >= quota.updates && lookups >= quota.lookups, "too slow");
+    assert!(overlaps >= quota.overlaps, "readers and writer did not overlap");
     assert_eq!(writer.reclaim(), 0);
     writer.check().unwrap();
 }
 
-struct OverOnPanic<'a>(&'a AtomicBool);
+struct EndOnPanic<'a>(&'a AtomicBool);
 
-impl Drop for OverOnPanic<'_> {
+impl Drop for EndOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.store(true, Relaxed);
@@ -193,13 +192,12 @@ impl Drop for OverOnPanic<'_> {
 /// Next hops that every engine holds.
 const IDS: u32 = 20_000;
 /// A tenth under a sanitizer, which is fifty times slower.
-const QUICK: Enough = match cfg!(longmatch_sanitize) {
-    true => Enough { updates: 300, lookups: 10_000, overlaps: 10, ids: IDS },
-    false => Enough { updates: 3000, lookups: 100_000, overlaps: 100, ids: IDS },
+const QUICK: Quota = match cfg!(longmatch_sanitize) {
+    true => Quota { updates: 300, lookups: 10_000, overlaps: 10, ids: IDS },
+    false => Quota { updates: 3000, lookups: 100_000, overlaps: 100, ids: IDS },
 };
-const QUICK_SWAP: Enough = Enough { updates: 30, lookups: 20_000, overlaps: 10, ids: IDS };
-const FULL: Enough =
-    Enough { updates: 1_000_000, lookups: 100_000_000, overlaps: 100_000, ids: IDS };
+const QUICK_SWAP: Quota = Quota { updates: 30, lookups: 20_000, overlaps: 10, ids: IDS };
+const FULL: Quota = Quota { updates: 1_000_000, lookups: 100_000_000, overlaps: 100_000, ids: IDS };
 
 /// One prefix inside a block of the root: one store publishes it.
 #[test]
@@ -238,26 +236,26 @@ fn a_poptrie_changes_under_readers() {
 /// Entries of both tables and of both widths.
 #[test]
 fn dir24_8_changes_under_readers() {
-    let elsewhere = ["12.1.2.0/24", "12.1.3.4/32"];
+    let other_prefixes = ["12.1.2.0/24", "12.1.3.4/32"];
     race(
         "dir24_8:entry=16",
         &["10.1.2.0/23", "10.1.3.64/26"],
-        &elsewhere,
-        Enough { ids: IDS_OF_15_BITS, ..QUICK },
+        &other_prefixes,
+        Quota { ids: IDS_OF_15_BITS, ..QUICK },
     );
-    race("dir24_8:entry=32", &["10.0.0.0/15", "10.0.7.0/25"], &elsewhere, QUICK);
+    race("dir24_8:entry=32", &["10.0.0.0/15", "10.0.7.0/25"], &other_prefixes, QUICK);
 }
 
 /// Another root for each version, with both strides.
 #[test]
 fn a_tree_bitmap_changes_under_readers() {
-    let elsewhere = ["12.1.2.0/24", "10.200.0.0/32"];
-    race("tree_bitmap", &["10.1.2.0/24"], &elsewhere, QUICK);
+    let other_prefixes = ["12.1.2.0/24", "10.200.0.0/32"];
+    race("tree_bitmap", &["10.1.2.0/24"], &other_prefixes, QUICK);
     race(
         "tree_bitmap:stride=4",
         &["10.0.0.0/12", "10.2.0.0/17"],
-        &elsewhere,
-        Enough { ids: IDS_OF_15_BITS, ..QUICK },
+        &other_prefixes,
+        Quota { ids: IDS_OF_15_BITS, ..QUICK },
     );
 }
 
@@ -265,7 +263,7 @@ fn a_tree_bitmap_changes_under_readers() {
 #[test]
 fn a_dxr_changes_under_readers() {
     // Next hops of 8 bits, as in short chunks.
-    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], Enough { ids: 80, ..QUICK });
+    race("dxr:d=16", &["10.1.2.0/24"], &["12.1.2.0/24"], Quota { ids: 80, ..QUICK });
     race("dxr:d=16:wide", &["10.1.2.0/24", "10.1.2.128/26"], &["12.1.2.0/24"], QUICK);
     race("dxr:d=18", &["10.0.0.0/12", "10.3.3.0/25"], &["12.1.0.0/20"], QUICK);
     race("dxr:d=12:x=4", &["10.1.0.0/17", "10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
@@ -275,7 +273,7 @@ fn a_dxr_changes_under_readers() {
 #[test]
 fn tables_are_swapped_under_readers() {
     race("spider", &["10.0.0.0/12"], &[], QUICK_SWAP);
-    race("sail", &["10.0.0.0/12"], &[], Enough { updates: 3, ..QUICK_SWAP });
+    race("sail", &["10.0.0.0/12"], &[], Quota { updates: 3, ..QUICK_SWAP });
 }
 
 #[test]
@@ -294,7 +292,7 @@ fn full_race_of_dir24_8() {
         "dir24_8:entry=16",
         &["10.1.2.0/23", "10.1.3.64/26"],
         &["12.1.3.4/32"],
-        Enough { ids: IDS_OF_15_BITS, ..FULL },
+        Quota { ids: IDS_OF_15_BITS, ..FULL },
     );
     race("dir24_8:entry=32", &["10.1.2.0/23", "10.1.3.64/26"], &["12.1.3.4/32"], FULL);
 }
@@ -307,7 +305,7 @@ fn full_race_of_a_tree_bitmap() {
         "tree_bitmap:stride=4",
         &["10.0.0.0/12"],
         &["12.1.3.4/32"],
-        Enough { ids: IDS_OF_15_BITS, ..FULL },
+        Quota { ids: IDS_OF_15_BITS, ..FULL },
     );
 }
 

@@ -49,8 +49,8 @@ fn every(changes: usize, run: impl Fn() -> u32 + Send + Sync + 'static) {
     let most = StdArc::new(StdAtomicU32::new(0));
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(changes);
-    let seen = most.clone();
-    model.check(move || _ = seen.fetch_max(run(), Relaxed));
+    let greatest = most.clone();
+    model.check(move || _ = greatest.fetch_max(run(), Relaxed));
     assert!(most.load(Relaxed) > 0, "no interleaving reused memory");
 }
 
@@ -74,12 +74,12 @@ fn a_trie_is_patched_under_two() {
 }
 
 #[test]
-fn ids_are_used_again_under_guards() {
+fn ids_are_reused_under_guards() {
     every(3, || values::reused(PINS));
 }
 
 #[test]
-fn ids_are_used_again_under_online_readers() {
+fn ids_are_reused_under_online_readers() {
     every(3, || values::reused(ONLINE));
 }
 

@@ -78,11 +78,11 @@ fn again(
     run: StdArc<impl Fn() -> u32 + Send + Sync + 'static>,
 ) {
     let most = StdArc::new(StdAtomicU32::new(0));
-    let seen = most.clone();
+    let greatest = most.clone();
     let mut config = Config::new();
     // Silences warnings about weaker orderings, which `tests/loom.rs` checks.
     config.silence_warnings = true;
-    Runner::new(scheduler, config).run(move || _ = seen.fetch_max(run(), Relaxed));
+    Runner::new(scheduler, config).run(move || _ = greatest.fetch_max(run(), Relaxed));
     assert!(most.load(Relaxed) > 0, "no schedule reused memory");
 }
 

@@ -45,7 +45,7 @@ fn choices(count: usize) -> impl Iterator<Item = [usize; 3]> {
 fn rib<F: Engines>(prefixes: [Prefix<F>; 3], hops: [u32; 3], order: [usize; 3]) -> Rib<F> {
     let mut rib = Rib::new();
     for i in order {
-        // For a prefix taken twice the first next hop counts, whatever the order.
+        // For a prefix taken twice the first next hop counts, in any order.
         if prefixes[..i].contains(&prefixes[i]) {
             continue;
         }
@@ -54,8 +54,8 @@ fn rib<F: Engines>(prefixes: [Prefix<F>; 3], hops: [u32; 3], order: [usize; 3]) 
     rib
 }
 
-/// Of so many choices of three different prefixes the quick form tries one.
-const APART: usize = 41;
+/// The quick form tries one choice of three different prefixes in this many.
+const SAMPLED: usize = 41;
 
 /// Tries the tables of every choice, or the quick form.
 fn tables_agree<F: Engines>(quick: bool) {
@@ -72,7 +72,7 @@ fn tables_agree<F: Engines>(quick: bool) {
     let specs = specs_by_weight::<F>();
     let mut tables = 0usize;
     let is_tried = |(number, [a, b, c]): &(usize, [usize; 3])| {
-        !quick || a == b || b == c || number.is_multiple_of(APART)
+        !quick || a == b || b == c || number.is_multiple_of(SAMPLED)
     };
     for (_, chosen) in choices(universe.len()).enumerate().filter(is_tried) {
         let prefixes = chosen.map(|i| universe[i]);

@@ -149,24 +149,28 @@ fn every_ipv6_length_is_held() {
     check_all("every length", &rib, &answers);
 }
 
+/// Routes, a number of them to remove, and addresses to look up besides those at their ends.
+type Tested<F> = (Vec<(Prefix<F>, u32)>, usize, Vec<u128>);
+
 /// Routes with few bits set, so that they nest, coincide and repeat.
 ///
 /// The bits are at both ends of the address and around the ends of common strides.
-fn routes<F: Family>() -> impl Strategy<Value = Vec<(Prefix<F>, u32)>> {
+fn tested<F: Family>() -> impl Strategy<Value = Tested<F>> {
     let len = prop_oneof![0..=F::WIDTH, Just(F::WIDTH), 16u8..=26];
     let route = (0u128..8, 0u128..256, 0u128..16, len, 1u32..5).prop_map(|(a, b, c, len, hop)| {
         let bits = (a << (F::WIDTH - 3)) | (b << (F::WIDTH - 24)) | c;
         (Prefix::from_bits_masked(F::Bits::from_u128(bits), len), hop)
     });
-    proptest::collection::vec(route, 0..40)
+    let routes = proptest::collection::vec(route, 0..40);
+    (routes, 0usize..10, proptest::collection::vec(any::<u128>(), 20))
 }
 
 /// Inserts all routes, removes the first ones, and compares every engine with the oracle.
 ///
 /// The addresses are both sides of every prefix's ends, and others.
-fn matches_the_oracle<F: Engines>(routes: &[(Prefix<F>, u32)], removed: usize, probes: &[u128]) {
+fn matches_the_oracle<F: Engines>((routes, removed, probes): Tested<F>) {
     let mut rib = Rib::new();
-    for (prefix, hop) in routes {
+    for (prefix, hop) in &routes {
         rib.insert(*prefix, NextHopId::new(*hop).unwrap()).unwrap();
     }
     for (prefix, _) in routes.iter().take(removed) {
@@ -187,21 +191,13 @@ proptest! {
     #![proptest_config(common::cases(64))]
 
     #[test]
-    fn ipv4_matches_the_oracle(
-        routes in routes::<Ipv4>(),
-        removed in 0usize..10,
-        probes in proptest::collection::vec(any::<u128>(), 20),
-    ) {
-        matches_the_oracle(&routes, removed, &probes);
+    fn ipv4_matches_the_oracle(table in tested::<Ipv4>()) {
+        matches_the_oracle(table);
     }
 
     #[test]
-    fn ipv6_matches_the_oracle(
-        routes in routes::<Ipv6>(),
-        removed in 0usize..10,
-        probes in proptest::collection::vec(any::<u128>(), 20),
-    ) {
-        matches_the_oracle(&routes, removed, &probes);
+    fn ipv6_matches_the_oracle(table in tested::<Ipv6>()) {
+        matches_the_oracle(table);
     }
 }
 

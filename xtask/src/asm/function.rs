@@ -230,7 +230,7 @@ second:
     }
 
     #[test]
-    fn what_is_called_is_named() {
+    fn called_functions_are_named() {
         let functions = parse(FILE);
         assert_eq!(functions.len(), 2);
         assert!(functions["second"].symbols.contains("first"));

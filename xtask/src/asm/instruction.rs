@@ -102,7 +102,7 @@ fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Returns the counts of the instruction; `frame` says whether %rbp points into the stack.
+/// Returns the counts of the instruction; `frame` states whether %rbp points into the stack.
 pub fn count(instruction: &str, frame: bool) -> Counts {
     let (mnemonic, rest) = split(instruction);
     let mut counts = Counts { instructions: 1, ..Counts::default() };
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stack_is_seen_through_either_register() {
+    fn stack_accesses_by_either_register_are_counted() {
         assert_eq!(columns("movq %rax, 8(%rsp)"), [1, 0, 0, 1, 0, 0, 1, 0]);
         assert_eq!(columns("vmovdqa64 64(%rsp,%rax), %zmm0"), [1, 0, 1, 0, 0, 0, 1, 0]);
         assert_eq!(columns("movq 8(%rbp), %rax"), [1, 0, 1, 0, 0, 0, 0, 0]);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_come_back_unless_they_panic() {
+    fn calls_return_unless_they_panic() {
         let get = "callq *memcpy@GOTPCREL(%rip)";
         assert_eq!(flow(get), Flow::Call("memcpy"));
         assert_eq!(columns(get), [1, 0, 0, 0, 0, 1, 0, 0]);

@@ -21,7 +21,7 @@ pub struct Listing {
 
 const HEAD: &str = "\
 # The loops of the kernels, counted in their machine code. `cargo xtask asm` compares, `cargo xtask asm --bless` rewrites.
-# Loop 1.2 is the second one inside loop 1, and what it does is not counted in loop 1 again. instr: instructions.
+# Loop 1.2 is the second one inside loop 1; its instructions are not counted in loop 1 again. instr: instructions.
 # load, store: those that read or write memory, gathers and prefetches aside. stack: those that use the stack.
 # call: calls that come back. panic: branches to a panic.
 ";
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn rendered_listings_can_be_parsed() {
         let listing = listing("rustc 1", INNER);
         assert_eq!(Listing::parse(&listing.render()).as_ref(), Ok(&listing));
         assert!(Listing::parse("engine: function\n    1  2 3").is_err());
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn another_compiler_may_inline_what_gathers_nothing() {
+    fn another_compiler_may_inline_functions_without_gathers() {
         let none = Listing { compiler: "rustc 2".to_owned(), functions: BTreeMap::new() };
         let mut scalar = INNER;
         scalar[1] = 0;

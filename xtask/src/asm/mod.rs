@@ -133,7 +133,7 @@ fn compile(host: &str) -> Result<HashMap<String, Function>, Box<dyn Error>> {
 }
 
 /// Returns the assembly files of the packages in cargo's messages, one JSON object a line. Each file is beside the
-/// package's metadata, and only the messages tell current files from old ones.
+/// package's metadata, and only the messages distinguish current files from old ones.
 fn assembly_files(messages: &str) -> Vec<PathBuf> {
     let artifacts = messages.lines().filter(|line| line.contains(r#""compiler-artifact""#));
     let metadata =
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kernels_reach_is_counted() {
+    fn reached_functions_are_counted() {
         let text = "\
 \t.type\txtask_kernels::engine,@function
 xtask_kernels::engine:

@@ -1,4 +1,4 @@
-//! Rebuilds the embedded tables and compares them with what data/PROVENANCE.md records.
+//! Rebuilds the embedded tables and compares them with the records in data/PROVENANCE.md.
 
 use std::error::Error;
 use std::fs;

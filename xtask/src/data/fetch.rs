@@ -34,7 +34,7 @@ pub fn cargo_package(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error
     });
     let manifest = package.and_then(|package| package["manifest_path"].as_str());
     let dir = manifest.and_then(|manifest| Path::new(manifest).parent());
-    Ok(dir.ok_or_else(|| format!("cargo does not say where {name} {version} is"))?.to_path_buf())
+    Ok(dir.ok_or_else(|| format!("cargo prints no path of {name} {version}"))?.to_path_buf())
 }
 
 /// Returns the directory of an unpacked Go module.
@@ -50,7 +50,7 @@ pub fn go_module(path: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
     // Run outside any module, so that no go.mod is read or changed.
     let answer = json(command.current_dir(target_dir()))?;
     let dir = answer["Dir"].as_str();
-    Ok(dir.ok_or_else(|| format!("go does not say where {path} {version} is"))?.into())
+    Ok(dir.ok_or_else(|| format!("go prints no directory of {path} {version}"))?.into())
 }
 
 /// Runs a program and parses the JSON that it prints.
@@ -60,8 +60,8 @@ fn json(command: &mut Command) -> Result<Value, Box<dyn Error>> {
         format!("{program} could not be started ({error}); it is needed to fetch a package")
     })?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stdout);
-        return Err(format!("{program} ended with {}: {}", output.status, said.trim()).into());
+        let text = String::from_utf8_lossy(&output.stdout);
+        return Err(format!("{program} ended with {}: {}", output.status, text.trim()).into());
     }
     Ok(serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("{program} printed no JSON: {error}"))?)

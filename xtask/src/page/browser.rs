@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
 /// Time limit of a run.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIME_LIMIT: Duration = Duration::from_secs(180);
 
 /// A browser that can be started.
 #[derive(Debug)]
@@ -23,11 +23,11 @@ pub struct Browser {
 
 /// Output of a run of the browser.
 #[derive(Debug)]
-pub struct Seen {
+pub struct BrowserOutput {
     /// Its standard output.
     pub output: String,
     /// Console messages: errors of the page, and blocked loads.
-    pub complaints: Vec<String>,
+    pub console: Vec<String>,
 }
 
 impl Browser {
@@ -51,7 +51,7 @@ impl Browser {
     }
 
     /// Opens a file with these options, without a window and without a network.
-    pub fn run(&self, options: &[&str], page: &Path, dir: &Path) -> io::Result<Seen> {
+    pub fn run(&self, options: &[&str], page: &Path, dir: &Path) -> io::Result<BrowserOutput> {
         let (output, errors) = (dir.join("output"), dir.join("errors"));
         let mut command = Command::new(&self.program);
         command
@@ -78,7 +78,7 @@ impl Browser {
         wait(&mut command)?;
         let read =
             |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        Ok(Seen { output: read(&output)?, complaints: complaints(&read(&errors)?) })
+        Ok(BrowserOutput { output: read(&output)?, console: console(&read(&errors)?) })
     }
 }
 
@@ -105,7 +105,7 @@ fn starts(program: &OsString) -> bool {
 fn wait(command: &mut Command) -> io::Result<()> {
     let mut child = command.spawn()?;
     let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < TIME_LIMIT {
         match child.try_wait()? {
             Some(status) if status.success() => return Ok(()),
             Some(status) => {
@@ -116,11 +116,11 @@ fn wait(command: &mut Command) -> io::Result<()> {
     }
     child.kill()?;
     child.wait()?;
-    Err(io::Error::other(format!("the browser did not end within {} s", PATIENCE.as_secs())))
+    Err(io::Error::other(format!("the browser did not end within {} s", TIME_LIMIT.as_secs())))
 }
 
 /// Returns the lines of a log that come from the console of a page.
-fn complaints(log: &str) -> Vec<String> {
+fn console(log: &str) -> Vec<String> {
     log.lines().filter(|line| line.contains(":CONSOLE")).map(str::to_owned).collect()
 }
 
@@ -129,9 +129,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_console_complains() {
+    fn only_console_lines_are_kept() {
         let log = "[1:2:ERROR:dbus/bus.cc:408] Failed to connect\n[1:2:INFO:CONSOLE(3)] \"no\", source: x (3)\n";
-        assert_eq!(complaints(log), ["[1:2:INFO:CONSOLE(3)] \"no\", source: x (3)"]);
+        assert_eq!(console(log), ["[1:2:INFO:CONSOLE(3)] \"no\", source: x (3)"]);
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_does_not_start() {
+    fn missing_browsers_do_not_start() {
         assert!(!starts(&"./no-such-browser".into()));
     }
 }

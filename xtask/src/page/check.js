@@ -3,7 +3,7 @@
 
 const WIDTHS = [320, 360, 400, 768, 1280];
 // Minimum size of letters in charts, in pixels.
-const LEAST_LETTERS = 9;
+const MIN_LETTERS = 9;
 const lines = [];
 
 // Whether two boxes overlap by more than the margin around letters.
@@ -17,29 +17,29 @@ function overlap(a, b) {
 function letters(drawing, frame, wrong) {
     const border = drawing.getBoundingClientRect();
     const scale = border.width / drawing.viewBox.baseVal.width;
-    const seen = [];
+    const placed = [];
     for (const text of drawing.querySelectorAll("text")) {
         const box = text.getBoundingClientRect();
-        const says = JSON.stringify(text.textContent.slice(0, 40));
+        const label = JSON.stringify(text.textContent.slice(0, 40));
         if (box.width === 0) continue;
         const out = Math.max(border.left - box.left, box.right - border.right,
             border.top - box.top, box.bottom - border.bottom);
-        if (out > 1) wrong(`text ${says} is ${out.toFixed(1)} pixels out of its chart`);
+        if (out > 1) wrong(`text ${label} is ${out.toFixed(1)} pixels out of its chart`);
         const size = parseFloat(frame.getComputedStyle(text).fontSize) * scale;
-        const least = frame.innerWidth < 360 ? LEAST_LETTERS - 1 : LEAST_LETTERS;
-        if (size < least) wrong(`text ${says} is ${size.toFixed(1)} pixels high`);
-        for (const [other, name] of seen) {
-            if (overlap(box, other)) wrong(`text ${says} is over ${name}`);
+        const least = frame.innerWidth < 360 ? MIN_LETTERS - 1 : MIN_LETTERS;
+        if (size < least) wrong(`text ${label} is ${size.toFixed(1)} pixels high`);
+        for (const [other, name] of placed) {
+            if (overlap(box, other)) wrong(`text ${label} is over ${name}`);
         }
-        seen.push([box, says]);
+        placed.push([box, label]);
     }
-    return seen.length;
+    return placed.length;
 }
 
-function look(frame) {
+function check(frame) {
     const page = frame.document;
     const width = frame.innerWidth;
-    const wrong = (what) => lines.push(`wrong: at ${width} pixels: ${what}`);
+    const wrong = (defect) => lines.push(`wrong: at ${width} pixels: ${defect}`);
     const across = page.scrollingElement.scrollWidth;
     if (across > width) {
         wrong(`the page scrolls sideways: it is ${across} pixels wide`);
@@ -54,14 +54,14 @@ function look(frame) {
     const figures = page.querySelectorAll("figure");
     for (const part of page.querySelectorAll("figure, section, main, nav, h1")) {
         const box = part.getBoundingClientRect();
-        if (box.width === 0 || box.height === 0) wrong(`<${part.localName} id="${part.id}"> is not to be seen`);
+        if (box.width === 0 || box.height === 0) wrong(`<${part.localName} id="${part.id}"> is invisible`);
     }
     for (const chart of page.querySelectorAll(".chart")) {
         const name = chart.closest("figure").id;
         const shown = [...chart.querySelectorAll("svg[role=img]")]
             .filter((drawing) => drawing.getBoundingClientRect().height > 20);
         if (shown.length !== 1) wrong(`${name} shows ${shown.length} drawings of its chart`);
-        for (const drawing of shown) texts += letters(drawing, frame, (what) => wrong(`${name}: ${what}`));
+        for (const drawing of shown) texts += letters(drawing, frame, (defect) => wrong(`${name}: ${defect}`));
         charts += shown.length;
     }
     for (const cell of page.querySelectorAll("td.number:not(:has(.refused)), tbody th")) {
@@ -81,7 +81,7 @@ function next(left) {
     frame.style.cssText = `width: ${left[0]}px; height: 1000px; border: 0`;
     frame.onload = () => {
         try {
-            look(frame.contentWindow);
+            check(frame.contentWindow);
         } catch (error) {
             lines.push(`wrong: at ${left[0]} pixels: ${error}`);
         }

@@ -20,17 +20,17 @@ use browser::Browser;
 const SAMPLE: &str = "testdata/report/sample.html";
 
 /// Experiments of the report whose page is checked: bars, lines, boxes, a map and tables.
-const MADE: [&str; 6] =
+const EXPERIMENTS: [&str; 6] =
     ["memory", "poptrie-fig7", "poptrie-table2", "poptrie-fig8", "poptrie-cycles", "dxr-chunks"];
 
 /// The script that checks the frames.
 const CHECK: &str = include_str!("check.js");
 
 /// Minimum size of a printed page, even an empty one, in bytes.
-const LEAST_PDF: u64 = 4_000;
+const MIN_PDF_BYTES: u64 = 4_000;
 
 /// Maximum number of defects that are printed.
-const MOST_LINES: usize = 40;
+const MAX_DEFECTS: usize = 40;
 
 /// Checks a page, or the sample, and returns whether it has no defects.
 pub fn run(page: Option<&str>) -> Outcome {
@@ -51,13 +51,13 @@ pub fn sample(report: &mut Report) {
     steps(report, &root().join(SAMPLE), "the sample of a report's page");
 }
 
-/// Makes a report of the embedded tables with the build of the tests, with a chart of each kind, and checks its page.
-pub fn made(report: &mut Report) {
+/// Writes a report of the embedded tables with the build of the tests, with a chart of each kind, and checks its page.
+pub fn embedded(report: &mut Report) {
     let out = root().join("target/page/report");
     // Sections of an earlier run would be reused.
     let _ = fs::remove_dir_all(&out);
     let mut command = longmatch_of_tests("report");
-    command.args(MADE.iter().flat_map(|name| ["--only", name])).arg("--out").arg(&out);
+    command.args(EXPERIMENTS.iter().flat_map(|name| ["--only", name])).arg("--out").arg(&out);
     report.command("a report on the embedded tables", &mut command);
     steps(report, &out.join("report.html"), "that report's page");
 }
@@ -87,20 +87,20 @@ fn show(browser: &Browser, page: &Path) -> io::Result<Verdict> {
     let check = dir.join("check.html");
     fs::write(&check, harness(&html))?;
     // Virtual time advances as fast as the browser can, up to this limit in milliseconds.
-    let seen = browser.run(&["--dump-dom", "--virtual-time-budget=120000"], &check, &dir)?;
-    let mut wrong = seen.complaints;
-    match said(&seen.output) {
+    let output = browser.run(&["--dump-dom", "--virtual-time-budget=120000"], &check, &dir)?;
+    let mut wrong = output.console;
+    match verdict_lines(&output.output) {
         Some(lines) => {
             for line in lines {
                 match line.strip_prefix("wrong: ") {
-                    Some(what) => wrong.push(what.to_owned()),
+                    Some(defect) => wrong.push(defect.to_owned()),
                     None => println!("{line}"),
                 }
             }
         }
         None => wrong.push("the check did not run to its end".into()),
     }
-    Ok(judged(&wrong))
+    Ok(verdict_of(&wrong))
 }
 
 /// Prints the page.
@@ -110,23 +110,23 @@ fn print(browser: &Browser, page: &Path) -> io::Result<Verdict> {
     // The file of an earlier run would look like success.
     let _ = fs::remove_file(&pdf);
     let to = format!("--print-to-pdf={}", pdf.display());
-    let mut wrong = browser.run(&["--no-pdf-header-footer", &to], page, &dir)?.complaints;
+    let mut wrong = browser.run(&["--no-pdf-header-footer", &to], page, &dir)?.console;
     match fs::read(&pdf) {
-        Ok(bytes) if bytes.starts_with(b"%PDF-") && bytes.len() as u64 > LEAST_PDF => {
+        Ok(bytes) if bytes.starts_with(b"%PDF-") && bytes.len() as u64 > MIN_PDF_BYTES => {
             println!("{} has {} bytes", pdf.display(), bytes.len());
         }
         Ok(bytes) => wrong.push(format!("the printed file has only {} bytes", bytes.len())),
         Err(error) => wrong.push(format!("nothing was printed: {error}")),
     }
-    Ok(judged(&wrong))
+    Ok(verdict_of(&wrong))
 }
 
-fn judged(wrong: &[String]) -> Verdict {
-    for what in wrong.iter().take(MOST_LINES) {
-        println!("wrong: {what}");
+fn verdict_of(wrong: &[String]) -> Verdict {
+    for defect in wrong.iter().take(MAX_DEFECTS) {
+        println!("wrong: {defect}");
     }
-    if wrong.len() > MOST_LINES {
-        println!("and {} more", wrong.len() - MOST_LINES);
+    if wrong.len() > MAX_DEFECTS {
+        println!("and {} more", wrong.len() - MAX_DEFECTS);
     }
     match wrong.len() {
         0 => Verdict::Passed,
@@ -169,7 +169,7 @@ fn script_text(text: &str) -> String {
 }
 
 /// Returns the lines of the verdict in the page that the browser prints, or `None` if they are incomplete.
-fn said(dom: &str) -> Option<Vec<String>> {
+fn verdict_lines(dom: &str) -> Option<Vec<String>> {
     let (_, rest) = dom.split_once("<pre id=\"verdict\">")?;
     let (text, _) = rest.split_once("</pre>")?;
     let text =
@@ -183,12 +183,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_counts_only_when_it_is_whole() {
+    fn an_incomplete_verdict_is_none() {
         let dom = "<html><pre id=\"verdict\">wrong: a &lt;b&gt; &amp;amp;\nfine\nend</pre></html>";
-        assert_eq!(said(dom), Some(vec!["wrong: a <b> &amp;".to_owned(), "fine".to_owned()]));
-        assert_eq!(said("<pre id=\"verdict\">wrong: a</pre>"), None);
-        assert_eq!(said("<pre id=\"verdict\"></pre>"), None);
-        assert_eq!(said(""), None);
+        assert_eq!(
+            verdict_lines(dom),
+            Some(vec!["wrong: a <b> &amp;".to_owned(), "fine".to_owned()])
+        );
+        assert_eq!(verdict_lines("<pre id=\"verdict\">wrong: a</pre>"), None);
+        assert_eq!(verdict_lines("<pre id=\"verdict\"></pre>"), None);
+        assert_eq!(verdict_lines(""), None);
     }
 
     #[test]
@@ -199,8 +202,8 @@ mod tests {
     }
 
     #[test]
-    fn complaints_fail() {
-        assert_eq!(judged(&[]), Verdict::Passed);
-        assert!(matches!(judged(&["a".to_owned()]), Verdict::Failed(_)));
+    fn console_messages_fail() {
+        assert_eq!(verdict_of(&[]), Verdict::Passed);
+        assert!(matches!(verdict_of(&["a".to_owned()]), Verdict::Failed(_)));
     }
 }

@@ -1,4 +1,4 @@
-//! Builds of the adapters; a [`Verdict::Skipped`] says what is missing and how to install it.
+//! Builds of the adapters; a [`Verdict::Skipped`] names the missing packages and how to install them.
 
 use std::env;
 use std::ffi::OsStr;
@@ -20,8 +20,8 @@ pub fn dpdk(dir: &Path) -> Verdict {
         needs(Command::new(&compiler).arg("--version"), "a C compiler", install)?;
         needs(Command::new("pkg-config").arg("--version"), "pkg-config", install)?;
         let exists = ["--exists", "--print-errors", "libdpdk >= 22.11"];
-        let what = "DPDK 22.11 or newer, with its development files,";
-        needs(Command::new("pkg-config").args(exists), what, install)?;
+        let requirement = "DPDK 22.11 or newer, with its development files,";
+        needs(Command::new("pkg-config").args(exists), requirement, install)?;
         let program = fresh(dir, "dpdk")?;
         let mut command = Command::new(compiler);
         command.args(["-std=gnu11", "-O3", "-Wall", "-Wextra", "-Wno-unused-parameter"]);
@@ -35,14 +35,14 @@ pub fn dpdk(dir: &Path) -> Verdict {
 }
 
 /// Returns pkg-config's compiler flags for DPDK.
-fn flags(what: &str) -> Result<Vec<String>, Verdict> {
-    let output = Command::new("pkg-config").args([what, "libdpdk"]).output().map_err(failed)?;
+fn flags(option: &str) -> Result<Vec<String>, Verdict> {
+    let output = Command::new("pkg-config").args([option, "libdpdk"]).output().map_err(failed)?;
     match output.status.success() {
         true => {
             let words = String::from_utf8_lossy(&output.stdout);
             Ok(words.split_whitespace().map(str::to_owned).collect())
         }
-        false => Err(Verdict::Failed(format!("`pkg-config {what} libdpdk`: {}", output.status))),
+        false => Err(Verdict::Failed(format!("`pkg-config {option} libdpdk`: {}", output.status))),
     }
 }
 
@@ -90,9 +90,13 @@ fn go_level() -> Option<&'static str> {
 /// Builds a virtual environment for one Python package, with the adapter's scripts.
 pub fn python(dir: &Path, package: &str, version: &str) -> Verdict {
     verdict(|| {
-        let what = "Python 3 with the modules venv and ensurepip";
+        let requirement = "Python 3 with the modules venv and ensurepip";
         let install = "Debian: apt-get install python3-venv python3-dev gcc";
-        needs(Command::new("python3").args(["-c", "import venv, ensurepip"]), what, install)?;
+        needs(
+            Command::new("python3").args(["-c", "import venv, ensurepip"]),
+            requirement,
+            install,
+        )?;
         let home = dir.join(package);
         if home.exists() {
             fs::remove_dir_all(&home).map_err(failed)?;
@@ -120,11 +124,11 @@ fn failed(error: impl ToString) -> Verdict {
 }
 
 /// Skips the build unless a program runs and exits with 0.
-fn needs(command: &mut Command, what: &str, install: &str) -> Built {
+fn needs(command: &mut Command, requirement: &str, install: &str) -> Built {
     let runs = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     match runs.is_ok_and(|status| status.success()) {
         true => Ok(()),
-        false => Err(Verdict::Skipped(format!("{what} is missing ({install})"))),
+        false => Err(Verdict::Skipped(format!("{requirement} is missing ({install})"))),
     }
 }
 

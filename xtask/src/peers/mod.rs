@@ -49,7 +49,7 @@ const ADAPTERS: [Adapter; 5] = [
 ];
 
 /// Builds the adapters of these peers, or all; returns whether none failed. An adapter that cannot be built here is
-/// skipped, with a list of what is missing, unless it is named.
+/// skipped, with a list of the missing packages, unless it is named.
 ///
 /// # Errors
 /// If a name is unknown, or the directory cannot be created.
@@ -82,7 +82,7 @@ fn check(names: &[&str]) -> Outcome {
     for adapter in chosen(names)? {
         if !names.is_empty() && !is_built(adapter) {
             let name = adapter.peers.join(" or ");
-            return Err(format!("{name} is not built: `cargo xtask peers` says why").into());
+            return Err(format!("{name} is not built: `cargo xtask peers` gives the reason").into());
         }
     }
     let mut report = Report::default();
@@ -117,10 +117,10 @@ fn chosen(names: &[&str]) -> Result<Vec<&'static Adapter>, String> {
         let known: Vec<_> = all().copied().collect();
         return Err(format!("unknown peer `{unknown}`; the peers are {}", known.join(", ")));
     }
-    let asked = |adapter: &&Adapter| {
+    let is_named = |adapter: &&Adapter| {
         names.is_empty() || adapter.peers.iter().any(|peer| names.contains(peer))
     };
-    Ok(ADAPTERS.iter().filter(asked).collect())
+    Ok(ADAPTERS.iter().filter(is_named).collect())
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::Outcome;
 use crate::workspace::{cargo, root};
 
 /// Time limit of the tests: longer runs hang.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIME_LIMIT: Duration = Duration::from_secs(180);
 
 /// Result of a run of tests.
 enum Run {
@@ -58,11 +58,11 @@ pub fn run(words: &[&str]) -> Outcome {
         let start = Instant::now();
         let verdict = copy.try_out(seed)?;
         let seconds = start.elapsed().as_secs();
-        let said = match &verdict {
+        let result = match &verdict {
             Ok(by) => format!("caught by {by}"),
             Err(why) => format!("NOT CAUGHT: {why}"),
         };
-        println!("{} ({seconds} s): {said}", seed.name);
+        println!("{} ({seconds} s): {result}", seed.name);
         rows.push((seed, verdict));
     }
     Ok(print_table(&rows))
@@ -154,23 +154,23 @@ impl Copy {
             cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
         }
         let built = to_file(&mut cargo, &log)?.status()?;
-        let said = fs::read_to_string(&log)?;
-        let program = said.lines().rev().find_map(program);
+        let output = fs::read_to_string(&log)?;
+        let program = output.lines().rev().find_map(program);
         let (true, Some(program)) = (built.success(), program) else {
-            return Ok(Run::NotCompiled(last_lines(&said, 12)));
+            return Ok(Run::NotCompiled(last_lines(&output, 12)));
         };
         let mut tests = Command::new(package.join(program));
         tests.args(run.split_whitespace()).current_dir(package).stdin(Stdio::null());
         tests.env("LONGMATCH_FEW_ENGINES", "1");
         let mut child = to_file(&mut tests, &log)?.spawn()?;
         let ended = wait(&mut child, &log)?;
-        let said = fs::read_to_string(&log)?;
-        let failed = failed_tests(&said);
+        let output = fs::read_to_string(&log)?;
+        let failed = failed_tests(&output);
         Ok(match ended {
             _ if !failed.is_empty() => Run::Failed(few(&failed)),
             Some(status) if status.success() => Run::Passed,
             Some(status) => Run::Failed(status.to_string()),
-            None => Run::Failed(format!("no end after {} s", PATIENCE.as_secs())),
+            None => Run::Failed(format!("no end after {} s", TIME_LIMIT.as_secs())),
         })
     }
 }
@@ -200,7 +200,7 @@ fn wait(child: &mut Child, log: &Path) -> io::Result<Option<ExitStatus>> {
             return Ok(Some(status));
         }
         let failed = !failed_tests(&fs::read_to_string(log)?).is_empty();
-        if failed || start.elapsed() > PATIENCE {
+        if failed || start.elapsed() > TIME_LIMIT {
             child.kill()?;
             child.wait()?;
             return Ok(None);
@@ -215,8 +215,9 @@ fn program(line: &str) -> Option<&str> {
 }
 
 /// Returns the names of the failed tests.
-fn failed_tests(said: &str) -> Vec<&str> {
-    said.lines()
+fn failed_tests(output: &str) -> Vec<&str> {
+    output
+        .lines()
         .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"))
         .collect()
 }
@@ -284,9 +285,9 @@ mod tests {
     }
 
     #[test]
-    fn what_tests_say_is_understood() {
-        let said = "running 2 tests\ntest a::b ... ok\ntest a::c ... FAILED\n\nfailures:\n";
-        assert_eq!(failed_tests(said), ["a::c"]);
+    fn output_of_tests_is_parsed() {
+        let output = "running 2 tests\ntest a::b ... ok\ntest a::c ... FAILED\n\nfailures:\n";
+        assert_eq!(failed_tests(output), ["a::c"]);
         assert_eq!(program("  Executable tests/a.rs (/b/c-1)"), Some("/b/c-1"));
         assert_eq!(program("  Executable unittests src/lib.rs (d/e)"), Some("d/e"));
         assert_eq!(program("    Finished `test` profile (a)"), None);

@@ -362,7 +362,7 @@ pub const SEEDS: &[Seed] = &[
     Seed {
         name: "a refused batch is not tried again",
         file: BATCHER,
-        find: "state.batch.come_after(batch);",
+        find: "state.batch.merge_after(batch);",
         replace: "drop(batch);",
         tests: Own(BATCHES),
     },

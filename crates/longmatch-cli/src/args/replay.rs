@@ -60,9 +60,9 @@ pub struct ReplayArgs {
     /// At most 1,024.
     ///
     /// Each reader looks up batches of 256 random routed addresses, first for a second without
-    /// updates and then under the updates. Shown are the readers' rates, the 99.99th
-    /// percentile of the time of a batch, and the cost of a guard and of a report for each
-    /// lookup in batches of 32.
+    /// updates and then under the updates. The output has the readers' rates, the 99.99th
+    /// percentile of the time of a batch, and the cost per lookup of a guard and of a
+    /// quiescent state, in batches of 32.
     #[arg(long, value_name = "N", value_parser = threads, verbatim_doc_comment)]
     readers: Option<usize>,
 
@@ -95,12 +95,12 @@ pub struct ReplayArgs {
 }
 
 impl ReplayArgs {
-    /// Returns the engines: by default those that can be patched.
+    /// Returns the engines: by default every engine that can be patched.
     pub fn engines(&self) -> EngineArgs {
         use EngineKind::{Dir24_8, Dxr, Folio, Poptrie, TreeBitmap};
-        let usual = [Folio, Poptrie, Dxr, Dir24_8, TreeBitmap];
-        let usual = || usual.map(|kind| EngineChoice::Spec(kind.into())).into();
-        let engines = if self.engines.is_empty() { usual() } else { self.engines.clone() };
+        let patched = [Folio, Poptrie, Dxr, Dir24_8, TreeBitmap];
+        let default = || patched.map(|kind| EngineChoice::Spec(kind.into())).into();
+        let engines = if self.engines.is_empty() { default() } else { self.engines.clone() };
         EngineArgs { engines, memory: self.memory }
     }
 

@@ -7,11 +7,11 @@ use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6};
 use longmatch_lab::{LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
 use super::bench::{SEED, milliseconds, rate, rate_bar};
-use crate::args::{RoutesArgs, usual_memory};
+use crate::args::{RoutesArgs, default_memory};
 use crate::error::{CliError, Outcome, Status};
 use crate::fit::{Failed, first_fit};
-use crate::input::{Families, Routes, Served};
-use crate::output::{Align, Grid, Out, bytes, plural, thousands, warn};
+use crate::input::{CliFamily, Families, Routes};
+use crate::output::{Align, Grid, Out, bytes, plural, shortened, thousands, warn};
 use crate::progress::Progress;
 
 /// The kinds of traffic, and their names.
@@ -20,7 +20,7 @@ const TRAFFICS: [(Traffic, &str); 2] = [(Traffic::Random, "random"), (Traffic::R
 const BAR: usize = 10;
 /// Maximum time to measure an engine under one kind of traffic.
 const SECONDS: f64 = 1.0;
-/// Approximate time of all measurements, however many engines there are.
+/// Approximate time of all measurements, for any number of engines.
 const BUDGET: f64 = 30.0;
 
 /// Introduction to the printed tables.
@@ -51,17 +51,17 @@ pub fn run() -> Outcome {
     let routes = Routes::load(&RoutesArgs::default(), Families::BOTH)?;
     let mut right = family::<Ipv4>(&routes, &mut out)?;
     right &= family::<Ipv6>(&routes, &mut out)?;
-    tail(&mut out, started)?;
+    next_steps(&mut out, started)?;
     Ok(Status::ok_if(right))
 }
 
 /// Measures and prints the engines of a family; returns whether all answers were right.
-fn family<F: Served + LabFamily>(routes: &Routes, out: &mut Out) -> Result<bool, CliError> {
-    let (race, failed) = compiled::<F>(routes);
-    let (checked, mut rows) = measured(&race)?;
+fn family<F: CliFamily + LabFamily>(routes: &Routes, out: &mut Out) -> Result<bool, CliError> {
+    let (comparison, failed) = compiled::<F>(routes);
+    let (checked, mut rows) = measured(&comparison)?;
     rows.sort_by(|a, b| f64::total_cmp(&total(b), &total(a)));
     let table = plural(routes.rib::<F>().len() as u64, "route");
-    let hops = plural(race.next_hops() as u64, "next hop");
+    let hops = plural(comparison.next_hops() as u64, "next hop");
     writeln!(out, "\n{}  {}", out.bold(F::LABEL), out.dim(format!("{table}, {hops}")))?;
     print(out, checked, &rows, &failed)?;
     out.flush()?;
@@ -69,21 +69,21 @@ fn family<F: Served + LabFamily>(routes: &Routes, out: &mut Out) -> Result<bool,
 }
 
 /// Compiles the engines; returns those that hold the table and the errors of the others.
-fn compiled<F: Served + LabFamily>(routes: &Routes) -> (Race<'_, F>, Vec<Failed>) {
+fn compiled<F: CliFamily + LabFamily>(routes: &Routes) -> (Race<'_, F>, Vec<Failed>) {
     let kinds = EngineKind::ALL.into_iter().filter(|kind| F::has(*kind) && !kind.is_oracle());
     let kinds: Vec<_> = kinds.collect();
-    let mut race = Race::<F>::new(routes.rib::<F>());
+    let mut comparison = Race::<F>::new(routes.rib::<F>());
     let label = format!("compiling {}", F::LABEL);
     let mut progress = Progress::new(label, Some(kinds.len() as u64), "engines");
     let mut failed = Vec::new();
     for (i, kind) in kinds.into_iter().enumerate() {
         progress.set(i as u64);
-        let spec = EngineSpec { memory: usual_memory(), ..kind.into() };
-        if let Err(error) = first_fit::<F, _, _>(&spec, false, |spec| race.enter(spec)) {
-            failed.push(Failed::new(race.rib(), &spec, false, &error));
+        let spec = EngineSpec { memory: default_memory(), ..kind.into() };
+        if let Err(error) = first_fit::<F, _, _>(&spec, false, |spec| comparison.enter(spec)) {
+            failed.push(Failed::new(comparison.rib(), &spec, false, &error));
         }
     }
-    (race, failed)
+    (comparison, failed)
 }
 
 /// Measures the engines. Returns the number of answers checked for each record, and each engine's
@@ -91,20 +91,20 @@ fn compiled<F: Served + LabFamily>(routes: &Routes) -> (Race<'_, F>, Vec<Failed>
 ///
 /// # Errors
 /// If the system does not start a thread.
-fn measured<F: Served + LabFamily>(
-    race: &Race<'_, F>,
+fn measured<F: CliFamily + LabFamily>(
+    comparison: &Race<'_, F>,
 ) -> Result<(usize, Vec<Vec<Record>>), CliError> {
     let label = format!("measuring {}", F::LABEL);
     let mut progress = Progress::new(label, Some(TRAFFICS.len() as u64), "traffics");
-    let share = BUDGET / (2 * TRAFFICS.len() * race.len().max(1)) as f64;
+    let share = BUDGET / (2 * TRAFFICS.len() * comparison.len().max(1)) as f64;
     let setup = Setup { seconds: share.min(SECONDS), ..Setup::new(Mode::Batch) };
-    let (mut checked, mut rows) = (0, vec![Vec::new(); race.len()]);
+    let (mut checked, mut rows) = (0, vec![Vec::new(); comparison.len()]);
     for (i, (traffic, _)) in TRAFFICS.iter().enumerate() {
         progress.set(i as u64);
-        let Some(heat) = race.heat(traffic, SEED) else { continue };
+        let Some(workload) = comparison.heat(traffic, SEED) else { continue };
         // Both kernels answer all keys.
-        checked += 2 * heat.checked();
-        let records = race.run(&heat, &setup);
+        checked += 2 * workload.checked();
+        let records = comparison.run(&workload, &setup);
         let records = records.map_err(|error| CliError::threads("measuring", &error))?;
         rows.iter_mut().zip(records).for_each(|(row, record)| row.push(record));
     }
@@ -136,7 +136,7 @@ fn print(
     for row in rows {
         let [first, second] = &row[..] else { continue };
         grid.row([
-            out.bold(first.title()),
+            out.bold(shortened(&first.title())),
             rate_bar(out, first, best, BAR),
             rate(first),
             rate_bar(out, second, best, BAR),
@@ -158,15 +158,15 @@ fn print(
 }
 
 /// Prints commands to try next.
-fn tail(out: &mut Out, started: Instant) -> Result<(), CliError> {
+fn next_steps(out: &mut Out, started: Instant) -> Result<(), CliError> {
     let next = [
         ("longmatch lookup 8.8.8.8 2001:4860:4860::8888", "the longest match of an address"),
         ("longmatch verify", "every engine on every IPv4 address"),
         ("longmatch bench --routes FILE", "your own table (--help: traffic, modes)"),
     ];
     writeln!(out, "\nTry next:")?;
-    for (command, what) in next {
-        writeln!(out, "  {}  {}", out.bold(format_args!("{command:<45}")), out.dim(what))?;
+    for (command, effect) in next {
+        writeln!(out, "  {}  {}", out.bold(format_args!("{command:<45}")), out.dim(effect))?;
     }
     let seconds = started.elapsed().as_secs_f64();
     writeln!(out, "\n{}", out.dim(format!("{seconds:.0} seconds in total")))?;
@@ -181,18 +181,18 @@ mod tests {
 
     /// SAIL stores a next hop in 15 bits.
     #[test]
-    fn engines_that_cannot_hold_the_table_are_kept_for_the_table() {
+    fn engines_that_cannot_hold_the_table_are_rows() {
         let mut table = Table::<Box<str>>::new();
         for i in 0..33_000u32 {
             let prefix = format!("{}.{}.0.0/24", 1 + (i >> 8), i & 255);
             table.insert(prefix.parse().unwrap(), i.to_string().into()).unwrap();
         }
         let routes = Routes { table, name: String::new() };
-        let (race, failed) = compiled::<Ipv4>(&routes);
+        let (comparison, failed) = compiled::<Ipv4>(&routes);
         let failed: Vec<_> = failed.iter().map(|it| serde_json::to_value(it).unwrap()).collect();
         assert_eq!(failed.len(), 1, "{failed:?}");
         assert_eq!(failed[0]["engine"], "sail");
         assert!(failed[0]["error"].as_str().unwrap().contains("33,000"), "{failed:?}");
-        assert!(race.len() >= 6);
+        assert!(comparison.len() >= 6);
     }
 }

@@ -128,7 +128,7 @@ impl Answers<'_> {
                         Err(problem) => return Err(at_line(lines.number(), problem)),
                     }
                 }
-                Next::Starved => {
+                Next::NeedsInput => {
                     self.out.flush()?;
                     lines.fill().map_err(|error| at_line(lines.number() + 1, error))?;
                 }
@@ -160,7 +160,7 @@ impl Answers<'_> {
     fn line<F: Family>(&mut self, text: &str, route: Option<Route<F>>) -> Answered {
         let next_hop = route.map(|route| self.routes.next_hop(route.next_hop));
         if self.json {
-            let prefix = route.map(|route| Shown(route.prefix));
+            let prefix = route.map(|route| Displayed(route.prefix));
             return self.out.json(&Line { address: text, prefix, next_hop });
         }
         let out = &mut self.out;
@@ -191,9 +191,9 @@ struct Line<'a, P> {
 }
 
 /// Serialized as its `Display` text.
-struct Shown<T>(T);
+struct Displayed<T>(T);
 
-impl<T: Display> Serialize for Shown<T> {
+impl<T: Display> Serialize for Displayed<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }

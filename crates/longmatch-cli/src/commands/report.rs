@@ -40,15 +40,15 @@ pub fn run(args: &ReportArgs) -> Outcome {
     })?;
     for folder in [args.out.clone(), args.out.join(PARTS)] {
         for dir in remove_leftovers(&folder) {
-            let why =
+            let reason =
                 "directory of an interrupted report, not removed because it contains other files";
-            warn(format_args!("{}: {why}", dir.display()));
+            warn(format_args!("{}: {reason}", dir.display()));
         }
     }
     let inputs = inputs::load(args)?;
     let effort = if args.full { Effort::FULL } else { Effort::QUICK };
     let report = Report { inputs: &inputs, effort, experiments };
-    let findings = carry_out(args, &report)?;
+    let findings = run_experiments(args, &report)?;
     writeln!(out, "{machine}")?;
     print(&mut out, args, &report, &findings)?;
     out.flush()?;
@@ -66,7 +66,7 @@ fn cannot_write(args: &ReportArgs, error: &std::io::Error) -> CliError {
 
 /// Prints the names and descriptions of all experiments.
 fn list(out: &mut Out) -> Result<(), CliError> {
-    let headings = ["name", "of", "about", "also called"].map(|name| (name, Align::Left));
+    let headings = ["name", "source", "title", "aliases"].map(|name| (name, Align::Left));
     let mut grid = Grid::new(headings);
     for it in Experiment::all() {
         let [name, source, title] = [it.name, it.source, it.title].map(str::to_owned);
@@ -92,7 +92,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, CliError> {
     Ok(Experiment::all().filter(named).collect())
 }
 
-fn carry_out(args: &ReportArgs, report: &Report<'_>) -> Result<Findings, CliError> {
+fn run_experiments(args: &ReportArgs, report: &Report<'_>) -> Result<Findings, CliError> {
     let mut progress = None;
     let mut on_step = |step: ReportStep| {
         let bar = progress.get_or_insert_with(|| {

@@ -15,8 +15,8 @@ use serde::Serialize;
 use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::fit::{Failed, Failure, first_fit, no_results};
-use crate::input::{Families, Routes, Served};
-use crate::output::{Align, Grid, Out, plural, thousands, warn};
+use crate::input::{CliFamily, Families, Routes};
+use crate::output::{Align, Grid, Out, plural, shortened, thousands, warn};
 use crate::progress::Progress;
 
 /// Maximum number of routes for which `all` includes the engines that scan all routes.
@@ -43,7 +43,7 @@ pub fn run(args: &VerifyArgs) -> Outcome {
     let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
     let families = Families::from(args.families);
     let routes = Routes::load(&args.routes, families)?;
-    routes.some_of(families)?;
+    routes.require_routes(families)?;
     let (out, failed) = (Out::new(), Vec::new());
     let routes = &routes;
     let mut command = Verify { args, full, brief, routes, out, failed, verified: 0, wrong: false };
@@ -113,7 +113,7 @@ struct Example<'a> {
 }
 
 impl Verify<'_> {
-    fn family<F: Served + LabFamily>(&mut self, specs: Vec<EngineSpec>) -> Result<(), CliError> {
+    fn family<F: CliFamily + LabFamily>(&mut self, specs: Vec<EngineSpec>) -> Result<(), CliError> {
         let rib = self.routes.rib::<F>();
         let (specs, left_out) = self.with_oracles::<F>(rib, specs);
         if specs.is_empty() {
@@ -160,7 +160,7 @@ impl Verify<'_> {
     }
 
     /// Adds the oracles to `all` if the table is small enough; otherwise prints which are left out.
-    fn with_oracles<F: Served>(
+    fn with_oracles<F: CliFamily>(
         &self,
         rib: &Rib<F>,
         mut specs: Vec<EngineSpec>,
@@ -181,7 +181,7 @@ impl Verify<'_> {
     }
 
     /// Verifies one engine, unless it cannot hold the table.
-    fn verify<F: Served + LabFamily>(
+    fn verify<F: CliFamily + LabFamily>(
         &self,
         verifier: &mut Verifier<'_, F>,
         spec: &EngineSpec,
@@ -202,7 +202,7 @@ impl Verify<'_> {
         // Erases the progress line before other output.
         drop(progress);
         match fit {
-            Ok(fit) => Ok(Ok(fit.told())),
+            Ok(fit) => Ok(Ok(fit.report())),
             Err(error) => match error.threads() {
                 Some(threads) => Err(CliError::threads("verifying", threads)),
                 None => Ok(Err(Failed::new(self.routes.rib::<F>(), spec, named, &error))),
@@ -210,7 +210,7 @@ impl Verify<'_> {
         }
     }
 
-    fn json<F: Served>(&mut self, verdict: &Verdict) -> Result<(), CliError> {
+    fn json<F: CliFamily>(&mut self, verdict: &Verdict) -> Result<(), CliError> {
         let check = verdict.check.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned());
         let Self { out, routes, .. } = self;
         for result in &verdict.results {
@@ -249,7 +249,9 @@ impl Verify<'_> {
             for row in merged(&verdict.results) {
                 let wrong = thousands(row.mismatches);
                 grid.row([
-                    format!("{} {}", verdict.engine, verdict.variant).trim_end().to_owned(),
+                    format!("{} {}", verdict.engine, shortened(&verdict.variant))
+                        .trim_end()
+                        .to_owned(),
                     row.kernel.to_string(),
                     row.levels(),
                     row.coverage.to_string(),
@@ -290,12 +292,12 @@ impl Verify<'_> {
 
 /// The recorded wrong answers, with the texts of their next hops.
 fn examples<'a>(routes: &'a Routes, result: &'a Agreement) -> Vec<Example<'a>> {
-    let words = |id: NextHopId| routes.next_hop(id);
+    let text = |id: NextHopId| routes.next_hop(id);
     let example = |it: &'a Mismatch| Example {
         address: &it.address,
-        expected: it.expected.map(words),
+        expected: it.expected.map(text),
         // A wrong id may not exist in the table.
-        got: it.got.map(|id| format!("{} (id {id})", words(id))),
+        got: it.got.map(|id| format!("{} (id {id})", text(id))),
     };
     result.examples.iter().map(example).collect()
 }
@@ -351,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_were_verified_alike_share_a_row() {
+    fn levels_with_equal_results_share_a_row() {
         use Coverage::{EveryAddress, EveryRange};
         let levels = [Level::Portable, Level::Scalar, Level::Avx2];
         let mut results: Vec<_> = levels

@@ -21,7 +21,7 @@ fn engines(lines: &[serde_json::Value]) -> Vec<&str> {
 
 /// End of the reason; its beginning differs, as a replay is refused before its last next hop.
 const REASON: &str = ", the engine up to 65,535: choose another engine with --engine";
-const STANDS_IN: &str = "longmatch: IPv6: dxr:hops=k stands in for dxr: ";
+const REPLACED: &str = "longmatch: IPv6: dxr:hops=k replaces dxr: ";
 
 /// DXR has a wider form, Folio with codes of 16 bits has none: each command continues and reports
 /// both.
@@ -41,7 +41,7 @@ fn engines_without_a_result_are_rows_beside_the_others() {
         };
         assert!(row("folio:codes=16").trim_end().ends_with(REASON), "{}", ended.stdout);
         assert!(!row("poptrie").contains("no result") && row("dxr").contains("hops=k"));
-        assert!(ended.stderr.contains(STANDS_IN), "{}", ended.stderr);
+        assert!(ended.stderr.contains(REPLACED), "{}", ended.stderr);
         assert!(!ended.stderr.contains("NextHops"), "{}", ended.stderr);
 
         let ended = run(&[command, &three, &["--json"]].concat());
@@ -119,20 +119,20 @@ fn threads_that_are_not_started_are_errors() {
         (&["verify"], "verifying: ", true),
     ];
     let one_cpu = std::thread::available_parallelism().map_or(1, usize::from) == 1;
-    for (command, whose, for_each_cpu) in commands {
+    for (command, subject, for_each_cpu) in commands {
         if for_each_cpu && one_cpu {
             continue;
         }
         let mut command = longmatch(&[command, &six].concat());
         let output = command.env("RUST_MIN_STACK", (1u64 << 62).to_string()).output().unwrap();
         let ended = Ended::from(output);
-        let wanted = format!("longmatch: {whose}the system started only ");
+        let wanted = format!("longmatch: {subject}the system started only ");
         assert!(ended.code == 2 && ended.stderr.contains(&wanted), "{ended:?}");
         assert!(ended.stderr.contains("ulimit -u"), "{}", ended.stderr);
     }
 }
 
-/// More threads than CPUs take turns, and a warning says so.
+/// More threads than CPUs take turns, with a warning.
 #[test]
 fn threads_beyond_the_cpus_are_warned_about() {
     let dir = Dir::new();

@@ -99,7 +99,7 @@ fn many_lines_in_order() {
 
 /// A program at the other end of both pipes must not have to fill a buffer first.
 #[test]
-fn each_question_is_answered_before_the_next() {
+fn each_query_is_answered_before_the_next() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     let mut command = longmatch(&["lookup", "-r", &routes, "-"]);

@@ -1,4 +1,4 @@
-//! Runs the built binary as users do: what scripts rely on is kept here.
+//! Runs the built binary as users do: these tests hold the behaviour that scripts rely on.
 
 mod common;
 mod limits;

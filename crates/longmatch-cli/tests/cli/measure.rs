@@ -172,7 +172,7 @@ fn stat_and_verify_take_auto() {
 }
 
 #[test]
-fn bench_takes_keys_in_every_form() {
+fn bench_takes_keys_in_every_layout() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     for form in ["host", "pairs", "network"] {

@@ -92,7 +92,7 @@ fn json_has_counts_times_and_readers() {
     let ended = replay(&["-r", &routes, "-u", &updates, "--json", "--readers", "1"]);
     let lines = lines(&ended);
     let patched = ["folio", "poptrie", "dxr", "dir24_8", "tree_bitmap"];
-    assert_eq!(lines.len(), patched.len(), "those that are patched unless others are named");
+    assert_eq!(lines.len(), patched.len(), "every engine that can be patched is the default");
     for (line, engine) in lines.iter().zip(patched) {
         assert!(KEYS.iter().all(|key| !line[key].is_null()), "{line}");
         assert_eq!((&line["engine"], &line["family"]), (&engine.into(), &"ipv4".into()));
@@ -128,8 +128,8 @@ fn tables_are_printed_without_json() {
     let (routes, updates) = (dir.file("routes.txt", ROUTES), dir.file("updates.txt", UPDATES));
     let ended = replay(&["-r", &routes, "-u", &updates, "-e", "folio,radix"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let said = ["10 updates", "2 new, 3 same, 2 changed, 2 withdrawn, 1 unknown; 4 routes then"];
-    assert!(said.iter().all(|said| ended.stdout.contains(said)), "{}", ended.stdout);
+    let wanted = ["10 updates", "2 new, 3 same, 2 changed, 2 withdrawn, 1 unknown; 4 routes then"];
+    assert!(wanted.iter().all(|wanted| ended.stdout.contains(wanted)), "{}", ended.stdout);
     let rows = |start: &str| ended.stdout.lines().filter(|l| l.trim().starts_with(start)).count();
     assert_eq!((rows("folio"), rows("radix")), (2, 2), "{}", ended.stdout);
     assert!(!ended.stdout.contains("Mlps"), "no readers, no rates");
@@ -143,7 +143,7 @@ fn tables_are_printed_without_json() {
 }
 
 #[test]
-fn updates_come_from_anywhere() {
+fn updates_from_files_and_standard_input() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     let (begin, end) = UPDATES.split_at(UPDATES.find('#').unwrap());
@@ -205,12 +205,12 @@ fn a_table_is_filled_from_empty() {
         assert_eq!((&line["family"], &line["mismatches"]), (&"ipv6".into(), &0.into()));
     }
     let ended = replay(&args);
-    let said = "3 routes in random order, seed 1, into an empty table";
-    assert!(ended.stdout.contains(said), "{}", ended.stdout);
+    let wanted = "3 routes in random order, seed 1, into an empty table";
+    assert!(ended.stdout.contains(wanted), "{}", ended.stdout);
 }
 
 #[test]
-fn errors_say_where_and_what_to_do() {
+fn errors_name_the_place_and_the_remedy() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     let bad = dir.file("bad.txt", "A 10.0.0.0/8 a\nW 10.0.0.0/33\n");
@@ -236,7 +236,7 @@ fn errors_say_where_and_what_to_do() {
     }
     let ended = replay(&["-r", "-", "-u", "-"]);
     assert!(ended.code == 2 && ended.stderr.contains("read once"), "{}", ended.stderr);
-    // With a family named, updates of the other one are left out, and a warning says so.
+    // With a family named, updates of the other one are left out, with a warning.
     let ended = replay(&["-r", &routes, "-u", &both, "-4", "-e", "folio", "--json"]);
     has(&lines(&ended)[0], &[("updates", 1), ("same", 1)]);
     assert!(ended.stderr.contains("1 update of the other address family left out"));

@@ -151,7 +151,7 @@ fn other_updates_are_another_report() {
 
 /// Each rate has both counts of disturbed passes, and each figure of rates states them.
 #[test]
-fn disturbed_passes_are_told_apart() {
+fn disturbed_passes_are_counted_separately() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
     let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "misses"]);
@@ -164,14 +164,14 @@ fn disturbed_passes_are_told_apart() {
     let [passes, repeated, disturbed] =
         ["passes", "repeated", "disturbed"].map(|key| sum("misses-ipv6-small", key));
     assert!(passes > 0 && disturbed <= passes, "{rates:?}");
-    let said = match (repeated, disturbed) {
+    let wanted = match (repeated, disturbed) {
         (0, 0) => format!("disturbed passes: none of {passes}"),
         _ => format!(
             "disturbed passes: {repeated} repeated; of the {passes} that count, {disturbed} \
              disturbed in every attempt"
         ),
     };
-    assert!(read(&out, "report.md").contains(&said), "{said}");
+    assert!(read(&out, "report.md").contains(&wanted), "{wanted}");
     let header = read(&out, "records.csv");
     assert!(header.starts_with("experiment,") && header.contains(",passes,repeated,disturbed,"));
 }
@@ -179,7 +179,7 @@ fn disturbed_passes_are_told_apart() {
 /// A limit on the size of files simulates a full disk: the section fits, the page does not.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_page_that_does_not_fit_is_not_left_half() {
+fn a_full_disk_leaves_no_incomplete_page() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
     // The limit is in blocks of 512 bytes. Without the trap the signal would end the program.

@@ -5,7 +5,7 @@ use crate::common::{Dir, run, run_with};
 const ROUTES: &str = "10.0.0.0/8 a\n10.1.0.0/16 a\n10.2.0.0/16 b\n2001:db8::/32 c\n";
 
 #[test]
-fn stat_tells_each_family() {
+fn stat_prints_each_family() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     let ended = run(&["stat", "--routes", &routes]);
@@ -61,6 +61,27 @@ fn an_empty_table_is_warned_about() {
 fn next_hops_that_were_replaced_do_not_count() {
     let ended = run_with(&["stat", "-r", "-"], "10.0.0.0/8 a\n10.0.0.0/8 b\n");
     assert!(ended.stdout.starts_with("standard input: 1 IPv4 route, 1 next hop\n"), "{ended:?}");
+}
+
+/// Random host routes give Folio dozens of cuts: the table shortens their list, JSON has all.
+#[test]
+fn long_variants_are_shortened_in_the_table_only() {
+    let mut bits = 1u128;
+    let host_route = |i: u32| {
+        bits = bits.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(i.into());
+        format!("{} nh{}\n", std::net::Ipv6Addr::from_bits(bits ^ bits >> 67), i % 17)
+    };
+    let dir = Dir::new();
+    let routes = dir.file("hosts.txt", (0..2000).map(host_route).collect::<String>());
+    let args = ["stat", "-6", "-e", "folio", "-r", &routes];
+    let ended = run(&args);
+    let row = ended.stdout.lines().find(|line| line.contains("folio (")).unwrap();
+    let (engine, _) = row.split_once(')').unwrap();
+    assert!(engine.contains("-…-") && engine.chars().count() < 60, "{row}");
+    let ended = run(&[&args[..], &["--json"]].concat());
+    let line: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let variant = line["engines"][0]["variant"].as_str().unwrap();
+    assert!(variant.split('-').count() > 8 && !variant.contains('…'), "{variant}");
 }
 
 /// With a single route, some engines take 16 MiB a route.

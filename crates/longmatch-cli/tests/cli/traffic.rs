@@ -30,8 +30,9 @@ fn captures_and_lists_plain_and_compressed() {
             assert_eq!(ended.code, 0, "{}", ended.stderr);
             let record: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
             assert_eq!((&record["traffic"], &record["mismatches"]), (&file.into(), &0.into()));
-            let told = ended.stderr.contains("1 packet of another protocol than IP was left out");
-            assert_eq!(told, name == "capture", "{}", ended.stderr);
+            let reported =
+                ended.stderr.contains("1 packet of another protocol than IP was left out");
+            assert_eq!(reported, name == "capture", "{}", ended.stderr);
         }
     }
 }
@@ -63,7 +64,7 @@ fn errors_name_the_file_and_the_place() {
 }
 
 #[test]
-fn damaged_files_are_read_if_asked_for() {
+fn lenient_reads_damaged_files() {
     let dir = Dir::new();
     let cut = dir.file("cut", &CAPTURE[..CAPTURE.len() - 1]);
     let ended = bench(&dir, &cut, &["--lenient"]);

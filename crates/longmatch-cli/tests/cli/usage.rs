@@ -22,7 +22,7 @@ fn help_shows_examples() {
 }
 
 #[test]
-fn bad_usage_ends_with_2_and_says_what_to_do() {
+fn bad_usage_ends_with_2_and_advice() {
     let cases: [(&[&str], &str); 26] = [
         (&["lokup", "10.0.0.1"], "lookup"),
         (&["lookup"], "ADDR"),

@@ -79,15 +79,15 @@ impl<'a> Cursor<'a> {
     }
 
     #[cold]
-    fn short(&self, what: &'static str, needed: usize) -> FeedError {
-        self.error(MrtError::Short { what, needed, have: self.bytes.len() })
+    fn short(&self, field: &'static str, needed: usize) -> FeedError {
+        self.error(MrtError::Short { field, needed, have: self.bytes.len() })
     }
 
     /// Reads the next `n` bytes as a cursor.
     #[inline]
-    pub(crate) fn take(&mut self, n: usize, what: &'static str) -> Result<Self, FeedError> {
+    pub(crate) fn take(&mut self, n: usize, field: &'static str) -> Result<Self, FeedError> {
         let Some((taken, rest)) = self.bytes.split_at_checked(n) else {
-            return Err(self.short(what, n));
+            return Err(self.short(field, n));
         };
         let part = Self { bytes: taken, offset: self.offset };
         *self = Self { bytes: rest, offset: self.offset + n as u64 };
@@ -95,39 +95,39 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], FeedError> {
+    fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], FeedError> {
         let Some((array, rest)) = self.bytes.split_first_chunk::<N>() else {
-            return Err(self.short(what, N));
+            return Err(self.short(field, N));
         };
         *self = Self { bytes: rest, offset: self.offset + N as u64 };
         Ok(*array)
     }
 
     #[inline]
-    pub(crate) fn u8(&mut self, what: &'static str) -> Result<u8, FeedError> {
-        self.array(what).map(|[byte]| byte)
+    pub(crate) fn u8(&mut self, field: &'static str) -> Result<u8, FeedError> {
+        self.array(field).map(|[byte]| byte)
     }
 
     #[inline]
-    pub(crate) fn u16(&mut self, what: &'static str) -> Result<u16, FeedError> {
-        self.array(what).map(u16::from_be_bytes)
+    pub(crate) fn u16(&mut self, field: &'static str) -> Result<u16, FeedError> {
+        self.array(field).map(u16::from_be_bytes)
     }
 
     #[inline]
-    pub(crate) fn u32(&mut self, what: &'static str) -> Result<u32, FeedError> {
-        self.array(what).map(u32::from_be_bytes)
+    pub(crate) fn u32(&mut self, field: &'static str) -> Result<u32, FeedError> {
+        self.array(field).map(u32::from_be_bytes)
     }
 
     /// Reads an AS number of 2 or 4 bytes.
-    pub(crate) fn asn(&mut self, wide: bool, what: &'static str) -> Result<u32, FeedError> {
-        if wide { self.u32(what) } else { self.u16(what).map(u32::from) }
+    pub(crate) fn asn(&mut self, wide: bool, field: &'static str) -> Result<u32, FeedError> {
+        if wide { self.u32(field) } else { self.u16(field).map(u32::from) }
     }
 
     /// Reads a whole address.
-    pub(crate) fn addr(&mut self, afi: Afi, what: &'static str) -> Result<IpAddr, FeedError> {
+    pub(crate) fn addr(&mut self, afi: Afi, field: &'static str) -> Result<IpAddr, FeedError> {
         match afi {
-            Afi::Ipv4 => self.array::<4>(what).map(|octets| Ipv4Addr::from(octets).into()),
-            Afi::Ipv6 => self.array::<16>(what).map(|octets| Ipv6Addr::from(octets).into()),
+            Afi::Ipv4 => self.array::<4>(field).map(|octets| Ipv4Addr::from(octets).into()),
+            Afi::Ipv6 => self.array::<16>(field).map(|octets| Ipv6Addr::from(octets).into()),
         }
     }
 

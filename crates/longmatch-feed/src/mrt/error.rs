@@ -23,7 +23,7 @@ pub enum MrtError {
     /// A field is longer than the rest of its record, message or attribute.
     Short {
         /// The field.
-        what: &'static str,
+        field: &'static str,
         /// Bytes of the field.
         needed: usize,
         /// Bytes left in the record, message or attribute.
@@ -92,8 +92,8 @@ impl fmt::Display for MrtError {
                 f,
                 "a record of {len} bytes is over the limit of {limit}: the file is damaged here"
             ),
-            Self::Short { what, needed, have } => {
-                write!(f, "{what}: needs {needed} bytes and has {have}")
+            Self::Short { field, needed, have } => {
+                write!(f, "{field}: needs {needed} bytes and has {have}")
             }
             Self::Trailing { bytes } => write!(f, "bytes after the last field: {bytes}"),
             Self::NoPeerIndex => f.write_str("a RIB record before any peer index table"),

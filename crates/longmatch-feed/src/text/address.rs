@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::error::LineError;
 
 /// Greatest number of characters of an invalid address in an error.
-const KEPT: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// Parses an address, which must fill all of `text`.
 ///
@@ -13,7 +13,7 @@ const KEPT: usize = 60;
 /// [`LineError::Address`] with advice, if `text` is not an address.
 pub fn parse_address(text: &str) -> Result<IpAddr, LineError> {
     text.parse().map_err(|_| {
-        let mut kept: String = text.chars().take(KEPT).collect();
+        let mut kept: String = text.chars().take(MAX_SHOWN).collect();
         let advice = advice(text);
         if kept.len() < text.len() {
             kept.push_str("...");

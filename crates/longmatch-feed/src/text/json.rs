@@ -33,7 +33,7 @@ pub(crate) fn load(
     report: &mut Report,
 ) -> Result<(), FeedError> {
     let options = job.options;
-    let named = Linux::must_know_tables(options) && tables_are_named(job)?;
+    let named = Linux::needs_named_tables(options) && tables_are_named(job)?;
     let mut linux = Linux::new(options, named);
     let rules =
         Rules { mask_host_bits: options.mask_host_bits, default_family: options.default_family };

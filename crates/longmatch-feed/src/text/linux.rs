@@ -182,7 +182,7 @@ pub(crate) struct Linux {
 
 impl Linux {
     /// Starts an input. `tables_are_named` states whether any of its routes names a table; only
-    /// options for which [`Linux::must_know_tables`] holds need it.
+    /// options for which [`Linux::needs_named_tables`] holds need it.
     pub(crate) fn new(options: &Options, tables_are_named: bool) -> Self {
         Self {
             table: options.ip_table.clone(),
@@ -197,7 +197,7 @@ impl Linux {
 
     /// Whether the selection depends on named tables. The output of `ip route show table X` names no
     /// table; the output for all tables names every table except the main one.
-    pub(crate) fn must_know_tables(options: &Options) -> bool {
+    pub(crate) fn needs_named_tables(options: &Options) -> bool {
         !options.ip_table.is_main()
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn load(
     report: &mut Report,
 ) -> Result<(), FeedError> {
     let mut lines = Lines::new(opened.input, job.options.limits.line);
-    let named = Linux::must_know_tables(job.options) && tables_are_named(job)?;
+    let named = Linux::needs_named_tables(job.options) && tables_are_named(job)?;
     let mut load = Load {
         job,
         rules: rules(job),

@@ -109,7 +109,7 @@ fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), F
     report.bytes = input.received();
     report.input_bytes = taken.get();
     // An error of the stream explains more than a truncated packet or block. The input has one only
-    // if the reader asked for bytes after it.
+    // if the reader requested bytes after it.
     match input.take_error() {
         Some(error) => Err(FeedError::stream(report.bytes, explain(error, codec))),
         None => end,

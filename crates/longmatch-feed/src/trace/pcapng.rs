@@ -140,7 +140,7 @@ impl Section {
             return Err(TraceError::BlockEnd { first, last });
         }
         let parsed = if self.big_endian { parse_block_be(bytes) } else { parse_block_le(bytes) };
-        // The parser asks for more bytes if a length inside the block is too great.
+        // The parser requests more bytes if a length inside the block is too great.
         let Ok((_, block)) = parsed else {
             return Err(TraceError::Block { kind: head.kind });
         };

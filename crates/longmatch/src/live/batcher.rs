@@ -16,7 +16,7 @@ use crate::net::{Change, NextHopId, Prefix, Route};
 use crate::rib::Rib;
 
 /// Greatest number of prefixes with pending changes; a change to one more waits.
-const MOST_PENDING: usize = 1 << 20;
+const MAX_PENDING: usize = 1 << 20;
 
 /// Commits the changes of a [`Writer`] in batches, in its own thread.
 ///
@@ -98,7 +98,7 @@ struct State<F: Engines> {
     fresh: bool,
     /// The reason why the last batch was refused.
     refused: Option<UpdateError>,
-    /// Whether a caller waits for the next batch, whatever the interval.
+    /// Whether a caller waits for the next batch, regardless of the interval.
     hurry: bool,
     ending: bool,
     /// Whether the thread has ended.
@@ -125,7 +125,7 @@ impl<F: Engines> Batch<F> {
     }
 
     /// Merges a refused batch in front of the changes queued since.
-    fn come_after(&mut self, refused: Self) {
+    fn merge_after(&mut self, refused: Self) {
         if self.table.is_some() {
             return;
         }
@@ -209,7 +209,7 @@ impl<F: Engines> Queue<F> {
 
     /// Runs the thread: commits batch after batch.
     fn run(&self, mut writer: Writer<F>, interval: Duration) -> Writer<F> {
-        let _gone = Gone(self);
+        let _end = EndOnDrop(self);
         let mut not_before = Instant::now();
         while let Some(mut batch) = self.take(not_before) {
             not_before = Instant::now() + interval;
@@ -219,7 +219,7 @@ impl<F: Engines> Queue<F> {
             state.refused = result.err();
             state.ended += 1;
             if failed {
-                state.batch.come_after(batch);
+                state.batch.merge_after(batch);
                 // An ending batcher makes only one more attempt.
                 if state.ending {
                     self.moved.notify_all();
@@ -237,9 +237,9 @@ impl<F: Engines> Queue<F> {
 const AFTER_REFUSAL: Duration = Duration::from_millis(10);
 
 /// Records that the thread has ended, normally or by a panic.
-struct Gone<'a, F: Engines>(&'a Queue<F>);
+struct EndOnDrop<'a, F: Engines>(&'a Queue<F>);
 
-impl<F: Engines> Drop for Gone<'_, F> {
+impl<F: Engines> Drop for EndOnDrop<'_, F> {
     fn drop(&mut self) {
         self.0.lock().gone = true;
         self.0.moved.notify_all();
@@ -296,8 +296,8 @@ impl<F: Engines> Batcher<F> {
     /// Queues a change. Waits only while changes of 2^20 prefixes are pending.
     ///
     /// # Errors
-    /// When so many are pending and the last batch was refused: its error. The change is not queued
-    /// then.
+    /// When 2^20 prefixes are pending and the last batch was refused: its error. The change is then
+    /// not queued.
     ///
     /// # Panics
     /// When the thread has panicked.
@@ -307,8 +307,7 @@ impl<F: Engines> Batcher<F> {
             Change::Withdraw(prefix) => (prefix, None),
         };
         let mut state = self.queue.lock();
-        while state.batch.changes.len() >= MOST_PENDING
-            && !state.batch.changes.contains_key(&prefix)
+        while state.batch.changes.len() >= MAX_PENDING && !state.batch.changes.contains_key(&prefix)
         {
             if let Some(refused) = &state.refused {
                 return Err(refused.clone());
@@ -435,8 +434,8 @@ mod tests {
         let mut reader = writer.reader();
         let thread = thread::Builder::new().stack_size(1 << (usize::BITS - 2));
         let error = Batcher::start(thread, writer, HOUR).unwrap_err();
-        let said = error.to_string();
-        assert!(said.starts_with("the thread that commits was not started: "), "{said}");
+        let message = error.to_string();
+        assert!(message.starts_with("the thread that commits was not started: "), "{message}");
         let mut writer = error.into_writer();
         writer.apply(announce("10.0.0.0/8", 2)).unwrap();
         writer.commit().unwrap();
@@ -482,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_begin_after_the_interval_or_when_wanted() {
+    fn batches_begin_after_the_interval_or_on_flush() {
         for engine in ["spider", "folio"] {
             let (batcher, mut reader) = batcher(engine, HOUR);
             let addr = "10.0.0.1".parse().unwrap();
@@ -579,12 +578,12 @@ mod tests {
         };
         let refused = || batch(&[(a, 1), (b, 2)], Some(Rib::new()));
         let mut since = batch(&[(a, 0)], None);
-        since.come_after(refused());
+        since.merge_after(refused());
         assert_eq!(since.changes, batch(&[(a, 0), (b, 2)], None).changes);
         assert!(since.table.is_some());
         // A new table replaces the old one and all its changes.
         let mut since = batch(&[(a, 3)], Some(Rib::new()));
-        since.come_after(refused());
+        since.merge_after(refused());
         assert_eq!(since.changes, batch(&[(a, 3)], None).changes);
     }
 }

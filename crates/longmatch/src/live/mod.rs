@@ -71,8 +71,8 @@
 //! both families, and values of any type, which a reader's guard keeps alive. When no route has a
 //! value any more, its id is reused only after every reader online at that time has gone offline
 //! or announced a quiescent state, and the writer drops the value after a second such grace period. So a
-//! [`TableView`](crate::TableView) always finds the value of the route, and an id, whatever its
-//! source, never leads to a dropped value.
+//! [`TableView`](crate::TableView) always finds the value of the route, and an id from any
+//! source never leads to a dropped value.
 //!
 //! Retired memory has a limit ([`Writer::set_retired_limit`]). Below it the writer neither waits
 //! for readers nor fails because of them; above it commits are refused.

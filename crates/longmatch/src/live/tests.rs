@@ -222,7 +222,7 @@ fn shared_pages_are_copied() {
 
 /// A failed commit changes nothing.
 #[test]
-fn failed_commits_are_taken_back() {
+fn failed_commits_are_undone() {
     let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio:codes=16");
     writer.apply(announce("11.0.0.0/8", 2)).unwrap();
     writer.apply(withdraw("10.0.0.0/8")).unwrap();
@@ -250,7 +250,7 @@ fn failed_commits_are_taken_back() {
 ///
 /// Then it is refused, and continues when the reader does.
 #[test]
-fn stalled_readers_are_waited_for() {
+fn retired_memory_waits_for_stalled_readers() {
     let engines =
         ["folio", "poptrie:s=16", "dxr", "dxr:d=15:x=5", "tree_bitmap", "dir24_8", "sail"];
     for engine in tested(&engines) {
@@ -304,7 +304,7 @@ fn tables_are_replaced() {
 
 /// Readers that panic, leak their guard or outlive the writer do no harm.
 #[test]
-fn readers_end_in_every_way() {
+fn readers_may_panic_leak_or_outlive_the_writer() {
     let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio");
     let addr = "10.1.2.3".parse().unwrap();
     let mut outliving = writer.reader();
@@ -409,30 +409,30 @@ fn readers_see_only_versions() {
         let [mut pinning, mut online_reader] = readers;
         let keys: Vec<u32> = (0..64).map(|i| 0x0a01_0000 + i * 5).collect();
         // Next hops number the versions and only rise.
-        let rises = |seen: &mut u32, out: &[Option<NextHopId>]| {
+        let rises = |latest: &mut u32, out: &[Option<NextHopId>]| {
             for hop in out {
                 let hop = hop.expect("every version has a route").get();
-                assert!(hop >= *seen, "{hop} after {seen}");
+                assert!(hop >= *latest, "{hop} after {latest}");
             }
-            *seen = out.iter().map(|hop| hop.unwrap().get()).min().unwrap();
+            *latest = out.iter().map(|hop| hop.unwrap().get()).min().unwrap();
         };
         thread::scope(|scope| {
             scope.spawn(|| {
-                let (mut seen, mut out) = (1, [None; 64]);
-                while seen < last {
+                let (mut latest, mut out) = (1, [None; 64]);
+                while latest < last {
                     let guard = pinning.pin();
                     guard.lookup_batch(&keys, &mut out);
-                    rises(&mut seen, &out);
+                    rises(&mut latest, &out);
                     guard.lookup_each(Simd::best(), &keys, &mut out);
-                    rises(&mut seen, &out);
+                    rises(&mut latest, &out);
                 }
             });
             scope.spawn(|| {
-                let (mut seen, mut out) = (1, [None; 64]);
+                let (mut latest, mut out) = (1, [None; 64]);
                 let mut online = online_reader.online();
-                while seen < last {
+                while latest < last {
                     online.table().lookup_batch(&keys, &mut out);
-                    rises(&mut seen, &out);
+                    rises(&mut latest, &out);
                     online.quiescent();
                 }
             });
@@ -530,7 +530,7 @@ impl HasDomain for Domain {
 }
 
 #[test]
-fn epochs_wait_for_those_who_were_there() {
+fn epochs_wait_for_online_readers() {
     let domain = Arc::new(Domain::new());
     let [a, b] = [(); 2].map(|()| ReaderSlot::new(domain.clone()));
     let first = domain.advance();
@@ -551,7 +551,7 @@ fn epochs_wait_for_those_who_were_there() {
 
 /// A dropped reader's slot is reused and blocks no reclamation.
 #[test]
-fn slots_are_used_again() {
+fn slots_are_reused() {
     let domain = Arc::new(Domain::new());
     for _ in 0..3 {
         let some: [_; 4] = core::array::from_fn(|_| ReaderSlot::new(domain.clone()));

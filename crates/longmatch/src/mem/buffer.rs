@@ -16,8 +16,8 @@ const PAGE: usize = 4096;
 
 /// Memory of 32-bit words, aligned to a cache line; never empty.
 ///
-/// Its two users, [`Frozen`](super::Frozen) and [`Live`](super::Live), define its contents and who
-/// may read and write them when.
+/// Its two users, [`Frozen`](super::Frozen) and [`Live`](super::Live), define its contents and
+/// the rules of access.
 ///
 /// The memory comes zeroed from the allocator. The system provides the pages of a large array when
 /// they are first written, so an array that is zero nearly everywhere takes little memory. The
@@ -67,7 +67,7 @@ impl Buffer {
         Some(Self { words, len, start, layout, huge })
     }
 
-    /// Whether the system was asked for huge pages and agreed.
+    /// Whether the system granted a request for huge pages.
     pub fn is_huge(&self) -> bool {
         self.huge
     }
@@ -159,7 +159,7 @@ mod tests {
     /// Words that are not written take no memory, not even on allocation.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
-    fn zeros_take_no_memory() {
+    fn unwritten_words_take_no_memory() {
         let buffer = Buffer::zeroed(1 << 26).unwrap();
         let inside = buffer.as_mut_ptr().wrapping_add(1 << 25);
         // SAFETY: a word of the buffer.

@@ -165,7 +165,7 @@ pub trait Readable<T: Plain>: Send + Sync + fmt::Debug {
     /// The allocation.
     fn buffer(&self) -> &Buffer;
 
-    /// Whether the system was asked for huge pages and agreed.
+    /// Whether the system granted a request for huge pages.
     fn is_huge(&self) -> bool {
         self.buffer().is_huge()
     }

@@ -213,39 +213,29 @@ pub struct Ipv4;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Ipv6;
 
-impl Family for Ipv4 {
-    type Bits = u32;
-    type Addr = Ipv4Addr;
-    const WIDTH: u8 = 32;
-    const NAME: &'static str = "ipv4";
+macro_rules! family {
+    ($family:ty, $bits:ty, $addr:ty, $name:literal) => {
+        impl Family for $family {
+            type Bits = $bits;
+            type Addr = $addr;
+            const WIDTH: u8 = <$bits>::BITS as u8;
+            const NAME: &'static str = $name;
 
-    #[inline]
-    fn bits(addr: Ipv4Addr) -> u32 {
-        addr.to_bits()
-    }
+            #[inline]
+            fn bits(addr: $addr) -> $bits {
+                addr.to_bits()
+            }
 
-    #[inline]
-    fn addr(bits: u32) -> Ipv4Addr {
-        Ipv4Addr::from_bits(bits)
-    }
+            #[inline]
+            fn addr(bits: $bits) -> $addr {
+                <$addr>::from_bits(bits)
+            }
+        }
+    };
 }
 
-impl Family for Ipv6 {
-    type Bits = u128;
-    type Addr = Ipv6Addr;
-    const WIDTH: u8 = 128;
-    const NAME: &'static str = "ipv6";
-
-    #[inline]
-    fn bits(addr: Ipv6Addr) -> u128 {
-        addr.to_bits()
-    }
-
-    #[inline]
-    fn addr(bits: u128) -> Ipv6Addr {
-        Ipv6Addr::from_bits(bits)
-    }
-}
+family!(Ipv4, u32, Ipv4Addr, "ipv4");
+family!(Ipv6, u128, Ipv6Addr, "ipv6");
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! The routing information base: the ordered set of routes that every engine is compiled from.
 //!
-//! The RIB is the truth. It answers exact and longest matches, but it is made for updates and
+//! The RIB is the truth. It answers exact and longest matches, but it is designed for updates and
 //! ordered iteration; for lookups by the million compile an engine from it.
 //!
 //! Compilers read two views of it: disjoint address ranges ([`Rib::ranges`]) and leaf-pushed slots
@@ -57,7 +57,7 @@ impl<F: Family> Rib<F> {
 
     /// An empty table that never holds more than `limit` routes.
     ///
-    /// The indices allow about two thousand million routes whatever the limit.
+    /// The indices allow about two thousand million routes, at any limit.
     pub fn with_route_limit(limit: usize) -> Self {
         Self { trie: Trie::new(), routes: 0, limit: limit.min(MAX_ROUTES) }
     }

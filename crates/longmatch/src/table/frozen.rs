@@ -1,11 +1,69 @@
 //! The table compiled for lookups.
 
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::IpAddr;
 
 use super::Table;
-use crate::engine::{CompileError, Compiled, EngineSpec, Keys};
+use crate::engine::{CompileError, Compiled, EngineSpec};
 use crate::fib::Fib;
 use crate::net::{Family, IpPrefix, Ipv4, Ipv6, NextHopId};
+
+/// The batch lookups of a type with compiled tables in the fields `ipv4` and `ipv6`.
+macro_rules! batch_lookups {
+    ($table:literal) => {
+        #[doc = concat!("Looks up the value ids of IPv4 addresses; see [`", $table, "::value`].")]
+        ///
+        /// # Panics
+        /// When `out` is shorter than `addrs`.
+        pub fn lookup_ipv4(
+            &self,
+            addrs: &[core::net::Ipv4Addr],
+            out: &mut [Option<$crate::NextHopId>],
+        ) {
+            $crate::table::frozen::in_blocks(&self.ipv4, addrs, out);
+        }
+
+        #[doc = concat!("Looks up the value ids of IPv6 addresses; see [`", $table, "::value`].")]
+        ///
+        /// IPv6 routes answer all of them, IPv4-mapped addresses included.
+        ///
+        /// # Panics
+        /// When `out` is shorter than `addrs`.
+        pub fn lookup_ipv6(
+            &self,
+            addrs: &[core::net::Ipv6Addr],
+            out: &mut [Option<$crate::NextHopId>],
+        ) {
+            $crate::table::frozen::in_blocks(&self.ipv6, addrs, out);
+        }
+
+        #[doc = concat!("As [`", $table, "::lookup_ipv4`], for addresses in any layout of")]
+        /// [`Keys`](crate::Keys).
+        ///
+        /// # Panics
+        /// When `out` is shorter than `keys`.
+        pub fn lookup_keys_ipv4<'k>(
+            &self,
+            keys: impl Into<$crate::Keys<'k, $crate::Ipv4>>,
+            out: &mut [Option<$crate::NextHopId>],
+        ) {
+            self.ipv4.lookup_keys(keys, out);
+        }
+
+        #[doc = concat!("As [`", $table, "::lookup_ipv6`], for addresses in any layout of")]
+        /// [`Keys`](crate::Keys).
+        ///
+        /// # Panics
+        /// When `out` is shorter than `keys`.
+        pub fn lookup_keys_ipv6<'k>(
+            &self,
+            keys: impl Into<$crate::Keys<'k, $crate::Ipv6>>,
+            out: &mut [Option<$crate::NextHopId>],
+        ) {
+            self.ipv6.lookup_keys(keys, out);
+        }
+    };
+}
+pub(super) use batch_lookups;
 
 impl<T> Table<T> {
     /// Compiles both families for lookups with an engine.
@@ -26,7 +84,7 @@ impl<T> Table<T> {
     }
 }
 
-/// A table compiled for lookups; made by [`Table::freeze`].
+/// A table compiled for lookups; returned by [`Table::freeze`].
 ///
 /// ```
 /// use longmatch::{EngineKind, Table};
@@ -53,47 +111,7 @@ impl<T> FrozenTable<T> {
         self.table.values.get(id?)
     }
 
-    /// Looks up the value ids of IPv4 addresses; see [`FrozenTable::value`].
-    ///
-    /// # Panics
-    /// When `out` is shorter than `addrs`.
-    pub fn lookup_ipv4(&self, addrs: &[Ipv4Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks(&self.ipv4, addrs, out);
-    }
-
-    /// Looks up the value ids of IPv6 addresses; see [`FrozenTable::value`].
-    ///
-    /// IPv6 routes answer all of them, IPv4-mapped addresses included.
-    ///
-    /// # Panics
-    /// When `out` is shorter than `addrs`.
-    pub fn lookup_ipv6(&self, addrs: &[Ipv6Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks(&self.ipv6, addrs, out);
-    }
-
-    /// As [`FrozenTable::lookup_ipv4`], for addresses in any layout of [`Keys`].
-    ///
-    /// # Panics
-    /// When `out` is shorter than `keys`.
-    pub fn lookup_keys_ipv4<'k>(
-        &self,
-        keys: impl Into<Keys<'k, Ipv4>>,
-        out: &mut [Option<NextHopId>],
-    ) {
-        self.ipv4.lookup_keys(keys, out);
-    }
-
-    /// As [`FrozenTable::lookup_ipv6`], for addresses in any layout of [`Keys`].
-    ///
-    /// # Panics
-    /// When `out` is shorter than `keys`.
-    pub fn lookup_keys_ipv6<'k>(
-        &self,
-        keys: impl Into<Keys<'k, Ipv6>>,
-        out: &mut [Option<NextHopId>],
-    ) {
-        self.ipv6.lookup_keys(keys, out);
-    }
+    batch_lookups!("FrozenTable");
 
     /// The value of an id.
     pub fn value(&self, id: NextHopId) -> Option<&T> {

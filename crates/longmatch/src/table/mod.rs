@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn mapped_addresses_mean_ipv4_unless_told_otherwise() {
+    fn mapped_addresses_mean_ipv4_by_default() {
         let mut table = sample();
         assert_eq!(table.get_lpm(ip("::ffff:10.9.0.1")), Some((p("10.9.0.0/16"), &"lab")));
         table.insert(p("::ffff:10.0.0.0/108"), "mapped").unwrap();
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn frozen_tables_answer_alike() {
+    fn frozen_tables_give_the_same_answers() {
         let table = sample();
         let addrs = ["10.9.1.1", "10.1.1.1", "192.0.2.1", "::1", "2001:db8::7", "::ffff:10.9.1.1"];
         // A frozen table needs an engine for both families.

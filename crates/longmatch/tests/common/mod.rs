@@ -10,15 +10,15 @@ use proptest::test_runner::Config as ProptestConfig;
 /// Addresses with their answers.
 pub type Answers<F> = Vec<(<F as Family>::Bits, Option<NextHopId>)>;
 
-/// Whether the tests take their quick form: the environment asks for that where each instruction takes many times as
-/// long, as in an emulator.
+/// Whether the tests take their quick form. The environment requests it where instructions are many times slower, as in
+/// an emulator.
 pub fn quick() -> bool {
     std::env::var_os("LONGMATCH_QUICK").is_some()
 }
 
-/// Proptest with so many cases, and fewer in the quick form.
-pub fn cases(usual: u32) -> ProptestConfig {
-    ProptestConfig::with_cases(if quick() { usual.div_ceil(32) } else { usual })
+/// Proptest with `full` cases, or fewer in the quick form.
+pub fn cases(full: u32) -> ProptestConfig {
+    ProptestConfig::with_cases(if quick() { full.div_ceil(32) } else { full })
 }
 
 /// Every engine of the family with its defaults, and variants of engines that have options.
@@ -89,8 +89,7 @@ pub fn levels() -> impl Iterator<Item = Simd> {
     Simd::available()
 }
 
-/// Whether compiling and checking takes so long, whatever the table, that the quick form does so only where a test has
-/// one table.
+/// Whether compiling and checking takes long for any table. The quick form then does so only in tests with one table.
 fn is_large(spec: &EngineSpec) -> bool {
     matches!(spec.kind, EngineKind::Dir24_8 | EngineKind::Dxr)
 }

@@ -37,7 +37,7 @@ use reclaim::{HasDomain, ReaderSlot};
 /// The size of a model.
 #[derive(Clone, Copy)]
 pub struct Size {
-    /// Readers that pin, and readers that report.
+    /// Readers that pin, and readers that stay online.
     pub pinning: usize,
     pub online: usize,
     /// Calls per reader, and commits of the writer.
@@ -73,15 +73,15 @@ impl Versions {
     }
 
     /// Undoes `begin` for a refused commit.
-    fn take_back(&self) {
+    fn undo(&self) {
         self.begun.fetch_sub(1, SeqCst);
     }
 }
 
-/// A table that a model's readers look up.
+/// A table in which the readers of a model look up answers.
 pub trait Model: HasDomain + Send + Sync + 'static {
     /// The earliest and the latest version of answer `answer`, below [`ANSWERS`].
-    fn look(&self, answer: usize) -> (u32, u32);
+    fn lookup_versions(&self, answer: usize) -> (u32, u32);
 }
 
 /// Answers that a call looks up.
@@ -90,25 +90,25 @@ const ANSWERS: usize = 2;
 /// The content of memory that no reader may read.
 const FREE: u32 = u32::MAX - 1;
 
-/// A reader, and the latest version of each answer that it has seen.
-struct Looker<M: Model> {
+/// A reader, and the latest version of each answer that it has read.
+struct ModelReader<M: Model> {
     slot: ReaderSlot<M>,
     versions: StdArc<Versions>,
-    seen: [u32; ANSWERS],
+    newest: [u32; ANSWERS],
 }
 
-impl<M: Model> Looker<M> {
-    /// Makes one call.
+impl<M: Model> ModelReader<M> {
+    /// Runs one call.
     ///
     /// No answer is older than an earlier one or than `current`, or newer than the last commit.
     fn call(&mut self, current: u32) {
-        for (answer, seen) in self.seen.iter_mut().enumerate() {
-            let (earliest, latest) = self.slot.shared().look(answer);
+        for (answer, newest) in self.newest.iter_mut().enumerate() {
+            let (earliest, latest) = self.slot.shared().lookup_versions(answer);
             let begun = self.versions.begun.load(SeqCst);
             assert!(latest >= current, "{latest} when {current} is current");
-            assert!(latest >= *seen, "{latest} after {seen}");
+            assert!(latest >= *newest, "{latest} after {newest}");
             assert!(earliest <= begun, "{earliest} when {begun} is current");
-            *seen = (*seen).max(earliest);
+            *newest = (*newest).max(earliest);
         }
     }
 
@@ -123,7 +123,7 @@ impl<M: Model> Looker<M> {
 
     /// A reader sees the current version when it goes online.
     ///
-    /// A report is not ordered after a commit; the versions must only not go back.
+    /// An announcement is not ordered after a commit, so versions need only not go back.
     fn online(&mut self, calls: usize) {
         let mut current = self.versions.current();
         self.slot.enter();
@@ -141,10 +141,10 @@ fn run<M: Model>(size: Size, table: Arc<M>, versions: &StdArc<Versions>, write: 
     let mut readers = Vec::new();
     for number in 0..size.pinning + size.online {
         let slot = ReaderSlot::new(table.clone());
-        let mut looker = Looker { slot, versions: versions.clone(), seen: [0; ANSWERS] };
+        let mut reader = ModelReader { slot, versions: versions.clone(), newest: [0; ANSWERS] };
         readers.push(thread::spawn(move || match number < size.pinning {
-            true => looker.pin(size.calls),
-            false => looker.online(size.calls),
+            true => reader.pin(size.calls),
+            false => reader.online(size.calls),
         }));
     }
     write();

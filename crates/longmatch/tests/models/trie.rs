@@ -54,7 +54,7 @@ impl Trie {
 }
 
 impl Model for Trie {
-    fn look(&self, number: usize) -> (u32, u32) {
+    fn lookup_versions(&self, number: usize) -> (u32, u32) {
         let addr = ADDRS[number];
         let got = self.lookup(addr);
         let version = got >> 4;
@@ -136,7 +136,7 @@ impl Writer {
         let version = self.versions.begin();
         let whole = version.is_multiple_of(2);
         if self.free.len() < 1 + usize::from(whole) {
-            self.versions.take_back();
+            self.versions.undo();
             return false;
         }
         let leaves = self.new_leaves(version);

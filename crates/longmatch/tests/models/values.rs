@@ -26,7 +26,7 @@ impl HasDomain for Values {
 }
 
 impl Model for Values {
-    fn look(&self, answer: usize) -> (u32, u32) {
+    fn lookup_versions(&self, answer: usize) -> (u32, u32) {
         let id = published::load(&self.ids[answer]);
         let version = self.values[id as usize].get();
         assert_ne!(version, FREE, "the value of no id");

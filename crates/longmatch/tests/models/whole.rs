@@ -27,7 +27,7 @@ impl Drop for Table {
 }
 
 impl Model for Shared<Table> {
-    fn look(&self, answer: usize) -> (u32, u32) {
+    fn lookup_versions(&self, answer: usize) -> (u32, u32) {
         // SAFETY: the reader is online, so the table is not dropped; the model tests that.
         let table = unsafe { self.current() };
         let version = table.answers.get()[answer];

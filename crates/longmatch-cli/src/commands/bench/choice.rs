@@ -7,8 +7,8 @@ use longmatch::engine::auto::{self, AutoGoal};
 use longmatch_lab::{Choice, LabFamily, Race, Record};
 
 use crate::error::CliError;
-use crate::input::Served;
-use crate::output::{Out, bytes};
+use crate::input::CliFamily;
+use crate::output::{Out, bytes, shortened};
 
 /// Number of engines shown of the model's ranking.
 const SHOWN: usize = 6;
@@ -17,26 +17,29 @@ const SHOWN: usize = 6;
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn announce<F: Served + LabFamily>(out: &mut Out, race: &Race<'_, F>) -> Result<(), CliError> {
-    for (choice, title, taken) in race.choices() {
+pub fn print_choices<F: CliFamily + LabFamily>(
+    out: &mut Out,
+    comparison: &Race<'_, F>,
+) -> Result<(), CliError> {
+    for (choice, title, taken) in comparison.choices() {
         let Choice { spec, cycles, .. } = choice;
         let (taken, predicted) = (bytes(taken as u64), bytes(choice.bytes));
         writeln!(
             out,
             "{}: {spec} chose {}; predicted: {cycles:.1} cycles a lookup, {predicted} ({taken})",
             F::LABEL,
-            out.bold(title),
+            out.bold(shortened(&title)),
         )?;
-        writeln!(out, "  {}", out.dim(order(race, spec)))?;
+        writeln!(out, "  {}", out.dim(order(comparison, spec)))?;
     }
     Ok(())
 }
 
 /// Lists the first engines of the model's ranking, with their cycles.
-fn order<F: LabFamily>(race: &Race<'_, F>, spec: &str) -> String {
-    let spec: EngineSpec = spec.parse().expect("it was parsed before it was entered");
-    let goal = AutoGoal::parse(&spec.options).expect("it was parsed before it was entered");
-    let ranking = auto::rank(race.rib(), &goal);
+fn order<F: LabFamily>(comparison: &Race<'_, F>, spec: &str) -> String {
+    let spec: EngineSpec = spec.parse().expect("the comparison has parsed it");
+    let goal = AutoGoal::parse(&spec.options).expect("the comparison has parsed it");
+    let ranking = auto::rank(comparison.rib(), &goal);
     let shown = ranking.iter().take(SHOWN).map(|it| format!("{} {:.1}", it.spec, it.cycles));
     format!("predicted order, in cycles: {}", shown.collect::<Vec<_>>().join(", "))
 }
@@ -51,7 +54,7 @@ pub fn compare(out: &mut Out, records: &[Record]) -> Result<(), CliError> {
             let Some((share, best)) = choice.of_best.zip(choice.best.as_ref()) else { continue };
             let verdict = match *best == record.title() {
                 true => "the best".to_owned(),
-                false => format!("{share:.2} of the best ({best})"),
+                false => format!("{share:.2} of the best ({})", shortened(best)),
             };
             let (spec, mode) = (&choice.spec, record.mode);
             writeln!(out, "  {spec} chose {}, {mode}: {verdict}", record.engine)?;

@@ -12,8 +12,8 @@ use longmatch_lab::{Heat, LIMIT, LabFamily, Machine, Mode, Race, Record, Setup, 
 use crate::args::{self, BenchArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::fit::{Failed, first_fit, no_results};
-use crate::input::{Families, Routes, Served};
-use crate::output::{Align, Grid, Out, bar, bytes, plural, thousands, warn};
+use crate::input::{CliFamily, Families, Routes};
+use crate::output::{Align, Grid, Out, bar, bytes, plural, shortened, thousands, warn};
 use crate::progress::Progress;
 
 /// Seed of all traffic, so that two runs look up the same addresses.
@@ -35,7 +35,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     let traffics = traffic::read(&args.traffics(), args.routes.lenient)?;
     let families = Families::from(args.families);
     let routes = Routes::load(&args.routes, families)?;
-    routes.some_of(families)?;
+    routes.require_routes(families)?;
     let (out, failed) = (Out::new(), Vec::new());
     let mut bench = Bench { args, simd, modes, traffics, out, failed, wrong: 0 };
     bench.head(&routes)?;
@@ -57,7 +57,7 @@ fn mode(mode: args::Mode) -> Mode {
     }
 }
 
-fn form(keys: args::Keys) -> KeyLayout {
+fn key_layout(keys: args::Keys) -> KeyLayout {
     match keys {
         args::Keys::Host => KeyLayout::Host,
         args::Keys::Pairs => KeyLayout::U64Pairs,
@@ -100,7 +100,7 @@ impl Bench<'_> {
     }
 
     /// Measures the engines of a family; returns the number of measurements.
-    fn family<F: Served + LabFamily>(
+    fn family<F: CliFamily + LabFamily>(
         &mut self,
         routes: &Routes,
         specs: &[EngineSpec],
@@ -113,30 +113,30 @@ impl Bench<'_> {
             warn(format_args!("--engine: none of these exists for {}", F::LABEL));
             return Ok(0);
         }
-        let mut race = Race::<F>::new(rib);
+        let mut comparison = Race::<F>::new(rib);
         let mut failed = Vec::new();
         for spec in specs {
             let named = self.args.engines.named(spec);
-            match first_fit::<F, _, _>(spec, named, |spec| race.enter(spec)) {
-                Ok(fit) => fit.told(),
+            match first_fit::<F, _, _>(spec, named, |spec| comparison.enter(spec)) {
+                Ok(fit) => fit.report(),
                 Err(error) => failed.push(Failed::new(rib, spec, named, &error)),
             }
         }
         if self.args.json {
             failed.iter().try_for_each(|it| self.out.json(it))?;
         } else {
-            choice::announce(&mut self.out, &race)?;
+            choice::print_choices(&mut self.out, &comparison)?;
         }
-        let measured = match race.is_empty() {
-            true => self.none::<F>(&failed)?,
-            false => self.traffics(&race, &failed)?,
+        let measured = match comparison.is_empty() {
+            true => self.print_failures::<F>(&failed)?,
+            false => self.traffics(&comparison, &failed)?,
         };
         self.failed.append(&mut failed);
         Ok(measured)
     }
 
-    /// Prints why each engine of a family has no result, if nothing was measured.
-    fn none<F: Served>(&mut self, failed: &[Failed]) -> Result<usize, CliError> {
+    /// Prints the error of each engine of a family if nothing was measured.
+    fn print_failures<F: CliFamily>(&mut self, failed: &[Failed]) -> Result<usize, CliError> {
         if !self.args.json {
             let mut grid = Grid::new([("engine", Align::Left)]);
             failed.iter().for_each(|it| it.row(&mut grid, &self.out));
@@ -147,16 +147,17 @@ impl Bench<'_> {
     }
 
     /// Measures the engines under all traffic; returns the number of measurements.
-    fn traffics<F: Served + LabFamily>(
+    fn traffics<F: CliFamily + LabFamily>(
         &mut self,
-        race: &Race<'_, F>,
+        comparison: &Race<'_, F>,
         failed: &[Failed],
     ) -> Result<usize, CliError> {
         let mut measured = 0;
         for traffic in std::mem::take(&mut self.traffics) {
-            match race.heat(&traffic, SEED) {
-                Some(heat) => {
-                    measured += self.heat(race, &heat.held_as(form(self.args.keys)), failed)?;
+            match comparison.heat(&traffic, SEED) {
+                Some(workload) => {
+                    let workload = workload.held_as(key_layout(self.args.keys));
+                    measured += self.measure(comparison, &workload, failed)?;
                 }
                 None => {
                     let traffic = traffic.to_string();
@@ -170,20 +171,20 @@ impl Bench<'_> {
     }
 
     /// Measures all engines in all modes under one kind of traffic.
-    fn heat<F: Served + LabFamily>(
+    fn measure<F: CliFamily + LabFamily>(
         &mut self,
-        race: &Race<'_, F>,
-        heat: &Heat<F>,
+        comparison: &Race<'_, F>,
+        workload: &Heat<F>,
         failed: &[Failed],
     ) -> Result<usize, CliError> {
-        let traffic = heat.traffic().to_string();
+        let traffic = workload.traffic().to_string();
         let title = format!("{}, {} traffic", F::LABEL, longmatch_feed::printable(&traffic));
         let mut progress =
             Progress::new(format!("measuring {title}"), Some(self.modes.len() as u64), "modes");
         let mut records = Vec::new();
         for (done, mode) in self.modes.iter().enumerate() {
             progress.set(done as u64);
-            let run = race.run(heat, &self.setup(*mode));
+            let run = comparison.run(workload, &self.setup(*mode));
             let option = || format!("--threads {}", self.args.threads);
             records.extend(run.map_err(|error| CliError::threads(option(), &error))?);
         }
@@ -192,7 +193,7 @@ impl Bench<'_> {
         if self.args.json {
             records.iter().try_for_each(|record| self.out.json(record))?;
         } else {
-            self.print(&title, race, heat, &records, failed)?;
+            self.print(&title, comparison, workload, &records, failed)?;
         }
         self.out.flush()?;
         Ok(records.len())
@@ -204,20 +205,20 @@ impl Bench<'_> {
         Setup { batch, threads, simd, seconds, generate, limit, pin: true, ..Setup::new(mode) }
     }
 
-    fn print<F: Served + LabFamily>(
+    fn print<F: CliFamily + LabFamily>(
         &mut self,
         title: &str,
-        race: &Race<'_, F>,
-        heat: &Heat<F>,
+        comparison: &Race<'_, F>,
+        workload: &Heat<F>,
         records: &[Record],
         failed: &[Failed],
     ) -> Result<(), CliError> {
-        let about = self.about(heat, records);
-        let routes = plural(race.rib().len() as u64, "route");
-        let table = format!("{routes}, {}", plural(race.next_hops() as u64, "next hop"));
+        let settings = self.settings(workload, records);
+        let routes = plural(comparison.rib().len() as u64, "route");
+        let table = format!("{routes}, {}", plural(comparison.next_hops() as u64, "next hop"));
         let out = &mut self.out;
         writeln!(out, "\n{}  {}", out.bold(title), out.dim(table))?;
-        writeln!(out, "  {}", out.dim(about))?;
+        writeln!(out, "  {}", out.dim(settings))?;
         let best = records.iter().filter_map(|record| record.mlps).fold(0.0, f64::max);
         let mut grid = Grid::new([
             ("engine", Align::Left),
@@ -240,7 +241,7 @@ impl Bench<'_> {
                 _ => milliseconds(record.build_ms),
             };
             grid.row([
-                record.title(),
+                shortened(&record.title()),
                 record.mode.to_owned(),
                 rate_bar(out, record, best, BAR),
                 rate(record),
@@ -257,26 +258,26 @@ impl Bench<'_> {
     }
 
     /// Describes the settings of the rates, for the line below the title.
-    fn about<F: LabFamily>(&self, heat: &Heat<F>, records: &[Record]) -> String {
+    fn settings<F: LabFamily>(&self, workload: &Heat<F>, records: &[Record]) -> String {
         let batch = match self.modes.contains(&Mode::Batch) {
             true => format!(", batches of {}", thousands(self.args.batch as u64)),
             false => String::new(),
         };
-        let form = match heat.form(Mode::Batch) {
+        let layout = match workload.form(Mode::Batch) {
             KeyLayout::Host => "",
             KeyLayout::U64Pairs => " in pairs",
             KeyLayout::Network => " in network order",
         };
         let keys = match records.iter().any(|record| record.keys.name() == "array") {
-            true => format!("array of {} keys{form}", thousands(heat.keys().len() as u64)),
+            true => format!("array of {} keys{layout}", thousands(workload.keys().len() as u64)),
             false => "keys generated just before each lookup (xorshift)".to_owned(),
         };
         format!(
             "{keys}, {:.0} % routed; {}{batch}, {}; {} answers checked",
-            heat.routed() * 100.0,
+            workload.routed() * 100.0,
             plural(self.args.threads as u64, "thread"),
             self.simd.level(),
-            thousands(heat.checked() as u64),
+            thousands(workload.checked() as u64),
         )
     }
 }

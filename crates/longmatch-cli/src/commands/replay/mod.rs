@@ -14,7 +14,7 @@ use longmatch_lab::{
 use crate::args::{EngineArgs, ReplayArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::fit::{Failed, Failure, first_fit, no_results};
-use crate::input::{Families, Routes, Served, is_stdin};
+use crate::input::{CliFamily, Families, Routes, is_stdin};
 use crate::output::{Out, plural, warn};
 use crate::progress::Progress;
 use crate::updates::Updates;
@@ -24,7 +24,7 @@ const SEED: u64 = 1;
 /// Time for which readers look up without updates.
 const IDLE: Duration = Duration::from_secs(1);
 /// Number of recompilations, one for each commit, after which a note advises `--batch`.
-const OFTEN: u64 = 100;
+const ADVISED_RECOMPILATIONS: u64 = 100;
 
 /// Runs the command. A wrong answer makes the status negative, and so does an engine that fails
 /// beside others.
@@ -42,23 +42,23 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     }
     let routes = Routes::load(&args.routes, families)?;
     let updates = match args.from_empty {
-        true => Updates::none(&routes),
+        true => Updates::empty(&routes),
         false => {
             let (paths, options) = (&args.updates, &args.routes);
             Updates::load(paths, options, &routes, families)?.of_one_family()?
         }
     };
-    let six = match args.from_empty {
+    let is_ipv6 = match args.from_empty {
         true => from_empty_is_ipv6(&routes, families)?,
         false => updates.ipv4.is_empty(),
     };
-    if let (false, Err(none)) = (args.from_empty, routes.some_of(families)) {
+    if let (false, Err(none)) = (args.from_empty, routes.require_routes(families)) {
         warn(format_args!("{none}; the updates begin with an empty table"));
     }
     let out = Out::new();
     let mut command = Command { args, engines, routes: &routes, updates: &updates, out };
     command.head()?;
-    let right = match six {
+    let right = match is_ipv6 {
         true => command.family::<Ipv6>(&ipv6, &updates.ipv6)?,
         false => command.family::<Ipv4>(&ipv4, &updates.ipv4)?,
     };
@@ -68,7 +68,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
 
 /// Returns the family of the routes to insert.
 fn from_empty_is_ipv6(routes: &Routes, families: Families) -> Result<bool, CliError> {
-    routes.some_of(families)?;
+    routes.require_routes(families)?;
     let no_ipv4 = routes.table.ipv4().is_empty();
     if !no_ipv4 && !routes.table.ipv6().is_empty() {
         return Err(CliError::input(&routes.name, "routes of IPv4 and IPv6: use -4 or -6"));
@@ -95,10 +95,9 @@ impl Command<'_> {
         }
         if self.args.readers() > 0 && self.args.readers() >= machine.cpus {
             let (readers, cpus) = (self.args.readers() as u64, machine.cpus as u64);
-            let who = format!("{} and the writer share", plural(readers, "reader"));
+            let (readers, cpus) = (plural(readers, "reader"), plural(cpus, "CPU"));
             warn(format_args!(
-                "{who} {}: their times include waiting for each other",
-                plural(cpus, "CPU")
+                "{readers} and the writer share {cpus}: their times include waiting for each other"
             ));
         }
         if !self.args.json {
@@ -109,7 +108,7 @@ impl Command<'_> {
     }
 
     /// Replays the updates with every engine; returns whether all answers were right.
-    fn family<F: Served + LabFamily>(
+    fn family<F: CliFamily + LabFamily>(
         &mut self,
         specs: &[EngineSpec],
         changes: &[Change<F>],
@@ -166,14 +165,14 @@ impl Command<'_> {
     }
 
     /// Replays with one engine. If the table exceeds a limit of it, starts again with a wider form.
-    fn engine<F: Served + LabFamily>(
+    fn engine<F: CliFamily + LabFamily>(
         &self,
         replay: &Replay<'_, F>,
         spec: &EngineSpec,
     ) -> Result<Result<ReplayRecord, Failed>, CliError> {
         let named = self.engines.named(spec);
         match first_fit::<F, _, _>(spec, named, |spec| self.attempt(replay, spec)) {
-            Ok(fit) => Ok(Ok(fit.told())),
+            Ok(fit) => Ok(Ok(fit.report())),
             Err(error) => match error.threads() {
                 Some(threads) if self.args.readers() > 0 => {
                     let option = format!("--readers {}", self.args.readers());
@@ -185,7 +184,7 @@ impl Command<'_> {
         }
     }
 
-    fn attempt<F: Served + LabFamily>(
+    fn attempt<F: CliFamily + LabFamily>(
         &self,
         replay: &Replay<'_, F>,
         spec: &EngineSpec,
@@ -194,11 +193,11 @@ impl Command<'_> {
         let label = format!("replaying {} {spec}", F::LABEL);
         let total = replay.changes.len() as u64;
         let mut progress = Progress::new(label, Some(total), "updates");
-        let mut told = replay.batch > 1;
+        let mut advised = replay.batch > 1;
         let mut on_step = |step: ReplayStep| {
             progress.set(step.done);
-            if step.recompiled >= OFTEN && !told {
-                told = true;
+            if step.recompiled >= ADVISED_RECOMPILATIONS && !advised {
+                advised = true;
                 warn(format_args!(
                     "{spec} is compiled again for each commit: '--batch 1000' commits less often"
                 ));
@@ -209,7 +208,7 @@ impl Command<'_> {
 
     /// Returns the text of a next hop.
     fn next_hop(&self, id: Option<NextHopId>) -> &str {
-        id.map_or("-", |id| self.updates.next_hops.get(id).map_or("?", |words| words))
+        id.map_or("-", |id| self.updates.next_hops.get(id).map_or("?", |text| text))
     }
 
     /// Describes the updates in one line.

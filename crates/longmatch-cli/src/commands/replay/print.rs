@@ -8,12 +8,12 @@ use longmatch_lab::{ENTERING_BATCH, Kinds, READER_BATCH, ReplayRecord};
 use super::Command;
 use crate::error::CliError;
 use crate::fit::Failed;
-use crate::input::Served;
-use crate::output::{Align, Grid, bytes, percent, plural, short, thousands};
+use crate::input::CliFamily;
+use crate::output::{Align, Grid, bytes, percent, plural, short, shortened, thousands};
 
 impl Command<'_> {
     /// Prints all records, at least one, and the engines without a record.
-    pub(super) fn print<F: Served>(
+    pub(super) fn print<F: CliFamily>(
         &mut self,
         records: &[ReplayRecord],
         failed: &[Failed],
@@ -36,8 +36,8 @@ impl Command<'_> {
             1 => "apply and commit".to_owned(),
             n => format!("apply; the last of {} commits", thousands(n as u64)),
         };
-        let about = format!("microseconds an update: {each}");
-        writeln!(self.out, "\n  {}", self.out.dim(about))?;
+        let unit = format!("microseconds an update: {each}");
+        writeln!(self.out, "\n  {}", self.out.dim(unit))?;
         let mut grid = Grid::new([
             ("engine", Align::Left),
             ("mean", Align::Right),
@@ -53,7 +53,7 @@ impl Command<'_> {
             let wrong = thousands(record.mismatches);
             let out = &self.out;
             grid.row([
-                record.title(),
+                shortened(&record.title()),
                 short(record.mean_us),
                 record.mean_effective_us.map_or_else(String::new, short),
                 short(record.p50_us),
@@ -101,10 +101,9 @@ impl Command<'_> {
             "{readers}: million lookups a second, and nanoseconds of a batch of {READER_BATCH}; \
              idle without updates, churn with them"
         );
-        let entering = format!(
-            "guard and report: nanoseconds that each costs a lookup in batches of {ENTERING_BATCH}"
-        );
-        writeln!(self.out, "\n  {}\n  {}", self.out.dim(rates), self.out.dim(entering))?;
+        let costs =
+            format!("guard and quiescent: nanoseconds per lookup, in batches of {ENTERING_BATCH}");
+        writeln!(self.out, "\n  {}\n  {}", self.out.dim(rates), self.out.dim(costs))?;
         let mut grid = Grid::new([
             ("engine", Align::Left),
             ("idle Mlps", Align::Right),
@@ -115,7 +114,7 @@ impl Command<'_> {
             ("idle p99.99", Align::Right),
             ("churn p99.99", Align::Right),
             ("guard", Align::Right),
-            ("report", Align::Right),
+            ("quiescent", Align::Right),
         ]);
         let mlps = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!("{rate:.1}"));
         let cost = |ns: Option<f64>| ns.map_or_else(String::new, |ns| format!("{ns:.2}"));
@@ -140,7 +139,7 @@ impl Command<'_> {
 
     /// Prints the defects, if there are any.
     fn wrong(&mut self, record: &ReplayRecord) -> Result<(), CliError> {
-        let engine = record.title();
+        let engine = shortened(&record.title());
         if record.check != "ok" {
             writeln!(self.out, "  {}", self.out.red(format!("{engine}: {}", record.check)))?;
         }
@@ -158,7 +157,7 @@ impl Command<'_> {
 fn label(record: &ReplayRecord, records: &[ReplayRecord]) -> String {
     match records.iter().filter(|other| other.engine == record.engine).count() {
         1 => record.engine.to_owned(),
-        _ => record.title(),
+        _ => shortened(&record.title()),
     }
 }
 

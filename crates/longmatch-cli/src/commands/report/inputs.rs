@@ -6,7 +6,7 @@ use std::sync::Arc;
 use longmatch_lab::Destinations;
 use longmatch_lab::report::{Inputs, Peers, Subject, UpdateStream};
 
-use crate::args::{ReportArgs, RoutesArgs, usual_memory};
+use crate::args::{ReportArgs, RoutesArgs, default_memory};
 use crate::destinations;
 use crate::error::CliError;
 use crate::input::{Families, Routes, is_stdin};
@@ -37,7 +37,7 @@ pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
     });
     let trace = args.trace.as_ref().map(|path| trace(path, args.routes.lenient)).transpose()?;
     let peers = Peers::find(&adapters(args), args.peer_commands.clone(), args.out.clone());
-    let memory = args.memory.or_else(usual_memory);
+    let memory = args.memory.or_else(default_memory);
     Ok(Inputs { tables: tables.collect(), updates, trace, peers, memory })
 }
 
@@ -121,7 +121,7 @@ fn updates(args: &ReportArgs, tables: &[(String, Routes)]) -> Result<UpdateStrea
     if let Some(first) = all.first()
         && all.iter().all(|updates| updates.ipv4.is_empty() && updates.ipv6.is_empty())
     {
-        return Err(first.none_at_all());
+        return Err(first.no_updates());
     }
     let names: Vec<_> = args.updates.iter().map(|path| name(path)).collect();
     let mut stream = UpdateStream { name: names.join("+"), ipv4: Vec::new(), ipv6: Vec::new() };

@@ -6,7 +6,7 @@ use longmatch::{EngineKind, EngineSpec, Fib, MemoryPart, Rib};
 use serde::Serialize;
 
 use crate::fit::{Failure, first_fit};
-use crate::input::Served;
+use crate::input::CliFamily;
 use crate::progress::Progress;
 
 /// One engine, compiled from a table or unable to hold it.
@@ -45,7 +45,7 @@ impl From<&MemoryPart> for Part {
 }
 
 /// Compiles the engines one at a time, so that only one takes memory.
-pub fn measure<F: Served>(
+pub fn measure<F: CliFamily>(
     rib: &Rib<F>,
     specs: &[EngineSpec],
     named: impl Fn(&EngineSpec) -> bool,
@@ -56,12 +56,12 @@ pub fn measure<F: Served>(
     let mut all = Vec::with_capacity(specs.len());
     for (spec, done) in specs.iter().zip(0..) {
         progress.set(done);
-        all.push(one(rib, spec, named(spec)));
+        all.push(measure_one(rib, spec, named(spec)));
     }
     all
 }
 
-fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec, named: bool) -> EngineNumbers {
+fn measure_one<F: CliFamily>(rib: &Rib<F>, spec: &EngineSpec, named: bool) -> EngineNumbers {
     let mut numbers = EngineNumbers {
         engine: spec.to_string(),
         variant: None,
@@ -75,7 +75,7 @@ fn one<F: Served>(rib: &Rib<F>, spec: &EngineSpec, named: bool) -> EngineNumbers
     let start = Instant::now();
     match first_fit::<F, _, _>(spec, named, |spec| Fib::compile(rib, spec.clone())) {
         Ok(fit) => {
-            let fib = fit.told();
+            let fib = fit.report();
             numbers.compile_seconds = Some(start.elapsed().as_secs_f64());
             let usage = fib.memory_usage();
             numbers.bytes = Some(usage.bytes() as u64);

@@ -13,7 +13,7 @@ use self::engines::EngineNumbers;
 use self::numbers::Numbers;
 use crate::args::{EngineArgs, StatArgs};
 use crate::error::{CliError, Outcome, Status};
-use crate::input::{Families, Routes, Served};
+use crate::input::{CliFamily, Families, Routes};
 use crate::output::{Out, warn};
 
 /// Runs the command. Families without routes are left out, unless an option names them.
@@ -26,7 +26,7 @@ pub fn run(args: &StatArgs) -> Outcome {
     let ipv6 = args.engines.specs::<Ipv6>()?;
     let routes = Routes::load(&args.routes, families)?;
     // An empty table has statistics too, but is rarely intended.
-    if let Err(none) = routes.some_of(families) {
+    if let Err(none) = routes.require_routes(families) {
         warn(none);
     }
     let mut stat =
@@ -61,7 +61,7 @@ struct Stat<'r> {
 }
 
 impl Stat<'_> {
-    fn family<F: Served>(&mut self, specs: &[EngineSpec]) -> Result<(), CliError> {
+    fn family<F: CliFamily>(&mut self, specs: &[EngineSpec]) -> Result<(), CliError> {
         let rib = self.routes.rib::<F>();
         let numbers = Numbers::new::<F>(rib, |id| self.routes.next_hop(id));
         let engines = engines::measure::<F>(rib, specs, |spec| self.engines.named(spec));

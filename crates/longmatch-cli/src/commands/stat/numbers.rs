@@ -68,18 +68,18 @@ pub struct Space {
 impl<'a> Numbers<'a> {
     /// Computes the statistics. O(routes), apart from sorting the next hops.
     pub fn new<F: Family>(rib: &Rib<F>, name: impl Fn(NextHopId) -> &'a str) -> Self {
-        let walk = Walk::new(rib);
-        let lengths = walk.lengths.iter().zip(0u8..).filter(|(routes, _)| **routes > 0);
+        let counts = Counts::new(rib);
+        let lengths = counts.lengths.iter().zip(0u8..).filter(|(routes, _)| **routes > 0);
         Self {
             family: F::NAME,
             routes: rib.len() as u64,
             lengths: lengths.map(|(routes, len)| Length { len, routes: *routes }).collect(),
-            next_hops: next_hops(&walk.next_hops, name),
+            next_hops: next_hops(&counts.next_hops, name),
             default_route: rib.get(Prefix::DEFAULT).is_some(),
-            covered_routes: walk.covered,
-            same_as_parent: walk.same_as_parent,
-            depth: walk.depth,
-            space: walk.space(),
+            covered_routes: counts.covered,
+            same_as_parent: counts.same_as_parent,
+            depth: counts.depth,
+            space: counts.space(),
             ranges: rib.ranges().coalesced().count() as u64,
             aggregated_routes: rib.aggregated().len() as u64,
             rib_bytes: rib.memory_bytes() as u64,
@@ -87,8 +87,8 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// One pass over the routes in order.
-struct Walk<F: Family> {
+/// Counts of one pass over the routes in order.
+struct Counts<F: Family> {
     lengths: Vec<u64>,
     /// Routes by id of the next hop, minus one.
     next_hops: Vec<u64>,
@@ -101,10 +101,10 @@ struct Walk<F: Family> {
     around: Vec<Route<F>>,
 }
 
-impl<F: Family> Walk<F> {
+impl<F: Family> Counts<F> {
     fn new(rib: &Rib<F>) -> Self {
         let lengths = vec![0; usize::from(F::WIDTH) + 1];
-        let mut walk = Self {
+        let mut counts = Self {
             outermost: lengths.clone(),
             lengths,
             next_hops: vec![0; rib.max_next_hop() as usize],
@@ -113,11 +113,11 @@ impl<F: Family> Walk<F> {
             depth: 0,
             around: Vec::new(),
         };
-        rib.iter().for_each(|route| walk.take(route));
-        walk
+        rib.iter().for_each(|route| counts.add(route));
+        counts
     }
 
-    fn take(&mut self, route: Route<F>) {
+    fn add(&mut self, route: Route<F>) {
         let len = usize::from(route.prefix.len());
         self.lengths[len] += 1;
         self.next_hops[route.next_hop.get() as usize - 1] += 1;
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_space_fits() {
+    fn the_whole_space_is_counted() {
         for routes in [&[("::/0", 1)][..], &[("::/1", 1), ("8000::/1", 1)]] {
             let space = Numbers::new::<Ipv6>(&rib(routes), |_| "x").space;
             assert_eq!((space.share, space.blocks), (1.0, 1 << 48));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_no_trouble() {
+    fn an_empty_table_has_zeros() {
         let numbers = Numbers::new::<Ipv6>(&rib(&[]), |_| "x");
         assert_eq!((numbers.routes, numbers.next_hops.distinct, numbers.depth), (0, 0, 0));
         assert_eq!((numbers.space.share, numbers.next_hops.entropy_bits), (0.0, 0.0));

@@ -7,14 +7,14 @@ use longmatch_feed::printable;
 use super::engines::EngineNumbers;
 use super::numbers::Numbers;
 use crate::error::CliError;
-use crate::input::Served;
-use crate::output::{Align, Grid, Out, bar, bytes, percent, plural, short, thousands};
+use crate::input::CliFamily;
+use crate::output::{Align, Grid, Out, bar, bytes, percent, plural, short, shortened, thousands};
 
 /// Length of the longest bar.
 const BAR: usize = 32;
 
 /// Prints the statistics of a family.
-pub fn family<F: Served>(
+pub fn family<F: CliFamily>(
     out: &mut Out,
     numbers: &Numbers<'_>,
     engines: &[EngineNumbers],
@@ -116,8 +116,8 @@ fn structure(out: &mut Out, numbers: &Numbers<'_>) -> Result<(), CliError> {
         ),
     ];
     let mut grid = Grid::new([("", Align::Left), ("", Align::Right), ("", Align::Left)]);
-    for (what, share, count) in rows {
-        grid.row([what.to_owned(), share, count]);
+    for (property, share, count) in rows {
+        grid.row([property.to_owned(), share, count]);
     }
     grid.print(out)
 }
@@ -146,6 +146,7 @@ fn memory(out: &mut Out, numbers: &Numbers<'_>, engines: &[EngineNumbers]) -> Re
         let name = match &engine.variant {
             // A form that the user named is not repeated.
             Some(variant) if !engine.engine.ends_with(&format!(":{variant}")) => {
+                let variant = shortened(variant);
                 format!("{} {}", engine.engine, out.dim(format_args!("({variant})")))
             }
             _ if engine.oracle => format!("{} {}", engine.engine, out.dim("(oracle: slow)")),

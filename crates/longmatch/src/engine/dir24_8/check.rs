@@ -29,10 +29,10 @@ pub(super) fn check<F: Family, E: Entry>(
     let mut walk = Walk { tbl24, tbl8, rib, expected: Expected::new(NAME, rib), met };
     let used = groups.saturating_sub(unused.len());
     for group in unused {
-        walk.meet_group(group)?;
+        walk.visit_group(group)?;
     }
     walk.level(Level::FIRST, F::Bits::ZERO)?;
-    walk.expected.end()?;
+    walk.expected.finish()?;
     if let Some(group) = walk.met.iter().position(|met| !met) {
         return corrupt(format!("tbl8 group {group} is lost"));
     }
@@ -53,7 +53,7 @@ struct Walk<'a, F: Family, E> {
     rib: &'a Rib<F>,
     /// The RIB's ranges, read in step with the walk.
     expected: Expected<'a, F>,
-    /// Marks of the groups met so far, in an entry or among the unused ones.
+    /// Marks of the groups visited so far, in an entry or among the unused ones.
     met: Vec<bool>,
 }
 
@@ -68,7 +68,7 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
         for (slot, entry) in entries.iter().enumerate() {
             let first = start | F::Bits::from_u128((slot as u128) << (F::WIDTH - level.end()));
             if !entry.is_group() {
-                self.expected.meet(first, entry.value())?;
+                self.expected.expect(first, entry.value())?;
                 continue;
             }
             if level.end() >= F::WIDTH {
@@ -78,13 +78,13 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
             if !self.rib.subtree(block).any(|route| route.prefix != block) {
                 return corrupt(format!("{block} has a group and no route that needs it"));
             }
-            self.meet_group(entry.value())?;
+            self.visit_group(entry.value())?;
             self.level(level.below(entry.value()), first)?;
         }
         Ok(())
     }
 
-    fn meet_group(&mut self, group: u32) -> Result<(), Corrupt> {
+    fn visit_group(&mut self, group: u32) -> Result<(), Corrupt> {
         let groups = self.met.len();
         match self.met.get_mut(group as usize) {
             None => corrupt(format!("tbl8 group {group} of {groups}")),

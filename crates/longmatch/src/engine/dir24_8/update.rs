@@ -22,7 +22,7 @@ use crate::rib::{Block, Rib, Slots};
 
 /// log2 of the most entries of `tbl24` to change in place. Beyond, a fresh compile takes no more
 /// work.
-const MOST_ENTRIES: u8 = 16;
+const MAX_ENTRIES: u8 = 16;
 /// Spare bytes of groups, on top of twice the groups in use.
 const SPARE_BYTES: usize = 1 << 20;
 
@@ -212,7 +212,7 @@ impl<F: Family, E: Entry> Patcher<F, E> {
 impl<F: Family, E: Entry> Patch<F> for Patcher<F, E> {
     fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch> {
         let too_much = |prefix: &Prefix<F>| {
-            FIRST_BITS.saturating_sub(prefix.len()) > MOST_ENTRIES
+            FIRST_BITS.saturating_sub(prefix.len()) > MAX_ENTRIES
                 || NextHopId::to_raw(rib.get(*prefix)) > E::MAX_NEXT_HOP
         };
         if changed.iter().any(too_much) {

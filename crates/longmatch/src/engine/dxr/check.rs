@@ -44,12 +44,12 @@ pub(super) fn check<E: Format>(
             if E::is_short(entry) {
                 return corrupt(format!("chunk {i} is a next hop, and short"));
             }
-            expected.meet(first, E::base(entry))?;
+            expected.expect(first, E::base(entry))?;
             continue;
         }
         walk(dxr, entry, first, &mut expected)?;
     }
-    expected.end()
+    expected.finish()
 }
 
 pub(super) fn corrupt<T>(what: String) -> Result<T, Corrupt> {
@@ -63,7 +63,7 @@ fn physical_chunks<E: Format>(dxr: &Slices<'_, E>, mut words_of: Vec<Run>) -> Re
     for entry in dxr.entries().filter(|entry| E::size_field(*entry) != 0) {
         let base = E::base(entry) as usize;
         if *chunks.entry(base).or_insert(entry) != entry {
-            return corrupt(format!("two entries differ about the chunk at {base}"));
+            return corrupt(format!("two entries disagree on the chunk at {base}"));
         }
     }
     let mut distinct = BTreeSet::new();
@@ -96,7 +96,9 @@ fn walk<E: Format>(
 ) -> Result<(), Corrupt> {
     let chunk = dxr.chunk(entry);
     if E::XL && E::size_field(entry) == E::XL_MARK && chunk.size <= E::MAX_SIZE {
-        return corrupt(format!("{chunk:?} has its size in front, and need not"));
+        return corrupt(format!(
+            "{chunk:?} has its size in front, but its size field could hold it"
+        ));
     }
     let mut before: Option<(u128, u32)> = None;
     for i in 0..chunk.size {
@@ -111,7 +113,7 @@ fn walk<E: Format>(
             ));
         }
         before = Some((start, hop));
-        expected.meet(first | E::Word::from_u128(start), hop)?;
+        expected.expect(first | E::Word::from_u128(start), hop)?;
     }
     let halves = E::Word::halves(dxr.ranges);
     if chunk.short && chunk.size % 2 == 1 && halves[chunk.first + chunk.size] != 0 {

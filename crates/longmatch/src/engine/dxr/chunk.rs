@@ -132,12 +132,12 @@ impl<E: Format> Encoder<E> {
     /// Replaces the ranges from `first` to `last`, both included.
     ///
     /// These are addresses without the bits that all addresses of the chunk share; `end` is the
-    /// greatest of them. Calls `see` with the removed ranges and with the added ones.
+    /// greatest of them. Calls `visit` with the removed ranges and with the added ones.
     pub fn splice(
         &mut self,
         [first, last, end]: [E::Word; 3],
         fragments: &[Fragment<E::Word>],
-        see: impl FnOnce(&[E::Word], &[E::Word]),
+        visit: impl FnOnce(&[E::Word], &[E::Word]),
     ) {
         let bits = self.hop_bits;
         let ranges = &self.long[1..];
@@ -158,7 +158,7 @@ impl<E: Format> Encoder<E> {
             }
             hop = Some(fragment.hop);
         }
-        see(&ranges[from..to], &self.short);
+        visit(&ranges[from..to], &self.short);
         self.long.splice(1 + from..1 + to, self.short.drain(..));
     }
 

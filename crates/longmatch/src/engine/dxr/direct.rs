@@ -19,7 +19,7 @@ use crate::mem::{
 pub const MAX_SPLIT_D: u8 = 16;
 
 /// The most blocks that elements of the first level can name.
-const MOST_BLOCKS: usize = 1 << 16;
+const MAX_BLOCKS: usize = 1 << 16;
 /// Spare blocks on top of twice the blocks in use.
 const SPARE_BLOCKS: usize = 16;
 
@@ -150,7 +150,7 @@ pub(super) fn levels(d: u8, x: u8) -> Variant {
     if x == 0 { d } else { d.value("x", x) }
 }
 
-fn no_such(d: u8, x: u8) -> CompileError {
+fn unsupported(d: u8, x: u8) -> CompileError {
     let option = levels(d, x).finish();
     OptionError { engine: NAME, option, expected: EXPECTED }.into()
 }
@@ -203,7 +203,7 @@ impl FrozenDirect for Single {
 
     fn build(entries: Vec<u32>, d: u8, x: u8) -> Result<Self, CompileError> {
         if x != 0 || !(MIN_K..=MAX_K).contains(&d) {
-            return Err(no_such(d, x));
+            return Err(unsupported(d, x));
         }
         Ok(Self { entries: Frozen::of(&entries).map_err(CompileError::memory(NAME))? })
     }
@@ -283,22 +283,22 @@ impl FrozenDirect for Split {
     fn build(entries: Vec<u32>, d: u8, x: u8) -> Result<Self, CompileError> {
         let k = d.saturating_add(x);
         if x == 0 || d == 0 || d > MAX_SPLIT_D || !(MIN_K..=MAX_K).contains(&k) {
-            return Err(no_such(d, x));
+            return Err(unsupported(d, x));
         }
         let hasher = DefaultHashBuilder::default();
         let hash = |block: &[u32]| core::hash::BuildHasher::hash_one(&hasher, block);
         let mut first = Vec::with_capacity((1 << d) + 1);
         let mut kept: Vec<u32> = Vec::new();
-        let mut seen: HashTable<u16> = HashTable::new();
+        let mut known: HashTable<u16> = HashTable::new();
         let at = |index: u16| usize::from(index) << x;
         for block in entries.chunks_exact(1 << x) {
             let same = |i: &u16| kept[at(*i)..][..1 << x] == *block;
-            let index = match seen.find(hash(block), same) {
+            let index = match known.find(hash(block), same) {
                 Some(index) => *index,
                 None => {
                     let index = (kept.len() >> x) as u16;
                     kept.extend_from_slice(block);
-                    seen.insert_unique(hash(block), index, |i| hash(&kept[at(*i)..][..1 << x]));
+                    known.insert_unique(hash(block), index, |i| hash(&kept[at(*i)..][..1 << x]));
                     index
                 }
             };
@@ -319,7 +319,7 @@ impl FrozenDirect for Split {
         let capacity = 2 * self.entries.len() + (SPARE_BLOCKS << x);
         let (first, first_owner) = Live::with_capacity(&self.first, 0)?;
         let (entries, entry_owner) =
-            Live::with_capacity(&self.entries, capacity.min(MOST_BLOCKS << x))?;
+            Live::with_capacity(&self.entries, capacity.min(MAX_BLOCKS << x))?;
         let owner = SplitOwner { first: first_owner, entries: entry_owner, x };
         Some((Split { first, entries, x }, DirectOwner::Split(owner)))
     }

@@ -42,7 +42,7 @@ pub(super) fn check<F: Family, C: Code>(
         met: alloc::vec![0; pages.len()],
     };
     walk.root()?;
-    walk.expected.end()?;
+    walk.expected.finish()?;
     for (page, met) in pages.iter().zip(&walk.met) {
         if page.references != *met {
             return corrupt(format!("{page:?} is met {met} times"));
@@ -73,7 +73,7 @@ fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
         return corrupt(format!("{blocks} blocks from {:?} on, of {all}", root.layout));
     }
     let mut at = 0;
-    for (index, numbers) in root.stretches() {
+    for (index, numbers) in root.stored_ranges() {
         let word = numbers.start << (32 - root.bits);
         if numbers.start < at || u64::from(numbers.end) > all || index + numbers.len() > blocks {
             return corrupt(format!("blocks from {numbers:?} on at {index} of {blocks} stored"));
@@ -222,7 +222,7 @@ struct Walk<'a, F: Family, C: Code> {
     expected: Expected<'a, F>,
     /// The position of each page in the store's account, by its start.
     page_at: HashMap<u32, u32>,
-    /// The number of entries met for each page of the account.
+    /// The number of entries visited for each page of the account.
     met: Vec<u32>,
 }
 
@@ -232,7 +232,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         let root = &self.folio.fixed.root;
         let outside = Entry(self.folio.entries[root.last as usize]);
         let mut at = 0;
-        for (index, numbers) in root.stretches() {
+        for (index, numbers) in root.stored_ranges() {
             if at < numbers.start {
                 self.answer(block(F::Bits::ZERO, at as usize, root.bits), outside)?;
             }
@@ -277,7 +277,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         if entry.raw() > C::MAX {
             return corrupt(format!("{}: {entry:x?} with codes={}", F::addr(first), C::NAME));
         }
-        self.expected.meet(first, entry.raw())
+        self.expected.expect(first, entry.raw())
     }
 
     /// Walks the page that an entry leads to, whose addresses begin at `first`. The recursion is as
@@ -300,7 +300,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
             false => (Kind::Codes, slots::<F, C>(window, entry, first)? << C::LOG2),
         };
         let unit = PLACE_UNIT << C::LOG2;
-        let (page, met) = self.meet_page(kind, entry, bytes.max(unit), first, counted)?;
+        let (page, met) = self.visit_page(kind, entry, bytes.max(unit), first, counted)?;
         let (content, padding) = content(self.bytes, &page).split_at(bytes);
         if padding.iter().any(|byte| *byte != 0) {
             return corrupt(format!("{}: {page:?} is not filled up with zeros", F::addr(first)));
@@ -321,7 +321,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
 
     /// Finds the page of a kind and size that an entry leads to. Returns also the number of such
     /// entries so far, including this one if it is counted.
-    fn meet_page(
+    fn visit_page(
         &mut self,
         kind: Kind,
         entry: Entry,

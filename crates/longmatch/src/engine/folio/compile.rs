@@ -9,7 +9,7 @@ use core::ops::Range;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::layout::{Code, Entry, Extent, Fixed, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT};
-use super::plan::{Plan, RootForm, Wishes};
+use super::plan::{Constraints, Plan, RootForm};
 use super::root::{Regions, Root, RootLayout, fill};
 use super::store::{Full, Kind, Lines, Store};
 use super::survey::{Start, Survey};
@@ -40,7 +40,7 @@ impl Codes {
         if C::BOOK {
             codes.most_frequent(&counts);
         } else {
-            codes.mostly_themselves(&counts, C::PATCHES);
+            codes.assign_identity(&counts, C::PATCHES);
         }
         codes
     }
@@ -75,7 +75,7 @@ impl Codes {
 
     /// Makes each next hop below 256 its own code. Some above take the codes of those with the
     /// fewest starts.
-    fn mostly_themselves(&mut self, counts: &[u32], patches: usize) {
+    fn assign_identity(&mut self, counts: &[u32], patches: usize) {
         let own = self.book.len();
         (0..own).for_each(|raw| self.set(raw, raw));
         let mut others: Vec<usize> = (own..counts.len()).filter(|raw| counts[*raw] > 0).collect();
@@ -111,8 +111,8 @@ pub(super) fn compile<F: Family, C: Code>(
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
-    let wishes = Wishes { cuts: config.cuts.clone(), root: config.root };
-    let plan = Plan::new(survey, &wishes, 1 << C::LOG2);
+    let constraints = Constraints { cuts: config.cuts.clone(), root: config.root };
+    let plan = Plan::new(survey, &constraints, 1 << C::LOG2);
     let plan = plan.ok_or_else(|| config.impossible::<F>())?;
     let estimate = plan.estimate(survey, 1 << C::LOG2);
     admit(estimate)?;
@@ -198,19 +198,19 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         let number = |start: &Start<B>| start.at.extract(0, bits) as u32;
         let starts = &survey.starts[..];
         let all = 1u32 << bits;
-        let stretches = root.stretches();
+        let stored_ranges = root.stored_ranges();
         let mut raw = survey.lowest;
         let mut filled = 0;
         for block in starts.chunk_by(|a, b| number(a) == number(b)) {
             let at = number(&block[0]);
-            fill(entries, &stretches, filled..at, Entry::answer(raw));
+            fill(entries, &stored_ranges, filled..at, Entry::answer(raw));
             let entry = self.block(0, bits, &mut raw, block)?;
             let index = root.index((block[0].at.half(0) >> 32) as u32) as usize;
             self.children.clear();
             entries[index] = entry.0;
             filled = at + 1;
         }
-        fill(entries, &stretches, filled..all, Entry::answer(raw));
+        fill(entries, &stored_ranges, filled..all, Entry::answer(raw));
         let outside = match root.layout {
             RootLayout::Regions(_) => survey.lowest,
             RootLayout::Span { .. } => survey.highest(),

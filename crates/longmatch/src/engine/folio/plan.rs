@@ -25,9 +25,9 @@ pub(super) struct Plan {
     pub usual_levels: usize,
 }
 
-/// Requested properties of a plan.
+/// Properties of a plan that the options request.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Wishes {
+pub(super) struct Constraints {
     /// The first cuts; the model chooses those after them.
     pub cuts: Vec<u8>,
     /// The form of the root; `None` lets the model choose.
@@ -94,15 +94,19 @@ const SPARSE: f64 = 0.7;
 const REGIONS: f64 = 0.4;
 
 impl Plan {
-    /// Returns the best plan by the model; `None` if no plan satisfies the wishes.
-    pub fn new<B: Bits>(survey: &Survey<B>, wishes: &Wishes, code_bytes: usize) -> Option<Self> {
+    /// Returns the best plan by the model; `None` if no plan satisfies the constraints.
+    pub fn new<B: Bits>(
+        survey: &Survey<B>,
+        constraints: &Constraints,
+        code_bytes: usize,
+    ) -> Option<Self> {
         let width = usize::from(B::WIDTH);
         // The cheapest way to have a cut at each depth: its cost, and the previous cut.
         let mut best = vec![(f64::INFINITY, 0u8, RootForm::Dense); width + 1];
-        let wanted = &wishes.cuts;
+        let wanted = &constraints.cuts;
         // Regions need at least one, and not too many.
         let fit = (1..=MAX_REGIONS).contains(&survey.regions().len());
-        let root = wishes.root.filter(|root| *root != RootForm::Regions || fit);
+        let root = constraints.root.filter(|root| *root != RootForm::Regions || fit);
         for bits in MIN_CUT..=MAX_SPARSE_ROOT.min(B::WIDTH - 1) {
             if wanted.first().is_some_and(|wanted| *wanted != bits) {
                 continue;

@@ -120,7 +120,7 @@ impl Root {
 
     /// Returns the stored blocks in ascending order: their positions in the table, and their
     /// numbers.
-    pub fn stretches(&self) -> Vec<(usize, Range<u32>)> {
+    pub fn stored_ranges(&self) -> Vec<(usize, Range<u32>)> {
         match &self.layout {
             RootLayout::Span { first, .. } => alloc::vec![(0, *first..*first + self.last)],
             RootLayout::Regions(regions) => {
@@ -136,7 +136,7 @@ impl Root {
 /// Stores an entry for a range of blocks, as far as they are stored.
 pub(super) fn fill(
     entries: &mut [u32],
-    stretches: &[(usize, Range<u32>)],
+    stored_ranges: &[(usize, Range<u32>)],
     blocks: Range<u32>,
     entry: Entry,
 ) {
@@ -144,7 +144,7 @@ pub(super) fn fill(
     if entry.0 == 0 {
         return;
     }
-    for (start, numbers) in stretches {
+    for (start, numbers) in stored_ranges {
         let (low, high) = (blocks.start.max(numbers.start), blocks.end.min(numbers.end));
         if low < high {
             let range = start + (low - numbers.start) as usize..;

@@ -170,7 +170,7 @@ impl<L: Lines> Store<L> {
     /// Removes a reference to a page; the last one removes and returns the page.
     ///
     /// Its content is no longer found, but its bytes remain until the page is freed.
-    pub fn release_for_good(&mut self, at: u32) -> Option<Page> {
+    pub fn release_or_remove(&mut self, at: u32) -> Option<Page> {
         let Self { pages, by_content, .. } = self;
         let page = &mut pages[at as usize];
         page.references -= 1;

@@ -24,7 +24,7 @@ impl<'r, F: Family> Expected<'r, F> {
     }
 
     /// Verifies that the RIB agrees: the structure answers `raw` from address `first` on.
-    pub fn meet(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
+    pub fn expect(&mut self, first: F::Bits, raw: u32) -> Result<(), Corrupt> {
         if self.raw == Some(raw) {
             return Ok(());
         }
@@ -39,7 +39,7 @@ impl<'r, F: Family> Expected<'r, F> {
     }
 
     /// Ends the walk, which has reached the highest address.
-    pub fn end(&mut self) -> Result<(), Corrupt> {
+    pub fn finish(&mut self) -> Result<(), Corrupt> {
         match self.ranges.next() {
             None => Ok(()),
             Some(range) => {

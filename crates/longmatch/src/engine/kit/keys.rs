@@ -169,7 +169,7 @@ impl<'a, F: Family> Keys<'a, F> {
 
     /// Prefetches as many addresses as these, [`AHEAD`] bytes on; they need not exist.
     #[inline]
-    fn ask_for_later(self) {
+    fn prefetch_next(self) {
         const LINE: usize = 64;
         for byte in (AHEAD..AHEAD + self.len() * Self::BYTES).step_by(LINE) {
             match self.addrs {
@@ -261,7 +261,7 @@ fn in_blocks_of<const N: usize, F: Family, E: Lookup<F> + ?Sized>(
         let addrs = &mut addrs[..out.len()];
         let end = start + out.len();
         let keys = keys.range(start..end);
-        keys.ask_for_later();
+        keys.prefetch_next();
         simd.run(Convert { keys, addrs });
         engine.lookup_batch_with(simd, addrs, out);
         start = end;
@@ -288,7 +288,7 @@ mod tests {
     use alloc::vec::Vec;
 
     /// Verifies that a layout yields the given addresses through every method.
-    fn says<F: Family>(keys: Keys<'_, F>, layout: KeyLayout, addrs: &[F::Bits]) {
+    fn assert_yields<F: Family>(keys: Keys<'_, F>, layout: KeyLayout, addrs: &[F::Bits]) {
         assert_eq!(
             (keys.layout(), keys.len(), keys.is_empty()),
             (layout, addrs.len(), addrs.is_empty())
@@ -311,18 +311,26 @@ mod tests {
     }
 
     #[test]
-    fn every_form_yields_the_same_addresses() {
+    fn every_layout_yields_the_same_addresses() {
         let four = [0x0a00_0001, 0x0102_0304, u32::MAX, 0];
-        says(Keys::from(&four), KeyLayout::Host, &four);
-        says(Keys::from(&four.map(u32::to_be_bytes)), KeyLayout::Network, &four);
+        assert_yields(Keys::from(&four), KeyLayout::Host, &four);
+        assert_yields(Keys::from(&four.map(u32::to_be_bytes)), KeyLayout::Network, &four);
         let six = [0x2001_0db8_0001_0203_0405_0607_0809_0a0bu128, 1, u128::MAX, 1 << 127, 0];
-        says(Keys::from(&six), KeyLayout::Host, &six);
-        says(Keys::from(&six.map(u128::to_be_bytes)), KeyLayout::Network, &six);
-        says(Keys::from(&six.map(|a| [(a >> 64) as u64, a as u64])), KeyLayout::U64Pairs, &six);
+        assert_yields(Keys::from(&six), KeyLayout::Host, &six);
+        assert_yields(Keys::from(&six.map(u128::to_be_bytes)), KeyLayout::Network, &six);
+        assert_yields(
+            Keys::from(&six.map(|a| [(a >> 64) as u64, a as u64])),
+            KeyLayout::U64Pairs,
+            &six,
+        );
         let flat = six.map(u128::to_be_bytes);
-        says(Keys::<Ipv6>::network(flat.as_flattened()).unwrap(), KeyLayout::Network, &six);
+        assert_yields(
+            Keys::<Ipv6>::network(flat.as_flattened()).unwrap(),
+            KeyLayout::Network,
+            &six,
+        );
         assert!(Keys::<Ipv6>::network(&flat.as_flattened()[1..]).is_none());
-        says::<Ipv4>(Keys::from(&[[0u8; 4]; 0]), KeyLayout::Network, &[]);
+        assert_yields::<Ipv4>(Keys::from(&[[0u8; 4]; 0]), KeyLayout::Network, &[]);
     }
 
     #[test]

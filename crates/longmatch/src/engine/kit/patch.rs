@@ -8,7 +8,7 @@ use crate::mem::MemoryUsage;
 use crate::net::{Family, Prefix};
 use crate::rib::Rib;
 
-/// An engine in use by readers; made by [`Engine::live`].
+/// An engine in use by readers; returned by [`Engine::live`].
 pub struct LiveEngine<F: Family> {
     /// The structure that readers use.
     pub(crate) engine: Arc<dyn Compiled<F>>,

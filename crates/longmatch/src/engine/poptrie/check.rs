@@ -42,10 +42,10 @@ pub(super) fn check<F: Family, N: Node, L: Leaf>(
         } else if s == 0 {
             return corrupt("the root is no node".into());
         } else {
-            walk.expected.meet(first, entry & !DIRECT_LEAF)?;
+            walk.expected.expect(first, entry & !DIRECT_LEAF)?;
         }
     }
-    walk.expected.end()?;
+    walk.expected.finish()?;
     let Unused { nodes: node_runs, leaves: leaf_runs } = walk.runs;
     for (what, runs, end) in [("node", node_runs, nodes.len()), ("leaf", leaf_runs, leaves.len())] {
         if let Err(item) = tile(runs, end) {
@@ -62,9 +62,9 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 struct Walk<'a, F: Family, N: Node, L: Leaf> {
     poptrie: Slices<'a, N, L>,
     expected: Expected<'a, F>,
-    /// Number of nodes met so far.
+    /// Number of nodes visited so far.
     met: usize,
-    /// The runs met so far, and the unused ones.
+    /// The runs visited so far, and the unused ones.
     runs: Unused,
 }
 
@@ -83,7 +83,7 @@ impl<F: Family, N: Node, L: Leaf> Walk<'_, F, N, L> {
                 self.node(node.child(slot), bits, depth + K)?;
             } else {
                 let leaf = self.poptrie.leaves[node.leaf(slot) as usize];
-                self.expected.meet(bits, leaf.to_raw())?;
+                self.expected.expect(bits, leaf.to_raw())?;
             }
         }
         Ok(())

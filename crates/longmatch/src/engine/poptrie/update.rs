@@ -25,7 +25,7 @@ use crate::net::{Family, NextHopId, Prefix};
 use crate::rib::{Block, Rib, Slots};
 
 /// log2 of the most direct entries to change in place. More take as long as a fresh compile.
-const MOST_ENTRIES: u8 = 16;
+const MAX_ENTRIES: u8 = 16;
 /// Spare bytes of the arrays of nodes and of leaves, on top of twice those in use.
 const SPARE_BYTES: usize = 1 << 20;
 
@@ -459,7 +459,7 @@ impl<F: Family, N: Node, L: Leaf> Patch<F> for Patcher<F, N, L> {
         let s = self.poptrie.s;
         let limit = max_next_hop::<L>(s);
         let too_much = |prefix: &Prefix<F>| {
-            s.saturating_sub(prefix.len()) > MOST_ENTRIES
+            s.saturating_sub(prefix.len()) > MAX_ENTRIES
                 || NextHopId::to_raw(rib.get(*prefix)) > limit
         };
         if changed.iter().any(too_much) {

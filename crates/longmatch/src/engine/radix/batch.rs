@@ -53,7 +53,7 @@ fn group<F: Family>(radix: &Radix<F>, keys: &[F::Bits], out: &mut [Option<NextHo
                 window[i] = keys[i].window(depth);
             }
         }
-        let mut going_on = 0;
+        let mut continuing = 0;
         for j in 0..count {
             let i = usize::from(position[j % GROUP]) % GROUP;
             let Node { children, next_hop } = radix.nodes[node[j % GROUP] as usize];
@@ -62,11 +62,11 @@ fn group<F: Family>(radix: &Radix<F>, keys: &[F::Bits], out: &mut [Option<NextHo
             let child = children[(window[i] >> 63) as usize];
             window[i] <<= 1;
             prefetch(&radix.nodes, child as usize);
-            position[going_on % GROUP] = i as u8;
-            node[going_on % GROUP] = child;
-            going_on += usize::from(child != NONE);
+            position[continuing % GROUP] = i as u8;
+            node[continuing % GROUP] = child;
+            continuing += usize::from(child != NONE);
         }
-        count = going_on;
+        count = continuing;
         depth += 1;
     }
     for (out, best) in out.iter_mut().zip(best) {

@@ -20,7 +20,7 @@ pub(super) fn check<F: Family>(radix: &Radix<F>, rib: &Rib<F>) -> Result<(), Cor
         };
         visited += 1;
         if node.next_hop.is_none() && node.children == [NONE; 2] && at != 0 {
-            return corrupt(format!("node {at} ({prefix}) has no reason"));
+            return corrupt(format!("node {at} ({prefix}) has neither a route nor a child"));
         }
         if let Some(next_hop) = node.next_hop {
             let expected = routes.next();

@@ -35,7 +35,7 @@ pub(super) fn check(sail: &Sail, rib: &Rib<Ipv4>) -> Result<(), Corrupt> {
     for (i, bcn) in (0u32..1 << 16).zip(bcn16) {
         walk.level16(*bcn, i << 16)?;
     }
-    walk.expected.end()?;
+    walk.expected.finish()?;
     if (walk.chunks24, walk.chunks32) != (chunks24, chunks32) {
         return corrupt(format!(
             "{} of {chunks24} chunks of level 24 and {} of {chunks32} of level 32 are reached",
@@ -52,7 +52,7 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 struct Walk<'a> {
     sail: &'a Sail,
     expected: Expected<'a, Ipv4>,
-    /// Chunks met so far.
+    /// Chunks visited so far.
     chunks24: usize,
     chunks32: usize,
 }
@@ -60,7 +60,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn level16(&mut self, bcn: u16, first: u32) -> Result<(), Corrupt> {
         if bcn & LONGER == 0 {
-            return self.expected.meet(first, bcn.into());
+            return self.expected.expect(first, bcn.into());
         }
         let chunk = usize::from(bcn & !LONGER);
         if chunk != self.chunks24 || chunk >= self.sail.c24.len() / CHUNK {
@@ -79,7 +79,7 @@ impl Walk<'_> {
             if chunk != 0 {
                 return corrupt(format!("entry {index} of level 24 has a next hop and a chunk"));
             }
-            return self.expected.meet(first, bn.into());
+            return self.expected.expect(first, bn.into());
         }
         if bn != LONGER {
             return corrupt(format!("entry {index} of level 24 is {bn:#x}"));
@@ -93,7 +93,7 @@ impl Walk<'_> {
             if hop & LONGER != 0 {
                 return corrupt(format!("next hop {hop} in level 32"));
             }
-            self.expected.meet(first | i as u32, hop.into())?;
+            self.expected.expect(first | i as u32, hop.into())?;
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ pub(super) fn check<F: Family, E: Entry>(
     walk.met[..FIRST_ROW].fill(true);
     let direct = &fib[DIRECT..][..DIRECT_ENTRIES];
     walk.entries(rows, direct, F::Bits::ZERO, 8 * DIRECT_OCTETS, 0)?;
-    walk.expected.end()?;
+    walk.expected.finish()?;
     match walk.met.iter().position(|met| !met) {
         None => Ok(()),
         Some(row) => corrupt(format!("row {row} is the next row of no entry")),
@@ -46,7 +46,7 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 struct Walk<'a, F: Family, E> {
     fib: &'a [E],
     expected: Expected<'a, F>,
-    /// Rows met so far, by number.
+    /// Rows visited so far, by number.
     met: Vec<bool>,
 }
 
@@ -71,7 +71,7 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
                 raw => raw,
             };
             match entry.next_row_index() {
-                0 => self.expected.meet(bits, raw)?,
+                0 => self.expected.expect(bits, raw)?,
                 below => {
                     self.sound_row(below, number, depth)?;
                     let row = &self.fib[below * ROW..][..ROW];

@@ -45,7 +45,7 @@ pub(super) fn check<F: Family, N: Node, R: NodeResult>(
     walk.runs.nodes.push(root);
     walk.runs.results.push(Run { start: NO_RESULT, count: 1 });
     walk.node(root.start, F::Bits::ZERO, 0, 0)?;
-    walk.expected.end()?;
+    walk.expected.finish()?;
     let Walk { nodes, results, runs, mut routes, .. } = walk;
     let all = [("node", runs.nodes, nodes.len()), ("result", runs.results, results.len())];
     for (what, runs, end) in all {
@@ -79,11 +79,11 @@ struct Walk<'a, F: Family, N, R> {
     results: &'a [R],
     /// The RIB's ranges, read in step with the walk.
     expected: Expected<'a, F>,
-    /// Number of nodes met so far.
+    /// Number of nodes visited so far.
     met: usize,
-    /// The runs met so far, and the unused ones.
+    /// The runs visited so far, and the unused ones.
     runs: Unused,
-    /// The prefixes met so far.
+    /// The prefixes visited so far.
     routes: Vec<Route<F>>,
 }
 
@@ -111,8 +111,8 @@ impl<F: Family, N: Node, R: NodeResult> Walk<'_, F, N, R> {
             let raw = longest.map_or(inherited, |bit| self.raw_result(node.result(bit)));
             match (node.external() >> v & 1 == 1, node.is_end()) {
                 (true, false) => self.node(node.child(v), bits, depth + N::STRIDE, raw)?,
-                (true, true) => self.expected.meet(bits, self.raw_result(node.end_result(v)))?,
-                (false, _) => self.expected.meet(bits, raw)?,
+                (true, true) => self.expected.expect(bits, self.raw_result(node.end_result(v)))?,
+                (false, _) => self.expected.expect(bits, raw)?,
             }
         }
         Ok(())

@@ -30,7 +30,7 @@ use crate::rib::Rib;
 const SPARE_NODE_BYTES: usize = 64 << 20;
 const SPARE_RESULT_BYTES: usize = 2 << 20;
 /// The most results of a node: the prefixes of 0 to `STRIDE` bits at the greatest stride.
-const MOST_RESULTS: usize = 128;
+const MAX_RESULTS: usize = 128;
 
 /// Moves a tree into arrays with capacity to grow, and makes its write side.
 pub(super) fn live<F: Family, N: Node, R: NodeResult>(tree: TreeBitmap<F, N, R>) -> LiveEngine<F> {
@@ -71,7 +71,7 @@ impl<N> Inside<N> {
 
 /// The raw next hops of a node's prefixes, by [`internal_bit`]; 0 for none. Those of `STRIDE` bits,
 /// which an end node holds, come last.
-type Raw = [u32; MOST_RESULTS];
+type Raw = [u32; MAX_RESULTS];
 
 /// Start of the prefixes of `STRIDE` bits in [`Raw`].
 const fn longest<N: Node>() -> usize {
@@ -117,7 +117,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
             results: result_owner,
             root: root_owner,
             free_nodes: FreeRuns::new(1 << N::STRIDE),
-            free_results: FreeRuns::new(MOST_RESULTS),
+            free_results: FreeRuns::new(MAX_RESULTS),
             inside: Vec::new(),
             children: Vec::new(),
             changed: Vec::new(),
@@ -145,7 +145,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
                 return Ok((after != before).then_some(after));
             }
             Inside::Short(own) => (None, core::array::from_fn(|i| if i == 0 { own } else { 0 })),
-            Inside::Nothing => (None, [0; MOST_RESULTS]),
+            Inside::Nothing => (None, [0; MAX_RESULTS]),
         };
         let first = self.inside.len();
         let mut changes = false;
@@ -187,7 +187,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
     }
 
     fn unpacked(&self, node: &N) -> Raw {
-        let mut raw = [0; MOST_RESULTS];
+        let mut raw = [0; MAX_RESULTS];
         let mut at = node.results();
         for bit in bits(node.internal()) {
             raw[bit as usize] = self.raw_result(at);
@@ -315,7 +315,7 @@ impl<F: Family, N: Node, R: NodeResult> Patcher<F, N, R> {
 
     /// Places a node's results for `raw`, or keeps them. Returns the index of the first.
     fn changed_results(&mut self, node: Option<&N>, raw: &Raw) -> Result<u32, CannotPatch> {
-        let mut stored = [R::default(); MOST_RESULTS];
+        let mut stored = [R::default(); MAX_RESULTS];
         let mut count = 0;
         for raw in raw.iter().filter(|raw| **raw != 0) {
             stored[count] = R::from_raw(*raw);

@@ -50,7 +50,7 @@ impl<T> HasDomain for SharedTable<T> {
     }
 }
 
-/// Updates a [`Table`] of values while readers use it; made by [`Table::live`].
+/// Updates a [`Table`] of values while readers use it; returned by [`Table::live`].
 ///
 /// ```
 /// use longmatch::{EngineKind, Table};

@@ -2,17 +2,16 @@
 
 use alloc::sync::Arc;
 use core::fmt;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::IpAddr;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Acquire;
 use core::sync::atomic::fence;
 
 use super::SharedTable;
-use crate::engine::Keys;
 use crate::fib::LiveFib;
 use crate::live::reclaim::ReaderSlot;
 use crate::net::{IpPrefix, Ipv4, Ipv6, NextHopId};
-use crate::table::frozen::in_blocks;
+use crate::table::frozen::batch_lookups;
 
 /// Looks up addresses of both families and their values while a writer updates them.
 ///
@@ -149,47 +148,7 @@ impl<'r, T> TableView<'r, T> {
         self.value(id?)
     }
 
-    /// Looks up the value ids of IPv4 addresses; see [`TableView::value`].
-    ///
-    /// # Panics
-    /// When `out` is shorter than `addrs`.
-    pub fn lookup_ipv4(&self, addrs: &[Ipv4Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks(self.ipv4, addrs, out);
-    }
-
-    /// Looks up the value ids of IPv6 addresses; see [`TableView::value`].
-    ///
-    /// IPv6 routes answer all of them, IPv4-mapped addresses included.
-    ///
-    /// # Panics
-    /// When `out` is shorter than `addrs`.
-    pub fn lookup_ipv6(&self, addrs: &[Ipv6Addr], out: &mut [Option<NextHopId>]) {
-        in_blocks(self.ipv6, addrs, out);
-    }
-
-    /// As [`TableView::lookup_ipv4`], for addresses in any layout of [`Keys`].
-    ///
-    /// # Panics
-    /// When `out` is shorter than `keys`.
-    pub fn lookup_keys_ipv4<'k>(
-        &self,
-        keys: impl Into<Keys<'k, Ipv4>>,
-        out: &mut [Option<NextHopId>],
-    ) {
-        self.ipv4.lookup_keys(keys, out);
-    }
-
-    /// As [`TableView::lookup_ipv6`], for addresses in any layout of [`Keys`].
-    ///
-    /// # Panics
-    /// When `out` is shorter than `keys`.
-    pub fn lookup_keys_ipv6<'k>(
-        &self,
-        keys: impl Into<Keys<'k, Ipv6>>,
-        out: &mut [Option<NextHopId>],
-    ) {
-        self.ipv6.lookup_keys(keys, out);
-    }
+    batch_lookups!("TableView");
 
     /// The value of an id that this view has returned.
     ///

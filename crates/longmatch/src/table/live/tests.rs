@@ -116,7 +116,7 @@ fn values_of_both_families() {
 }
 
 #[test]
-fn mapped_addresses_are_kept_where_that_was_said() {
+fn keep_mapped_applies_to_live_tables() {
     let mut table = Table::new().keep_mapped();
     table.insert(p("::/0"), 6).unwrap();
     table.insert(p("0.0.0.0/0"), 4).unwrap();
@@ -127,7 +127,7 @@ fn mapped_addresses_are_kept_where_that_was_said() {
 
 /// A value lives, and keeps its id, as long as a reader may use it.
 #[test]
-fn ids_are_used_again_after_a_grace_period() {
+fn ids_are_reused_after_a_grace_period() {
     let (counter, mut writer) = Counter::new();
     writer.insert(p("10.0.0.0/8"), counter.value("a")).unwrap();
     writer.commit().unwrap();
@@ -217,7 +217,7 @@ fn a_value_in_use_outlives_its_place_and_the_writer() {
 
 /// A refused commit is undone, its values included.
 #[test]
-fn refused_commits_are_taken_back() {
+fn refused_commits_are_undone() {
     let (counter, mut writer) = Counter::new();
     writer.insert(p("10.0.0.0/8"), counter.value("a")).unwrap();
     writer.insert(p("2001:db8::/32"), counter.value("a")).unwrap();
@@ -317,8 +317,8 @@ fn readers_find_the_values_of_their_moment() {
                 text.split(' ').nth(1).unwrap().parse().unwrap()
             };
             scope.spawn(move || {
-                let mut seen = 0;
-                while seen < LAST {
+                let mut latest = 0;
+                while latest < LAST {
                     let before = done.load(Relaxed);
                     let now = match i {
                         0 => version(reader.pin().get(ip("10.0.0.1")).unwrap()),
@@ -329,8 +329,8 @@ fn readers_find_the_values_of_their_moment() {
                             now.max(version(online.table().get(ip("10.0.0.1")).unwrap()))
                         }
                     };
-                    assert!(now >= seen.max(before), "{now} after {seen}, of {before}");
-                    seen = now;
+                    assert!(now >= latest.max(before), "{now} after {latest}, of {before}");
+                    latest = now;
                 }
             });
         }

@@ -7,7 +7,7 @@
 //! addresses ahead were as good as 192, 512 were 10 % slower.
 
 use super::super::layout::{Entry, FIRST_BITS, GROUP_BITS, GROUP_SLOTS, View};
-use super::ask_for;
+use super::prefetch_direct;
 use crate::mem::Items;
 use crate::net::{Family, NextHopId};
 use crate::simd::lanes::Lanes;
@@ -72,24 +72,24 @@ unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
 ) {
     let mut word = [l.splat(0); N];
     let mut entry = [l.splat(0); N];
-    let mut going_on = [l.all(); N];
+    let mut continuing = [l.all(); N];
     for i in 0..N {
         let first = i * L::COUNT;
         if let Some(later) = keys.get(first + AHEAD..first + AHEAD + L::COUNT) {
-            ask_for(tables, later);
+            prefetch_direct(tables, later);
         }
         word[i] = l.word::<F>(&keys[first..], 0);
         let index = l.shr(word[i], l.splat(32 - u32::from(FIRST_BITS)));
         // SAFETY: an index has 24 bits, and the table has 2^24 entries (invariant 1).
         entry[i] = unsafe { gather(l, tables.tbl24, index, l.all(), entry[i]) };
-        going_on[i] = l.with_bit(entry[i], E::BITS - 1);
+        continuing[i] = l.with_bit(entry[i], E::BITS - 1);
     }
     let is_group = l.splat(1 << (E::BITS - 1));
     let mut depth = FIRST_BITS;
-    while depth < F::WIDTH && going_on.iter().any(|lanes| l.any(*lanes)) {
+    while depth < F::WIDTH && continuing.iter().any(|lanes| l.any(*lanes)) {
         let below = l.splat(24 - u32::from(depth % 32));
         for i in 0..N {
-            if !l.any(going_on[i]) {
+            if !l.any(continuing[i]) {
                 continue;
             }
             if depth.is_multiple_of(32) {
@@ -100,8 +100,8 @@ unsafe fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
                 l.or(l.shl(l.without(entry[i], is_group), l.splat(GROUP_BITS.into())), slot);
             // SAFETY: the chosen lanes name groups inside `tbl8` (invariant 2), and its indices fit
             // an `i32`, as the caller promises.
-            entry[i] = unsafe { gather(l, tables.tbl8, index, going_on[i], entry[i]) };
-            going_on[i] = l.both(going_on[i], l.with_bit(entry[i], E::BITS - 1));
+            entry[i] = unsafe { gather(l, tables.tbl8, index, continuing[i], entry[i]) };
+            continuing[i] = l.both(continuing[i], l.with_bit(entry[i], E::BITS - 1));
         }
         depth += GROUP_BITS;
     }

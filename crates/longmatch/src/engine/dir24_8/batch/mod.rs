@@ -62,7 +62,7 @@ impl<F: Family, E: Entry> Work for Addresses<'_, F, E> {
 
 /// Prefetches the entries of `tbl24` of later addresses.
 #[inline(always)]
-fn ask_for<F: Family, E: Entry>(tables: View<'_, F, E>, later: &[F::Bits]) {
+fn prefetch_direct<F: Family, E: Entry>(tables: View<'_, F, E>, later: &[F::Bits]) {
     for key in later {
         tables.tbl24.prefetch(key.extract(0, FIRST_BITS));
     }

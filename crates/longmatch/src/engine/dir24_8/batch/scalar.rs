@@ -5,7 +5,7 @@
 //! keys, 384 are 10 % slower.
 
 use super::super::layout::{Entry, View};
-use super::ask_for;
+use super::prefetch_direct;
 use crate::net::{Family, NextHopId};
 
 /// Addresses that are prefetched together.
@@ -23,7 +23,7 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
     let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
     for (i, (keys, out)) in groups.iter().zip(out_groups).enumerate() {
         if let Some(later) = groups.get(i + AHEAD) {
-            ask_for(tables, later);
+            prefetch_direct(tables, later);
         }
         for (key, out) in keys.iter().zip(out) {
             *out = tables.lookup(*key);

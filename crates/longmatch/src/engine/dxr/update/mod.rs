@@ -30,7 +30,7 @@ use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::{Rib, Slots};
 
 /// log2 of the most chunks to change in place; more cost as much as a compile.
-const MOST_CHUNKS: u8 = 16;
+const MAX_CHUNKS: u8 = 16;
 /// Spare bytes of the range table, on top of twice its size.
 const SPARE_BYTES: usize = 1 << 20;
 /// Words of the longest `xl` chunk built here. A compiled table may have longer ones.
@@ -357,7 +357,7 @@ impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
     ) -> Result<Replaced, CannotPatch> {
         let limit = max_next_hop::<E>(self.dxr.hop_bits);
         let too_much = |prefix: &Prefix<E::Family>| {
-            self.dxr.k.saturating_sub(prefix.len()) > MOST_CHUNKS
+            self.dxr.k.saturating_sub(prefix.len()) > MAX_CHUNKS
                 || NextHopId::to_raw(rib.get(*prefix)) > limit
         };
         if changed.iter().any(too_much) {

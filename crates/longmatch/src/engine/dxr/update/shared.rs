@@ -14,11 +14,11 @@ pub(super) struct Shared {
     hasher: DefaultHashBuilder,
     /// The objects, by the hash of their contents.
     by_content: HashTable<u32>,
-    things: HashMap<u32, Thing>,
+    objects: HashMap<u32, Object>,
 }
 
 #[derive(Clone, Copy)]
-struct Thing {
+struct Object {
     /// Hash of the contents.
     hash: u64,
     references: u32,
@@ -36,55 +36,55 @@ impl Shared {
     }
 
     /// The hash under which an object is stored.
-    pub fn hash_of(&self, thing: u32) -> Option<u64> {
-        self.things.get(&thing).map(|known| known.hash)
+    pub fn hash_of(&self, object: u32) -> Option<u64> {
+        self.objects.get(&object).map(|known| known.hash)
     }
 
     /// Finds the object of this hash that `is` accepts.
     pub fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> Option<u32> {
-        self.by_content.find(hash, |thing| is(*thing)).copied()
+        self.by_content.find(hash, |object| is(*object)).copied()
     }
 
     /// Adds an object without references.
-    pub fn insert(&mut self, thing: u32, hash: u64) {
-        let Self { by_content, things, .. } = self;
-        by_content.insert_unique(hash, thing, |other| things[other].hash);
-        things.insert(thing, Thing { hash, references: 0 });
+    pub fn insert(&mut self, object: u32, hash: u64) {
+        let Self { by_content, objects, .. } = self;
+        by_content.insert_unique(hash, object, |other| objects[other].hash);
+        objects.insert(object, Object { hash, references: 0 });
     }
 
     /// Removes an object.
-    pub fn remove(&mut self, thing: u32) {
-        let Some(Thing { hash, .. }) = self.things.remove(&thing) else { return };
-        if let Ok(found) = self.by_content.find_entry(hash, |other| *other == thing) {
+    pub fn remove(&mut self, object: u32) {
+        let Some(Object { hash, .. }) = self.objects.remove(&object) else { return };
+        if let Ok(found) = self.by_content.find_entry(hash, |other| *other == object) {
             found.remove();
         }
     }
 
     /// Adds a reference; returns whether the object exists.
-    pub fn refer(&mut self, thing: u32) -> bool {
-        let found = self.things.get_mut(&thing);
+    pub fn refer(&mut self, object: u32) -> bool {
+        let found = self.objects.get_mut(&object);
         found.map(|found| found.references += 1).is_some()
     }
 
     /// Removes a reference; returns whether it was the last. The object goes with it.
-    pub fn release(&mut self, thing: u32) -> bool {
-        let found = self.things.get_mut(&thing).expect("referenced objects exist");
+    pub fn release(&mut self, object: u32) -> bool {
+        let found = self.objects.get_mut(&object).expect("referenced objects exist");
         found.references -= 1;
         let last = found.references == 0;
         if last {
-            self.remove(thing);
+            self.remove(object);
         }
         last
     }
 
     /// Whether these are all objects and references, found by their contents' hash.
     pub fn agrees(&self, references: &BTreeMap<u32, u32>, hash: impl Fn(u32) -> u64) -> bool {
-        self.things.len() == references.len()
+        self.objects.len() == references.len()
             && self.by_content.len() == references.len()
-            && references.iter().all(|(thing, count)| {
-                let known = self.things.get(thing).map(|known| (known.hash, known.references));
-                let hash = hash(*thing);
-                known == Some((hash, *count)) && self.find(hash, |other| other == *thing).is_some()
+            && references.iter().all(|(object, count)| {
+                let known = self.objects.get(object).map(|known| (known.hash, known.references));
+                let hash = hash(*object);
+                known == Some((hash, *count)) && self.find(hash, |other| other == *object).is_some()
             })
     }
 }

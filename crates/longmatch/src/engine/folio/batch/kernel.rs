@@ -54,7 +54,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> Kernel<'a, L, F, C, LAY
         for v in 0..N {
             // SAFETY: `from` has the group's addresses, as the caller promises.
             let [first, second] = unsafe { self.half(from, v, 0) };
-            self.ask_for_keys(from, v);
+            self.prefetch_keys(from, v);
             entry[v] = first;
             key[v] = self.below_root(first, second);
         }
@@ -105,7 +105,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> Kernel<'a, L, F, C, LAY
 
     /// Prefetches the addresses of a later group.
     #[inline(always)]
-    fn ask_for_keys(&self, from: *const u8, v: usize) {
+    fn prefetch_keys(&self, from: *const u8, v: usize) {
         let bytes = L::COUNT * usize::from(F::WIDTH / 8);
         let mut at = 0;
         while at < bytes {

@@ -30,7 +30,7 @@ use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::Rib;
 
 /// The most blocks to change in place; beyond, a fresh compile takes no more work.
-const MOST_BLOCKS: u64 = 1 << 16;
+const MAX_BLOCKS: u64 = 1 << 16;
 /// Spare bytes of the array of pages, on top of twice its size.
 const SPARE_BYTES: usize = 1 << 20;
 
@@ -64,7 +64,7 @@ struct Patcher<F: Family, C: Code> {
     entries: Owner<u32>,
     codes: Codes,
     /// The stored blocks of the root.
-    stretches: Vec<(usize, Range<u32>)>,
+    stored_ranges: Vec<(usize, Range<u32>)>,
     retire_list: RetireList<Page>,
     starts: Vec<Start<F::Bits>>,
     /// New entries, and the position of the page that each leads to.
@@ -92,7 +92,7 @@ pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> 
         return LiveEngine::recompiled(folio);
     };
     let store = core::mem::take(&mut folio.store).moved(LivePages(page_owner));
-    let (codes, stretches) = (Codes::of(&folio), folio.fixed.root.stretches());
+    let (codes, stored_ranges) = (Codes::of(&folio), folio.fixed.root.stored_ranges());
     let Folio { fixed, extent, family, .. } = folio;
     let folio = Arc::new(Folio { entries, pages, fixed, store: Store::default(), extent, family });
     let patcher = Patcher {
@@ -100,7 +100,7 @@ pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> 
         folio: folio.clone(),
         entries: entry_owner,
         codes,
-        stretches,
+        stored_ranges,
         retire_list: RetireList::default(),
         starts: Vec::new(),
         prepared: Vec::new(),
@@ -130,8 +130,8 @@ impl<F: Family, C: Code> Patcher<F, C> {
             let end = blocks.end.min(numbers.end.into());
             end.saturating_sub(blocks.start.max(numbers.start.into()))
         };
-        let have: u64 = self.stretches.iter().map(stored).sum();
-        if all > MOST_BLOCKS || have < all {
+        let have: u64 = self.stored_ranges.iter().map(stored).sum();
+        if all > MAX_BLOCKS || have < all {
             return Err(CannotPatch);
         }
         let lowest = self.read(rib, prefix)?;
@@ -256,7 +256,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
     /// Removes a reference to a page; recursively to those below if it was the last. `gone`
     /// collects the removed pages.
     fn release(&mut self, page: u32, gone: &mut Vec<Page>) {
-        if let Some(page) = self.store.release_for_good(page) {
+        if let Some(page) = self.store.release_or_remove(page) {
             self.release_below(&page, gone);
             gone.push(page);
         }

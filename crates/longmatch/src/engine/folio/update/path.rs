@@ -312,7 +312,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
                 break;
             }
             // References to pages beside the path were never counted.
-            let page = self.store.release_for_good(copy.at);
+            let page = self.store.release_or_remove(copy.at);
             page.into_iter().for_each(|page| self.store.free(&page));
         }
         self.path = path;
@@ -342,7 +342,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         let mut leaving = true;
         for (level, step) in path.iter().enumerate() {
             let heir = step.copy.filter(|copy| !copy.known);
-            if leaving && let Some(page) = self.store.release_for_good(step.old) {
+            if leaving && let Some(page) = self.store.release_or_remove(step.old) {
                 gone.push(page);
                 if heir.is_none() {
                     self.release_below(&page, gone);

@@ -38,10 +38,10 @@ fn group<L: Lanes>(l: L, sail: &Sail, keys: &[u32], out: &mut [Option<NextHopId>
         hop[i] = bcn16(l, sail, key[i]);
     }
     for i in 0..VECTORS {
-        let longer = goes_on(l, hop[i]);
+        let longer = continues(l, hop[i]);
         index[i] = index24(l, hop[i], key[i]);
         hop[i] = bn24(l, sail, hop[i], longer, index[i]);
-        deep[i] = goes_on(l, hop[i]);
+        deep[i] = continues(l, hop[i]);
     }
     if deep.iter().any(|lanes| l.any(*lanes)) {
         for i in 0..VECTORS {
@@ -55,7 +55,7 @@ fn group<L: Lanes>(l: L, sail: &Sail, keys: &[u32], out: &mut [Option<NextHopId>
 
 /// The lanes whose entry refers to the next level.
 #[inline(always)]
-fn goes_on<L: Lanes>(l: L, hop: L::V) -> L::M {
+fn continues<L: Lanes>(l: L, hop: L::V) -> L::M {
     l.with_bit(hop, LONGER.trailing_zeros())
 }
 
