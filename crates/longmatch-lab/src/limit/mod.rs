@@ -14,13 +14,8 @@
 //!
 //! [`Engine::reads`]: longmatch::Engine::reads
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx2;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx512;
 mod scalar;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod shape;
+mod vectors;
 
 use core::hint::black_box;
 use std::time::Instant;
@@ -189,23 +184,20 @@ impl Limit {
         self.tables.iter().map(|table| size_of_val(&*table.words)).sum()
     }
 
-    /// All words of one key, combined: what the loops are compared with.
+    /// All words of one key, added up: what the loops are compared with.
     #[inline(always)]
     pub fn answer<F: Family>(&self, key: F::Bits) -> u32 {
         let lead = lead::<F>(key);
-        self.tables.iter().fold(0, |answer, table| answer ^ table.words[table.index(lead)])
+        let words = self.tables.iter().map(|table| table.words[table.index(lead)]);
+        words.fold(0, u32::wrapping_add)
     }
 
     /// Answers keys into `out`, which has as many places.
     fn read<F: Family>(&self, simd: Simd, keys: Keys<'_, F>, out: &mut [u32]) {
         assert_eq!(keys.len(), out.len(), "as many answers as keys");
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        if let Some(kernel) = avx512::Avx512::of(simd) {
-            return shape::read(kernel, self, keys, out);
-        } else if let Some(kernel) = avx2::Avx2::of(simd) {
-            return shape::read(kernel, self, keys, out);
+        if let Err(out) = vectors::read(self, simd, keys, out) {
+            scalar::read(self, simd, keys, out);
         }
-        scalar::read(self, simd, keys, out);
     }
 }
 

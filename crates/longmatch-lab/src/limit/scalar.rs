@@ -55,7 +55,7 @@ impl<F: Family, K: Fn(usize) -> F::Bits> Work for Each<'_, F, K> {
             *out = [0; GROUP];
             for table in &limit.tables {
                 for (out, lead) in out.iter_mut().zip(leads) {
-                    *out ^= table.words[table.index(lead)];
+                    *out = out.wrapping_add(table.words[table.index(lead)]);
                 }
             }
             start += GROUP;

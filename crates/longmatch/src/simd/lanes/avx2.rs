@@ -31,7 +31,8 @@ impl Avx2 {
     }
 }
 
-impl Lanes for Avx2 {
+// SAFETY: a vector consists of 8 words.
+unsafe impl Lanes for Avx2 {
     type V = __m256i;
     type M = __m256i;
     const COUNT: usize = 8;
@@ -54,6 +55,15 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn mul(self, a: __m256i, b: __m256i) -> __m256i {
         proven!(_mm256_mullo_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_high(self, a: __m256i, b: __m256i) -> __m256i {
+        // Not a shift: a shuffle of equal lanes is no instruction.
+        let odd = |v| proven!(_mm256_shuffle_epi32::<0b11_11_01_01>(v));
+        let even_high = odd(proven!(_mm256_mul_epu32(a, b)));
+        let odd_high = proven!(_mm256_mul_epu32(odd(a), odd(b)));
+        proven!(_mm256_blend_epi32::<0b1010_1010>(even_high, odd_high))
     }
 
     #[inline(always)]
@@ -122,6 +132,11 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn is_zero(self, a: __m256i) -> bool {
+        proven!(_mm256_testz_si256(a, a)) == 1
+    }
+
+    #[inline(always)]
     fn select(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
         let yes = proven!(_mm256_castsi256_ps(yes));
         let no = proven!(_mm256_castsi256_ps(no));
@@ -172,10 +187,7 @@ impl Lanes for Avx2 {
         } else {
             [proven!(_mm256_unpacklo_epi64(a, b)), proven!(_mm256_unpacklo_epi64(c, d))]
         };
-        let (ab, cd) = (proven!(_mm256_castsi256_ps(ab)), proven!(_mm256_castsi256_ps(cd)));
-        let even = proven!(_mm256_castps_si256(_mm256_shuffle_ps::<0x88>(ab, cd)));
-        let odd = proven!(_mm256_castps_si256(_mm256_shuffle_ps::<0xdd>(ab, cd)));
-        [even, odd]
+        self.even_and_odd(ab, cd)
     }
 
     #[inline(always)]
@@ -185,9 +197,24 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn swap_bytes(self, a: __m256i) -> __m256i {
-        let order = proven!(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
-        proven!(_mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(order)))
+    fn shuffle_bytes(self, a: __m256i, from: u32) -> __m256i {
+        // The instruction counts the bytes of four lanes.
+        let lane = proven!(_mm_setr_epi32(0, 0x0404_0404, 0x0808_0808, 0x0c0c_0c0c));
+        let from = self.add(proven!(_mm256_broadcastsi128_si256(lane)), self.splat(from));
+        proven!(_mm256_shuffle_epi8(a, from))
+    }
+
+    /// Two gathers of four pairs, arranged so that the shuffles of halves restore the order.
+    #[inline(always)]
+    unsafe fn gather_pairs(self, base: *const u8, lane: __m256i) -> [__m256i; 2] {
+        let lane = proven!(_mm256_permute4x64_epi64::<0b11_01_10_00>(lane));
+        let low = proven!(_mm256_castsi256_si128(lane));
+        let high = proven!(_mm256_extracti128_si256::<1>(lane));
+        // SAFETY: `self` proves AVX2; the caller guarantees a readable pair for each lane.
+        let low = unsafe { _mm256_i32gather_epi64::<8>(base.cast(), low) };
+        // SAFETY: `self` proves AVX2; the caller guarantees a readable pair for each lane.
+        let high = unsafe { _mm256_i32gather_epi64::<8>(base.cast(), high) };
+        self.even_and_odd(low, high)
     }
 
     #[inline(always)]
@@ -211,6 +238,15 @@ impl Lanes for Avx2 {
 }
 
 impl Avx2 {
+    /// The even lanes of `a` and `b`, and the odd ones, of each half of the registers.
+    #[inline(always)]
+    fn even_and_odd(self, a: __m256i, b: __m256i) -> [__m256i; 2] {
+        let (a, b) = (proven!(_mm256_castsi256_ps(a)), proven!(_mm256_castsi256_ps(b)));
+        let even = proven!(_mm256_castps_si256(_mm256_shuffle_ps::<0x88>(a, b)));
+        let odd = proven!(_mm256_castps_si256(_mm256_shuffle_ps::<0xdd>(a, b)));
+        [even, odd]
+    }
+
     #[inline(always)]
     fn values(self, book: &Book, codes: __m256i) -> __m256i {
         let at = core::ptr::from_ref(book).cast::<u8>();

@@ -43,7 +43,8 @@ impl Avx512 {
     }
 }
 
-impl Lanes for Avx512 {
+// SAFETY: a vector consists of 16 words.
+unsafe impl Lanes for Avx512 {
     type V = __m512i;
     type M = __mmask16;
     const COUNT: usize = 16;
@@ -66,6 +67,15 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn mul(self, a: __m512i, b: __m512i) -> __m512i {
         proven!(_mm512_mullo_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_high(self, a: __m512i, b: __m512i) -> __m512i {
+        // Not a shift: a shuffle of equal lanes is no instruction.
+        let odd = |v| proven!(_mm512_shuffle_epi32::<0b11_11_01_01>(v));
+        let even_high = odd(proven!(_mm512_mul_epu32(a, b)));
+        let odd_high = proven!(_mm512_mul_epu32(odd(a), odd(b)));
+        self.select(0b1010_1010_1010_1010, odd_high, even_high)
     }
 
     #[inline(always)]
@@ -134,6 +144,11 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn is_zero(self, a: __m512i) -> bool {
+        proven!(_mm512_test_epi32_mask(a, a)) == 0
+    }
+
+    #[inline(always)]
     fn select(self, mask: __mmask16, yes: __m512i, no: __m512i) -> __m512i {
         proven!(_mm512_mask_blend_epi32(mask, no, yes))
     }
@@ -194,9 +209,25 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn swap_bytes(self, a: __m512i) -> __m512i {
-        let order = proven!(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
-        proven!(_mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(order)))
+    fn shuffle_bytes(self, a: __m512i, from: u32) -> __m512i {
+        // The instruction counts the bytes of four lanes.
+        let lane = proven!(_mm512_set4_epi32(0x0c0c_0c0c, 0x0808_0808, 0x0404_0404, 0));
+        proven!(_mm512_shuffle_epi8(a, self.add(lane, self.splat(from))))
+    }
+
+    #[inline(always)]
+    unsafe fn gather_pairs(self, base: *const u8, lane: __m512i) -> [__m512i; 2] {
+        let low = proven!(_mm512_castsi512_si256(lane));
+        let high = proven!(_mm512_extracti64x4_epi64::<1>(lane));
+        // SAFETY: `self` proves AVX-512; the caller guarantees a readable pair for each lane.
+        let low = unsafe { _mm512_i32gather_epi64::<8>(low, base.cast()) };
+        // SAFETY: `self` proves AVX-512; the caller guarantees a readable pair for each lane.
+        let high = unsafe { _mm512_i32gather_epi64::<8>(high, base.cast()) };
+        let first =
+            proven!(_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
+        let second = self.or(first, self.splat(1));
+        let first = proven!(_mm512_permutex2var_epi32(low, first, high));
+        [first, proven!(_mm512_permutex2var_epi32(low, second, high))]
     }
 
     #[inline(always)]

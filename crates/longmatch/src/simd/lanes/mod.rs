@@ -36,7 +36,7 @@ use crate::net::{Family, NextHopId};
 /// Two bytes of padding follow, because a 32-bit read at the last value reaches them.
 #[repr(C, align(64))]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Book {
+pub struct Book {
     values: [u16; 256],
     padding: u16,
 }
@@ -55,7 +55,10 @@ impl Book {
 }
 
 /// Vectors of [`Lanes::COUNT`] lanes of 32 bits.
-pub(crate) trait Lanes: Copy {
+///
+/// # Safety
+/// A vector consists of [`Lanes::COUNT`] initialised `u32`.
+pub unsafe trait Lanes: Copy {
     /// A vector.
     type V: Copy;
     /// A mask: a choice of lanes.
@@ -71,6 +74,8 @@ pub(crate) trait Lanes: Copy {
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     /// The low half of the product.
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The high half of the product, unsigned.
+    fn mul_high(self, a: Self::V, b: Self::V) -> Self::V;
     /// The bits set in both.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// The bits set in either.
@@ -98,6 +103,8 @@ pub(crate) trait Lanes: Copy {
     fn both(self, a: Self::M, b: Self::M) -> Self::M;
     /// Whether any lane is chosen.
     fn any(self, mask: Self::M) -> bool;
+    /// Whether all lanes are 0.
+    fn is_zero(self, a: Self::V) -> bool;
     /// `yes` in the chosen lanes, `no` in the others.
     fn select(self, mask: Self::M, yes: Self::V, no: Self::V) -> Self::V;
 
@@ -167,7 +174,36 @@ pub(crate) trait Lanes: Copy {
     fn in_order(self, a: Self::V) -> Self::V;
 
     /// Reverses the bytes of each lane.
-    fn swap_bytes(self, a: Self::V) -> Self::V;
+    #[inline(always)]
+    fn swap_bytes(self, a: Self::V) -> Self::V {
+        self.shuffle_bytes(a, 0x0001_0203)
+    }
+
+    /// Rearranges the bytes of each lane. Each byte of `from` names the byte that comes to its
+    /// place: 0 is the lowest, 0x80 stands for zero.
+    fn shuffle_bytes(self, a: Self::V, from: u32) -> Self::V;
+
+    /// Loads the first words, and the second ones, of each lane's pair at `base + 8 * lane`,
+    /// little-endian.
+    ///
+    /// # Safety
+    /// `base` is aligned to 4 bytes, each pair is readable, and no lane is above `i32::MAX`.
+    #[inline(always)]
+    unsafe fn gather_pairs(self, base: *const u8, lane: Self::V) -> [Self::V; 2] {
+        // SAFETY: the caller guarantees that the pairs, which begin with these words, are readable.
+        let first = unsafe { self.gather::<8>(base, lane) };
+        // SAFETY: the caller guarantees that the pairs, which end with these words, are readable.
+        [first, unsafe { self.gather::<8>(base.wrapping_add(4), lane) }]
+    }
+
+    /// The lanes of a vector in memory.
+    #[inline(always)]
+    fn lanes(self, a: &Self::V) -> &[u32] {
+        const { assert!(align_of::<Self::V>() >= align_of::<u32>()) };
+        // SAFETY: a vector consists of `COUNT` words (contract of the trait), whose alignment does
+        // not exceed its own.
+        unsafe { core::slice::from_raw_parts(core::ptr::from_ref(a).cast(), Self::COUNT) }
+    }
 
     /// Stores one `u32` per lane.
     ///
@@ -189,6 +225,16 @@ pub(crate) trait Lanes: Copy {
     /// When `keys` has fewer addresses.
     #[inline(always)]
     fn word<F: Family>(self, keys: &[F::Bits], w: u8) -> Self::V {
+        let word = self.word_as_loaded::<F>(keys, w);
+        if F::WIDTH == 32 { word } else { self.in_order(word) }
+    }
+
+    /// [`Lanes::word`] before [`Lanes::in_order`], which addresses of more than one word need.
+    ///
+    /// # Panics
+    /// When `keys` has fewer addresses.
+    #[inline(always)]
+    fn word_as_loaded<F: Family>(self, keys: &[F::Bits], w: u8) -> Self::V {
         let at = keys[..Self::COUNT].as_ptr().cast();
         if F::WIDTH == 32 {
             // SAFETY: `at` points to `COUNT` addresses of 32 bits, by the slicing above.
@@ -203,7 +249,7 @@ pub(crate) trait Lanes: Copy {
             // SAFETY: `at` points to `COUNT` addresses of four words, by the slicing above.
             unsafe { self.load_records::<false>(at) }
         };
-        self.in_order(if in_memory % 2 == 0 { even } else { odd })
+        if in_memory % 2 == 0 { even } else { odd }
     }
 
     /// Stores raw next hops as [`Lanes::COUNT`] answers.
@@ -225,7 +271,7 @@ pub(crate) trait Lanes: Copy {
     not(all(target_arch = "x86_64", target_feature = "sse2")),
     allow(dead_code, reason = "no level has vector instructions there")
 )]
-pub(crate) trait LanesWork {
+pub trait LanesWork {
     /// The result of the work.
     type Output;
 
@@ -238,8 +284,9 @@ impl Simd {
     ///
     /// # Errors
     /// Returns the work if the level has no vector instructions.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn run_lanes<W: LanesWork>(self, work: W) -> Result<W::Output, W> {
+    pub fn run_lanes<W: LanesWork>(self, work: W) -> Result<W::Output, W> {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {
             if let Some(lanes) = Avx512::new(self) {

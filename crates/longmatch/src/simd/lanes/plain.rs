@@ -36,7 +36,8 @@ unsafe fn word(at: *const u32) -> u32 {
     unsafe { AtomicU32::from_ptr(at.cast_mut()) }.load(Acquire)
 }
 
-impl Lanes for Plain {
+// SAFETY: a vector consists of 8 words.
+unsafe impl Lanes for Plain {
     type V = V;
     /// All ones in the chosen lanes.
     type M = V;
@@ -60,6 +61,11 @@ impl Lanes for Plain {
     #[inline(always)]
     fn mul(self, a: V, b: V) -> V {
         each(a, b, u32::wrapping_mul)
+    }
+
+    #[inline(always)]
+    fn mul_high(self, a: V, b: V) -> V {
+        each(a, b, |a, b| (u64::from(a) * u64::from(b) >> 32) as u32)
     }
 
     #[inline(always)]
@@ -129,6 +135,11 @@ impl Lanes for Plain {
             all |= lane;
         }
         all != 0
+    }
+
+    #[inline(always)]
+    fn is_zero(self, a: V) -> bool {
+        !self.any(a)
     }
 
     #[inline(always)]
@@ -232,6 +243,13 @@ impl Lanes for Plain {
     #[inline(always)]
     fn swap_bytes(self, a: V) -> V {
         each(a, a, |a, _| a.swap_bytes())
+    }
+
+    #[inline(always)]
+    fn shuffle_bytes(self, a: V, from: u32) -> V {
+        let byte =
+            |a: u32, n: u8| if n & 0x80 == 0 { a.to_le_bytes()[usize::from(n & 3)] } else { 0 };
+        each(a, a, |a, _| u32::from_le_bytes(from.to_le_bytes().map(|n| byte(a, n))))
     }
 
     #[inline(always)]

@@ -72,6 +72,9 @@ impl<L: Lanes> Of<L> {
         assert_eq!(self.lanes(l.add(a, b)), self.each(|n| n.wrapping_add(B)));
         assert_eq!(self.lanes(l.sub(a, b)), self.each(|n| n.wrapping_sub(B)));
         assert_eq!(self.lanes(l.mul(a, b)), self.each(|n| n.wrapping_mul(B)));
+        let high = |n: u32, m: u32| (u64::from(n) * u64::from(m) >> 32) as u32;
+        assert_eq!(self.lanes(l.mul_high(a, b)), self.each(|n| high(n, B)));
+        assert_eq!(self.lanes(l.mul_high(a, a)), self.each(|n| high(n, n)));
         let table: [u32; 32] = core::array::from_fn(|i| B.rotate_left(i as u32));
         let looked_up = l.look_up(&table, l.and(a, l.splat(31)));
         assert_eq!(self.lanes(looked_up), self.each(|n| B.rotate_left(n & 31)));
@@ -80,6 +83,11 @@ impl<L: Lanes> Of<L> {
         assert_eq!(self.lanes(l.without(a, b)), self.each(|n| n & !B));
         assert_eq!(self.lanes(l.min(a, l.splat(0x9000_0000))), self.each(|n| n.min(0x9000_0000)));
         assert_eq!(self.lanes(l.swap_bytes(a)), self.each(u32::swap_bytes));
+        let third = l.shuffle_bytes(a, 0x8080_8002);
+        assert_eq!(self.lanes(third), self.each(|n| n >> 16 & 0xff));
+        let upper = l.shuffle_bytes(a, 0x8003_0280);
+        assert_eq!(self.lanes(upper), self.each(|n| n >> 16 << 8));
+        assert_eq!(l.lanes(&a), self.numbers);
         // Counts from 0 to 63: shifts by 32 and more give 0.
         let by = l.and(a, l.splat(63));
         assert_eq!(self.lanes(l.shl(a, by)), self.each(|n| n.checked_shl(n & 63).unwrap_or(0)));
@@ -119,6 +127,11 @@ impl<L: Lanes> Of<L> {
             self.chooses(l.less(l.splat(middle), a), |n| (middle as i32) < n as i32);
             self.chooses(l.equal(a, l.splat(middle)), |n| n == middle);
         }
+        assert!(l.is_zero(l.splat(0)) && !l.is_zero(a));
+        for (lane, bit) in self.numbers.iter().flat_map(|n| [(*n, 1), (*n, 1 << 31)]) {
+            let chosen = l.equal(a, l.splat(lane));
+            assert!(!l.is_zero(l.select(chosen, l.splat(bit), l.splat(0))), "{lane}, {bit}");
+        }
         let odd = l.with_bit(a, 0);
         self.chooses(l.both(odd, l.negative(a)), |n| n & 1 == 1 && n >> 31 == 1);
     }
@@ -132,6 +145,11 @@ impl<L: Lanes> Of<L> {
         // SAFETY: indices are below 64, the array has 65 words.
         let found = unsafe { l.gather::<4>(long.as_ptr().cast(), index) };
         assert_eq!(self.lanes(found), self.each(|n| (n & 63) * 77));
+        let pairs = l.and(index, l.splat(31));
+        // SAFETY: pairs are below 32, the array has 65 words.
+        let found = unsafe { l.gather_pairs(long.as_ptr().cast(), pairs) };
+        let expected = [0, 1].map(|word| self.each(|n| ((n & 31) * 2 + word) * 77));
+        assert_eq!(found.map(|found| self.lanes(found)), expected);
         // SAFETY: indices are below 64; the array has 66 items, so each item has 4 readable bytes.
         let found = unsafe { l.gather::<2>(short.as_ptr().cast(), index) };
         assert_eq!(self.lanes(l.and(found, l.splat(0xffff))), self.each(|n| n & 63));

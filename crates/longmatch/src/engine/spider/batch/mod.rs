@@ -2,16 +2,15 @@
 //!
 //! | option | AVX-512 | AVX2 | below |
 //! |---|---|---|---|
-//! | `ahead` (ours) | `avx512`, groups of 512 | `avx2`, groups of 256 | `scalar`, groups of 16 |
+//! | `ahead` (ours) | `ahead`, groups of 512 | `ahead`, groups of 256 | `scalar`, groups of 16 |
 //! | `flight=4` (ours) | `avx2`, 4 vectors of 8 | the same | `scalar`, groups of 16 |
 //! | `lanes=16` (the paper's) | `avx2`, 2 vectors of 8 | the same | one by one |
 //! | `lanes=8`, `4`, `2` | `avx2`, 1 vector, all or some of its lanes | the same | one by one |
 //! | `lanes=1` | one by one | the same | the same |
 
+mod ahead;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx512;
 mod scalar;
 
 use super::Kernel;
@@ -19,10 +18,7 @@ use super::layout::{Entry, Spider};
 use crate::engine::kit::{Lookup, in_flight};
 use crate::net::{Family, NextHopId};
 use crate::simd::Simd;
-
-/// Vectors of a group that is prefetched together.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-const VECTORS: usize = 32;
+use crate::simd::lanes::{Lanes, LanesWork};
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family, E: Entry>(
@@ -32,40 +28,58 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
     out: &mut [Option<NextHopId>],
 ) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    if vectors(spider, simd, addrs, out) {
+    if papers(spider, simd, addrs, out) {
         return;
     }
     match spider.kernel {
-        Kernel::Flight4 | Kernel::Ahead => in_flight::run(spider, simd, addrs, out),
+        Kernel::Ahead => {
+            if let Err(Addresses { spider, addrs, out }) =
+                simd.run_lanes(Addresses { spider, addrs, out })
+            {
+                in_flight::run(spider, simd, addrs, out);
+            }
+        }
+        Kernel::Flight4 => in_flight::run(spider, simd, addrs, out),
         _ => spider.lookup_each(simd, addrs, out),
     }
 }
 
-/// Runs the vector kernel if the level has it; returns whether it did.
+/// Runs a kernel of the paper if it and the level use AVX2; returns whether they do.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-fn vectors<F: Family, E: Entry>(
+fn papers<F: Family, E: Entry>(
     spider: &Spider<F, E>,
     simd: Simd,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) -> bool {
-    use crate::simd::Level;
-    match (spider.kernel, simd.level()) {
-        (Kernel::Lanes1, _) | (_, Level::Portable | Level::Scalar) => return false,
-        // SAFETY: `simd` is proof that the CPU supports this level.
-        (Kernel::Ahead, Level::Avx512) => unsafe { avx512::ahead(spider, addrs, out) },
-        // SAFETY: `simd` is proof that the CPU supports this level.
-        (Kernel::Ahead, Level::Avx2) => unsafe { avx2::ahead(spider, addrs, out) },
-        // SAFETY: `simd` is proof of AVX2 at least, which AVX-512 contains.
-        (Kernel::Flight4, _) => unsafe { avx2::fused::<F, E, 4>(spider, addrs, out) },
-        // SAFETY: `simd` is proof of AVX2 at least, which AVX-512 contains.
-        (Kernel::Lanes16, _) => unsafe { avx2::fused::<F, E, 2>(spider, addrs, out) },
-        // SAFETY: `simd` is proof of AVX2 at least, which AVX-512 contains.
-        (Kernel::Lanes8, _) => unsafe { avx2::fused::<F, E, 1>(spider, addrs, out) },
-        // SAFETY: `simd` is proof of AVX2 at least, which AVX-512 contains.
-        (Kernel::Lanes4, _) => unsafe { avx2::some_lanes::<F, E, 4>(spider, addrs, out) },
-        // SAFETY: `simd` is proof of AVX2 at least, which AVX-512 contains.
-        (Kernel::Lanes2, _) => unsafe { avx2::some_lanes::<F, E, 2>(spider, addrs, out) },
+    let Some(l) = crate::simd::lanes::Avx2::new(simd) else { return false };
+    match spider.kernel {
+        Kernel::Lanes1 | Kernel::Ahead => return false,
+        // SAFETY: `l` is proof of AVX2.
+        Kernel::Flight4 => unsafe { avx2::fused::<F, E, 4>(l, spider, addrs, out) },
+        // SAFETY: `l` is proof of AVX2.
+        Kernel::Lanes16 => unsafe { avx2::fused::<F, E, 2>(l, spider, addrs, out) },
+        // SAFETY: `l` is proof of AVX2.
+        Kernel::Lanes8 => unsafe { avx2::fused::<F, E, 1>(l, spider, addrs, out) },
+        // SAFETY: `l` is proof of AVX2.
+        Kernel::Lanes4 => unsafe { avx2::some_lanes::<F, E, 4>(l, spider, addrs, out) },
+        // SAFETY: `l` is proof of AVX2.
+        Kernel::Lanes2 => unsafe { avx2::some_lanes::<F, E, 2>(l, spider, addrs, out) },
     }
     true
+}
+
+struct Addresses<'a, F: Family, E> {
+    spider: &'a Spider<F, E>,
+    addrs: &'a [F::Bits],
+    out: &'a mut [Option<NextHopId>],
+}
+
+impl<F: Family, E: Entry> LanesWork for Addresses<'_, F, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        ahead::lookup_batch(l, self.spider, self.addrs, self.out);
+    }
 }
