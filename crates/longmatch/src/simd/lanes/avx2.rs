@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Book, Lanes};
+use super::Lanes;
 use crate::simd::{Level, Simd, Work, run_avx2};
 
 /// Executes an instruction that the token proves the CPU has.
@@ -203,20 +203,16 @@ impl Lanes for Avx2 {
         unsafe { self.gather::<4>(table.as_ptr().cast(), lane) }
     }
 
-    /// Translates by gathers: AVX2 has no permutation of 256 values.
+    /// Gathers: AVX2 has no permutation of 256 values.
     #[inline(always)]
-    fn translate(self, book: &Book, codes: [__m256i; 2]) -> [__m256i; 2] {
-        [self.values(book, codes[0]), self.values(book, codes[1])]
-    }
-}
-
-impl Avx2 {
-    #[inline(always)]
-    fn values(self, book: &Book, codes: __m256i) -> __m256i {
-        let at = core::ptr::from_ref(book).cast::<u8>();
-        // SAFETY: the codes are below 256, the number of values; `padding` covers the last read of
-        // 4 bytes.
-        let values = unsafe { self.gather::<2>(at, codes) };
-        self.and(values, self.splat(0xffff))
+    fn look_up_u16(self, table: &[u16; 257], [a, b]: [__m256i; 2]) -> [__m256i; 2] {
+        let (at, low) = (table.as_ptr().cast(), self.splat(0xffff));
+        // SAFETY: `self` proves AVX2; indices are below 256, so the 4 bytes at an entry lie in the
+        // table.
+        let a = unsafe { _mm256_i32gather_epi32::<2>(at, a) };
+        // SAFETY: `self` proves AVX2; indices are below 256, so the 4 bytes at an entry lie in the
+        // table.
+        let b = unsafe { _mm256_i32gather_epi32::<2>(at, b) };
+        [self.and(a, low), self.and(b, low)]
     }
 }

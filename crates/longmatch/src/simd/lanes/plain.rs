@@ -4,7 +4,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32};
 
-use super::{Book, Lanes};
+use super::Lanes;
 
 /// The instructions of the architecture alone.
 #[derive(Clone, Copy)]
@@ -246,7 +246,7 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn translate(self, book: &Book, codes: [V; 2]) -> [V; 2] {
-        codes.map(|codes| each(codes, codes, |code, _| book.value(code as u8).into()))
+    fn look_up_u16(self, table: &[u16; 257], indices: [V; 2]) -> [V; 2] {
+        indices.map(|index| each(index, index, |index, _| table[index as usize % 256].into()))
     }
 }

@@ -24,7 +24,7 @@ impl<L: Lanes> Work for Words<L> {
         of.gathers();
         of.records();
         of.addresses();
-        of.codes();
+        of.table_of_256();
         L::COUNT
     }
 }
@@ -198,20 +198,20 @@ impl<L: Lanes> Of<L> {
     }
 
     #[inline(always)]
-    fn codes(&self) {
+    fn table_of_256(&self) {
         let l = self.l;
-        let book = Book::new(core::array::from_fn(|code| (code as u16).wrapping_mul(0x4321) | 1));
-        // All codes: two vectors at a time, the second counting down from 255.
+        let table = core::array::from_fn(|index| (index as u16).wrapping_mul(0x4321) | 1);
+        // All indices: two vectors at a time, the second counting down from 255.
         for first in (0..256).step_by(L::COUNT) {
             let up: Vec<u32> = (first..).take(L::COUNT).collect();
-            let down: Vec<u32> = up.iter().map(|code| 255 - code).collect();
-            // SAFETY: `up` and `down` have one code per lane.
-            let codes = [&up, &down].map(|codes| unsafe { l.load(codes.as_ptr().cast()) });
-            let values = l.translate(&book, codes).map(|values| self.lanes(values));
-            let expected = |codes: &[u32]| -> Vec<u32> {
-                codes.iter().map(|code| book.value(*code as u8).into()).collect()
+            let down: Vec<u32> = up.iter().map(|index| 255 - index).collect();
+            // SAFETY: `up` and `down` have one index per lane.
+            let indices = [&up, &down].map(|indices| unsafe { l.load(indices.as_ptr().cast()) });
+            let entries = l.look_up_u16(&table, indices).map(|entries| self.lanes(entries));
+            let expected = |indices: &[u32]| -> Vec<u32> {
+                indices.iter().map(|index| table[*index as usize].into()).collect()
             };
-            assert_eq!(values, [expected(&up), expected(&down)]);
+            assert_eq!(entries, [expected(&up), expected(&down)]);
         }
     }
 }
