@@ -117,6 +117,15 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn union(self, a: __m256i) -> u32 {
+        let half = proven!(_mm256_extracti128_si256::<1>(a));
+        let a = proven!(_mm_or_si128(_mm256_castsi256_si128(a), half));
+        let a = proven!(_mm_or_si128(a, _mm_shuffle_epi32::<0b1110>(a)));
+        let a = proven!(_mm_or_si128(a, _mm_shuffle_epi32::<0b01>(a)));
+        proven!(_mm_cvtsi128_si32(a)) as u32
+    }
+
+    #[inline(always)]
     fn any(self, mask: __m256i) -> bool {
         proven!(_mm256_movemask_ps(_mm256_castsi256_ps(mask))) != 0
     }

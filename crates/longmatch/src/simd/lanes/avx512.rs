@@ -130,6 +130,11 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn union(self, a: __m512i) -> u32 {
+        proven!(_mm512_reduce_or_epi32(a)) as u32
+    }
+
+    #[inline(always)]
     fn any(self, mask: __mmask16) -> bool {
         mask != 0
     }

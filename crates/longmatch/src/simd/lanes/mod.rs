@@ -73,6 +73,8 @@ pub(crate) trait Lanes: Copy {
     fn equal(self, a: Self::V, b: Self::V) -> Self::M;
     /// The lanes chosen by both masks.
     fn both(self, a: Self::M, b: Self::M) -> Self::M;
+    /// The bits set in any lane.
+    fn union(self, a: Self::V) -> u32;
     /// Whether any lane is chosen.
     fn any(self, mask: Self::M) -> bool;
     /// `yes` in the chosen lanes, `no` in the others.

@@ -123,12 +123,17 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn any(self, mask: V) -> bool {
+    fn union(self, a: V) -> u32 {
         let mut all = 0;
-        for lane in mask {
+        for lane in a {
             all |= lane;
         }
-        all != 0
+        all
+    }
+
+    #[inline(always)]
+    fn any(self, mask: V) -> bool {
+        self.union(mask) != 0
     }
 
     #[inline(always)]

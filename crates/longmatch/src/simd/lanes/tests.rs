@@ -119,6 +119,12 @@ impl<L: Lanes> Of<L> {
             self.chooses(l.less(l.splat(middle), a), |n| (middle as i32) < n as i32);
             self.chooses(l.equal(a, l.splat(middle)), |n| n == middle);
         }
+        assert_eq!(l.union(a), self.numbers.iter().fold(0, |all, n| all | n));
+        for lane in 0..L::COUNT {
+            let one: Vec<u32> = (0..L::COUNT).map(|i| if i == lane { B } else { 2 }).collect();
+            // SAFETY: `one` has one number per lane.
+            assert_eq!(l.union(unsafe { l.load(one.as_ptr().cast()) }), B | 2);
+        }
         let odd = l.with_bit(a, 0);
         self.chooses(l.both(odd, l.negative(a)), |n| n & 1 == 1 && n >> 31 == 1);
     }

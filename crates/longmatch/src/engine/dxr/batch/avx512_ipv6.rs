@@ -8,8 +8,9 @@ use core::arch::x86_64::*;
 
 use super::super::direct::{DirectView, Tables};
 use super::super::layout::{Format, View};
-use super::scalar;
+use super::GroupKernel;
 use crate::net::NextHopId;
+use crate::simd::lanes::Avx512;
 
 /// Lanes of a vector.
 const LANES: usize = 8;
@@ -18,19 +19,20 @@ const VECTORS: usize = 4;
 /// Addresses in a group.
 const GROUP: usize = LANES * VECTORS;
 
-#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-pub(super) fn lookup_batch<E: Format<Word = u128>, V: DirectView>(
-    dxr: View<'_, E, V>,
-    addrs: &[u128],
-    out: &mut [Option<NextHopId>],
-) {
-    let (groups, rest) = addrs.as_chunks::<GROUP>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
-    for (keys, out) in groups.iter().zip(out_groups) {
-        group(dxr, keys, out);
+/// The kernel, with the proof that the CPU has its instructions.
+pub(super) struct Gather128(pub Avx512);
+
+impl<E: Format<Word = u128>, V: DirectView> GroupKernel<E, V, GROUP> for Gather128 {
+    #[inline(always)]
+    fn group(
+        &self,
+        dxr: View<'_, E, V>,
+        keys: &[u128; GROUP],
+        out: &mut [Option<NextHopId>; GROUP],
+    ) {
+        // SAFETY: `self` contains the proof that the CPU has AVX-512.
+        unsafe { group(dxr, keys, out) };
     }
-    scalar::in_flight(dxr, rest, out_rest);
 }
 
 /// 128-bit numbers, as separate upper and lower halves.

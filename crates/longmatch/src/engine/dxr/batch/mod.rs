@@ -2,9 +2,9 @@
 //!
 //! | kernel | | |
 //! |---|---|---|
-//! | `avx512` | IPv4 | gathers for the direct table and the searches, or `line` |
-//! | `avx2` | IPv4 | the same without `line` |
-//! | `avx512_ipv6` | IPv6 | binary searches in the lanes |
+//! | `line` | IPv4, AVX-512 | by group of addresses: `gather`, or one address at a time |
+//! | `gather` | IPv4, AVX2 | gathers for the direct table and the searches |
+//! | `avx512_ipv6` | IPv6, AVX-512 | the same |
 //! | `scalar` | | several binary searches in flight |
 //!
 //! `batch=gather` and `batch=line` force one of the two, `batch=flight` forces `scalar`; where the
@@ -12,22 +12,23 @@
 //! address at a time, as in the papers.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx2;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx512;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512_ipv6;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod gather;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod line;
 mod scalar;
 
+use self::scalar::InFlight;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use self::{avx512_ipv6::Gather128, gather::Gather, line::Line};
 use super::Batch;
 use super::direct::DirectView;
 use super::layout::{Format, Long, Original, View, Wide, Xl};
 use super::lookup;
 use crate::net::NextHopId;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use crate::simd::Level;
+use crate::simd::lanes::{Avx2, Avx512, Lanes};
 use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which has the same length.
@@ -38,42 +39,52 @@ pub(super) fn lookup_batch<E: Format, V: DirectView>(
     out: &mut [Option<NextHopId>],
 ) {
     if dxr.batch == Batch::Each {
-        simd.run(Each { dxr, addrs, out });
+        simd.run(Groups { kernel: Each, dxr, addrs, out });
     } else if !E::vectors(dxr, simd, addrs, out) {
-        simd.run(InFlight { dxr, addrs, out });
+        simd.run(Groups { kernel: InFlight, dxr, addrs, out });
     }
 }
 
-/// One address at a time.
-struct Each<'a, E: Format, V: DirectView> {
+/// A kernel that answers groups of `N` addresses.
+trait GroupKernel<E: Format, V: DirectView, const N: usize> {
+    /// Answers a group.
+    fn group(&self, dxr: View<'_, E, V>, keys: &[E::Word; N], out: &mut [Option<NextHopId>; N]);
+}
+
+/// A batch for a kernel: whole groups, then the rest one address at a time.
+struct Groups<'a, K, E: Format, V: DirectView, const N: usize> {
+    kernel: K,
     dxr: View<'a, E, V>,
     addrs: &'a [E::Word],
     out: &'a mut [Option<NextHopId>],
 }
 
-impl<E: Format, V: DirectView> Work for Each<'_, E, V> {
+impl<K: GroupKernel<E, V, N>, E: Format, V: DirectView, const N: usize> Work
+    for Groups<'_, K, E, V, N>
+{
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        for (key, out) in self.addrs.iter().zip(self.out) {
-            *out = lookup::lookup(self.dxr, *key);
+        let Self { kernel, dxr, addrs, out } = self;
+        let (groups, rest) = addrs.as_chunks::<N>();
+        let (out_groups, out_rest) = out.as_chunks_mut::<N>();
+        for (keys, out) in groups.iter().zip(out_groups) {
+            kernel.group(dxr, keys, out);
+        }
+        for (key, out) in rest.iter().zip(out_rest) {
+            *out = lookup::lookup(dxr, *key);
         }
     }
 }
 
-struct InFlight<'a, E: Format, V: DirectView> {
-    dxr: View<'a, E, V>,
-    addrs: &'a [E::Word],
-    out: &'a mut [Option<NextHopId>],
-}
+/// One address at a time.
+struct Each;
 
-impl<E: Format, V: DirectView> Work for InFlight<'_, E, V> {
-    type Output = ();
-
+impl<E: Format, V: DirectView> GroupKernel<E, V, 1> for Each {
     #[inline(always)]
-    fn run(self) {
-        scalar::in_flight(self.dxr, self.addrs, self.out);
+    fn group(&self, dxr: View<'_, E, V>, keys: &[E::Word; 1], out: &mut [Option<NextHopId>; 1]) {
+        out[0] = lookup::lookup(dxr, keys[0]);
     }
 }
 
@@ -119,16 +130,18 @@ fn ipv4<E: Format<Word = u32>, V: DirectView>(
     addrs: &[u32],
     out: &mut [Option<NextHopId>],
 ) -> bool {
-    match (simd.level(), dxr.batch) {
-        (Level::Avx512, Batch::Auto | Batch::Gather | Batch::Line) => {
-            // SAFETY: `simd` is proof that the CPU supports this level.
-            unsafe { avx512::lookup_batch(dxr, addrs, out) };
-        }
-        (Level::Avx2, Batch::Auto | Batch::Gather) => {
-            // SAFETY: `simd` is proof that the CPU supports this level.
-            unsafe { avx2::lookup_batch(dxr, addrs, out) };
-        }
-        _ => return false,
+    let gathers = matches!(dxr.batch, Batch::Auto | Batch::Gather);
+    if let Some(lanes) = Avx512::new(simd)
+        && (gathers || dxr.batch == Batch::Line)
+    {
+        lanes.run(Groups { kernel: Line(lanes), dxr, addrs, out });
+    } else if let Some(lanes) = Avx2::new(simd)
+        && gathers
+    {
+        let kernel = Gather(lanes);
+        lanes.run(Groups::<_, _, _, { gather::VECTORS * Avx2::COUNT }> { kernel, dxr, addrs, out });
+    } else {
+        return false;
     }
     true
 }
@@ -140,14 +153,12 @@ fn ipv6<E: Format<Word = u128>, V: DirectView>(
     addrs: &[u128],
     out: &mut [Option<NextHopId>],
 ) -> bool {
-    match (simd.level(), dxr.batch) {
-        (Level::Avx512, Batch::Auto | Batch::Gather) => {
-            // SAFETY: `simd` is proof that the CPU supports this level.
-            unsafe { avx512_ipv6::lookup_batch(dxr, addrs, out) };
-            true
-        }
-        _ => false,
+    let Some(lanes) = Avx512::new(simd) else { return false };
+    let gathers = matches!(dxr.batch, Batch::Auto | Batch::Gather);
+    if gathers {
+        lanes.run(Groups { kernel: Gather128(lanes), dxr, addrs, out });
     }
+    gathers
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]

@@ -7,25 +7,25 @@
 use super::super::direct::DirectView;
 use super::super::layout::{Chunk, Format, View, Word};
 use super::super::lookup::{self, Ranges};
+use super::GroupKernel;
 use crate::net::NextHopId;
 
 /// Addresses in a group. A power of two: masking positions with it proves to the compiler that they
 /// are in range.
 const GROUP: usize = 64;
 
-#[inline(always)]
-pub(super) fn in_flight<E: Format, V: DirectView>(
-    dxr: View<'_, E, V>,
-    addrs: &[E::Word],
-    out: &mut [Option<NextHopId>],
-) {
-    let (groups, rest) = addrs.as_chunks::<GROUP>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
-    for (keys, out) in groups.iter().zip(out_groups) {
+/// The kernel.
+pub(super) struct InFlight;
+
+impl<E: Format, V: DirectView> GroupKernel<E, V, GROUP> for InFlight {
+    #[inline(always)]
+    fn group(
+        &self,
+        dxr: View<'_, E, V>,
+        keys: &[E::Word; GROUP],
+        out: &mut [Option<NextHopId>; GROUP],
+    ) {
         group(dxr, keys, out);
-    }
-    for (key, out) in rest.iter().zip(out_rest) {
-        *out = lookup::lookup(dxr, *key);
     }
 }
 
