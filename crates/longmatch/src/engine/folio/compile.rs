@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 use core::ops::Range;
 use core::sync::atomic::Ordering::Relaxed;
 
+use super::book::Book;
 use super::layout::{Code, Entry, Extent, Fixed, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT};
 use super::plan::{Constraints, Plan, RootForm};
 use super::root::{Regions, Root, RootLayout, fill};
@@ -17,7 +18,6 @@ use super::{Config, NAME};
 use crate::engine::kit::CompileError;
 use crate::mem::Frozen;
 use crate::net::{Bits, Family};
-use crate::simd::lanes::Book;
 
 /// Codes for next hops: the inverse of the codebook.
 pub(super) struct Codes {

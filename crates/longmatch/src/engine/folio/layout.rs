@@ -6,11 +6,11 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::AtomicUsize;
 
+use super::book::Book;
 use super::root::Root;
 use super::store::Store;
 use crate::mem::{FrozenMemory, Items, Memory, Readable};
 use crate::net::Family;
-use crate::simd::lanes::Book;
 
 /// A slot of the root or of a branch page. Zero is an answer: no route.
 ///

@@ -3,6 +3,7 @@
 //! See the README beside this file.
 
 mod batch;
+mod book;
 mod check;
 mod compile;
 mod cost;

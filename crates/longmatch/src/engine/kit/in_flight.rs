@@ -61,10 +61,11 @@ pub(crate) fn run_each<S: InGroups<GROUP>, const GROUP: usize>(
     simd.run(OneByOne { structure, addrs, out });
 }
 
-struct InFlight<'a, S: InGroups<GROUP>, const GROUP: usize> {
-    structure: S,
-    addrs: &'a [S::Addr],
-    out: &'a mut [Option<NextHopId>],
+/// [`in_groups`] as work for a level. `out` is as long as `addrs`.
+pub(crate) struct InFlight<'a, S: InGroups<GROUP>, const GROUP: usize> {
+    pub structure: S,
+    pub addrs: &'a [S::Addr],
+    pub out: &'a mut [Option<NextHopId>],
 }
 
 impl<S: InGroups<GROUP>, const GROUP: usize> Work for InFlight<'_, S, GROUP> {

@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Book, Lanes};
+use super::Lanes;
 use crate::simd::{Level, Simd, Work, run_avx2};
 
 /// Executes an instruction that the token proves the CPU has.
@@ -127,6 +127,15 @@ unsafe impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn union(self, a: __m256i) -> u32 {
+        let half = proven!(_mm256_extracti128_si256::<1>(a));
+        let a = proven!(_mm_or_si128(_mm256_castsi256_si128(a), half));
+        let a = proven!(_mm_or_si128(a, _mm_shuffle_epi32::<0b1110>(a)));
+        let a = proven!(_mm_or_si128(a, _mm_shuffle_epi32::<0b01>(a)));
+        proven!(_mm_cvtsi128_si32(a)) as u32
+    }
+
+    #[inline(always)]
     fn any(self, mask: __m256i) -> bool {
         proven!(_mm256_movemask_ps(_mm256_castsi256_ps(mask))) != 0
     }
@@ -230,10 +239,17 @@ unsafe impl Lanes for Avx2 {
         unsafe { self.gather::<4>(table.as_ptr().cast(), lane) }
     }
 
-    /// Translates by gathers: AVX2 has no permutation of 256 values.
+    /// Gathers: AVX2 has no permutation of 256 values.
     #[inline(always)]
-    fn translate(self, book: &Book, codes: [__m256i; 2]) -> [__m256i; 2] {
-        [self.values(book, codes[0]), self.values(book, codes[1])]
+    fn look_up_u16(self, table: &[u16; 257], [a, b]: [__m256i; 2]) -> [__m256i; 2] {
+        let (at, low) = (table.as_ptr().cast(), self.splat(0xffff));
+        // SAFETY: `self` proves AVX2; indices are below 256, so the 4 bytes at an entry lie in the
+        // table.
+        let a = unsafe { _mm256_i32gather_epi32::<2>(at, a) };
+        // SAFETY: `self` proves AVX2; indices are below 256, so the 4 bytes at an entry lie in the
+        // table.
+        let b = unsafe { _mm256_i32gather_epi32::<2>(at, b) };
+        [self.and(a, low), self.and(b, low)]
     }
 }
 
@@ -245,14 +261,5 @@ impl Avx2 {
         let even = proven!(_mm256_castps_si256(_mm256_shuffle_ps::<0x88>(a, b)));
         let odd = proven!(_mm256_castps_si256(_mm256_shuffle_ps::<0xdd>(a, b)));
         [even, odd]
-    }
-
-    #[inline(always)]
-    fn values(self, book: &Book, codes: __m256i) -> __m256i {
-        let at = core::ptr::from_ref(book).cast::<u8>();
-        // SAFETY: the codes are below 256, the number of values; `padding` covers the last read of
-        // 4 bytes.
-        let values = unsafe { self.gather::<2>(at, codes) };
-        self.and(values, self.splat(0xffff))
     }
 }

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Book, Lanes};
+use super::Lanes;
 use crate::simd::{Level, Simd, Work, run_avx512};
 
 /// Executes an instruction that the token proves the CPU has.
@@ -31,15 +31,16 @@ impl Avx512 {
 }
 
 impl Avx512 {
-    /// The values of codes in quarter `Q` of the book, selected by their low 6 bits.
+    /// The entries of quarter `Q` of the table's first 256, selected by the low 6 bits of 16-bit
+    /// indices.
     #[inline(always)]
-    fn quarter<const Q: usize>(self, book: &Book, codes: __m512i) -> __m512i {
-        let at = book.values.as_ptr().wrapping_add(64 * Q).cast();
-        // SAFETY: a quarter is 64 values of the book, two vectors; this is the first.
+    fn quarter<const Q: usize>(self, table: &[u16; 257], indices: __m512i) -> __m512i {
+        let at = table.as_ptr().wrapping_add(64 * Q).cast();
+        // SAFETY: a quarter is 64 entries of the table, two vectors; this is the first.
         let low = unsafe { self.load(at) };
-        // SAFETY: the second vector of the quarter's 64 values.
+        // SAFETY: the second vector of the quarter's 64 entries.
         let high = unsafe { self.load(at.wrapping_add(64)) };
-        proven!(_mm512_permutex2var_epi16(low, codes, high))
+        proven!(_mm512_permutex2var_epi16(low, indices, high))
     }
 }
 
@@ -136,6 +137,11 @@ unsafe impl Lanes for Avx512 {
     #[inline(always)]
     fn both(self, a: __mmask16, b: __mmask16) -> __mmask16 {
         a & b
+    }
+
+    #[inline(always)]
+    fn union(self, a: __m512i) -> u32 {
+        proven!(_mm512_reduce_or_epi32(a)) as u32
     }
 
     #[inline(always)]
@@ -246,20 +252,20 @@ unsafe impl Lanes for Avx512 {
         proven!(_mm512_permutex2var_epi32(low, lane, high))
     }
 
-    /// Packs the codes of both vectors into 32 lanes of 16 bits.
+    /// Packs the indices of both vectors into 32 lanes of 16 bits.
     ///
     /// A permutation of two registers looks up 6 bits, so four of them and three blends look up 8.
     #[inline(always)]
-    fn translate(self, book: &Book, [a, b]: [__m512i; 2]) -> [__m512i; 2] {
-        let codes = self.or(a, proven!(_mm512_slli_epi32::<16>(b)));
-        let upper = proven!(_mm512_test_epi16_mask(codes, _mm512_set1_epi16(64)));
-        let half = proven!(_mm512_test_epi16_mask(codes, _mm512_set1_epi16(128)));
-        let [a, b] = [self.quarter::<0>(book, codes), self.quarter::<1>(book, codes)];
+    fn look_up_u16(self, table: &[u16; 257], [a, b]: [__m512i; 2]) -> [__m512i; 2] {
+        let indices = self.or(a, proven!(_mm512_slli_epi32::<16>(b)));
+        let upper = proven!(_mm512_test_epi16_mask(indices, _mm512_set1_epi16(64)));
+        let half = proven!(_mm512_test_epi16_mask(indices, _mm512_set1_epi16(128)));
+        let [a, b] = [self.quarter::<0>(table, indices), self.quarter::<1>(table, indices)];
         let low = proven!(_mm512_mask_blend_epi16(upper, a, b));
-        let [a, b] = [self.quarter::<2>(book, codes), self.quarter::<3>(book, codes)];
+        let [a, b] = [self.quarter::<2>(table, indices), self.quarter::<3>(table, indices)];
         let high = proven!(_mm512_mask_blend_epi16(upper, a, b));
-        let values = proven!(_mm512_mask_blend_epi16(half, low, high));
-        let second = proven!(_mm512_srli_epi32::<16>(values));
-        [self.and(values, self.splat(0xffff)), second]
+        let entries = proven!(_mm512_mask_blend_epi16(half, low, high));
+        let second = proven!(_mm512_srli_epi32::<16>(entries));
+        [self.and(entries, self.splat(0xffff)), second]
     }
 }

@@ -31,29 +31,6 @@ use super::Simd;
 use super::Work;
 use crate::net::{Family, NextHopId};
 
-/// A translation of 8-bit codes to 16-bit values.
-///
-/// Two bytes of padding follow, because a 32-bit read at the last value reaches them.
-#[repr(C, align(64))]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Book {
-    values: [u16; 256],
-    padding: u16,
-}
-
-impl Book {
-    /// Makes a book; codes without a value translate to 0.
-    pub fn new(values: [u16; 256]) -> Self {
-        Self { values, padding: 0 }
-    }
-
-    /// The value of a code.
-    #[inline(always)]
-    pub fn value(&self, code: u8) -> u16 {
-        self.values[usize::from(code)]
-    }
-}
-
 /// Vectors of [`Lanes::COUNT`] lanes of 32 bits.
 ///
 /// # Safety
@@ -101,6 +78,8 @@ pub unsafe trait Lanes: Copy {
     fn equal(self, a: Self::V, b: Self::V) -> Self::M;
     /// The lanes chosen by both masks.
     fn both(self, a: Self::M, b: Self::M) -> Self::M;
+    /// The bits set in any lane.
+    fn union(self, a: Self::V) -> u32;
     /// Whether any lane is chosen.
     fn any(self, mask: Self::M) -> bool;
     /// Whether all lanes are 0.
@@ -214,8 +193,11 @@ pub unsafe trait Lanes: Copy {
     /// The table's entry at the low five bits of each lane; lanes are below 32.
     fn look_up(self, table: &[u32; 32], lane: Self::V) -> Self::V;
 
-    /// Translates codes, all below 256, to their values.
-    fn translate(self, book: &Book, codes: [Self::V; 2]) -> [Self::V; 2];
+    /// The table's entries at two vectors of indices, all below 256.
+    ///
+    /// The last element of the table is padding, which a 32-bit read at the entry before it
+    /// reaches.
+    fn look_up_u16(self, table: &[u16; 257], indices: [Self::V; 2]) -> [Self::V; 2];
 
     /// Word `w` of [`Lanes::COUNT`] addresses, in their order.
     ///

@@ -4,7 +4,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32};
 
-use super::{Book, Lanes};
+use super::Lanes;
 
 /// The instructions of the architecture alone.
 #[derive(Clone, Copy)]
@@ -129,12 +129,17 @@ unsafe impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn any(self, mask: V) -> bool {
+    fn union(self, a: V) -> u32 {
         let mut all = 0;
-        for lane in mask {
+        for lane in a {
             all |= lane;
         }
-        all != 0
+        all
+    }
+
+    #[inline(always)]
+    fn any(self, mask: V) -> bool {
+        self.union(mask) != 0
     }
 
     #[inline(always)]
@@ -264,7 +269,7 @@ unsafe impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn translate(self, book: &Book, codes: [V; 2]) -> [V; 2] {
-        codes.map(|codes| each(codes, codes, |code, _| book.value(code as u8).into()))
+    fn look_up_u16(self, table: &[u16; 257], indices: [V; 2]) -> [V; 2] {
+        indices.map(|index| each(index, index, |index, _| table[index as usize % 256].into()))
     }
 }

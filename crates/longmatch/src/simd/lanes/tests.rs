@@ -24,7 +24,7 @@ impl<L: Lanes> Work for Words<L> {
         of.gathers();
         of.records();
         of.addresses();
-        of.codes();
+        of.table_of_256();
         L::COUNT
     }
 }
@@ -132,6 +132,12 @@ impl<L: Lanes> Of<L> {
             let chosen = l.equal(a, l.splat(lane));
             assert!(!l.is_zero(l.select(chosen, l.splat(bit), l.splat(0))), "{lane}, {bit}");
         }
+        assert_eq!(l.union(a), self.numbers.iter().fold(0, |all, n| all | n));
+        for lane in 0..L::COUNT {
+            let one: Vec<u32> = (0..L::COUNT).map(|i| if i == lane { B } else { 2 }).collect();
+            // SAFETY: `one` has one number per lane.
+            assert_eq!(l.union(unsafe { l.load(one.as_ptr().cast()) }), B | 2);
+        }
         let odd = l.with_bit(a, 0);
         self.chooses(l.both(odd, l.negative(a)), |n| n & 1 == 1 && n >> 31 == 1);
     }
@@ -216,20 +222,20 @@ impl<L: Lanes> Of<L> {
     }
 
     #[inline(always)]
-    fn codes(&self) {
+    fn table_of_256(&self) {
         let l = self.l;
-        let book = Book::new(core::array::from_fn(|code| (code as u16).wrapping_mul(0x4321) | 1));
-        // All codes: two vectors at a time, the second counting down from 255.
+        let table = core::array::from_fn(|index| (index as u16).wrapping_mul(0x4321) | 1);
+        // All indices: two vectors at a time, the second counting down from 255.
         for first in (0..256).step_by(L::COUNT) {
             let up: Vec<u32> = (first..).take(L::COUNT).collect();
-            let down: Vec<u32> = up.iter().map(|code| 255 - code).collect();
-            // SAFETY: `up` and `down` have one code per lane.
-            let codes = [&up, &down].map(|codes| unsafe { l.load(codes.as_ptr().cast()) });
-            let values = l.translate(&book, codes).map(|values| self.lanes(values));
-            let expected = |codes: &[u32]| -> Vec<u32> {
-                codes.iter().map(|code| book.value(*code as u8).into()).collect()
+            let down: Vec<u32> = up.iter().map(|index| 255 - index).collect();
+            // SAFETY: `up` and `down` have one index per lane.
+            let indices = [&up, &down].map(|indices| unsafe { l.load(indices.as_ptr().cast()) });
+            let entries = l.look_up_u16(&table, indices).map(|entries| self.lanes(entries));
+            let expected = |indices: &[u32]| -> Vec<u32> {
+                indices.iter().map(|index| table[*index as usize].into()).collect()
             };
-            assert_eq!(values, [expected(&up), expected(&down)]);
+            assert_eq!(entries, [expected(&up), expected(&down)]);
         }
     }
 }

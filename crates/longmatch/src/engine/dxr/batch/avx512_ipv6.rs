@@ -8,8 +8,10 @@ use core::arch::x86_64::*;
 
 use super::super::direct::{DirectView, Tables};
 use super::super::layout::{Format, View};
-use crate::engine::kit::in_flight::in_groups;
+use super::super::lookup;
+use crate::engine::kit::in_flight::InGroups;
 use crate::net::NextHopId;
+use crate::simd::lanes::Avx512;
 
 /// Lanes of a vector.
 const LANES: usize = 8;
@@ -18,19 +20,23 @@ const VECTORS: usize = 4;
 /// Addresses in a group.
 const GROUP: usize = LANES * VECTORS;
 
-#[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-pub(super) fn lookup_batch<E: Format<Word = u128>, V: DirectView>(
-    dxr: View<'_, E, V>,
-    addrs: &[u128],
-    out: &mut [Option<NextHopId>],
-) {
-    let (groups, rest) = addrs.as_chunks::<GROUP>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<GROUP>();
-    for (keys, out) in groups.iter().zip(out_groups) {
-        group(dxr, keys, out);
+/// A table for this kernel, with the proof that the CPU has its instructions.
+#[derive(Clone, Copy)]
+pub(super) struct Gather128<'a, E: Format, V: DirectView>(pub Avx512, pub View<'a, E, V>);
+
+impl<E: Format<Word = u128>, V: DirectView> InGroups<GROUP> for Gather128<'_, E, V> {
+    type Addr = u128;
+
+    #[inline(always)]
+    fn one(self, key: u128) -> Option<NextHopId> {
+        lookup::lookup(self.1, key)
     }
-    in_groups(dxr, rest, out_rest);
+
+    #[inline(always)]
+    fn group(self, keys: &[u128; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
+        // SAFETY: `self` contains the proof that the CPU has AVX-512.
+        unsafe { group(self.1, keys, out) };
+    }
 }
 
 /// 128-bit numbers, as separate upper and lower halves.

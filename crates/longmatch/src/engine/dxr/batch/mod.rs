@@ -2,9 +2,9 @@
 //!
 //! | kernel | | |
 //! |---|---|---|
-//! | `avx512` | IPv4 | gathers for the direct table and the searches, or `line` |
-//! | `avx2` | IPv4 | the same without `line` |
-//! | `avx512_ipv6` | IPv6 | binary searches in the lanes |
+//! | `line` | IPv4, AVX-512 | by group of addresses: `gather`, or one address at a time |
+//! | `gather` | IPv4, AVX2 | gathers for the direct table and the searches |
+//! | `avx512_ipv6` | IPv6, AVX-512 | the same |
 //! | `scalar` | | several binary searches in flight |
 //!
 //! `batch=gather` and `batch=line` force one of the two, `batch=flight` forces `scalar`; where the
@@ -12,23 +12,25 @@
 //! address at a time, as in the papers.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx2;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod avx512;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512_ipv6;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod gather;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod line;
 mod scalar;
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use self::{avx512_ipv6::Gather128, gather::Gather, line::Line};
 use super::Batch;
 use super::direct::DirectView;
 use super::layout::{Format, Long, Original, View, Wide, Xl};
 use crate::engine::kit::in_flight;
-use crate::net::NextHopId;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use crate::simd::Level;
+use crate::engine::kit::in_flight::InFlight;
+use crate::net::NextHopId;
 use crate::simd::Simd;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use crate::simd::lanes::{Avx2, Avx512, Lanes};
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<E: Format, V: DirectView>(
@@ -86,16 +88,18 @@ fn ipv4<E: Format<Word = u32>, V: DirectView>(
     addrs: &[u32],
     out: &mut [Option<NextHopId>],
 ) -> bool {
-    match (simd.level(), dxr.batch) {
-        (Level::Avx512, Batch::Auto | Batch::Gather | Batch::Line) => {
-            // SAFETY: `simd` is proof that the CPU supports this level.
-            unsafe { avx512::lookup_batch(dxr, addrs, out) };
-        }
-        (Level::Avx2, Batch::Auto | Batch::Gather) => {
-            // SAFETY: `simd` is proof that the CPU supports this level.
-            unsafe { avx2::lookup_batch(dxr, addrs, out) };
-        }
-        _ => return false,
+    let gathers = matches!(dxr.batch, Batch::Auto | Batch::Gather);
+    if let Some(lanes) = Avx512::new(simd)
+        && (gathers || dxr.batch == Batch::Line)
+    {
+        lanes.run(InFlight { structure: Line(lanes, dxr), addrs, out });
+    } else if let Some(lanes) = Avx2::new(simd)
+        && gathers
+    {
+        const GROUP: usize = gather::VECTORS * Avx2::COUNT;
+        lanes.run(InFlight::<_, GROUP> { structure: Gather(lanes, dxr), addrs, out });
+    } else {
+        return false;
     }
     true
 }
@@ -107,14 +111,12 @@ fn ipv6<E: Format<Word = u128>, V: DirectView>(
     addrs: &[u128],
     out: &mut [Option<NextHopId>],
 ) -> bool {
-    match (simd.level(), dxr.batch) {
-        (Level::Avx512, Batch::Auto | Batch::Gather) => {
-            // SAFETY: `simd` is proof that the CPU supports this level.
-            unsafe { avx512_ipv6::lookup_batch(dxr, addrs, out) };
-            true
-        }
-        _ => false,
+    let Some(lanes) = Avx512::new(simd) else { return false };
+    let gathers = matches!(dxr.batch, Batch::Auto | Batch::Gather);
+    if gathers {
+        lanes.run(InFlight { structure: Gather128(lanes, dxr), addrs, out });
     }
+    gathers
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]

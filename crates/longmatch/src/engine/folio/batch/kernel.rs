@@ -362,7 +362,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> Kernel<'a, L, F, C, LAY
             while v < N {
                 let w = (v + 1).min(N - 1);
                 let codes = [l.and(entry[v], l.splat(C::MASK)), l.and(entry[w], l.splat(C::MASK))];
-                let [a, b] = l.translate(&self.folio.book, codes);
+                let [a, b] = l.look_up_u16(self.folio.book.table(), codes);
                 let [from_a, from_b] = [self.is_code(entry[v]), self.is_code(entry[w])];
                 entry[w] = l.select(from_b, b, entry[w]);
                 entry[v] = l.select(from_a, a, entry[v]);

@@ -1,9 +1,9 @@
 //! `check` detects damage, for the right reason, and before a read leaves an array.
 
+use super::super::book::Book;
 use super::super::layout::{BRANCH, PAGE, PLACE_UNIT};
 use super::*;
 use crate::mem::{Frozen, Plain};
-use crate::simd::lanes::Book;
 
 /// Pages of codes of two grains, branch pages, shared pages and unused pieces.
 const ROUTES: [(&str, u32); 11] = [
