@@ -104,7 +104,7 @@ impl<N: Node, L: Leaf> Place<N, L> for Places<N, L> {
 
 /// A word that is replaced while readers use it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Word {
+enum Link {
     Direct(u32),
     /// `base0` of the node of an index.
     Base0(u32),
@@ -146,7 +146,7 @@ pub(super) struct Patcher<F: Family, N: Node, L: Leaf> {
     /// Changes of the slots of the visited nodes. A stack, as nodes nest.
     changes: Vec<(u8, Change<N>)>,
     /// Words to replace once everything is built.
-    pending: BTreeMap<Word, u32>,
+    pending: BTreeMap<Link, u32>,
     /// Items that are no longer needed once the words are replaced.
     retired: Vec<Items>,
     retire_list: RetireList<Items>,
@@ -184,7 +184,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
     }
 
     /// Returns the pending value of a word, or its current one.
-    fn word(&self, word: Word, now: impl FnOnce() -> u32) -> u32 {
+    fn word(&self, word: Link, now: impl FnOnce() -> u32) -> u32 {
         match self.pending.is_empty() {
             true => now(),
             false => self.pending.get(&word).copied().unwrap_or_else(now),
@@ -194,13 +194,13 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
     /// Returns a node with its pending bases.
     fn node(&self, index: u32) -> N {
         let node = self.compiler.place.nodes[index as usize];
-        let base0 = self.word(Word::Base0(index), || node.base0());
-        let base1 = self.word(Word::Base1(index), || node.base1());
+        let base0 = self.word(Link::Base0(index), || node.base0());
+        let base1 = self.word(Link::Base1(index), || node.base1());
         N::new(node.vector(), node.stored_leaves(), base0, base1)
     }
 
     fn entry(&self, index: u32) -> Content {
-        let entry = self.word(Word::Direct(index), || self.direct[index as usize]);
+        let entry = self.word(Link::Direct(index), || self.direct[index as usize]);
         match entry & DIRECT_LEAF {
             0 => Content::Node(entry),
             _ => Content::Leaf(entry & !DIRECT_LEAF),
@@ -224,7 +224,7 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
             if let Content::Node(start) = before {
                 self.retired.push(Items::Nodes(Run { start, count: 1 }));
             }
-            self.pending.insert(Word::Direct(index), entry);
+            self.pending.insert(Link::Direct(index), entry);
         }
     }
 
@@ -307,10 +307,10 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
             return Change::Node(after);
         }
         if base0 != node.base0() {
-            self.pending.insert(Word::Base0(index), base0);
+            self.pending.insert(Link::Base0(index), base0);
         }
         if base1 != node.base1() {
-            self.pending.insert(Word::Base1(index), base1);
+            self.pending.insert(Link::Base1(index), base1);
         }
         Change::Nothing
     }
@@ -401,14 +401,14 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
         let nodes = &mut self.compiler.place.nodes;
         for (word, value) in take(&mut self.pending) {
             match word {
-                Word::Direct(index) => {
+                Link::Direct(index) => {
                     self.direct.publish(index as usize, value);
                     entries += 1;
                 }
-                Word::Base0(index) => {
+                Link::Base0(index) => {
                     nodes.publish_word(index as usize, N::BASE0, value);
                 }
-                Word::Base1(index) => {
+                Link::Base1(index) => {
                     nodes.publish_word(index as usize, N::BASE1, value);
                 }
             }

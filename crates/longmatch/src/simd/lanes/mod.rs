@@ -1,6 +1,6 @@
 //! Operations on vectors of 32-bit lanes, so that a kernel is written once for all levels.
 //!
-//! A token ([`Plain`], [`Avx2`], [`Avx512`]) is made from a [`crate::simd::Simd`], so it proves
+//! A token ([`Portable`], [`Avx2`], [`Avx512`]) is made from a [`crate::simd::Simd`], so it proves
 //! that the CPU has its instructions, and its arithmetic is safe to call. Every method must be
 //! inlined into code compiled for the level (inside [`crate::simd::Simd::run`]): otherwise each
 //! instruction becomes a call. A kernel that needs vector instructions or has a scalar alternative
@@ -9,14 +9,14 @@
 //! Vector gathers are machine loads outside the language's memory model. In a live table a gather
 //! may read an aligned word while one store replaces it; it gets the old word or the new one. It
 //! may also read bytes beside its item while they are written; its caller masks these bytes off.
-//! The scalar gathers of [`Plain`] are atomic loads of aligned words and codes, and read no other
+//! The scalar gathers of [`Portable`] are atomic loads of aligned words and codes, and read no other
 //! bytes.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512;
-mod plain;
+mod portable;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +24,7 @@ mod tests;
 pub(crate) use avx2::Avx2;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) use avx512::Avx512;
-pub(crate) use plain::Plain;
+pub(crate) use portable::Portable;
 
 use super::Simd;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

@@ -18,7 +18,7 @@ use super::layout::{Code, View};
 use super::lookup;
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::net::{Family, NextHopId};
-use crate::simd::lanes::{Lanes, Plain};
+use crate::simd::lanes::{Lanes, Portable};
 use crate::simd::{Simd, Work};
 
 /// Answers `keys` into `out`, which has the same length.
@@ -46,12 +46,14 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
             return lanes.run(Groups::<_, F, C, 6> { lanes, folio, layout, from, out });
         }
     }
-    match out.len() < Plain::COUNT {
+    match out.len() < Portable::COUNT {
         true => simd.run_scalar(Few { folio, keys: &keys, out }),
         false if const { F::WIDTH == 32 } => {
-            simd.run_scalar(Groups::<_, F, C, 2> { lanes: Plain, folio, layout, from, out });
+            simd.run_scalar(Groups::<_, F, C, 2> { lanes: Portable, folio, layout, from, out });
         }
-        false => simd.run_scalar(Groups::<_, F, C, 1> { lanes: Plain, folio, layout, from, out }),
+        false => {
+            simd.run_scalar(Groups::<_, F, C, 1> { lanes: Portable, folio, layout, from, out })
+        }
     }
 }
 

@@ -346,14 +346,18 @@ fn store(answers: &mut Answers, value: __m512i) {
 }
 
 /// Integers for which any bits are a valid value.
-trait Word: Copy {}
-impl Word for u32 {}
-impl Word for u64 {}
+trait LaneWord: Copy {}
+impl LaneWord for u32 {}
+impl LaneWord for u64 {}
 
 /// Writes a vector into an array.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store_at<T: Word, const CAPACITY: usize>(array: &mut [T; CAPACITY], at: usize, value: __m512i) {
+fn store_at<T: LaneWord, const CAPACITY: usize>(
+    array: &mut [T; CAPACITY],
+    at: usize,
+    value: __m512i,
+) {
     let to = &mut array[at..][..64 / size_of::<T>()];
     // SAFETY: `to` has 64 bytes of integers.
     unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), value) }
@@ -362,7 +366,7 @@ fn store_at<T: Word, const CAPACITY: usize>(array: &mut [T; CAPACITY], at: usize
 /// Writes half a vector into an array.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store_half_at<T: Word, const CAPACITY: usize>(
+fn store_half_at<T: LaneWord, const CAPACITY: usize>(
     array: &mut [T; CAPACITY],
     at: usize,
     value: __m256i,
@@ -375,7 +379,7 @@ fn store_half_at<T: Word, const CAPACITY: usize>(
 /// Reads a vector from an array.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_at<T: Word, const CAPACITY: usize>(array: &[T; CAPACITY], at: usize) -> __m512i {
+fn load_at<T: LaneWord, const CAPACITY: usize>(array: &[T; CAPACITY], at: usize) -> __m512i {
     let from = &array[at..][..64 / size_of::<T>()];
     // SAFETY: `from` has 64 bytes of integers.
     unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }

@@ -8,7 +8,7 @@ use super::Lanes;
 
 /// The instructions of the architecture alone.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain;
+pub(crate) struct Portable;
 
 /// Lanes in a vector.
 const COUNT: usize = 8;
@@ -37,7 +37,7 @@ unsafe fn word(at: *const u32) -> u32 {
 }
 
 // SAFETY: a vector consists of 8 words.
-unsafe impl Lanes for Plain {
+unsafe impl Lanes for Portable {
     type V = V;
     /// All ones in the chosen lanes.
     type M = V;
