@@ -115,7 +115,7 @@ unsafe fn lead<L: Lanes, F: Family, const FIRST: usize, const SWAP: bool>(
         // SAFETY: a vector of keys is one record for each lane, as the caller promises.
         unsafe { l.load_records::<false>(keys) }
     };
-    let [first, second] = if FIRST % 2 == 0 { [even, odd] } else { [odd, even] };
+    let [first, second] = if FIRST.is_multiple_of(2) { [even, odd] } else { [odd, even] };
     let first = l.mul(host(first), l.splat(FOLD));
     l.in_order(l.add(first, l.shr(host(second), l.splat(16))))
 }

@@ -124,45 +124,43 @@ impl<E: Format, T: FrozenDirect> Engine<E::Family> for Dxr<E, T> {
 const EXPECTED: &str = "d=16 to d=22; or two levels d=4 to d=16 and x=1 to x=18, together 16 to \
                         22; wide (IPv4); xl (IPv6); hops=k; batch=each, flight, gather or line";
 
-/// Builds the variant that the options name, in the format `A`, or in `B` if its option is there.
-fn build<A: Format, B: Format<Family = A::Family>, V: EngineVisitor<A::Family>>(
-    request: &Request<'_, A::Family>,
-    visitor: V,
-) -> Built<A::Family, V> {
-    let rib = request.rib;
-    let mut options = request.parse(EXPECTED);
-    let default = Config::default();
-    let config = Config {
-        d: options.number("d", 0..=u8::MAX).unwrap_or(default.d),
-        x: options.number("x", 0..=u8::MAX).unwrap_or(default.x),
-        hops_k: options.flag("hops=k"),
-        batch: options.batch(MODES),
-    };
-    let other = options.flag(B::OPTION);
-    options.finish()?;
-    request.admit(|| compile::estimate::<A::Family>(&Shape::of(rib), &config))?;
-    Ok(match (other, config.x) {
-        (false, 0) => visitor.visit(Dxr::<A, Single>::compile(rib, &config)?),
-        (false, _) => visitor.visit(Dxr::<A, Split>::compile(rib, &config)?),
-        (true, 0) => visitor.visit(Dxr::<B, Single>::compile(rib, &config)?),
-        (true, _) => visitor.visit(Dxr::<B, Split>::compile(rib, &config)?),
-    })
-}
-
 /// Builder for the registry.
 pub(crate) struct Build;
 
-impl Builder<Ipv4> for Build {
-    fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
-        build::<Original, Wide, V>(request, visitor)
-    }
+/// Implements [`Builder`] for a family: its first format, and the one that an option chooses. A
+/// function generic over the formats would make rustc 1.95 panic when it optimises.
+macro_rules! builder {
+    ($family:ident, $first:ty, $other:ty) => {
+        impl Builder<$family> for Build {
+            fn build<V: EngineVisitor<$family>>(
+                request: &Request<'_, $family>,
+                visitor: V,
+            ) -> Built<$family, V> {
+                let rib = request.rib;
+                let mut options = request.parse(EXPECTED);
+                let default = Config::default();
+                let config = Config {
+                    d: options.number("d", 0..=u8::MAX).unwrap_or(default.d),
+                    x: options.number("x", 0..=u8::MAX).unwrap_or(default.x),
+                    hops_k: options.flag("hops=k"),
+                    batch: options.batch(MODES),
+                };
+                let other = options.flag(<$other>::OPTION);
+                options.finish()?;
+                request.admit(|| compile::estimate::<$family>(&Shape::of(rib), &config))?;
+                Ok(match (other, config.x) {
+                    (false, 0) => visitor.visit(Dxr::<$first, Single>::compile(rib, &config)?),
+                    (false, _) => visitor.visit(Dxr::<$first, Split>::compile(rib, &config)?),
+                    (true, 0) => visitor.visit(Dxr::<$other, Single>::compile(rib, &config)?),
+                    (true, _) => visitor.visit(Dxr::<$other, Split>::compile(rib, &config)?),
+                })
+            }
+        }
+    };
 }
 
-impl Builder<Ipv6> for Build {
-    fn build<V: EngineVisitor<Ipv6>>(request: &Request<'_, Ipv6>, visitor: V) -> Built<Ipv6, V> {
-        build::<Long, Xl, V>(request, visitor)
-    }
-}
+builder!(Ipv4, Original, Wide);
+builder!(Ipv6, Long, Xl);
 
 #[cfg(test)]
 mod tests;

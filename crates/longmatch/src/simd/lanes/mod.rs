@@ -1,6 +1,6 @@
 //! Operations on vectors of 32-bit lanes, so that a kernel is written once for all levels.
 //!
-//! A token ([`Portable`], [`Avx2`], [`Avx512`]) is made from a [`crate::simd::Simd`], so it proves
+//! A token (`Portable`, `Avx2`, `Avx512`) is made from a [`crate::simd::Simd`], so it proves
 //! that the CPU has its instructions, and its arithmetic is safe to call. Every method must be
 //! inlined into code compiled for the level (inside [`crate::simd::Simd::run`]): otherwise each
 //! instruction becomes a call. A kernel that needs vector instructions or has a scalar alternative
@@ -9,7 +9,7 @@
 //! Vector gathers are machine loads outside the language's memory model. In a live table a gather
 //! may read an aligned word while one store replaces it; it gets the old word or the new one. It
 //! may also read bytes beside its item while they are written; its caller masks these bytes off.
-//! The scalar gathers of [`Portable`] are atomic loads of aligned words and codes, and read no other
+//! The scalar gathers of `Portable` are atomic loads of aligned words and codes, and read no other
 //! bytes.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -249,10 +249,6 @@ pub unsafe trait Lanes: Copy {
 /// A kernel over [`Lanes`] that has a better form without vector instructions.
 ///
 /// See [`Simd::run_lanes`].
-#[cfg_attr(
-    not(all(target_arch = "x86_64", target_feature = "sse2")),
-    allow(dead_code, reason = "no level has vector instructions there")
-)]
 pub trait LanesWork {
     /// The result of the work.
     type Output;

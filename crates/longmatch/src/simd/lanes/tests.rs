@@ -72,7 +72,7 @@ impl<L: Lanes> Of<L> {
         assert_eq!(self.lanes(l.add(a, b)), self.each(|n| n.wrapping_add(B)));
         assert_eq!(self.lanes(l.sub(a, b)), self.each(|n| n.wrapping_sub(B)));
         assert_eq!(self.lanes(l.mul(a, b)), self.each(|n| n.wrapping_mul(B)));
-        let high = |n: u32, m: u32| (u64::from(n) * u64::from(m) >> 32) as u32;
+        let high = |n: u32, m: u32| ((u64::from(n) * u64::from(m)) >> 32) as u32;
         assert_eq!(self.lanes(l.mul_high(a, b)), self.each(|n| high(n, B)));
         assert_eq!(self.lanes(l.mul_high(a, a)), self.each(|n| high(n, n)));
         let table: [u32; 32] = core::array::from_fn(|i| B.rotate_left(i as u32));
