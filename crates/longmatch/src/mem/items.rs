@@ -75,22 +75,33 @@ impl Single for u32 {
 }
 
 /// The address of an array's items, for lookups. Borrows the array.
+///
+/// In frozen memory no word is replaced, so plain reads load them. Around an acquiring load the
+/// compiler reads everything again that it knows of memory, the arrays' addresses too: in a loop
+/// around Poptrie's lookups that took a fifth longer (Sapphire Rapids, IPv4, random addresses).
 #[derive(Debug)]
-pub struct Items<'a, T: Plain> {
+pub struct Items<'a, T: Plain, M = LiveMemory> {
     first: *const T,
-    array: PhantomData<&'a T>,
+    array: PhantomData<(&'a T, M)>,
 }
 
-impl<T: Plain> Clone for Items<'_, T> {
+impl<T: Plain, M> Clone for Items<'_, T, M> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Plain> Copy for Items<'_, T> {}
+impl<T: Plain, M> Copy for Items<'_, T, M> {}
 
-impl<T: Plain> Items<'_, T> {
+impl<'a, T: Plain, M: Memory> Items<'a, T, M> {
+    /// The same items, loaded as those of live memory are: for kernels, which are compiled once
+    /// for both kinds of memory.
+    #[inline(always)]
+    pub fn shared(self) -> Items<'a, T> {
+        Items { first: self.first, array: PhantomData }
+    }
+
     /// The address of the first item, for gathers.
     #[inline(always)]
     pub fn as_ptr(self) -> *const T {
@@ -119,7 +130,7 @@ impl<T: Plain> Items<'_, T> {
         let item = unsafe { self.first.add(i) };
         let word = item.wrapping_byte_add(offset).cast();
         // SAFETY: `offset` is that of an aligned word inside the item, by this method's contract.
-        unsafe { u32::load(word) }
+        unsafe { M::load(word) }
     }
 
     /// Prefetches the cache line of an item, which need not exist.
@@ -129,7 +140,7 @@ impl<T: Plain> Items<'_, T> {
     }
 }
 
-impl<T: Single> Items<'_, T> {
+impl<T: Single, M: Memory> Items<'_, T, M> {
     /// Loads item `i`, which may be replaced at the same time.
     ///
     /// A reader that loads a published item also sees everything stored before it.
@@ -141,20 +152,29 @@ impl<T: Single> Items<'_, T> {
         // SAFETY: `i` is an index of the array, so the address lies inside its allocation.
         let item = unsafe { self.first.add(i) };
         // SAFETY: `item` is an item of the array.
-        unsafe { T::load(item) }
+        unsafe { M::load(item) }
     }
 }
 
 /// The kind of memory of a structure's arrays.
-pub trait Memory: Send + Sync + 'static {
+pub trait Memory: Copy + Send + Sync + 'static {
     /// An array of this kind.
-    type Array<T: Plain>: Readable<T>;
+    type Array<T: Plain>: Readable<T, Kind = Self>;
+
+    /// Loads an item; in live memory it may be replaced at the same time.
+    ///
+    /// # Safety
+    /// `at` is the address of an item, or of a word inside one, of an array of this kind.
+    unsafe fn load<T: Single>(at: *const T) -> T;
 }
 
 /// The reader's methods of an array of either kind.
 pub trait Readable<T: Plain>: Send + Sync + fmt::Debug {
+    /// The kind of memory.
+    type Kind: Memory;
+
     /// The address of the items.
-    fn items(&self) -> Items<'_, T>;
+    fn items(&self) -> Items<'_, T, Self::Kind>;
 
     /// Number of items.
     fn count(&self) -> usize;
@@ -190,10 +210,22 @@ pub struct LiveMemory;
 
 impl Memory for FrozenMemory {
     type Array<T: Plain> = Frozen<T>;
+
+    #[inline(always)]
+    unsafe fn load<T: Single>(at: *const T) -> T {
+        // SAFETY: an item of an array is aligned and initialised, and frozen memory never changes.
+        unsafe { at.read() }
+    }
 }
 
 impl Memory for LiveMemory {
     type Array<T: Plain> = Live<T>;
+
+    #[inline(always)]
+    unsafe fn load<T: Single>(at: *const T) -> T {
+        // SAFETY: `at` is the address of an item, by this method's contract.
+        unsafe { T::load(at) }
+    }
 }
 
 /// Words for `count` items and a zero word behind them.
@@ -249,8 +281,10 @@ impl<T: Plain> Frozen<T> {
 }
 
 impl<T: Plain> Readable<T> for Frozen<T> {
+    type Kind = FrozenMemory;
+
     #[inline(always)]
-    fn items(&self) -> Items<'_, T> {
+    fn items(&self) -> Items<'_, T, FrozenMemory> {
         Items { first: self.buffer.as_ptr().cast(), array: PhantomData }
     }
 
@@ -357,6 +391,8 @@ impl<T: Plain> Live<T> {
 }
 
 impl<T: Plain> Readable<T> for Live<T> {
+    type Kind = LiveMemory;
+
     #[inline(always)]
     fn items(&self) -> Items<'_, T> {
         Items { first: self.first, array: PhantomData }

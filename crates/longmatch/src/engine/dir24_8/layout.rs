@@ -159,8 +159,8 @@ impl<F, E: Entry, M: Memory> Dir24_8<F, E, M> {
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, F, E> {
         View {
-            tbl24: self.tbl24.items(),
-            tbl8: self.tbl8.items(),
+            tbl24: self.tbl24.items().shared(),
+            tbl8: self.tbl8.items().shared(),
             tbl8_capacity: self.tbl8.capacity(),
             family: PhantomData,
         }

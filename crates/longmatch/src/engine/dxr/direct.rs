@@ -61,6 +61,12 @@ pub trait FrozenDirect: Direct<Memory = FrozenMemory> + Clone {
 
 /// A direct table as lookups read it.
 pub trait DirectView: Copy {
+    /// The view that kernels take.
+    type Shared: DirectView;
+
+    /// Returns the view that kernels take: see [`Items::shared`].
+    fn shared(self) -> Self::Shared;
+
     /// Reads the entry of chunk `index`.
     ///
     /// # Safety
@@ -157,10 +163,10 @@ fn unsupported(d: u8, x: u8) -> CompileError {
 
 impl<M: Memory> Direct for Single<M> {
     type Memory = M;
-    type View<'a> = Items<'a, u32>;
+    type View<'a> = Items<'a, u32, M>;
 
     #[inline(always)]
-    fn view(&self) -> Items<'_, u32> {
+    fn view(&self) -> Items<'_, u32, M> {
         self.entries.items()
     }
 
@@ -173,7 +179,14 @@ impl<M: Memory> Direct for Single<M> {
     }
 }
 
-impl DirectView for Items<'_, u32> {
+impl<'a, M: Memory> DirectView for Items<'a, u32, M> {
+    type Shared = Items<'a, u32>;
+
+    #[inline(always)]
+    fn shared(self) -> Items<'a, u32> {
+        Items::shared(self)
+    }
+
     #[inline(always)]
     unsafe fn entry(self, index: usize) -> u32 {
         // SAFETY: there are 2^K entries (invariant 2), and `index` has K bits, as the trait
@@ -220,18 +233,18 @@ impl FrozenDirect for Single {
 
 /// Two levels as lookups read them.
 #[derive(Clone, Copy, Debug)]
-pub struct SplitView<'a> {
-    first: Items<'a, u16>,
-    entries: Items<'a, u32>,
+pub struct SplitView<'a, M = LiveMemory> {
+    first: Items<'a, u16, M>,
+    entries: Items<'a, u32, M>,
     x: u8,
 }
 
 impl<M: Memory> Direct for Split<M> {
     type Memory = M;
-    type View<'a> = SplitView<'a>;
+    type View<'a> = SplitView<'a, M>;
 
     #[inline(always)]
-    fn view(&self) -> SplitView<'_> {
+    fn view(&self) -> SplitView<'_, M> {
         SplitView { first: self.first.items(), entries: self.entries.items(), x: self.x }
     }
 
@@ -248,7 +261,14 @@ impl<M: Memory> Direct for Split<M> {
     }
 }
 
-impl DirectView for SplitView<'_> {
+impl<'a, M: Memory> DirectView for SplitView<'a, M> {
+    type Shared = SplitView<'a>;
+
+    #[inline(always)]
+    fn shared(self) -> SplitView<'a> {
+        SplitView { first: self.first.shared(), entries: self.entries.shared(), x: self.x }
+    }
+
     #[inline(always)]
     unsafe fn entry(self, index: usize) -> u32 {
         // SAFETY: `first` has 2^d + 1 elements, and `index` has K bits, of which d remain after the

@@ -330,7 +330,7 @@ impl<E: Format, T: Direct> Dxr<E, T> {
     pub(super) fn view(&self) -> View<'_, E, T::View<'_>> {
         View {
             direct: self.direct.view(),
-            ranges: self.ranges.items(),
+            ranges: self.ranges.items().shared(),
             k: self.k,
             hop_bits: self.hop_bits,
             batch: self.batch,
@@ -347,6 +347,15 @@ pub struct View<'a, E: Format, V: DirectView> {
     pub(super) k: u8,
     pub(super) hop_bits: u8,
     pub(super) batch: Batch,
+}
+
+impl<'a, E: Format, V: DirectView> View<'a, E, V> {
+    /// The view that kernels take: see [`Items::shared`].
+    #[inline(always)]
+    pub(super) fn shared(self) -> View<'a, E, V::Shared> {
+        let Self { direct, ranges, k, hop_bits, batch } = self;
+        View { direct: direct.shared(), ranges, k, hop_bits, batch }
+    }
 }
 
 /// The arrays of a DXR that is not being changed; the input of its check.

@@ -262,8 +262,8 @@ impl<F: Family, C: Code, M: Memory> Folio<F, C, M> {
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, F, C> {
         View {
-            entries: self.entries.items(),
-            pages: self.pages.items(),
+            entries: self.entries.items().shared(),
+            pages: self.pages.items().shared(),
             fixed: &self.fixed,
             family: PhantomData,
         }

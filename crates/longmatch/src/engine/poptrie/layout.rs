@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::mem::offset_of;
 
 use super::Batch;
-use crate::mem::{FrozenMemory, Items, Memory, Plain, Readable};
+use crate::mem::{FrozenMemory, Items, LiveMemory, Memory, Plain, Readable};
 use crate::net::NextHopId;
 
 /// Bits of the address that a node consumes: `k` in the paper. With 6 a register holds a bit for
@@ -84,18 +84,18 @@ fn leaf(stored_leaves: u64, base0: u32, n: u64) -> u32 {
 /// A node in the array, whose bases may be replaced meanwhile: each access loads them. The vectors
 /// of a node that readers can reach never change.
 #[derive(Clone, Copy)]
-pub(super) struct NodeAt<'a, N: Node> {
-    nodes: Items<'a, N>,
+pub(super) struct NodeAt<'a, N: Node, M = LiveMemory> {
+    nodes: Items<'a, N, M>,
     index: usize,
 }
 
-impl<'a, N: Node> NodeAt<'a, N> {
+impl<'a, N: Node, M: Memory> NodeAt<'a, N, M> {
     /// Refers to the node of an index.
     ///
     /// # Safety
     /// The array has a node of this index.
     #[inline(always)]
-    pub unsafe fn new(nodes: Items<'a, N>, index: u32) -> Self {
+    pub unsafe fn new(nodes: Items<'a, N, M>, index: u32) -> Self {
         Self { nodes, index: index as usize }
     }
 
@@ -332,7 +332,7 @@ impl<F, N: Node, L: Leaf> Clone for Poptrie<F, N, L> {
 impl<F, N: Node, L: Leaf, M: Memory> Poptrie<F, N, L, M> {
     /// Returns the view that lookups read.
     #[inline(always)]
-    pub(super) fn view(&self) -> View<'_, F, N, L> {
+    pub(super) fn view(&self) -> View<'_, F, N, L, M> {
         View {
             direct: self.direct.items(),
             nodes: self.nodes.items(),
@@ -347,13 +347,28 @@ impl<F, N: Node, L: Leaf, M: Memory> Poptrie<F, N, L, M> {
 /// A Poptrie as lookups read it, in either kind of memory. Passed by value, so that loops keep the
 /// arrays' addresses in registers.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a, F, N: Node, L: Leaf> {
-    pub direct: Items<'a, u32>,
-    pub nodes: Items<'a, N>,
-    pub leaves: Items<'a, L>,
+pub(super) struct View<'a, F, N: Node, L: Leaf, M = LiveMemory> {
+    pub direct: Items<'a, u32, M>,
+    pub nodes: Items<'a, N, M>,
+    pub leaves: Items<'a, L, M>,
     pub s: u8,
     pub batch: Batch,
     family: PhantomData<F>,
+}
+
+impl<'a, F, N: Node, L: Leaf, M: Memory> View<'a, F, N, L, M> {
+    /// The view that kernels take: see [`Items::shared`].
+    #[inline(always)]
+    pub fn shared(self) -> View<'a, F, N, L> {
+        View {
+            direct: self.direct.shared(),
+            nodes: self.nodes.shared(),
+            leaves: self.leaves.shared(),
+            s: self.s,
+            batch: self.batch,
+            family: PhantomData,
+        }
+    }
 }
 
 /// The items of a Poptrie that is not being changed; the input of its check.

@@ -1,14 +1,15 @@
 //! One address: Algorithms 1, 2 and 3 of the paper.
 
 use super::layout::{DIRECT_LEAF, K, Leaf, Node, NodeAt, View};
+use crate::mem::Memory;
 use crate::net::{Bits, Family, NextHopId};
 
 /// Chunks of 6 bits in a window of 64.
 pub(super) const CHUNKS_PER_WINDOW: u8 = 64 / K;
 
 #[inline(always)]
-pub(super) fn lookup<F: Family, N: Node, L: Leaf>(
-    poptrie: View<'_, F, N, L>,
+pub(super) fn lookup<F: Family, N: Node, L: Leaf, M: Memory>(
+    poptrie: View<'_, F, N, L, M>,
     key: F::Bits,
 ) -> Option<NextHopId> {
     let dindex = direct(poptrie, key);
@@ -20,8 +21,8 @@ pub(super) fn lookup<F: Family, N: Node, L: Leaf>(
 
 /// Descends from a node at depth `s`.
 #[inline(always)]
-pub(super) fn descend<F: Family, N: Node, L: Leaf>(
-    poptrie: View<'_, F, N, L>,
+pub(super) fn descend<F: Family, N: Node, L: Leaf, M: Memory>(
+    poptrie: View<'_, F, N, L, M>,
     mut index: u32,
     key: F::Bits,
 ) -> Option<NextHopId> {
@@ -45,7 +46,10 @@ pub(super) fn descend<F: Family, N: Node, L: Leaf>(
 
 /// Reads the direct index for an address. Without direct pointing its only entry is the root.
 #[inline(always)]
-pub(super) fn direct<F: Family, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, key: F::Bits) -> u32 {
+pub(super) fn direct<F: Family, N: Node, L: Leaf, M: Memory>(
+    poptrie: View<'_, F, N, L, M>,
+    key: F::Bits,
+) -> u32 {
     let index = key.extract(0, poptrie.s);
     // SAFETY: the index has `s` bits, and the table has 2^s entries (invariant 1).
     unsafe { poptrie.direct.load(index) }
@@ -53,10 +57,10 @@ pub(super) fn direct<F: Family, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, ke
 
 /// Refers to a node that the direct index or a parent names.
 #[inline(always)]
-pub(super) fn node<'a, F, N: Node, L: Leaf>(
-    poptrie: View<'a, F, N, L>,
+pub(super) fn node<'a, F, N: Node, L: Leaf, M: Memory>(
+    poptrie: View<'a, F, N, L, M>,
     index: u32,
-) -> NodeAt<'a, N> {
+) -> NodeAt<'a, N, M> {
     // SAFETY: the index comes from a direct entry or from `NodeAt::child` of an internal slot
     // (invariants 1, 2 and 3).
     unsafe { NodeAt::new(poptrie.nodes, index) }
@@ -64,7 +68,7 @@ pub(super) fn node<'a, F, N: Node, L: Leaf>(
 
 /// Reads a leaf that [`NodeAt::leaf`] names for a slot that is not a node.
 #[inline(always)]
-pub(super) fn leaf<F, N: Node, L: Leaf>(poptrie: View<'_, F, N, L>, index: u32) -> L {
+pub(super) fn leaf<F, N: Node, L: Leaf, M: Memory>(poptrie: View<'_, F, N, L, M>, index: u32) -> L {
     // SAFETY: the index is that of a leaf (invariant 3); leaves that readers can reach are not
     // written (invariant 6).
     unsafe { poptrie.leaves.read(index as usize) }

@@ -320,9 +320,9 @@ impl<F, N: Node, R: NodeResult, M: Memory> TreeBitmap<F, N, R, M> {
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, F, N, R> {
         View {
-            nodes: self.nodes.items(),
-            results: self.results.items(),
-            root: self.root.items(),
+            nodes: self.nodes.items().shared(),
+            results: self.results.items().shared(),
+            root: self.root.items().shared(),
             family: PhantomData,
         }
     }

@@ -24,7 +24,7 @@ const FROM_PAGE: u32 = 1 << 24;
 
 pub(super) struct Kernel<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> {
     lanes: L,
-    folio: View<'a, F, C>,
+    folio: &'a View<'a, F, C>,
     pages: *const u8,
     /// The levels that suffice for most addresses: all but the last, and the last.
     usual: (&'a [Level], Level),
@@ -35,7 +35,7 @@ type Halves<V, const N: usize> = [[V; 2]; N];
 
 impl<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> Kernel<'a, L, F, C, LAYOUT> {
     #[inline(always)]
-    pub fn new(lanes: L, folio: View<'a, F, C>) -> Self {
+    pub fn new(lanes: L, folio: &'a View<'a, F, C>) -> Self {
         let fixed = folio.fixed;
         let (last, before) = (fixed.usual_levels - 1, &fixed.levels[..fixed.usual_levels - 1]);
         let usual = (before, fixed.levels[last]);

@@ -32,6 +32,8 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
     // stored word by word. The CPU can do that only after all earlier instructions retire, so no
     // two calls would overlap. (Batches of 16 lost half of their rate.)
     let (layout, from) = (keys.layout(), keys.as_ptr());
+    // A reference for the same reason.
+    let folio = &folio;
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     {
         use crate::simd::lanes::{Avx2, Avx512};
@@ -59,7 +61,7 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
 
 /// Fewer addresses than the narrowest vector has lanes, looked up one by one.
 struct Few<'a, F: Family, C: Code> {
-    folio: View<'a, F, C>,
+    folio: &'a View<'a, F, C>,
     keys: &'a Keys<'a, F>,
     out: &'a mut [Option<NextHopId>],
 }
@@ -70,7 +72,7 @@ impl<F: Family, C: Code> Work for Few<'_, F, C> {
     #[inline(always)]
     fn run(self) {
         for (i, out) in self.out.iter_mut().enumerate() {
-            *out = lookup::lookup(self.folio, self.keys.get(i));
+            *out = lookup::lookup(*self.folio, self.keys.get(i));
         }
     }
 }
@@ -79,7 +81,7 @@ impl<F: Family, C: Code> Work for Few<'_, F, C> {
 /// as many readable addresses as `out` has answers.
 struct Groups<'a, L, F: Family, C: Code, const V: usize> {
     lanes: L,
-    folio: View<'a, F, C>,
+    folio: &'a View<'a, F, C>,
     layout: KeyLayout,
     from: *const u8,
     out: &'a mut [Option<NextHopId>],
