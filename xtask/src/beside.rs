@@ -26,8 +26,8 @@ impl Beside {
         Self(thread::spawn(move || commands.iter().map(run).collect()))
     }
 
-    /// Waits for the end, prints the output, and adds the commands' steps to the report. A command without a summary is a
-    /// failed step.
+    /// Waits for the end, prints the output, and adds the commands' steps to the report. A command without a summary
+    /// is a failed step.
     pub fn finish(self, report: &mut Report) {
         let done = self.0.join().expect("the thread does not panic");
         for Done { words, output } in done {

@@ -2,8 +2,8 @@
 //!
 //! One target is big-endian, which reveals code that depends on the byte order. None has vector kernels, so the
 //! portable code runs. `cargo xtask test` runs the tests of all engines, of key layouts and of tables that change;
-//! `cargo xtask foreign` and `cargo xtask prove` add the library's own tests. A step is skipped, with a list of what is missing, if a target's standard library, its linker or
-//! the emulator is not installed.
+//! `cargo xtask foreign` and `cargo xtask prove` add the library's own tests. A step is skipped, with a list of the
+//! missing parts, if a target's standard library, its linker or the emulator is not installed.
 
 use std::process::{Command, Stdio};
 

@@ -10,11 +10,11 @@ mod data;
 mod foreign;
 mod layers;
 mod lint;
+mod mutants;
 mod page;
 mod peers;
 mod prove;
 mod report;
-mod sabotage;
 mod sanitize;
 mod test;
 mod workspace;
@@ -41,8 +41,8 @@ Commands:
   foreign        tests of the library on other architectures, one of them big-endian, in an emulator (qemu-user)
   foreign --quick
                  the same without the library's own tests, as in `test`
-  sabotage [WORD...]
-                 mutation tests of live tables: apply each mutant of xtask/src/sabotage/seeds.rs, or those with a WORD in their
+  mutants [WORD...]
+                 mutation tests of live tables: apply each mutant of xtask/src/mutants/list.rs, or those with a WORD in their
                  names or files, to a copy of the sources, and fail if the tests pass with it
   page           check a report's page, testdata/report/sample.html, in a browser (Chromium), at the widths of phones and
                  screens and in print
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         ["sanitize"] => sanitize::run(),
         ["foreign"] => foreign::run(foreign::Form::Full),
         ["foreign", "--quick"] => foreign::run(foreign::Form::Quick),
-        ["sabotage", words @ ..] => sabotage::run(words),
+        ["mutants", words @ ..] => mutants::run(words),
         ["page"] => page::run(None),
         ["page", file] => page::run(Some(file)),
         ["peers", words @ ..] => peers::run(words),

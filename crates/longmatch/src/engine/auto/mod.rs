@@ -96,7 +96,7 @@ pub fn rank<F: NamedEngines>(rib: &Rib<F>, goal: &AutoGoal) -> Vec<Prediction> {
 
 /// Bound on the factor by which the model's bytes are wrong. An engine predicted to exceed the memory
 /// limit by this factor is not compiled.
-const HOPELESS: u64 = 8;
+const MAX_MODEL_ERROR: u64 = 8;
 
 /// Compiles the first engine of the [ranking](rank) that fits.
 ///
@@ -118,7 +118,7 @@ pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     let mut refusal = None;
     for Prediction { spec, cycles, bytes } in rank(rib, goal) {
         let mut taken = bytes;
-        if bytes / HOPELESS <= limit {
+        if bytes / MAX_MODEL_ERROR <= limit {
             match first_fit(&spec, rib, limit, &mut visitor) {
                 Ok((spec, output)) => return Ok((Prediction { spec, cycles, bytes }, output)),
                 Err(Misfit::Bytes(bytes)) => taken = bytes,
@@ -162,7 +162,7 @@ fn first_fit<F: NamedEngines, V: EngineVisitor<F>>(
 ) -> Result<(EngineSpec, V::Output), Misfit> {
     let mut refusal = None;
     for spec in attempts(spec) {
-        match F::build_named(&spec, rib, Offer { visitor, limit }) {
+        match F::build_named(&spec, rib, FitVisitor { visitor, limit }) {
             Ok(fit) => return fit.map(|output| (spec, output)).map_err(Misfit::Bytes),
             Err(error) => refusal = refusal.or(Some(Misfit::Refused(error))),
         }
@@ -172,12 +172,12 @@ fn first_fit<F: NamedEngines, V: EngineVisitor<F>>(
 
 /// Passes an engine on to a visitor that can be consumed once. An engine that is too large is not
 /// passed on; its bytes are returned instead.
-struct Offer<'v, V> {
+struct FitVisitor<'v, V> {
     visitor: &'v mut Option<V>,
     limit: u64,
 }
 
-impl<F: NamedEngines, V: EngineVisitor<F>> EngineVisitor<F> for Offer<'_, V> {
+impl<F: NamedEngines, V: EngineVisitor<F>> EngineVisitor<F> for FitVisitor<'_, V> {
     type Output = Result<V::Output, u64>;
 
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {

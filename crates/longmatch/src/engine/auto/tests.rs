@@ -75,7 +75,7 @@ fn auto_has_a_name_but_is_not_in_all() {
     assert!(alloc::format!("{error}").ends_with(" auto"));
 }
 
-/// The important choices of engine, at every level, whatever this CPU supports.
+/// The important choices of engine, at every level, also those that this CPU lacks.
 #[test]
 fn folio_is_chosen_for_batches_in_vectors() {
     let (four, six) = (internet::<Ipv4>(60_000, 200), internet::<Ipv6>(60_000, 200));
@@ -116,7 +116,7 @@ fn rankings_are_in_order() {
     assert!(others.is_sorted_by(|a, b| a.bytes <= b.bytes) && others[0].bytes > 1 << 20);
 }
 
-/// Predicted bytes are within the factor that marks an engine as hopeless.
+/// Predicted bytes are within the factor that marks an engine as too large.
 fn predicts_bytes<F: Engines>() {
     for (count, hops) in [(1, 1), (10, 3), (3000, 200), (60_000, 1000), (60_000, 70_000)] {
         let rib = internet::<F>(count, hops);
@@ -127,7 +127,10 @@ fn predicts_bytes<F: Engines>() {
             // Differences of a KiB do not affect the choice.
             let (predicted, measured) = (bytes + 1024, measured + 1024);
             let (low, high) = (predicted.min(measured), predicted.max(measured));
-            assert!(high < low * HOPELESS, "{spec}: {predicted}, {measured} with {count}, {hops}");
+            assert!(
+                high < low * MAX_MODEL_ERROR,
+                "{spec}: {predicted}, {measured} with {count}, {hops}"
+            );
         }
     }
 }

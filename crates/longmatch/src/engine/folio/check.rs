@@ -129,7 +129,7 @@ fn codes_agree<C: Code>(folio: Slices<'_>) -> Result<(), Corrupt> {
         let mut patched = patches.iter().filter(|patch| patch.0 == code);
         let own = patched.next().map_or(u16::from(code), |patch| patch.1);
         if patched.next().is_some() || (!C::BOOK && raw != own) {
-            return corrupt(format!("code {code} is {raw} by the book, with {patches:?}"));
+            return corrupt(format!("code {code} is {raw} in the codebook, with {patches:?}"));
         }
         if raw != 0 && !coded.insert(raw) {
             return corrupt(format!("next hop {raw} has two codes"));

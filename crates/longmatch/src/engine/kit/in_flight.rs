@@ -117,18 +117,18 @@ impl<const GROUP: usize> Lanes<GROUP> {
         mut visit: impl FnMut(usize, u32, u64) -> bool,
         child: impl Fn(usize, u32, u64) -> (u32, u64),
     ) {
-        let mut going_on = [0u8; GROUP];
+        let mut continuing = [0u8; GROUP];
         let mut count = 0;
         for j in 0..self.count {
             let j = j % GROUP;
             let i = usize::from(self.position[j]) % GROUP;
-            going_on[count % GROUP] = j as u8;
+            continuing[count % GROUP] = j as u8;
             count += usize::from(visit(i, self.node[j], self.window[j]));
         }
         // Continuing lanes move to the front, never past a lane that is still to be read.
         for to in 0..count {
             let to = to % GROUP;
-            let from = usize::from(going_on[to]) % GROUP;
+            let from = usize::from(continuing[to]) % GROUP;
             let i = usize::from(self.position[from]) % GROUP;
             let (node, window) = child(i, self.node[from], self.window[from]);
             self.position[to] = self.position[from];

@@ -1,6 +1,6 @@
 //! Spider (Ueno, Nakamura, Kuga and Esaki, IEEE Access 2020).
 //!
-//! A state-jump table, one row of 256 entries a trie node, made for gather instructions. See the
+//! A state-jump table, one row of 256 entries a trie node, designed for gather instructions. See the
 //! README beside this file.
 //!
 //! | | |

@@ -177,7 +177,7 @@ fn withdrawals_show_the_right_cover() {
 
 /// A drained tree frees everything.
 #[test]
-fn runs_are_used_again() {
+fn runs_are_reused() {
     let mut table = changing::<Ipv6, Node16, u32>(rib(&[("2001:db8::/32", 1)]), 1 << 16);
     let prefix = |i: u32| {
         let bits = 0x2001_0db8 << 96 | u128::from(i.wrapping_mul(0x9e37_79b9)) << 40;

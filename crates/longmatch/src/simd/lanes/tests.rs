@@ -1,4 +1,4 @@
-//! Every operation of every kind of lanes computes in each lane what its name says.
+//! Every operation of every kind of lanes computes its operation in each lane.
 
 use alloc::vec::Vec;
 

@@ -32,21 +32,21 @@ fn broken<F: Family, C: Code>(
     rib: &Rib<F>,
     config: &Config,
     damage: impl FnOnce(&mut Folio<F, C>),
-    said: &str,
+    message: &str,
 ) {
     let mut folio = Folio::<F, C>::compile(rib, config).unwrap();
     Engine::check(&folio, rib).unwrap();
     damage(&mut folio);
-    let what = Engine::check(&folio, rib).expect_err(said).what;
-    assert!(what.contains(said), "'{what}' does not contain '{said}'");
+    let what = Engine::check(&folio, rib).expect_err(message).what;
+    assert!(what.contains(message), "'{what}' does not contain '{message}'");
 }
 
 type Damage<F, C> = (fn(&mut Folio<F, C>), &'static str);
 
 fn all_broken<C: Code>(damages: &[Damage<Ipv4, C>]) {
     let rib = rib::<Ipv4>(&ROUTES);
-    for (damage, said) in damages {
-        broken(&rib, &cuts(&[16, 24]), damage, said);
+    for (damage, message) in damages {
+        broken(&rib, &cuts(&[16, 24]), damage, message);
     }
 }
 
@@ -92,8 +92,8 @@ fn roots() {
         (|f| set_first(f, |_| 0xffff + 1), "blocks from"),
         (|f| f.entries[1] = 7, "next hop 7 from :: on"),
     ];
-    for (damage, said) in damages {
-        broken(&rib, &cuts(&[16]), damage, said);
+    for (damage, message) in damages {
+        broken(&rib, &cuts(&[16]), damage, message);
     }
 }
 
@@ -250,11 +250,11 @@ fn codes() {
     };
     assert_eq!(swapped([1, 2])[1], 2);
     all_broken::<Byte>(&[
-        (|f| f.fixed.book = Book::new([0; 256]), "by the book"),
-        (|f| f.fixed.patches.clear(), "by the book"),
-        (|f| f.fixed.patches[0].0 = 77, "by the book"),
-        (|f| f.fixed.patches[0].1 = 77, "by the book"),
-        (|f| f.fixed.patches[1] = f.fixed.patches[0], "by the book"),
+        (|f| f.fixed.book = Book::new([0; 256]), "in the codebook"),
+        (|f| f.fixed.patches.clear(), "in the codebook"),
+        (|f| f.fixed.patches[0].0 = 77, "in the codebook"),
+        (|f| f.fixed.patches[0].1 = 77, "in the codebook"),
+        (|f| f.fixed.patches[1] = f.fixed.patches[0], "in the codebook"),
         (|f| f.fixed.patches = vec![(1, 300); 5], "for codes=8"),
     ]);
     let rib = rib::<Ipv4>(&ROUTES);

@@ -165,14 +165,14 @@ fn begin<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
     let mut count = 0;
     for (keys, out) in keys.iter().zip(out) {
         let node = load(out);
-        let going_on = !_mm512_movepi32_mask(node);
+        let continuing = !_mm512_movepi32_mask(node);
         store(out, _mm512_and_si512(node, _mm512_set1_epi32(!DIRECT_LEAF as i32)));
-        store_at(&mut lanes.node, count, _mm512_maskz_compress_epi32(going_on, node));
-        store_at(&mut lanes.position, count, _mm512_maskz_compress_epi32(going_on, position));
+        store_at(&mut lanes.node, count, _mm512_maskz_compress_epi32(continuing, node));
+        store_at(&mut lanes.position, count, _mm512_maskz_compress_epi32(continuing, position));
         for (half, window) in windows::<F>(keys, poptrie.s).into_iter().enumerate() {
-            let going_on = (going_on >> (half * LANES)) as __mmask8;
-            store_at(&mut lanes.window, count, _mm512_maskz_compress_epi64(going_on, window));
-            count += going_on.count_ones() as usize;
+            let continuing = (continuing >> (half * LANES)) as __mmask8;
+            store_at(&mut lanes.window, count, _mm512_maskz_compress_epi64(continuing, window));
+            count += continuing.count_ones() as usize;
         }
         position = _mm512_add_epi32(position, _mm512_set1_epi32(DIRECT_LANES as i32));
     }
@@ -191,7 +191,7 @@ fn descend<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
     lanes: &mut Lanes<CAPACITY>,
     found: &mut Found<CAPACITY>,
 ) {
-    let (all, mut going_on, mut ended) = (lanes.count, 0, found.count);
+    let (all, mut continuing, mut ended) = (lanes.count, 0, found.count);
     for at in (0..all).step_by(LANES) {
         let answered: __mmask8 = !0 >> LANES.saturating_sub(all - at);
         let node: &[u32; LANES] = lanes.node[at..].first_chunk().expect("a vector of nodes");
@@ -218,17 +218,21 @@ fn descend<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
         ended += ends.count_ones() as usize;
         // Continuing lanes move to the front, never past a lane that is still to be read. Most IPv4
         // lookups end with the first node, so the branch is well predicted.
-        let goes_on = answered & internal;
-        if goes_on != 0 {
-            store_half_at(&mut lanes.node, going_on, _mm256_maskz_compress_epi32(goes_on, next));
-            let position = _mm256_maskz_compress_epi32(goes_on, position);
-            store_half_at(&mut lanes.position, going_on, position);
+        let continues = answered & internal;
+        if continues != 0 {
+            store_half_at(
+                &mut lanes.node,
+                continuing,
+                _mm256_maskz_compress_epi32(continues, next),
+            );
+            let position = _mm256_maskz_compress_epi32(continues, position);
+            store_half_at(&mut lanes.position, continuing, position);
             let window = _mm512_slli_epi64::<{ K as u32 }>(window);
-            store_at(&mut lanes.window, going_on, _mm512_maskz_compress_epi64(goes_on, window));
-            going_on += goes_on.count_ones() as usize;
+            store_at(&mut lanes.window, continuing, _mm512_maskz_compress_epi64(continues, window));
+            continuing += continues.count_ones() as usize;
         }
     }
-    (lanes.count, found.count) = (going_on, ended);
+    (lanes.count, found.count) = (continuing, ended);
 }
 
 /// The words of 8 nodes.

@@ -78,7 +78,7 @@ fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
     keys: &[F::Bits],
     lookups: &mut [Lookups<L::V>],
 ) {
-    let mut going_on = l.splat(0);
+    let mut continuing = l.splat(0);
     for (vector, v) in keys.chunks_exact(L::COUNT).zip(&mut *lookups) {
         // Prefetch the addresses of the next group.
         for line in (0..L::COUNT).step_by(64 / size_of::<F::Bits>()) {
@@ -86,10 +86,10 @@ fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
         }
         v.dst = l.word_as_loaded::<F>(vector, 0);
         (v.res, v.next) = gather(l, spider, direct_index(l, v.dst));
-        going_on = l.or(going_on, v.next);
+        continuing = l.or(continuing, v.next);
     }
     let mut at = DIRECT_OCTETS;
-    while !l.is_zero(going_on) {
+    while !l.is_zero(continuing) {
         for (vector, v) in keys.chunks_exact(L::COUNT).zip(&mut *lookups) {
             if at.is_multiple_of(4) {
                 v.dst = l.word_as_loaded::<F>(vector, at / 4);
@@ -101,13 +101,13 @@ fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
                 }
             }
         }
-        going_on = l.splat(0);
+        continuing = l.splat(0);
         for v in &mut *lookups {
             if !l.is_zero(v.next) {
                 let (nhi, next) = gather(l, spider, v.next);
                 v.res = longer(l, v.res, nhi);
                 v.next = next;
-                going_on = l.or(going_on, next);
+                continuing = l.or(continuing, next);
             }
         }
         at += 1;

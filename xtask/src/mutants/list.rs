@@ -3,7 +3,7 @@
 //! No mutant weakens the load of the epoch on entering: the fence after it orders as much as `Acquire`.
 
 /// A mutant.
-pub struct Seed {
+pub struct Mutant {
     /// Its name: the effect of the defect.
     pub name: &'static str,
     /// The file, relative to the repository's root.
@@ -57,351 +57,351 @@ const ARRAYS: &str = "mem::items::";
 const BATCHES: &str = "live::batcher::";
 
 /// Mutants with the same test program are adjacent, so that only the changed file is built again.
-pub const SEEDS: &[Seed] = &[
-    Seed {
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
         name: "no fence on entering",
         file: RECLAIM,
         find: "self.slot().epoch.store(epoch, Release);\n        fence(SeqCst);",
         replace: "self.slot().epoch.store(epoch, Release);",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "entering is relaxed",
         file: RECLAIM,
         find: "self.slot().epoch.store(epoch, Release);\n        fence(SeqCst);",
         replace: "self.slot().epoch.store(epoch, Relaxed);\n        fence(SeqCst);",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "leaving is relaxed",
         file: RECLAIM,
         find: "self.slot().epoch.store(OFFLINE, Release);",
         replace: "self.slot().epoch.store(OFFLINE, Relaxed);",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "a report is relaxed",
         file: RECLAIM,
         find: "self.slot().epoch.store(epoch, Release);\n    }",
         replace: "self.slot().epoch.store(epoch, Relaxed);\n    }",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "a report loads its epoch relaxed",
         file: RECLAIM,
         find: "pub fn quiescent(&self) {\n        let epoch = self.shared.domain().epoch.load(Acquire);",
         replace: "pub fn quiescent(&self) {\n        let epoch = self.shared.domain().epoch.load(Relaxed);",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "a report also ends the reader's protection",
         file: RECLAIM,
         find: "self.slot().epoch.store(epoch, Release);\n    }",
         replace: "self.slot().epoch.store(epoch - epoch + OFFLINE, Release);\n    }",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "no fence after an epoch",
         file: RECLAIM,
         find: "self.epoch.store(ended + 1, Release);\n        fence(SeqCst);",
         replace: "self.epoch.store(ended + 1, Release);",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "an epoch is published relaxed",
         file: RECLAIM,
         find: "self.epoch.store(ended + 1, Release);",
         replace: "self.epoch.store(ended + 1, Relaxed);",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "retired memory gets the previous epoch",
         file: RECLAIM,
         find: "        ended\n    }",
         replace: "        ended - 1\n    }",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "slots are read relaxed",
         file: RECLAIM,
         find: "match slot.epoch.load(Acquire) {",
         replace: "match slot.epoch.load(Relaxed) {",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "slots are not read",
         file: RECLAIM,
         find: "epoch => oldest = oldest.min(epoch),",
         replace: "_ => {}",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "slots are listed relaxed",
         file: RECLAIM,
         find: "compare_exchange_weak(first, slot, AcqRel, Acquire)",
         replace: "compare_exchange_weak(first, slot, Relaxed, Relaxed)",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "two readers take one slot",
         file: RECLAIM,
         find: "if free && slot.taken.compare_exchange(false, true, Acquire, Relaxed).is_ok() {",
         replace: "if free && { slot.taken.store(true, Relaxed); true } {",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "an ended reader keeps its epoch",
         file: RECLAIM,
         find: "        self.leave();\n        self.slot().taken",
         replace: "        self.slot().taken",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "words are published relaxed",
         file: PUBLISHED,
         find: "word.store(value, Release);",
         replace: "word.store(value, core::sync::atomic::Ordering::Relaxed);",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "published words are loaded relaxed",
         file: PUBLISHED,
         find: "word.load(Acquire)",
         replace: "word.load(core::sync::atomic::Ordering::Relaxed)",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "a live array grows past its capacity",
         file: ITEMS,
         find: "if end > self.capacity() {",
         replace: "if end > self.capacity() + 1 {",
         tests: Own(ARRAYS),
     },
-    Seed {
+    Mutant {
         name: "an item is published beside its place",
         file: ITEMS,
         find: "unsafe { T::publish(self.address(i), item) };",
         replace: "unsafe { T::publish(self.address(i / 2), item) };",
         tests: Own(ARRAYS),
     },
-    Seed {
+    Mutant {
         name: "tables are swapped relaxed",
         file: SHARED,
         find: "self.current.swap(Box::into_raw(table), Release)",
         replace: "self.current.swap(Box::into_raw(table), core::sync::atomic::Ordering::Relaxed)",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "the table is loaded relaxed",
         file: SHARED,
         find: "&*self.current.load(Acquire)",
         replace: "&*self.current.load(core::sync::atomic::Ordering::Relaxed)",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "memory orphaned by the writer is leaked",
         file: SHARED,
         find: "if !left.is_null() {",
         replace: "if !left.is_null() && left.is_null() {",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "the retire list ends an epoch too early",
         file: RETIRED,
         find: "if *epoch >= oldest {",
         replace: "if *epoch > oldest {",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "the retire list forgets its epoch",
         file: RETIRED,
         find: "self.epochs.push_back((epoch, core::mem::take(&mut self.open)));",
         replace: "self.epochs.push_back((epoch - epoch, core::mem::take(&mut self.open)));",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "an id is reused at once",
         file: MODEL_OF_VALUES,
         find: "self.retired.push(before, 1);",
         replace: "self.free.push(before);",
         tests: Loom,
     },
-    Seed {
+    Mutant {
         name: "slots are not read, long schedules",
         file: RECLAIM,
         find: "epoch => oldest = oldest.min(epoch),",
         replace: "_ => {}",
         tests: Shuttle,
     },
-    Seed {
+    Mutant {
         name: "the retire list ends an epoch too early, long schedules",
         file: RETIRED,
         find: "if *epoch >= oldest {",
         replace: "if *epoch > oldest {",
         tests: Shuttle,
     },
-    Seed {
+    Mutant {
         name: "readers do not enter",
         file: READER,
         find: "        self.slot.enter();\n        // SAFETY: entered; the guard",
         replace: "        // SAFETY: entered; the guard",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "the limit of retired memory is ignored",
         file: WRITER,
         find: "if retired > self.retired_limit {",
         replace: "if retired > self.retired_limit.max(usize::MAX) {",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "a failed commit is not reverted",
         file: WRITER,
         find: "for (prefix, before) in self.changed.drain(..).rev() {",
         replace: "for (prefix, before) in self.changed.drain(..).rev().take(0) {",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "a failed commit is reverted in the wrong order",
         file: WRITER,
         find: "for (prefix, before) in self.changed.drain(..).rev() {",
         replace: "for (prefix, before) in self.changed.drain(..) {",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "a commit drops its first change",
         file: WRITER,
         find: "self.prefixes.extend(self.changed.iter().map(|(prefix, _)| *prefix));",
         replace: "self.prefixes.extend(self.changed.iter().skip(1).map(|(prefix, _)| *prefix));",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "an ended writer drops memory that readers use",
         file: WRITER,
         find: "if self.reclaim() > 0 {",
         replace: "if self.reclaim() > usize::MAX - 1 {",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "the rest of a run that was split is lost",
         file: RUNS,
         find: "self.put(start + count as u32, have - count);",
         replace: "self.put(start + count as u32, (have - count).min(1));",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "retired leaves are forgotten",
         file: POPTRIE,
         find: "            self.retired.push(Items::Leaves(run));\n        }\n        self.compiler",
         replace: "        }\n        self.compiler",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "retired runs are freed twice",
         file: POPTRIE,
         find: "            self.compiler.place.free(items);\n        }\n    }\n\n    fn retired_bytes",
         replace: "            self.compiler.place.free(items);\n            self.compiler.place.free(items);\n        }\n    }\n\n    fn retired_bytes",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "a node keeps pointing to its old children",
         file: POPTRIE,
         find: "if base1 != node.base1() {",
         replace: "if base1 != node.base1() && base1 == node.base1() {",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "retired pages are forgotten",
         file: FOLIO,
         find: "gone.into_iter().for_each(|page| self.retire_list.push(page, page.bytes()));",
         replace: "drop(gone);",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "the entries of a copied page are not counted",
         file: FOLIO_PATH,
         find: "pages.into_iter().for_each(|page| self.store.retain(page));",
         replace: "drop(pages);",
         tests: Own(LIVE),
     },
-    Seed {
+    Mutant {
         name: "an id is reused while readers may hold it",
         file: VALUES,
         find: "self.unused.pop(oldest)",
         replace: "self.unused.pop(oldest + u64::MAX / 2)",
         tests: Own(LIVE_VALUES),
     },
-    Seed {
+    Mutant {
         name: "an id is freed at the first release, not the last",
         file: VALUES,
         find: "if *times == 0 && self.values.free(id).is_some() {",
         replace: "if self.values.free(id).is_some() {",
         tests: Own(LIVE_VALUES),
     },
-    Seed {
+    Mutant {
         name: "a value is dropped as soon as its place is empty",
         file: VALUES,
         find: "while self.dropped.pop(oldest).is_some() {}",
         replace: "while self.dropped.pop(oldest + u64::MAX / 2).is_some() {}",
         tests: Own(LIVE_VALUES),
     },
-    Seed {
+    Mutant {
         name: "a refused commit keeps the ids that it acquired",
         file: VALUES,
         find: "Err(_) => (&mut self.gained, &mut self.lost),",
         replace: "Err(_) => (&mut Vec::new(), &mut self.lost),",
         tests: Own(LIVE_VALUES),
     },
-    Seed {
+    Mutant {
         name: "the values of a dropped table are leaked",
         file: PLACES,
         find: "drop(unsafe { Arc::from_raw(value) });",
         replace: "core::mem::forget(unsafe { Arc::from_raw(value) });",
         tests: Own(LIVE_VALUES),
     },
-    Seed {
+    Mutant {
         name: "a refused batch is not tried again",
         file: BATCHER,
         find: "state.batch.merge_after(batch);",
         replace: "drop(batch);",
         tests: Own(BATCHES),
     },
-    Seed {
+    Mutant {
         name: "a refused batch overwrites later changes",
         file: BATCHER,
         find: "self.changes.entry(prefix).or_insert(change);",
         replace: "self.changes.insert(prefix, change);",
         tests: Own(BATCHES),
     },
-    Seed {
+    Mutant {
         name: "retired groups are used again at once",
         file: DIR24_8,
         find: "self.retire_list.push(group, GROUP_SLOTS * size_of::<E>());",
         replace: "self.free.push(group);",
         tests: Races("dir24_8_changes_under_readers"),
     },
-    Seed {
+    Mutant {
         name: "the retire list of a DXR does not wait",
         file: DXR,
         find: "self.retire_list.pop(oldest)",
         replace: "self.retire_list.pop(oldest + u64::MAX / 2)",
         tests: Races("a_dxr_changes_under_readers"),
     },
-    Seed {
+    Mutant {
         name: "the retire list of a Tree Bitmap does not wait",
         file: TREE_BITMAP,
         find: "self.retire_list.pop(oldest)",
         replace: "self.retire_list.pop(oldest + u64::MAX / 2)",
         tests: Races("a_tree_bitmap_changes_under_readers"),
     },
-    Seed {
+    Mutant {
         name: "retired runs are freed at once",
         file: POPTRIE,
         find: "self.retire_list.push(items, bytes);",
         replace: "let _ = bytes; self.compiler.place.free(items);",
         tests: Races("a_poptrie_changes_under_readers"),
     },
-    Seed {
+    Mutant {
         name: "a direct entry points to an unwritten node",
         file: POPTRIE,
         find: "Change::Node(node) => self.compiler.place.nodes(&[node]),",
@@ -415,21 +415,21 @@ pub const SEEDS: &[Seed] = &[
                 }",
         tests: Races("a_poptrie_changes_under_readers"),
     },
-    Seed {
+    Mutant {
         name: "retired pages are freed at once",
         file: FOLIO,
         find: "gone.into_iter().for_each(|page| self.retire_list.push(page, page.bytes()));",
         replace: "gone.iter().for_each(|page| self.store.free(page));",
         tests: Races("a_path_of_pages_changes_under_readers"),
     },
-    Seed {
+    Mutant {
         name: "a patch is sealed with no epoch",
         file: WRITER,
         find: "patch.seal(self.shared.domain().advance());",
         replace: "self.shared.domain().advance();\n        patch.seal(0);",
         tests: Races("a_path_of_pages_changes_under_readers"),
     },
-    Seed {
+    Mutant {
         name: "a swapped table is dropped at once",
         file: WRITER,
         find: "self.tables.seal(self.shared.domain().advance());",

@@ -1,11 +1,11 @@
-//! `cargo xtask sabotage`: mutation tests: applies one mutant after the other to a copy of the sources, and checks that
+//! `cargo xtask mutants`: mutation tests: applies one mutant after the other to a copy of the sources, and checks that
 //! the tests fail.
 //!
-//! The copy is in `target/sabotage` and is built there with a separate target directory, so that neither the sources
+//! The copy is in `target/mutants` and is built there with a separate target directory, so that neither the sources
 //! nor other builds change. Models are built without the library, in a package of their own, which takes two seconds
 //! for each mutant instead of a minute.
 
-mod seeds;
+mod list;
 mod tree;
 
 use std::fs;
@@ -15,7 +15,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use self::seeds::{SEEDS, Seed, Tests};
+use self::list::{MUTANTS, Mutant, Tests};
 use crate::Outcome;
 use crate::workspace::{cargo, root};
 
@@ -37,49 +37,48 @@ enum Run {
 /// # Errors
 /// If the copy cannot be made, or if its tests fail without a mutant, which would make the result meaningless.
 pub fn run(words: &[&str]) -> Outcome {
-    let has = |seed: &Seed, word: &str| seed.name.contains(word) || seed.file.contains(word);
-    let chosen = |seed: &&Seed| words.is_empty() || words.iter().any(|word| has(seed, word));
-    let chosen: Vec<&Seed> = SEEDS.iter().filter(chosen).collect();
+    let has =
+        |mutant: &Mutant, word: &str| mutant.name.contains(word) || mutant.file.contains(word);
+    let chosen = |mutant: &&Mutant| words.is_empty() || words.iter().any(|word| has(mutant, word));
+    let chosen: Vec<&Mutant> = MUTANTS.iter().filter(chosen).collect();
     if chosen.is_empty() {
-        return Err(
-            "no mutant has one of these words; xtask/src/sabotage/seeds.rs lists them".into()
-        );
+        return Err("no mutant has one of these words; xtask/src/mutants/list.rs lists them".into());
     }
-    let copy = Copy::make(&root())?;
+    let copy = SourceCopy::make(&root())?;
     let mut sound = Vec::new();
-    for tests in chosen.iter().map(|seed| seed.tests) {
+    for tests in chosen.iter().map(|mutant| mutant.tests) {
         if !sound.contains(&tests) {
             copy.must_pass(tests)?;
             sound.push(tests);
         }
     }
     let mut rows = Vec::new();
-    for seed in &chosen {
+    for mutant in &chosen {
         let start = Instant::now();
-        let verdict = copy.try_out(seed)?;
+        let verdict = copy.try_out(mutant)?;
         let seconds = start.elapsed().as_secs();
         let result = match &verdict {
             Ok(by) => format!("caught by {by}"),
             Err(why) => format!("NOT CAUGHT: {why}"),
         };
-        println!("{} ({seconds} s): {result}", seed.name);
-        rows.push((seed, verdict));
+        println!("{} ({seconds} s): {result}", mutant.name);
+        rows.push((mutant, verdict));
     }
     Ok(print_table(&rows))
 }
 
 /// Prints the result of each mutant, and returns whether all were caught.
-fn print_table(rows: &[(&&Seed, Result<String, String>)]) -> bool {
-    let width = rows.iter().map(|(seed, _)| seed.name.len()).max().unwrap_or(0);
-    let short = |seed: &Seed| seed.file.trim_start_matches("crates/longmatch/").to_owned();
-    let files = rows.iter().map(|(seed, _)| short(seed).len()).max().unwrap_or(0);
+fn print_table(rows: &[(&&Mutant, Result<String, String>)]) -> bool {
+    let width = rows.iter().map(|(mutant, _)| mutant.name.len()).max().unwrap_or(0);
+    let short = |mutant: &Mutant| mutant.file.trim_start_matches("crates/longmatch/").to_owned();
+    let files = rows.iter().map(|(mutant, _)| short(mutant).len()).max().unwrap_or(0);
     println!();
-    for (seed, verdict) in rows {
+    for (mutant, verdict) in rows {
         let by = match verdict {
             Ok(by) => by.clone(),
             Err(why) => format!("NOT CAUGHT: {why}"),
         };
-        println!("{:width$}  {:files$}  {by}", seed.name, short(seed));
+        println!("{:width$}  {:files$}  {by}", mutant.name, short(mutant));
     }
     let missed = rows.iter().filter(|(_, verdict)| verdict.is_err()).count();
     println!("{} mutants, {} caught, {missed} not", rows.len(), rows.len() - missed);
@@ -87,7 +86,7 @@ fn print_table(rows: &[(&&Seed, Result<String, String>)]) -> bool {
 }
 
 /// A copy of the sources.
-struct Copy {
+struct SourceCopy {
     /// The copied workspace.
     tree: PathBuf,
     /// The package of models.
@@ -96,9 +95,9 @@ struct Copy {
     logs: PathBuf,
 }
 
-impl Copy {
+impl SourceCopy {
     fn make(from: &Path) -> io::Result<Self> {
-        let base = from.join("target/sabotage");
+        let base = from.join("target/mutants");
         let [tree, models, target, logs] =
             ["tree", "models", "build", "logs"].map(|name| base.join(name));
         tree::mirror(from, &tree)?;
@@ -123,18 +122,18 @@ impl Copy {
     }
 
     /// Applies a mutant, runs its tests, and reverts it. Returns the tests that caught it, or why none could.
-    fn try_out(&self, seed: &Seed) -> io::Result<Result<String, String>> {
-        let path = self.tree.join(seed.file);
+    fn try_out(&self, mutant: &Mutant) -> io::Result<Result<String, String>> {
+        let path = self.tree.join(mutant.file);
         let text = fs::read_to_string(&path)?;
-        let changed = match change(&text, seed) {
+        let changed = match change(&text, mutant) {
             Ok(changed) => changed,
             Err(why) => return Ok(Err(why)),
         };
         fs::write(&path, changed)?;
-        let run = self.test(seed.tests, &seed.name.replace([' ', ','], "-"));
+        let run = self.test(mutant.tests, &mutant.name.replace([' ', ','], "-"));
         fs::write(&path, text)?;
         Ok(match run? {
-            Run::Passed => Err(format!("`{}` passes", words(seed.tests))),
+            Run::Passed => Err(format!("`{}` passes", words(mutant.tests))),
             Run::Failed(by) => Ok(by),
             Run::NotCompiled(why) => Err(format!("does not compile:\n{why}")),
         })
@@ -243,10 +242,10 @@ fn words(tests: Tests) -> String {
 }
 
 /// Returns the text of a file with a mutant, or why the mutant cannot be applied.
-fn change(text: &str, seed: &Seed) -> Result<String, String> {
-    match text.matches(seed.find).count() {
-        1 => Ok(text.replacen(seed.find, seed.replace, 1)),
-        count => Err(format!("{} has its text {count} times, not once", seed.file)),
+fn change(text: &str, mutant: &Mutant) -> Result<String, String> {
+    match text.matches(mutant.find).count() {
+        1 => Ok(text.replacen(mutant.find, mutant.replace, 1)),
+        count => Err(format!("{} has its text {count} times, not once", mutant.file)),
     }
 }
 
@@ -277,10 +276,11 @@ mod tests {
     /// A change of a line that a mutant replaces must also change the mutant.
     #[test]
     fn each_mutant_can_be_applied() {
-        for seed in SEEDS {
-            let text = fs::read_to_string(root().join(seed.file)).expect(seed.file);
-            let changed = change(&text, seed).unwrap_or_else(|why| panic!("{}: {why}", seed.name));
-            assert_ne!(changed, text, "{} changes nothing", seed.name);
+        for mutant in MUTANTS {
+            let text = fs::read_to_string(root().join(mutant.file)).expect(mutant.file);
+            let changed =
+                change(&text, mutant).unwrap_or_else(|why| panic!("{}: {why}", mutant.name));
+            assert_ne!(changed, text, "{} changes nothing", mutant.name);
         }
     }
 
@@ -297,8 +297,8 @@ mod tests {
 
     #[test]
     fn texts_that_do_not_occur_once_are_errors() {
-        let seed = &SEEDS[0];
-        assert!(change("", seed).is_err() && change(&seed.find.repeat(2), seed).is_err());
-        assert_eq!(change(seed.find, seed).as_deref(), Ok(seed.replace));
+        let mutant = &MUTANTS[0];
+        assert!(change("", mutant).is_err() && change(&mutant.find.repeat(2), mutant).is_err());
+        assert_eq!(change(mutant.find, mutant).as_deref(), Ok(mutant.replace));
     }
 }
