@@ -64,7 +64,7 @@ pub trait DirectView: Copy {
     /// The view that kernels take.
     type Shared: DirectView;
 
-    /// Returns the view that kernels take: see [`Items::shared`].
+    /// Returns the view that kernels take: its loads are those of live memory.
     fn shared(self) -> Self::Shared;
 
     /// Reads the entry of chunk `index`.
