@@ -377,7 +377,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "retired groups are used again at once",
         file: DIR24_8,
         find: "self.retire_list.push(group, GROUP_SLOTS * size_of::<E>());",
-        replace: "self.free.push(group);",
+        replace: "self.groups.free.push(group);",
         tests: Races("dir24_8_changes_under_readers"),
     },
     Mutant {
@@ -406,11 +406,12 @@ pub const MUTANTS: &[Mutant] = &[
         file: POPTRIE,
         find: "Change::Node(node) => self.compiler.place.nodes(&[node]),",
         replace: "Change::Node(node) => {
-                    let start = self.poptrie.nodes.extend(1).expect(\"capacity\") as u32;
-                    self.poptrie.direct.publish(index as usize, 0, start);
+                    let nodes = &mut self.compiler.place.nodes;
+                    let start = nodes.extend(1).expect(\"capacity\") as u32;
+                    self.direct.publish(index as usize, start);
                     (0..1000).for_each(|_| core::hint::spin_loop());
                     // SAFETY: none.
-                    unsafe { self.poptrie.nodes.write_unseen(start as usize, &[node]) };
+                    unsafe { nodes.write(start as usize, &[node]) };
                     start
                 }",
         tests: Races("a_poptrie_changes_under_readers"),
