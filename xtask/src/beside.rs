@@ -1,7 +1,7 @@
 //! Commands of this program that run beside a report's own steps.
 //!
-//! Many steps keep one core busy: compilation in one codegen unit, Miri, a race of two threads. Two such rows of steps
-//! end in little more than half the time.
+//! Many steps keep one core busy, such as Miri and compilation in one codegen unit. Two rows of steps at once use both
+//! cores of a small machine.
 
 use std::env;
 use std::io::{self, Read as _};
@@ -52,7 +52,7 @@ fn output(words: &str) -> io::Result<(String, ExitStatus)> {
     command.args(words.split_whitespace()).stdin(Stdio::null());
     command.stdout(writer.try_clone()?).stderr(writer);
     let mut child = command.spawn()?;
-    // Its ends of the pipe must be closed here, or reading would not end.
+    // The command holds write ends of the pipe; reading ends only after all of them are closed.
     drop(command);
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes)?;

@@ -80,7 +80,10 @@ impl<E: Format, T: Direct> Lookup<E::Family> for Dxr<E, T> {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[E::Word], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self.view().shared(), simd, addrs, answers_for(addrs, out));
+        match self.batch {
+            Batch::Each => self.lookup_each(simd, addrs, out),
+            _ => batch::lookup_batch(self.view().shared(), simd, addrs, answers_for(addrs, out)),
+        }
     }
 
     fn memory_usage(&self) -> MemoryUsage {

@@ -50,17 +50,6 @@ pub(crate) fn run<S: InGroups<GROUP>, const GROUP: usize>(
     simd.run(InFlight { structure, addrs, out });
 }
 
-/// Looks up the addresses one by one, compiled for a level.
-#[inline]
-pub(crate) fn run_each<S: InGroups<GROUP>, const GROUP: usize>(
-    structure: S,
-    simd: Simd,
-    addrs: &[S::Addr],
-    out: &mut [Option<NextHopId>],
-) {
-    simd.run(OneByOne { structure, addrs, out });
-}
-
 /// [`in_groups`] as work for a level. `out` is as long as `addrs`.
 pub(crate) struct InFlight<'a, S: InGroups<GROUP>, const GROUP: usize> {
     pub structure: S,
@@ -74,23 +63,6 @@ impl<S: InGroups<GROUP>, const GROUP: usize> Work for InFlight<'_, S, GROUP> {
     #[inline(always)]
     fn run(self) {
         in_groups(self.structure, self.addrs, self.out);
-    }
-}
-
-struct OneByOne<'a, S: InGroups<GROUP>, const GROUP: usize> {
-    structure: S,
-    addrs: &'a [S::Addr],
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<S: InGroups<GROUP>, const GROUP: usize> Work for OneByOne<'_, S, GROUP> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (addr, out) in self.addrs.iter().zip(self.out) {
-            *out = self.structure.one(*addr);
-        }
     }
 }
 

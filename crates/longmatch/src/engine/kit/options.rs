@@ -16,19 +16,19 @@ pub(crate) struct Options<'a> {
     engine: &'static str,
     expected: &'static str,
     /// The options not yet taken, in the order of the request.
-    left: Vec<&'a String>,
+    remaining: Vec<&'a String>,
 }
 
 impl<'a> Options<'a> {
     /// Starts reading. Errors name the engine and the options that it expects.
     pub fn new(engine: &'static str, options: &'a [String], expected: &'static str) -> Self {
-        Self { engine, expected, left: options.iter().collect() }
+        Self { engine, expected, remaining: options.iter().collect() }
     }
 
     /// Takes the options for which `read` returns a value.
     pub fn read<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
         let mut last = None;
-        self.left.retain(|option| {
+        self.remaining.retain(|option| {
             let value = read(option);
             let known = value.is_some();
             last = value.or(last.take());
@@ -68,8 +68,8 @@ impl<'a> Options<'a> {
     /// # Errors
     /// Names the first option that no method has taken.
     pub fn finish(self) -> Result<(), OptionError> {
-        let Self { engine, expected, left } = self;
-        left.first().map_or(Ok(()), |option| {
+        let Self { engine, expected, remaining } = self;
+        remaining.first().map_or(Ok(()), |option| {
             Err(OptionError { engine, option: String::clone(option), expected })
         })
     }

@@ -32,16 +32,14 @@ use crate::simd::Simd;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::simd::lanes::{Avx2, Avx512, Lanes};
 
-/// Answers `addrs` into `out`, which has the same length.
+/// Answers `addrs` into `out`, which has the same length, in every mode but [`Batch::Each`].
 pub(super) fn lookup_batch<E: Format, V: DirectView>(
     dxr: View<'_, E, V>,
     simd: Simd,
     addrs: &[E::Word],
     out: &mut [Option<NextHopId>],
 ) {
-    if dxr.batch == Batch::Each {
-        in_flight::run_each(dxr, simd, addrs, out);
-    } else if !E::vectors(dxr, simd, addrs, out) {
+    if !E::vectors(dxr, simd, addrs, out) {
         in_flight::run(dxr, simd, addrs, out);
     }
 }

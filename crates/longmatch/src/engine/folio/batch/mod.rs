@@ -32,7 +32,7 @@ pub(super) fn lookup_batch<F: Family, C: Code>(
     // stored word by word. The CPU can do that only after all earlier instructions retire, so no
     // two calls would overlap. (Batches of 16 lost half of their rate.)
     let (layout, from) = (keys.layout(), keys.as_ptr());
-    // A reference for the same reason.
+    // A reference to the view, for the same reason.
     let folio = &folio;
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     {

@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | `batch=gather`, the default | `avx512`, lookups in vector lanes | `scalar`, several lookups in flight |
 //! | `batch=flight` | `scalar` | `scalar` |
-//! | `batch=each` | one address at a time, as in the paper | the same |
+//!
+//! `batch=each` is [`lookup_each`](crate::engine::Lookup::lookup_each), as in the paper.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512;
@@ -16,7 +17,7 @@ use crate::engine::kit::in_flight;
 use crate::net::{Family, NextHopId};
 use crate::simd::Simd;
 
-/// Answers `addrs` into `out`, which has the same length.
+/// Answers `addrs` into `out`, which has the same length, in every mode but [`Batch::Each`].
 pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
     poptrie: View<'_, F, N, L>,
     simd: Simd,
@@ -24,9 +25,8 @@ pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
     out: &mut [Option<NextHopId>],
 ) {
     match poptrie.batch {
-        Batch::Each => in_flight::run_each(poptrie, simd, addrs, out),
         Batch::Flight => in_flight::run(poptrie, simd, addrs, out),
-        Batch::Auto | Batch::Gather | Batch::Line => best(poptrie, simd, addrs, out),
+        _ => best(poptrie, simd, addrs, out),
     }
 }
 
