@@ -105,7 +105,7 @@ mod tests {
             assert_eq!(Some(block.prefix.bits()), next, "no gap, no overlap");
             for addr in [block.prefix.first(), block.prefix.last()] {
                 assert_eq!(block.prefix.len(), depth(rib, addr), "{:?}", block.prefix);
-                let matched = rib.longest_match(F::addr(addr)).map(|route| route.prefix.len());
+                let matched = rib.get_lpm(F::addr(addr)).map(|route| route.prefix.len());
                 assert_eq!(block.matched, matched, "{:?}", block.prefix);
             }
             next = block.prefix.last().successor();

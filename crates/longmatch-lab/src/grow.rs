@@ -260,7 +260,7 @@ mod tests {
         let lengths: Vec<u8> = rib.iter().map(|route| route.prefix.len()).collect();
         let added = || grown.iter().filter(|route| rib.get(route.prefix).is_none());
         for route in added() {
-            let above = rib.covering(route.prefix).last().expect("below a route").prefix;
+            let above = rib.cover(route.prefix).last().expect("below a route").prefix;
             assert!(above.len() < 24 && lengths.contains(&route.prefix.len()));
         }
         // Below the /20 only the lengths 24 and 30 are left, as common as each other; of the first

@@ -115,7 +115,7 @@ mod tests {
             let traffic = missing(rib, percent, 10_000, 3).unwrap();
             assert_eq!(traffic.name(), format!("missing-{percent}"));
             let keys = traffic.keys(rib, 10_000, 0);
-            let without = |key: &&F::Bits| rib.longest_match(F::addr(**key)).is_none();
+            let without = |key: &&F::Bits| rib.get_lpm(F::addr(**key)).is_none();
             let misses = keys.iter().filter(without).count();
             match percent {
                 0 | 100 => assert_eq!(misses, percent * 100),

@@ -182,8 +182,8 @@ mod tests {
             assert!(split.len() > rib.len());
             let mut ids = BTreeMap::new();
             for range in split.ranges() {
-                let before = rib.longest_match(range.first.into());
-                assert_eq!(rib.longest_match(range.last.into()), before);
+                let before = rib.get_lpm(range.first.into());
+                assert_eq!(rib.get_lpm(range.last.into()), before);
                 let (Some(before), Some(now)) = (before, range.route) else {
                     assert_eq!(before.map(|r| r.prefix), range.route.map(|r| r.prefix));
                     continue;

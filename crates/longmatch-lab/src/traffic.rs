@@ -201,7 +201,7 @@ mod tests {
 
     fn assert_routed<F: LabFamily>(rib: &Rib<F>, traffic: &Traffic) {
         for key in traffic.keys(rib, 5000, 3) {
-            assert!(rib.longest_match(F::addr(key)).is_some(), "{}", F::addr(key));
+            assert!(rib.get_lpm(F::addr(key)).is_some(), "{}", F::addr(key));
         }
     }
 

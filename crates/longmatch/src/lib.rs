@@ -66,7 +66,7 @@ pub use net::{
     Bits, Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome,
     ParsePrefixError, Prefix, PrefixError, Route,
 };
-pub use rib::{Block, Coalesced, Covering, Iter, Range, Ranges, Rib, RibFull, Slots};
+pub use rib::{Block, Coalesced, Cover, Iter, Range, Ranges, Rib, RibFull, Slots};
 pub use simd::Unsupported;
 pub use table::{
     Entries, FrozenTable, InsertError, OnlineTableReader, Refused, Table, TableGuard, TableReader,

@@ -144,7 +144,7 @@ fn every_ipv6_length_is_held() {
     let answers: Answers<Ipv6> = rib
         .iter()
         .flat_map(|route| [route.prefix.first(), route.prefix.last()])
-        .map(|bits| (bits, rib.longest_match(Ipv6::addr(bits)).map(|route| route.next_hop)))
+        .map(|bits| (bits, rib.get_lpm(Ipv6::addr(bits)).map(|route| route.next_hop)))
         .collect();
     check_all("every length", &rib, &answers);
 }

@@ -146,7 +146,7 @@ impl Answers<'_> {
 
     fn of_family<F: Family>(&mut self, text: &str, addr: F::Addr, rib: &Rib<F>) -> Answered {
         let mut last = None;
-        for route in rib.covering(Prefix::host(addr)) {
+        for route in rib.cover(Prefix::host(addr)) {
             if self.all {
                 self.line(text, Some(route))?;
             }

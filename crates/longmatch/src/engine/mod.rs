@@ -24,6 +24,7 @@ pub use kit::{
     LiveEngine, Lookup, OptionError, Replaced, Structure,
 };
 pub(crate) use kit::{Patch, WriteSide, answers_for};
+
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
 
 use alloc::sync::Arc;

@@ -35,6 +35,8 @@ pub trait Bits:
     + Not<Output = Self>
     + 'static
 {
+    /// The bytes of an address: `[u8; 4]` or `[u8; 16]`.
+    type Octets: AsRef<[u8]> + Copy + Eq + Debug + Send + Sync + 'static;
     /// Number of bits: 32 or 128.
     const WIDTH: u8;
     /// The lowest address.
@@ -93,11 +95,15 @@ pub trait Bits:
     /// # Panics
     /// When `bytes` does not hold exactly `WIDTH / 8` bytes.
     fn from_network(bytes: &[u8]) -> Self;
+
+    /// The address's bytes in network order.
+    fn to_network(self) -> Self::Octets;
 }
 
 macro_rules! impl_bits {
     ($int:ty) => {
         impl Bits for $int {
+            type Octets = [u8; size_of::<$int>()];
             const WIDTH: u8 = <$int>::BITS as u8;
             const ZERO: Self = 0;
             const MAX: Self = <$int>::MAX;
@@ -178,6 +184,11 @@ macro_rules! impl_bits {
             #[inline(always)]
             fn from_network(bytes: &[u8]) -> Self {
                 Self::from_be_bytes(bytes.try_into().expect("an address has WIDTH / 8 bytes"))
+            }
+
+            #[inline(always)]
+            fn to_network(self) -> Self::Octets {
+                self.to_be_bytes()
             }
         }
     };

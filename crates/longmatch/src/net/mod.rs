@@ -7,5 +7,6 @@ mod route;
 
 pub use addr::{Bits, Family, Ipv4, Ipv6};
 pub use next_hop::{NextHopId, NextHops, NextHopsFull};
+pub(crate) use next_hop::{answers_for, capacity_for};
 pub use prefix::{IpPrefix, ParsePrefixError, Prefix, PrefixError};
 pub use route::{Change, Outcome, Route};

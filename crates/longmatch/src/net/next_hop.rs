@@ -60,6 +60,24 @@ impl fmt::Display for NextHopId {
     }
 }
 
+/// Cuts `out` to the length of `addrs`.
+///
+/// # Panics
+/// When it is shorter.
+pub(crate) fn answers_for<'o, A, B>(addrs: &[A], out: &'o mut [B]) -> &'o mut [B] {
+    capacity_for(addrs.len(), out)
+}
+
+/// Cuts `out` to as many answers as are needed.
+///
+/// # Panics
+/// When it is shorter.
+pub(crate) fn capacity_for<B>(need: usize, out: &mut [B]) -> &mut [B] {
+    let have = out.len();
+    assert!(have >= need, "the output holds {have} answers, but there are {need} addresses");
+    &mut out[..need]
+}
+
 /// Values and their ids, with reference counts.
 ///
 /// Equal values share an id; ids are numbered densely from 1. A value without references is

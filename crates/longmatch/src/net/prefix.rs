@@ -312,6 +312,20 @@ impl FromStr for IpPrefix {
     }
 }
 
+impl From<Ipv4Addr> for Prefix<Ipv4> {
+    /// The prefix of one address, `/32`.
+    fn from(addr: Ipv4Addr) -> Self {
+        Self::host(addr)
+    }
+}
+
+impl From<Ipv6Addr> for Prefix<Ipv6> {
+    /// The prefix of one address, `/128`.
+    fn from(addr: Ipv6Addr) -> Self {
+        Self::host(addr)
+    }
+}
+
 impl From<Prefix<Ipv4>> for IpPrefix {
     fn from(prefix: Prefix<Ipv4>) -> Self {
         Self::V4(prefix)

@@ -4,7 +4,7 @@
 //! route. A route whose covering route has the same next hop is redundant.
 
 use super::Rib;
-use super::trie::{Index, NONE, ROOT, Trie};
+use super::trie::{Position, Trie};
 use crate::net::{Family, NextHopId, Prefix};
 
 /// The next hops of the addresses of a region.
@@ -33,7 +33,7 @@ impl<F: Family> Rib<F> {
     /// ```
     pub fn aggregated(&self) -> Self {
         let mut aggregation = Aggregation { trie: &self.trie, out: Self::new() };
-        if let Region::Uniform(Some(next_hop)) = aggregation.region(ROOT, None) {
+        if let Region::Uniform(Some(next_hop)) = aggregation.region(self.trie.top(), None) {
             aggregation.emit(Prefix::DEFAULT, next_hop);
         }
         aggregation.out
@@ -51,14 +51,14 @@ impl<F: Family> Aggregation<'_, F> {
         self.out.routes += 1;
     }
 
-    /// The region of a node's prefix, below routes that give `inherited`.
+    /// The region of a position's prefix, below routes that give `inherited`.
     ///
-    /// The recursion is as deep as the trie: at most the address's width.
-    fn region(&mut self, at: Index, inherited: Option<NextHopId>) -> Region {
-        let node = *self.trie.node(at);
-        let own = node.next_hop.or(inherited);
-        let Some(halves) = node.prefix().halves() else { return Region::Uniform(own) };
-        let regions = [0, 1].map(|side| self.half(node.children[side], halves[side], own));
+    /// The recursion is as deep as prefixes are long: at most the address's width.
+    fn region(&mut self, at: Position<F>, inherited: Option<NextHopId>) -> Region {
+        let own = self.trie.next_hop_at(&at).or(inherited);
+        let Some(halves) = at.prefix().halves() else { return Region::Uniform(own) };
+        let tops = self.trie.halves(&at);
+        let regions = [0, 1].map(|side| self.half(tops[side], halves[side], own));
         if regions[0] == regions[1] && regions[0] != Region::Mixed {
             return regions[0];
         }
@@ -70,21 +70,25 @@ impl<F: Family> Aggregation<'_, F> {
             }
         }
         if let Some(next_hop) = own.filter(|_| own != inherited) {
-            self.emit(node.prefix(), next_hop);
+            self.emit(at.prefix(), next_hop);
         }
         Region::Mixed
     }
 
-    /// The region of one half of a node's prefix, in which `child` may lie anywhere.
-    fn half(&mut self, child: Index, half: Prefix<F>, own: Option<NextHopId>) -> Region {
-        if child == NONE {
-            return Region::Uniform(own);
-        }
-        let region = self.region(child, own);
-        let prefix = self.trie.node(child).prefix();
-        match region {
-            Region::Uniform(next_hop) if prefix == half || next_hop == own => region,
-            // The rest of this half inherits `own`, which differs from the child's next hop.
+    /// The region of one half of a prefix, in which `top` may lie anywhere.
+    fn half(
+        &mut self,
+        top: Option<Position<F>>,
+        half: Prefix<F>,
+        own: Option<NextHopId>,
+    ) -> Region {
+        let Some(top) = top else { return Region::Uniform(own) };
+        let prefix = top.prefix();
+        match self.region(top, own) {
+            Region::Uniform(next_hop) if prefix == half || next_hop == own => {
+                Region::Uniform(next_hop)
+            }
+            // The rest of this half inherits `own`, which differs from the next hop inside.
             Region::Uniform(Some(next_hop)) => {
                 self.emit(prefix, next_hop);
                 Region::Mixed

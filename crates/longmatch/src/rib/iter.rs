@@ -1,68 +1,79 @@
-//! Iterators over the routes of a RIB.
+//! The iterator over the routes of a RIB.
 
-use alloc::vec::Vec;
 use core::iter::FusedIterator;
 
-use super::trie::{Index, NONE, ROOT, Trie};
+use super::trie::{Cursor, Position, Trie};
 use crate::net::{Family, Prefix, Route};
 
-/// Routes in order, from [`super::Rib::iter`] and [`super::Rib::subtree`].
+/// Routes in order, from either end; from [`Rib::iter`](super::Rib::iter) and
+/// [`Rib::children`](super::Rib::children).
 #[derive(Clone)]
 pub struct Iter<'r, F: Family> {
-    trie: &'r Trie<F>,
-    /// Subtrees still to visit, the next one last; at most one per level.
-    pending: Vec<Index>,
+    front: Cursor<'r, F>,
+    back: Cursor<'r, F>,
+    /// The prefixes returned last at each end; the iteration ends where they would cross.
+    first: Option<Prefix<F>>,
+    last: Option<Prefix<F>>,
+    done: bool,
+    /// Bounds of the number of routes left.
+    least: usize,
+    most: usize,
 }
 
 impl<'r, F: Family> Iter<'r, F> {
-    pub(super) fn new(trie: &'r Trie<F>, top: Option<Index>) -> Self {
-        Self { trie, pending: top.into_iter().collect() }
+    /// The routes at and below a position, `least` to `most` of them.
+    pub(super) fn new(
+        trie: &'r Trie<F>,
+        top: Option<Position<F>>,
+        least: usize,
+        most: usize,
+    ) -> Self {
+        let front = Cursor::new(trie, top);
+        let back = front.clone();
+        Self { front, back, first: None, last: None, done: false, least, most }
+    }
+
+    /// Ends the iteration, or counts a route that is returned.
+    fn finish(&mut self, route: Option<Route<F>>) -> Option<Route<F>> {
+        if route.is_some() {
+            self.least = self.least.saturating_sub(1);
+            self.most = self.most.saturating_sub(1);
+        } else {
+            (self.done, self.least, self.most) = (true, 0, 0);
+        }
+        route
     }
 }
 
 impl<F: Family> Iterator for Iter<'_, F> {
     type Item = Route<F>;
 
+    #[inline]
     fn next(&mut self) -> Option<Route<F>> {
-        loop {
-            let node = self.trie.node(self.pending.pop()?);
-            let [low, high] = node.children;
-            self.pending.extend([high, low].into_iter().filter(|child| *child != NONE));
-            if let Some(route) = node.route() {
-                return Some(route);
-            }
+        if self.done {
+            return None;
         }
+        let route = self.front.next();
+        let route = route.filter(|route| self.last.is_none_or(|last| route.prefix < last));
+        self.first = route.map(|route| route.prefix);
+        self.finish(route)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.least, Some(self.most))
+    }
+}
+
+impl<F: Family> DoubleEndedIterator for Iter<'_, F> {
+    fn next_back(&mut self) -> Option<Route<F>> {
+        if self.done {
+            return None;
+        }
+        let route = self.back.next_back();
+        let route = route.filter(|route| self.first.is_none_or(|first| route.prefix > first));
+        self.last = route.map(|route| route.prefix);
+        self.finish(route)
     }
 }
 
 impl<F: Family> FusedIterator for Iter<'_, F> {}
-
-/// Routes that cover a prefix, shortest first, from [`super::Rib::covering`].
-#[derive(Clone)]
-pub struct Covering<'r, F: Family> {
-    trie: &'r Trie<F>,
-    prefix: Prefix<F>,
-    next: Option<Index>,
-}
-
-impl<'r, F: Family> Covering<'r, F> {
-    pub(super) fn new(trie: &'r Trie<F>, prefix: Prefix<F>) -> Self {
-        Self { trie, prefix, next: Some(ROOT) }
-    }
-}
-
-impl<F: Family> Iterator for Covering<'_, F> {
-    type Item = Route<F>;
-
-    fn next(&mut self) -> Option<Route<F>> {
-        loop {
-            let at = self.next?;
-            self.next = self.trie.next_covering(at, self.prefix);
-            if let Some(route) = self.trie.node(at).route() {
-                return Some(route);
-            }
-        }
-    }
-}
-
-impl<F: Family> FusedIterator for Covering<'_, F> {}

@@ -5,15 +5,15 @@
 //! to each slot with longer routes. Equal neighbours form one run, so the cost depends on the
 //! routes in the block, not on its slots.
 
-use super::trie::{Index, NONE, ROOT, Trie};
+use super::trie::{Position, Trie};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 
 /// All addresses that share their first `depth` bits, with the routes inside.
 #[derive(Clone, Copy)]
 pub struct Block<'r, F: Family> {
     trie: &'r Trie<F>,
-    /// The highest node inside the block.
-    top: Index,
+    /// The topmost position inside the block.
+    top: Position<F>,
     depth: u8,
     /// The next hop of the longest route that covers the block from outside.
     inherited: Option<NextHopId>,
@@ -34,7 +34,7 @@ pub struct Slots<'r, F: Family> {
 
 impl<'r, F: Family> Block<'r, F> {
     pub(super) fn root(trie: &'r Trie<F>) -> Self {
-        Self { trie, top: ROOT, depth: 0, inherited: None }
+        Self { trie, top: trie.top(), depth: 0, inherited: None }
     }
 
     /// The number of leading bits that all addresses of the block share.
@@ -79,30 +79,11 @@ impl<'r, F: Family> Block<'r, F> {
         let region = Prefix::from_bits_masked(prefix.bits(), prefix.len().min(end));
         let first = Bits::extract(region.bits(), self.depth, width);
         let count = 1 << (end - region.len());
-        match self.top_of(region) {
-            (Some(top), inherited) => visitor.region(top, first, count, inherited),
-            (None, inherited) => visitor.run(first, first + count, inherited),
-        }
-    }
-
-    /// The highest node in a prefix inside the block, and the inherited next hop.
-    ///
-    /// The inherited next hop is that of the longest route that covers the prefix from outside.
-    fn top_of(&self, region: Prefix<F>) -> (Option<Index>, Option<NextHopId>) {
-        let (mut top, mut inherited) = (self.top, self.inherited);
-        loop {
-            let node = self.trie.node(top);
-            if node.len >= region.len() {
-                return (region.covers(node.prefix()).then_some(top), inherited);
-            }
-            if !node.prefix().covers(region) {
-                return (None, inherited);
-            }
-            inherited = node.next_hop.or(inherited);
-            top = node.children[region.bits().bit(node.len)];
-            if top == NONE {
-                return (None, inherited);
-            }
+        let (above, top) = self.trie.around(&self.top, region);
+        let inherited = above.map(|route| route.next_hop).or(self.inherited);
+        match top {
+            Some(top) => visitor.region(top, first, count, inherited),
+            None => visitor.run(first, first + count, inherited),
         }
     }
 }
@@ -117,45 +98,60 @@ struct SlotVisitor<'r, F: Family, V> {
 }
 
 impl<'r, F: Family, V: FnMut(Slots<'r, F>)> SlotVisitor<'r, F, V> {
-    /// Visits `count` slots from `first`, in which `top` is the highest node.
-    fn region(&mut self, top: Index, first: usize, count: usize, inherited: Option<NextHopId>) {
-        let node = self.trie.node(top);
-        let slot = node.bits.extract(self.depth, self.width);
-        let beyond = node.len - self.depth;
+    /// Visits `count` slots from `first`, in which `top` is the topmost position.
+    fn region(
+        &mut self,
+        top: Position<F>,
+        first: usize,
+        count: usize,
+        inherited: Option<NextHopId>,
+    ) {
+        let slot = top.prefix().bits().extract(self.depth, self.width);
+        let beyond = top.len() - self.depth;
         let end = first + count;
         self.run(first, slot, inherited);
-        if node.len >= self.covered_from && node.next_hop.is_some() && beyond <= self.width {
+        if beyond > self.width {
+            self.slot(slot, inherited, Some(top));
+            return self.run(slot + 1, end, inherited);
+        }
+        let next_hop = self.trie.next_hop_at(&top);
+        let own = next_hop.or(inherited);
+        if top.len() >= self.covered_from && next_hop.is_some() {
             self.run(slot + (1 << (self.width - beyond)), end, inherited);
-        } else if beyond >= self.width {
-            let own = if beyond == self.width { node.next_hop.or(inherited) } else { inherited };
-            let deeper = beyond > self.width || node.children != [NONE; 2];
-            let below = deeper.then_some(Block {
-                trie: self.trie,
-                top,
-                depth: self.depth + self.width,
-                inherited: own,
-            });
-            (self.visit)(Slots { first: slot, count: 1, next_hop: own, below });
+        } else if beyond == self.width {
+            let longer = self.trie.has_longer(&top).then_some(top);
+            self.slot(slot, own, longer);
             self.run(slot + 1, end, inherited);
         } else {
             let half = 1 << (self.width - beyond - 1);
-            let own = node.next_hop.or(inherited);
-            let [low, high] = node.children;
-            self.child(low, slot, half, own);
-            self.child(high, slot + half, half, own);
+            let [low, high] = self.trie.halves(&top);
+            self.half(low, slot, half, own);
+            self.half(high, slot + half, half, own);
             self.run(slot + 2 * half, end, inherited);
         }
     }
 
-    fn child(&mut self, child: Index, first: usize, count: usize, inherited: Option<NextHopId>) {
-        if child == NONE {
-            self.run(first, first + count, inherited);
-        } else {
-            self.region(child, first, count, inherited);
+    /// Visits one slot; `top` is the topmost position in it, if a longer route is there.
+    fn slot(&mut self, slot: usize, next_hop: Option<NextHopId>, top: Option<Position<F>>) {
+        let (trie, depth) = (self.trie, self.depth + self.width);
+        let below = top.map(|top| Block { trie, top, depth, inherited: next_hop });
+        (self.visit)(Slots { first: slot, count: 1, next_hop, below });
+    }
+
+    fn half(
+        &mut self,
+        top: Option<Position<F>>,
+        first: usize,
+        count: usize,
+        inherited: Option<NextHopId>,
+    ) {
+        match top {
+            Some(top) => self.region(top, first, count, inherited),
+            None => self.run(first, first + count, inherited),
         }
     }
 
-    /// Visits the slots from `first` up to `end`, in which no node lies.
+    /// Visits the slots from `first` up to `end`, in which there is no route.
     fn run(&mut self, first: usize, end: usize, next_hop: Option<NextHopId>) {
         if first < end {
             (self.visit)(Slots { first, count: end - first, next_hop, below: None });

@@ -23,14 +23,25 @@ fn listed<F: Family>(routes: impl Iterator<Item = Route<F>>) -> Vec<(alloc::stri
     routes.map(|route| (route.prefix.to_string(), route.next_hop.get())).collect()
 }
 
+/// Checks every invariant of the storage, and that the routes' order of arrival left no trace.
+fn check<F: Family>(rib: &Rib<F>) {
+    assert_eq!(rib.trie.check(), rib.len());
+    let fresh: Rib<F> = rib.iter().collect();
+    assert_eq!(rib.trie.shape(), fresh.trie.shape());
+    let mut copy = rib.clone();
+    copy.compact();
+    assert_eq!(copy.trie.check(), rib.len());
+    assert_eq!(copy.trie.shape(), rib.trie.shape());
+}
+
 /// F1 (FreeBSD 36e15b717eec): deleting the /23 between a /22 and a /24.
 #[test]
 fn withdrawal_in_a_chain_of_covers() {
     let mut rib = rib4(&[("10.0.0.0/22", 1), ("10.0.0.0/23", 2), ("10.0.0.0/24", 3)]);
     assert_eq!(rib.remove(p4("10.0.0.0/23")), Some(hop(2)));
-    assert_eq!(rib.longest_match("10.0.0.1".parse().unwrap()).unwrap().next_hop, hop(3));
-    assert_eq!(rib.longest_match("10.0.1.1".parse().unwrap()).unwrap().next_hop, hop(1));
-    assert_eq!(rib.node_accounting().0, rib.node_accounting().1);
+    assert_eq!(rib.get_lpm("10.0.0.1".parse().unwrap()).unwrap().next_hop, hop(3));
+    assert_eq!(rib.get_lpm("10.0.1.1".parse().unwrap()).unwrap().next_hop, hop(1));
+    check(&rib);
 }
 
 /// R3 (py-radix #88, #52): deleting one prefix removed others.
@@ -70,7 +81,7 @@ fn host_routes_at_the_edges() {
         assert!(rib.remove(text.parse().unwrap()).is_some());
     }
     assert!(rib.is_empty());
-    assert_eq!(rib.node_accounting(), (1, 1));
+    check(&rib);
 }
 
 /// D4, R2: removed nodes are freed and reused.
@@ -88,7 +99,7 @@ fn removed_nodes_are_reused() {
         for prefix in &routes {
             rib.remove(*prefix);
         }
-        assert_eq!(rib.node_accounting(), (1, 1));
+        check(&rib);
         bytes.push(rib.memory_bytes());
     }
     assert!(bytes.windows(2).all(|pair| pair[0] == pair[1]), "no growth from reuse: {bytes:?}");
@@ -138,12 +149,12 @@ fn iteration_is_in_order_and_bounded() {
         all.iter().map(|(p, _)| p.as_str()).collect::<Vec<_>>(),
         ["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24"]
     );
-    assert_eq!(listed(rib.subtree(p4("10.0.0.0/8"))), all[1..3]);
-    assert_eq!(listed(rib.subtree(p4("10.0.0.0/7"))), all[1..3]);
-    assert_eq!(listed(rib.subtree(p4("10.1.2.0/24"))), []);
-    assert_eq!(listed(rib.subtree(Prefix::DEFAULT)), all);
-    assert_eq!(listed(rib.covering(p4("10.1.2.0/24"))), all[..3]);
-    assert_eq!(listed(rib.covering(p4("11.0.0.0/8"))), all[..1]);
+    assert_eq!(listed(rib.children(p4("10.0.0.0/8"))), all[1..3]);
+    assert_eq!(listed(rib.children(p4("10.0.0.0/7"))), all[1..3]);
+    assert_eq!(listed(rib.children(p4("10.1.2.0/24"))), []);
+    assert_eq!(listed(rib.children(Prefix::DEFAULT)), all);
+    assert_eq!(listed(rib.cover(p4("10.1.2.0/24"))), all[..3]);
+    assert_eq!(listed(rib.cover(p4("11.0.0.0/8"))), all[..1]);
 }
 
 #[test]
@@ -213,8 +224,7 @@ fn agrees_with_a_map<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>) {
             Some(n) => assert_eq!(rib.insert(prefix, n).unwrap(), map.insert(prefix, n)),
             None => assert_eq!(rib.remove(prefix), map.remove(&prefix)),
         }
-        let (needed, used) = rib.node_accounting();
-        assert_eq!(needed, used, "no redundant node");
+        check(&rib);
     }
     assert_eq!(rib.len(), map.len());
     assert!(rib.iter().map(|r| (r.prefix, r.next_hop)).eq(map.iter().map(|(p, n)| (*p, *n))));
@@ -227,16 +237,16 @@ fn agrees_with_a_map<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>) {
         for bits in [range.first, range.last] {
             let prefix = Prefix::host(F::addr(bits));
             let scanned: Vec<_> = map.iter().filter(|(p, _)| p.covers(prefix)).collect();
-            assert!(rib.covering(prefix).map(|r| r.prefix).eq(scanned.iter().map(|(p, _)| **p)));
+            assert!(rib.cover(prefix).map(|r| r.prefix).eq(scanned.iter().map(|(p, _)| **p)));
             let best = scanned.last().map(|(p, n)| Route { prefix: **p, next_hop: **n });
-            assert_eq!(rib.longest_match(F::addr(bits)), best);
+            assert_eq!(rib.get_lpm(F::addr(bits)), best);
             assert_eq!(range.route, best);
-            let after = aggregated.longest_match(F::addr(bits)).map(|r| r.next_hop);
+            let after = aggregated.get_lpm(F::addr(bits)).map(|r| r.next_hop);
             assert_eq!(after, best.map(|r| r.next_hop), "aggregation changed an answer");
         }
         for (prefix, _) in map.iter().take(8) {
             let scanned = map.keys().filter(|p| prefix.covers(**p)).copied();
-            assert!(rib.subtree(*prefix).map(|r| r.prefix).eq(scanned));
+            assert!(rib.children(*prefix).map(|r| r.prefix).eq(scanned));
         }
     }
     assert_eq!(next, None);
@@ -259,9 +269,9 @@ fn slots_agree<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>, width: u8) {
             }
             let bits = base | F::Bits::from_u128((slots.first as u128) << shift);
             let slot = Prefix::<F>::from_bits_masked(bits, block.depth() + width);
-            let covering = rib.covering(slot).last().map(|r| r.next_hop);
+            let covering = rib.cover(slot).last().map(|r| r.next_hop);
             assert_eq!(slots.next_hop, covering);
-            let longer = rib.subtree(slot).any(|r| r.prefix.len() > slot.len());
+            let longer = rib.children(slot).any(|r| r.prefix.len() > slot.len());
             assert_eq!(slots.below.is_some(), longer);
             if let Some(below) = slots.below {
                 pending.push((below, bits));

@@ -133,8 +133,8 @@ impl<T> Table<T> {
     /// The longest prefix that covers the address, and its value.
     pub fn get_lpm(&self, addr: IpAddr) -> Option<(IpPrefix, &T)> {
         match self.canonical(IpPrefix::host(addr)) {
-            IpPrefix::V4(p) => self.entry(self.ipv4.longest_match(p.addr())?),
-            IpPrefix::V6(p) => self.entry(self.ipv6.longest_match(p.addr())?),
+            IpPrefix::V4(p) => self.entry(self.ipv4.get_lpm(p.addr())?),
+            IpPrefix::V6(p) => self.entry(self.ipv6.get_lpm(p.addr())?),
         }
     }
 
@@ -144,12 +144,12 @@ impl<T> Table<T> {
     ///
     /// For an address use `cover(IpPrefix::host(addr))`.
     pub fn cover(&self, prefix: IpPrefix) -> Entries<'_, T> {
-        on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.covering(p)))
+        on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.cover(p)))
     }
 
     /// Every prefix that `prefix` covers, itself included, with its value, in order.
     pub fn children(&self, prefix: IpPrefix) -> Entries<'_, T> {
-        on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.subtree(p)))
+        on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.children(p)))
     }
 
     /// Whether a route covers any address of `prefix`.

@@ -75,7 +75,7 @@ impl<F: Family, E: Entry> Walk<'_, F, E> {
                 return corrupt(format!("{}: a group past the address's end", F::addr(first)));
             }
             let block = Prefix::from_bits_masked(first, level.end());
-            if !self.rib.subtree(block).any(|route| route.prefix != block) {
+            if !self.rib.children(block).any(|route| route.prefix != block) {
                 return corrupt(format!("{block} has a group and no route that needs it"));
             }
             self.visit_group(entry.value())?;

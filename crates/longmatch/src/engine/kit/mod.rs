@@ -32,6 +32,7 @@ use core::fmt::Debug;
 
 use crate::mem::MemoryUsage;
 use crate::net::{Family, NextHopId};
+pub(crate) use crate::net::{answers_for, capacity_for};
 use crate::rib::Rib;
 use crate::simd::{Simd, Work};
 
@@ -91,27 +92,6 @@ pub trait Lookup<F: Family>: Send + Sync {
 
     /// Returns the bytes that lookups read, by part in the paper's own terms.
     fn memory_usage(&self) -> MemoryUsage;
-}
-
-/// Cuts `out` to the length of `addrs`.
-///
-/// # Panics
-/// When it is shorter.
-pub(crate) fn answers_for<'o, A>(
-    addrs: &[A],
-    out: &'o mut [Option<NextHopId>],
-) -> &'o mut [Option<NextHopId>] {
-    capacity_for(addrs.len(), out)
-}
-
-/// Cuts `out` to as many answers as are needed.
-///
-/// # Panics
-/// When it is shorter.
-pub(crate) fn capacity_for(need: usize, out: &mut [Option<NextHopId>]) -> &mut [Option<NextHopId>] {
-    let have = out.len();
-    assert!(have >= need, "the output holds {have} answers, but there are {need} addresses");
-    &mut out[..need]
 }
 
 struct Each<'a, F: Family, E: ?Sized> {
