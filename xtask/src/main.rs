@@ -42,7 +42,7 @@ Commands:
   foreign --quick
                  the same without the library's own tests, as in `test`
   mutants [WORD...]
-                 mutation tests of live tables: apply each mutant of xtask/src/mutants/list.rs, or those with a WORD in their
+                 mutation tests of the RIB and of live tables: apply each mutant of xtask/src/mutants, or those with a WORD in their
                  names or files, to a copy of the sources, and fail if the tests pass with it
   page           check a report's page, testdata/report/sample.html, in a browser (Chromium), at the widths of phones and
                  screens and in print

@@ -13,13 +13,14 @@ use crate::report::{Report, Verdict};
 use crate::workspace::root;
 
 /// Tests of the library that Miri runs in a minute: Miri is about a thousand times slower than a CPU.
-const FOR_MIRI: [&str; 6] = [
+const FOR_MIRI: [&str; 7] = [
     "mem::buffer::tests::words_are_published",
     "mem::retired",
     "live::tests::epochs_wait_for_online_readers",
     "live::tests::slots_are_reused",
     "live::tests::a_retired_table_outlives_the_writer",
     "live::tests::readers_see_only_versions",
+    "rib::tests::model::long_sequences_agree_with_a_map",
 ];
 
 /// Runs both and returns whether they passed.

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use longmatch::{Engines, IpPrefix, Ipv4, Ipv6, NextHopId, Rib, Table};
+use longmatch::{
+    Change, Engines, Family, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route, Table,
+};
 use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError, printable};
 use longmatch_lab::{syn1, syn2};
 
@@ -53,6 +55,13 @@ impl Families {
     pub const BOTH: Self = Self { ipv4: true, ipv6: true };
 }
 
+impl Families {
+    /// The options that name these families.
+    fn named(self) -> FamilyArgs {
+        FamilyArgs { ipv4: self.ipv4 && !self.ipv6, ipv6: self.ipv6 && !self.ipv4 }
+    }
+}
+
 impl From<FamilyArgs> for Families {
     fn from(args: FamilyArgs) -> Self {
         Self { ipv4: !args.ipv6, ipv6: !args.ipv4 }
@@ -84,6 +93,31 @@ impl CliFamily for Ipv6 {
     }
 }
 
+/// The changes of a table in the order of its text, as far as they were accepted.
+#[derive(Default)]
+pub struct Changes {
+    /// The changes of IPv4 prefixes.
+    pub ipv4: Vec<Change<Ipv4>>,
+    /// The changes of IPv6 prefixes.
+    pub ipv6: Vec<Change<Ipv6>>,
+}
+
+impl Changes {
+    /// Adds an announcement of a next hop, or a withdrawal.
+    fn push(&mut self, prefix: IpPrefix, next_hop: Option<NextHopId>) {
+        fn change<F: Family>(prefix: Prefix<F>, next_hop: Option<NextHopId>) -> Change<F> {
+            match next_hop {
+                Some(next_hop) => Change::Announce(Route { prefix, next_hop }),
+                None => Change::Withdraw(prefix),
+            }
+        }
+        match prefix.unmapped() {
+            IpPrefix::V4(prefix) => self.ipv4.push(change(prefix, next_hop)),
+            IpPrefix::V6(prefix) => self.ipv6.push(change(prefix, next_hop)),
+        }
+    }
+}
+
 /// The routes that a command works on, and their source.
 pub struct Routes {
     /// The routes. Next hops are the texts of the input.
@@ -99,11 +133,7 @@ impl Routes {
     /// # Errors
     /// If an input cannot be read, is damaged (unless `--lenient`) or lacks the peer.
     pub fn load(args: &RoutesArgs, families: Families) -> Result<Self, CliError> {
-        let named = FamilyArgs {
-            ipv4: families == Families { ipv4: true, ipv6: false },
-            ipv6: families == Families { ipv4: false, ipv6: true },
-        };
-        Self::load_as(args, families, Some(named))
+        Self::load_as(args, families, Some(families.named()))
     }
 
     /// Loads routes of the families to work on, which may differ from the families that the options
@@ -117,8 +147,30 @@ impl Routes {
         families: Families,
         named: Option<FamilyArgs>,
     ) -> Result<Self, CliError> {
+        Self::load_with(args, families, named, None)
+    }
+
+    /// Loads routes as [`Routes::load`] does, and keeps the changes in the order of the input.
+    ///
+    /// # Errors
+    /// As [`Routes::load`].
+    pub fn load_with_changes(
+        args: &RoutesArgs,
+        families: Families,
+    ) -> Result<(Self, Changes), CliError> {
+        let mut changes = Changes::default();
+        let routes = Self::load_with(args, families, Some(families.named()), Some(&mut changes))?;
+        Ok((routes, changes))
+    }
+
+    fn load_with(
+        args: &RoutesArgs,
+        families: Families,
+        named: Option<FamilyArgs>,
+        changes: Option<&mut Changes>,
+    ) -> Result<Self, CliError> {
         let advice = Advice { lenient: !args.lenient, families: named.is_some() };
-        let mut loader = Loader { table: Table::new(), families, advice, refused: 0 };
+        let mut loader = Loader { table: Table::new(), families, advice, refused: 0, changes };
         if args.files.is_empty() {
             loader.embedded(args)?;
             return Self { table: loader.table, name: "embedded".to_owned() }.split(args.split);
@@ -232,12 +284,14 @@ pub fn display_name(path: &Path) -> String {
 }
 
 /// Loads one input after the other into a table.
-struct Loader {
+struct Loader<'c> {
     table: Table<Box<str>>,
     families: Families,
     advice: Advice,
     /// Routes of the current input that are not of the families to work on.
     refused: u64,
+    /// The changes so far, if they are wanted.
+    changes: Option<&'c mut Changes>,
 }
 
 /// Loads a file, or standard input for `-`.
@@ -253,7 +307,7 @@ pub fn load(
     }
 }
 
-impl Loader {
+impl Loader<'_> {
     /// Loads the embedded tables that are needed.
     fn embedded(&mut self, args: &RoutesArgs) -> Result<(), CliError> {
         if args.peer.is_some() {
@@ -290,7 +344,7 @@ impl Loader {
         expected: Option<u64>,
         load: impl FnOnce(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError>,
     ) -> Result<Report, CliError> {
-        let Self { table, families, advice, refused } = self;
+        let Self { table, families, advice, refused, changes } = self;
         let mut progress =
             Progress::new(format!("loading {}", printable(name)), expected, "routes");
         let mut events = 0u64;
@@ -304,9 +358,16 @@ impl Loader {
                 Event::Announce(prefix, _) if !families.keep(prefix) => *refused += 1,
                 Event::Announce(prefix, next_hop) => {
                     table.insert_borrowed(prefix, next_hop)?;
+                    if let Some(changes) = changes.as_deref_mut() {
+                        // The id by its text: the RIB that is to be verified has no part in it.
+                        changes.push(prefix, table.values().find(next_hop));
+                    }
                 }
                 Event::Withdraw(prefix) => {
                     table.remove(prefix);
+                    if let Some(changes) = changes.as_deref_mut() {
+                        changes.push(prefix, None);
+                    }
                 }
             }
             Ok(())

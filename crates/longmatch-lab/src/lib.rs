@@ -40,6 +40,7 @@ mod replay;
 pub mod report;
 mod runner;
 mod seen;
+mod sorted;
 mod spread;
 mod synthetic;
 #[cfg(test)]
@@ -74,6 +75,7 @@ pub use replay::{
     ENTERING_BATCH, Kinds, READER_BATCH, Replay, ReplayError, ReplayRecord, ReplayStep,
     in_random_order, reader_keys,
 };
+pub use sorted::{RangeSource, RibEngine, SortedRoutes};
 pub use spread::Spread;
 pub use synthetic::{syn1, syn2};
 pub use threads::ThreadError;

@@ -1,9 +1,11 @@
-//! The right answers, from the disjoint ranges of the RIB.
+//! The right answers, from the disjoint ranges of a table.
 //!
 //! The ranges come from a sweep over sorted routes that shares no code with any engine, nor with
 //! the RIB's own matching.
 
-use longmatch::{Bits, Family, NextHopId, Rib};
+use longmatch::{Bits, Family, NextHopId};
+
+use crate::sorted::RangeSource;
 
 /// The address space as sorted ranges with their answers; neighbours have different ones.
 pub struct Oracle<F: Family> {
@@ -14,9 +16,14 @@ pub struct Oracle<F: Family> {
 
 impl<F: Family> Oracle<F> {
     /// The ranges of a table. O(routes).
-    pub fn new(rib: &Rib<F>) -> Self {
-        let (firsts, answers) =
-            rib.ranges().coalesced().map(|range| (range.first, range.next_hop())).unzip();
+    pub fn new(table: &impl RangeSource<F>) -> Self {
+        let (mut firsts, mut answers) = (Vec::new(), Vec::new());
+        for range in table.ranges() {
+            if answers.last() != Some(&range.next_hop()) {
+                firsts.push(range.first);
+                answers.push(range.next_hop());
+            }
+        }
         Self { firsts, answers }
     }
 

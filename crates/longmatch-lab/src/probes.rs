@@ -2,11 +2,12 @@
 
 use core::fmt;
 
-use longmatch::{Bits, NextHopId, Rib};
+use longmatch::{Bits, NextHopId};
 
 use crate::family::LabFamily;
 use crate::oracle::Oracle;
 use crate::random::Xorshift;
+use crate::sorted::RangeSource;
 
 /// How much of the address space was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -70,30 +71,30 @@ enum Source<F: LabFamily> {
 impl<F: LabFamily> Probes<F> {
     /// The addresses to verify engines on that look up in about constant time: all of IPv4, every
     /// range of IPv6.
-    pub fn new(rib: &Rib<F>) -> Self {
+    pub fn new(table: &impl RangeSource<F>) -> Self {
         if F::SWEEPABLE {
             return Self {
                 coverage: Coverage::EveryAddress,
-                source: Source::Sweep(Oracle::new(rib)),
+                source: Source::Sweep(Oracle::new(table)),
             };
         }
-        Self::ranges(rib)
+        Self::ranges(table)
     }
 
     /// Both ends of every range, its middle and some addresses inside, of either family.
-    pub fn ranges(rib: &Rib<F>) -> Self {
-        Self { coverage: Coverage::EveryRange, source: Source::listed(rib, 1) }
+    pub fn ranges(table: &impl RangeSource<F>) -> Self {
+        Self { coverage: Coverage::EveryRange, source: Source::listed(table, 1) }
     }
 
     /// The addresses to verify an engine on that scans all routes for each of them: every range,
     /// or as many, evenly spread, as stay within a fixed number of comparisons.
-    pub fn for_scans(rib: &Rib<F>) -> Self {
-        let routes = (rib.len() as u128).max(1);
-        let ranges = rib.ranges().count() as u128;
+    pub fn for_scans(table: &impl RangeSource<F>) -> Self {
+        let routes = (table.routes() as u128).max(1);
+        let ranges = table.ranges().count() as u128;
         let affordable = (SCAN_BUDGET / routes / (3 + RANDOM_INSIDE) as u128).max(1);
         let every = ranges.div_ceil(affordable).max(1) as usize;
         let coverage = if every == 1 { Coverage::EveryRange } else { Coverage::Sampled };
-        Self { coverage, source: Source::listed(rib, every) }
+        Self { coverage, source: Source::listed(table, every) }
     }
 
     /// How much of the address space they are.
@@ -163,10 +164,10 @@ where
 
 impl<F: LabFamily> Source<F> {
     /// Addresses of every `every`th elementary range.
-    fn listed(rib: &Rib<F>, every: usize) -> Self {
-        let mut random = Xorshift::new(rib.len() as u64);
+    fn listed(table: &impl RangeSource<F>, every: usize) -> Self {
+        let mut random = Xorshift::new(table.routes() as u64);
         let (mut addrs, mut answers) = (Vec::new(), Vec::new());
-        for range in rib.ranges().step_by(every) {
+        for range in table.ranges().step_by(every) {
             let start = addrs.len();
             let span = range.last.to_u128() - range.first.to_u128();
             addrs.push(range.first);

@@ -12,6 +12,7 @@ use crate::family::LabFamily;
 use crate::kernel::Kernel;
 use crate::probes::Probes;
 use crate::seen::Seen;
+use crate::sorted::RangeSource;
 use crate::threads::{ThreadError, together};
 use crate::verdict::{Agreement, Verdict};
 
@@ -78,9 +79,19 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
     /// Prepares to verify engines compiled from this table, at each of these levels, with as many
     /// threads as there are CPUs.
     pub fn new(rib: &'r Rib<F>, simd: impl IntoIterator<Item = Simd>) -> Self {
+        Self::with_text(rib, rib, simd)
+    }
+
+    /// Prepares the same with right answers from another source than the RIB from which engines
+    /// are compiled: the text of its table.
+    pub fn with_text(
+        rib: &'r Rib<F>,
+        text: &impl RangeSource<F>,
+        simd: impl IntoIterator<Item = Simd>,
+    ) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let ranges = F::SWEEPABLE.then(|| Probes::ranges(rib));
-        let (probes, full) = (Probes::new(rib), simd.into_iter().collect());
+        let ranges = F::SWEEPABLE.then(|| Probes::ranges(text));
+        let (probes, full) = (Probes::new(text), simd.into_iter().collect());
         Self { rib, probes, ranges, scan_probes: None, full, brief: Vec::new(), threads }
     }
 

@@ -6,6 +6,7 @@
 //! for each mutant instead of a minute.
 
 mod list;
+mod rib;
 mod tree;
 
 use std::fs;
@@ -31,6 +32,11 @@ enum Run {
     NotCompiled(String),
 }
 
+/// All mutants: of the RIB first.
+fn all() -> impl Iterator<Item = &'static Mutant> {
+    rib::MUTANTS.iter().chain(MUTANTS)
+}
+
 /// Tests the mutants with one of these words in their names or files, or all without words; returns whether each was
 /// caught.
 ///
@@ -40,9 +46,9 @@ pub fn run(words: &[&str]) -> Outcome {
     let has =
         |mutant: &Mutant, word: &str| mutant.name.contains(word) || mutant.file.contains(word);
     let chosen = |mutant: &&Mutant| words.is_empty() || words.iter().any(|word| has(mutant, word));
-    let chosen: Vec<&Mutant> = MUTANTS.iter().filter(chosen).collect();
+    let chosen: Vec<&Mutant> = all().filter(chosen).collect();
     if chosen.is_empty() {
-        return Err("no mutant has one of these words; xtask/src/mutants/list.rs lists them".into());
+        return Err("no mutant has one of these words; list.rs and rib.rs list them".into());
     }
     let copy = SourceCopy::make(&root())?;
     let mut sound = Vec::new();
@@ -276,7 +282,7 @@ mod tests {
     /// A change of a line that a mutant replaces must also change the mutant.
     #[test]
     fn each_mutant_can_be_applied() {
-        for mutant in MUTANTS {
+        for mutant in all() {
             let text = fs::read_to_string(root().join(mutant.file)).expect(mutant.file);
             let changed =
                 change(&text, mutant).unwrap_or_else(|why| panic!("{}: {why}", mutant.name));

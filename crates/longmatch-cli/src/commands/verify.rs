@@ -1,14 +1,15 @@
-//! `longmatch verify`: compares every engine with the ranges of the table, on every IPv4 address
-//! and in every range of IPv6.
+//! `longmatch verify`: compares the RIB and every engine with the ranges of the routes as they were
+//! read, on every IPv4 address and in every range of IPv6.
 
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use longmatch::simd::{Level, Simd};
-use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
+use longmatch::{Change, EngineKind, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
 use longmatch_feed::printable;
 use longmatch_lab::{
-    Agreement, Coverage, Kernel, LabFamily, Machine, Mismatch, Step, Verdict, Verifier,
+    Agreement, Coverage, Kernel, LabFamily, Machine, Mismatch, RibEngine, SortedRoutes, Step,
+    Verdict, Verifier,
 };
 use serde::Serialize;
 
@@ -42,7 +43,7 @@ pub fn run(args: &VerifyArgs) -> Outcome {
     };
     let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
     let families = Families::from(args.families);
-    let routes = Routes::load(&args.routes, families)?;
+    let (routes, changes) = Routes::load_with_changes(&args.routes, families)?;
     routes.require_routes(families)?;
     let (out, failed) = (Out::new(), Vec::new());
     let routes = &routes;
@@ -52,10 +53,10 @@ pub fn run(args: &VerifyArgs) -> Outcome {
         command.out.flush()?;
     }
     if !routes.table.ipv4().is_empty() {
-        command.family::<Ipv4>(ipv4)?;
+        command.family::<Ipv4>(ipv4, changes.ipv4)?;
     }
     if !routes.table.ipv6().is_empty() {
-        command.family::<Ipv6>(ipv6)?;
+        command.family::<Ipv6>(ipv6, changes.ipv6)?;
     }
     command.out.flush()?;
     if command.verified == 0 {
@@ -113,8 +114,18 @@ struct Example<'a> {
 }
 
 impl Verify<'_> {
-    fn family<F: CliFamily + LabFamily>(&mut self, specs: Vec<EngineSpec>) -> Result<(), CliError> {
+    /// Verifies the RIB and the engines with the ranges of the routes as they were read, sorted.
+    fn family<F: CliFamily + LabFamily>(
+        &mut self,
+        specs: Vec<EngineSpec>,
+        changes: Vec<Change<F>>,
+    ) -> Result<(), CliError> {
         let rib = self.routes.rib::<F>();
+        // A split table has no text of its own.
+        let text = Arc::new(match self.args.routes.split {
+            None => SortedRoutes::new(changes),
+            Some(_) => SortedRoutes::new(rib.iter().map(Change::Announce)),
+        });
         let (specs, left_out) = self.with_oracles::<F>(rib, specs);
         if specs.is_empty() {
             warn(format_args!("--engine: none of these exists for {}", F::LABEL));
@@ -124,26 +135,23 @@ impl Verify<'_> {
         if !self.args.json {
             writeln!(self.out, "\n{}", self.out.bold(title))?;
         }
-        let mut verifier =
-            Verifier::<F>::new(rib, self.full.clone()).and_briefly(self.brief.clone());
+        let mut verifier = Verifier::<F>::with_text(rib, &*text, self.full.clone())
+            .and_briefly(self.brief.clone());
         let (mut verdicts, mut failed) = (Vec::new(), Vec::new());
+        let verdict = self.verify_rib(&verifier, rib, text)?;
+        self.judge::<F>(verdict, &mut verdicts)?;
         for spec in &specs {
-            let verdict = match self.verify(&mut verifier, spec)? {
-                Ok(verdict) => verdict,
+            match self.verify(&mut verifier, spec)? {
+                Ok(verdict) => {
+                    self.verified += 1;
+                    self.judge::<F>(verdict, &mut verdicts)?;
+                }
                 Err(failure) => {
                     if self.args.json {
                         self.out.json(&failure)?;
                     }
                     failed.push(failure);
-                    continue;
                 }
-            };
-            self.verified += 1;
-            self.wrong |= !verdict.is_right();
-            if self.args.json {
-                self.json::<F>(&verdict)?;
-            } else {
-                verdicts.push(verdict);
             }
         }
         if !self.args.json {
@@ -156,6 +164,20 @@ impl Verify<'_> {
         }
         self.failed.append(&mut failed);
         self.out.flush()?;
+        Ok(())
+    }
+
+    /// Prints a verdict, or keeps it for the printed table.
+    fn judge<F: CliFamily>(
+        &mut self,
+        verdict: Verdict,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), CliError> {
+        self.wrong |= !verdict.is_right();
+        if self.args.json {
+            return self.json::<F>(&verdict);
+        }
+        verdicts.push(verdict);
         Ok(())
     }
 
@@ -180,27 +202,29 @@ impl Verify<'_> {
         (specs, Vec::new())
     }
 
+    /// Verifies the RIB from which the engines are compiled.
+    fn verify_rib<F: CliFamily + LabFamily>(
+        &self,
+        verifier: &Verifier<'_, F>,
+        rib: &Rib<F>,
+        text: Arc<SortedRoutes<F>>,
+    ) -> Result<Verdict, CliError> {
+        let progress = progress_of(format!("verifying {} rib", F::LABEL));
+        let verdict = verifier.verify_engine(&RibEngine::new(rib, text), &progress);
+        verdict.map_err(|error| CliError::threads("verifying", &error))
+    }
+
     /// Verifies one engine, unless it cannot hold the table.
     fn verify<F: CliFamily + LabFamily>(
         &self,
         verifier: &mut Verifier<'_, F>,
         spec: &EngineSpec,
     ) -> Result<Result<Verdict, Failed>, CliError> {
-        let progress = Mutex::new(None);
-        let on_step = |step: Step| {
-            if let Ok(mut progress) = progress.lock() {
-                let (line, done) = progress.get_or_insert_with(|| {
-                    let label = format!("verifying {} {spec}", F::LABEL);
-                    (Progress::new(label, Some(step.total), "lookups"), 0)
-                });
-                *done += step.addresses;
-                line.set(*done);
-            }
-        };
+        let on_step = progress_of(format!("verifying {} {spec}", F::LABEL));
         let named = self.args.engines.named(spec);
         let fit = first_fit::<F, _, _>(spec, named, |spec| verifier.verify(spec, &on_step));
         // Erases the progress line before other output.
-        drop(progress);
+        drop(on_step);
         match fit {
             Ok(fit) => Ok(Ok(fit.report())),
             Err(error) => match error.threads() {
@@ -287,6 +311,20 @@ impl Verify<'_> {
             }
         }
         lines.iter().try_for_each(|line| Ok(writeln!(self.out, "{}", self.out.red(line))?))
+    }
+}
+
+/// A callback that shows the progress of a verification in a line until it is dropped.
+fn progress_of(label: String) -> impl Fn(Step) + Sync {
+    let progress = Mutex::new(None);
+    move |step: Step| {
+        if let Ok(mut progress) = progress.lock() {
+            let (line, done) = progress.get_or_insert_with(|| {
+                (Progress::new(label.clone(), Some(step.total), "lookups"), 0)
+            });
+            *done += step.addresses;
+            line.set(*done);
+        }
     }
 }
 

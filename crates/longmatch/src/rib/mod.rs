@@ -10,13 +10,11 @@ mod aggregate;
 mod dispatch;
 mod iter;
 mod ranges;
-mod strides;
 mod trie;
 
 pub use iter::Iter;
 pub use ranges::{Coalesced, Range, Ranges};
-pub use strides::{Block, Slots};
-pub use trie::Cover;
+pub use trie::{Block, Cover, Slots};
 
 use crate::net::{Change, Family, NextHopId, Outcome, Prefix, Route, answers_for};
 use core::fmt;

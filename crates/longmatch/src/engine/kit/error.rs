@@ -156,6 +156,13 @@ pub struct Corrupt {
     pub what: String,
 }
 
+impl Corrupt {
+    /// The broken invariant of an engine.
+    pub fn new(engine: &'static str, what: impl Into<String>) -> Self {
+        Self { engine, what: what.into() }
+    }
+}
+
 impl fmt::Display for Corrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.engine, self.what)

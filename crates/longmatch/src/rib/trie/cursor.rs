@@ -19,73 +19,85 @@ pub(in crate::rib) struct Cursor<'r, F: Family> {
     parents: Vec<Frame<F>>,
 }
 
-/// The routes and children of a node that are still to be visited.
+/// A node of which routes and children are still to be visited.
 #[derive(Clone, Copy)]
 struct Frame<F: Family> {
     bits: F::Bits,
     node: Place,
     depth: u8,
-    pending: Bitmaps,
-    /// The chunks at which a pending entry begins.
+    pending: Pending,
+}
+
+/// The routes and children of a node that are still to be visited.
+#[derive(Clone, Copy)]
+pub(super) struct Pending {
+    maps: Bitmaps,
+    /// The chunks at which one of them begins.
     chunks: u64,
 }
 
-/// A pending entry.
-enum Entry {
+/// A route of a node, by its position, or a child, by its chunk.
+pub(super) enum Entry {
     Route(usize),
     Child(usize),
 }
 
-impl<F: Family> Frame<F> {
-    fn new(bits: F::Bits, node: Place, depth: u8, pending: Bitmaps) -> Self {
-        Self { bits, node, depth, pending, chunks: pending.starts() }
+impl Pending {
+    pub fn new(maps: Bitmaps) -> Self {
+        Self { maps, chunks: maps.starts() }
     }
 
-    /// Takes the first pending entry: by chunk, routes by length, the child last.
+    /// Takes the first entry: by chunk, routes by length, the child last.
     #[inline(always)]
-    fn take_first(&mut self) -> Option<Entry> {
+    pub fn take_first(&mut self) -> Option<Entry> {
         while self.chunks != 0 {
             let c = self.chunks.trailing_zeros() as usize;
-            let short = self.pending.short & STARTS[c];
+            let short = self.maps.short & STARTS[c];
             if short != 0 {
-                self.pending.short ^= short & short.wrapping_neg();
+                self.maps.short ^= short & short.wrapping_neg();
                 return Some(Entry::Route(short.trailing_zeros() as usize));
             }
             let bit = 1 << c;
-            if self.pending.long & bit != 0 {
-                self.pending.long ^= bit;
+            if self.maps.long & bit != 0 {
+                self.maps.long ^= bit;
                 return Some(Entry::Route(64 + c));
             }
             self.chunks ^= bit;
-            if self.pending.children & bit != 0 {
+            if self.maps.children & bit != 0 {
                 return Some(Entry::Child(c));
             }
         }
         None
     }
 
-    /// Takes the last pending entry.
+    /// Takes the last entry.
     #[inline(always)]
     fn take_last(&mut self) -> Option<Entry> {
         while self.chunks != 0 {
             let c = 63 - self.chunks.leading_zeros() as usize;
             let bit = 1 << c;
-            if self.pending.children & bit != 0 {
-                self.pending.children ^= bit;
+            if self.maps.children & bit != 0 {
+                self.maps.children ^= bit;
                 return Some(Entry::Child(c));
             }
-            if self.pending.long & bit != 0 {
-                self.pending.long ^= bit;
+            if self.maps.long & bit != 0 {
+                self.maps.long ^= bit;
                 return Some(Entry::Route(64 + c));
             }
-            let short = self.pending.short & STARTS[c];
+            let short = self.maps.short & STARTS[c];
             if let Some(position) = short.checked_ilog2() {
-                self.pending.short ^= 1 << position;
+                self.maps.short ^= 1 << position;
                 return Some(Entry::Route(position as usize));
             }
             self.chunks ^= bit;
         }
         None
+    }
+}
+
+impl<F: Family> Frame<F> {
+    fn new(bits: F::Bits, node: Place, depth: u8, maps: Bitmaps) -> Self {
+        Self { bits, node, depth, pending: Pending::new(maps) }
     }
 
     /// The prefix of a position.
@@ -155,7 +167,7 @@ impl<'r, F: Family> Cursor<'r, F> {
             return self.head.take();
         }
         loop {
-            match self.frame.take_first() {
+            match self.frame.pending.take_first() {
                 Some(Entry::Route(position)) => return self.route(position),
                 Some(Entry::Child(c)) => {
                     if let Some(route) = self.enter(c) {
@@ -171,7 +183,7 @@ impl<'r, F: Family> Cursor<'r, F> {
     #[inline]
     pub fn next_back(&mut self) -> Option<Route<F>> {
         loop {
-            match self.frame.take_last() {
+            match self.frame.pending.take_last() {
                 Some(Entry::Route(position)) => return self.route(position),
                 Some(Entry::Child(c)) => {
                     if let Some(route) = self.enter(c) {

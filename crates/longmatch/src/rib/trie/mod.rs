@@ -28,10 +28,12 @@ mod layout;
 mod lookup;
 mod position;
 mod store;
+mod strides;
 
 pub(super) use cursor::Cursor;
 pub use lookup::Cover;
 pub(super) use position::Position;
+pub use strides::{Block, Slots};
 
 use crate::net::{Family, NextHopId, Prefix, Route};
 use layout::{Bitmaps, Child, HEADER, Place, units_for};

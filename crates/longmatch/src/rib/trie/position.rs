@@ -9,7 +9,7 @@ use crate::net::{Bits, Family, NextHopId, Prefix, Route};
 /// Bits in which all routes of a subtree agree are skipped between nodes, not inside them.
 #[derive(Clone, Copy)]
 pub(in crate::rib) struct Position<F: Family> {
-    prefix: Prefix<F>,
+    pub(super) prefix: Prefix<F>,
     pub(super) at: At,
 }
 
@@ -95,7 +95,7 @@ impl<F: Family> Trie<F> {
     }
 
     /// The topmost position in a child; `prefix` is that of a child that is a node.
-    fn top_of_child(&self, prefix: Prefix<F>, child: Child) -> Option<Position<F>> {
+    pub(super) fn top_of_child(&self, prefix: Prefix<F>, child: Child) -> Option<Position<F>> {
         let (prefix, at) = match child {
             Child::Node(node) => (prefix, At::Node { node, depth: prefix.len(), index: 1 }),
             Child::Leaf(record) => {

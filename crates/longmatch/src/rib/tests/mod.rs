@@ -1,8 +1,9 @@
-use alloc::collections::BTreeMap;
+//! Named cases of the RIB; `model` compares it with an ordered map.
+
+mod model;
+
 use alloc::string::ToString;
 use alloc::vec::Vec;
-
-use proptest::prelude::*;
 
 use super::*;
 use crate::net::{Bits, Ipv4, Ipv6};
@@ -205,100 +206,58 @@ fn aggregation_removes_redundant_routes() {
     assert_eq!(out, expected.map(|(p, n)| (p.to_string(), n)));
 }
 
-fn operations<F: Family>(max: usize) -> impl Strategy<Value = Vec<(Prefix<F>, Option<NextHopId>)>> {
-    // Few distinct bits, so prefixes nest and coincide often, at both ends of the address.
-    let bits = (0u128..16, 0u128..16, 0u8..=F::WIDTH).prop_map(|(high, low, len)| {
-        let bits = F::Bits::from_u128((high << (F::WIDTH - 4)) | low);
-        Prefix::from_bits_masked(bits, len)
-    });
-    let next_hop = prop_oneof![3 => (1u32..4).prop_map(NextHopId::new), 2 => Just(None)];
-    proptest::collection::vec((bits, next_hop), 0..max)
+/// A chain of leaves that agree in all but their last bit needs no node for the bits between.
+#[test]
+fn memory_is_bounded_for_adversarial_tables() {
+    fn bytes<F: Family>(prefixes: impl Iterator<Item = Prefix<F>>, bound: usize) {
+        let mut rib = Rib::<F>::new();
+        for prefix in prefixes {
+            rib.insert(prefix, hop(1)).unwrap();
+        }
+        assert_eq!(rib.trie.check(), rib.len());
+        let bytes = rib.memory_bytes() / rib.len();
+        assert!(bytes <= bound, "{bytes} bytes a route in a table of {}", rib.len());
+    }
+    fn host<F: Family>(high: u32, low: u128) -> Prefix<F> {
+        let high = u128::from(high.wrapping_mul(0x9e37_79b9)) << (F::WIDTH - 32);
+        Prefix::from_bits_masked(F::Bits::from_u128(high ^ low), F::WIDTH)
+    }
+    // Pairs of neighbours far apart, routes of all lengths on one path, and random hosts.
+    bytes::<Ipv4>((0..20_000).map(|i| host(i / 2, u128::from(i % 2))), 100);
+    bytes::<Ipv6>((0..20_000).map(|i| host(i / 2, u128::from(i % 2))), 130);
+    bytes::<Ipv6>((0..20_000).map(|i| host(i, 0)), 130);
+    for far in [7, 60, 100] {
+        bytes::<Ipv6>((0..20_000).map(|i| host(i / 2, u128::from(i % 2) << far)), 130);
+    }
+    let path =
+        |i: u32| Prefix::from_bits_masked(host::<Ipv6>(i / 64, 0).bits(), 1 + (i % 64) as u8 * 2);
+    bytes::<Ipv6>((0..20_000).map(path), 130);
 }
 
-/// Compares the RIB with an ordered map that matches by scanning.
-fn agrees_with_a_map<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>) {
-    let mut rib = Rib::<F>::new();
-    let mut map = BTreeMap::new();
-    for (prefix, next_hop) in ops {
-        match next_hop {
-            Some(n) => assert_eq!(rib.insert(prefix, n).unwrap(), map.insert(prefix, n)),
-            None => assert_eq!(rib.remove(prefix), map.remove(&prefix)),
+/// Nodes that pass through all sizes leave free blocks of each; the table returns them.
+#[test]
+fn memory_follows_the_routes() {
+    let nodes = 2000u32;
+    let prefix = |node: u32, i: u32| Prefix::<Ipv4>::from_bits_masked(node << 14 | i << 8, 24);
+    let mut rib = Rib::new();
+    let mut greatest = 0;
+    for i in 0..64 {
+        for node in 0..nodes {
+            rib.insert(prefix(node, i), hop(1)).unwrap();
         }
-        check(&rib);
+        greatest = greatest.max(rib.memory_bytes());
     }
-    assert_eq!(rib.len(), map.len());
-    assert!(rib.iter().map(|r| (r.prefix, r.next_hop)).eq(map.iter().map(|(p, n)| (*p, *n))));
-    let aggregated = rib.aggregated();
-    assert!(aggregated.len() <= rib.len());
-    let mut next = Some(F::Bits::ZERO);
-    for range in rib.ranges() {
-        assert_eq!(Some(range.first), next);
-        next = range.last.successor();
-        for bits in [range.first, range.last] {
-            let prefix = Prefix::host(F::addr(bits));
-            let scanned: Vec<_> = map.iter().filter(|(p, _)| p.covers(prefix)).collect();
-            assert!(rib.cover(prefix).map(|r| r.prefix).eq(scanned.iter().map(|(p, _)| **p)));
-            let best = scanned.last().map(|(p, n)| Route { prefix: **p, next_hop: **n });
-            assert_eq!(rib.get_lpm(F::addr(bits)), best);
-            assert_eq!(range.route, best);
-            let after = aggregated.get_lpm(F::addr(bits)).map(|r| r.next_hop);
-            assert_eq!(after, best.map(|r| r.next_hop), "aggregation changed an answer");
-        }
-        for (prefix, _) in map.iter().take(8) {
-            let scanned = map.keys().filter(|p| prefix.covers(**p)).copied();
-            assert!(rib.children(*prefix).map(|r| r.prefix).eq(scanned));
+    let full = rib.memory_bytes();
+    for i in 1..64 {
+        for node in 0..nodes {
+            rib.remove(prefix(node, i));
         }
     }
-    assert_eq!(next, None);
-}
-
-/// Compares a block's slots, at every width, with their longest matches.
-fn slots_agree<F: Family>(ops: Vec<(Prefix<F>, Option<NextHopId>)>, width: u8) {
-    let routes = ops.into_iter().filter_map(|(prefix, n)| Some(Route { prefix, next_hop: n? }));
-    let rib: Rib<F> = routes.collect();
-    let mut pending = alloc::vec![(rib.root_block(), F::Bits::ZERO)];
-    while let Some((block, base)) = pending.pop() {
-        let mut at = 0;
-        block.for_each_slots(width, |slots| {
-            assert_eq!(slots.first, at, "runs leave no gap");
-            at += slots.count;
-            assert!(slots.below.is_none() || slots.count == 1);
-            let shift = i32::from(F::WIDTH) - i32::from(block.depth() + width);
-            if shift < 0 {
-                return;
-            }
-            let bits = base | F::Bits::from_u128((slots.first as u128) << shift);
-            let slot = Prefix::<F>::from_bits_masked(bits, block.depth() + width);
-            let covering = rib.cover(slot).last().map(|r| r.next_hop);
-            assert_eq!(slots.next_hop, covering);
-            let longer = rib.children(slot).any(|r| r.prefix.len() > slot.len());
-            assert_eq!(slots.below.is_some(), longer);
-            if let Some(below) = slots.below {
-                pending.push((below, bits));
-            }
-        });
-        assert_eq!(at, 1 << width);
-    }
-}
-
-proptest! {
-    #[test]
-    fn ipv4_agrees_with_a_map(ops in operations::<Ipv4>(60)) {
-        agrees_with_a_map(ops);
-    }
-
-    #[test]
-    fn ipv6_agrees_with_a_map(ops in operations::<Ipv6>(60)) {
-        agrees_with_a_map(ops);
-    }
-
-    #[test]
-    fn ipv4_slots_agree(ops in operations::<Ipv4>(30), width in 1u8..10) {
-        slots_agree(ops, width);
-    }
-
-    #[test]
-    fn ipv6_slots_agree(ops in operations::<Ipv6>(30), width in 1u8..10) {
-        slots_agree(ops, width);
-    }
+    assert_eq!(rib.trie.check(), nodes as usize);
+    rib.insert(prefix(0, 1), hop(1)).unwrap();
+    assert_eq!(rib.trie.check(), nodes as usize + 1);
+    assert!(rib.memory_bytes() < full / 4, "{} of {full}", rib.memory_bytes());
+    let mut fresh = rib.clone();
+    fresh.compact();
+    assert!(greatest < 4 * full, "{greatest} while it grew to {full}");
 }
