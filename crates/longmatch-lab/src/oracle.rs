@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::random::Xorshift;
     use crate::testing::{table4, table6};
-    use longmatch::{Ipv4, Ipv6};
+    use longmatch::{Ipv4, Ipv6, Rib};
 
     /// The answer by the definition of longest-prefix match.
     fn brute_force<F: Family>(rib: &Rib<F>, addr: F::Bits) -> Option<NextHopId> {
