@@ -194,7 +194,7 @@ fn below(bits: u128, span: u128) -> u128 {
 mod tests {
     use super::*;
     use crate::testing::{table4, table6};
-    use longmatch::{Ipv4, Ipv6};
+    use longmatch::{Ipv4, Ipv6, Rib};
 
     #[test]
     fn a_sweep_meets_every_address_once() {
