@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Outcome;
+use crate::api;
 use crate::layers;
 use crate::report::{Report, Verdict};
 use crate::workspace::{FEATURES, cargo, root};
@@ -31,6 +32,9 @@ pub fn run() -> Outcome {
     }
     let words = format!("doc {FEATURES} --no-deps");
     report.command("documentation", cargo(&words).env("RUSTDOCFLAGS", "-D warnings"));
+    if !report.has_failed() {
+        api::steps(&mut report);
+    }
     report.step("imports point down", || match layers::check(&root()) {
         Ok(verdict) => verdict,
         Err(error) => Verdict::Failed(error.to_string()),

@@ -3,6 +3,7 @@
 //! This file only dispatches. Each command has its own module and returns whether all of its steps passed; an `Err`
 //! means that the command could not do its work.
 
+mod api;
 mod asm;
 mod beside;
 mod cpu;
@@ -32,6 +33,8 @@ Commands:
   lint           formatting, clippy, documentation and file lengths, with warnings as errors
   test           every test in its quick form, the no_std checks, the quick verification of all engines, asm, sanitize,
                  page and foreign
+  api            compare the library's public items with testdata/api/longmatch.txt, and find items without an example
+  api --bless    rewrite testdata/api/longmatch.txt with the current items
   asm            compare the machine code of the kernels' loops with testdata/asm (x86-64 Linux)
   asm --bless    rewrite testdata/asm with the current counts
   prove          the full forms of the tests, and the full verification: every engine on every address of the embedded tables
@@ -66,6 +69,8 @@ fn main() -> ExitCode {
     let outcome = match args.as_slice() {
         ["lint"] => lint::run(),
         ["test"] => test::run(),
+        ["api"] => api::run(api::Mode::Check),
+        ["api", "--bless"] => api::run(api::Mode::Bless),
         ["asm"] => asm::run(asm::Mode::Check),
         ["asm", "--bless"] => asm::run(asm::Mode::Bless),
         ["prove"] => prove::run(),
