@@ -33,6 +33,7 @@ Commands:
   lint           formatting, clippy, documentation and file lengths, with warnings as errors
   test           every test in its quick form, the no_std checks, the quick verification of all engines, asm, sanitize,
                  page and foreign
+  test ENGINE    the tests of one engine, such as poptrie: its own, the suite, key layouts, small tables and guard pages
   api            compare the library's public items with testdata/api/longmatch.txt, and find items without an example
   api --bless    rewrite testdata/api/longmatch.txt with the current items
   asm            compare the machine code of the kernels' loops with testdata/asm (x86-64 Linux)
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
     let outcome = match args.as_slice() {
         ["lint"] => lint::run(),
         ["test"] => test::run(),
+        ["test", engine] => test::run_engine(engine),
         ["api"] => api::run(api::Mode::Check),
         ["api", "--bless"] => api::run(api::Mode::Bless),
         ["asm"] => asm::run(asm::Mode::Check),

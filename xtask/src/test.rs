@@ -12,7 +12,7 @@ use crate::cpu;
 use crate::page;
 use crate::peers;
 use crate::report::Report;
-use crate::workspace::{cargo, cargo_test, longmatch_of_tests};
+use crate::workspace::{cargo, cargo_test, longmatch_of_tests, root};
 
 /// The quick form of the verification: structures are checked on every address, answers are compared in every range.
 /// `cargo xtask prove` compares them on every address of IPv4.
@@ -45,6 +45,29 @@ pub fn run() -> Outcome {
     // Repeated, because the first lines have scrolled away.
     println!();
     cpu::print_levels();
+    Ok(report.finish())
+}
+
+/// Runs the tests of one engine, and returns whether all passed.
+///
+/// # Errors
+/// If there is no engine of this name.
+pub fn run_engine(engine: &str) -> Outcome {
+    let dir = root().join("crates/longmatch/src/engine");
+    if !dir.join(engine).is_dir() && !dir.join(format!("{engine}.rs")).is_file() {
+        return Err(format!(
+            "no engine `{engine}`: crates/longmatch/src/engine has a directory for each"
+        )
+        .into());
+    }
+    cpu::print_levels();
+    let mut report = Report::default();
+    let own = format!("--package longmatch --lib -- engine::{engine}::");
+    report.command(&format!("{engine}'s own tests"), &mut cargo(&format!("test {own}")));
+    let suite =
+        "test --package longmatch --test suite --test keys --test small_universe --test guard";
+    let mut suite = cargo(suite);
+    report.command(&format!("the suite, for {engine}"), suite.env("LONGMATCH_ENGINE", engine));
     Ok(report.finish())
 }
 

@@ -80,8 +80,15 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         ],
     };
     specs.extend(of_family.iter().map(|text| text.parse::<EngineSpec>().unwrap()));
-    specs.retain(|spec| F::has(spec.kind));
+    let only = only_engine();
+    specs.retain(|spec| F::has(spec.kind) && only.is_none_or(|only| only == spec.kind));
     specs
+}
+
+/// The one engine to test, if the environment names one: for work on an engine.
+fn only_engine() -> Option<EngineKind> {
+    let name = std::env::var("LONGMATCH_ENGINE").ok()?;
+    Some(name.parse().unwrap_or_else(|error| panic!("LONGMATCH_ENGINE={name}: {error}")))
 }
 
 /// Every SIMD level of this CPU.
