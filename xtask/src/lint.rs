@@ -19,9 +19,11 @@ const NOTABLE_LINES: usize = 600;
 pub fn run() -> Outcome {
     let mut report = Report::default();
     report.command("formatting", &mut cargo("fmt --all --check"));
-    // Not a member of the workspace.
-    let peers = "fmt --manifest-path peers/rust/Cargo.toml --check";
-    report.command("formatting, peers", &mut cargo(peers));
+    // Not members of the workspace.
+    for package in ["rust", "maps"] {
+        let words = format!("fmt --manifest-path peers/{package}/Cargo.toml --check");
+        report.command(&format!("formatting, peers/{package}"), &mut cargo(&words));
+    }
     let bare = "--package longmatch --no-default-features";
     for (name, words) in [
         ("clippy, workspace, longmatch with all features", FEATURES),

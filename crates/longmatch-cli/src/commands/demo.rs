@@ -1,9 +1,11 @@
 //! `longmatch` without a command: a demonstration on real tables, in less than a minute.
 
 use std::io::Write;
+use std::net::Ipv4Addr;
 use std::time::Instant;
 
 use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6};
+use longmatch_feed::printable;
 use longmatch_lab::{LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
 use super::bench::{SEED, milliseconds, rate, rate_bar};
@@ -16,6 +18,8 @@ use crate::progress::Progress;
 
 /// The kinds of traffic, and their names.
 const TRAFFICS: [(Traffic, &str); 2] = [(Traffic::Random, "random"), (Traffic::Routed, "routed")];
+/// The address that is looked up first.
+const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(8, 8, 8, 8);
 /// Characters of the longest bar.
 const BAR: usize = 10;
 /// Maximum time to measure an engine under one kind of traffic.
@@ -49,10 +53,24 @@ pub fn run() -> Outcome {
         warn("built with debug assertions: these rates are not meaningful, build with --release");
     }
     let routes = Routes::load(&RoutesArgs::default(), Families::BOTH)?;
+    first_answer(&routes, started, &mut out)?;
     let mut right = family::<Ipv4>(&routes, &mut out)?;
     right &= family::<Ipv6>(&routes, &mut out)?;
     next_steps(&mut out, started)?;
     Ok(Status::ok_if(right))
+}
+
+/// Prints the answer for one address, long before the first rate.
+fn first_answer(routes: &Routes, started: Instant, out: &mut Out) -> Result<(), CliError> {
+    let Some(route) = routes.rib::<Ipv4>().get_lpm(FIRST_ADDRESS) else { return Ok(()) };
+    let next_hop = printable(routes.next_hop(route.next_hop));
+    let seconds = started.elapsed().as_secs_f64();
+    let count = thousands(routes.table.len() as u64);
+    writeln!(out, "\n{FIRST_ADDRESS} is in {}, next hop {next_hop}", out.bold(route.prefix))?;
+    let note = format!("the longest match among {count} routes, {seconds:.1} s after the start");
+    writeln!(out, "  {}", out.dim(note))?;
+    out.flush()?;
+    Ok(())
 }
 
 /// Measures and prints the engines of a family; returns whether all answers were right.
