@@ -100,9 +100,11 @@ pub struct NextHops<T> {
 #[derive(Clone)]
 struct Entry<T> {
     value: T,
-    references: usize,
-    /// The value's hash, where equal values share the id; `None` for a distinct value.
-    hash: Option<u64>,
+    /// The value's hash if it is shared.
+    hash: u64,
+    references: u32,
+    /// Whether equal values share the id, which is then in `by_value`; else the value is distinct.
+    shared: bool,
 }
 
 impl<T> Default for NextHops<T> {
@@ -157,7 +159,7 @@ impl<T> NextHops<T> {
     /// # Errors
     /// When every id is in use; nothing changes then.
     pub fn acquire_distinct(&mut self, value: T) -> Result<NextHopId, NextHopsFull> {
-        self.store(Entry { value, references: 1, hash: None })
+        self.store(Entry { value, hash: 0, references: 1, shared: false })
     }
 
     fn store(&mut self, entry: Entry<T>) -> Result<NextHopId, NextHopsFull> {
@@ -208,10 +210,8 @@ impl<T> NextHops<T> {
     pub(crate) fn free(&mut self, id: NextHopId) -> Option<T> {
         let slot = &mut self.entries[id.index()];
         let entry = slot.take_if(|entry| entry.references == 0)?;
-        if let Some(hash) = entry.hash
-            && let Ok(found) = self.by_value.find_entry(hash, |other| *other == id)
-        {
-            found.remove();
+        if entry.shared {
+            self.remove_from_index(id, entry.hash);
         }
         self.free.push(id);
         Some(entry.value)
@@ -223,7 +223,7 @@ impl<T> NextHops<T> {
         let held = |entry: &Entry<T>| entry.references > 0;
         ids.zip(self.entries).filter_map(move |(id, entry)| {
             let entry = entry.filter(held)?;
-            Some((id, entry.value, entry.hash.is_some()))
+            Some((id, entry.value, entry.shared))
         })
     }
 
@@ -234,8 +234,8 @@ impl<T> NextHops<T> {
         let Self { entries, free, retired, by_value, hasher, limit } = self;
         let ids = (1..=u32::MAX).filter_map(NextHopId::new);
         let entries = ids.zip(entries).map(|(id, entry)| {
-            let Entry { value, references, hash } = entry?;
-            Some(Entry { value: other(id, value), references, hash })
+            let Entry { value, hash, references, shared } = entry?;
+            Some(Entry { value: other(id, value), hash, references, shared })
         });
         NextHops { entries: entries.collect(), free, retired, by_value, hasher, limit }
     }
@@ -243,11 +243,91 @@ impl<T> NextHops<T> {
     /// Adds a reference to an id that has a value.
     ///
     /// # Panics
-    /// When the id has no value.
+    /// When the id has no value, or as many references as a `u32` can count.
     pub fn retain(&mut self, id: NextHopId) {
         let entry = self.entries.get_mut(id.index()).and_then(Option::as_mut);
-        entry.expect("the retained id has no value").references += 1;
+        let entry = entry.expect("the retained id has no value");
+        entry.references = entry.references.checked_add(1).expect("too many references to an id");
     }
+
+    /// Drops one reference to an id and returns its value: a copy if references are left.
+    pub(crate) fn take(&mut self, id: NextHopId) -> Option<T>
+    where
+        T: Clone,
+    {
+        let entry = self.entries.get_mut(id.index())?.as_mut()?;
+        if entry.references > 1 {
+            let value = entry.value.clone();
+            entry.references -= 1;
+            return Some(value);
+        }
+        entry.references = 0;
+        self.free(id)
+    }
+
+    /// Frees all ids and drops all values.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::with_limit(self.limit);
+    }
+
+    /// Reserves memory for this many more values.
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        let Self { entries, by_value, .. } = self;
+        entries.reserve(additional);
+        by_value.reserve(additional, |id| stored_hash(entries, *id));
+    }
+
+    /// Gives the holder of one reference to an id a value of its own; returns its id.
+    ///
+    /// It is the same id if there are no other references.
+    ///
+    /// # Errors
+    /// When a copy is needed and every id is in use; nothing changes then.
+    pub(crate) fn make_distinct(&mut self, id: NextHopId) -> Result<NextHopId, NextHopsFull>
+    where
+        T: Clone,
+    {
+        let entry = self.entries.get_mut(id.index()).and_then(Option::as_mut);
+        let entry = entry.expect("the id has a value");
+        if entry.references > 1 {
+            let copy = entry.value.clone();
+            let own = self.acquire_distinct(copy)?;
+            self.release(id);
+            return Ok(own);
+        }
+        if core::mem::take(&mut entry.shared) {
+            let hash = entry.hash;
+            self.remove_from_index(id, hash);
+        }
+        Ok(id)
+    }
+
+    /// Whether equal values share the id.
+    pub(crate) fn is_shared(&self, id: NextHopId) -> bool {
+        self.entries.get(id.index()).and_then(Option::as_ref).is_some_and(|entry| entry.shared)
+    }
+
+    /// The value of an id that equal values do not share; `None` for any other id.
+    pub(crate) fn distinct_mut(&mut self, id: NextHopId) -> Option<&mut T> {
+        let entry = self.entries.get_mut(id.index())?.as_mut()?;
+        (!entry.shared).then_some(&mut entry.value)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn references(&self, id: NextHopId) -> u32 {
+        self.entries[id.index()].as_ref().map_or(0, |entry| entry.references)
+    }
+
+    fn remove_from_index(&mut self, id: NextHopId, hash: u64) {
+        if let Ok(found) = self.by_value.find_entry(hash, |other| *other == id) {
+            found.remove();
+        }
+    }
+}
+
+/// The hash of a shared value.
+fn stored_hash<T>(entries: &[Option<Entry<T>>], id: NextHopId) -> u64 {
+    entries[id.index()].as_ref().expect("an indexed id has a value").hash
 }
 
 impl<T: Hash + Eq> NextHops<T> {
@@ -258,12 +338,13 @@ impl<T: Hash + Eq> NextHops<T> {
     /// # Errors
     /// When the value is new and every id is in use; nothing changes then.
     pub fn acquire(&mut self, value: T) -> Result<NextHopId, NextHopsFull> {
-        match self.find(&value) {
+        let hash = self.hasher.hash_one(&value);
+        match self.find_hashed(&value, hash) {
             Some(id) => {
                 self.retain(id);
                 Ok(id)
             }
-            None => self.store_shared(value),
+            None => self.store_shared(value, hash),
         }
     }
 
@@ -276,12 +357,36 @@ impl<T: Hash + Eq> NextHops<T> {
         T: Borrow<Q> + for<'q> From<&'q Q>,
         Q: Hash + Eq + ?Sized,
     {
-        match self.find(value) {
+        self.acquire_or(value, |value| T::from(value))
+    }
+
+    /// Does the same from a reference, which is cloned only if the value is new.
+    ///
+    /// # Errors
+    /// When the value is new and every id is in use; nothing changes then.
+    pub(crate) fn acquire_cloned(&mut self, value: &T) -> Result<NextHopId, NextHopsFull>
+    where
+        T: Clone,
+    {
+        self.acquire_or(value, T::clone)
+    }
+
+    fn acquire_or<Q>(
+        &mut self,
+        value: &Q,
+        own: impl FnOnce(&Q) -> T,
+    ) -> Result<NextHopId, NextHopsFull>
+    where
+        T: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hasher.hash_one(value);
+        match self.find_hashed(value, hash) {
             Some(id) => {
                 self.retain(id);
                 Ok(id)
             }
-            None => self.store_shared(T::from(value)),
+            None => self.store_shared(own(value), hash),
         }
     }
 
@@ -291,17 +396,45 @@ impl<T: Hash + Eq> NextHops<T> {
         T: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
+        self.find_hashed(value, self.hasher.hash_one(value))
+    }
+
+    /// Lets equal values share a distinct id; returns the id that they share.
+    ///
+    /// The reference to the distinct id becomes one to the returned id.
+    pub(crate) fn make_shared(&mut self, id: NextHopId) -> NextHopId {
+        let value = self.get(id).expect("the id has a value");
         let hash = self.hasher.hash_one(value);
+        if let Some(equal) = self.find_hashed(value, hash) {
+            self.retain(equal);
+            self.release(id);
+            return equal;
+        }
+        self.share(id, hash);
+        id
+    }
+
+    fn find_hashed<Q>(&self, value: &Q, hash: u64) -> Option<NextHopId>
+    where
+        T: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
         self.by_value.find(hash, |id| self.get(*id).map(Borrow::borrow) == Some(value)).copied()
     }
 
-    fn store_shared(&mut self, value: T) -> Result<NextHopId, NextHopsFull> {
-        let hash = self.hasher.hash_one(&value);
-        let id = self.store(Entry { value, references: 1, hash: Some(hash) })?;
-        let Self { entries, by_value, .. } = self;
-        let stored = |id: &NextHopId| entries[id.index()].as_ref().and_then(|entry| entry.hash);
-        by_value.insert_unique(hash, id, |id| stored(id).expect("indexed values have a hash"));
+    fn store_shared(&mut self, value: T, hash: u64) -> Result<NextHopId, NextHopsFull> {
+        let id = self.store(Entry { value, hash, references: 1, shared: false })?;
+        self.share(id, hash);
         Ok(id)
+    }
+
+    /// Adds a distinct id to the index.
+    fn share(&mut self, id: NextHopId, hash: u64) {
+        let Self { entries, by_value, .. } = self;
+        if let Some(entry) = &mut entries[id.index()] {
+            (entry.hash, entry.shared) = (hash, true);
+        }
+        by_value.insert_unique(hash, id, |id| stored_hash(entries, *id));
     }
 }
 

@@ -211,7 +211,9 @@ impl<F: Family> Trie<F> {
                 short => short.trailing_zeros(),
             };
             let next_hop = NextHopId::new(entry).expect("the cell of a route has a next hop");
-            return Child::Leaf(self.records.insert(Record::leaf(end(position as usize), next_hop)));
+            return Child::Leaf(
+                self.records.insert(Record::leaf(end(position as usize), next_hop)),
+            );
         }
         match Child::decode(entry) {
             Child::Node(below) => {

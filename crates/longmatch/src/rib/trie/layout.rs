@@ -106,7 +106,8 @@ impl Bitmaps {
     /// Whether there is a route at a position.
     #[inline(always)]
     pub fn has_route(&self, position: usize) -> bool {
-        let (word, bit) = if position < 64 { (self.short, position) } else { (self.long, position - 64) };
+        let (word, bit) =
+            if position < 64 { (self.short, position) } else { (self.long, position - 64) };
         word >> bit & 1 == 1
     }
 

@@ -3,9 +3,7 @@
 use core::iter::FusedIterator;
 
 use super::Trie;
-use super::layout::{
-    Bitmaps, Child, HEADER, PATH, Place, STRIDE, fixed_bits, position,
-};
+use super::layout::{Bitmaps, Child, HEADER, PATH, Place, STRIDE, fixed_bits, position};
 use crate::net::{Bits, Family, NextHopId, Prefix, Route};
 
 /// The cell of a parent from which a node hangs.
@@ -47,9 +45,15 @@ pub(super) enum End {
 enum Match {
     None,
     /// A route of a node.
-    Route { node: Place, depth: u8, position: usize },
+    Route {
+        node: Place,
+        depth: u8,
+        position: usize,
+    },
     /// The route of a leaf.
-    Leaf { record: u32 },
+    Leaf {
+        record: u32,
+    },
 }
 
 impl<F: Family> Trie<F> {
@@ -81,7 +85,8 @@ impl<F: Family> Trie<F> {
                         return visit(End::Chain { cell, record });
                     }
                     slot = Slot { cell: Some(cell), chain: Some(record), depth: below };
-                    (node, depth) = (self.records.get(record).node(), self.records.get(record).len());
+                    (node, depth) =
+                        (self.records.get(record).node(), self.records.get(record).len());
                 }
             }
         }
@@ -289,8 +294,8 @@ impl<'r, F: Family> Cover<'r, F> {
         let limit = if longer { 64 } else { position(bits, depth, len - depth) + 1 };
         self.short = maps.short & PATH[c] & (u64::MAX >> (64 - limit));
         self.long = longer && maps.long >> c & 1 == 1;
-        self.next = (len > depth + STRIDE && maps.has_child(c))
-            .then(|| self.trie.child(node, &maps, c));
+        self.next =
+            (len > depth + STRIDE && maps.has_child(c)).then(|| self.trie.child(node, &maps, c));
         self.next_depth = depth + STRIDE;
         (self.node, self.depth, self.maps) = (node, depth, maps);
     }
