@@ -80,6 +80,7 @@ impl IpPrefix {
     /// assert_eq!(IpPrefix::host("::1".parse()?).to_string(), "::1/128");
     /// # Ok::<(), std::net::AddrParseError>(())
     /// ```
+    #[must_use]
     pub fn host(addr: IpAddr) -> Self {
         match addr {
             IpAddr::V4(addr) => Self::V4(Prefix::host(addr)),
@@ -95,6 +96,7 @@ impl IpPrefix {
     /// assert_eq!((prefix.addr(), prefix.len()), ("2001:db8::".parse()?, 32));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn addr(self) -> IpAddr {
         match self {
             Self::V4(prefix) => IpAddr::V4(prefix.addr()),
@@ -109,6 +111,7 @@ impl IpPrefix {
     /// assert_eq!("10.0.0.0/8".parse::<IpPrefix>()?.len(), 8);
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
+    #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a prefix length, not a container's")]
     pub fn len(self) -> u8 {
         match self {
@@ -126,6 +129,7 @@ impl IpPrefix {
     /// assert_eq!(prefix.last().to_string(), "10.255.255.255");
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
+    #[must_use]
     pub fn first(self) -> IpAddr {
         self.addr()
     }
@@ -138,6 +142,7 @@ impl IpPrefix {
     /// assert_eq!(prefix.last().to_string(), "2001:db8::3");
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
+    #[must_use]
     pub fn last(self) -> IpAddr {
         match self {
             Self::V4(prefix) => IpAddr::V4(Ipv4::addr(prefix.last())),
@@ -154,6 +159,7 @@ impl IpPrefix {
     /// assert!(!prefix.contains("::1".parse()?));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn contains(self, addr: IpAddr) -> bool {
         match (self, addr) {
             (Self::V4(prefix), IpAddr::V4(addr)) => prefix.contains(addr),
@@ -170,6 +176,7 @@ impl IpPrefix {
     /// assert!(office.covers(lab) && !lab.covers(office));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
+    #[must_use]
     pub fn covers(self, other: Self) -> bool {
         match (self, other) {
             (Self::V4(prefix), Self::V4(other)) => prefix.covers(other),
@@ -187,6 +194,7 @@ impl IpPrefix {
     /// assert!(!office.overlaps("::/0".parse()?));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
+    #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.covers(other) || other.covers(self)
     }
@@ -200,6 +208,7 @@ impl IpPrefix {
     /// assert_eq!(a.common("::/0".parse()?), None);
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
+    #[must_use]
     pub fn common(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::V4(prefix), Self::V4(other)) => Some(Self::V4(prefix.common(other))),
@@ -216,6 +225,7 @@ impl IpPrefix {
     /// assert_eq!("::/0".parse::<IpPrefix>()?.parent(), None);
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
+    #[must_use]
     pub fn parent(self) -> Option<Self> {
         match self {
             Self::V4(prefix) => prefix.parent().map(Self::V4),
@@ -231,6 +241,7 @@ impl IpPrefix {
     /// assert_eq!(halves, Some(["10.0.0.0/9".parse()?, "10.128.0.0/9".parse()?]));
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
+    #[must_use]
     pub fn halves(self) -> Option<[Self; 2]> {
         match self {
             Self::V4(prefix) => prefix.halves().map(|halves| halves.map(Self::V4)),
@@ -264,6 +275,7 @@ impl IpPrefix {
     /// assert_eq!(mapped.unmapped(), "10.0.0.0/8".parse()?);
     /// # Ok::<(), longmatch::ParsePrefixError>(())
     /// ```
+    #[must_use]
     #[inline]
     pub fn unmapped(self) -> Self {
         match self {

@@ -5,6 +5,7 @@ mod ip_prefix;
 #[cfg(feature = "ipnet")]
 mod ipnet;
 mod next_hop;
+mod next_hops;
 mod prefix;
 mod route;
 #[cfg(feature = "serde")]
@@ -12,7 +13,8 @@ mod serde;
 
 pub use addr::{Bits, Family, Ipv4, Ipv6};
 pub use ip_prefix::IpPrefix;
-pub use next_hop::{NextHopId, NextHops, NextHopsFull};
+pub use next_hop::NextHopId;
 pub(crate) use next_hop::{answers_for, capacity_for};
+pub use next_hops::{NextHops, NextHopsFull};
 pub use prefix::{ParsePrefixError, Prefix, PrefixError};
 pub use route::{Change, Outcome, Route};

@@ -28,9 +28,22 @@ pub struct Prefix<F: Family> {
 
 impl<F: Family> Prefix<F> {
     /// The default route, `/0`.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// assert_eq!(Prefix::<Ipv4>::DEFAULT.to_string(), "0.0.0.0/0");
+    /// ```
     pub const DEFAULT: Self = Self { bits: F::Bits::ZERO, len: 0 };
 
     /// Makes a prefix from an address and a length.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix = Prefix::<Ipv4>::new([10, 0, 0, 0].into(), 8)?;
+    /// assert_eq!(prefix.to_string(), "10.0.0.0/8");
+    /// assert!(Prefix::<Ipv4>::new([10, 0, 0, 1].into(), 8).is_err());
+    /// # Ok::<(), longmatch::PrefixError>(())
+    /// ```
     ///
     /// # Errors
     /// When the length is greater than the family's width, or a bit after the length is set.
@@ -40,6 +53,13 @@ impl<F: Family> Prefix<F> {
     }
 
     /// Makes a prefix from an address and a length, clearing the bits after the length.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix = Prefix::<Ipv4>::masked([10, 9, 1, 1].into(), 8)?;
+    /// assert_eq!(prefix.to_string(), "10.0.0.0/8");
+    /// # Ok::<(), longmatch::PrefixError>(())
+    /// ```
     ///
     /// # Errors
     /// When the length is greater than the family's width.
@@ -51,26 +71,55 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The prefix of one address, `/32` or `/128`.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// assert_eq!(Prefix::<Ipv4>::host([10, 9, 1, 1].into()).to_string(), "10.9.1.1/32");
+    /// ```
+    #[must_use]
     pub fn host(addr: F::Addr) -> Self {
         Self { bits: F::bits(addr), len: F::WIDTH }
     }
 
     /// The prefix of length `len` that covers the address `bits`.
     ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix = Prefix::<Ipv4>::from_bits_masked(0x0a09_0101, 16);
+    /// assert_eq!(prefix.to_string(), "10.9.0.0/16");
+    /// ```
+    ///
     /// # Panics
     /// When `len` is greater than the family's width, in builds with debug assertions.
+    #[must_use]
     #[inline]
     pub fn from_bits_masked(bits: F::Bits, len: u8) -> Self {
         Self { bits: bits & F::Bits::mask(len), len }
     }
 
     /// The network address as an integer.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!(prefix.bits(), 0x0a09_0000);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn bits(self) -> F::Bits {
         self.bits
     }
 
     /// The prefix length.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!(prefix.len(), 16);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "a prefix length, not a container's")]
     pub fn len(self) -> u8 {
@@ -78,45 +127,109 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The network address.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!(prefix.addr().octets(), [10, 9, 0, 0]);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn addr(self) -> F::Addr {
         F::addr(self.bits)
     }
 
     /// The first address covered, as an integer: the network address.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!((prefix.first(), prefix.last()), (0x0a09_0000, 0x0a09_ffff));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn first(self) -> F::Bits {
         self.bits
     }
 
     /// The last address covered, as an integer.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!(prefix.last(), 0x0a09_ffff);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn last(self) -> F::Bits {
         self.bits | !F::Bits::mask(self.len)
     }
 
     /// Whether the address lies in this prefix.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
+    /// assert!(prefix.contains([10, 9, 1, 1].into()) && !prefix.contains([11, 0, 0, 1].into()));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn contains(self, addr: F::Addr) -> bool {
         self.contains_bits(F::bits(addr))
     }
 
     /// Whether the address, as an integer, lies in this prefix.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
+    /// assert!(prefix.contains_bits(0x0a09_0101));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn contains_bits(self, bits: F::Bits) -> bool {
         bits & F::Bits::mask(self.len) == self.bits
     }
 
     /// Whether this prefix covers `other`; a prefix covers itself.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let [office, lab]: [Prefix<Ipv4>; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// assert!(office.covers(lab) && !lab.covers(office));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn covers(self, other: Self) -> bool {
         self.len <= other.len && self.contains_bits(other.bits)
     }
 
     /// Whether the two prefixes share an address: one of them covers the other.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let [office, lab]: [Prefix<Ipv4>; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// assert!(lab.overlaps(office) && !lab.overlaps("10.8.0.0/16".parse()?));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.covers(other) || other.covers(self)
     }
 
     /// The longest prefix that covers both prefixes.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let [a, b]: [Prefix<Ipv4>; 2] = ["10.0.0.0/24".parse()?, "10.0.1.0/24".parse()?];
+    /// assert_eq!(a.common(b), "10.0.0.0/23".parse()?);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn common(self, other: Self) -> Self {
         let same = (self.bits ^ other.bits).leading_zeros();
@@ -124,11 +237,27 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The prefix one bit shorter, `None` for `/0`.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "11.0.0.0/8".parse()?;
+    /// assert_eq!(prefix.parent(), Some("10.0.0.0/7".parse()?));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn parent(self) -> Option<Self> {
         self.len.checked_sub(1).map(|len| Self::from_bits_masked(self.bits, len))
     }
 
     /// The two prefixes one bit longer, the lower first; `None` for a host prefix.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
+    /// assert_eq!(prefix.halves(), Some(["10.0.0.0/9".parse()?, "10.128.0.0/9".parse()?]));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn halves(self) -> Option<[Self; 2]> {
         if self.len == F::WIDTH {
             return None;
@@ -139,6 +268,13 @@ impl<F: Family> Prefix<F> {
     }
 
     /// Parses `address/length` and clears the bits after the length.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix = Prefix::<Ipv4>::parse_masked("10.9.1.1/8")?;
+    /// assert_eq!(prefix.to_string(), "10.0.0.0/8");
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`FromStr`], except that host bits are cleared.
@@ -215,6 +351,12 @@ impl From<Ipv6Addr> for Prefix<Ipv6> {
 }
 
 /// The reason why an address and a length do not make a prefix.
+///
+/// ```
+/// use longmatch::{Ipv4, Prefix, PrefixError};
+/// let refused = Prefix::<Ipv4>::new([10, 0, 0, 1].into(), 8);
+/// assert_eq!(refused, Err(PrefixError::HostBits { len: 8 }));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PrefixError {
@@ -246,6 +388,12 @@ impl fmt::Display for PrefixError {
 impl core::error::Error for PrefixError {}
 
 /// The reason why a text is not a prefix.
+///
+/// ```
+/// use longmatch::{IpPrefix, ParsePrefixError};
+/// let refused = "10.0.0.0".parse::<IpPrefix>();
+/// assert_eq!(refused, Err(ParsePrefixError::MissingLength));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ParsePrefixError {

@@ -212,18 +212,49 @@ pub struct OccupiedEntry<'t, T> {
 
 impl<'t, T> OccupiedEntry<'t, T> {
     /// The prefix, in the form in which the table stores it.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use longmatch::table::Entry;
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut table = Table::from([(office, "office")]);
+    /// let Entry::Occupied(entry) = table.entry(office) else { unreachable!() };
+    /// assert_eq!(entry.key(), office);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
     #[must_use]
     pub fn key(&self) -> IpPrefix {
         self.prefix
     }
 
     /// The value.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use longmatch::table::Entry;
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut table = Table::from([(office, "office")]);
+    /// let Entry::Occupied(entry) = table.entry(office) else { unreachable!() };
+    /// assert_eq!(entry.get(), &"office");
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
     #[must_use]
     pub fn get(&self) -> &T {
         value(&self.table.values, self.id)
     }
 
     /// Removes the route; returns its value, which is readable until the table's next change.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use longmatch::table::Entry;
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut table = Table::from([(office, "office")]);
+    /// let Entry::Occupied(entry) = table.entry(office) else { unreachable!() };
+    /// assert_eq!(entry.remove(), &"office");
+    /// assert!(table.is_empty());
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
     pub fn remove(self) -> &'t T {
         let Self { table, prefix, .. } = self;
         table.remove(prefix).expect("the prefix of an occupied entry has a route")
@@ -249,6 +280,17 @@ impl<'t, T: Hash + Eq> OccupiedEntry<'t, T> {
     }
 
     /// Replaces the value; returns the old one, which is readable until the next change.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use longmatch::table::Entry;
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut table = Table::from([(office, "office")]);
+    /// let Entry::Occupied(mut entry) = table.entry(office) else { unreachable!() };
+    /// assert_eq!(entry.insert("lab")?, &"office");
+    /// assert_eq!(entry.get(), &"lab");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the limit of values is reached; the table is then unchanged.
@@ -281,6 +323,16 @@ pub struct VacantEntry<'t, T> {
 
 impl<'t, T> VacantEntry<'t, T> {
     /// The prefix, in the form in which the table will store it.
+    ///
+    /// ```
+    /// use longmatch::table::Entry;
+    /// use longmatch::{IpPrefix, Table};
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut table = Table::<&str>::new();
+    /// let Entry::Vacant(entry) = table.entry(office) else { unreachable!() };
+    /// assert_eq!(entry.key(), office);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
     #[must_use]
     pub fn key(&self) -> IpPrefix {
         self.prefix
@@ -289,6 +341,16 @@ impl<'t, T> VacantEntry<'t, T> {
 
 impl<'t, T: Hash + Eq> VacantEntry<'t, T> {
     /// Adds the route; returns its value, for changes.
+    ///
+    /// ```
+    /// use longmatch::table::Entry;
+    /// use longmatch::{IpPrefix, Table};
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut table = Table::<&str>::new();
+    /// let Entry::Vacant(entry) = table.entry(office) else { unreachable!() };
+    /// assert_eq!(*entry.insert("office")?, "office");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When a limit of the table is reached; the table is then unchanged.

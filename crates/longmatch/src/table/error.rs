@@ -6,6 +6,13 @@ use crate::net::{NextHopsFull, PrefixError};
 use crate::rib::RibFull;
 
 /// The reason why a [`Table`](crate::Table) refused a route; the table is unchanged.
+///
+/// ```
+/// use longmatch::{InsertError, Table};
+/// let mut table = Table::new();
+/// let refused = table.insert_strict([10, 0, 0, 1], 8, "office");
+/// assert!(matches!(refused, Err(InsertError::Prefix(_))));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum InsertError {

@@ -83,6 +83,16 @@ impl<T: Clone> IntoIterator for Table<T> {
 }
 
 /// Prefixes with their values, from either end; from [`Table::iter`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// let table = Table::from([(a, 1), (b, 2)]);
+/// let mut routes = table.iter();
+/// assert_eq!(routes.next_back(), Some((b, &2)));
+/// assert_eq!(routes.len(), 1);
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Iter<'t, T> {
     ipv4: rib::Iter<'t, Ipv4>,
@@ -131,10 +141,24 @@ fn both(a: (usize, Option<usize>), b: (usize, Option<usize>)) -> (usize, Option<
 }
 
 /// Prefixes in order, from either end; from [`Table::keys`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// assert_eq!(Table::from([(a, 1), (b, 2)]).keys().max(), Some(b));
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Keys<'t, T>(Iter<'t, T>);
 
 /// Values in order of their prefixes, from either end; from [`Table::values`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// assert_eq!(Table::from([(a, 1), (b, 2)]).values().sum::<i32>(), 3);
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Values<'t, T>(Iter<'t, T>);
 
@@ -203,6 +227,14 @@ where
 }
 
 /// Routes that a prefix covers, in order, from either end; from [`Table::children`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// let table = Table::from([(a, 1), (b, 2)]);
+/// assert_eq!(table.children(a).next_back(), Some((a, &1)));
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Children<'t, T> {
     routes: OneFamily<rib::Iter<'t, Ipv4>, rib::Iter<'t, Ipv6>>,
@@ -231,6 +263,14 @@ impl<T> DoubleEndedIterator for Children<'_, T> {
 }
 
 /// Routes that cover an address or a prefix, shortest first; from [`Table::cover`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// let table = Table::from([(a, 1), (b, 2)]);
+/// assert_eq!(table.cover(a).last(), table.get_lpm([10, 0, 0, 0]));
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Cover<'t, T> {
     routes: OneFamily<rib::Cover<'t, Ipv4>, rib::Cover<'t, Ipv6>>,
@@ -293,6 +333,14 @@ macro_rules! common {
 common!(Iter, Keys, Values, Children, Cover);
 
 /// Prefixes with their owned values, from either end; from `Table`'s [`IntoIterator`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// let mut routes = Table::from([(a, 1), (b, 2)]).into_iter();
+/// assert_eq!((routes.next(), routes.len()), (Some((a, 1)), 1));
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[derive(Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct IntoIter<T> {

@@ -21,7 +21,8 @@ impl<T> Table<T> {
     ///
     /// ```
     /// use longmatch::{IpPrefix, Table, table::UnionItem};
-    /// let [a, b, c]: [IpPrefix; 3] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?, "::/0".parse()?];
+    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?];
+    /// let c: IpPrefix = "::/0".parse()?;
     /// let mut left = Table::from([(a, 1), (b, 2)]);
     /// let right = Table::from([(b, "two"), (c, "three")]);
     /// assert!(left.union(&right).eq([
@@ -42,7 +43,8 @@ impl<T> Table<T> {
     ///
     /// ```
     /// use longmatch::{IpPrefix, Table};
-    /// let [a, b, c]: [IpPrefix; 3] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?, "::/0".parse()?];
+    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?];
+    /// let c: IpPrefix = "::/0".parse()?;
     /// let left = Table::from([(a, 1), (b, 2)]);
     /// let right = Table::from([(b, "two"), (c, "three")]);
     /// assert!(left.intersection(&right).eq([(b, (&2, &"two"))]));
@@ -63,7 +65,8 @@ impl<T> Table<T> {
     ///
     /// ```
     /// use longmatch::{IpPrefix, Table};
-    /// let [a, b, c]: [IpPrefix; 3] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?, "::/0".parse()?];
+    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?];
+    /// let c: IpPrefix = "::/0".parse()?;
     /// let left = Table::from([(a, 1), (b, 2)]);
     /// let right = Table::from([(b, "two"), (c, "three")]);
     /// assert!(left.difference(&right).eq([(a, &1)]));
@@ -77,7 +80,8 @@ impl<T> Table<T> {
     ///
     /// ```
     /// use longmatch::{IpPrefix, Table};
-    /// let [a, b, c]: [IpPrefix; 3] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?, "::/0".parse()?];
+    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// let c: IpPrefix = "::/0".parse()?;
     /// let left = Table::from([(b, "lab"), (c, "world")]);
     /// let right = Table::from([(a, "office")]);
     /// assert!(left.covering_difference(&right).eq([(c, &"world")]));
@@ -96,7 +100,8 @@ impl<T> Table<T> {
     ///
     /// ```
     /// use longmatch::{IpPrefix, Table};
-    /// let [a, b, c]: [IpPrefix; 3] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?, "::/0".parse()?];
+    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// let c: IpPrefix = "::/0".parse()?;
     /// let table = Table::from([(a, 1)]);
     /// assert!(table.overlaps(&Table::from([(b, 1)])));
     /// assert!(!table.overlaps(&Table::from([(c, 1)])));
@@ -149,6 +154,16 @@ fn extend_cover(cover: &mut Option<IpPrefix>, prefix: IpPrefix) {
 }
 
 /// The values of a prefix of one table or the other; from [`Table::union`].
+///
+/// ```
+/// use longmatch::table::UnionItem;
+/// let values = match UnionItem::Both(&1, &"one") {
+///     UnionItem::Left(number) => number.to_string(),
+///     UnionItem::Right(name) => name.to_string(),
+///     UnionItem::Both(number, name) => format!("{number} {name}"),
+/// };
+/// assert_eq!(values, "1 one");
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub enum UnionItem<'t, L, R> {
     /// The value of the left table: the right one lacks the prefix.
@@ -199,6 +214,14 @@ impl<L, R> Clone for UnionItem<'_, L, R> {
 }
 
 /// The prefixes of one table or the other; from [`Table::union`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// let (left, right) = (Table::from([(a, 1)]), Table::from([(b, 2)]));
+/// assert!(left.union(&right).map(|(prefix, _)| prefix).eq([a, b]));
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Union<'t, L, R> {
     left: Peekable<Iter<'t, L>>,
@@ -230,6 +253,7 @@ impl<'t, L, R> Iterator for Union<'t, L, R> {
 }
 
 /// Finds prefixes, given in order, in a table.
+#[expect(clippy::large_enum_variant, reason = "one for each operation; a box would allocate")]
 enum Matches<'t, T> {
     Merge(Peekable<Iter<'t, T>>),
     Lookup(&'t Table<T>),
@@ -267,6 +291,14 @@ impl<T> Clone for Matches<'_, T> {
 }
 
 /// The prefixes of both tables; from [`Table::intersection`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// let (left, right) = (Table::from([(a, 1)]), Table::from([(b, 2)]));
+/// assert_eq!(left.intersection(&right).count(), 0);
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Intersection<'t, L, R>(Pairs<'t, L, R>);
 
@@ -308,6 +340,14 @@ impl<L, R> Clone for Intersection<'_, L, R> {
 }
 
 /// The prefixes that the other table lacks; from [`Table::difference`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// let (left, right) = (Table::from([(a, 1)]), Table::from([(b, 2)]));
+/// assert!(left.difference(&right).eq(&left));
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Difference<'t, L, R> {
     left: Iter<'t, L>,
@@ -327,6 +367,14 @@ impl<'t, L, R> Iterator for Difference<'t, L, R> {
 }
 
 /// The prefixes that no prefix of the other table covers; from [`Table::covering_difference`].
+///
+/// ```
+/// use longmatch::{IpPrefix, Table};
+/// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+/// let (left, right) = (Table::from([(a, 1)]), Table::from([(b, 2)]));
+/// assert!(left.covering_difference(&right).eq(&left));
+/// # Ok::<(), longmatch::ParsePrefixError>(())
+/// ```
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct CoveringDifference<'t, L, R> {
     left: Iter<'t, L>,
