@@ -197,7 +197,7 @@ impl Routes {
         };
         let mut table = Table::<Box<str>>::new();
         let mut add = |prefix: IpPrefix, id: NextHopId| {
-            let known = self.table.values().get(id);
+            let known = self.table.next_hops().get(id);
             let name = known.map_or_else(|| format!("#{id}").into(), Clone::clone);
             let added = table.insert(prefix, name).map(|_| ());
             added.map_err(|error| CliError::input("--split", error))
@@ -237,7 +237,7 @@ impl Routes {
 
     /// Returns the text of a next hop.
     pub fn next_hop(&self, id: NextHopId) -> &str {
-        self.table.values().get(id).map_or("?", |value| value)
+        self.table.next_hops().get(id).map_or("?", |value| value)
     }
 
     /// Counts the distinct next hops of the routes. O(routes).

@@ -35,7 +35,7 @@ impl Updates {
         Self {
             ipv4: Vec::new(),
             ipv6: Vec::new(),
-            next_hops: routes.table.values().clone(),
+            next_hops: routes.table.next_hops().clone(),
             name: String::new(),
             families,
             left_out: 0,
@@ -173,7 +173,7 @@ mod tests {
 
     fn read(text: &str, families: Families, limit: usize) -> Result<Updates, CliError> {
         let mut table = Table::<Box<str>>::new();
-        table.insert_borrowed("10.0.0.0/8".parse().unwrap(), "first").unwrap();
+        table.insert_borrowed("10.0.0.0/8".parse::<IpPrefix>().unwrap(), "first").unwrap();
         let routes = Routes { table, name: String::new() };
         let mut updates = Updates { limit, name: "u".into(), ..Updates::new(&routes, families) };
         updates.input("u", false, |sink| {

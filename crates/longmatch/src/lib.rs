@@ -2,12 +2,12 @@
 //! covers this address?
 //!
 //! ```
-//! use longmatch::{EngineKind, Table};
+//! use longmatch::{EngineKind, IpPrefix, Table};
 //!
 //! let mut table = Table::new();
-//! table.insert("10.0.0.0/8".parse()?, "office")?;
-//! table.insert("10.9.0.0/16".parse()?, "lab")?;
-//! assert_eq!(table.get_lpm("10.9.1.1".parse()?).unwrap().1, &"lab");
+//! table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+//! table.insert("10.9.0.0/16".parse::<IpPrefix>()?, "lab")?;
+//! assert_eq!(table.lookup([10, 9, 1, 1]), Some(&"lab"));
 //!
 //! let fast = table.freeze(EngineKind::Auto)?; // compiled for lookups by the million
 //! assert_eq!(fast.get("10.1.2.3".parse()?), Some(&"office"));
@@ -18,7 +18,7 @@
 //!
 //! | you want | use |
 //! |---|---|
-//! | prefixes of both families to values of your own | [`Table`], then [`Table::freeze`] |
+//! | prefixes of both families to values of your own | [`Table`], then [`Table::freeze`]; [`table`] has its iterators |
 //! | one family, next hops as numbers, any engine | [`Rib`] and [`Fib`] |
 //! | the engine that suits the table best, or with little memory | [`EngineKind::Auto`], [`engine::auto`] |
 //! | one engine, no indirection | [`engine::poptrie::Poptrie`] and its neighbours, through [`Engine`] and [`Lookup`] |
@@ -41,6 +41,7 @@
 //!
 //! - `std` (default): without it the crate is `no_std` and needs `alloc`.
 //! - `ipnet`: conversions from and to the types of the `ipnet` crate.
+//! - `serde`: serialization of [`Prefix`], [`IpPrefix`], [`NextHopId`] and [`Table`].
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
@@ -53,7 +54,7 @@ mod mem;
 mod net;
 mod rib;
 pub mod simd;
-mod table;
+pub mod table;
 
 pub use engine::{
     CompileError, Corrupt, Engine, EngineKind, EngineSpec, EngineVisitor, Engines, KeyLayout, Keys,
@@ -69,6 +70,6 @@ pub use net::{
 pub use rib::{Block, Coalesced, Cover, Iter, Range, Ranges, Rib, RibFull, Slots};
 pub use simd::Unsupported;
 pub use table::{
-    Entries, FrozenTable, InsertError, OnlineTableReader, Refused, Table, TableGuard, TableReader,
+    FrozenTable, InsertError, OnlineTableReader, Refused, Table, TableGuard, TableReader,
     TableView, TableWriter,
 };

@@ -195,7 +195,7 @@ fn next_steps(out: &mut Out, started: Instant) -> Result<(), CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use longmatch::Table;
+    use longmatch::{IpPrefix, Table};
 
     /// SAIL stores a next hop in 15 bits.
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         let mut table = Table::<Box<str>>::new();
         for i in 0..33_000u32 {
             let prefix = format!("{}.{}.0.0/24", 1 + (i >> 8), i & 255);
-            table.insert(prefix.parse().unwrap(), i.to_string().into()).unwrap();
+            table.insert(prefix.parse::<IpPrefix>().unwrap(), i.to_string().into()).unwrap();
         }
         let routes = Routes { table, name: String::new() };
         let (comparison, failed) = compiled::<Ipv4>(&routes);

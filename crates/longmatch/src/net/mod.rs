@@ -1,12 +1,20 @@
 //! The vocabulary: addresses, prefixes, routes and next hops.
 
 mod addr;
+mod ip_prefix;
+#[cfg(feature = "ipnet")]
+mod ipnet;
 mod next_hop;
+mod next_hops;
 mod prefix;
 mod route;
+#[cfg(feature = "serde")]
+mod serde;
 
 pub use addr::{Bits, Family, Ipv4, Ipv6};
-pub use next_hop::{NextHopId, NextHops, NextHopsFull};
+pub use ip_prefix::IpPrefix;
+pub use next_hop::NextHopId;
 pub(crate) use next_hop::{answers_for, capacity_for};
-pub use prefix::{IpPrefix, ParsePrefixError, Prefix, PrefixError};
+pub use next_hops::{NextHops, NextHopsFull};
+pub use prefix::{ParsePrefixError, Prefix, PrefixError};
 pub use route::{Change, Outcome, Route};

@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 use core::fmt;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{Ipv4Addr, Ipv6Addr};
 use core::str::FromStr;
 
 use crate::net::{Bits, Family, Ipv4, Ipv6};
@@ -28,9 +28,22 @@ pub struct Prefix<F: Family> {
 
 impl<F: Family> Prefix<F> {
     /// The default route, `/0`.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// assert_eq!(Prefix::<Ipv4>::DEFAULT.to_string(), "0.0.0.0/0");
+    /// ```
     pub const DEFAULT: Self = Self { bits: F::Bits::ZERO, len: 0 };
 
     /// Makes a prefix from an address and a length.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix = Prefix::<Ipv4>::new([10, 0, 0, 0].into(), 8)?;
+    /// assert_eq!(prefix.to_string(), "10.0.0.0/8");
+    /// assert!(Prefix::<Ipv4>::new([10, 0, 0, 1].into(), 8).is_err());
+    /// # Ok::<(), longmatch::PrefixError>(())
+    /// ```
     ///
     /// # Errors
     /// When the length is greater than the family's width, or a bit after the length is set.
@@ -40,6 +53,13 @@ impl<F: Family> Prefix<F> {
     }
 
     /// Makes a prefix from an address and a length, clearing the bits after the length.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix = Prefix::<Ipv4>::masked([10, 9, 1, 1].into(), 8)?;
+    /// assert_eq!(prefix.to_string(), "10.0.0.0/8");
+    /// # Ok::<(), longmatch::PrefixError>(())
+    /// ```
     ///
     /// # Errors
     /// When the length is greater than the family's width.
@@ -51,26 +71,55 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The prefix of one address, `/32` or `/128`.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// assert_eq!(Prefix::<Ipv4>::host([10, 9, 1, 1].into()).to_string(), "10.9.1.1/32");
+    /// ```
+    #[must_use]
     pub fn host(addr: F::Addr) -> Self {
         Self { bits: F::bits(addr), len: F::WIDTH }
     }
 
     /// The prefix of length `len` that covers the address `bits`.
     ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix = Prefix::<Ipv4>::from_bits_masked(0x0a09_0101, 16);
+    /// assert_eq!(prefix.to_string(), "10.9.0.0/16");
+    /// ```
+    ///
     /// # Panics
     /// When `len` is greater than the family's width, in builds with debug assertions.
+    #[must_use]
     #[inline]
     pub fn from_bits_masked(bits: F::Bits, len: u8) -> Self {
         Self { bits: bits & F::Bits::mask(len), len }
     }
 
     /// The network address as an integer.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!(prefix.bits(), 0x0a09_0000);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn bits(self) -> F::Bits {
         self.bits
     }
 
     /// The prefix length.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!(prefix.len(), 16);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "a prefix length, not a container's")]
     pub fn len(self) -> u8 {
@@ -78,45 +127,109 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The network address.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!(prefix.addr().octets(), [10, 9, 0, 0]);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn addr(self) -> F::Addr {
         F::addr(self.bits)
     }
 
     /// The first address covered, as an integer: the network address.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!((prefix.first(), prefix.last()), (0x0a09_0000, 0x0a09_ffff));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn first(self) -> F::Bits {
         self.bits
     }
 
     /// The last address covered, as an integer.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.9.0.0/16".parse()?;
+    /// assert_eq!(prefix.last(), 0x0a09_ffff);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn last(self) -> F::Bits {
         self.bits | !F::Bits::mask(self.len)
     }
 
     /// Whether the address lies in this prefix.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
+    /// assert!(prefix.contains([10, 9, 1, 1].into()) && !prefix.contains([11, 0, 0, 1].into()));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn contains(self, addr: F::Addr) -> bool {
         self.contains_bits(F::bits(addr))
     }
 
     /// Whether the address, as an integer, lies in this prefix.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
+    /// assert!(prefix.contains_bits(0x0a09_0101));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn contains_bits(self, bits: F::Bits) -> bool {
         bits & F::Bits::mask(self.len) == self.bits
     }
 
     /// Whether this prefix covers `other`; a prefix covers itself.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let [office, lab]: [Prefix<Ipv4>; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// assert!(office.covers(lab) && !lab.covers(office));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn covers(self, other: Self) -> bool {
         self.len <= other.len && self.contains_bits(other.bits)
     }
 
     /// Whether the two prefixes share an address: one of them covers the other.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let [office, lab]: [Prefix<Ipv4>; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// assert!(lab.overlaps(office) && !lab.overlaps("10.8.0.0/16".parse()?));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.covers(other) || other.covers(self)
     }
 
     /// The longest prefix that covers both prefixes.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let [a, b]: [Prefix<Ipv4>; 2] = ["10.0.0.0/24".parse()?, "10.0.1.0/24".parse()?];
+    /// assert_eq!(a.common(b), "10.0.0.0/23".parse()?);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     #[inline]
     pub fn common(self, other: Self) -> Self {
         let same = (self.bits ^ other.bits).leading_zeros();
@@ -124,11 +237,27 @@ impl<F: Family> Prefix<F> {
     }
 
     /// The prefix one bit shorter, `None` for `/0`.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "11.0.0.0/8".parse()?;
+    /// assert_eq!(prefix.parent(), Some("10.0.0.0/7".parse()?));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn parent(self) -> Option<Self> {
         self.len.checked_sub(1).map(|len| Self::from_bits_masked(self.bits, len))
     }
 
     /// The two prefixes one bit longer, the lower first; `None` for a host prefix.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
+    /// assert_eq!(prefix.halves(), Some(["10.0.0.0/9".parse()?, "10.128.0.0/9".parse()?]));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn halves(self) -> Option<[Self; 2]> {
         if self.len == F::WIDTH {
             return None;
@@ -140,6 +269,13 @@ impl<F: Family> Prefix<F> {
 
     /// Parses `address/length` and clears the bits after the length.
     ///
+    /// ```
+    /// use longmatch::{Ipv4, Prefix};
+    /// let prefix = Prefix::<Ipv4>::parse_masked("10.9.1.1/8")?;
+    /// assert_eq!(prefix.to_string(), "10.0.0.0/8");
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`FromStr`], except that host bits are cleared.
     pub fn parse_masked(text: &str) -> Result<Self, ParsePrefixError> {
@@ -150,7 +286,7 @@ impl<F: Family> Prefix<F> {
 }
 
 /// Splits `address/length` and reads the decimal length without sign or leading zeros.
-fn split(text: &str) -> Result<(&str, u8), ParsePrefixError> {
+pub(super) fn split(text: &str) -> Result<(&str, u8), ParsePrefixError> {
     let (addr, len) = text.split_once('/').ok_or(ParsePrefixError::MissingLength)?;
     let digits = len.as_bytes();
     let plain = matches!(digits, [b'0'] | [b'1'..=b'9', ..]) && digits.len() <= 3;
@@ -200,118 +336,6 @@ impl<F: Family> fmt::Debug for Prefix<F> {
     }
 }
 
-/// A prefix of either family.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum IpPrefix {
-    /// An IPv4 prefix.
-    V4(Prefix<Ipv4>),
-    /// An IPv6 prefix.
-    V6(Prefix<Ipv6>),
-}
-
-/// The IPv4-mapped IPv6 addresses, `::ffff:0:0/96` (RFC 4291, 2.5.5.2).
-const MAPPED_LEN: u8 = 96;
-const MAPPED_BITS: u128 = 0xffff_0000_0000;
-
-impl IpPrefix {
-    /// Makes a prefix from an address and a length.
-    ///
-    /// # Errors
-    /// When the length is greater than the family's width, or a bit after the length is set.
-    pub fn new(addr: IpAddr, len: u8) -> Result<Self, PrefixError> {
-        match addr {
-            IpAddr::V4(addr) => Prefix::new(addr, len).map(Self::V4),
-            IpAddr::V6(addr) => Prefix::new(addr, len).map(Self::V6),
-        }
-    }
-
-    /// Makes a prefix from an address and a length, clearing the bits after the length.
-    ///
-    /// # Errors
-    /// When the length is greater than the family's width.
-    pub fn masked(addr: IpAddr, len: u8) -> Result<Self, PrefixError> {
-        match addr {
-            IpAddr::V4(addr) => Prefix::masked(addr, len).map(Self::V4),
-            IpAddr::V6(addr) => Prefix::masked(addr, len).map(Self::V6),
-        }
-    }
-
-    /// The prefix of one address, `/32` or `/128`.
-    pub fn host(addr: IpAddr) -> Self {
-        match addr {
-            IpAddr::V4(addr) => Self::V4(Prefix::host(addr)),
-            IpAddr::V6(addr) => Self::V6(Prefix::host(addr)),
-        }
-    }
-
-    /// The network address.
-    pub fn addr(self) -> IpAddr {
-        match self {
-            Self::V4(prefix) => IpAddr::V4(prefix.addr()),
-            Self::V6(prefix) => IpAddr::V6(prefix.addr()),
-        }
-    }
-
-    /// The prefix length.
-    #[expect(clippy::len_without_is_empty, reason = "a prefix length, not a container's")]
-    pub fn len(self) -> u8 {
-        match self {
-            Self::V4(prefix) => prefix.len(),
-            Self::V6(prefix) => prefix.len(),
-        }
-    }
-
-    /// Whether the address is of this family and lies in this prefix.
-    pub fn contains(self, addr: IpAddr) -> bool {
-        match (self, addr) {
-            (Self::V4(prefix), IpAddr::V4(addr)) => prefix.contains(addr),
-            (Self::V6(prefix), IpAddr::V6(addr)) => prefix.contains(addr),
-            _ => false,
-        }
-    }
-
-    /// Parses `address/length` and clears the bits after the length.
-    ///
-    /// # Errors
-    /// As [`FromStr`], except that host bits are cleared.
-    pub fn parse_masked(text: &str) -> Result<Self, ParsePrefixError> {
-        let (addr, len) = split(text)?;
-        let addr: IpAddr = addr.parse().map_err(|_| ParsePrefixError::Address)?;
-        Ok(Self::masked(addr, len)?)
-    }
-
-    /// Converts a prefix inside `::ffff:0:0/96` to the IPv4 prefix that it maps.
-    ///
-    /// Returns any other prefix unchanged.
-    pub fn unmapped(self) -> Self {
-        match self {
-            Self::V6(p) if p.len() >= MAPPED_LEN && p.bits() >> 32 == MAPPED_BITS >> 32 => {
-                Self::V4(Prefix::from_bits_masked(p.bits() as u32, p.len() - MAPPED_LEN))
-            }
-            other => other,
-        }
-    }
-}
-
-impl FromStr for IpPrefix {
-    type Err = ParsePrefixError;
-
-    /// Parses `address/length` of either family.
-    ///
-    /// # Errors
-    /// When the address or the length is malformed or out of range, or host bits are set.
-    fn from_str(text: &str) -> Result<Self, ParsePrefixError> {
-        let (addr, len) = split(text)?;
-        if addr.contains(':') {
-            let addr: Ipv6Addr = addr.parse().map_err(|_| ParsePrefixError::Address)?;
-            Ok(Self::V6(Prefix::new(addr, len)?))
-        } else {
-            let addr: Ipv4Addr = addr.parse().map_err(|_| ParsePrefixError::Address)?;
-            Ok(Self::V4(Prefix::new(addr, len)?))
-        }
-    }
-}
-
 impl From<Ipv4Addr> for Prefix<Ipv4> {
     /// The prefix of one address, `/32`.
     fn from(addr: Ipv4Addr) -> Self {
@@ -326,80 +350,13 @@ impl From<Ipv6Addr> for Prefix<Ipv6> {
     }
 }
 
-impl From<Prefix<Ipv4>> for IpPrefix {
-    fn from(prefix: Prefix<Ipv4>) -> Self {
-        Self::V4(prefix)
-    }
-}
-
-impl From<Prefix<Ipv6>> for IpPrefix {
-    fn from(prefix: Prefix<Ipv6>) -> Self {
-        Self::V6(prefix)
-    }
-}
-
-impl fmt::Display for IpPrefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::V4(prefix) => prefix.fmt(f),
-            Self::V6(prefix) => prefix.fmt(f),
-        }
-    }
-}
-
-impl fmt::Debug for IpPrefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-#[cfg(feature = "ipnet")]
-mod ipnet_types {
-    use super::{IpPrefix, Ipv4, Ipv6, Prefix};
-    use ipnet::{IpNet, Ipv4Net, Ipv6Net};
-
-    macro_rules! convert {
-        ($family:ty, $net:ty) => {
-            /// Keeps the network and drops host bits, which `ipnet` allows.
-            impl From<$net> for Prefix<$family> {
-                fn from(net: $net) -> Self {
-                    use crate::net::Family;
-                    Self::from_bits_masked(<$family>::bits(net.addr()), net.prefix_len())
-                }
-            }
-
-            impl From<Prefix<$family>> for $net {
-                fn from(prefix: Prefix<$family>) -> Self {
-                    Self::new_assert(prefix.addr(), prefix.len())
-                }
-            }
-        };
-    }
-
-    convert!(Ipv4, Ipv4Net);
-    convert!(Ipv6, Ipv6Net);
-
-    /// Keeps the network and drops host bits, which `ipnet` allows.
-    impl From<IpNet> for IpPrefix {
-        fn from(net: IpNet) -> Self {
-            match net {
-                IpNet::V4(net) => Self::V4(net.into()),
-                IpNet::V6(net) => Self::V6(net.into()),
-            }
-        }
-    }
-
-    impl From<IpPrefix> for IpNet {
-        fn from(prefix: IpPrefix) -> Self {
-            match prefix {
-                IpPrefix::V4(prefix) => Self::V4(prefix.into()),
-                IpPrefix::V6(prefix) => Self::V6(prefix.into()),
-            }
-        }
-    }
-}
-
 /// The reason why an address and a length do not make a prefix.
+///
+/// ```
+/// use longmatch::{Ipv4, Prefix, PrefixError};
+/// let refused = Prefix::<Ipv4>::new([10, 0, 0, 1].into(), 8);
+/// assert_eq!(refused, Err(PrefixError::HostBits { len: 8 }));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PrefixError {
@@ -431,6 +388,12 @@ impl fmt::Display for PrefixError {
 impl core::error::Error for PrefixError {}
 
 /// The reason why a text is not a prefix.
+///
+/// ```
+/// use longmatch::{IpPrefix, ParsePrefixError};
+/// let refused = "10.0.0.0".parse::<IpPrefix>();
+/// assert_eq!(refused, Err(ParsePrefixError::MissingLength));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ParsePrefixError {
@@ -499,9 +462,6 @@ mod tests {
         for text in bad {
             assert!(text.parse::<Prefix<Ipv4>>().is_err(), "{text:?}");
         }
-        for text in ["fe80::1%eth0/128", "::1/129", "::/", "1::2::3/64", "::1/64"] {
-            assert!(text.parse::<IpPrefix>().is_err(), "{text:?}");
-        }
     }
 
     /// R1 (treebitmap #9): host bits are an error, or an explicit call clears them.
@@ -512,7 +472,6 @@ mod tests {
             Err(ParsePrefixError::Prefix(PrefixError::HostBits { len: 8 }))
         );
         assert_eq!(Prefix::<Ipv4>::parse_masked("10.0.0.1/8").unwrap(), p4("10.0.0.0/8"));
-        assert_eq!(IpPrefix::parse_masked("2001:db8::1/32").unwrap().to_string(), "2001:db8::/32");
     }
 
     #[test]
@@ -538,14 +497,5 @@ mod tests {
         assert!(p.covers(p) && p.covers(p4("10.1.0.0/16")) && !p4("10.1.0.0/16").covers(p));
         assert_eq!(Prefix::<Ipv4>::DEFAULT.last(), u32::MAX);
         assert_eq!(Prefix::<Ipv6>::host(Ipv6Addr::LOCALHOST).last(), 1);
-    }
-
-    #[test]
-    fn mapped_prefixes_become_ipv4() {
-        let ip = |text: &str| text.parse::<IpPrefix>().unwrap();
-        assert_eq!(ip("::ffff:10.0.0.0/104").unmapped(), ip("10.0.0.0/8"));
-        assert_eq!(ip("::ffff:0:0/96").unmapped(), ip("0.0.0.0/0"));
-        assert_eq!(ip("::/0").unmapped(), ip("::/0"));
-        assert_eq!(ip("::fffe:0:0/96").unmapped(), ip("::fffe:0:0/96"));
     }
 }

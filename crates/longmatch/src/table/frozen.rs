@@ -89,7 +89,7 @@ impl<T> Table<T> {
 /// ```
 /// use longmatch::{EngineKind, Table};
 /// let mut table = Table::new();
-/// table.insert("10.0.0.0/8".parse()?, "office")?;
+/// table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
 /// let table = table.freeze(EngineKind::Auto)?;
 /// assert_eq!(table.get("10.1.2.3".parse()?), Some(&"office"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

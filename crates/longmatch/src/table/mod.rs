@@ -1,43 +1,78 @@
 //! The table: prefixes of both families and values of any type.
+//!
+//! A [`Table`] is an ordered map like [`BTreeMap`](alloc::collections::BTreeMap) whose keys are
+//! prefixes. Its methods and those of every other type here that looks up prefixes share these
+//! names:
+//!
+//! | name | argument | answer |
+//! |---|---|---|
+//! | `get` | a prefix | the value of exactly this prefix |
+//! | `lookup` | an address | the value of the longest prefix that covers it |
+//! | `get_lpm` | an address | the same with the prefix |
+//! | `cover` | an address or a prefix | all routes that cover it, shortest first |
+//! | `children` | a prefix | all routes that it covers, in order |
+//!
+//! Prefixes may be given as [`IpPrefix`], `Prefix<Ipv4>` or `Prefix<Ipv6>`, addresses as
+//! [`IpAddr`], [`Ipv4Addr`](core::net::Ipv4Addr) or [`Ipv6Addr`](core::net::Ipv6Addr). An address
+//! in place of a prefix means its host prefix, `/32` or `/128`.
 
+mod bulk;
+mod entry;
+mod error;
 mod frozen;
+mod iter;
 mod live;
+#[cfg(feature = "serde")]
+mod serde;
+mod sets;
+#[cfg(test)]
+mod tests;
+mod value_mut;
 
+pub use entry::{Entry, OccupiedEntry, VacantEntry};
+pub use error::InsertError;
 pub use frozen::FrozenTable;
+pub use iter::{Children, Cover, IntoIter, Iter, Keys, Values};
 pub use live::{OnlineTableReader, Refused, TableGuard, TableReader, TableView, TableWriter};
+pub use sets::{CoveringDifference, Difference, Intersection, Union, UnionItem};
+pub use value_mut::ValueMut;
 
-use alloc::boxed::Box;
 use core::borrow::Borrow;
-use core::fmt;
 use core::hash::Hash;
 use core::net::IpAddr;
 
 use crate::engine::{CompileError, EngineSpec};
-use crate::net::{
-    Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Prefix, PrefixError, Route,
-};
+use crate::net::{Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Prefix, Route};
 use crate::rib::{Rib, RibFull};
 
-/// A table from IPv4 and IPv6 prefixes to values.
+/// An ordered map from IPv4 and IPv6 prefixes to values, with longest-prefix match.
 ///
-/// Equal values are stored once; [`Table::insert_distinct`] takes values that cannot be hashed.
 /// Updating and matching cost as much as in a [`Rib`]; for many lookups [`Table::freeze`] compiles
 /// the table.
+///
+/// Equal values are stored once, and a reference count is kept for each. So a value is changed
+/// through a guard ([`Table::get_mut`]) that leaves other routes alone, an old value is returned as
+/// a reference, and [`Table::insert_distinct`] takes values that cannot be hashed.
 ///
 /// An IPv4-mapped IPv6 address or prefix (`::ffff:192.0.2.1`) means the IPv4 one, so IPv6 routes
 /// such as `::/0` do not match it; [`Table::keep_mapped`] changes that.
 ///
 /// ```
-/// use longmatch::Table;
-/// let mut table = Table::new();
-/// table.insert("10.0.0.0/8".parse()?, "office")?;
-/// table.insert("10.9.0.0/16".parse()?, "lab")?;
-/// table.insert("2001:db8::/32".parse()?, "office")?;
+/// use longmatch::{IpPrefix, Table};
 ///
-/// let (prefix, site) = table.get_lpm("10.9.1.1".parse()?).unwrap();
-/// assert_eq!((prefix.to_string().as_str(), *site), ("10.9.0.0/16", "lab"));
-/// assert_eq!(table.get_lpm("::ffff:10.9.1.1".parse()?).unwrap().1, &"lab");
-/// assert_eq!(table.get_lpm("192.0.2.1".parse()?), None);
+/// let office: IpPrefix = "10.0.0.0/8".parse()?;
+/// let lab: IpPrefix = "10.9.0.0/16".parse()?;
+/// let mut sites = Table::from([(office, "office"), (lab, "lab")]);
+/// sites.insert("2001:db8::/32".parse::<IpPrefix>()?, "office")?;
+///
+/// assert_eq!(sites.lookup([10, 9, 1, 1]), Some(&"lab"));
+/// assert_eq!(sites.get_lpm([10, 8, 1, 1]), Some((office, &"office")));
+/// assert_eq!(sites.lookup([192, 0, 2, 1]), None);
+/// assert_eq!(sites.get(lab), Some(&"lab"));
+///
+/// for (prefix, site) in &sites {
+///     println!("{prefix} {site}");
+/// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -46,6 +81,8 @@ pub struct Table<T> {
     ipv6: Rib<Ipv6>,
     values: NextHops<T>,
     keep_mapped: bool,
+    /// The greatest number of routes of each family.
+    route_limit: usize,
 }
 
 impl<T> Default for Table<T> {
@@ -54,45 +91,52 @@ impl<T> Default for Table<T> {
     }
 }
 
-/// Evaluates one expression on the RIB of a prefix's family.
-macro_rules! on_family {
-    ($table:expr, $prefix:expr, |$rib:ident, $p:ident| $body:expr) => {
-        match $prefix {
-            IpPrefix::V4($p) => {
-                let $rib = $table.ipv4;
-                $body
-            }
-            IpPrefix::V6($p) => {
-                let $rib = $table.ipv6;
-                $body
-            }
-        }
-    };
-}
-
-/// References to the RIBs, for [`on_family`].
-struct Ribs<A, B> {
-    ipv4: A,
-    ipv6: B,
-}
-
 impl<T> Table<T> {
     /// An empty table.
+    ///
+    /// ```
+    /// use longmatch::Table;
+    /// let table = Table::<u32>::new();
+    /// assert!(table.is_empty());
+    /// ```
+    #[must_use]
     pub fn new() -> Self {
         Self::with_limits(usize::MAX, usize::MAX)
     }
 
     /// An empty table with limits on routes per family and on distinct values.
+    ///
+    /// ```
+    /// use longmatch::{InsertError, IpPrefix, Table};
+    /// let mut table = Table::with_limits(1, 1);
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let refused = table.insert("11.0.0.0/8".parse::<IpPrefix>()?, "office");
+    /// assert!(matches!(refused, Err(InsertError::Routes(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
     pub fn with_limits(routes: usize, values: usize) -> Self {
         Self {
             ipv4: Rib::with_route_limit(routes),
             ipv6: Rib::with_route_limit(routes),
             values: NextHops::with_limit(values),
             keep_mapped: false,
+            route_limit: routes,
         }
     }
 
     /// Treats IPv4-mapped IPv6 addresses and prefixes as any other IPv6 ones.
+    ///
+    /// Call it on an empty table: routes that are in the table keep the meaning that they have.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use std::net::Ipv6Addr;
+    /// let mut table = Table::new().keep_mapped();
+    /// table.insert("::/0".parse::<IpPrefix>()?, "IPv6")?;
+    /// assert_eq!(table.lookup("::ffff:10.9.1.1".parse::<Ipv6Addr>()?), Some(&"IPv6"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn keep_mapped(mut self) -> Self {
         self.keep_mapped = true;
@@ -100,76 +144,216 @@ impl<T> Table<T> {
     }
 
     /// Number of routes of both families.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let table = Table::from([("::/0".parse::<IpPrefix>()?, 1)]);
+    /// assert_eq!(table.len(), 1);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn len(&self) -> usize {
         self.ipv4.len() + self.ipv6.len()
     }
 
     /// Whether there is no route.
+    ///
+    /// ```
+    /// assert!(longmatch::Table::<u32>::new().is_empty());
+    /// ```
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The IPv4 routes.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office")]);
+    /// let id = table.ipv4().lookup([10, 9, 1, 1].into()).unwrap();
+    /// assert_eq!(table.next_hops().get(id), Some(&"office"));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn ipv4(&self) -> &Rib<Ipv4> {
         &self.ipv4
     }
 
     /// The IPv6 routes.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office")]);
+    /// assert!(table.ipv6().is_empty());
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
     pub fn ipv6(&self) -> &Rib<Ipv6> {
         &self.ipv6
     }
 
-    /// The values, by the ids that the routes hold.
-    pub fn values(&self) -> &NextHops<T> {
+    /// The distinct values, by the ids that the routes of [`Table::ipv4`] and [`Table::ipv6`] hold.
+    ///
+    /// A value that no route has any more is dropped at the next change.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?];
+    /// let table = Table::from([(a, "office"), (b, "office")]);
+    /// assert_eq!(table.next_hops().len(), 1);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
+    pub fn next_hops(&self) -> &NextHops<T> {
         &self.values
     }
 
     /// The value of exactly this prefix.
-    pub fn get(&self, prefix: IpPrefix) -> Option<&T> {
-        let id = on_family!(self.ribs(), self.canonical(prefix), |rib, p| rib.get(p))?;
-        self.values.get(id)
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let table = Table::from([(office, "office")]);
+    /// assert_eq!(table.get(office), Some(&"office"));
+    /// assert_eq!(table.get("10.9.0.0/16".parse::<IpPrefix>()?), None);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[inline]
+    pub fn get(&self, prefix: impl Into<IpPrefix>) -> Option<&T> {
+        self.values.get(self.id(self.canonical(prefix.into()))?)
+    }
+
+    /// Whether there is a route of exactly this prefix.
+    ///
+    /// To ask whether a route covers an address, use [`Table::lookup`]: an address here means its
+    /// host prefix.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let table = Table::from([(office, "office")]);
+    /// assert!(table.contains(office));
+    /// assert!(!table.contains("10.9.0.0/16".parse::<IpPrefix>()?));
+    /// assert!(table.lookup([10, 9, 1, 1]).is_some());
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn contains(&self, prefix: impl Into<IpPrefix>) -> bool {
+        self.id(self.canonical(prefix.into())).is_some()
+    }
+
+    /// The value of the longest prefix that covers the address.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use std::net::{IpAddr, Ipv4Addr};
+    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office")]);
+    /// assert_eq!(table.lookup(Ipv4Addr::new(10, 9, 1, 1)), Some(&"office"));
+    /// assert_eq!(table.lookup("::ffff:10.9.1.1".parse::<IpAddr>()?), Some(&"office"));
+    /// assert_eq!(table.lookup([11, 0, 0, 1]), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn lookup(&self, addr: impl Into<IpAddr>) -> Option<&T> {
+        let id = match self.canonical_addr(addr.into()) {
+            IpAddr::V4(addr) => self.ipv4.lookup(addr),
+            IpAddr::V6(addr) => self.ipv6.lookup(addr),
+        };
+        self.values.get(id?)
     }
 
     /// The longest prefix that covers the address, and its value.
-    pub fn get_lpm(&self, addr: IpAddr) -> Option<(IpPrefix, &T)> {
-        match self.canonical(IpPrefix::host(addr)) {
-            IpPrefix::V4(p) => self.entry(self.ipv4.get_lpm(p.addr())?),
-            IpPrefix::V6(p) => self.entry(self.ipv6.get_lpm(p.addr())?),
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let table = Table::from([(office, "office")]);
+    /// assert_eq!(table.get_lpm([10, 9, 1, 1]), Some((office, &"office")));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    #[inline]
+    pub fn get_lpm(&self, addr: impl Into<IpAddr>) -> Option<(IpPrefix, &T)> {
+        match self.canonical_addr(addr.into()) {
+            IpAddr::V4(addr) => Some(pair(&self.values, self.ipv4.get_lpm(addr)?)),
+            IpAddr::V6(addr) => Some(pair(&self.values, self.ipv6.get_lpm(addr)?)),
         }
     }
 
-    /// Every prefix that covers `prefix`, itself included, with its value.
+    /// Every route that covers an address or a prefix, its own included, shortest first.
     ///
-    /// Shortest first.
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use std::net::Ipv4Addr;
+    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// let table = Table::from([(office, "office"), (lab, "lab")]);
+    /// assert!(table.cover(Ipv4Addr::new(10, 9, 1, 1)).eq([(office, &"office"), (lab, &"lab")]));
+    /// assert!(table.cover(office).eq([(office, &"office")]));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn cover(&self, prefix: impl Into<IpPrefix>) -> Cover<'_, T> {
+        Cover::new(self, self.canonical(prefix.into()))
+    }
+
+    /// Every route that a prefix covers, its own included, in order.
     ///
-    /// For an address use `cover(IpPrefix::host(addr))`.
-    pub fn cover(&self, prefix: IpPrefix) -> Entries<'_, T> {
-        on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.cover(p)))
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let [office, lab]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "10.9.0.0/16".parse()?];
+    /// let table = Table::from([(office, "office"), (lab, "lab")]);
+    /// assert!(table.children(office).eq([(office, &"office"), (lab, &"lab")]));
+    /// assert!(table.children("10.0.0.0/9".parse::<IpPrefix>()?).eq([(lab, &"lab")]));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn children(&self, prefix: impl Into<IpPrefix>) -> Children<'_, T> {
+        Children::new(self, self.canonical(prefix.into()))
     }
 
-    /// Every prefix that `prefix` covers, itself included, with its value, in order.
-    pub fn children(&self, prefix: IpPrefix) -> Entries<'_, T> {
-        on_family!(self.ribs(), self.canonical(prefix), |rib, p| self.entries(rib.children(p)))
-    }
-
-    /// Whether a route covers any address of `prefix`.
-    pub fn overlaps(&self, prefix: IpPrefix) -> bool {
-        self.cover(prefix).next().is_some() || self.children(prefix).next().is_some()
-    }
-
-    /// Every prefix with its value, in order, IPv4 first.
-    pub fn iter(&self) -> Entries<'_, T> {
-        let ipv4 = self.ipv4.iter().filter_map(|route| self.entry(route));
-        Entries(Box::new(ipv4.chain(self.entries(self.ipv6.iter()))))
-    }
-
-    /// Removes the route of exactly this prefix.
+    /// The first route in order.
     ///
-    /// Its value is readable until the next change.
-    pub fn remove(&mut self, prefix: IpPrefix) -> Option<&T> {
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let [a, b]: [IpPrefix; 2] = ["10.0.0.0/8".parse()?, "::/0".parse()?];
+    /// let table = Table::from([(a, 1), (b, 2)]);
+    /// assert_eq!((table.first(), table.last()), (Some((a, &1)), Some((b, &2))));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn first(&self) -> Option<(IpPrefix, &T)> {
+        self.iter().next()
+    }
+
+    /// The last route in order.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let lab: IpPrefix = "10.9.0.0/16".parse()?;
+    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office"), (lab, "lab")]);
+    /// assert_eq!(table.last(), Some((lab, &"lab")));
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn last(&self) -> Option<(IpPrefix, &T)> {
+        self.iter().next_back()
+    }
+
+    /// Removes the route of exactly this prefix; returns its value.
+    ///
+    /// The value is readable until the next change.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut table = Table::from([(office, "office")]);
+    /// assert_eq!(table.remove(office), Some(&"office"));
+    /// assert_eq!(table.remove(office), None);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn remove(&mut self, prefix: impl Into<IpPrefix>) -> Option<&T> {
         self.values.reclaim();
-        let prefix = self.canonical(prefix);
-        let id = on_family!(self.ribs_mut(), prefix, |rib, p| rib.remove(p))?;
+        let id = match self.canonical(prefix.into()) {
+            IpPrefix::V4(prefix) => self.ipv4.remove(prefix),
+            IpPrefix::V6(prefix) => self.ipv6.remove(prefix),
+        }?;
         self.values.release(id);
         self.values.get(id)
     }
@@ -178,22 +362,39 @@ impl<T> Table<T> {
     ///
     /// For types that cannot be hashed or compared. Otherwise as [`Table::insert`].
     ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let mut loads = Table::new();
+    /// loads.insert_distinct("10.0.0.0/8".parse::<IpPrefix>()?, 0.5)?;
+    /// assert_eq!(loads.lookup([10, 9, 1, 1]), Some(&0.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// When a limit of the table is reached; the table is then unchanged.
     pub fn insert_distinct(
         &mut self,
-        prefix: IpPrefix,
+        prefix: impl Into<IpPrefix>,
         value: T,
     ) -> Result<Option<&T>, InsertError> {
-        self.insert_with(prefix, |values| values.acquire_distinct(value))
+        self.insert_with(prefix.into(), |values| values.acquire_distinct(value))
     }
 
     /// Compiles both families for updates while readers look up; see [`crate::live`].
     ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table};
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut writer = Table::from([(office, "office")]).live(EngineKind::Folio)?;
+    /// writer.remove(office);
+    /// writer.commit()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// When the engine cannot hold the table or has no such option.
     pub fn live(self, engine: impl Into<EngineSpec>) -> Result<TableWriter<T>, CompileError> {
-        let Self { ipv4, ipv6, values, keep_mapped } = self;
+        let Self { ipv4, ipv6, values, keep_mapped, .. } = self;
         TableWriter::new(ipv4, ipv6, values, keep_mapped, engine.into())
     }
 
@@ -206,14 +407,22 @@ impl<T> Table<T> {
         prefix: IpPrefix,
         acquire: impl FnOnce(&mut NextHops<T>) -> Result<NextHopId, NextHopsFull>,
     ) -> Result<Option<&T>, InsertError> {
+        let (_, old) = self.set_with(self.canonical(prefix), acquire)?;
+        Ok(old.and_then(|old| self.values.get(old)))
+    }
+
+    /// Gives a prefix an acquired id; returns the new and the old id.
+    fn set_with(
+        &mut self,
+        prefix: IpPrefix,
+        acquire: impl FnOnce(&mut NextHops<T>) -> Result<NextHopId, NextHopsFull>,
+    ) -> Result<(NextHopId, Option<NextHopId>), InsertError> {
         self.values.reclaim();
-        let prefix = self.canonical(prefix);
         let id = acquire(&mut self.values)?;
-        match on_family!(self.ribs_mut(), prefix, |rib, p| rib.insert(p, id)) {
-            Ok(None) => Ok(None),
-            Ok(Some(old)) => {
-                self.values.release(old);
-                Ok(self.values.get(old))
+        match self.set_id(prefix, id) {
+            Ok(old) => {
+                old.into_iter().for_each(|old| self.values.release(old));
+                Ok((id, old))
             }
             Err(full) => {
                 self.values.release(id);
@@ -223,34 +432,62 @@ impl<T> Table<T> {
         }
     }
 
+    /// The form in which a prefix is stored.
     fn canonical(&self, prefix: IpPrefix) -> IpPrefix {
         if self.keep_mapped { prefix } else { prefix.unmapped() }
     }
 
-    fn ribs(&self) -> Ribs<&Rib<Ipv4>, &Rib<Ipv6>> {
-        Ribs { ipv4: &self.ipv4, ipv6: &self.ipv6 }
+    fn canonical_addr(&self, addr: IpAddr) -> IpAddr {
+        if self.keep_mapped { addr } else { addr.to_canonical() }
     }
 
-    fn ribs_mut(&mut self) -> Ribs<&mut Rib<Ipv4>, &mut Rib<Ipv6>> {
-        Ribs { ipv4: &mut self.ipv4, ipv6: &mut self.ipv6 }
+    /// The id of a stored prefix.
+    fn id(&self, prefix: IpPrefix) -> Option<NextHopId> {
+        match prefix {
+            IpPrefix::V4(prefix) => self.ipv4.get(prefix),
+            IpPrefix::V6(prefix) => self.ipv6.get(prefix),
+        }
     }
 
-    fn entry<F: Family>(&self, route: Route<F>) -> Option<(IpPrefix, &T)>
+    /// Sets the id of a stored prefix; returns the old one. The caller counts the references.
+    fn set_id(&mut self, prefix: IpPrefix, id: NextHopId) -> Result<Option<NextHopId>, RibFull> {
+        match prefix {
+            IpPrefix::V4(prefix) => self.ipv4.insert(prefix, id),
+            IpPrefix::V6(prefix) => self.ipv6.insert(prefix, id),
+        }
+    }
+
+    /// Gives a route, whose id is `id`, an id that no other route has; returns it.
+    fn make_distinct(&mut self, prefix: IpPrefix, id: NextHopId) -> Result<NextHopId, NextHopsFull>
     where
-        Prefix<F>: Into<IpPrefix>,
+        T: Clone,
     {
-        Some((route.prefix.into(), self.values.get(route.next_hop)?))
+        self.values.reclaim();
+        let own = self.values.make_distinct(id)?;
+        if own != id {
+            let replaced = self.set_id(prefix, own);
+            debug_assert_eq!(replaced, Ok(Some(id)));
+        }
+        Ok(own)
     }
+}
 
-    fn entries<'t, F: Family>(
-        &'t self,
-        routes: impl Iterator<Item = Route<F>> + 't,
-    ) -> Entries<'t, T>
-    where
-        Prefix<F>: Into<IpPrefix>,
-    {
-        Entries(Box::new(routes.filter_map(|route| self.entry(route))))
-    }
+/// The prefix and the value of a route.
+#[inline]
+fn pair<F: Family, T>(values: &NextHops<T>, route: Route<F>) -> (IpPrefix, &T)
+where
+    Prefix<F>: Into<IpPrefix>,
+{
+    (route.prefix.into(), value(values, route.next_hop))
+}
+
+/// The value of a route's id.
+///
+/// # Panics
+/// When the id has no value; the ids of routes have one.
+#[inline]
+fn value<T>(values: &NextHops<T>, id: NextHopId) -> &T {
+    values.get(id).expect("the id of a route has a value")
 }
 
 impl<T: Hash + Eq> Table<T> {
@@ -259,278 +496,91 @@ impl<T: Hash + Eq> Table<T> {
     /// The old value is readable until the next change. A prefix never has host bits:
     /// [`IpPrefix::new`] refuses them and [`IpPrefix::masked`] clears them.
     ///
+    /// ```
+    /// use longmatch::{IpPrefix, Ipv4, Prefix, Table};
+    /// let mut table = Table::new();
+    /// let office: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
+    /// assert_eq!(table.insert(office, "office")?, None);
+    /// assert_eq!(table.insert(office, "lab")?, Some(&"office"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// When a limit of the table is reached; the table is then unchanged.
-    pub fn insert(&mut self, prefix: IpPrefix, value: T) -> Result<Option<&T>, InsertError> {
-        self.insert_with(prefix, |values| values.acquire(value))
+    /// When a limit of the table is reached; the table is then unchanged. The limits are those of
+    /// [`Table::with_limits`], otherwise 500 million routes.
+    pub fn insert(
+        &mut self,
+        prefix: impl Into<IpPrefix>,
+        value: T,
+    ) -> Result<Option<&T>, InsertError> {
+        self.insert_with(prefix.into(), |values| values.acquire(value))
     }
 
     /// [`Table::insert`] from a borrowed value, copied only if it is new to the table.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let mut table = Table::<Box<str>>::new();
+    /// table.insert_borrowed("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// table.insert_borrowed("11.0.0.0/8".parse::<IpPrefix>()?, "office")?; // allocates no text
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When a limit of the table is reached; the table is then unchanged.
     pub fn insert_borrowed<Q>(
         &mut self,
-        prefix: IpPrefix,
+        prefix: impl Into<IpPrefix>,
         value: &Q,
     ) -> Result<Option<&T>, InsertError>
     where
         T: Borrow<Q> + for<'q> From<&'q Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.insert_with(prefix, |values| values.acquire_borrowed(value))
+        self.insert_with(prefix.into(), |values| values.acquire_borrowed(value))
     }
 
     /// Adds the route of an address and a length.
+    ///
+    /// ```
+    /// use longmatch::Table;
+    /// let mut table = Table::new();
+    /// table.insert_strict([10, 0, 0, 0], 8, "office")?;
+    /// assert!(table.insert_strict([10, 0, 0, 1], 8, "office").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When a bit after the length is set, the length is out of range, or a limit of the table is
     /// reached. The table is then unchanged.
     pub fn insert_strict(
         &mut self,
-        addr: IpAddr,
+        addr: impl Into<IpAddr>,
         len: u8,
         value: T,
     ) -> Result<Option<&T>, InsertError> {
-        self.insert(IpPrefix::new(addr, len)?, value)
+        self.insert(IpPrefix::new(addr.into(), len)?, value)
     }
 
     /// Adds the route of an address and a length, clearing the bits after the length.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let mut table = Table::new();
+    /// table.insert_masked([10, 9, 1, 1], 8, "office")?;
+    /// assert!(table.contains("10.0.0.0/8".parse::<IpPrefix>()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the length is out of range, or a limit of the table is reached. The table is then
     /// unchanged.
     pub fn insert_masked(
         &mut self,
-        addr: IpAddr,
+        addr: impl Into<IpAddr>,
         len: u8,
         value: T,
     ) -> Result<Option<&T>, InsertError> {
-        self.insert(IpPrefix::masked(addr, len)?, value)
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for Table<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
-    }
-}
-
-/// Prefixes with their values.
-///
-/// From [`Table::iter`], [`Table::cover`] and [`Table::children`].
-pub struct Entries<'t, T>(Box<dyn Iterator<Item = (IpPrefix, &'t T)> + 't>);
-
-impl<'t, T> Iterator for Entries<'t, T> {
-    type Item = (IpPrefix, &'t T);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next()
-    }
-}
-
-impl<T> fmt::Debug for Entries<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Entries")
-    }
-}
-
-/// The reason why a [`crate::Table`] refused a route; the table is unchanged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum InsertError {
-    /// The address and the length do not make a prefix.
-    Prefix(PrefixError),
-    /// The table holds as many routes as its limit allows.
-    Routes(RibFull),
-    /// The table holds as many distinct values as its limit allows.
-    NextHops(NextHopsFull),
-}
-
-impl fmt::Display for InsertError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Prefix(error) => error.fmt(f),
-            Self::Routes(error) => error.fmt(f),
-            Self::NextHops(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for InsertError {}
-
-impl From<PrefixError> for InsertError {
-    fn from(error: PrefixError) -> Self {
-        Self::Prefix(error)
-    }
-}
-
-impl From<RibFull> for InsertError {
-    fn from(error: RibFull) -> Self {
-        Self::Routes(error)
-    }
-}
-
-impl From<NextHopsFull> for InsertError {
-    fn from(error: NextHopsFull) -> Self {
-        Self::NextHops(error)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use core::net::{Ipv4Addr, Ipv6Addr};
-
-    use super::*;
-    use alloc::string::{String, ToString};
-    use alloc::vec::Vec;
-
-    fn ip(text: &str) -> IpAddr {
-        text.parse().unwrap()
-    }
-
-    fn p(text: &str) -> IpPrefix {
-        text.parse().unwrap()
-    }
-
-    fn sample() -> Table<&'static str> {
-        let mut table = Table::new();
-        let routes = [
-            ("0.0.0.0/0", "world"),
-            ("10.0.0.0/8", "office"),
-            ("10.9.0.0/16", "lab"),
-            ("::/0", "world6"),
-            ("2001:db8::/32", "office"),
-            ("::1/128", "self"),
-        ];
-        for (prefix, value) in routes {
-            table.insert(p(prefix), value).unwrap();
-        }
-        table
-    }
-
-    #[test]
-    fn families_do_not_collide() {
-        let table = sample();
-        assert_eq!(table.len(), 6);
-        assert_eq!(table.values().len(), 5, "equal values are shared");
-        assert_eq!(table.get_lpm(ip("0.0.0.1")), Some((p("0.0.0.0/0"), &"world")));
-        assert_eq!(table.get_lpm(ip("::1")), Some((p("::1/128"), &"self")));
-        assert_eq!(table.get_lpm(ip("::2")), Some((p("::/0"), &"world6")));
-        assert_eq!(table.get(p("10.0.0.0/8")), Some(&"office"));
-        assert_eq!(table.get(p("10.0.0.0/9")), None);
-    }
-
-    #[test]
-    fn mapped_addresses_mean_ipv4_by_default() {
-        let mut table = sample();
-        assert_eq!(table.get_lpm(ip("::ffff:10.9.0.1")), Some((p("10.9.0.0/16"), &"lab")));
-        table.insert(p("::ffff:10.0.0.0/108"), "mapped").unwrap();
-        assert_eq!(table.get(p("10.0.0.0/12")), Some(&"mapped"));
-        table.remove(p("0.0.0.0/0"));
-        assert_eq!(table.get_lpm(ip("::ffff:192.0.2.1")), None, "::/0 does not match it");
-
-        let mut kept = Table::new().keep_mapped();
-        kept.insert(p("10.0.0.0/8"), 4).unwrap();
-        kept.insert(p("::/0"), 6).unwrap();
-        assert_eq!(kept.get_lpm(ip("::ffff:10.0.0.1")), Some((p("::/0"), &6)));
-        let frozen = kept.freeze(crate::EngineKind::Poptrie).unwrap();
-        assert_eq!(frozen.get(ip("::ffff:10.0.0.1")), Some(&6));
-    }
-
-    #[test]
-    fn strict_and_masking_insertion() {
-        let mut table = Table::new();
-        assert!(table.insert_strict(ip("10.0.0.1"), 8, 1).is_err());
-        assert!(table.insert_strict(ip("10.0.0.0"), 33, 1).is_err());
-        assert!(table.insert_masked(ip("::1"), 129, 1).is_err());
-        assert!(table.is_empty() && table.values().is_empty());
-        table.insert_masked(ip("10.0.0.1"), 8, 1).unwrap();
-        assert_eq!(table.get(p("10.0.0.0/8")), Some(&1));
-    }
-
-    /// The update cases "next hop replaced" and "withdrawal of an unknown prefix".
-    #[test]
-    fn old_values_are_returned_and_their_ids_reused() {
-        let mut table = Table::new();
-        table.insert(p("10.0.0.0/8"), 1.to_string()).unwrap();
-        let old = table.insert(p("10.0.0.0/8"), 2.to_string()).unwrap().cloned();
-        assert_eq!(old.as_deref(), Some("1"));
-        assert_eq!(table.remove(p("11.0.0.0/8")), None);
-        assert_eq!(table.remove(p("10.0.0.0/8")).map(String::as_str), Some("2"));
-        table.insert_borrowed(p("10.0.0.0/8"), "3").unwrap();
-        assert_eq!(table.values().len(), 1);
-    }
-
-    /// "An error before any write; the table unchanged; n of n usable."
-    #[test]
-    fn full_tables_are_unchanged() {
-        let mut table = Table::with_limits(2, 2);
-        table.insert(p("10.0.0.0/8"), 1).unwrap();
-        table.insert(p("11.0.0.0/8"), 2).unwrap();
-        assert!(matches!(table.insert(p("10.0.0.0/8"), 3), Err(InsertError::NextHops(_))));
-        assert!(matches!(table.insert(p("12.0.0.0/8"), 1), Err(InsertError::Routes(_))));
-        assert_eq!(table.len(), 2);
-        assert_eq!(table.get(p("10.0.0.0/8")), Some(&1));
-        table.insert(p("2001:db8::/32"), 2).unwrap();
-        assert_eq!(table.remove(p("11.0.0.0/8")), Some(&2));
-        table.insert(p("12.0.0.0/8"), 2).unwrap();
-    }
-
-    #[test]
-    fn covers_children_and_overlaps() {
-        let table = sample();
-        let text = |entries: Entries<'_, &str>| -> Vec<String> {
-            entries.map(|(prefix, _)| prefix.to_string()).collect()
-        };
-        let host = IpPrefix::host(ip("10.9.1.1"));
-        assert_eq!(text(table.cover(host)), ["0.0.0.0/0", "10.0.0.0/8", "10.9.0.0/16"]);
-        assert_eq!(text(table.children(p("10.0.0.0/7"))), ["10.0.0.0/8", "10.9.0.0/16"]);
-        assert_eq!(table.iter().count(), 6);
-        assert!(table.overlaps(p("2001:d00::/24")) && table.overlaps(host));
-        let mut small = Table::new();
-        small.insert(p("10.0.0.0/8"), ()).unwrap();
-        assert!(!small.overlaps(p("11.0.0.0/8")));
-        assert!(!small.overlaps(p("::/0")));
-    }
-
-    #[test]
-    fn values_of_any_type() {
-        let mut table = Table::new();
-        table.insert_distinct(p("10.0.0.0/8"), 0.5).unwrap();
-        table.insert_distinct(p("11.0.0.0/8"), f64::NAN).unwrap();
-        assert_eq!(table.get_lpm(ip("10.1.1.1")).unwrap().1, &0.5);
-    }
-
-    #[test]
-    fn frozen_tables_give_the_same_answers() {
-        let table = sample();
-        let addrs = ["10.9.1.1", "10.1.1.1", "192.0.2.1", "::1", "2001:db8::7", "::ffff:10.9.1.1"];
-        // A frozen table needs an engine for both families.
-        let kinds =
-            crate::EngineKind::ALL.into_iter().filter(|kind| <Ipv6 as crate::Engines>::has(*kind));
-        for kind in kinds.chain([crate::EngineKind::Auto]) {
-            let frozen = table.clone().freeze(kind).unwrap();
-            for addr in addrs.map(ip) {
-                assert_eq!(frozen.get(addr), table.get_lpm(addr).map(|(_, value)| value));
-            }
-            let v4: Vec<Ipv4Addr> = (0..600u32).map(|i| Ipv4Addr::from_bits(i << 22)).collect();
-            let mut out = alloc::vec![None; 700];
-            frozen.lookup_ipv4(&v4, &mut out);
-            for (addr, id) in v4.iter().zip(&out) {
-                assert_eq!(id.and_then(|id| frozen.value(id)), frozen.get((*addr).into()));
-            }
-            let mut same = alloc::vec![None; 700];
-            let octets: Vec<[u8; 4]> = v4.iter().map(Ipv4Addr::octets).collect();
-            frozen.lookup_keys_ipv4(&octets[..], &mut same);
-            assert_eq!(same, out);
-            let mut out = [None; 1];
-            frozen.lookup_ipv6(&[Ipv6Addr::LOCALHOST], &mut out);
-            assert_eq!(out[0].and_then(|id| frozen.value(id)), Some(&"self"));
-            let mut same = [None; 1];
-            frozen.lookup_keys_ipv6(&[Ipv6Addr::LOCALHOST.octets()], &mut same);
-            assert_eq!(same, out);
-            assert_eq!(frozen.thaw().len(), 6);
-        }
+        self.insert(IpPrefix::masked(addr.into(), len)?, value)
     }
 }

@@ -55,7 +55,7 @@ impl<T> HasDomain for SharedTable<T> {
 /// ```
 /// use longmatch::{EngineKind, Table};
 /// let mut table = Table::new();
-/// table.insert("10.0.0.0/8".parse()?, "office")?;
+/// table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
 /// let mut writer = table.live(EngineKind::Folio)?;
 /// let mut reader = writer.reader();
 ///
