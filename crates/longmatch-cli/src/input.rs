@@ -360,7 +360,7 @@ impl Loader<'_> {
                     table.insert_borrowed(prefix, next_hop)?;
                     if let Some(changes) = changes.as_deref_mut() {
                         // The id by its text: the RIB that is to be verified has no part in it.
-                        changes.push(prefix, table.values().find(next_hop));
+                        changes.push(prefix, table.next_hops().find(next_hop));
                     }
                 }
                 Event::Withdraw(prefix) => {
