@@ -268,19 +268,19 @@ impl Random {
 }
 
 fn print(rows: &Rows, names: [&'static str; 3], width: u8, json: bool) {
-    println!("{:36}{:>24}{:>24}{:>24}", "", names[0], names[1], names[2]);
+    println!("{:36}{:>28}{:>28}{:>28}", "", names[0], names[1], names[2]);
     for (name, row) in rows {
         print!("{name:36}");
         for map in names {
             let Some(times) = row.times.get(map) else {
-                print!("{:>24}", "-");
+                print!("{:>28}", "-");
                 continue;
             };
             let mut times = times.clone();
             times.sort_by(f64::total_cmp);
             let (least, median, greatest) =
                 (times[0], times[times.len() / 2], times[times.len() - 1]);
-            print!("{:>24}", format!("{median:.1} ({least:.1} - {greatest:.1})"));
+            print!("{:>28}", format!("{median:.1} ({least:.1} - {greatest:.1})"));
             if json {
                 eprintln!(
                     "{{\"operation\":\"{name}\",\"map\":\"{map}\",\"bits\":{width},\"median\":{median:.2},\

@@ -139,8 +139,8 @@ macro_rules! maps {
             }
 
             fn union(&self, other: &Self) -> Option<usize> {
-                use prefix_trie::AsView;
-                Some(self.view().union(other.view()).count())
+                use prefix_trie::{AsView, TrieView};
+                Some(self.view().union(other.view()).iter().count())
             }
         }
 
