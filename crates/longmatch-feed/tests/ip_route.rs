@@ -76,7 +76,10 @@ fn metrics_are_compared_within_a_file() {
     {
         longmatch_feed::load_bytes(text.as_bytes(), None, &options, &mut table).unwrap();
     }
-    assert_eq!(table.get("10.0.0.0/8".parse::<longmatch::IpPrefix>().unwrap()).map(|hop| &**hop), Some("10.0.0.2"));
+    assert_eq!(
+        table.get("10.0.0.0/8".parse::<longmatch::IpPrefix>().unwrap()).map(|hop| &**hop),
+        Some("10.0.0.2")
+    );
     let text = "10.0.0.0/8 via 10.0.0.1 dev a\n10.0.0.0/8 plain\n";
     assert_eq!(routes(text), ["10.0.0.0/8 plain"]);
     let text =

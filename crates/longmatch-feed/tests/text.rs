@@ -143,7 +143,8 @@ fn later_files_add_to_the_table() {
     load_bytes(b"10.0.0.0/8 a\n::/0 b\n", None, &options, &mut table).unwrap();
     load_bytes(b"10.0.0.0/8 c\n10.1.0.0/16 a\n", None, &options, &mut table).unwrap();
     assert_eq!(table.len(), 3);
-    let get = |text: &str| table.get(text.parse::<longmatch::IpPrefix>().unwrap()).map(|value| &**value);
+    let get =
+        |text: &str| table.get(text.parse::<longmatch::IpPrefix>().unwrap()).map(|value| &**value);
     assert_eq!((get("10.0.0.0/8"), get("10.1.0.0/16")), (Some("c"), Some("a")));
     load_bytes(b"W ::/0\n", None, &options, &mut table).unwrap();
     assert_eq!(table.len(), 2);

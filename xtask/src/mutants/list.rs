@@ -44,15 +44,19 @@ const FOLIO: &str = "crates/longmatch/src/engine/folio/update/mod.rs";
 const FOLIO_PATH: &str = "crates/longmatch/src/engine/folio/update/path.rs";
 const VALUES: &str = "crates/longmatch/src/table/live/mod.rs";
 const PLACES: &str = "crates/longmatch/src/table/live/places.rs";
+const VALUE_MUT: &str = "crates/longmatch/src/table/value_mut.rs";
+const NEXT_HOPS: &str = "crates/longmatch/src/net/next_hops.rs";
+const SETS: &str = "crates/longmatch/src/table/sets.rs";
 const BATCHER: &str = "crates/longmatch/src/live/batcher.rs";
 const DXR: &str = "crates/longmatch/src/engine/dxr/update/mod.rs";
 const TREE_BITMAP: &str = "crates/longmatch/src/engine/tree_bitmap/update.rs";
 const DIR24_8: &str = "crates/longmatch/src/engine/dir24_8/update.rs";
 const MODEL_OF_VALUES: &str = "crates/longmatch/tests/models/values.rs";
 
-/// Name filters of the library's tests: live tables, live tables with values, live arrays and batches.
+/// Name filters of the library's tests: live tables, live tables with values, tables as maps, live arrays and batches.
 const LIVE: &str = "live::tests::";
 const LIVE_VALUES: &str = "table::live::";
+const MAPS: &str = "table::tests::";
 const ARRAYS: &str = "mem::items::";
 const BATCHES: &str = "live::batcher::";
 
@@ -358,6 +362,41 @@ pub const MUTANTS: &[Mutant] = &[
         find: "drop(unsafe { Arc::from_raw(value) });",
         replace: "core::mem::forget(unsafe { Arc::from_raw(value) });",
         tests: Own(LIVE_VALUES),
+    },
+    Mutant {
+        name: "a changed value is not shared again",
+        file: VALUE_MUT,
+        find: "if !self.was_shared {",
+        replace: "if true {",
+        tests: Own(MAPS),
+    },
+    Mutant {
+        name: "a distinct value becomes a shared one when it is changed",
+        file: VALUE_MUT,
+        find: "if table.values.is_shared(*id) {",
+        replace: "if !*was_shared {",
+        tests: Own(MAPS),
+    },
+    Mutant {
+        name: "a value is changed where equal ones are looked up",
+        file: NEXT_HOPS,
+        find: "if core::mem::take(&mut entry.shared) {",
+        replace: "if core::mem::take(&mut entry.shared) && false {",
+        tests: Own(MAPS),
+    },
+    Mutant {
+        name: "a route with a copied value keeps its reference to the original",
+        file: NEXT_HOPS,
+        find: "self.release(id);\n            return Ok(own);",
+        replace: "return Ok(own);",
+        tests: Own(MAPS),
+    },
+    Mutant {
+        name: "a table's covering prefix is replaced by one that it covers",
+        file: SETS,
+        find: "if !covers(*cover, prefix) {",
+        replace: "if true {",
+        tests: Own(MAPS),
     },
     Mutant {
         name: "a refused batch is not tried again",

@@ -1,4 +1,10 @@
 //! Changes of the value of one route.
+//!
+//! A plain `&mut T` to a shared value would change other routes, and to a copy it would end the
+//! sharing: engines with few next hops could then not hold a table that has had many changes. So
+//! [`ValueMut`] is a guard. While it is held, a changed value is distinct, as after
+//! [`Table::insert_distinct`], so that the table is consistent at every moment, with a leaked guard
+//! or a panic of the value's `Hash` too. Dropping it cannot fail, as it needs no further id.
 
 use core::fmt;
 use core::hash::Hash;

@@ -122,8 +122,8 @@ fn assert_same(table: &Table<u32>, model: &Model, addr: IpAddr) {
 
     let covers = || routes().filter(|(prefix, _)| prefix.contains(addr));
     assert!(table.cover(addr).eq(covers()));
-    assert_eq!(table.get_lpm(addr), covers().last());
-    assert_eq!(table.lookup(addr), covers().last().map(|(_, value)| value));
+    assert_eq!(table.get_lpm(addr), covers().next_back());
+    assert_eq!(table.lookup(addr), covers().next_back().map(|(_, value)| value));
     let parent = IpPrefix::masked(addr, 5).unwrap();
     assert!(table.children(parent).eq(routes().filter(|(prefix, _)| parent.covers(*prefix))));
     let overlap = routes().any(|(prefix, _)| prefix.overlaps(parent));
