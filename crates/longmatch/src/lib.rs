@@ -43,6 +43,8 @@
 //! - `ipnet`: conversions from and to the types of the `ipnet` crate.
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+// Each of the tools that engines share is used by some engine: with all of them nothing may be unused.
+#![cfg_attr(not(feature = "all-engines"), allow(dead_code, unused_imports))]
 
 extern crate alloc;
 

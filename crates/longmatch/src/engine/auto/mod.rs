@@ -10,13 +10,16 @@
 //! | `memory=4M` | limit on the bytes of the table (K, M, G: binary) |
 //! | `simd=avx2` | choose for CPUs with at most these instructions, instead of this CPU |
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::iter::once;
 
 pub use crate::engine::kit::cost::Usage;
 
-use crate::engine::kit::{CompileError, Engine, EngineVisitor, OptionError, Options, Summary};
+use crate::engine::kit::{
+    Checked, CompileError, Engine, EngineVisitor, OptionError, Options, Summary,
+};
 use crate::engine::registry::{AUTO as NAME, EngineKind, EngineSpec, NamedEngines};
 use crate::mem::parse_bytes;
 use crate::rib::Rib;
@@ -106,20 +109,35 @@ const MAX_MODEL_ERROR: u64 = 8;
 ///
 /// # Errors
 /// [`CompileError::Memory`] when no engine fits the memory limit. Without a limit, when every
-/// engine refuses the table: the error of the first.
+/// engine refuses the table: the error of the first. [`CompileError::NoEngine`] when none is
+/// compiled in for the family.
 pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     rib: &Rib<F>,
     goal: &AutoGoal,
     visitor: V,
 ) -> Result<(Prediction, V::Output), CompileError> {
-    let mut visitor = Some(visitor);
+    let (mut visitor, limit) = (Some(visitor), goal.memory.unwrap_or(u64::MAX));
+    search(rib, goal, &mut |spec| {
+        F::build_named(spec, rib, FitVisitor { visitor: &mut visitor, limit })
+    })
+}
+
+/// An attempt to compile an engine: the engine, or its bytes where they exceed the limit.
+type Fit<T> = Result<Result<T, u64>, CompileError>;
+
+/// Makes attempts in the order of the ranking until one fits.
+fn search<F: NamedEngines, T>(
+    rib: &Rib<F>,
+    goal: &AutoGoal,
+    attempt: &mut dyn FnMut(&EngineSpec) -> Fit<T>,
+) -> Result<(Prediction, T), CompileError> {
     let limit = goal.memory.unwrap_or(u64::MAX);
     let mut smallest: Option<(u64, EngineKind)> = None;
     let mut refusal = None;
     for Prediction { spec, cycles, bytes } in rank(rib, goal) {
         let mut taken = bytes;
         if bytes / MAX_MODEL_ERROR <= limit {
-            match first_fit(&spec, rib, limit, &mut visitor) {
+            match first_fit(&spec, attempt) {
                 Ok((spec, output)) => return Ok((Prediction { spec, cycles, bytes }, output)),
                 Err(Misfit::Bytes(bytes)) => taken = bytes,
                 Err(Misfit::Refused(error)) => {
@@ -132,10 +150,9 @@ pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
             smallest = Some((taken, spec.kind));
         }
     }
-    let nothing = CompileError::Family { engine: NAME, family: F::NAME };
     Err(match smallest {
         Some((bytes, kind)) => CompileError::Memory { limit, smallest: kind.name(), bytes },
-        None => refusal.unwrap_or(nothing),
+        None => refusal.unwrap_or(CompileError::NoEngine { family: F::NAME }),
     })
 }
 
@@ -154,15 +171,13 @@ fn attempts(spec: &EngineSpec) -> impl Iterator<Item = EngineSpec> {
 }
 
 /// Compiles the first attempt that holds the table. The error is the candidate's own.
-fn first_fit<F: NamedEngines, V: EngineVisitor<F>>(
+fn first_fit<T>(
     spec: &EngineSpec,
-    rib: &Rib<F>,
-    limit: u64,
-    visitor: &mut Option<V>,
-) -> Result<(EngineSpec, V::Output), Misfit> {
+    attempt: &mut dyn FnMut(&EngineSpec) -> Fit<T>,
+) -> Result<(EngineSpec, T), Misfit> {
     let mut refusal = None;
     for spec in attempts(spec) {
-        match F::build_named(&spec, rib, FitVisitor { visitor, limit }) {
+        match attempt(&spec) {
             Ok(fit) => return fit.map(|output| (spec, output)).map_err(Misfit::Bytes),
             Err(error) => refusal = refusal.or(Some(Misfit::Refused(error))),
         }
@@ -190,16 +205,36 @@ impl<F: NamedEngines, V: EngineVisitor<F>> EngineVisitor<F> for FitVisitor<'_, V
     }
 }
 
+/// Reads the options of `auto`, with the lower of both memory limits.
+fn goal_of(spec: &EngineSpec) -> Result<AutoGoal, OptionError> {
+    let mut goal = AutoGoal::parse(&spec.options)?;
+    goal.memory = goal.memory.into_iter().chain(spec.memory).min();
+    Ok(goal)
+}
+
 /// Builds the engine that the options of `auto` choose, within both memory limits.
 pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
-    let mut goal = AutoGoal::parse(&spec.options)?;
-    goal.memory = goal.memory.into_iter().chain(spec.memory).min();
-    let (_, output) = compile(rib, &goal, visitor)?;
+    let (_, output) = compile(rib, &goal_of(spec)?, visitor)?;
     Ok(output)
+}
+
+/// [`build`], where `named` builds the other engines.
+pub(super) fn build_boxed<F: NamedEngines>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+    named: fn(&EngineSpec, &Rib<F>) -> Result<Box<dyn Checked<F>>, CompileError>,
+) -> Result<Box<dyn Checked<F>>, CompileError> {
+    let goal = goal_of(spec)?;
+    let (_, engine) = search(rib, &goal, &mut |spec| {
+        let engine = named(spec, rib)?;
+        let bytes = engine.memory_usage().bytes() as u64;
+        Ok(if bytes > goal.memory.unwrap_or(u64::MAX) { Err(bytes) } else { Ok(engine) })
+    })?;
+    Ok(engine)
 }
 
 #[cfg(test)]

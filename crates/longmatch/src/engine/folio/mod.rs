@@ -42,7 +42,7 @@ pub(super) const NAME: &str = "folio";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
+    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 /// Compile-time choices besides the type of codes. By default the table decides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

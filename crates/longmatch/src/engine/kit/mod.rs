@@ -26,6 +26,7 @@ pub use patch::{LiveEngine, Replaced};
 pub(crate) use shape::Shape;
 pub(crate) use summary::Summary;
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -238,6 +239,8 @@ pub trait Checked<F: Family>: Compiled<F> {
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
     /// [`Engine::statistics`].
     fn statistics(&self, rib: &Rib<F>) -> Vec<String>;
+    /// [`Engine::live`].
+    fn into_live(self: Box<Self>) -> LiveEngine<F>;
 }
 
 impl<F: Family, E: Engine<F>> Checked<F> for E {
@@ -251,5 +254,9 @@ impl<F: Family, E: Engine<F>> Checked<F> for E {
 
     fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
         Engine::statistics(self, rib)
+    }
+
+    fn into_live(self: Box<Self>) -> LiveEngine<F> {
+        Engine::live(*self)
     }
 }
