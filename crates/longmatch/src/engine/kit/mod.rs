@@ -55,7 +55,7 @@ pub trait Lookup<F: Family>: Send + Sync {
     /// # Panics
     /// When `out` is shorter than `addrs`.
     fn lookup_each(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        simd.run(Each { engine: self, addrs, out: answers_for(addrs, out) });
+        simd.run_scalar(Each { engine: self, addrs, out: answers_for(addrs, out) });
     }
 
     /// Looks up a batch with at most the given instructions.
@@ -224,7 +224,7 @@ impl<F: Family, S: Structure<F>> Compiled<F> for S {
                 self.0.lookup(self.1)
             }
         }
-        Simd::best().run(One(self, addr))
+        Simd::best().run_scalar(One(self, addr))
     }
 }
 
