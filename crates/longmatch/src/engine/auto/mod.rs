@@ -76,25 +76,31 @@ pub struct Prediction {
 /// Whether an engine can hold the table shows when it is compiled.
 pub fn rank<F: NamedEngines>(rib: &Rib<F>, goal: &AutoGoal) -> Vec<Prediction> {
     let table = Summary::of(rib);
-    // Newest first: the sort is stable, so the newer of two engines with equal predictions wins.
+    // Newest first: the newer of two engines with equal predictions wins.
     let kinds = EngineKind::ALL.into_iter().rev().filter(|kind| F::has_named(*kind));
     let mut ranking = Vec::new();
     for (kind, engine) in kinds.filter_map(|kind| Some((kind, kind.descriptor()?))) {
-        ranking.extend(engine.candidates.iter().map(|candidate| {
+        for candidate in engine.candidates {
             let (cycles, bytes) = candidate.estimate(&table, goal.usage, goal.level());
             let options = candidate.options.iter().copied().map(String::from).collect();
             let spec = EngineSpec { kind, options, memory: None };
-            Prediction { spec, cycles, bytes: bytes as u64 }
-        }));
+            insert(&mut ranking, Prediction { spec, cycles, bytes: bytes as u64 }, goal.memory);
+        }
     }
-    let excess = |it: &Prediction| match goal.memory {
+    ranking
+}
+
+/// Inserts a prediction behind those that are as good.
+fn insert(ranking: &mut Vec<Prediction>, new: Prediction, memory: Option<u64>) {
+    let excess = |it: &Prediction| match memory {
         Some(memory) if it.bytes > memory => it.bytes,
         _ => 0,
     };
-    ranking.sort_by(|a, b| {
+    let order = |a: &Prediction, b: &Prediction| {
         excess(a).cmp(&excess(b)).then(a.cycles.total_cmp(&b.cycles)).then(a.bytes.cmp(&b.bytes))
-    });
-    ranking
+    };
+    let at = ranking.partition_point(|it| order(it, &new).is_le());
+    ranking.insert(at, new);
 }
 
 /// Bound on the factor by which the model's bytes are wrong. An engine predicted to exceed the memory
@@ -117,28 +123,31 @@ pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     visitor: V,
 ) -> Result<(Prediction, V::Output), CompileError> {
     let (mut visitor, limit) = (Some(visitor), goal.memory.unwrap_or(u64::MAX));
-    search(rib, goal, &mut |spec| {
-        F::build_named(spec, rib, FitVisitor { visitor: &mut visitor, limit })
-    })
+    let mut output = None;
+    let prediction = search(rank(rib, goal), F::NAME, limit, &mut |spec| {
+        let fit = F::build_named(spec, rib, FitVisitor { visitor: &mut visitor, limit })?;
+        Ok(fit.map(|fitting| output = Some(fitting)))
+    })?;
+    Ok((prediction, output.expect("the search ends with an engine")))
 }
 
-/// An attempt to compile an engine: the engine, or its bytes where they exceed the limit.
-type Fit<T> = Result<Result<T, u64>, CompileError>;
+/// The result of an attempt to compile an engine: its bytes where they exceed the limit.
+type Fit = Result<Result<(), u64>, CompileError>;
 
-/// Makes attempts in the order of the ranking until one fits.
-fn search<F: NamedEngines, T>(
-    rib: &Rib<F>,
-    goal: &AutoGoal,
-    attempt: &mut dyn FnMut(&EngineSpec) -> Fit<T>,
-) -> Result<(Prediction, T), CompileError> {
-    let limit = goal.memory.unwrap_or(u64::MAX);
+/// Makes attempts in the order of a ranking until one fits; returns its prediction.
+fn search(
+    ranking: Vec<Prediction>,
+    family: &'static str,
+    limit: u64,
+    attempt: &mut dyn FnMut(&EngineSpec) -> Fit,
+) -> Result<Prediction, CompileError> {
     let mut smallest: Option<(u64, EngineKind)> = None;
     let mut refusal = None;
-    for Prediction { spec, cycles, bytes } in rank(rib, goal) {
+    for Prediction { spec, cycles, bytes } in ranking {
         let mut taken = bytes;
         if bytes / MAX_MODEL_ERROR <= limit {
             match first_fit(&spec, attempt) {
-                Ok((spec, output)) => return Ok((Prediction { spec, cycles, bytes }, output)),
+                Ok(spec) => return Ok(Prediction { spec, cycles, bytes }),
                 Err(Misfit::Bytes(bytes)) => taken = bytes,
                 Err(Misfit::Refused(error)) => {
                     refusal.get_or_insert(error);
@@ -152,7 +161,7 @@ fn search<F: NamedEngines, T>(
     }
     Err(match smallest {
         Some((bytes, kind)) => CompileError::Memory { limit, smallest: kind.name(), bytes },
-        None => refusal.unwrap_or(CompileError::NoEngine { family: F::NAME }),
+        None => refusal.unwrap_or(CompileError::NoEngine { family }),
     })
 }
 
@@ -171,14 +180,14 @@ fn attempts(spec: &EngineSpec) -> impl Iterator<Item = EngineSpec> {
 }
 
 /// Compiles the first attempt that holds the table. The error is the candidate's own.
-fn first_fit<T>(
+fn first_fit(
     spec: &EngineSpec,
-    attempt: &mut dyn FnMut(&EngineSpec) -> Fit<T>,
-) -> Result<(EngineSpec, T), Misfit> {
+    attempt: &mut dyn FnMut(&EngineSpec) -> Fit,
+) -> Result<EngineSpec, Misfit> {
     let mut refusal = None;
     for spec in attempts(spec) {
         match attempt(&spec) {
-            Ok(fit) => return fit.map(|output| (spec, output)).map_err(Misfit::Bytes),
+            Ok(fit) => return fit.map(|()| spec).map_err(Misfit::Bytes),
             Err(error) => refusal = refusal.or(Some(Misfit::Refused(error))),
         }
     }
@@ -229,12 +238,18 @@ pub(super) fn build_boxed<F: NamedEngines>(
     named: fn(&EngineSpec, &Rib<F>) -> Result<Box<dyn Checked<F>>, CompileError>,
 ) -> Result<Box<dyn Checked<F>>, CompileError> {
     let goal = goal_of(spec)?;
-    let (_, engine) = search(rib, &goal, &mut |spec| {
+    let limit = goal.memory.unwrap_or(u64::MAX);
+    let mut fitting = None;
+    search(rank(rib, &goal), F::NAME, limit, &mut |spec| {
         let engine = named(spec, rib)?;
         let bytes = engine.memory_usage().bytes() as u64;
-        Ok(if bytes > goal.memory.unwrap_or(u64::MAX) { Err(bytes) } else { Ok(engine) })
+        if bytes > limit {
+            return Ok(Err(bytes));
+        }
+        fitting = Some(engine);
+        Ok(Ok(()))
     })?;
-    Ok(engine)
+    Ok(fitting.expect("the search ends with an engine"))
 }
 
 #[cfg(test)]

@@ -146,11 +146,13 @@ fn pieces_tile(folio: Slices<'_>, form: CodeForm, account: &Account) -> Result<(
         return corrupt(format!("{page:?} with places in units of {unit} bytes"));
     }
     let pages = pages.iter().map(|page| (page.start, page.bytes()));
-    let mut pieces: Vec<(u32, usize)> = pages.chain(unused.iter().copied()).collect();
+    let pack = |(start, bytes)| u64::from(start) << 32 | bytes as u64;
+    let mut pieces: Vec<u64> = pages.chain(unused.iter().copied()).map(pack).collect();
     pieces.sort_unstable();
     let mut end = 0;
-    for (start, bytes) in pieces {
-        if start as usize != end {
+    for piece in pieces {
+        let (start, bytes) = (piece >> 32, piece as u32 as usize);
+        if start != end as u64 {
             return corrupt(format!(
                 "a piece begins at byte {start}, the one before ends at {end}"
             ));

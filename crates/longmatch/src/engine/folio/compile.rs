@@ -15,7 +15,7 @@ use super::layout::{
 use super::plan::{Constraints, Plan, RootForm};
 use super::root::{Regions, Root, RootLayout, fill};
 use super::store::{Full, Kind, Lines, Store};
-use super::survey::{Start, Survey};
+use super::survey::{Start, Survey, sorted_by_key};
 use super::{Config, NAME};
 use crate::engine::kit::CompileError;
 use crate::mem::Frozen;
@@ -74,10 +74,10 @@ impl Codes {
 
     /// Gives codes to the 256 next hops with the most starts.
     fn most_frequent(&mut self, counts: &[u32]) {
-        let mut used: Vec<usize> = (0..counts.len()).filter(|raw| counts[*raw] > 0).collect();
-        used.sort_by_key(|raw| core::cmp::Reverse(counts[*raw]));
-        used.truncate(self.book.len());
-        used.into_iter().enumerate().for_each(|(code, raw)| self.set(code, raw));
+        let used = (0..counts.len() as u32).filter(|raw| counts[*raw as usize] > 0);
+        let used = sorted_by_key(used, |raw| u32::MAX - counts[raw as usize]);
+        let most = used.into_iter().take(self.book.len()).enumerate();
+        most.for_each(|(code, raw)| self.set(code, raw as usize));
     }
 
     /// Makes each next hop below 256 its own code. Some above take the codes of those with the
@@ -85,11 +85,11 @@ impl Codes {
     fn assign_identity(&mut self, counts: &[u32], patches: usize) {
         let own = self.book.len();
         (0..own).for_each(|raw| self.set(raw, raw));
-        let mut others: Vec<usize> = (own..counts.len()).filter(|raw| counts[*raw] > 0).collect();
-        others.sort_by_key(|raw| core::cmp::Reverse(counts[*raw]));
-        let mut rare: Vec<usize> = (0..own).collect();
-        rare.sort_by_key(|raw| counts[*raw]);
+        let others = (own as u32..counts.len() as u32).filter(|raw| counts[*raw as usize] > 0);
+        let others = sorted_by_key(others, |raw| u32::MAX - counts[raw as usize]);
+        let rare = sorted_by_key(0..own as u32, |raw| counts[raw as usize]);
         for (raw, code) in others.into_iter().zip(rare).take(patches) {
+            let (raw, code) = (raw as usize, code as usize);
             if counts[raw] > counts[code] {
                 self.code_of[code] = NONE;
                 self.set(code, raw);

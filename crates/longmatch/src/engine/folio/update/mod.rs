@@ -319,13 +319,24 @@ impl<F: Family> Patch<F> for Patcher<F> {
             return Ok(replaced);
         }
         // Blocks are built whole, and each once.
-        let block =
-            |prefix: &Prefix<F>| Prefix::from_bits_masked(prefix.bits(), prefix.len().min(bits));
-        let mut blocks: Vec<Prefix<F>> = changed.iter().map(block).collect();
+        let mut blocks: Vec<u64> = changed
+            .iter()
+            .map(|prefix| {
+                let number = prefix.bits().extract(0, bits) as u64;
+                number << u8::BITS | u64::from(prefix.len().min(bits))
+            })
+            .collect();
+        // In the order of the prefixes: a prefix comes before those that it covers.
         blocks.sort_unstable();
-        blocks.dedup_by(|later, earlier| earlier.covers(*later));
         let mut replaced = Replaced::default();
-        for prefix in blocks {
+        let mut last: Option<Prefix<F>> = None;
+        for block in blocks {
+            let first = F::Bits::from_u128(u128::from(block >> u8::BITS) << (F::WIDTH - bits));
+            let prefix = Prefix::from_bits_masked(first, block as u8);
+            if last.is_some_and(|last| last.covers(prefix)) {
+                continue;
+            }
+            last = Some(prefix);
             match self.prepare(rib, prefix) {
                 Ok(more) => {
                     replaced.nodes += more.nodes;
