@@ -302,6 +302,21 @@ mod tests {
         }
     }
 
+    /// A name that is known is an engine, compiled in or not; the error names the others.
+    #[test]
+    fn every_engine_has_a_name() {
+        assert!(MISSING.is_empty(), "tests have the feature `all-engines`");
+        for kind in EngineKind::ALL.into_iter().chain([EngineKind::Auto]) {
+            assert_eq!(kind.name().parse(), Ok(kind));
+        }
+        let unknown = "folios".parse::<EngineKind>().unwrap_err().to_string();
+        assert!(unknown.ends_with(" spider folio auto"), "{unknown}");
+        let missing = CompileError::NotCompiled { engine: "dir24_8" }.to_string();
+        assert!(missing.contains("enable the feature 'dir24-8'"), "{missing}");
+        let none = CompileError::NoEngine { family: Ipv6::NAME }.to_string();
+        assert!(none.contains("auto: no engine for IPv6"), "{none}");
+    }
+
     #[test]
     fn wider_variants_keep_the_options_of_a_spec() {
         let wider = |spec: &str| -> Vec<String> {
