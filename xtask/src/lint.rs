@@ -32,6 +32,7 @@ pub fn run() -> Outcome {
         let words = format!("clippy {words} --all-targets -- -D warnings");
         report.command(name, &mut cargo(&words));
     }
+    each_engine_alone(&mut report);
     let words = format!("doc {FEATURES} --no-deps");
     report.command("documentation", cargo(&words).env("RUSTDOCFLAGS", "-D warnings"));
     if !report.has_failed() {
@@ -46,6 +47,32 @@ pub fn run() -> Outcome {
         Err(error) => Verdict::Failed(error.to_string()),
     });
     Ok(report.finish())
+}
+
+/// Checks the library without an engine, with its default features, and with each engine alone.
+///
+/// Only the library: its tests have every engine.
+fn each_engine_alone(report: &mut Report) {
+    let manifest = root().join("crates/longmatch/Cargo.toml");
+    let engines = match fs::read_to_string(manifest).map(|text| engine_features(&text)) {
+        Ok(engines) if !engines.is_empty() => engines,
+        Ok(_) => return report.give_up("clippy, each engine", "no feature `all-engines` is found"),
+        Err(error) => return report.give_up("clippy, each engine", &error.to_string()),
+    };
+    let alone = engines.iter().map(|engine| format!("--no-default-features --features {engine}"));
+    let others = ["--no-default-features", ""].map(String::from);
+    for features in alone.chain(others) {
+        let name =
+            format!("clippy, library {}", if features.is_empty() { "alone" } else { &features });
+        let words = format!("clippy --package longmatch --lib {features} -- -D warnings");
+        report.command(&name, &mut cargo(&words));
+    }
+}
+
+/// Returns the features that `all-engines` names in the library's manifest.
+fn engine_features(manifest: &str) -> Vec<String> {
+    let line = manifest.lines().find_map(|line| line.strip_prefix("all-engines = "));
+    line.unwrap_or_default().split('"').skip(1).step_by(2).map(String::from).collect()
 }
 
 /// Lists every Rust file over [`NOTABLE_LINES`] lines and fails if one is over [`MAX_LINES`].
@@ -115,6 +142,13 @@ mod tests {
             // Best effort: a left-over directory harms no later run.
             let _ = fs::remove_dir_all(&self.0);
         }
+    }
+
+    #[test]
+    fn engines_are_read_from_the_manifest() {
+        let manifest = "[features]\nall-engines = [\"dxr\", \"tree-bitmap\"]\ndxr = []\n";
+        assert_eq!(engine_features(manifest), ["dxr", "tree-bitmap"]);
+        assert!(engine_features("[features]\ndxr = []\n").is_empty());
     }
 
     #[test]

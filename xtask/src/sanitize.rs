@@ -101,7 +101,7 @@ fn race() -> io::Result<Verdict> {
         package.join("Cargo.toml"),
         format!(
             "[package]\nname = \"races\"\nedition = \"2024\"\n\n[workspace]\n\n\
-             [dev-dependencies]\nlongmatch.path = {library:?}\n\n\
+             [dev-dependencies]\nlongmatch = {{ path = {library:?}, features = [\"all-engines\"] }}\n\n\
              [[test]]\nname = \"live\"\npath = {:?}\n\n[profile.dev]\ndebug = \"line-tables-only\"\n",
             library.join("tests/live.rs")
         ),

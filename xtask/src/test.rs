@@ -76,7 +76,7 @@ pub fn run_engine(engine: &str) -> Outcome {
 ///
 /// On this machine the check misses a dependency that needs `std`; a target without `std` reveals it.
 fn check_without_std(report: &mut Report) {
-    let check = "check --package longmatch --no-default-features";
+    let check = "check --package longmatch --no-default-features --features all-engines";
     report.command("no_std, this machine", &mut cargo(check));
     match bare_metal_targets() {
         Ok(targets) if targets.is_empty() => report.skip(

@@ -21,7 +21,7 @@
 //! | prefixes of both families to values of your own | [`Table`], then [`Table::freeze`]; [`table`] has its iterators |
 //! | one family, next hops as numbers, any engine | [`Rib`] and [`Fib`] |
 //! | the engine that suits the table best, or with little memory | [`EngineKind::Auto`], [`engine::auto`] |
-//! | one engine, no indirection | [`engine::poptrie::Poptrie`] and its neighbours, through [`Engine`] and [`Lookup`] |
+//! | one engine, no indirection | [`engine::folio::Folio`] and its neighbours, through [`Engine`] and [`Lookup`] |
 //! | many addresses at once | `lookup_batch` of any of these |
 //! | many addresses in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
@@ -40,10 +40,23 @@
 //! # Features
 //!
 //! - `std` (default): without it the crate is `no_std` and needs `alloc`.
+//! - `folio` (default), `dir24-8`, `dxr`, `poptrie`, `radix`, `sail`, `spider`, `tree-bitmap`: a
+//!   lookup engine each. [`EngineKind::Auto`] chooses among those that are compiled in; to compile
+//!   another is [`CompileError::NotCompiled`]. Folio suits nearly every table best. Where memory is
+//!   limited, add `poptrie` or `dxr`.
+//! - `all-engines`: all of them.
 //! - `ipnet`: conversions from and to the types of the `ipnet` crate.
 //! - `serde`: serialization of [`Prefix`], [`IpPrefix`], [`NextHopId`] and [`Table`].
+//!
+//! A program that depends on one engine compiles in a fraction of the time:
+//!
+//! ```toml
+//! longmatch = { version = "0.1", default-features = false, features = ["std", "poptrie"] }
+//! ```
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+// Each of the tools that engines share is used by some engine: with all of them nothing may be unused.
+#![cfg_attr(not(feature = "all-engines"), allow(dead_code, unused_imports))]
 
 extern crate alloc;
 

@@ -5,18 +5,26 @@
 //! in the one test suite. A new engine is a directory beside the others and a line in `registry.rs`.
 
 pub mod auto;
+#[cfg(feature = "dir24-8")]
 pub mod dir24_8;
+#[cfg(feature = "dxr")]
 pub mod dxr;
+#[cfg(feature = "folio")]
 pub mod folio;
 mod kit;
 pub mod linear;
+#[cfg(feature = "poptrie")]
 pub mod poptrie;
+#[cfg(feature = "radix")]
 pub mod radix;
 mod registry;
+#[cfg(feature = "sail")]
 pub mod sail;
+#[cfg(feature = "spider")]
 pub mod spider;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(feature = "tree-bitmap")]
 pub mod tree_bitmap;
 
 pub use kit::{
@@ -27,6 +35,7 @@ pub(crate) use kit::{Patch, WriteSide, answers_for};
 
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use crate::net::{Ipv4, Ipv6};
@@ -76,25 +85,35 @@ pub trait Engines: NamedEngines {
     fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError>;
 }
 
-/// Visitor that puts the engine behind a pointer.
-struct IntoShared;
+/// Visitor that puts the engine behind a pointer, from which either of its uses is made.
+struct IntoBox;
 
-impl<F: NamedEngines> EngineVisitor<F> for IntoShared {
-    type Output = Arc<dyn Checked<F>>;
+impl<F: NamedEngines> EngineVisitor<F> for IntoBox {
+    type Output = Box<dyn Checked<F>>;
 
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
-        Arc::new(engine)
+        Box::new(engine)
     }
 }
 
-/// Visitor that makes an engine that can change while readers use it.
-struct IntoLive;
+/// An engine as [`Engines::build_shared`] and [`Engines::build_live`] compile it.
+type Boxed<F> = Result<Box<dyn Checked<F>>, CompileError>;
 
-impl<F: NamedEngines> EngineVisitor<F> for IntoLive {
-    type Output = LiveEngine<F>;
+/// Compiles an engine other than [`EngineKind::Auto`].
+fn named<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>) -> Boxed<F> {
+    F::build_named(spec, rib, IntoBox)
+}
 
-    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
-        engine.live()
+/// Compiles the requested engine. `named` compiles all but [`EngineKind::Auto`]; a pointer, so that
+/// the builders are compiled once.
+fn boxed<F: NamedEngines>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+    named: fn(&EngineSpec, &Rib<F>) -> Boxed<F>,
+) -> Boxed<F> {
+    match spec.kind {
+        EngineKind::Auto => auto::build_boxed(spec, rib, named),
+        _ => named(spec, rib),
     }
 }
 
@@ -107,14 +126,14 @@ macro_rules! engines_of {
                 spec: &EngineSpec,
                 rib: &Rib<Self>,
             ) -> Result<Arc<dyn Checked<Self>>, CompileError> {
-                Self::build(spec, rib, IntoShared)
+                boxed(spec, rib, named::<Self>).map(Arc::from)
             }
 
             fn build_live(
                 spec: &EngineSpec,
                 rib: &Rib<Self>,
             ) -> Result<LiveEngine<Self>, CompileError> {
-                Self::build(spec, rib, IntoLive)
+                boxed(spec, rib, named::<Self>).map(Checked::into_live)
             }
         }
     )*};

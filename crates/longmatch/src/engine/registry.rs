@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use super::{dir24_8, dxr, folio, linear, poptrie, radix, sail, spider, tree_bitmap};
 use crate::engine::kit::{Builder, CompileError, Descriptor, EngineVisitor, Request};
 use crate::net::{Family, Ipv4, Ipv6};
 use crate::rib::Rib;
@@ -14,46 +13,75 @@ use crate::rib::Rib;
 pub(super) const AUTO: &str = "auto";
 
 /// Generates [`EngineKind`] and the dispatch to the builders. One line an engine: its variant, its
-/// module, and the type in its documentation.
+/// module, when it is compiled in, and the type in its documentation. The module's name is the
+/// engine's; that of its feature has `-` for `_`.
 macro_rules! engines {
-    ($($kind:ident $module:ident $about:literal;)*) => {
+    ($($kind:ident $module:ident [$($compiled:tt)*] $about:literal;)*) => {
+        $(#[cfg($($compiled)*)] use super::$module;)*
+
         /// The lookup engines, and the automatic choice among them.
+        ///
+        /// Every engine but the oracle has a feature of the crate. One that is not compiled in has
+        /// its name, but cannot be built: [`CompileError::NotCompiled`].
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[non_exhaustive]
         pub enum EngineKind {
-            $(#[doc = $about] $kind,)*
+            $(
+                #[cfg_attr($($compiled)*, doc = $about)]
+                #[cfg_attr(not($($compiled)*), doc = "Not compiled in.")]
+                $kind,
+            )*
             /// The best engine for the table, the CPU and the use; see [`auto`](super::auto). The
             /// compiled structure has the chosen engine's name.
             Auto,
         }
 
         impl EngineKind {
-            /// Every engine: the oracle, the baseline, the papers' engines by year, then our own.
-            /// Without [`EngineKind::Auto`], which stands for one of them.
-            pub const ALL: [Self; [$(stringify!($kind)),*].len()] = [$(Self::$kind),*];
+            /// Every engine that is compiled in: the oracle, the baseline, the papers' engines by
+            /// year, then our own. Without [`EngineKind::Auto`], which stands for one of them.
+            pub const ALL: [Self; [$(cfg!($($compiled)*)),*].len() - MISSING.len()] =
+                [$(#[cfg($($compiled)*)] Self::$kind),*];
 
-            /// Returns the engine's descriptor; `None` for [`EngineKind::Auto`].
+            /// Returns the engine's descriptor; `None` for [`EngineKind::Auto`] and for an engine
+            /// that is not compiled in.
             pub(super) const fn descriptor(self) -> Option<Descriptor> {
                 match self {
-                    $(Self::$kind => Some($module::DESCRIPTOR),)*
-                    Self::Auto => None,
+                    $(
+                        #[cfg($($compiled)*)]
+                        Self::$kind => Some($module::DESCRIPTOR),
+                    )*
+                    _ => None,
+                }
+            }
+
+            /// Name on the command line, in reports and in other languages.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => stringify!($module),)*
+                    Self::Auto => AUTO,
                 }
             }
         }
 
-        named_engines!(Ipv4 $($kind $module)*);
-        named_engines!(Ipv6 $($kind $module)*);
+        /// The engines that are not compiled in.
+        const MISSING: &[EngineKind] = &[$(#[cfg(not($($compiled)*))] EngineKind::$kind),*];
+
+        named_engines!(Ipv4 $($kind $module [$($compiled)*])*);
+        named_engines!(Ipv6 $($kind $module [$($compiled)*])*);
     };
 }
 
 /// Implements [`NamedEngines`] for a family, with the engines' variants and modules.
 macro_rules! named_engines {
-    ($family:ident $($kind:ident $module:ident)*) => {
+    ($family:ident $($kind:ident $module:ident [$($compiled:tt)*])*) => {
         impl NamedEngines for $family {
             fn has_named(kind: EngineKind) -> bool {
                 match kind {
-                    $(EngineKind::$kind => <$module::Build as Builder<Self>>::EXISTS,)*
-                    EngineKind::Auto => true,
+                    $(
+                        #[cfg($($compiled)*)]
+                        EngineKind::$kind => <$module::Build as Builder<Self>>::EXISTS,
+                    )*
+                    other => other == EngineKind::Auto,
                 }
             }
 
@@ -66,8 +94,15 @@ macro_rules! named_engines {
                 let engine = kind.name();
                 let request = Request { engine, options, memory, rib };
                 match kind {
-                    $(EngineKind::$kind => $module::Build::build(&request, visitor),)*
+                    $(
+                        #[cfg($($compiled)*)]
+                        EngineKind::$kind => $module::Build::build(&request, visitor),
+                    )*
                     EngineKind::Auto => Err(CompileError::Family { engine, family: Self::NAME }),
+                    $(
+                        #[cfg(not($($compiled)*))]
+                        EngineKind::$kind => Err(CompileError::NotCompiled { engine }),
+                    )*
                 }
             }
         }
@@ -75,26 +110,18 @@ macro_rules! named_engines {
 }
 
 engines! {
-    Linear linear "[`linear::Linear`].";
-    Radix radix "[`radix::Radix`].";
-    Dir24_8 dir24_8 "[`dir24_8::Dir24_8`].";
-    TreeBitmap tree_bitmap "[`tree_bitmap::TreeBitmap`].";
-    Dxr dxr "[`dxr::Dxr`].";
-    Sail sail "[`sail::Sail`], for IPv4.";
-    Poptrie poptrie "[`poptrie::Poptrie`].";
-    Spider spider "[`spider::Spider`].";
-    Folio folio "[`folio::Folio`].";
+    Linear linear [all()] "[`linear::Linear`].";
+    Radix radix [feature = "radix"] "[`radix::Radix`].";
+    Dir24_8 dir24_8 [feature = "dir24-8"] "[`dir24_8::Dir24_8`].";
+    TreeBitmap tree_bitmap [feature = "tree-bitmap"] "[`tree_bitmap::TreeBitmap`].";
+    Dxr dxr [feature = "dxr"] "[`dxr::Dxr`].";
+    Sail sail [feature = "sail"] "[`sail::Sail`], for IPv4.";
+    Poptrie poptrie [feature = "poptrie"] "[`poptrie::Poptrie`].";
+    Spider spider [feature = "spider"] "[`spider::Spider`].";
+    Folio folio [feature = "folio"] "[`folio::Folio`].";
 }
 
 impl EngineKind {
-    /// Name on the command line, in reports and in other languages.
-    pub const fn name(self) -> &'static str {
-        match self.descriptor() {
-            Some(descriptor) => descriptor.name,
-            None => AUTO,
-        }
-    }
-
     /// Whether a lookup takes time in proportion to the table. Such an engine is an oracle for
     /// small tables; do not measure it or use it on every address of a large table.
     pub const fn is_oracle(self) -> bool {
@@ -112,7 +139,7 @@ impl FromStr for EngineKind {
     type Err = UnknownEngine;
 
     fn from_str(name: &str) -> Result<Self, UnknownEngine> {
-        let mut known = Self::ALL.into_iter().chain([Self::Auto]);
+        let mut known = Self::ALL.iter().chain(MISSING).chain(&[Self::Auto]).copied();
         let found = known.find(|kind| kind.name() == name);
         found.ok_or_else(|| UnknownEngine { name: name.into() })
     }
@@ -232,7 +259,13 @@ impl fmt::Display for UnknownEngine {
         for kind in EngineKind::ALL {
             write!(f, " {kind}")?;
         }
-        write!(f, " {}", EngineKind::Auto)
+        write!(f, " {}", EngineKind::Auto)?;
+        let mut before = "; not compiled in:";
+        for kind in MISSING {
+            write!(f, "{before} {kind}")?;
+            before = "";
+        }
+        Ok(())
     }
 }
 
@@ -267,6 +300,21 @@ mod tests {
         for batch in [Batch::Auto, Batch::Each, Batch::Flight] {
             assert_eq!((poptrie(batch), sail(batch)), (Ok(()), Ok(())));
         }
+    }
+
+    /// A name that is known is an engine, compiled in or not; the error names the others.
+    #[test]
+    fn every_engine_has_a_name() {
+        assert!(MISSING.is_empty(), "tests have the feature `all-engines`");
+        for kind in EngineKind::ALL.into_iter().chain([EngineKind::Auto]) {
+            assert_eq!(kind.name().parse(), Ok(kind));
+        }
+        let unknown = "folios".parse::<EngineKind>().unwrap_err().to_string();
+        assert!(unknown.ends_with(" spider folio auto"), "{unknown}");
+        let missing = CompileError::NotCompiled { engine: "dir24_8" }.to_string();
+        assert!(missing.contains("enable the feature 'dir24-8'"), "{missing}");
+        let none = CompileError::NoEngine { family: Ipv6::NAME }.to_string();
+        assert!(none.contains("auto: no engine for IPv6"), "{none}");
     }
 
     #[test]

@@ -10,13 +10,16 @@
 //! | `memory=4M` | limit on the bytes of the table (K, M, G: binary) |
 //! | `simd=avx2` | choose for CPUs with at most these instructions, instead of this CPU |
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::iter::once;
 
 pub use crate::engine::kit::cost::Usage;
 
-use crate::engine::kit::{CompileError, Engine, EngineVisitor, OptionError, Options, Summary};
+use crate::engine::kit::{
+    Checked, CompileError, Engine, EngineVisitor, OptionError, Options, Summary,
+};
 use crate::engine::registry::{AUTO as NAME, EngineKind, EngineSpec, NamedEngines};
 use crate::mem::parse_bytes;
 use crate::rib::Rib;
@@ -73,25 +76,31 @@ pub struct Prediction {
 /// Whether an engine can hold the table shows when it is compiled.
 pub fn rank<F: NamedEngines>(rib: &Rib<F>, goal: &AutoGoal) -> Vec<Prediction> {
     let table = Summary::of(rib);
-    // Newest first: the sort is stable, so the newer of two engines with equal predictions wins.
+    // Newest first: the newer of two engines with equal predictions wins.
     let kinds = EngineKind::ALL.into_iter().rev().filter(|kind| F::has_named(*kind));
     let mut ranking = Vec::new();
     for (kind, engine) in kinds.filter_map(|kind| Some((kind, kind.descriptor()?))) {
-        ranking.extend(engine.candidates.iter().map(|candidate| {
+        for candidate in engine.candidates {
             let (cycles, bytes) = candidate.estimate(&table, goal.usage, goal.level());
             let options = candidate.options.iter().copied().map(String::from).collect();
             let spec = EngineSpec { kind, options, memory: None };
-            Prediction { spec, cycles, bytes: bytes as u64 }
-        }));
+            insert(&mut ranking, Prediction { spec, cycles, bytes: bytes as u64 }, goal.memory);
+        }
     }
-    let excess = |it: &Prediction| match goal.memory {
+    ranking
+}
+
+/// Inserts a prediction behind those that are as good.
+fn insert(ranking: &mut Vec<Prediction>, new: Prediction, memory: Option<u64>) {
+    let excess = |it: &Prediction| match memory {
         Some(memory) if it.bytes > memory => it.bytes,
         _ => 0,
     };
-    ranking.sort_by(|a, b| {
+    let order = |a: &Prediction, b: &Prediction| {
         excess(a).cmp(&excess(b)).then(a.cycles.total_cmp(&b.cycles)).then(a.bytes.cmp(&b.bytes))
-    });
-    ranking
+    };
+    let at = ranking.partition_point(|it| order(it, &new).is_le());
+    ranking.insert(at, new);
 }
 
 /// Bound on the factor by which the model's bytes are wrong. An engine predicted to exceed the memory
@@ -106,21 +115,39 @@ const MAX_MODEL_ERROR: u64 = 8;
 ///
 /// # Errors
 /// [`CompileError::Memory`] when no engine fits the memory limit. Without a limit, when every
-/// engine refuses the table: the error of the first.
+/// engine refuses the table: the error of the first. [`CompileError::NoEngine`] when none is
+/// compiled in for the family.
 pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     rib: &Rib<F>,
     goal: &AutoGoal,
     visitor: V,
 ) -> Result<(Prediction, V::Output), CompileError> {
-    let mut visitor = Some(visitor);
-    let limit = goal.memory.unwrap_or(u64::MAX);
+    let (mut visitor, limit) = (Some(visitor), goal.memory.unwrap_or(u64::MAX));
+    let mut output = None;
+    let prediction = search(rank(rib, goal), F::NAME, limit, &mut |spec| {
+        let fit = F::build_named(spec, rib, FitVisitor { visitor: &mut visitor, limit })?;
+        Ok(fit.map(|fitting| output = Some(fitting)))
+    })?;
+    Ok((prediction, output.expect("the search ends with an engine")))
+}
+
+/// The result of an attempt to compile an engine: its bytes where they exceed the limit.
+type Fit = Result<Result<(), u64>, CompileError>;
+
+/// Makes attempts in the order of a ranking until one fits; returns its prediction.
+fn search(
+    ranking: Vec<Prediction>,
+    family: &'static str,
+    limit: u64,
+    attempt: &mut dyn FnMut(&EngineSpec) -> Fit,
+) -> Result<Prediction, CompileError> {
     let mut smallest: Option<(u64, EngineKind)> = None;
     let mut refusal = None;
-    for Prediction { spec, cycles, bytes } in rank(rib, goal) {
+    for Prediction { spec, cycles, bytes } in ranking {
         let mut taken = bytes;
         if bytes / MAX_MODEL_ERROR <= limit {
-            match first_fit(&spec, rib, limit, &mut visitor) {
-                Ok((spec, output)) => return Ok((Prediction { spec, cycles, bytes }, output)),
+            match first_fit(&spec, attempt) {
+                Ok(spec) => return Ok(Prediction { spec, cycles, bytes }),
                 Err(Misfit::Bytes(bytes)) => taken = bytes,
                 Err(Misfit::Refused(error)) => {
                     refusal.get_or_insert(error);
@@ -132,10 +159,9 @@ pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
             smallest = Some((taken, spec.kind));
         }
     }
-    let nothing = CompileError::Family { engine: NAME, family: F::NAME };
     Err(match smallest {
         Some((bytes, kind)) => CompileError::Memory { limit, smallest: kind.name(), bytes },
-        None => refusal.unwrap_or(nothing),
+        None => refusal.unwrap_or(CompileError::NoEngine { family }),
     })
 }
 
@@ -154,16 +180,14 @@ fn attempts(spec: &EngineSpec) -> impl Iterator<Item = EngineSpec> {
 }
 
 /// Compiles the first attempt that holds the table. The error is the candidate's own.
-fn first_fit<F: NamedEngines, V: EngineVisitor<F>>(
+fn first_fit(
     spec: &EngineSpec,
-    rib: &Rib<F>,
-    limit: u64,
-    visitor: &mut Option<V>,
-) -> Result<(EngineSpec, V::Output), Misfit> {
+    attempt: &mut dyn FnMut(&EngineSpec) -> Fit,
+) -> Result<EngineSpec, Misfit> {
     let mut refusal = None;
     for spec in attempts(spec) {
-        match F::build_named(&spec, rib, FitVisitor { visitor, limit }) {
-            Ok(fit) => return fit.map(|output| (spec, output)).map_err(Misfit::Bytes),
+        match attempt(&spec) {
+            Ok(fit) => return fit.map(|()| spec).map_err(Misfit::Bytes),
             Err(error) => refusal = refusal.or(Some(Misfit::Refused(error))),
         }
     }
@@ -190,16 +214,42 @@ impl<F: NamedEngines, V: EngineVisitor<F>> EngineVisitor<F> for FitVisitor<'_, V
     }
 }
 
+/// Reads the options of `auto`, with the lower of both memory limits.
+fn goal_of(spec: &EngineSpec) -> Result<AutoGoal, OptionError> {
+    let mut goal = AutoGoal::parse(&spec.options)?;
+    goal.memory = goal.memory.into_iter().chain(spec.memory).min();
+    Ok(goal)
+}
+
 /// Builds the engine that the options of `auto` choose, within both memory limits.
 pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
 ) -> Result<V::Output, CompileError> {
-    let mut goal = AutoGoal::parse(&spec.options)?;
-    goal.memory = goal.memory.into_iter().chain(spec.memory).min();
-    let (_, output) = compile(rib, &goal, visitor)?;
+    let (_, output) = compile(rib, &goal_of(spec)?, visitor)?;
     Ok(output)
+}
+
+/// [`build`], where `named` builds the other engines.
+pub(super) fn build_boxed<F: NamedEngines>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+    named: fn(&EngineSpec, &Rib<F>) -> Result<Box<dyn Checked<F>>, CompileError>,
+) -> Result<Box<dyn Checked<F>>, CompileError> {
+    let goal = goal_of(spec)?;
+    let limit = goal.memory.unwrap_or(u64::MAX);
+    let mut fitting = None;
+    search(rank(rib, &goal), F::NAME, limit, &mut |spec| {
+        let engine = named(spec, rib)?;
+        let bytes = engine.memory_usage().bytes() as u64;
+        if bytes > limit {
+            return Ok(Err(bytes));
+        }
+        fitting = Some(engine);
+        Ok(Ok(()))
+    })?;
+    Ok(fitting.expect("the search ends with an engine"))
 }
 
 #[cfg(test)]

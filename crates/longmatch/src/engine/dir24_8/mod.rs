@@ -38,7 +38,7 @@ pub(super) const NAME: &str = "dir24_8";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
+    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 impl<F: Family, E: Entry, M: Memory> Lookup<F> for Dir24_8<F, E, M> {
     #[inline(always)]

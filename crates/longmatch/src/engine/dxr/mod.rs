@@ -42,7 +42,6 @@ pub(super) const NAME: &str = "dxr";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
-    name: NAME,
     oracle: false,
     wider: &["xl", "hops=k", "hops=k:xl", "wide", "d=22:wide", "d=22:hops=k:wide"],
     candidates: cost::CANDIDATES,

@@ -7,12 +7,11 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::marker::PhantomData;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::NAME;
-use super::layout::{Code, Entry, Fixed, Level, MAX_WIDTH, PLACE_UNIT, Slices};
+use super::layout::{CodeForm, Entry, Fixed, Level, MAX_WIDTH, PLACE_UNIT, Slices};
 use super::root::RootLayout;
 use super::store::{Account, Kind, Page};
 use crate::engine::kit::Corrupt;
@@ -21,19 +20,20 @@ use crate::mem::LINE;
 use crate::net::{Bits, Family};
 use crate::rib::Rib;
 
-pub(super) fn check<F: Family, C: Code>(
+pub(super) fn check<F: Family>(
     folio: Slices<'_>,
+    form: CodeForm,
     account: &Account,
     rib: &Rib<F>,
 ) -> Result<(), Corrupt> {
     root_form::<F>(folio)?;
     levels_join::<F>(folio)?;
-    codes_agree::<C>(folio)?;
-    pieces_tile::<C>(folio, account)?;
+    codes_agree(folio, form)?;
+    pieces_tile(folio, form, account)?;
     contents_differ(folio, account)?;
     let pages = &account.pages[..];
-    let mut walk = Walk::<F, C> {
-        code: PhantomData,
+    let mut walk = Walk {
+        form,
         folio,
         pages,
         bytes: folio.pages,
@@ -115,12 +115,12 @@ fn levels_join<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
 }
 
 /// Verifies that codebook and patches agree, and that each next hop has one code.
-fn codes_agree<C: Code>(folio: Slices<'_>) -> Result<(), Corrupt> {
+fn codes_agree(folio: Slices<'_>, form: CodeForm) -> Result<(), Corrupt> {
     let Fixed { book, patches, .. } = folio.fixed;
-    if patches.len() > C::PATCHES {
-        return corrupt(format!("{patches:?} for codes={}", C::NAME));
+    if patches.len() > form.patches {
+        return corrupt(format!("{patches:?} for codes={}", form.name));
     }
-    if C::LOG2 > 0 {
+    if form.log2 > 0 {
         return Ok(());
     }
     let mut coded = HashSet::new();
@@ -128,7 +128,7 @@ fn codes_agree<C: Code>(folio: Slices<'_>) -> Result<(), Corrupt> {
         let raw = book.value(code);
         let mut patched = patches.iter().filter(|patch| patch.0 == code);
         let own = patched.next().map_or(u16::from(code), |patch| patch.1);
-        if patched.next().is_some() || (!C::BOOK && raw != own) {
+        if patched.next().is_some() || (!form.book && raw != own) {
             return corrupt(format!("code {code} is {raw} in the codebook, with {patches:?}"));
         }
         if raw != 0 && !coded.insert(raw) {
@@ -139,18 +139,20 @@ fn codes_agree<C: Code>(folio: Slices<'_>) -> Result<(), Corrupt> {
 }
 
 /// Verifies that pages and unused pieces tile the array, each at a valid place.
-fn pieces_tile<C: Code>(folio: Slices<'_>, account: &Account) -> Result<(), Corrupt> {
-    let unit = PLACE_UNIT << C::LOG2;
+fn pieces_tile(folio: Slices<'_>, form: CodeForm, account: &Account) -> Result<(), Corrupt> {
+    let unit = PLACE_UNIT << form.log2;
     let Account { pages, unused } = account;
     if let Some(page) = pages.iter().find(|page| !is_sound(page, unit)) {
         return corrupt(format!("{page:?} with places in units of {unit} bytes"));
     }
     let pages = pages.iter().map(|page| (page.start, page.bytes()));
-    let mut pieces: Vec<(u32, usize)> = pages.chain(unused.iter().copied()).collect();
+    let pack = |(start, bytes)| u64::from(start) << 32 | bytes as u64;
+    let mut pieces: Vec<u64> = pages.chain(unused.iter().copied()).map(pack).collect();
     pieces.sort_unstable();
     let mut end = 0;
-    for (start, bytes) in pieces {
-        if start as usize != end {
+    for piece in pieces {
+        let (start, bytes) = (piece >> 32, piece as u32 as usize);
+        if start != end as u64 {
             return corrupt(format!(
                 "a piece begins at byte {start}, the one before ends at {end}"
             ));
@@ -211,8 +213,8 @@ fn run_end<T: PartialEq>(items: &[T], unit: usize, from: usize) -> usize {
     end
 }
 
-struct Walk<'a, F: Family, C: Code> {
-    code: PhantomData<C>,
+struct Walk<'a, F: Family> {
+    form: CodeForm,
     folio: Slices<'a>,
     /// The account's pages.
     pages: &'a [Page],
@@ -226,7 +228,7 @@ struct Walk<'a, F: Family, C: Code> {
     met: Vec<u32>,
 }
 
-impl<F: Family, C: Code> Walk<'_, F, C> {
+impl<F: Family> Walk<'_, F> {
     /// Walks the blocks of the root; blocks outside have the last entry.
     fn root(&mut self) -> Result<(), Corrupt> {
         let root = &self.folio.fixed.root;
@@ -274,8 +276,12 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
     }
 
     fn answer(&mut self, first: F::Bits, entry: Entry) -> Result<(), Corrupt> {
-        if entry.raw() > C::MAX {
-            return corrupt(format!("{}: {entry:x?} with codes={}", F::addr(first), C::NAME));
+        if entry.raw() > self.form.max {
+            return corrupt(format!(
+                "{}: {entry:x?} with codes={}",
+                F::addr(first),
+                self.form.name
+            ));
         }
         self.expected.expect(first, entry.raw())
     }
@@ -297,9 +303,9 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         }
         let (kind, bytes) = match entry.is_branch() {
             true => (Kind::Branch(level as u8), size_of::<u32>() << window.width),
-            false => (Kind::Codes, slots::<F, C>(window, entry, first)? << C::LOG2),
+            false => (Kind::Codes, slots::<F>(self.form, window, entry, first)? << self.form.log2),
         };
-        let unit = PLACE_UNIT << C::LOG2;
+        let unit = PLACE_UNIT << self.form.log2;
         let (page, met) = self.visit_page(kind, entry, bytes.max(unit), first, counted)?;
         let (content, padding) = content(self.bytes, &page).split_at(bytes);
         if padding.iter().any(|byte| *byte != 0) {
@@ -329,7 +335,7 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
         first: F::Bits,
         counted: bool,
     ) -> Result<(Page, u32), Corrupt> {
-        let start = entry.place().checked_mul(1 << C::LOG2);
+        let start = entry.place().checked_mul(1 << self.form.log2);
         let at = start.and_then(|start| self.page_at.get(&start));
         let Some(at) = at.map(|at| *at as usize) else {
             return corrupt(format!("{}: {entry:x?} leads to no page", F::addr(first)));
@@ -347,11 +353,11 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
     /// Walks a page of codes; its addresses begin at `first`. The bits below `start` number its
     /// slots.
     fn codes(&mut self, codes: &[u8], first: F::Bits, start: u8) -> Result<(), Corrupt> {
-        let unit = 1 << C::LOG2;
-        let depth = start + (codes.len() >> C::LOG2).ilog2() as u8;
+        let unit = 1 << self.form.log2;
+        let depth = start + (codes.len() >> self.form.log2).ilog2() as u8;
         let (mut at, mut fine) = (0, false);
         while at < codes.len() {
-            let slot = at >> C::LOG2;
+            let slot = at >> self.form.log2;
             fine |= slot % 2 == 1;
             let raw = self.folio.next_hop(&codes[at..at + unit]);
             self.answer(block(first, slot, depth), Entry(raw))?;
@@ -365,12 +371,13 @@ impl<F: Family, C: Code> Walk<'_, F, C> {
 }
 
 /// Number of slots of a page of codes, from its entry.
-fn slots<F: Family, C: Code>(
+fn slots<F: Family>(
+    form: CodeForm,
     window: Level,
     entry: Entry,
     first: F::Bits,
 ) -> Result<usize, Corrupt> {
-    let width = (u32::from(window.width) + C::SLOT_SHIFT).checked_sub(entry.drop());
+    let width = (u32::from(window.width) + form.slot_shift).checked_sub(entry.drop());
     match width {
         Some(width) if (1..=u32::from(window.width)).contains(&width) => Ok(1 << width),
         _ => corrupt(format!("{}: {entry:x?} drops bits of {window:?}", F::addr(first))),

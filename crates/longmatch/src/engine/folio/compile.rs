@@ -9,11 +9,13 @@ use core::ops::Range;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::book::Book;
-use super::layout::{Code, Entry, Extent, Fixed, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT};
+use super::layout::{
+    Code, CodeForm, Entry, Extent, Fixed, Folio, Level, MAX_NEXT_HOP, PLACE, PLACE_UNIT,
+};
 use super::plan::{Constraints, Plan, RootForm};
 use super::root::{Regions, Root, RootLayout, fill};
 use super::store::{Full, Kind, Lines, Store};
-use super::survey::{Start, Survey};
+use super::survey::{Start, Survey, sorted_by_key};
 use super::{Config, NAME};
 use crate::engine::kit::CompileError;
 use crate::mem::Frozen;
@@ -21,6 +23,7 @@ use crate::net::{Bits, Family};
 
 /// Codes for next hops: the inverse of the codebook.
 pub(super) struct Codes {
+    pub form: CodeForm,
     book: [u16; 256],
     /// The code of each next hop, [`NONE`] for one without a code. Empty where next hops are codes.
     code_of: Vec<u16>,
@@ -30,33 +33,37 @@ pub(super) struct Codes {
 const NONE: u16 = u16::MAX;
 
 impl Codes {
-    pub fn new<B: Bits, C: Code>(survey: &Survey<B>) -> Self {
-        let mut codes = Self { book: [0; 256], code_of: Vec::new(), patches: Vec::new() };
-        if C::LOG2 > 0 {
+    pub fn new<B: Bits>(survey: &Survey<B>, form: CodeForm) -> Self {
+        let mut codes = Self::empty(form);
+        if form.log2 > 0 {
             return codes;
         }
-        let counts = survey.frequencies(C::MAX);
+        let counts = survey.frequencies(form.max);
         codes.code_of = vec![NONE; counts.len()];
-        if C::BOOK {
+        if form.book {
             codes.most_frequent(&counts);
         } else {
-            codes.assign_identity(&counts, C::PATCHES);
+            codes.assign_identity(&counts, form.patches);
         }
         codes
     }
 
+    fn empty(form: CodeForm) -> Self {
+        Self { form, book: [0; 256], code_of: Vec::new(), patches: Vec::new() }
+    }
+
     /// Rebuilds the codes of a compiled Folio.
-    pub fn of<F: Family, C: Code>(folio: &Folio<F, C>) -> Self {
-        let mut codes = Self { book: [0; 256], code_of: Vec::new(), patches: Vec::new() };
-        if C::LOG2 > 0 {
+    pub fn of(fixed: &Fixed, form: CodeForm) -> Self {
+        let mut codes = Self::empty(form);
+        if form.log2 > 0 {
             return codes;
         }
         for code in (0..=u8::MAX).rev() {
-            let raw = usize::from(folio.fixed.book.value(code));
+            let raw = usize::from(fixed.book.value(code));
             codes.code_of.resize(codes.code_of.len().max(raw + 1), NONE);
             codes.set(code.into(), raw);
         }
-        codes.patches = folio.fixed.patches.clone();
+        codes.patches = fixed.patches.clone();
         codes
     }
 
@@ -67,10 +74,10 @@ impl Codes {
 
     /// Gives codes to the 256 next hops with the most starts.
     fn most_frequent(&mut self, counts: &[u32]) {
-        let mut used: Vec<usize> = (0..counts.len()).filter(|raw| counts[*raw] > 0).collect();
-        used.sort_by_key(|raw| core::cmp::Reverse(counts[*raw]));
-        used.truncate(self.book.len());
-        used.into_iter().enumerate().for_each(|(code, raw)| self.set(code, raw));
+        let used = (0..counts.len() as u32).filter(|raw| counts[*raw as usize] > 0);
+        let used = sorted_by_key(used, |raw| u32::MAX - counts[raw as usize]);
+        let most = used.into_iter().take(self.book.len()).enumerate();
+        most.for_each(|(code, raw)| self.set(code, raw as usize));
     }
 
     /// Makes each next hop below 256 its own code. Some above take the codes of those with the
@@ -78,11 +85,11 @@ impl Codes {
     fn assign_identity(&mut self, counts: &[u32], patches: usize) {
         let own = self.book.len();
         (0..own).for_each(|raw| self.set(raw, raw));
-        let mut others: Vec<usize> = (own..counts.len()).filter(|raw| counts[*raw] > 0).collect();
-        others.sort_by_key(|raw| core::cmp::Reverse(counts[*raw]));
-        let mut rare: Vec<usize> = (0..own).collect();
-        rare.sort_by_key(|raw| counts[*raw]);
+        let others = (own as u32..counts.len() as u32).filter(|raw| counts[*raw as usize] > 0);
+        let others = sorted_by_key(others, |raw| u32::MAX - counts[raw as usize]);
+        let rare = sorted_by_key(0..own as u32, |raw| counts[raw as usize]);
         for (raw, code) in others.into_iter().zip(rare).take(patches) {
+            let (raw, code) = (raw as usize, code as usize);
             if counts[raw] > counts[code] {
                 self.code_of[code] = NONE;
                 self.set(code, raw);
@@ -93,8 +100,8 @@ impl Codes {
 
     /// Returns the code of a next hop, if it has one.
     #[inline]
-    pub fn code<C: Code>(&self, raw: u32) -> Option<u32> {
-        if C::LOG2 > 0 {
+    pub fn code(&self, raw: u32) -> Option<u32> {
+        if self.form.log2 > 0 {
             return Some(raw);
         }
         let code = self.code_of.get(raw as usize).copied();
@@ -102,25 +109,50 @@ impl Codes {
     }
 }
 
+/// Refuses a structure of so many bytes, or admits it.
+pub(super) type Admit<'a> = &'a dyn Fn(u64) -> Result<(), CompileError>;
+
 pub(super) fn compile<F: Family, C: Code>(
     survey: &Survey<F::Bits>,
     config: &Config,
-    admit: impl FnOnce(u64) -> Result<(), CompileError>,
+    admit: Admit<'_>,
 ) -> Result<Folio<F, C>, CompileError> {
-    let (id, limit) = (survey.max_next_hop(), C::MAX.min(MAX_NEXT_HOP));
+    let Parts { entries, pages, fixed, store } =
+        parts::<F>(survey, config, CodeForm::of::<C>(), admit)?;
+    let extent = Extent::default();
+    extent.pages.store(store.page_count(), Relaxed);
+    extent.bytes.store(pages.len(), Relaxed);
+    Ok(Folio { entries, pages, fixed, store, extent, family: PhantomData })
+}
+
+/// A compiled Folio of any codes.
+struct Parts {
+    entries: Frozen<u32>,
+    pages: Frozen<u8>,
+    fixed: Fixed,
+    store: Store,
+}
+
+fn parts<F: Family>(
+    survey: &Survey<F::Bits>,
+    config: &Config,
+    form: CodeForm,
+    admit: Admit<'_>,
+) -> Result<Parts, CompileError> {
+    let (id, limit) = (survey.max_next_hop(), form.max.min(MAX_NEXT_HOP));
     if id > limit {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit });
     }
     let constraints = Constraints { cuts: config.cuts.clone(), root: config.root };
-    let plan = Plan::new(survey, &constraints, 1 << C::LOG2);
+    let plan = Plan::new(survey, &constraints, 1 << form.log2);
     let plan = plan.ok_or_else(|| config.impossible::<F>())?;
-    let estimate = plan.estimate(survey, 1 << C::LOG2);
+    let estimate = plan.estimate(survey, 1 << form.log2);
     admit(estimate)?;
     let missing = |bytes| CompileError::Allocation { engine: NAME, bytes };
     let (mut entries, root) = empty_root(survey, &plan).ok_or_else(|| missing(estimate))?;
-    let codes = Codes::new::<F::Bits, C>(survey);
+    let codes = Codes::new(survey, form);
     let mut store = Store::default();
-    let mut builder = Builder::<F::Bits, C, _>::new(&plan.levels, &codes, &mut store);
+    let mut builder = Builder::<F::Bits, _>::new(&plan.levels, &codes, &mut store);
     builder.root(survey, &root, &mut entries).map_err(|full| match full {
         Full::Places => CompileError::TooMany {
             engine: NAME,
@@ -136,11 +168,8 @@ pub(super) fn compile<F: Family, C: Code>(
     pages.copy_from_slice(&bytes);
     let (book, patches) = (Book::new(codes.book), codes.patches);
     let (levels, usual_levels) = (plan.levels, plan.usual_levels);
-    let extent = Extent::default();
-    extent.pages.store(store.page_count(), Relaxed);
-    extent.bytes.store(pages.len(), Relaxed);
     let fixed = Fixed { root, levels, usual_levels, closed, book, patches };
-    Ok(Folio { entries, pages, fixed, store, extent, family: PhantomData })
+    Ok(Parts { entries, pages, fixed, store })
 }
 
 /// Allocates the root of a plan, without entries. `None` when memory runs out.
@@ -159,7 +188,7 @@ fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<(Frozen<u32>, 
 }
 
 /// Builds pages, and the entries that lead to them.
-pub(super) struct Builder<'a, B, C, L> {
+pub(super) struct Builder<'a, B, L> {
     levels: &'a [Level],
     codes: &'a Codes,
     store: &'a mut Store<L>,
@@ -173,10 +202,10 @@ pub(super) struct Builder<'a, B, C, L> {
     pub leaves: u64,
     /// Number of new branch pages.
     pub branches: u64,
-    code: PhantomData<(B, C)>,
+    bits: PhantomData<B>,
 }
 
-impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
+impl<'a, B: Bits, L: Lines> Builder<'a, B, L> {
     pub fn new(levels: &'a [Level], codes: &'a Codes, store: &'a mut Store<L>) -> Self {
         let (scratch, children) = (Vec::new(), Vec::new());
         Self {
@@ -188,7 +217,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
             children,
             leaves: 0,
             branches: 0,
-            code: PhantomData,
+            bits: PhantomData,
         }
     }
 
@@ -258,16 +287,17 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
             self.write_branches(level, raw, starts, &mut page)?;
             Kind::Branch(level as u8)
         };
-        if page.len() < PLACE_UNIT << C::LOG2 {
-            page.resize(PLACE_UNIT << C::LOG2, 0);
+        let CodeForm { log2, slot_shift, .. } = self.codes.form;
+        if page.len() < PLACE_UNIT << log2 {
+            page.resize(PLACE_UNIT << log2, 0);
         }
-        let stored = self.store.insert(kind, &page, 1 << C::LOG2)?;
+        let stored = self.store.insert(kind, &page, 1 << log2)?;
         let new = match kind {
             Kind::Codes => &mut self.leaves,
             Kind::Branch(_) => &mut self.branches,
         };
         *new += u64::from(!stored.known);
-        let place = stored.start >> C::LOG2;
+        let place = stored.start >> log2;
         self.scratch.push(page);
         for child in self.children.drain(own..) {
             // The slots of an existing page were counted when it was added.
@@ -277,7 +307,7 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         }
         self.children.push(stored.at);
         Ok(match kind {
-            Kind::Codes => Entry::page_of_codes(place, window.end() - depth + C::SLOT_SHIFT as u8),
+            Kind::Codes => Entry::page_of_codes(place, window.end() - depth + slot_shift as u8),
             Kind::Branch(_) => Entry::branch_page(place),
         })
     }
@@ -292,18 +322,18 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
         page: &mut Vec<u8>,
     ) -> bool {
         let width = depth - window.start;
-        let size = 1usize << C::LOG2;
+        let size = 1usize << self.codes.form.log2;
         page.resize(size << width, 0);
         let mut raw = raw;
         let mut from = 0;
         for start in starts {
             let to = start.at.extract(window.start, width);
-            let Some(code) = self.codes.code::<C>(raw) else { return false };
-            fill_codes::<C>(&mut page[from * size..to * size], code);
+            let Some(code) = self.codes.code(raw) else { return false };
+            fill_codes(&mut page[from * size..to * size], size, code);
             (raw, from) = (start.raw, to);
         }
-        let Some(code) = self.codes.code::<C>(raw) else { return false };
-        fill_codes::<C>(&mut page[from * size..], code);
+        let Some(code) = self.codes.code(raw) else { return false };
+        fill_codes(&mut page[from * size..], size, code);
         true
     }
 
@@ -339,10 +369,11 @@ impl<'a, B: Bits, C: Code, L: Lines> Builder<'a, B, C, L> {
     }
 }
 
-pub(super) fn fill_codes<C: Code>(bytes: &mut [u8], code: u32) {
-    match C::LOG2 {
-        0 => bytes.fill(code as u8),
-        1 => bytes.as_chunks_mut().0.fill((code as u16).to_le_bytes()),
+/// Fills a piece of a page with a code of 1, 2 or 4 bytes.
+pub(super) fn fill_codes(bytes: &mut [u8], size: usize, code: u32) {
+    match size {
+        1 => bytes.fill(code as u8),
+        2 => bytes.as_chunks_mut().0.fill((code as u16).to_le_bytes()),
         _ => bytes.as_chunks_mut().0.fill(code.to_le_bytes()),
     }
 }

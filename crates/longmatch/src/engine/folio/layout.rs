@@ -157,6 +157,31 @@ impl Code for u32 {
     const NAME: &'static str = "32";
 }
 
+/// The constants of a [`Code`] as values: what reads no address is compiled once for all codes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CodeForm {
+    /// [`Code::LOG2`].
+    pub log2: u32,
+    /// [`Code::SLOT_SHIFT`].
+    pub slot_shift: u32,
+    /// [`Code::BOOK`].
+    pub book: bool,
+    /// [`Code::PATCHES`].
+    pub patches: usize,
+    /// [`Code::MAX`].
+    pub max: u32,
+    /// [`Code::NAME`].
+    pub name: &'static str,
+}
+
+impl CodeForm {
+    /// The constants of a code.
+    pub const fn of<C: Code>() -> Self {
+        let (log2, slot_shift) = (C::LOG2, C::SLOT_SHIFT);
+        Self { log2, slot_shift, book: C::BOOK, patches: C::PATCHES, max: C::MAX, name: C::NAME }
+    }
+}
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Byte {}

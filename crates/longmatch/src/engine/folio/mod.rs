@@ -25,7 +25,8 @@ use alloc::vec::Vec;
 use core::iter::once;
 use core::sync::atomic::Ordering::Relaxed;
 
-use self::layout::{Extent, Fixed, Slices};
+use self::compile::Admit;
+use self::layout::{CodeForm, Extent, Fixed, Slices};
 use self::root::RootLayout;
 use self::store::{Kind, Page};
 use self::survey::Survey;
@@ -42,7 +43,7 @@ pub(super) const NAME: &str = "folio";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
+    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 /// Compile-time choices besides the type of codes. By default the table decides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -128,7 +129,7 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
     type Config = Config;
 
     fn compile(rib: &Rib<F>, config: &Config) -> Result<Self, CompileError> {
-        compile::compile(&Survey::of(rib), config, |_| Ok(()))
+        compile::compile(&Survey::of(rib), config, &|_| Ok(()))
     }
 
     /// The root, the branch pages of usual levels but the last, the pages of codes.
@@ -149,7 +150,8 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
         let Self { entries, pages, fixed, store, .. } = self;
-        check::check::<F, C>(Slices { entries, pages, fixed }, &store.account(), rib)
+        let form = CodeForm::of::<C>();
+        check::check(Slices { entries, pages, fixed }, form, &store.account(), rib)
     }
 }
 
@@ -176,7 +178,7 @@ impl<F: Family> Builder<F> for Build {
         };
         options.finish()?;
         let survey = Survey::of(request.rib);
-        let admit = |bytes| request.admit(|| bytes);
+        let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
         Ok(match codes.unwrap_or_else(|| survey.codes()) {
             Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config, admit)?),
             Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config, admit)?),

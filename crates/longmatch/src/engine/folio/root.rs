@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::layout::Entry;
+use super::survey::sorted_by_key;
 
 /// The blocks that the first table stores.
 #[derive(Clone, Debug)]
@@ -86,9 +87,8 @@ impl Regions {
 
     /// Returns the numbers of the regions in the order of the table.
     pub fn numbers(&self) -> Vec<u32> {
-        let index = |place: &u32| place % (1 << (32 - REGION_BITS));
-        let mut places: Vec<u32> = self.places.into();
-        places.sort_unstable_by_key(|place| (index(place), *place));
+        let index = |place| place % (1 << (32 - REGION_BITS));
+        let mut places = sorted_by_key(self.places, index);
         places.dedup();
         places.into_iter().map(|place| place >> (32 - REGION_BITS)).collect()
     }

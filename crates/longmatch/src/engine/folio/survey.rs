@@ -186,10 +186,11 @@ impl<B: Bits> Survey<B> {
         if max > <u16 as Code>::MAX {
             return <u32 as Code>::NAME;
         }
-        let mut counts = self.frequencies(max);
+        let counts = self.frequencies(max);
         let above = counts.iter().skip(256).filter(|count| **count > 0).count();
-        counts.sort_unstable_by(|a, b| b.cmp(a));
-        let without: u64 = counts.iter().skip(256).map(|count| u64::from(*count)).sum();
+        let frequent = sorted_by_key(0..=max, |raw| u32::MAX - counts[raw as usize]);
+        let without: u64 =
+            frequent.iter().skip(256).map(|raw| u64::from(counts[*raw as usize])).sum();
         match without * WITHOUT_CODE <= self.starts.len() as u64 {
             true if above <= Byte::PATCHES => Byte::NAME,
             true => Coded::NAME,
@@ -201,6 +202,19 @@ impl<B: Bits> Survey<B> {
     pub fn max_next_hop(&self) -> u32 {
         self.starts.iter().map(|start| start.raw).fold(self.lowest, u32::max)
     }
+}
+
+/// Sorts numbers by a key, those with equal keys by themselves.
+///
+/// Keys and numbers are packed into words, so that the sort is compiled once for all keys.
+pub(super) fn sorted_by_key(
+    numbers: impl IntoIterator<Item = u32>,
+    key: impl Fn(u32) -> u32,
+) -> Vec<u32> {
+    let pack = |number| u64::from(key(number)) << 32 | u64::from(number);
+    let mut words: Vec<u64> = numbers.into_iter().map(pack).collect();
+    words.sort_unstable();
+    words.into_iter().map(|word| word as u32).collect()
 }
 
 /// Share of all addresses that lie between two, by their upper 64 bits.

@@ -8,8 +8,6 @@ use crate::rib::Rib;
 
 /// An engine's entry in the registry, without its builder.
 pub struct Descriptor {
-    /// Name on the command line, in reports and in other languages.
-    pub name: &'static str,
     /// Whether a lookup takes time in proportion to the table.
     pub oracle: bool,
     /// Options of variants with wider limits than the default, narrowest first.

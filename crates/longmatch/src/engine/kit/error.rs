@@ -35,6 +35,17 @@ pub enum CompileError {
         /// The requested family.
         family: &'static str,
     },
+    /// The engine is not compiled in: the crate's feature of its name is not enabled.
+    NotCompiled {
+        /// The engine.
+        engine: &'static str,
+    },
+    /// No engine that [`EngineKind::Auto`](crate::EngineKind::Auto) can choose for this family is
+    /// compiled in.
+    NoEngine {
+        /// The requested family.
+        family: &'static str,
+    },
     /// No engine holds the table within the memory limit.
     Memory {
         /// The limit in bytes.
@@ -78,6 +89,19 @@ impl fmt::Display for CompileError {
             Self::Family { engine, family } => {
                 write!(f, "{engine}: this engine does not exist for {family}")
             }
+            Self::NotCompiled { engine } => {
+                write!(f, "{engine}: this engine is not compiled in; enable the feature '")?;
+                engine.split('_').enumerate().try_for_each(|(i, part)| {
+                    f.write_str(if i > 0 { "-" } else { "" })?;
+                    f.write_str(part)
+                })?;
+                f.write_str("' of the crate longmatch")
+            }
+            Self::NoEngine { family } => write!(
+                f,
+                "auto: no engine for {family} is compiled in; enable the feature of one, such as \
+                 'folio', of the crate longmatch"
+            ),
             Self::Memory { limit, smallest, bytes } => write!(
                 f,
                 "auto: no engine holds the table in {limit} bytes; \

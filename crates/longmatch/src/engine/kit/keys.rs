@@ -242,15 +242,24 @@ pub(crate) fn in_blocks<F: Family, E: Lookup<F> + ?Sized>(
     out: &mut [Option<NextHopId>],
 ) {
     let out = super::capacity_for(keys.len(), out);
-    match keys.as_host() {
-        Some(addrs) => engine.lookup_batch_with(simd, addrs, out),
-        None if keys.len() <= SMALL => in_blocks_of::<SMALL, F, E>(engine, simd, keys, out),
-        None => in_blocks_of::<BLOCK, F, E>(engine, simd, keys, out),
+    if let Some(addrs) = keys.as_host() {
+        return engine.lookup_batch_with(simd, addrs, out);
+    }
+    // Behind a pointer, so that the conversion is compiled once and not for every engine.
+    let look_up: LookUp<'_, F> = &|addrs, out| engine.lookup_batch_with(simd, addrs, out);
+    if keys.len() <= SMALL {
+        in_blocks_of::<SMALL, F>(look_up, simd, keys, out);
+    } else {
+        in_blocks_of::<BLOCK, F>(look_up, simd, keys, out);
     }
 }
 
-fn in_blocks_of<const N: usize, F: Family, E: Lookup<F> + ?Sized>(
-    engine: &E,
+/// Looks up a batch of integers.
+type LookUp<'a, F> = &'a dyn Fn(&[<F as Family>::Bits], &mut [Option<NextHopId>]);
+
+#[inline(never)]
+fn in_blocks_of<const N: usize, F: Family>(
+    look_up: LookUp<'_, F>,
     simd: Simd,
     keys: Keys<'_, F>,
     out: &mut [Option<NextHopId>],
@@ -263,7 +272,7 @@ fn in_blocks_of<const N: usize, F: Family, E: Lookup<F> + ?Sized>(
         let keys = keys.range(start..end);
         keys.prefetch_next();
         simd.run(Convert { keys, addrs });
-        engine.lookup_batch_with(simd, addrs, out);
+        look_up(addrs, out);
         start = end;
     }
 }

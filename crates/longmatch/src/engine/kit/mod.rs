@@ -26,6 +26,7 @@ pub use patch::{LiveEngine, Replaced};
 pub(crate) use shape::Shape;
 pub(crate) use summary::Summary;
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -55,7 +56,7 @@ pub trait Lookup<F: Family>: Send + Sync {
     /// # Panics
     /// When `out` is shorter than `addrs`.
     fn lookup_each(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        simd.run(Each { engine: self, addrs, out: answers_for(addrs, out) });
+        simd.run_scalar(Each { engine: self, addrs, out: answers_for(addrs, out) });
     }
 
     /// Looks up a batch with at most the given instructions.
@@ -203,7 +204,7 @@ impl<F: Family, S: Structure<F>> Compiled<F> for S {
                 self.0.lookup(self.1)
             }
         }
-        Simd::best().run(One(self, addr))
+        Simd::best().run_scalar(One(self, addr))
     }
 }
 
@@ -218,6 +219,8 @@ pub trait Checked<F: Family>: Compiled<F> {
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt>;
     /// [`Engine::statistics`].
     fn statistics(&self, rib: &Rib<F>) -> Vec<String>;
+    /// [`Engine::live`].
+    fn into_live(self: Box<Self>) -> LiveEngine<F>;
 }
 
 impl<F: Family, E: Engine<F>> Checked<F> for E {
@@ -231,5 +234,9 @@ impl<F: Family, E: Engine<F>> Checked<F> for E {
 
     fn statistics(&self, rib: &Rib<F>) -> Vec<String> {
         Engine::statistics(self, rib)
+    }
+
+    fn into_live(self: Box<Self>) -> LiveEngine<F> {
+        Engine::live(*self)
     }
 }

@@ -37,7 +37,7 @@ pub(super) const NAME: &str = "poptrie";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
+    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 /// Compile-time choices besides the types of nodes and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

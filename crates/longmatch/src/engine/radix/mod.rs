@@ -28,7 +28,7 @@ pub(super) const NAME: &str = "radix";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
+    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 impl<F: Family> Lookup<F> for Radix<F> {
     #[inline(always)]

@@ -34,7 +34,7 @@ pub(super) const NAME: &str = "sail";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { name: NAME, oracle: false, wider: &[], candidates: cost::CANDIDATES };
+    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 /// Compile-time choices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -39,7 +39,7 @@ pub(super) const NAME: &str = "spider";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { name: NAME, oracle: false, wider: &["entry=64"], candidates: cost::CANDIDATES };
+    Descriptor { oracle: false, wider: &["entry=64"], candidates: cost::CANDIDATES };
 
 /// The kernel that answers a batch. All give the same answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

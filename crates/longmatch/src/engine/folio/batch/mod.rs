@@ -93,9 +93,9 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Work for Groups<'_, L, F, C, 
     #[inline(always)]
     fn run(self) {
         match self.layout {
+            _ if const { F::WIDTH > 32 || V < 6 } => self.in_layout::<{ kernel::ANY }>(),
             KeyLayout::Network => self.in_layout::<{ kernel::NETWORK }>(),
-            // IPv4 addresses have no halves, so no kernel is compiled for this layout.
-            KeyLayout::U64Pairs if const { F::WIDTH > 32 } => self.in_layout::<{ kernel::PAIRS }>(),
+            // IPv4 addresses have no halves.
             KeyLayout::Host | KeyLayout::U64Pairs => self.in_layout::<{ kernel::HOST }>(),
         }
     }
@@ -104,9 +104,9 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Work for Groups<'_, L, F, C, 
 impl<L: Lanes, F: Family, C: Code, const V: usize> Groups<'_, L, F, C, V> {
     #[inline(always)]
     fn in_layout<const LAYOUT: u8>(self) {
-        let Self { lanes, folio, from, out, .. } = self;
+        let Self { lanes, folio, layout, from, out } = self;
         let mut batch = Batch {
-            kernel: Kernel::<L, F, C, LAYOUT>::new(lanes, folio),
+            kernel: Kernel::<L, F, C, LAYOUT>::new(lanes, folio, layout),
             from,
             to: out.as_mut_ptr().cast::<u32>(),
             left: out.len(),

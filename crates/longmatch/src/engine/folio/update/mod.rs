@@ -21,7 +21,9 @@ use core::sync::atomic::Ordering::Relaxed;
 use self::path::Step;
 use super::check;
 use super::compile::{Builder, Codes};
-use super::layout::{Code, Entry, Extent, Folio, MAX_NEXT_HOP, PLACE_UNIT, Slices};
+use super::layout::{
+    Code, CodeForm, Entry, Extent, Fixed, Folio, MAX_NEXT_HOP, PLACE_UNIT, Slices,
+};
 use super::store::{Full, Kind, Lines, Page, Store};
 use super::survey::Start;
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
@@ -57,10 +59,24 @@ impl Lines for LivePages {
     }
 }
 
-/// The write side.
-struct Patcher<F: Family, C: Code> {
+/// A Folio of any codes in live memory.
+trait LiveFolio<F: Family>: Lookup<F> {
+    /// The extent of the store.
+    fn extent(&self) -> &Extent;
+}
+
+impl<F: Family, C: Code> LiveFolio<F> for Folio<F, C, LiveMemory> {
+    fn extent(&self) -> &Extent {
+        &self.extent
+    }
+}
+
+/// The write side, compiled once for all codes.
+struct Patcher<F: Family> {
     store: Store<LivePages>,
-    folio: Arc<Folio<F, C, LiveMemory>>,
+    folio: Arc<dyn LiveFolio<F>>,
+    /// The Folio's own never changes either.
+    fixed: Arc<Fixed>,
     entries: Owner<u32>,
     codes: Codes,
     /// The stored blocks of the root.
@@ -92,12 +108,15 @@ pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> 
         return LiveEngine::recompiled(folio);
     };
     let store = core::mem::take(&mut folio.store).moved(LivePages(page_owner));
-    let (codes, stored_ranges) = (Codes::of(&folio), folio.fixed.root.stored_ranges());
     let Folio { fixed, extent, family, .. } = folio;
+    let (codes, stored_ranges) =
+        (Codes::of(&fixed, CodeForm::of::<C>()), fixed.root.stored_ranges());
+    let own = Arc::new(fixed.clone());
     let folio = Arc::new(Folio { entries, pages, fixed, store: Store::default(), extent, family });
     let patcher = Patcher {
         store,
         folio: folio.clone(),
+        fixed: own,
         entries: entry_owner,
         codes,
         stored_ranges,
@@ -112,17 +131,17 @@ pub(super) fn live<F: Family, C: Code>(mut folio: Folio<F, C>) -> LiveEngine<F> 
     LiveEngine::patched(folio, patcher)
 }
 
-impl<F: Family, C: Code> Patcher<F, C> {
+impl<F: Family> Patcher<F> {
     /// Publishes the extent of the store.
     fn state_extent(&self) {
-        let Extent { pages, bytes } = &self.folio.extent;
+        let Extent { pages, bytes } = self.folio.extent();
         pages.store(self.store.page_count(), Relaxed);
         bytes.store(self.store.lines().0.len(), Relaxed);
     }
 
     /// Prepares the blocks of a prefix that is at most as long as a block's.
     fn prepare(&mut self, rib: &Rib<F>, prefix: Prefix<F>) -> Result<Replaced, CannotPatch> {
-        let bits = self.folio.fixed.root.bits;
+        let bits = self.fixed.root.bits;
         let first = prefix.bits().extract(0, bits) as u64;
         let all = 1u64 << (bits - prefix.len());
         let blocks = first..first + all;
@@ -154,19 +173,18 @@ impl<F: Family, C: Code> Patcher<F, C> {
             }
         };
         let greatest = self.starts.iter().map(|start| start.raw).fold(lowest, u32::max);
-        if greatest > C::MAX.min(MAX_NEXT_HOP) { Err(CannotPatch) } else { Ok(lowest) }
+        if greatest > self.codes.form.max.min(MAX_NEXT_HOP) { Err(CannotPatch) } else { Ok(lowest) }
     }
 
     /// Builds some blocks, whose addresses begin with next hop `lowest`.
     fn build(&mut self, blocks: Range<u64>, lowest: u32) -> Result<Replaced, CannotPatch> {
-        let folio = self.folio.clone();
+        let fixed = self.fixed.clone();
         let Self { store, codes, starts, prepared, .. } = self;
-        let fixed = &folio.fixed;
         let root = &fixed.root;
         let bits = root.bits;
         let number = |start: &Start<F::Bits>| start.at.extract(0, bits) as u64;
         let index = |number: u64| root.index((number as u32) << (32 - bits));
-        let mut builder = Builder::<F::Bits, C, _>::new(&fixed.levels, codes, store);
+        let mut builder = Builder::<F::Bits, _>::new(&fixed.levels, codes, store);
         let mut raw = lowest;
         let mut at = blocks.start;
         let mut failed = false;
@@ -242,13 +260,14 @@ impl<F: Family, C: Code> Patcher<F, C> {
         if !entry.is_page() {
             return None;
         }
-        let width = u32::from(self.folio.fixed.levels[level].width);
+        let CodeForm { log2, slot_shift, .. } = self.codes.form;
+        let width = u32::from(self.fixed.levels[level].width);
         let (kind, bytes) = match entry.is_branch() {
             true => (Kind::Branch(level as u8), size_of::<u32>() << width),
-            false => (Kind::Codes, 1 << C::LOG2 << (width + C::SLOT_SHIFT - entry.drop())),
+            false => (Kind::Codes, 1 << log2 << (width + slot_shift - entry.drop())),
         };
-        let bytes = bytes.max(PLACE_UNIT << C::LOG2);
-        let at = self.store.find(kind, entry.place() << C::LOG2, bytes.ilog2() as u8);
+        let bytes = bytes.max(PLACE_UNIT << log2);
+        let at = self.store.find(kind, entry.place() << log2, bytes.ilog2() as u8);
         debug_assert!(at.is_some(), "{entry:?} leads to no page");
         at
     }
@@ -289,9 +308,9 @@ fn answer(index: u32, raw: u32) -> Prepared {
     Prepared { index, entry: Entry::answer(raw), page: None }
 }
 
-impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
+impl<F: Family> Patch<F> for Patcher<F> {
     fn patch(&mut self, rib: &Rib<F>, changed: &[Prefix<F>]) -> Result<Replaced, CannotPatch> {
-        let bits = self.folio.fixed.root.bits;
+        let bits = self.fixed.root.bits;
         if let [prefix] = changed
             && prefix.len() > bits
         {
@@ -300,13 +319,24 @@ impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
             return Ok(replaced);
         }
         // Blocks are built whole, and each once.
-        let block =
-            |prefix: &Prefix<F>| Prefix::from_bits_masked(prefix.bits(), prefix.len().min(bits));
-        let mut blocks: Vec<Prefix<F>> = changed.iter().map(block).collect();
+        let mut blocks: Vec<u64> = changed
+            .iter()
+            .map(|prefix| {
+                let number = prefix.bits().extract(0, bits) as u64;
+                number << u8::BITS | u64::from(prefix.len().min(bits))
+            })
+            .collect();
+        // In the order of the prefixes: a prefix comes before those that it covers.
         blocks.sort_unstable();
-        blocks.dedup_by(|later, earlier| earlier.covers(*later));
         let mut replaced = Replaced::default();
-        for prefix in blocks {
+        let mut last: Option<Prefix<F>> = None;
+        for block in blocks {
+            let first = F::Bits::from_u128(u128::from(block >> u8::BITS) << (F::WIDTH - bits));
+            let prefix = Prefix::from_bits_masked(first, block as u8);
+            if last.is_some_and(|last| last.covers(prefix)) {
+                continue;
+            }
+            last = Some(prefix);
             match self.prepare(rib, prefix) {
                 Ok(more) => {
                     replaced.nodes += more.nodes;
@@ -349,7 +379,7 @@ impl<F: Family, C: Code> Patch<F> for Patcher<F, C> {
         let mut account = self.store.account();
         account.unused.extend(self.retire_list.iter().map(|page| (page.start, page.bytes())));
         let (entries, pages) = (&self.entries[..], &self.store.lines().0[..]);
-        let fixed = &self.folio.fixed;
-        check::check::<F, C>(Slices { entries, pages, fixed }, &account, rib)
+        let (fixed, form) = (&*self.fixed, self.codes.form);
+        check::check(Slices { entries, pages, fixed }, form, &account, rib)
     }
 }

@@ -10,7 +10,7 @@
 use alloc::vec::Vec;
 
 use super::super::compile::{Builder, fill_codes};
-use super::super::layout::{Code, Entry, Level, PLACE_UNIT};
+use super::super::layout::{Entry, Level, PLACE_UNIT};
 use super::super::store::{Kind, Page, Stored};
 use super::{Patcher, slot, slots};
 use crate::engine::kit::{CannotPatch, Replaced};
@@ -54,15 +54,15 @@ struct Bottom {
     new: New,
 }
 
-impl<F: Family, C: Code> Patcher<F, C> {
+impl<F: Family> Patcher<F> {
     /// Applies the change of a prefix longer than the root's blocks.
     pub(super) fn change_path(
         &mut self,
         rib: &Rib<F>,
         prefix: Prefix<F>,
     ) -> Result<Replaced, CannotPatch> {
-        let index = self.folio.fixed.root.index((prefix.bits().half(0) >> 32) as u32);
-        if index >= self.folio.fixed.root.last {
+        let index = self.fixed.root.index((prefix.bits().half(0) >> 32) as u32);
+        if index >= self.fixed.root.last {
             return Err(CannotPatch);
         }
         self.built = Replaced::default();
@@ -82,7 +82,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         self.path.clear();
         let (mut level, mut entry) = (0, root);
         while entry.is_page() && entry.is_branch() {
-            let window = self.folio.fixed.levels[level];
+            let window = self.fixed.levels[level];
             if prefix.len() < window.end() {
                 break;
             }
@@ -104,14 +104,14 @@ impl<F: Family, C: Code> Patcher<F, C> {
         entry: Entry,
         old: Option<u32>,
     ) -> Result<New, CannotPatch> {
-        let Some(window) = self.folio.fixed.levels.get(level).copied() else {
+        let Some(window) = self.fixed.levels.get(level).copied() else {
             // A slot of the last level is one address.
             return Ok(New::answer(self.read(rib, prefix)?));
         };
         if let Some(old) = old
             && !entry.is_branch()
         {
-            let depth = window.end() + C::SLOT_SHIFT as u8 - entry.drop() as u8;
+            let depth = window.end() + self.codes.form.slot_shift as u8 - entry.drop() as u8;
             if prefix.len() <= depth {
                 let lowest = self.read(rib, prefix)?;
                 if let Some(new) = self.change_codes(window, depth, old, prefix, lowest)? {
@@ -129,13 +129,13 @@ impl<F: Family, C: Code> Patcher<F, C> {
         prefix: Prefix<F>,
         level: usize,
     ) -> Result<New, CannotPatch> {
-        let start = self.folio.fixed.levels[level].start;
+        let start = self.fixed.levels[level].start;
         let lowest = self.read(rib, Prefix::from_bits_masked(prefix.bits(), start))?;
-        let folio = self.folio.clone();
+        let fixed = self.fixed.clone();
         let Self { store, codes, starts, .. } = self;
-        let mut builder = Builder::<F::Bits, C, _>::new(&folio.fixed.levels, codes, store);
+        let mut builder = Builder::<F::Bits, _>::new(&fixed.levels, codes, store);
         let built = builder.page(level, lowest, starts);
-        let too_deep = folio.fixed.closed && builder.levels_used > folio.fixed.usual_levels;
+        let too_deep = fixed.closed && builder.levels_used > fixed.usual_levels;
         self.built.nodes += builder.branches;
         self.built.leaves += builder.leaves;
         let mut pages = builder.children;
@@ -158,7 +158,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         prefix: Prefix<F>,
         lowest: u32,
     ) -> Result<Option<New>, CannotPatch> {
-        let unit = 1usize << C::LOG2;
+        let unit = 1usize << self.codes.form.log2;
         let width = depth - window.start;
         let mut page = core::mem::take(&mut self.scratch);
         page.clear();
@@ -182,22 +182,22 @@ impl<F: Family, C: Code> Patcher<F, C> {
         prefix: Prefix<F>,
         lowest: u32,
     ) -> bool {
-        let unit = 1usize << C::LOG2;
+        let unit = 1usize << self.codes.form.log2;
         let number = |at: F::Bits| at.extract(window.start, depth - window.start);
         let mut raw = lowest;
         let mut from = number(prefix.first());
         let end = number(prefix.last()) + 1;
         let ends = self.starts.iter().map(|start| (number(start.at), start));
         for (to, start) in ends {
-            let Some(code) = self.codes.code::<C>(raw) else { return false };
+            let Some(code) = self.codes.code(raw) else { return false };
             if start.depth() > depth {
                 return false;
             }
-            fill_codes::<C>(&mut page[from * unit..to * unit], code);
+            fill_codes(&mut page[from * unit..to * unit], unit, code);
             (raw, from) = (start.raw, to);
         }
-        let Some(code) = self.codes.code::<C>(raw) else { return false };
-        fill_codes::<C>(&mut page[from * unit..end * unit], code);
+        let Some(code) = self.codes.code(raw) else { return false };
+        fill_codes(&mut page[from * unit..end * unit], unit, code);
         true
     }
 
@@ -207,24 +207,24 @@ impl<F: Family, C: Code> Patcher<F, C> {
         window: Level,
         page: &mut Vec<u8>,
     ) -> Result<Option<New>, CannotPatch> {
-        let unit = 1usize << C::LOG2;
+        let unit = 1usize << self.codes.form.log2;
         while page.len() > unit && halves(page, unit) {}
         if page.len() == unit {
-            return Ok(Some(New::answer(self.folio.fixed.next_hop(page))));
+            return Ok(Some(New::answer(self.fixed.next_hop(page))));
         }
-        let width = (page.len() >> C::LOG2).ilog2();
-        let drop = u32::from(window.width) - width + C::SLOT_SHIFT;
+        let width = (page.len() >> self.codes.form.log2).ilog2();
+        let drop = u32::from(window.width) - width + self.codes.form.slot_shift;
         let stored = self.insert(Kind::Codes, page).ok_or(CannotPatch)?;
-        let entry = Entry::page_of_codes(stored.start >> C::LOG2, drop as u8);
+        let entry = Entry::page_of_codes(stored.start >> self.codes.form.log2, drop as u8);
         self.built.leaves += u64::from(!stored.known);
         Ok(Some(New { entry, page: Some(stored.at) }))
     }
 
     fn insert(&mut self, kind: Kind, page: &mut Vec<u8>) -> Option<Stored> {
-        if page.len() < PLACE_UNIT << C::LOG2 {
-            page.resize(PLACE_UNIT << C::LOG2, 0);
+        if page.len() < PLACE_UNIT << self.codes.form.log2 {
+            page.resize(PLACE_UNIT << self.codes.form.log2, 0);
         }
-        self.store.insert(kind, page, 1 << C::LOG2).ok()
+        self.store.insert(kind, page, 1 << self.codes.form.log2).ok()
     }
 
     /// Copies the branch pages of the path, lowest first.
@@ -281,7 +281,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         } else {
             self.built.nodes += 1;
         }
-        let entry = Entry::branch_page(stored.start >> C::LOG2);
+        let entry = Entry::branch_page(stored.start >> self.codes.form.log2);
         Ok(New { entry, page: Some(stored.at) })
     }
 
@@ -294,7 +294,7 @@ impl<F: Family, C: Code> Patcher<F, C> {
         page: &[u8],
     ) -> Result<New, CannotPatch> {
         let first = slot(page, 0);
-        if slots(page).take(1 << self.folio.fixed.levels[level].width).all(|slot| slot == first) {
+        if slots(page).take(1 << self.fixed.levels[level].width).all(|slot| slot == first) {
             return Ok(New { entry: first, page: None });
         }
         self.rebuild(rib, prefix, level)
