@@ -42,7 +42,7 @@ pub(crate) const DESCRIPTOR: Descriptor =
 
 impl<F: Family, E: Entry, M: Memory> Lookup<F> for Dir24_8<F, E, M> {
     #[inline(always)]
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         self.view().lookup(addr)
     }
 

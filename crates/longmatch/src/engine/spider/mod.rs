@@ -107,7 +107,7 @@ pub struct Config {
 
 impl<F: Family, E: Entry> Lookup<F> for Spider<F, E> {
     #[inline(always)]
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         lookup::lookup(self, addr)
     }
 
