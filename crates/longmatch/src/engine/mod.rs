@@ -5,6 +5,7 @@
 //! in the one test suite. A new engine is a directory beside the others and a line in `registry.rs`.
 
 pub mod auto;
+mod configs;
 pub mod dir24_8;
 pub mod dxr;
 pub mod folio;

@@ -1,9 +1,18 @@
 //! The table: prefixes of both families and values of any type.
 
+mod addresses;
 mod frozen;
 mod live;
+mod lookups;
+mod route_ids;
+mod spec;
 
+pub use addresses::Addresses;
 pub use frozen::FrozenTable;
+pub use spec::{Answers, TableSpec};
+
+use lookups::{RibLookups, lookup_methods};
+
 pub use live::{OnlineTableReader, Refused, TableGuard, TableReader, TableView, TableWriter};
 
 use alloc::boxed::Box;
@@ -12,7 +21,7 @@ use core::fmt;
 use core::hash::Hash;
 use core::net::IpAddr;
 
-use crate::engine::{CompileError, EngineSpec};
+use crate::engine::CompileError;
 use crate::net::{
     Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Prefix, PrefixError, Route,
 };
@@ -130,12 +139,28 @@ impl<T> Table<T> {
         self.values.get(id)
     }
 
-    /// The longest prefix that covers the address, and its value.
-    pub fn get_lpm(&self, addr: IpAddr) -> Option<(IpPrefix, &T)> {
-        match self.canonical(IpPrefix::host(addr)) {
-            IpPrefix::V4(p) => self.entry(self.ipv4.get_lpm(p.addr())?),
-            IpPrefix::V6(p) => self.entry(self.ipv6.get_lpm(p.addr())?),
-        }
+    lookup_methods! {
+        example: "",
+        longest: "See [`Rib::get_lpm`] for the cost."
+    }
+
+    /// The value of an id that the routes hold.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// let mut table = Table::new();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let id = table.ipv4().lookup("10.1.2.3".parse()?).unwrap();
+    /// assert_eq!(table.value(id), Some(&"office"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn value(&self, id: NextHopId) -> Option<&T> {
+        self.values.get(id)
+    }
+
+    fn lookups(&self) -> RibLookups<'_, NextHops<T>> {
+        let Self { ipv4, ipv6, values, keep_mapped } = self;
+        RibLookups { ipv4, ipv6, values, keep_mapped: *keep_mapped }
     }
 
     /// Every prefix that covers `prefix`, itself included, with its value.
@@ -190,11 +215,23 @@ impl<T> Table<T> {
 
     /// Compiles both families for updates while readers look up; see [`crate::live`].
     ///
+    /// Takes an engine for both families, or a [`TableSpec`], as [`Table::freeze`].
+    ///
     /// # Errors
-    /// When the engine cannot hold the table or has no such option.
-    pub fn live(self, engine: impl Into<EngineSpec>) -> Result<TableWriter<T>, CompileError> {
+    /// Those of [`Table::freeze`].
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table};
+    /// let mut writer = Table::new().live(EngineKind::Folio)?;
+    /// let mut reader = writer.reader();
+    /// writer.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// writer.commit()?;
+    /// assert_eq!(reader.pin().lookup([10, 1, 2, 3]), Some(&"office"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn live(self, spec: impl Into<TableSpec>) -> Result<TableWriter<T>, CompileError> {
         let Self { ipv4, ipv6, values, keep_mapped } = self;
-        TableWriter::new(ipv4, ipv6, values, keep_mapped, engine.into())
+        TableWriter::new(ipv4, ipv6, values, keep_mapped, spec.into())
     }
 
     pub(crate) fn into_parts(self) -> (Rib<Ipv4>, Rib<Ipv6>, NextHops<T>) {
@@ -345,6 +382,15 @@ pub enum InsertError {
     Routes(RibFull),
     /// The table holds as many distinct values as its limit allows.
     NextHops(NextHopsFull),
+    /// The engine of a live table does not exist for the prefix's family.
+    ///
+    /// [`TableSpec`] names one for each family.
+    Family {
+        /// The engine.
+        engine: &'static str,
+        /// The family.
+        family: &'static str,
+    },
 }
 
 impl fmt::Display for InsertError {
@@ -353,6 +399,11 @@ impl fmt::Display for InsertError {
             Self::Prefix(error) => error.fmt(f),
             Self::Routes(error) => error.fmt(f),
             Self::NextHops(error) => error.fmt(f),
+            Self::Family { engine, family } => write!(
+                f,
+                "{engine}: this engine does not exist for {family}; name another for this family \
+                 with TableSpec"
+            ),
         }
     }
 }
@@ -379,7 +430,7 @@ impl From<NextHopsFull> for InsertError {
 
 #[cfg(test)]
 mod tests {
-    use core::net::{Ipv4Addr, Ipv6Addr};
+    use core::net::IpAddr;
 
     use super::*;
     use alloc::string::{String, ToString};
@@ -435,7 +486,7 @@ mod tests {
         kept.insert(p("::/0"), 6).unwrap();
         assert_eq!(kept.get_lpm(ip("::ffff:10.0.0.1")), Some((p("::/0"), &6)));
         let frozen = kept.freeze(crate::EngineKind::Poptrie).unwrap();
-        assert_eq!(frozen.get(ip("::ffff:10.0.0.1")), Some(&6));
+        assert_eq!(frozen.lookup(ip("::ffff:10.0.0.1")), Some(&6));
     }
 
     #[test]
@@ -500,37 +551,5 @@ mod tests {
         table.insert_distinct(p("10.0.0.0/8"), 0.5).unwrap();
         table.insert_distinct(p("11.0.0.0/8"), f64::NAN).unwrap();
         assert_eq!(table.get_lpm(ip("10.1.1.1")).unwrap().1, &0.5);
-    }
-
-    #[test]
-    fn frozen_tables_give_the_same_answers() {
-        let table = sample();
-        let addrs = ["10.9.1.1", "10.1.1.1", "192.0.2.1", "::1", "2001:db8::7", "::ffff:10.9.1.1"];
-        // A frozen table needs an engine for both families.
-        let kinds =
-            crate::EngineKind::ALL.into_iter().filter(|kind| <Ipv6 as crate::Engines>::has(*kind));
-        for kind in kinds.chain([crate::EngineKind::Auto]) {
-            let frozen = table.clone().freeze(kind).unwrap();
-            for addr in addrs.map(ip) {
-                assert_eq!(frozen.get(addr), table.get_lpm(addr).map(|(_, value)| value));
-            }
-            let v4: Vec<Ipv4Addr> = (0..600u32).map(|i| Ipv4Addr::from_bits(i << 22)).collect();
-            let mut out = alloc::vec![None; 700];
-            frozen.lookup_ipv4(&v4, &mut out);
-            for (addr, id) in v4.iter().zip(&out) {
-                assert_eq!(id.and_then(|id| frozen.value(id)), frozen.get((*addr).into()));
-            }
-            let mut same = alloc::vec![None; 700];
-            let octets: Vec<[u8; 4]> = v4.iter().map(Ipv4Addr::octets).collect();
-            frozen.lookup_keys_ipv4(&octets[..], &mut same);
-            assert_eq!(same, out);
-            let mut out = [None; 1];
-            frozen.lookup_ipv6(&[Ipv6Addr::LOCALHOST], &mut out);
-            assert_eq!(out[0].and_then(|id| frozen.value(id)), Some(&"self"));
-            let mut same = [None; 1];
-            frozen.lookup_keys_ipv6(&[Ipv6Addr::LOCALHOST.octets()], &mut same);
-            assert_eq!(same, out);
-            assert_eq!(frozen.thaw().len(), 6);
-        }
     }
 }

@@ -75,7 +75,7 @@ impl Kernel {
     ];
 
     /// Returns the option that chooses it.
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Lanes1 => "lanes=1",
             Self::Lanes2 => "lanes=2",
