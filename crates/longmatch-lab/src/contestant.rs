@@ -261,7 +261,7 @@ impl<F: LabFamily, E: Engine<F>> Work for OneByOne<'_, F, E> {
         let mut sum = 0;
         for segment in segments(self.keys, self.start, self.lookups) {
             for key in segment {
-                sum ^= NextHopId::to_raw(self.engine.lookup(*key));
+                sum ^= NextHopId::to_raw(self.engine.lookup_bits(*key));
             }
         }
         sum
@@ -284,7 +284,7 @@ impl<F: LabFamily, E: Engine<F>> Work for Generated<'_, F, E> {
         let mut random = Xorshift::new(seed);
         let mut sum = 0;
         for _ in 0..lookups {
-            sum ^= NextHopId::to_raw(engine.lookup(F::random_address(&mut random)));
+            sum ^= NextHopId::to_raw(engine.lookup_bits(F::random_address(&mut random)));
         }
         sum
     }
@@ -304,7 +304,7 @@ impl<F: LabFamily, E: Engine<F>> Work for Ticks<'_, F, E> {
     fn run(self) {
         let mut random = Xorshift::new(self.seed);
         for out in self.out {
-            let took = ticks(F::random_address(&mut random), |key| self.engine.lookup(key));
+            let took = ticks(F::random_address(&mut random), |key| self.engine.lookup_bits(key));
             *out = took.min(u16::MAX.into()) as u16;
         }
     }
@@ -329,7 +329,7 @@ impl<F: LabFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
         for segment in segments(self.keys, self.start, self.lookups) {
             for key in segment {
                 let key = *key ^ F::Bits::from_u128((answer & self.zero).into());
-                answer = NextHopId::to_raw(self.engine.lookup(key));
+                answer = NextHopId::to_raw(self.engine.lookup_bits(key));
                 sum ^= answer;
             }
         }

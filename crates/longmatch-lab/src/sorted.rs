@@ -78,7 +78,7 @@ impl<F: Family> RibEngine<F> {
 }
 
 impl<F: Family> Lookup<F> for RibEngine<F> {
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         self.rib.lookup(F::addr(addr))
     }
 

@@ -64,8 +64,8 @@ impl<F: Family, E: Engine<F>> Wrong<F, E> {
 }
 
 impl<F: Family, E: Engine<F>> Lookup<F> for Wrong<F, E> {
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
-        let answer = self.engine.lookup(addr);
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
+        let answer = self.engine.lookup_bits(addr);
         if self.batch_only { answer } else { self.spoil(addr, answer) }
     }
 

@@ -7,7 +7,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::engine::{Checked, Compiled, EngineSpec, Engines};
-use crate::engine::{CompileError, Corrupt, Keys};
+use crate::engine::{CompileError, Corrupt, Engine, Keys, LiveEngine, Lookup, Structure};
 use crate::mem::MemoryUsage;
 use crate::net::{Family, NextHopId};
 use crate::rib::Rib;
@@ -55,6 +55,112 @@ impl<F: Engines> Fib<F> {
     }
 }
 
+/// Whether a table may take a wider variant of its engine than the one named.
+///
+/// See [`EngineSpec::wider`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Widen {
+    No,
+    /// When ids or objects exceed the limits of a narrower variant.
+    IfNeeded,
+}
+
+impl<F: Engines> Fib<F> {
+    /// Compiles one family of a table of both.
+    ///
+    /// An engine that does not exist for the family is replaced by [`Empty`] if there is no route.
+    pub(crate) fn of_family(
+        rib: &Rib<F>,
+        spec: &EngineSpec,
+        widen: Widen,
+    ) -> Result<Self, CompileError> {
+        let build = |spec: &EngineSpec| F::build_shared(spec, rib);
+        let engine = match first_to_hold(spec, widen, build) {
+            Err(CompileError::Family { .. }) if rib.is_empty() => Arc::new(Empty),
+            built => built?.0,
+        };
+        Ok(Self { engine, family: PhantomData })
+    }
+}
+
+impl<F: Engines> LiveFib<F> {
+    /// Does the same for updates; a wider variant replaces `spec`.
+    pub(crate) fn live_of_family(
+        rib: &Rib<F>,
+        spec: &mut EngineSpec,
+        widen: Widen,
+    ) -> Result<LiveEngine<F>, CompileError> {
+        match first_to_hold(spec, widen, |spec| F::build_live(spec, rib)) {
+            Err(CompileError::Family { .. }) if rib.is_empty() => Ok(LiveEngine::recompiled(Empty)),
+            built => {
+                let (engine, wide) = built?;
+                *spec = wide;
+                Ok(engine)
+            }
+        }
+    }
+}
+
+/// Builds an engine, or the narrowest of its wider variants that holds the table.
+fn first_to_hold<B>(
+    spec: &EngineSpec,
+    widen: Widen,
+    build: impl Fn(&EngineSpec) -> Result<B, CompileError>,
+) -> Result<(B, EngineSpec), CompileError> {
+    let narrow = |error: &CompileError| {
+        matches!(error, CompileError::NextHopTooLarge { .. } | CompileError::TooMany { .. })
+    };
+    let error = match build(spec) {
+        Ok(built) => return Ok((built, spec.clone())),
+        Err(error) => error,
+    };
+    if widen == Widen::No || !narrow(&error) {
+        return Err(error);
+    }
+    let mut wider = spec.wider().into_iter();
+    wider.find_map(|wider| Some((build(&wider).ok()?, wider))).ok_or(error)
+}
+
+/// The structure of a family without routes, where the engine does not exist for the family.
+struct Empty;
+
+impl<F: Family> Lookup<F> for Empty {
+    fn lookup_bits(&self, _addr: F::Bits) -> Option<NextHopId> {
+        None
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        MemoryUsage::default()
+    }
+}
+
+impl<F: Family> Structure<F> for Empty {
+    const NAME: &'static str = "empty";
+}
+
+impl<F: Family> Engine<F> for Empty {
+    type Config = ();
+
+    fn compile(rib: &Rib<F>, _config: &()) -> Result<Self, CompileError> {
+        let lacks = CompileError::Family { engine: <Self as Structure<F>>::NAME, family: F::NAME };
+        rib.is_empty().then_some(Self).ok_or(lacks)
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        Self::compile(rib, &()).map(drop).map_err(|_| Corrupt {
+            engine: <Self as Structure<F>>::NAME,
+            what: String::from("there are routes"),
+        })
+    }
+}
+
+impl<F: Family> Clone for Fib<F> {
+    /// Both share the compiled table.
+    fn clone(&self) -> Self {
+        Self { engine: self.engine.clone(), family: PhantomData }
+    }
+}
+
 impl<F: Family> LiveFib<F> {
     /// The readers' handle on an engine that a writer updates.
     pub(crate) fn shared(engine: Arc<dyn Compiled<F>>) -> Self {
@@ -71,7 +177,23 @@ impl<F: Family> LiveFib<F> {
 impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
     /// The next hop of the longest prefix that covers the address.
     pub fn lookup(&self, addr: F::Addr) -> Option<NextHopId> {
-        self.engine.lookup_one(F::bits(addr))
+        self.lookup_bits(F::bits(addr))
+    }
+
+    /// The next hop of the longest prefix that covers an address given as an integer.
+    ///
+    /// The integer is in host order.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Fib, Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("192.0.2.0/24".parse()?, NextHopId::new(5).unwrap())?;
+    /// let fib = Fib::compile(&rib, EngineKind::Folio)?;
+    /// assert_eq!(fib.lookup_bits(0xc000_0209), NextHopId::new(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
+        self.engine.lookup_one(addr)
     }
 
     /// Looks up addresses given as integers in host order: `out[i]` answers `addrs[i]`.

@@ -10,7 +10,7 @@
 //! assert_eq!(table.lookup([10, 9, 1, 1]), Some(&"lab"));
 //!
 //! let fast = table.freeze(EngineKind::Auto)?; // compiled for lookups by the million
-//! assert_eq!(fast.get("10.1.2.3".parse()?), Some(&"office"));
+//! assert_eq!(fast.lookup([10, 1, 2, 3]), Some(&"office"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -23,8 +23,13 @@
 //! | the engine that suits the table best, or with little memory | [`EngineKind::Auto`], [`engine::auto`] |
 //! | one engine, no indirection | [`engine::folio::Folio`] and its neighbours, through [`Engine`] and [`Lookup`] |
 //! | many addresses at once | `lookup_batch` of any of these |
+//! | the matched prefix from a compiled table, also in batches | [`Answers::Routes`] |
 //! | many addresses in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
+//!
+//! The same name means the same in every type: `get` an exact match, `get_lpm` the longest match with
+//! its prefix, `lookup` its value alone, `cover` all matches, `children` a subtree. A `_batch` looks up
+//! many addresses, and `lookup_bits` one that is an integer.
 //!
 //! Routes live in a [`Rib`], which is the truth; engines are compiled from it and can be verified
 //! against it ([`Engine::check`]). A table that exceeds an engine's limits is a [`CompileError`],
@@ -83,6 +88,6 @@ pub use net::{
 pub use rib::{Block, Coalesced, Cover, Iter, Range, Ranges, Rib, RibFull, Slots};
 pub use simd::Unsupported;
 pub use table::{
-    FrozenTable, InsertError, OnlineTableReader, Refused, Table, TableGuard, TableReader,
-    TableView, TableWriter,
+    Addresses, Answers, FrozenTable, InsertError, OnlineTableReader, Refused, Table, TableGuard,
+    TableReader, TableSpec, TableView, TableWriter,
 };

@@ -43,6 +43,7 @@ const POPTRIE: &str = "crates/longmatch/src/engine/poptrie/update.rs";
 const FOLIO: &str = "crates/longmatch/src/engine/folio/update/mod.rs";
 const FOLIO_PATH: &str = "crates/longmatch/src/engine/folio/update/path.rs";
 const VALUES: &str = "crates/longmatch/src/table/live/mod.rs";
+const VALUE_IDS: &str = "crates/longmatch/src/table/live/ids.rs";
 const PLACES: &str = "crates/longmatch/src/table/live/places.rs";
 const VALUE_MUT: &str = "crates/longmatch/src/table/value_mut.rs";
 const NEXT_HOPS: &str = "crates/longmatch/src/net/next_hops.rs";
@@ -330,21 +331,21 @@ pub const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "an id is reused while readers may hold it",
-        file: VALUES,
+        file: VALUE_IDS,
         find: "self.unused.pop(oldest)",
         replace: "self.unused.pop(oldest + u64::MAX / 2)",
         tests: Own(LIVE_VALUES),
     },
     Mutant {
         name: "an id is freed at the first release, not the last",
-        file: VALUES,
-        find: "if *times == 0 && self.values.free(id).is_some() {",
-        replace: "if self.values.free(id).is_some() {",
+        file: VALUE_IDS,
+        find: "if *times == 0 && self.ids.free(id).is_some() {",
+        replace: "if self.ids.free(id).is_some() {",
         tests: Own(LIVE_VALUES),
     },
     Mutant {
         name: "a value is dropped as soon as its place is empty",
-        file: VALUES,
+        file: VALUE_IDS,
         find: "while self.dropped.pop(oldest).is_some() {}",
         replace: "while self.dropped.pop(oldest + u64::MAX / 2).is_some() {}",
         tests: Own(LIVE_VALUES),

@@ -29,7 +29,7 @@ pub(super) fn estimate<F: Family>(rib: &Rib<F>) -> u64 {
 
 impl<F: Family> Lookup<F> for Linear<F> {
     #[inline]
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         let covering = self.routes.iter().filter(|route| route.prefix.contains_bits(addr));
         covering.max_by_key(|route| route.prefix.len()).map(|route| route.next_hop)
     }

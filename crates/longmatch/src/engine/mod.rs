@@ -5,6 +5,7 @@
 //! in the one test suite. A new engine is a directory beside the others and a line in `registry.rs`.
 
 pub mod auto;
+mod configs;
 #[cfg(feature = "dir24-8")]
 pub mod dir24_8;
 #[cfg(feature = "dxr")]
@@ -31,7 +32,7 @@ pub use kit::{
     Batch, Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys,
     LiveEngine, Lookup, OptionError, Replaced, Structure,
 };
-pub(crate) use kit::{Patch, WriteSide, answers_for};
+pub(crate) use kit::{Patch, WriteSide};
 
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
 

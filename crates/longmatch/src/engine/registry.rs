@@ -176,6 +176,24 @@ impl EngineSpec {
         Self { memory: Some(bytes), ..self }
     }
 
+    /// The same engine with one more option, in the form of the command line.
+    ///
+    /// Of options that exclude each other the last counts.
+    ///
+    /// ```
+    /// use longmatch::engine::poptrie;
+    /// use longmatch::{EngineSpec, Fib, Ipv4, Rib};
+    /// let spec = EngineSpec::from(poptrie::Config { s: 16, ..Default::default() });
+    /// let fib = Fib::compile(&Rib::<Ipv4>::new(), spec.option("leaf=32"))?;
+    /// assert_eq!(fib.variant(), "s=16:leaf=32");
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    #[must_use]
+    pub fn option(mut self, option: impl Into<String>) -> Self {
+        self.options.push(option.into());
+        self
+    }
+
     /// Variants for tables beyond the limits of this one, narrowest first. Empty where the engine
     /// widens by itself or has no wider form. The options of the spec keep their values. Some
     /// variants exist for one family only.

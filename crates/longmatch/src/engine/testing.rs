@@ -94,7 +94,7 @@ fn edges<F: Family>(variants: Variants<F>, rib: &Rib<F>, last: [F::Bits; 2], rig
     let right = right.map(NextHopId::new);
     variants(rib, &mut |engine| {
         engine.check(rib).unwrap();
-        assert_eq!(last.map(|addr| engine.lookup(addr)), right);
+        assert_eq!(last.map(|addr| engine.lookup_bits(addr)), right);
         for simd in Simd::available() {
             let mut out = [None; 130];
             engine.lookup_batch_with(simd, &[last[1]; 130], &mut out);

@@ -11,7 +11,7 @@ use super::shared::{Retired, Shared};
 use crate::engine::{CompileError, Corrupt};
 use crate::engine::{EngineSpec, Engines};
 use crate::engine::{LiveEngine, Patch, Replaced, WriteSide};
-use crate::fib::LiveFib;
+use crate::fib::{LiveFib, Widen};
 use crate::live::UpdateError;
 use crate::mem::MemoryUsage;
 use crate::mem::RetireList;
@@ -37,6 +37,8 @@ const UNUSED_PART: usize = 16;
 pub struct Writer<F: Engines> {
     rib: Rib<F>,
     spec: EngineSpec,
+    /// Set for one family of a table of both.
+    family: Option<Widen>,
     shared: Arc<Shared<LiveFib<F>>>,
     write: WriteSide<F>,
     /// The prefixes changed since the last commit, with their previous next hops.
@@ -67,20 +69,33 @@ impl<F: Engines> Writer<F> {
     /// # Errors
     /// Those of [`Fib::compile`](crate::Fib::compile).
     pub fn new(rib: Rib<F>, engine: impl Into<EngineSpec>) -> Result<Self, CompileError> {
-        Self::in_domain(rib, engine.into(), Arc::new(Domain::new()))
+        Self::in_domain(rib, engine.into(), None, Arc::new(Domain::new()))
     }
 
-    /// Compiles a table that shares its domain with other tables of its readers.
-    pub(crate) fn in_domain(
+    /// Compiles one family of a table of both, whose domain it shares.
+    ///
+    /// Without routes the engine need not exist for the family.
+    pub(crate) fn of_family(
         rib: Rib<F>,
         spec: EngineSpec,
+        widen: Widen,
         domain: Arc<Domain>,
     ) -> Result<Self, CompileError> {
-        let LiveEngine { engine, write } = F::build_live(&spec, &rib)?;
+        Self::in_domain(rib, spec, Some(widen), domain)
+    }
+
+    fn in_domain(
+        rib: Rib<F>,
+        mut spec: EngineSpec,
+        family: Option<Widen>,
+        domain: Arc<Domain>,
+    ) -> Result<Self, CompileError> {
+        let LiveEngine { engine, write } = compile(&rib, &mut spec, family)?;
         let bytes = engine.memory_usage().bytes();
         Ok(Self {
             rib,
             spec,
+            family,
             shared: Shared::new(Box::new(LiveFib::shared(engine)), domain),
             write,
             changed: Vec::new(),
@@ -97,6 +112,11 @@ impl<F: Engines> Writer<F> {
     /// Retired memory grows while a reader stalls.
     pub fn set_retired_limit(&mut self, bytes: usize) {
         self.retired_limit = bytes;
+    }
+
+    /// The engine's name if it does not exist for the family, whose routes are then empty.
+    pub(crate) fn lacking_engine(&self) -> Option<&'static str> {
+        (!F::has(self.spec.kind)).then_some(self.spec.kind.name())
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared<LiveFib<F>>> {
@@ -206,7 +226,7 @@ impl<F: Engines> Writer<F> {
     }
 
     fn recompile(&mut self) -> Result<Commit, UpdateError> {
-        let live = F::build_live(&self.spec, &self.rib)?;
+        let live = compile(&self.rib, &mut self.spec, self.family)?;
         self.publish(live);
         Ok(Commit { replaced: Replaced::default(), recompiled: true })
     }
@@ -242,7 +262,7 @@ impl<F: Engines> Writer<F> {
     pub(crate) fn build(&mut self, rib: &Rib<F>) -> Result<LiveEngine<F>, UpdateError> {
         self.roll_back();
         self.check_retired_limit()?;
-        Ok(F::build_live(&self.spec, rib)?)
+        Ok(compile(rib, &mut self.spec, self.family)?)
     }
 
     /// Makes a table from [`Writer::build`] current.
@@ -283,6 +303,18 @@ impl<F: Engines> Writer<F> {
     /// The first broken invariant.
     pub fn check(&self) -> Result<(), Corrupt> {
         self.write.check(&self.rib)
+    }
+}
+
+/// Compiles the table of a [`Writer`].
+fn compile<F: Engines>(
+    rib: &Rib<F>,
+    spec: &mut EngineSpec,
+    family: Option<Widen>,
+) -> Result<LiveEngine<F>, CompileError> {
+    match family {
+        Some(widen) => LiveFib::live_of_family(rib, spec, widen),
+        None => F::build_live(spec, rib),
     }
 }
 

@@ -22,6 +22,15 @@ pub enum InsertError {
     Routes(RibFull),
     /// The table holds as many distinct values as its limit allows.
     NextHops(NextHopsFull),
+    /// The engine of a live table does not exist for the prefix's family.
+    ///
+    /// [`TableSpec`](crate::TableSpec) names one for each family.
+    Family {
+        /// The engine.
+        engine: &'static str,
+        /// The family.
+        family: &'static str,
+    },
 }
 
 impl fmt::Display for InsertError {
@@ -30,6 +39,11 @@ impl fmt::Display for InsertError {
             Self::Prefix(error) => error.fmt(f),
             Self::Routes(error) => error.fmt(f),
             Self::NextHops(error) => error.fmt(f),
+            Self::Family { engine, family } => write!(
+                f,
+                "{engine}: this engine does not exist for {family}; name another for this family \
+                 with TableSpec"
+            ),
         }
     }
 }

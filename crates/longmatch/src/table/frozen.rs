@@ -1,157 +1,297 @@
 //! The table compiled for lookups.
 
-use core::net::IpAddr;
+use alloc::format;
+use alloc::sync::Arc;
 
-use super::Table;
-use crate::engine::{CompileError, Compiled, EngineSpec};
-use crate::fib::Fib;
-use crate::net::{Family, IpPrefix, Ipv4, Ipv6, NextHopId};
-
-/// The batch lookups of a type with compiled tables in the fields `ipv4` and `ipv6`.
-macro_rules! batch_lookups {
-    ($table:literal) => {
-        #[doc = concat!("Looks up the value ids of IPv4 addresses; see [`", $table, "::value`].")]
-        ///
-        /// # Panics
-        /// When `out` is shorter than `addrs`.
-        pub fn lookup_ipv4(
-            &self,
-            addrs: &[core::net::Ipv4Addr],
-            out: &mut [Option<$crate::NextHopId>],
-        ) {
-            $crate::table::frozen::in_blocks(&self.ipv4, addrs, out);
-        }
-
-        #[doc = concat!("Looks up the value ids of IPv6 addresses; see [`", $table, "::value`].")]
-        ///
-        /// IPv6 routes answer all of them, IPv4-mapped addresses included.
-        ///
-        /// # Panics
-        /// When `out` is shorter than `addrs`.
-        pub fn lookup_ipv6(
-            &self,
-            addrs: &[core::net::Ipv6Addr],
-            out: &mut [Option<$crate::NextHopId>],
-        ) {
-            $crate::table::frozen::in_blocks(&self.ipv6, addrs, out);
-        }
-
-        #[doc = concat!("As [`", $table, "::lookup_ipv4`], for addresses in any layout of")]
-        /// [`Keys`](crate::Keys).
-        ///
-        /// # Panics
-        /// When `out` is shorter than `keys`.
-        pub fn lookup_keys_ipv4<'k>(
-            &self,
-            keys: impl Into<$crate::Keys<'k, $crate::Ipv4>>,
-            out: &mut [Option<$crate::NextHopId>],
-        ) {
-            self.ipv4.lookup_keys(keys, out);
-        }
-
-        #[doc = concat!("As [`", $table, "::lookup_ipv6`], for addresses in any layout of")]
-        /// [`Keys`](crate::Keys).
-        ///
-        /// # Panics
-        /// When `out` is shorter than `keys`.
-        pub fn lookup_keys_ipv6<'k>(
-            &self,
-            keys: impl Into<$crate::Keys<'k, $crate::Ipv6>>,
-            out: &mut [Option<$crate::NextHopId>],
-        ) {
-            self.ipv6.lookup_keys(keys, out);
-        }
-    };
-}
-pub(super) use batch_lookups;
+use super::lookups::{
+    FamilyLookups, Longest, Lookups, RibLookups, ValueLookups, lookup_methods, resolve_each,
+    route_methods,
+};
+use super::route_ids::RouteIds;
+use super::{Answers, Table, TableSpec};
+use crate::engine::{CompileError, Corrupt, Keys};
+use crate::fib::{Fib, Widen};
+use crate::net::{Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, Prefix};
+use crate::rib::Rib;
 
 impl<T> Table<T> {
-    /// Compiles both families for lookups with an engine.
+    /// Compiles both families for lookups.
     ///
-    /// The frozen table keeps this table, for data that the compiled form does not hold, such as
-    /// the matched prefix.
+    /// Takes an engine for both families, or a [`TableSpec`], which names one for each and chooses
+    /// what an answer stands for. [`EngineKind::Auto`](crate::EngineKind::Auto) is the default
+    /// choice. It chooses per family, and a memory limit applies per family too.
     ///
-    /// [`EngineKind::Auto`](crate::EngineKind::Auto) is the default choice. It chooses per family,
-    /// and a memory limit applies per family too.
+    /// The frozen table keeps this table, for what the compiled form does not hold.
     ///
     /// # Errors
-    /// When the engine cannot hold the table or has no such option.
-    pub fn freeze(self, engine: impl Into<EngineSpec>) -> Result<FrozenTable<T>, CompileError> {
-        let spec = engine.into();
-        let ipv4 = Fib::compile(&self.ipv4, spec.clone())?;
-        let ipv6 = Fib::compile(&self.ipv6, spec)?;
-        Ok(FrozenTable { table: self, ipv4, ipv6 })
+    /// When an engine cannot hold its routes, has no such option, or does not exist for a family
+    /// that has routes.
+    ///
+    /// ```
+    /// use longmatch::{Answers, EngineKind, IpPrefix, Table, TableSpec};
+    /// let mut table = Table::new();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let fast = table.clone().freeze(EngineKind::Auto)?;
+    /// assert_eq!(fast.lookup([10, 1, 2, 3]), Some(&"office"));
+    ///
+    /// let named = table.freeze(TableSpec::default().answers(Answers::Routes))?;
+    /// let id = named.lookup_id([10, 1, 2, 3]).unwrap();
+    /// assert_eq!(named.route(id), Some(("10.0.0.0/8".parse()?, &"office")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn freeze(self, spec: impl Into<TableSpec>) -> Result<FrozenTable<T>, CompileError> {
+        let spec = spec.into();
+        let compile = |ipv4: &Rib<Ipv4>, ipv6: &Rib<Ipv6>, widen| -> Result<_, CompileError> {
+            let ipv4 = Fib::of_family(ipv4, &spec.ipv4, widen)?;
+            Ok((ipv4, Fib::of_family(ipv6, &spec.ipv6, widen)?))
+        };
+        let (routes, (ipv4, ipv6)) = match spec.answers {
+            Answers::Values => (None, compile(&self.ipv4, &self.ipv6, Widen::No)?),
+            Answers::Routes => {
+                let (routes, ipv4, ipv6) = RouteIds::number(&self.ipv4, &self.ipv6);
+                (Some(Arc::new(routes)), compile(&ipv4, &ipv6, Widen::IfNeeded)?)
+            }
+        };
+        Ok(FrozenTable { table: self, ipv4, ipv6, routes })
     }
 }
 
 /// A table compiled for lookups; returned by [`Table::freeze`].
 ///
+/// A clone shares the compiled part.
+///
 /// ```
-/// use longmatch::{EngineKind, Table};
+/// use longmatch::{EngineKind, IpPrefix, Table};
 /// let mut table = Table::new();
-/// table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
+/// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
 /// let table = table.freeze(EngineKind::Auto)?;
-/// assert_eq!(table.get("10.1.2.3".parse()?), Some(&"office"));
+/// assert_eq!(table.lookup([10, 1, 2, 3]), Some(&"office"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FrozenTable<T> {
     table: Table<T>,
     ipv4: Fib<Ipv4>,
     ipv6: Fib<Ipv6>,
+    /// The routes that ids stand for; `None` where ids stand for values.
+    routes: Option<Arc<RouteIds>>,
 }
 
 impl<T> FrozenTable<T> {
-    /// The value of the longest prefix that covers the address.
-    pub fn get(&self, addr: IpAddr) -> Option<&T> {
-        let id = match self.table.canonical(IpPrefix::host(addr)) {
-            IpPrefix::V4(p) => self.ipv4.lookup(p.addr()),
-            IpPrefix::V6(p) => self.ipv6.lookup(p.addr()),
-        };
-        self.table.values.get(id?)
+    lookup_methods! {
+        example: "let table = table.freeze(longmatch::EngineKind::Auto)?;",
+        longest: "With [`Answers::Routes`] this is a lookup in the compiled routes and a load, \
+            otherwise a lookup in the original table ([`Table::get_lpm`])."
     }
 
-    batch_lookups!("FrozenTable");
+    route_methods! {
+        example: "let table = table.freeze(longmatch::EngineKind::Auto)?;"
+    }
 
-    /// The value of an id.
+    /// The value of an id: of the value itself, or of a route, as [`FrozenTable::answers`] says.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table};
+    /// let mut table = Table::new();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let table = table.freeze(EngineKind::Auto)?;
+    /// let id = table.ipv4().lookup("10.1.2.3".parse()?).unwrap();
+    /// assert_eq!(table.value(id), Some(&"office"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn value(&self, id: NextHopId) -> Option<&T> {
-        self.table.values.get(id)
+        ValueLookups::value(self, id)
     }
 
-    /// The compiled IPv4 routes.
+    /// The route that an id stands for; `None` where ids stand for values.
+    ///
+    /// ```
+    /// use longmatch::{Answers, IpPrefix, Table, TableSpec};
+    /// let mut table = Table::new();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let table = table.freeze(TableSpec::default().answers(Answers::Routes))?;
+    /// let mut ids = [None; 1];
+    /// table.lookup_ids(&[0x0a01_0203], &mut ids);
+    /// assert_eq!(table.route(ids[0].unwrap()), Some(("10.0.0.0/8".parse()?, &"office")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, &T)> {
+        Some((self.routes.as_ref()?.prefix(id)?, self.value(id)?))
+    }
+
+    /// What ids and answers stand for.
+    ///
+    /// ```
+    /// use longmatch::{Answers, EngineKind, Table};
+    /// let table = Table::<u8>::new().freeze(EngineKind::Auto)?;
+    /// assert_eq!(table.answers(), Answers::Values);
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    pub fn answers(&self) -> Answers {
+        if self.routes.is_some() { Answers::Routes } else { Answers::Values }
+    }
+
+    /// The compiled IPv4 routes; [`FrozenTable::value`] takes their ids.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let table = Table::<u8>::new().freeze(EngineKind::Folio)?;
+    /// assert_eq!(table.ipv4().name(), "folio");
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
     pub fn ipv4(&self) -> &Fib<Ipv4> {
         &self.ipv4
     }
 
-    /// The compiled IPv6 routes.
+    /// The compiled IPv6 routes; [`FrozenTable::value`] takes their ids.
+    ///
+    /// Without routes the engine may be `empty`: no engine was needed.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let table = Table::<u8>::new().freeze(EngineKind::Sail)?;
+    /// assert_eq!(table.ipv6().name(), "empty");
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
     pub fn ipv6(&self) -> &Fib<Ipv6> {
         &self.ipv6
     }
 
     /// The original table.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let table = Table::<u8>::new().freeze(EngineKind::Auto)?;
+    /// assert!(table.table().is_empty());
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
     pub fn table(&self) -> &Table<T> {
         &self.table
     }
 
     /// Returns the original table, for updates.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table};
+    /// let mut table = Table::<u8>::new().freeze(EngineKind::Auto)?.thaw();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, 1)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thaw(self) -> Table<T> {
         self.table
     }
-}
 
-/// Looks up addresses in blocks, converting each to integers without allocation.
-pub(super) fn in_blocks<F: Family, E: Compiled<F> + ?Sized>(
-    fib: &Fib<F, E>,
-    addrs: &[F::Addr],
-    out: &mut [Option<NextHopId>],
-) {
-    const BLOCK: usize = 256;
-    let out = crate::engine::answers_for(addrs, out);
-    let mut bits = [F::Bits::default(); BLOCK];
-    for (addrs, out) in addrs.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
-        for (bits, addr) in bits.iter_mut().zip(addrs) {
-            *bits = F::bits(*addr);
+    /// Verifies both compiled families against their invariants and the original table.
+    ///
+    /// O(routes), and what the engines' checks take.
+    ///
+    /// # Errors
+    /// The first broken invariant.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let table = Table::<u8>::new().freeze(EngineKind::Auto).unwrap();
+    /// table.check()?;
+    /// # Ok::<(), longmatch::Corrupt>(())
+    /// ```
+    pub fn check(&self) -> Result<(), Corrupt> {
+        let Some(routes) = &self.routes else {
+            self.ipv4.check(&self.table.ipv4)?;
+            return self.ipv6.check(&self.table.ipv6);
+        };
+        let (_, ipv4, ipv6) = RouteIds::number(&self.table.ipv4, &self.table.ipv6);
+        self.ipv4.check(&ipv4)?;
+        self.ipv6.check(&ipv6)?;
+        for (i, (prefix, value)) in self.iter().enumerate() {
+            let id = NextHopId::new(i as u32 + 1);
+            let found = id.and_then(|id| Some((routes.prefix(id)?, self.value(id)?)));
+            if !found.is_some_and(|(own, its)| own == prefix && core::ptr::eq(its, value)) {
+                let what = format!("id {} does not lead to the route {prefix}", i + 1);
+                return Err(Corrupt { engine: "table", what });
+            }
         }
-        fib.lookup_batch(&bits[..addrs.len()], out);
+        Ok(())
+    }
+
+    fn lookups(&self) -> &Self {
+        self
+    }
+
+    fn routes(&self) -> RibLookups<'_, NextHops<T>> {
+        self.table.lookups()
     }
 }
+
+impl<'t, T> ValueLookups<'t> for &'t FrozenTable<T> {
+    type Value = T;
+
+    #[inline]
+    fn value(self, id: NextHopId) -> Option<&'t T> {
+        let id = match &self.routes {
+            Some(routes) => routes.target(id)?.value,
+            None => id,
+        };
+        self.table.values.get(id)
+    }
+}
+
+impl<'t, T> Lookups<'t> for &'t FrozenTable<T> {
+    fn keep_mapped(self) -> bool {
+        self.table.keep_mapped
+    }
+}
+
+impl<T> FrozenTable<T> {
+    /// The route that answers an address with an id.
+    #[inline]
+    fn matched<'t, F: Family>(
+        &'t self,
+        routes: &RouteIds,
+        addr: F::Bits,
+        id: NextHopId,
+    ) -> Option<Longest<'t, F, T>> {
+        let target = routes.target(id)?;
+        let prefix = Prefix::from_bits_masked(addr, target.len);
+        Some((prefix, self.table.values.get(target.value)?))
+    }
+}
+
+macro_rules! frozen_lookups {
+    ($($family:ident $fib:ident)*) => {$(
+        impl<'t, T> FamilyLookups<'t, $family> for &'t FrozenTable<T> {
+            fn id(self, addr: <$family as Family>::Bits) -> Option<NextHopId> {
+                self.$fib.lookup_bits(addr)
+            }
+
+            fn ids(self, keys: Keys<'_, $family>, out: &mut [Option<NextHopId>]) {
+                self.$fib.lookup_keys(keys, out);
+            }
+
+            fn longest(
+                self,
+                addr: <$family as Family>::Bits,
+            ) -> Option<Longest<'t, $family, T>> {
+                match &self.routes {
+                    Some(routes) => self.matched(routes, addr, self.$fib.lookup_bits(addr)?),
+                    None => FamilyLookups::<$family>::longest(self.table.lookups(), addr),
+                }
+            }
+
+            fn longest_each(
+                self,
+                addrs: &[<$family as Family>::Bits],
+                put: impl FnMut(usize, Option<Longest<'t, $family, T>>),
+            ) {
+                match &self.routes {
+                    Some(routes) => {
+                        let matched = |addr, id| self.matched::<$family>(routes, addr, id);
+                        resolve_each::<$family, _>(self, addrs, matched, put);
+                    }
+                    None => self.table.lookups().longest_each(addrs, put),
+                }
+            }
+        }
+    )*};
+}
+
+frozen_lookups!(Ipv4 ipv4 Ipv6 ipv6);

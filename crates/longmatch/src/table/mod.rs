@@ -16,34 +16,41 @@
 //! [`IpAddr`], [`Ipv4Addr`](core::net::Ipv4Addr) or [`Ipv6Addr`](core::net::Ipv6Addr). An address
 //! in place of a prefix means its host prefix, `/32` or `/128`.
 
+mod addresses;
 mod bulk;
 mod entry;
 mod error;
 mod frozen;
 mod iter;
 mod live;
+mod lookups;
+mod route_ids;
 #[cfg(feature = "serde")]
 mod serde;
 mod sets;
+mod spec;
 #[cfg(test)]
 mod tests;
 mod value_mut;
 
+pub use addresses::Addresses;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use error::InsertError;
 pub use frozen::FrozenTable;
 pub use iter::{Children, Cover, IntoIter, Iter, Keys, Values};
 pub use live::{OnlineTableReader, Refused, TableGuard, TableReader, TableView, TableWriter};
 pub use sets::{CoveringDifference, Difference, Intersection, Union, UnionItem};
+pub use spec::{Answers, TableSpec};
 pub use value_mut::ValueMut;
 
 use core::borrow::Borrow;
 use core::hash::Hash;
 use core::net::IpAddr;
 
-use crate::engine::{CompileError, EngineSpec};
+use crate::engine::CompileError;
 use crate::net::{Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Prefix, Route};
 use crate::rib::{Rib, RibFull};
+use lookups::{RibLookups, lookup_methods};
 
 /// An ordered map from IPv4 and IPv6 prefixes to values, with longest-prefix match.
 ///
@@ -244,41 +251,28 @@ impl<T> Table<T> {
         self.id(self.canonical(prefix.into())).is_some()
     }
 
-    /// The value of the longest prefix that covers the address.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// use std::net::{IpAddr, Ipv4Addr};
-    /// let table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, "office")]);
-    /// assert_eq!(table.lookup(Ipv4Addr::new(10, 9, 1, 1)), Some(&"office"));
-    /// assert_eq!(table.lookup("::ffff:10.9.1.1".parse::<IpAddr>()?), Some(&"office"));
-    /// assert_eq!(table.lookup([11, 0, 0, 1]), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn lookup(&self, addr: impl Into<IpAddr>) -> Option<&T> {
-        let id = match self.canonical_addr(addr.into()) {
-            IpAddr::V4(addr) => self.ipv4.lookup(addr),
-            IpAddr::V6(addr) => self.ipv6.lookup(addr),
-        };
-        self.values.get(id?)
+    lookup_methods! {
+        example: "",
+        longest: "See [`Rib::get_lpm`] for the cost."
     }
 
-    /// The longest prefix that covers the address, and its value.
+    /// The value of an id that the routes hold.
     ///
     /// ```
     /// use longmatch::{IpPrefix, Table};
-    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
-    /// let table = Table::from([(office, "office")]);
-    /// assert_eq!(table.get_lpm([10, 9, 1, 1]), Some((office, &"office")));
-    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// let mut table = Table::new();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let id = table.ipv4().lookup("10.1.2.3".parse()?).unwrap();
+    /// assert_eq!(table.value(id), Some(&"office"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[inline]
-    pub fn get_lpm(&self, addr: impl Into<IpAddr>) -> Option<(IpPrefix, &T)> {
-        match self.canonical_addr(addr.into()) {
-            IpAddr::V4(addr) => Some(pair(&self.values, self.ipv4.get_lpm(addr)?)),
-            IpAddr::V6(addr) => Some(pair(&self.values, self.ipv6.get_lpm(addr)?)),
-        }
+    pub fn value(&self, id: NextHopId) -> Option<&T> {
+        self.values.get(id)
+    }
+
+    fn lookups(&self) -> RibLookups<'_, NextHops<T>> {
+        let Self { ipv4, ipv6, values, keep_mapped, .. } = self;
+        RibLookups { ipv4, ipv6, values, keep_mapped: *keep_mapped }
     }
 
     /// Every route that covers an address or a prefix, its own included, shortest first.
@@ -382,20 +376,23 @@ impl<T> Table<T> {
 
     /// Compiles both families for updates while readers look up; see [`crate::live`].
     ///
-    /// ```
-    /// use longmatch::{EngineKind, IpPrefix, Table};
-    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
-    /// let mut writer = Table::from([(office, "office")]).live(EngineKind::Folio)?;
-    /// writer.remove(office);
-    /// writer.commit()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Takes an engine for both families, or a [`TableSpec`], as [`Table::freeze`].
     ///
     /// # Errors
-    /// When the engine cannot hold the table or has no such option.
-    pub fn live(self, engine: impl Into<EngineSpec>) -> Result<TableWriter<T>, CompileError> {
+    /// Those of [`Table::freeze`].
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table};
+    /// let mut writer = Table::new().live(EngineKind::Folio)?;
+    /// let mut reader = writer.reader();
+    /// writer.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// writer.commit()?;
+    /// assert_eq!(reader.pin().lookup([10, 1, 2, 3]), Some(&"office"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn live(self, spec: impl Into<TableSpec>) -> Result<TableWriter<T>, CompileError> {
         let Self { ipv4, ipv6, values, keep_mapped, .. } = self;
-        TableWriter::new(ipv4, ipv6, values, keep_mapped, engine.into())
+        TableWriter::new(ipv4, ipv6, values, keep_mapped, spec.into())
     }
 
     pub(crate) fn into_parts(self) -> (Rib<Ipv4>, Rib<Ipv6>, NextHops<T>) {

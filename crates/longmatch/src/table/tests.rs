@@ -129,35 +129,3 @@ fn values_of_any_type() {
     table.insert_distinct(p("11.0.0.0/8"), f64::NAN).unwrap();
     assert_eq!(table.get_lpm(ip("10.1.1.1")).unwrap().1, &0.5);
 }
-
-#[test]
-fn frozen_tables_give_the_same_answers() {
-    let table = sample();
-    let addrs = ["10.9.1.1", "10.1.1.1", "192.0.2.1", "::1", "2001:db8::7", "::ffff:10.9.1.1"];
-    // A frozen table needs an engine for both families.
-    let kinds =
-        crate::EngineKind::ALL.into_iter().filter(|kind| <Ipv6 as crate::Engines>::has(*kind));
-    for kind in kinds.chain([crate::EngineKind::Auto]) {
-        let frozen = table.clone().freeze(kind).unwrap();
-        for addr in addrs.map(ip) {
-            assert_eq!(frozen.get(addr), table.get_lpm(addr).map(|(_, value)| value));
-        }
-        let v4: Vec<Ipv4Addr> = (0..600u32).map(|i| Ipv4Addr::from_bits(i << 22)).collect();
-        let mut out = alloc::vec![None; 700];
-        frozen.lookup_ipv4(&v4, &mut out);
-        for (addr, id) in v4.iter().zip(&out) {
-            assert_eq!(id.and_then(|id| frozen.value(id)), frozen.get((*addr).into()));
-        }
-        let mut same = alloc::vec![None; 700];
-        let octets: Vec<[u8; 4]> = v4.iter().map(Ipv4Addr::octets).collect();
-        frozen.lookup_keys_ipv4(&octets[..], &mut same);
-        assert_eq!(same, out);
-        let mut out = [None; 1];
-        frozen.lookup_ipv6(&[Ipv6Addr::LOCALHOST], &mut out);
-        assert_eq!(out[0].and_then(|id| frozen.value(id)), Some(&"self"));
-        let mut same = [None; 1];
-        frozen.lookup_keys_ipv6(&[Ipv6Addr::LOCALHOST.octets()], &mut same);
-        assert_eq!(same, out);
-        assert_eq!(frozen.thaw().len(), 6);
-    }
-}

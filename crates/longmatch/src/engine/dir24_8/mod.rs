@@ -36,13 +36,22 @@ use crate::simd::Simd;
 
 pub(super) const NAME: &str = "dir24_8";
 
+/// The choices of an [`EngineSpec`](crate::EngineSpec).
+///
+/// [`Dir24_8`] itself has none besides the type of its entries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// Bits of an entry, 16 or 32; `None` for 16 where the table fits them.
+    pub entry: Option<u8>,
+}
+
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
     Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 impl<F: Family, E: Entry, M: Memory> Lookup<F> for Dir24_8<F, E, M> {
     #[inline(always)]
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         self.view().lookup(addr)
     }
 

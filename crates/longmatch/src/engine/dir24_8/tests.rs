@@ -17,7 +17,7 @@ impl<F: Family, E: Entry> TestedPatch<F> for Patcher<F, E> {
     }
 
     fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
-        self.tables.lookup(addr)
+        self.tables.lookup_bits(addr)
     }
 }
 
@@ -44,7 +44,7 @@ fn the_readme_example() {
     assert_eq!(tables.tbl24[0x0b_00_00], 0);
     assert_eq!(tables.tbl8[..128], [1; 128]);
     assert_eq!(tables.tbl8[128..], [3; 128]);
-    assert_eq!(tables.lookup(0x0a00_50c8), Some(hop(3)));
+    assert_eq!(tables.lookup_bits(0x0a00_50c8), Some(hop(3)));
     tables.check(&rib).unwrap();
 }
 

@@ -74,7 +74,7 @@ const MODES: &[Batch] = &[Batch::Auto, Batch::Each, Batch::Flight, Batch::Gather
 
 impl<E: Format, T: Direct> Lookup<E::Family> for Dxr<E, T> {
     #[inline(always)]
-    fn lookup(&self, addr: E::Word) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: E::Word) -> Option<NextHopId> {
         lookup::lookup(self.view(), addr)
     }
 

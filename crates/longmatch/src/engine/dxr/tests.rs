@@ -39,7 +39,7 @@ fn the_readme_example() {
     let halves = u32::halves(&dxr.ranges);
     assert_eq!(halves[..6], [0x0001, 0x4002, 0x5001, 0, 0x0003, 0x0101]);
     assert_eq!(dxr.ranges[3..], [0x0000_0001, 0x0080_0003, 0x0100_0001]);
-    assert_eq!(dxr.lookup(0x0a01_4809), NextHopId::new(2));
+    assert_eq!(dxr.lookup_bits(0x0a01_4809), NextHopId::new(2));
     dxr.check(&example()).unwrap();
     let statistics = dxr.statistics();
     let counts = |short_chunks, short_fragments| Counts {

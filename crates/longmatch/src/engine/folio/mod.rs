@@ -76,7 +76,7 @@ impl Config {
 
 impl<F: Family, C: Code, M: Memory> Lookup<F> for Folio<F, C, M> {
     #[inline(always)]
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         lookup::lookup(self.view(), addr)
     }
 

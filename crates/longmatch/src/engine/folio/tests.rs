@@ -29,7 +29,7 @@ fn agree<F: Family, C: Code>(rib: &Rib<F>, config: &Config) -> Folio<F, C> {
     Engine::check(&folio, rib).unwrap_or_else(|corrupt| panic!("{variant}: {corrupt}"));
     let (keys, right) = ends(rib);
     for (key, hop) in keys.iter().zip(&right) {
-        assert_eq!(folio.lookup(*key), *hop, "{variant}: {}", F::addr(*key));
+        assert_eq!(folio.lookup_bits(*key), *hop, "{variant}: {}", F::addr(*key));
     }
     // A group of addresses descends as deep as its deepest one: test neighbours alone, and all
     // together.
@@ -169,7 +169,7 @@ fn the_last_slot_of_every_array() {
     fn last<C: Code>(routes: &[(&str, u32)]) {
         for config in [cuts(&[16, 24]), cuts(&[16, 30]), cuts(&[18]), cuts(&[24])] {
             let folio = agree::<Ipv4, C>(&rib(routes), &config);
-            assert_eq!(folio.lookup(u32::MAX), Some(hop(3)));
+            assert_eq!(folio.lookup_bits(u32::MAX), Some(hop(3)));
             let end = folio.store.pages().map(|page| page.start as usize + page.bytes());
             assert_eq!(end.max(), Some(folio.pages.len()));
             // Filled up, the pages end with the last slots.

@@ -41,14 +41,32 @@ use crate::simd::{Simd, Work};
 ///
 /// Readers never lock, wait or allocate.
 pub trait Lookup<F: Family>: Send + Sync {
-    /// Returns the next hop of the longest prefix that covers the address.
+    /// Returns the next hop of the longest prefix that covers an address given as an integer.
     ///
     /// This is the engine's plain algorithm, inlined into the caller and compiled with the caller's
     /// CPU features. Where those are the architecture's baseline (the default of a Rust build),
-    /// [`crate::Fib::lookup`] is faster: it uses all instructions that the CPU has.
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId>;
+    /// [`crate::Fib::lookup_bits`] is faster: it uses all instructions that the CPU has.
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId>;
 
-    /// Looks up addresses one by one with [`Lookup::lookup`], compiled for this CPU.
+    /// Returns the next hop of the longest prefix that covers the address.
+    ///
+    /// [`Lookup::lookup_bits`] of the address as an integer in host order.
+    ///
+    /// ```
+    /// use longmatch::engine::poptrie::{Config, LeafvecNode, Poptrie};
+    /// use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("192.0.2.0/24".parse()?, NextHopId::new(5).unwrap())?;
+    /// let poptrie = Poptrie::<Ipv4, LeafvecNode, u16>::compile(&rib, &Config::default())?;
+    /// assert_eq!(poptrie.lookup("192.0.2.9".parse()?), NextHopId::new(5));
+    /// assert_eq!(poptrie.lookup_bits(0xc000_0209), NextHopId::new(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn lookup(&self, addr: F::Addr) -> Option<NextHopId> {
+        self.lookup_bits(F::bits(addr))
+    }
+
+    /// Looks up addresses one by one with [`Lookup::lookup_bits`], compiled for this CPU.
     ///
     /// This is the algorithm as the papers measure it. `out[i]` answers `addrs[i]`; entries of
     /// `out` after the last address are unchanged.
@@ -107,7 +125,7 @@ impl<F: Family, E: Lookup<F> + ?Sized> Work for Each<'_, F, E> {
     #[inline(always)]
     fn run(self) {
         for (addr, out) in self.addrs.iter().zip(self.out) {
-            *out = self.engine.lookup(*addr);
+            *out = self.engine.lookup_bits(*addr);
         }
     }
 }
@@ -201,7 +219,7 @@ impl<F: Family, S: Structure<F>> Compiled<F> for S {
             type Output = Option<NextHopId>;
             #[inline(always)]
             fn run(self) -> Option<NextHopId> {
-                self.0.lookup(self.1)
+                self.0.lookup_bits(self.1)
             }
         }
         Simd::best().run_scalar(One(self, addr))

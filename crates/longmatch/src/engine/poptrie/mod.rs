@@ -65,7 +65,7 @@ const MODES: &[Batch] = &[Batch::Auto, Batch::Each, Batch::Flight, Batch::Gather
 
 impl<F: Family, N: Node, L: Leaf, M: Memory> Lookup<F> for Poptrie<F, N, L, M> {
     #[inline(always)]
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         lookup::lookup(self.view(), addr)
     }
 

@@ -83,7 +83,7 @@ fn limits_are_errors() {
     assert!(Poptrie::<Ipv4, BasicNode, u32>::compile(&rib, &config).is_err());
     let undirected = Config { s: 0, aggregate: true, ..Config::default() };
     let poptrie = Poptrie::<Ipv4, BasicNode, u32>::compile(&rib, &undirected).unwrap();
-    assert_eq!(poptrie.lookup(0x0a00_0001), NextHopId::new(1 << 31));
+    assert_eq!(poptrie.lookup_bits(0x0a00_0001), NextHopId::new(1 << 31));
     let too_wide = Config { s: 25, aggregate: true, ..Config::default() };
     assert!(Poptrie::<Ipv4>::compile(&rib4(&[]), &too_wide).is_err());
 }
@@ -137,7 +137,7 @@ impl<F: Family, N: Node, L: Leaf> TestedPatch<F> for Patcher<F, N, L> {
     }
 
     fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
-        self.poptrie.lookup(addr)
+        self.poptrie.lookup_bits(addr)
     }
 }
 

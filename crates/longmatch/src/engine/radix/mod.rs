@@ -32,7 +32,7 @@ pub(crate) const DESCRIPTOR: Descriptor =
 
 impl<F: Family> Lookup<F> for Radix<F> {
     #[inline(always)]
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         lookup::lookup(self, addr)
     }
 

@@ -51,7 +51,7 @@ const EXPECTED: &str = "batch=each or batch=flight";
 
 impl Lookup<Ipv4> for Sail {
     #[inline(always)]
-    fn lookup(&self, addr: u32) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: u32) -> Option<NextHopId> {
         lookup::lookup(self, addr)
     }
 

@@ -24,7 +24,7 @@ fn the_readme_example() {
     assert_eq!(sail.n32[127..129], [1, 4]);
     let lens = [sail.bcn16.len(), sail.bn24.len(), sail.c24.len(), sail.n32.len()];
     assert_eq!(lens, [65_536 + PADDING, 2 * CHUNK + PADDING, 2 * CHUNK, CHUNK + PADDING]);
-    assert_eq!(sail.lookup(0x0a02_0190), NextHopId::new(4));
+    assert_eq!(sail.lookup_bits(0x0a02_0190), NextHopId::new(4));
     sail.check(&example()).unwrap();
 }
 

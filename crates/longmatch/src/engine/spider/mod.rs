@@ -75,7 +75,7 @@ impl Kernel {
     ];
 
     /// Returns the option that chooses it.
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Lanes1 => "lanes=1",
             Self::Lanes2 => "lanes=2",
@@ -107,7 +107,7 @@ pub struct Config {
 
 impl<F: Family, E: Entry> Lookup<F> for Spider<F, E> {
     #[inline(always)]
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         lookup::lookup(self, addr)
     }
 

@@ -36,7 +36,7 @@ fn the_readme_example() {
     expected[row_192_168 * ROW + 64] = u32::new(3, 0);
     assert_eq!(*spider.fib, expected);
     spider.check(&rib).unwrap();
-    let lookup = |text: &str| spider.lookup(Ipv4::bits(text.parse().unwrap()));
+    let lookup = |text: &str| spider.lookup_bits(Ipv4::bits(text.parse().unwrap()));
     assert_eq!(lookup("192.168.64.1"), Some(hop(3)));
     assert_eq!(lookup("192.168.10.10"), Some(hop(2)));
     assert_eq!(lookup("10.64.128.191"), None);

@@ -36,13 +36,31 @@ use crate::simd::Simd;
 
 pub(super) const NAME: &str = "tree_bitmap";
 
+/// The choices of an [`EngineSpec`](crate::EngineSpec).
+///
+/// [`TreeBitmap`] itself has none besides its types of nodes and results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// Bits of the address that a node consumes, 4 or 6.
+    pub stride: u8,
+    /// Whether results have 32 bits also where 16 hold the next hops.
+    pub wide_results: bool,
+}
+
+impl Default for Config {
+    /// Stride 6, and results as narrow as possible.
+    fn default() -> Self {
+        Self { stride: 6, wide_results: false }
+    }
+}
+
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
     Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 impl<F: Family, N: Node, R: NodeResult, M: Memory> Lookup<F> for TreeBitmap<F, N, R, M> {
     #[inline(always)]
-    fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         lookup::lookup(self.view(), addr)
     }
 

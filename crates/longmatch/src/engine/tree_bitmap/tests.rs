@@ -21,7 +21,7 @@ impl<F: Family, N: Node, R: NodeResult> TestedPatch<F> for Patcher<F, N, R> {
     }
 
     fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
-        self.tree.lookup(addr)
+        self.tree.lookup_bits(addr)
     }
 }
 
@@ -60,7 +60,7 @@ fn the_readme_example() {
     assert_eq!(nodes[2], Node16::new(end, 0, 4));
     assert_eq!(tree.results[..], [0, 1, 2, 4, 3, 5]);
     for (addr, raw) in [(0xa7, 5), (0xa5, 3), (0xa1, 2), (0x81, 4), (0xc0, 1)] {
-        assert_eq!(tree.lookup(addr << 24), NextHopId::new(raw), "{addr:#x}");
+        assert_eq!(tree.lookup_bits(addr << 24), NextHopId::new(raw), "{addr:#x}");
     }
     tree.check(&rib).unwrap();
 }
@@ -135,10 +135,10 @@ fn a_replaced_tree_keeps_its_answers() {
         assert!(table.rib.remove(withdrawn).is_some());
         table.patcher.patch(&table.rib, &[withdrawn]).unwrap();
     }
-    assert_eq!(tree.lookup(addr), Some(hop(9)));
+    assert_eq!(tree.lookup_bits(addr), Some(hop(9)));
     let after = table.patcher.root[0];
     table.patcher.root.publish(0, before);
-    assert_eq!(tree.lookup(addr), Some(hop(5)));
+    assert_eq!(tree.lookup_bits(addr), Some(hop(5)));
     table.patcher.root.publish(0, after);
     table.patcher.check(&table.rib).unwrap();
 }

@@ -1,11 +1,6 @@
 //! Tables of both families with values, updated while readers use them.
-//!
-//! Readers go from a route to an id, and from the id to a value. So an id is retired in three
-//! steps, each a grace period after the one before: no route has the id; its place is emptied and
-//! may get another value; the value is dropped. After the first grace period no reader reaches the
-//! place through the table. After the second no reader that has the id from another source still
-//! uses the value.
 
+mod ids;
 mod places;
 mod reader;
 #[cfg(test)]
@@ -18,30 +13,28 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::hash::Hash;
 
-use self::places::Places;
+use self::ids::{Ids, SharedIds, acquire};
 use crate::engine::{CompileError, Corrupt};
 use crate::engine::{EngineSpec, Engines};
-use crate::fib::LiveFib;
+use crate::fib::{LiveFib, Widen};
 use crate::live::UpdateError;
 use crate::live::Writer;
 use crate::live::reclaim::{Domain, HasDomain};
-use crate::live::shared::{Orphaned, Shared};
-use crate::mem::RetireList;
+use crate::live::shared::Shared;
 use crate::net::{
-    Change, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome, Prefix, Route,
+    Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome, Prefix, Route,
 };
 use crate::rib::{Rib, RibFull};
-use crate::table::{InsertError, Table};
+use crate::table::lookups::{IdValues, RibLookups, canonical, lookup_methods, route_methods};
+use crate::table::{Answers, InsertError, Table, TableSpec};
 
 /// The state that a writer of tables shares with its readers.
 struct SharedTable<T> {
     ipv4: Arc<Shared<LiveFib<Ipv4>>>,
     ipv6: Arc<Shared<LiveFib<Ipv6>>>,
-    places: Places<T>,
+    ids: SharedIds<T>,
     keep_mapped: bool,
     domain: Arc<Domain>,
-    /// Values that readers may have been using when the writer ended.
-    orphaned: Orphaned<RetireList<Arc<T>>>,
 }
 
 impl<T> HasDomain for SharedTable<T> {
@@ -53,29 +46,26 @@ impl<T> HasDomain for SharedTable<T> {
 /// Updates a [`Table`] of values while readers use it; returned by [`Table::live`].
 ///
 /// ```
-/// use longmatch::{EngineKind, Table};
+/// use longmatch::{EngineKind, IpPrefix, Table};
 /// let mut table = Table::new();
-/// table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
+/// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
 /// let mut writer = table.live(EngineKind::Folio)?;
 /// let mut reader = writer.reader();
 ///
-/// writer.insert("10.9.0.0/16".parse()?, "lab")?;
-/// assert_eq!(reader.pin().get("10.9.1.1".parse()?), Some(&"office"));
+/// writer.insert("10.9.0.0/16".parse::<IpPrefix>()?, "lab")?;
+/// assert_eq!(reader.pin().lookup([10, 9, 1, 1]), Some(&"office"));
 /// writer.commit()?;
-/// assert_eq!(reader.pin().get("10.9.1.1".parse()?), Some(&"lab"));
+/// assert_eq!(reader.pin().lookup([10, 9, 1, 1]), Some(&"lab"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// The writer's own lookups are in the routes, including changes that are not committed yet; they
+/// are not compiled.
 pub struct TableWriter<T> {
     ipv4: FamilyWriter<Ipv4>,
     ipv6: FamilyWriter<Ipv6>,
-    values: NextHops<Arc<T>>,
+    ids: Ids<T>,
     shared: Arc<SharedTable<T>>,
-    /// Ids that no route has had since an epoch, some of them several times.
-    unused: RetireList<NextHopId>,
-    /// Occurrences of each id in `unused`, by its number.
-    times_unused: Vec<u32>,
-    /// Values that no place has had since an epoch.
-    dropped: RetireList<Arc<T>>,
     retired_limit: usize,
 }
 
@@ -89,9 +79,20 @@ struct FamilyWriter<F: Engines> {
 }
 
 impl<F: Engines> FamilyWriter<F> {
-    fn new(rib: Rib<F>, spec: EngineSpec, domain: &Arc<Domain>) -> Result<Self, CompileError> {
-        let writer = Writer::in_domain(rib, spec, domain.clone())?;
+    fn new(
+        rib: Rib<F>,
+        spec: EngineSpec,
+        widen: Widen,
+        domain: &Arc<Domain>,
+    ) -> Result<Self, CompileError> {
+        let writer = Writer::of_family(rib, spec, widen, domain.clone())?;
         Ok(Self { writer, gained: Vec::new(), lost: Vec::new() })
+    }
+
+    /// Verifies that the family has an engine.
+    fn has_engine(&self) -> Result<(), InsertError> {
+        let lacks = |engine| InsertError::Family { engine, family: F::NAME };
+        self.writer.lacking_engine().map_or(Ok(()), |engine| Err(lacks(engine)))
     }
 
     /// Gives a route an id; returns its previous one.
@@ -171,43 +172,25 @@ impl<T> TableWriter<T> {
         ipv6: Rib<Ipv6>,
         values: NextHops<T>,
         keep_mapped: bool,
-        spec: EngineSpec,
+        spec: TableSpec,
     ) -> Result<Self, CompileError> {
         let domain = Arc::new(Domain::new());
-        let (ipv4, ipv6) = (
-            FamilyWriter::new(ipv4, spec.clone(), &domain)?,
-            FamilyWriter::new(ipv6, spec, &domain)?,
-        );
-        let places = Places::new();
-        let mut values = values.map(|id, value| {
-            let value = Arc::new(value);
-            places.set(id, Some(value.clone()));
-            value
-        });
-        let retired: Vec<NextHopId> = values.drain_retired().collect();
-        for id in retired {
-            if values.free(id).is_some() {
-                places.set(id, None);
-            }
-        }
+        let (ids, ipv4, ipv6) = Ids::new((ipv4, ipv6), values, spec.answers);
+        let widen = match spec.answers {
+            Answers::Values => Widen::No,
+            Answers::Routes => Widen::IfNeeded,
+        };
+        let ipv4 = FamilyWriter::new(ipv4, spec.ipv4, widen, &domain)?;
+        let ipv6 = FamilyWriter::new(ipv6, spec.ipv6, widen, &domain)?;
         let shared = SharedTable {
             ipv4: ipv4.writer.shared().clone(),
             ipv6: ipv6.writer.shared().clone(),
-            places,
+            ids: ids.shared(),
             keep_mapped,
             domain,
-            orphaned: Orphaned::default(),
         };
-        Ok(Self {
-            retired_limit: crate::live::RETIRED_LIMIT,
-            ipv4,
-            ipv6,
-            values,
-            shared: Arc::new(shared),
-            unused: RetireList::default(),
-            times_unused: Vec::new(),
-            dropped: RetireList::default(),
-        })
+        let retired_limit = crate::live::RETIRED_LIMIT;
+        Ok(Self { ipv4, ipv6, ids, shared: Arc::new(shared), retired_limit })
     }
 
     /// Sets the retired bytes above which commits are refused: 256 MiB by default.
@@ -235,22 +218,75 @@ impl<T> TableWriter<T> {
         self.ipv6.writer.rib()
     }
 
-    /// The value of an id that the routes hold.
-    pub fn value(&self, id: NextHopId) -> Option<&T> {
-        self.values.get(id).map(Arc::as_ref)
+    lookup_methods! {
+        example: "let table = table.live(longmatch::EngineKind::Folio)?;",
+        longest: "Includes changes that are not committed yet. See [`Rib::get_lpm`] for the cost."
     }
 
-    /// The value of exactly this prefix, including changes that are not committed yet.
-    pub fn get(&self, prefix: IpPrefix) -> Option<&T> {
-        let id = match self.canonical(prefix) {
-            IpPrefix::V4(p) => self.ipv4().get(p),
-            IpPrefix::V6(p) => self.ipv6().get(p),
-        };
-        self.value(id?)
+    route_methods! {
+        example: "let table = table.live(longmatch::EngineKind::Folio)?;"
+    }
+
+    fn lookups(&self) -> RibLookups<'_, Ids<T>> {
+        let Self { ids, shared, .. } = self;
+        let keep_mapped = shared.keep_mapped;
+        RibLookups { ipv4: self.ipv4(), ipv6: self.ipv6(), values: ids, keep_mapped }
+    }
+
+    fn routes(&self) -> RibLookups<'_, Ids<T>> {
+        self.lookups()
+    }
+
+    /// The value of an id that the routes hold.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table};
+    /// let mut writer = Table::new().live(EngineKind::Folio)?;
+    /// writer.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let id = writer.ipv4().lookup("10.1.2.3".parse()?).unwrap();
+    /// assert_eq!(writer.value(id), Some(&"office"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn value(&self, id: NextHopId) -> Option<&T> {
+        self.ids.value(id)
+    }
+
+    /// The route that an id stands for; `None` where ids stand for values.
+    ///
+    /// ```
+    /// use longmatch::{Answers, IpPrefix, Table, TableSpec};
+    /// let mut writer = Table::new().live(TableSpec::default().answers(Answers::Routes))?;
+    /// writer.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let id = writer.lookup_id([10, 1, 2, 3]).unwrap();
+    /// assert_eq!(writer.route(id), Some(("10.0.0.0/8".parse()?, &"office")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, &T)> {
+        self.ids.route(id)
+    }
+
+    /// What ids and answers stand for.
+    ///
+    /// ```
+    /// use longmatch::{Answers, EngineKind, Table};
+    /// let writer = Table::<u8>::new().live(EngineKind::Auto)?;
+    /// assert_eq!(writer.answers(), Answers::Values);
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    pub fn answers(&self) -> Answers {
+        self.ids.answers()
     }
 
     fn canonical(&self, prefix: IpPrefix) -> IpPrefix {
-        if self.shared.keep_mapped { prefix } else { prefix.unmapped() }
+        canonical(prefix, self.shared.keep_mapped)
+    }
+
+    /// The id of exactly this prefix.
+    fn current(&self, prefix: IpPrefix) -> Option<NextHopId> {
+        match prefix {
+            IpPrefix::V4(prefix) => self.ipv4().get(prefix),
+            IpPrefix::V6(prefix) => self.ipv6().get(prefix),
+        }
     }
 
     /// Adds a route whose value gets an id of its own, not shared with equal values.
@@ -258,13 +294,21 @@ impl<T> TableWriter<T> {
     /// For types that cannot be hashed or compared. Otherwise as [`TableWriter::insert`].
     ///
     /// # Errors
-    /// When a limit of the table is reached; nothing changes then.
+    /// Those of [`TableWriter::insert`].
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table};
+    /// let mut writer = Table::new().live(EngineKind::Folio)?;
+    /// writer.insert_distinct("10.0.0.0/8".parse::<IpPrefix>()?, 0.5)?;
+    /// assert_eq!(writer.lookup([10, 1, 2, 3]), Some(&0.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn insert_distinct(
         &mut self,
-        prefix: IpPrefix,
+        prefix: impl Into<IpPrefix>,
         value: T,
     ) -> Result<Option<&T>, InsertError> {
-        self.insert_with(prefix, |values| values.acquire_distinct(Arc::new(value)))
+        self.insert_with(prefix.into(), |values| values.acquire_distinct(Arc::new(value)))
     }
 
     fn insert_with(
@@ -273,8 +317,15 @@ impl<T> TableWriter<T> {
         acquire: impl FnOnce(&mut NextHops<Arc<T>>) -> Result<NextHopId, NextHopsFull>,
     ) -> Result<Option<&T>, InsertError> {
         let prefix = self.canonical(prefix);
-        let id = acquire(&mut self.values)?;
-        self.place(id);
+        match prefix {
+            IpPrefix::V4(_) => self.ipv4.has_engine()?,
+            IpPrefix::V6(_) => self.ipv6.has_engine()?,
+        }
+        let current = match self.ids {
+            Ids::Values(_) => None,
+            Ids::Routes { .. } => self.current(prefix),
+        };
+        let id = self.ids.acquire(prefix, current, acquire)?;
         let before = match prefix {
             IpPrefix::V4(prefix) => self.ipv4.announce(prefix, id),
             IpPrefix::V6(prefix) => self.ipv6.announce(prefix, id),
@@ -288,19 +339,21 @@ impl<T> TableWriter<T> {
         }
     }
 
-    /// Puts a new value into its place, before any route has its id.
-    fn place(&self, id: NextHopId) {
-        if !self.shared.places.is_taken(id) {
-            let before = self.shared.places.set(id, self.values.get(id).cloned());
-            debug_assert!(before.is_none());
-        }
-    }
-
     /// Removes the route of exactly this prefix.
     ///
     /// Its value is readable until the next commit.
-    pub fn remove(&mut self, prefix: IpPrefix) -> Option<&T> {
-        let before = match self.canonical(prefix) {
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table};
+    /// let mut writer = Table::new().live(EngineKind::Folio)?;
+    /// let prefix: IpPrefix = "10.0.0.0/8".parse()?;
+    /// writer.insert(prefix, "office")?;
+    /// assert_eq!(writer.remove(prefix), Some(&"office"));
+    /// assert_eq!(writer.remove(prefix), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn remove(&mut self, prefix: impl Into<IpPrefix>) -> Option<&T> {
+        let before = match self.canonical(prefix.into()) {
             IpPrefix::V4(prefix) => self.ipv4.withdraw(prefix),
             IpPrefix::V6(prefix) => self.ipv6.withdraw(prefix),
         };
@@ -316,7 +369,7 @@ impl<T> TableWriter<T> {
     /// When the engine cannot hold a family's table any more, or readers keep too much retired
     /// memory from reuse.
     pub fn commit(&mut self) -> Result<(), Refused> {
-        let values = self.reclaim_values();
+        let values = self.reclaim_ids();
         if values > self.retired_limit {
             let refused = UpdateError::Retired { bytes: values, limit: self.retired_limit };
             self.roll_back();
@@ -342,25 +395,7 @@ impl<T> TableWriter<T> {
 
     /// Releases ids that routes have lost, one per loss.
     fn lose(&mut self, ids: &[NextHopId]) {
-        if ids.is_empty() {
-            return;
-        }
-        ids.iter().for_each(|id| self.values.release(*id));
-        for id in self.values.drain_retired() {
-            let at = id.get() as usize;
-            if self.times_unused.len() <= at {
-                self.times_unused.resize(at + 1, 0);
-            }
-            self.times_unused[at] += 1;
-            self.unused.push(id, size_of::<T>());
-        }
-        self.seal();
-    }
-
-    fn seal(&mut self) {
-        let epoch = self.shared.domain().advance();
-        self.unused.seal(epoch);
-        self.dropped.seal(epoch);
+        self.ids.lose(ids, self.shared.domain());
     }
 
     /// Reuses or frees memory that no reader can reach.
@@ -370,28 +405,11 @@ impl<T> TableWriter<T> {
     /// The bytes do not include memory that values own. Each commit calls it.
     pub fn reclaim(&mut self) -> usize {
         let tables = self.ipv4.writer.reclaim() + self.ipv6.writer.reclaim();
-        tables + self.reclaim_values()
+        tables + self.reclaim_ids()
     }
 
-    fn reclaim_values(&mut self) -> usize {
-        let oldest = self.shared.domain().oldest();
-        let mut emptied = false;
-        while let Some(id) = self.unused.pop(oldest) {
-            let times = &mut self.times_unused[id.get() as usize];
-            *times -= 1;
-            // Routes may have gained the id again since, and lost it again.
-            if *times == 0 && self.values.free(id).is_some() {
-                let value = self.shared.places.set(id, None);
-                value.into_iter().for_each(|value| self.dropped.push(value, size_of::<T>()));
-                emptied = true;
-            }
-        }
-        if emptied {
-            self.seal();
-        }
-        let oldest = self.shared.domain().oldest();
-        while self.dropped.pop(oldest).is_some() {}
-        self.unused.bytes() + self.dropped.bytes()
+    fn reclaim_ids(&mut self) -> usize {
+        self.ids.reclaim(self.shared.domain())
     }
 
     /// Verifies both tables against their invariants and the routes, and every value.
@@ -403,12 +421,24 @@ impl<T> TableWriter<T> {
     pub fn check(&self) -> Result<(), Corrupt> {
         self.ipv4.writer.check()?;
         self.ipv6.writer.check()?;
-        let ids = self.ipv4().iter().map(|route| route.next_hop);
-        let mut ids = ids.chain(self.ipv6().iter().map(|route| route.next_hop));
-        match ids.find(|id| self.value(*id).is_none()) {
+        self.check_ids(self.ipv4())?;
+        self.check_ids(self.ipv6())
+    }
+
+    fn check_ids<F: Family>(&self, rib: &Rib<F>) -> Result<(), Corrupt>
+    where
+        Prefix<F>: Into<IpPrefix>,
+    {
+        let wrong = |route: &Route<F>| match self.answers() {
+            Answers::Values => self.value(route.next_hop).is_none(),
+            Answers::Routes => {
+                self.route(route.next_hop).map(|(prefix, _)| prefix) != Some(route.prefix.into())
+            }
+        };
+        match rib.iter().find(wrong) {
             None => Ok(()),
-            Some(id) => {
-                let what = alloc::format!("id {id} has a route and no value");
+            Some(Route { prefix, next_hop }) => {
+                let what = alloc::format!("id {next_hop} does not lead to the route {prefix}");
                 Err(Corrupt { engine: "table", what })
             }
         }
@@ -418,10 +448,8 @@ impl<T> TableWriter<T> {
 impl<T> Drop for TableWriter<T> {
     /// Readers keep the tables as they are.
     fn drop(&mut self) {
-        self.reclaim_values();
-        if self.dropped.bytes() > 0 {
-            self.shared.orphaned.keep(core::mem::take(&mut self.dropped));
-        }
+        self.reclaim_ids();
+        self.ids.end();
     }
 }
 
@@ -429,7 +457,7 @@ impl<T> fmt::Debug for TableWriter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("TableWriter");
         debug.field("ipv4", &self.ipv4.writer).field("ipv6", &self.ipv6.writer);
-        debug.field("values", &self.values.len()).finish()
+        debug.field("values", &self.ids.values().len()).finish()
     }
 }
 
@@ -440,9 +468,23 @@ impl<T: Hash + Eq> TableWriter<T> {
     /// [`TableWriter::commit`].
     ///
     /// # Errors
-    /// When a limit of the table is reached; nothing changes then.
-    pub fn insert(&mut self, prefix: IpPrefix, value: T) -> Result<Option<&T>, InsertError> {
-        self.insert_with(prefix, |values| acquire(values, value))
+    /// When a limit of the table is reached, or the engine does not exist for the prefix's family.
+    /// Nothing changes then.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, InsertError, IpPrefix, Table};
+    /// let mut writer = Table::new().live(EngineKind::Sail)?;
+    /// assert_eq!(writer.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office"), Ok(None));
+    /// let ipv6: IpPrefix = "2001:db8::/32".parse()?;
+    /// assert!(matches!(writer.insert(ipv6, "office"), Err(InsertError::Family { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn insert(
+        &mut self,
+        prefix: impl Into<IpPrefix>,
+        value: T,
+    ) -> Result<Option<&T>, InsertError> {
+        self.insert_with(prefix.into(), |values| acquire(values, value))
     }
 
     /// Replaces all routes and values, including changes that were not committed.
@@ -456,70 +498,28 @@ impl<T: Hash + Eq> TableWriter<T> {
     /// are then as after the last commit.
     pub fn replace(&mut self, table: Table<T>) -> Result<(), UpdateError> {
         self.roll_back();
-        self.reclaim_values();
+        self.reclaim_ids();
         let mut gained = Vec::new();
         let replaced = self.try_replace(table, &mut gained);
-        // A failure leaves the acquired ids unused.
-        let lost = match replaced {
-            Ok(ref lost) => lost,
-            Err(_) => &gained,
-        };
-        self.lose(lost);
-        replaced.map(drop)
+        self.lose(&gained);
+        replaced
     }
 
-    /// Adds each acquired id to `gained`; returns the ids that routes lost.
+    /// Adds each acquired reference to `gained`; leaves those to lose.
     fn try_replace(
         &mut self,
         table: Table<T>,
         gained: &mut Vec<NextHopId>,
-    ) -> Result<Vec<NextHopId>, UpdateError> {
-        let (ipv4, ipv6, values) = table.into_parts();
-        let mut ids: Vec<Option<NextHopId>> = Vec::new();
-        for (id, value, shared) in values.into_values() {
-            let new = match shared {
-                true => acquire(&mut self.values, value)?,
-                false => self.values.acquire_distinct(Arc::new(value))?,
-            };
-            gained.push(new);
-            self.place(new);
-            ids.resize(ids.len().max(id.get() as usize), None);
-            ids[id.get() as usize - 1] = Some(new);
-        }
-        let new_id = |id: NextHopId| ids[id.get() as usize - 1].unwrap_or(id);
-        let (ipv4, ipv6) = (renamed(&ipv4, new_id), renamed(&ipv6, new_id));
+    ) -> Result<(), UpdateError> {
+        let (ipv4, ipv6) = self.ids.adopt(table, gained)?;
         let live4 = self.ipv4.writer.build(&ipv4)?;
         let live6 = self.ipv6.writer.build(&ipv6)?;
         // No step fails from here on.
-        let mut lost = core::mem::take(gained);
-        lost.extend(self.ipv4().iter().map(|route| route.next_hop));
-        lost.extend(self.ipv6().iter().map(|route| route.next_hop));
+        self.ids.settle(&ipv4, &ipv6, gained);
+        gained.extend(self.ipv4().iter().map(|route| route.next_hop));
+        gained.extend(self.ipv6().iter().map(|route| route.next_hop));
         self.ipv4.writer.install(ipv4, live4);
         self.ipv6.writer.install(ipv6, live6);
-        for route in self.ipv4.writer.rib().iter() {
-            self.values.retain(route.next_hop);
-        }
-        for route in self.ipv6.writer.rib().iter() {
-            self.values.retain(route.next_hop);
-        }
-        Ok(lost)
-    }
-}
-
-/// Copies the routes with other ids.
-fn renamed<F: Engines>(rib: &Rib<F>, id: impl Fn(NextHopId) -> NextHopId) -> Rib<F> {
-    rib.iter().map(|route| Route { next_hop: id(route.next_hop), ..route }).collect()
-}
-
-fn acquire<T: Hash + Eq>(
-    values: &mut NextHops<Arc<T>>,
-    value: T,
-) -> Result<NextHopId, NextHopsFull> {
-    match values.find::<T>(&value) {
-        Some(id) => {
-            values.retain(id);
-            Ok(id)
-        }
-        None => values.acquire(Arc::new(value)),
+        Ok(())
     }
 }

@@ -2,16 +2,20 @@
 
 use alloc::sync::Arc;
 use core::fmt;
-use core::net::IpAddr;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Acquire;
 use core::sync::atomic::fence;
 
 use super::SharedTable;
+use super::ids::{RouteCell, SharedIds};
+use crate::engine::Keys;
 use crate::fib::LiveFib;
 use crate::live::reclaim::ReaderSlot;
-use crate::net::{IpPrefix, Ipv4, Ipv6, NextHopId};
-use crate::table::frozen::batch_lookups;
+use crate::net::{Family, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix};
+use crate::table::Answers;
+use crate::table::lookups::{
+    FamilyLookups, Longest, Lookups, ValueLookups, lookup_methods, resolve_each,
+};
 
 /// Looks up addresses of both families and their values while a writer updates them.
 ///
@@ -42,9 +46,10 @@ impl<T> TableReader<T> {
     #[inline]
     pub fn pin(&mut self) -> TableGuard<'_, T> {
         self.slot.enter();
-        // SAFETY: entered; the guard borrows the reader, and leaves when it is dropped.
-        let view = unsafe { TableView::new(self.slot.shared()) };
-        TableGuard { slot: &self.slot, view }
+        // SAFETY: entered; the guard borrows the reader, lends the view, and leaves when it is
+        // dropped.
+        let current = unsafe { Current::load(self.slot.shared()) };
+        TableGuard { slot: &self.slot, view: TableView { current } }
     }
 
     /// Goes online for many batches; see [`Reader::online`](crate::live::Reader::online).
@@ -94,12 +99,58 @@ pub struct OnlineTableReader<'r, T> {
 }
 
 impl<T> OnlineTableReader<'_, T> {
+    lookup_methods! {
+        example: "let writer = table.live(longmatch::TableSpec::default()\
+            .answers(longmatch::Answers::Routes))?;\nlet mut reader = writer.reader();\n\
+            let table = reader.online();",
+        longest: "A lookup in the compiled routes and a load.\n\n# Panics\nWhere ids stand for \
+            values: such a table's readers do not know the routes. [`Answers::Routes`] has them."
+    }
+
     /// The current tables and values.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
+    /// let online = reader.online();
+    /// assert_eq!(online.table().lookup([10, 1, 2, 3]), None);
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
     #[inline]
     pub fn table(&self) -> TableView<'_, T> {
-        // SAFETY: the reader is online; the view borrows `self`, so neither `quiescent` nor the drop
-        // comes before its end.
-        unsafe { TableView::new(self.slot.shared()) }
+        TableView { current: self.lookups() }
+    }
+
+    /// The value of an id; see [`TableView::value`].
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, NextHopId, Table};
+    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
+    /// assert_eq!(reader.online().value(NextHopId::new(1).unwrap()), None);
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    #[inline]
+    pub fn value(&self, id: NextHopId) -> Option<&T> {
+        self.lookups().value(id)
+    }
+
+    /// The route of an id; see [`TableView::route`].
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, NextHopId, Table};
+    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
+    /// assert_eq!(reader.online().route(NextHopId::new(1).unwrap()), None);
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, &T)> {
+        self.lookups().route(id)
+    }
+
+    #[inline]
+    fn lookups(&self) -> Current<'_, T> {
+        // SAFETY: the reader is online; the result borrows `self`, so neither `quiescent` nor the
+        // drop comes before its end.
+        unsafe { Current::load(self.slot.shared()) }
     }
 
     /// Announces a quiescent state, in which no part of the tables is held. A load and a store.
@@ -120,62 +171,220 @@ impl<T> Drop for OnlineTableReader<'_, T> {
 
 /// The current tables, for lookups.
 pub struct TableView<'r, T> {
+    /// Lent for no longer than `self` is borrowed: a guard's ends before `'r`.
+    current: Current<'r, T>,
+}
+
+impl<T> TableView<'_, T> {
+    lookup_methods! {
+        example: "let writer = table.live(longmatch::TableSpec::default()\
+            .answers(longmatch::Answers::Routes))?;\nlet mut reader = writer.reader();\n\
+            let table = reader.pin();",
+        longest: "A lookup in the compiled routes and a load.\n\n# Panics\nWhere ids stand for \
+            values: such a table's readers do not know the routes. [`Answers::Routes`] has them."
+    }
+
+    /// The value of an id that this view has returned.
+    ///
+    /// An id of an earlier view may have another value by now, or none.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table};
+    /// let mut table = Table::new();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let mut reader = table.live(EngineKind::Folio)?.reader();
+    /// let guard = reader.pin();
+    /// let id = guard.lookup_id([10, 1, 2, 3]).unwrap();
+    /// assert_eq!(guard.value(id), Some(&"office"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn value(&self, id: NextHopId) -> Option<&T> {
+        self.lookups().value(id)
+    }
+
+    /// The route of an id that this view has returned; `None` where ids stand for values.
+    ///
+    /// An id of an earlier view may be of another route by now, or of none.
+    ///
+    /// ```
+    /// use longmatch::{Answers, IpPrefix, Table, TableSpec};
+    /// let mut table = Table::new();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let mut reader = table.live(TableSpec::default().answers(Answers::Routes))?.reader();
+    /// let guard = reader.pin();
+    /// let id = guard.lookup_id([10, 1, 2, 3]).unwrap();
+    /// assert_eq!(guard.route(id), Some(("10.0.0.0/8".parse()?, &"office")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, &T)> {
+        self.lookups().route(id)
+    }
+
+    /// What ids and answers stand for.
+    ///
+    /// ```
+    /// use longmatch::{Answers, EngineKind, Table};
+    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
+    /// assert_eq!(reader.pin().answers(), Answers::Values);
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    pub fn answers(&self) -> Answers {
+        match self.current.shared.ids {
+            SharedIds::Values(_) => Answers::Values,
+            SharedIds::Routes(_) => Answers::Routes,
+        }
+    }
+
+    /// The IPv4 table.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
+    /// assert_eq!(reader.pin().ipv4().name(), "folio");
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    pub fn ipv4(&self) -> &LiveFib<Ipv4> {
+        self.current.ipv4
+    }
+
+    /// The IPv6 table.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Table};
+    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
+    /// assert_eq!(reader.pin().ipv6().name(), "folio");
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    pub fn ipv6(&self) -> &LiveFib<Ipv6> {
+        self.current.ipv6
+    }
+
+    #[inline]
+    fn lookups(&self) -> Current<'_, T> {
+        self.current
+    }
+}
+
+/// The tables that were current when it was loaded.
+struct Current<'r, T> {
     shared: &'r SharedTable<T>,
     ipv4: &'r LiveFib<Ipv4>,
     ipv6: &'r LiveFib<Ipv6>,
 }
 
-impl<'r, T> TableView<'r, T> {
+impl<T> Copy for Current<'_, T> {}
+
+impl<T> Clone for Current<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<'r, T> Current<'r, T> {
     /// # Safety
-    /// The caller is a reader online in the domain, and neither goes offline nor announces a quiescent
-    /// state before the view and all that it returned are gone.
+    /// The caller is a reader online in the domain, and neither goes offline nor announces a
+    /// quiescent state before the result, its copies and all that they returned are gone.
     #[inline]
-    unsafe fn new(shared: &'r SharedTable<T>) -> Self {
-        // SAFETY: the caller is online in the domain until the view is gone.
+    unsafe fn load(shared: &'r SharedTable<T>) -> Self {
+        // SAFETY: the caller is online in the domain until the result is gone.
         let ipv4 = unsafe { shared.ipv4.current() };
-        // SAFETY: the caller is online in the domain until the view is gone.
+        // SAFETY: the caller is online in the domain until the result is gone.
         let ipv6 = unsafe { shared.ipv6.current() };
         Self { shared, ipv4, ipv6 }
     }
 
-    /// The value of the longest prefix that covers the address.
-    pub fn get(&self, addr: IpAddr) -> Option<&T> {
-        let host = IpPrefix::host(addr);
-        let id = match if self.shared.keep_mapped { host } else { host.unmapped() } {
-            IpPrefix::V4(p) => self.ipv4.lookup(p.addr()),
-            IpPrefix::V6(p) => self.ipv6.lookup(p.addr()),
-        };
-        self.value(id?)
+    fn route(self, id: NextHopId) -> Option<(IpPrefix, &'r T)> {
+        let SharedIds::Routes(_) = self.shared.ids else { return None };
+        let cell = self.cell(id)?;
+        Some((cell.prefix(), &cell.value))
     }
 
-    batch_lookups!("TableView");
-
-    /// The value of an id that this view has returned.
+    /// The cell of an id that stands for a route.
     ///
-    /// An id of an earlier view may have another value by now, or none.
+    /// # Panics
+    /// Where ids stand for values.
     #[inline]
-    pub fn value(&self, id: NextHopId) -> Option<&T> {
-        // A batch may have loaded the id without ordering; the fence makes visible all that the
-        // writer stored before it published the id.
+    fn cell(self, id: NextHopId) -> Option<&'r RouteCell<T>> {
+        let SharedIds::Routes(routes) = &self.shared.ids else {
+            panic!("the readers of this table know no prefixes; make it with Answers::Routes")
+        };
+        // See `value`.
         fence(Acquire);
-        // SAFETY: the reader is online as long as this view exists.
-        unsafe { self.shared.places.get(id) }
+        // SAFETY: the reader is online as long as `self` and what it returned.
+        unsafe { routes.places.get(id) }
     }
 
-    /// The IPv4 table.
-    pub fn ipv4(&self) -> &LiveFib<Ipv4> {
-        self.ipv4
-    }
-
-    /// The IPv6 table.
-    pub fn ipv6(&self) -> &LiveFib<Ipv6> {
-        self.ipv6
+    /// The route that answers an address with an id.
+    #[inline]
+    fn matched<F: Family>(self, addr: F::Bits, id: NextHopId) -> Option<Longest<'r, F, T>>
+    where
+        Prefix<F>: Into<IpPrefix>,
+    {
+        let cell = self.cell(id)?;
+        let prefix = Prefix::from_bits_masked(addr, cell.len);
+        debug_assert_eq!(prefix.into(), cell.prefix(), "the id of another route");
+        Some((prefix, &cell.value))
     }
 }
 
+impl<'r, T> ValueLookups<'r> for Current<'r, T> {
+    type Value = T;
+
+    #[inline]
+    fn value(self, id: NextHopId) -> Option<&'r T> {
+        let SharedIds::Values(values) = &self.shared.ids else {
+            return self.cell(id).map(|cell| cell.value.as_ref());
+        };
+        // A batch may have loaded the id without ordering; the fence makes visible all that the
+        // writer stored before it published the id.
+        fence(Acquire);
+        // SAFETY: the reader is online as long as `self` and what it returned.
+        unsafe { values.places.get(id) }
+    }
+}
+
+impl<'r, T> Lookups<'r> for Current<'r, T> {
+    fn keep_mapped(self) -> bool {
+        self.shared.keep_mapped
+    }
+}
+
+macro_rules! live_lookups {
+    ($($family:ident $fib:ident)*) => {$(
+        impl<'r, T> FamilyLookups<'r, $family> for Current<'r, T> {
+            fn id(self, addr: <$family as Family>::Bits) -> Option<NextHopId> {
+                self.$fib.lookup_bits(addr)
+            }
+
+            fn ids(self, keys: Keys<'_, $family>, out: &mut [Option<NextHopId>]) {
+                self.$fib.lookup_keys(keys, out);
+            }
+
+            fn longest(
+                self,
+                addr: <$family as Family>::Bits,
+            ) -> Option<Longest<'r, $family, T>> {
+                self.matched(addr, self.$fib.lookup_bits(addr)?)
+            }
+
+            fn longest_each(
+                self,
+                addrs: &[<$family as Family>::Bits],
+                put: impl FnMut(usize, Option<Longest<'r, $family, T>>),
+            ) {
+                resolve_each::<$family, _>(self, addrs, |addr, id| self.matched::<$family>(addr, id), put);
+            }
+        }
+    )*};
+}
+
+live_lookups!(Ipv4 ipv4 Ipv6 ipv6);
+
 impl<T> fmt::Debug for TableView<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableView").field("ipv4", self.ipv4).field("ipv6", self.ipv6).finish()
+        let Current { ipv4, ipv6, .. } = self.current;
+        f.debug_struct("TableView").field("ipv4", ipv4).field("ipv6", ipv6).finish()
     }
 }
 

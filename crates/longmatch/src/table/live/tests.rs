@@ -49,9 +49,17 @@ struct Counter {
     alive: Arc<AtomicUsize>,
 }
 
+/// What ids may stand for: each test runs with both.
+const BOTH: [Answers; 2] = [Answers::Values, Answers::Routes];
+
+/// Folio for both families.
+fn folio(answers: Answers) -> TableSpec {
+    TableSpec::new(EngineKind::Folio).answers(answers)
+}
+
 impl Counter {
-    fn new() -> (Self, TableWriter<Counted>) {
-        let writer = Table::new().live(EngineKind::Folio).unwrap();
+    fn new(answers: Answers) -> (Self, TableWriter<Counted>) {
+        let writer = Table::new().live(folio(answers)).unwrap();
         (Self { alive: Arc::default() }, writer)
     }
 
@@ -67,19 +75,22 @@ impl Counter {
 
 #[test]
 fn values_of_both_families() {
-    for engine in ["folio", "poptrie", "spider"] {
+    for (engine, answers) in
+        ["folio", "poptrie", "spider"].map(|engine| BOTH.map(|it| (engine, it))).concat()
+    {
         let mut table = Table::new();
         table.insert(p("10.0.0.0/8"), "office").unwrap();
         table.insert(p("2001:db8::/32"), "office").unwrap();
         table.insert(p("192.0.2.0/24"), "gone").unwrap();
         table.remove(p("192.0.2.0/24"));
-        let mut writer = table.live(engine.parse::<EngineSpec>().unwrap()).unwrap();
+        let spec: EngineSpec = engine.parse().unwrap();
+        let mut writer = table.live(TableSpec::new(spec).answers(answers)).unwrap();
         let mut reader = writer.reader();
         assert_eq!(writer.insert(p("10.9.0.0/16"), "lab"), Ok(None));
         assert_eq!(writer.insert(p("2001:db8:9::/48"), "lab"), Ok(None));
         assert_eq!(writer.insert(p("::ffff:10.0.0.0/104"), "floor"), Ok(Some(&"office")));
         assert_eq!(writer.get(p("10.0.0.0/8")), Some(&"floor"));
-        assert_eq!(reader.pin().get(ip("10.9.1.1")), Some(&"office"));
+        assert_eq!(reader.pin().lookup(ip("10.9.1.1")), Some(&"office"));
         writer.commit().unwrap();
         let guard = reader.pin();
         for (addr, value) in [
@@ -91,12 +102,12 @@ fn values_of_both_families() {
             ("2001:db8:9::1", Some("lab")),
             ("2001:db9::", None),
         ] {
-            assert_eq!(guard.get(ip(addr)).copied(), value, "{engine}: {addr}");
+            assert_eq!(guard.lookup(ip(addr)).copied(), value, "{engine}: {addr}");
         }
         let mut out = [None; 2];
-        guard.lookup_ipv4(&["10.9.0.1", "10.0.0.1"].map(|a| a.parse().unwrap()), &mut out);
+        guard.lookup_ids(&["10.9.0.1", "10.0.0.1"].map(ip), &mut out);
         assert_eq!(out.map(|id| *guard.value(id.unwrap()).unwrap()), ["lab", "floor"]);
-        guard.lookup_keys_ipv6(&[0x2001_0db8_u128 << 96, 0], &mut out);
+        guard.lookup_ids(&[0x2001_0db8_u128 << 96, 0], &mut out);
         assert_eq!(
             out.map(|id| id.and_then(|id| guard.value(id).copied())),
             [Some("office"), None]
@@ -108,10 +119,10 @@ fn values_of_both_families() {
         writer.insert(p("10.9.0.0/16"), "attic").unwrap();
         writer.roll_back();
         writer.commit().unwrap();
-        assert_eq!(reader.pin().get(ip("10.9.1.1")), Some(&"lab"));
+        assert_eq!(reader.pin().lookup(ip("10.9.1.1")), Some(&"lab"));
         assert_eq!(writer.reclaim(), 0);
         writer.check().unwrap();
-        assert_eq!(writer.values.len(), 3, "{engine}");
+        assert_eq!(writer.ids.values().len(), 3, "{engine}");
     }
 }
 
@@ -121,14 +132,18 @@ fn keep_mapped_applies_to_live_tables() {
     table.insert(p("::/0"), 6).unwrap();
     table.insert(p("0.0.0.0/0"), 4).unwrap();
     let writer = table.live(EngineKind::Folio).unwrap();
-    assert_eq!(writer.reader().pin().get(ip("::ffff:10.0.0.1")), Some(&6));
-    assert_eq!(writer.reader().pin().get(ip("10.0.0.1")), Some(&4));
+    assert_eq!(writer.reader().pin().lookup(ip("::ffff:10.0.0.1")), Some(&6));
+    assert_eq!(writer.reader().pin().lookup(ip("10.0.0.1")), Some(&4));
 }
 
 /// A value lives, and keeps its id, as long as a reader may use it.
 #[test]
 fn ids_are_reused_after_a_grace_period() {
-    let (counter, mut writer) = Counter::new();
+    BOTH.into_iter().for_each(ids_are_reused);
+}
+
+fn ids_are_reused(answers: Answers) {
+    let (counter, mut writer) = Counter::new(answers);
     writer.insert(p("10.0.0.0/8"), counter.value("a")).unwrap();
     writer.commit().unwrap();
     let mut reader = writer.reader();
@@ -144,7 +159,7 @@ fn ids_are_reused_after_a_grace_period() {
         assert_eq!(counter.alive(), i + 2, "equal values are one, and none is dropped");
     }
     let mut other = writer.reader();
-    assert_eq!(other.pin().get(ip("10.1.1.1")).unwrap().name, "d");
+    assert_eq!(other.pin().lookup(ip("10.1.1.1")).unwrap().name, "d");
     // An id from before has its value until it is reused.
     assert_eq!(other.pin().value(id).unwrap().name, "a");
     drop(guard);
@@ -153,9 +168,11 @@ fn ids_are_reused_after_a_grace_period() {
     assert_eq!(other.pin().value(id), None);
     writer.insert(p("12.0.0.0/8"), counter.value("e")).unwrap();
     writer.commit().unwrap();
-    assert_eq!(writer.ipv4().max_next_hop(), 4, "no fifth id was needed");
+    // One for each value, or for each announcement.
+    let ids = if answers == Answers::Values { 4 } else { 7 };
+    assert_eq!(writer.ipv4().max_next_hop(), ids, "no further id was needed");
     drop((writer, other));
-    assert_eq!(reader.pin().get(ip("10.1.1.1")).unwrap().name, "d");
+    assert_eq!(reader.pin().lookup(ip("10.1.1.1")).unwrap().name, "d");
     drop(reader);
     assert_eq!(counter.alive(), 0);
 }
@@ -163,7 +180,7 @@ fn ids_are_reused_after_a_grace_period() {
 /// An id lost, gained and lost again waits for the readers of the last loss.
 #[test]
 fn a_revived_id_waits_for_its_last_readers() {
-    let (counter, mut writer) = Counter::new();
+    let (counter, mut writer) = Counter::new(Answers::Values);
     let mut readers = [writer.reader(), writer.reader()];
     let [first, second] = &mut readers;
     let set = |writer: &mut TableWriter<Counted>, name: &str| {
@@ -191,7 +208,11 @@ fn a_revived_id_waits_for_its_last_readers() {
 /// A reader with an id from another source always finds a live value.
 #[test]
 fn a_value_in_use_outlives_its_place_and_the_writer() {
-    let (counter, mut writer) = Counter::new();
+    BOTH.into_iter().for_each(a_value_outlives);
+}
+
+fn a_value_outlives(answers: Answers) {
+    let (counter, mut writer) = Counter::new(answers);
     let mut readers = [writer.reader(), writer.reader()];
     let [first, second] = &mut readers;
     writer.insert(p("10.0.0.0/8"), counter.value("a")).unwrap();
@@ -201,7 +222,7 @@ fn a_value_in_use_outlives_its_place_and_the_writer() {
     writer.commit().unwrap();
     // No longer through the table, which has no route.
     let after = second.pin();
-    assert_eq!(after.get(ip("10.0.0.1")), None);
+    assert_eq!(after.lookup(ip("10.0.0.1")), None);
     let value = after.value(NextHopId::new(1).unwrap()).unwrap();
     drop(before);
     assert!(writer.reclaim() > 0);
@@ -218,7 +239,11 @@ fn a_value_in_use_outlives_its_place_and_the_writer() {
 /// A refused commit is undone, its values included.
 #[test]
 fn refused_commits_are_undone() {
-    let (counter, mut writer) = Counter::new();
+    BOTH.into_iter().for_each(commits_are_undone);
+}
+
+fn commits_are_undone(answers: Answers) {
+    let (counter, mut writer) = Counter::new(answers);
     writer.insert(p("10.0.0.0/8"), counter.value("a")).unwrap();
     writer.insert(p("2001:db8::/32"), counter.value("a")).unwrap();
     writer.commit().unwrap();
@@ -239,26 +264,30 @@ fn refused_commits_are_undone() {
     assert!(refused.to_string().contains(&limit[limit.len() - 30..]), "{refused}");
     let last = alloc::format!("{}", committed - 1);
     assert_eq!(writer.get(p("10.0.0.0/24")).unwrap().name, last);
-    assert_eq!(guard.get(ip("10.0.0.1")).unwrap().name, "a");
+    assert_eq!(guard.lookup(ip("10.0.0.1")).unwrap().name, "a");
     drop(guard);
     assert_eq!(writer.reclaim(), 0);
     assert_eq!(counter.alive(), 2);
     writer.check().unwrap();
     // Limits of the table: routes and values.
-    let mut writer = Table::with_limits(1, 2).live(EngineKind::Folio).unwrap();
+    let mut writer = Table::with_limits(1, 2).live(folio(answers)).unwrap();
     writer.insert(p("10.0.0.0/8"), 1).unwrap();
     assert!(matches!(writer.insert(p("11.0.0.0/8"), 2), Err(InsertError::Routes(_))));
     writer.insert(p("10.0.0.0/8"), 2).unwrap();
     assert!(matches!(writer.insert(p("10.0.0.0/8"), 3), Err(InsertError::NextHops(_))));
     writer.commit().unwrap();
-    assert_eq!(writer.reader().pin().get(ip("10.0.0.1")), Some(&2));
+    assert_eq!(writer.reader().pin().lookup(ip("10.0.0.1")), Some(&2));
     assert_eq!(writer.reclaim(), 0);
     writer.insert(p("10.0.0.0/8"), 3).unwrap();
 }
 
 #[test]
 fn tables_are_replaced_with_their_values() {
-    let (counter, mut writer) = Counter::new();
+    BOTH.into_iter().for_each(tables_are_replaced);
+}
+
+fn tables_are_replaced(answers: Answers) {
+    let (counter, mut writer) = Counter::new(answers);
     for (prefix, name) in [("10.0.0.0/8", "a"), ("11.0.0.0/8", "b"), ("2001:db8::/32", "c")] {
         writer.insert(p(prefix), counter.value(name)).unwrap();
     }
@@ -273,20 +302,20 @@ fn tables_are_replaced_with_their_values() {
     table.insert_distinct(p("14.0.0.0/8"), counter.value("d")).unwrap();
     writer.replace(table).unwrap();
     writer.check().unwrap();
-    assert_eq!(guard.get(ip("10.0.0.1")).unwrap().name, "a");
+    assert_eq!(guard.lookup(ip("10.0.0.1")).unwrap().name, "a");
     drop(guard);
     let guard = reader.pin();
     for (addr, name) in
         [("11.0.0.1", "c"), ("13.0.0.1", "d"), ("14.0.0.1", "d"), ("2001:db8::", "b")]
     {
-        assert_eq!(guard.get(ip(addr)).unwrap().name, name);
+        assert_eq!(guard.lookup(ip(addr)).unwrap().name, name);
     }
-    assert_eq!(guard.get(ip("10.0.0.1")), None);
+    assert_eq!(guard.lookup(ip("10.0.0.1")), None);
     drop(guard);
     assert_eq!(writer.reclaim(), 0);
     assert_eq!(counter.alive(), 4);
     // At the limit of values: refused, and nothing changes.
-    let mut writer = Table::with_limits(9, 2).live(EngineKind::Folio).unwrap();
+    let mut writer = Table::with_limits(9, 2).live(folio(answers)).unwrap();
     writer.insert(p("10.0.0.0/8"), 1).unwrap();
     writer.commit().unwrap();
     let mut table = Table::new();
@@ -295,14 +324,18 @@ fn tables_are_replaced_with_their_values() {
     }
     assert!(matches!(writer.replace(table), Err(UpdateError::Values(_))));
     assert_eq!(writer.reclaim(), 0);
-    assert_eq!((writer.values.len(), writer.ipv4().len()), (1, 1));
+    assert_eq!((writer.ids.values().len(), writer.ipv4().len()), (1, 1));
     writer.check().unwrap();
 }
 
 /// Reader threads look up values that are replaced and dropped.
 #[test]
 fn readers_find_the_values_of_their_moment() {
-    let mut writer = Table::new().live(EngineKind::Folio).unwrap();
+    BOTH.into_iter().for_each(readers_find_values);
+}
+
+fn readers_find_values(answers: Answers) {
+    let mut writer = Table::new().live(folio(answers)).unwrap();
     let value = |version: usize| alloc::format!("version {version} of a value on the heap");
     writer.insert(p("10.0.0.0/8"), value(0)).unwrap();
     writer.commit().unwrap();
@@ -321,12 +354,12 @@ fn readers_find_the_values_of_their_moment() {
                 while latest < LAST {
                     let before = done.load(Relaxed);
                     let now = match i {
-                        0 => version(reader.pin().get(ip("10.0.0.1")).unwrap()),
+                        0 => version(reader.pin().lookup(ip("10.0.0.1")).unwrap()),
                         _ => {
                             let mut online = reader.online();
-                            let now = version(online.table().get(ip("10.0.0.1")).unwrap());
+                            let now = version(online.table().lookup(ip("10.0.0.1")).unwrap());
                             online.quiescent();
-                            now.max(version(online.table().get(ip("10.0.0.1")).unwrap()))
+                            now.max(version(online.table().lookup(ip("10.0.0.1")).unwrap()))
                         }
                     };
                     assert!(now >= latest.max(before), "{now} after {latest}, of {before}");
@@ -346,5 +379,67 @@ fn readers_find_the_values_of_their_moment() {
         }
     });
     assert_eq!(writer.reclaim(), 0);
-    assert_eq!(writer.values.len(), 2);
+    assert_eq!(writer.ids.values().len(), 2);
+}
+
+/// A route keeps its id when it is announced again with its value, and gets another with another.
+#[test]
+fn ids_of_routes() {
+    let (counter, mut writer) = Counter::new(Answers::Routes);
+    let announce = |writer: &mut TableWriter<Counted>, prefix: &str, name: &str| {
+        writer.insert(p(prefix), counter.value(name)).unwrap();
+        writer.current(p(prefix)).unwrap().get()
+    };
+    assert_eq!(announce(&mut writer, "10.0.0.0/8", "a"), 1);
+    assert_eq!(announce(&mut writer, "10.9.0.0/16", "a"), 2);
+    assert_eq!(announce(&mut writer, "2001:db8::/32", "a"), 3);
+    writer.commit().unwrap();
+    assert_eq!(announce(&mut writer, "10.0.0.0/8", "a"), 1, "the same route");
+    assert_eq!(announce(&mut writer, "10.0.0.0/8", "b"), 4);
+    assert_eq!(announce(&mut writer, "10.0.0.0/8", "a"), 5);
+    assert_eq!(counter.alive(), 2);
+    let mut reader = writer.reader();
+    let guard = reader.pin();
+    let found = |guard: &TableView<'_, Counted>, addr: &str| {
+        let (prefix, value) = guard.get_lpm(ip(addr))?;
+        Some((prefix.to_string(), value.name.clone()))
+    };
+    let right = |prefix: &str, name: &str| Some((prefix.to_string(), name.to_string()));
+    assert_eq!(found(&guard, "10.1.1.1"), right("10.0.0.0/8", "a"));
+    writer.commit().unwrap();
+    writer.check().unwrap();
+    assert_eq!(found(&guard, "10.9.1.1"), right("10.9.0.0/16", "a"));
+    assert_eq!(found(&guard, "2001:db8::1"), right("2001:db8::/32", "a"));
+    let route = |guard: &TableView<'_, Counted>, id| {
+        guard.route(NextHopId::new(id).unwrap()).map(|(prefix, _)| prefix)
+    };
+    assert_eq!(route(&guard, 1), Some(p("10.0.0.0/8")), "a reader may hold the id");
+    drop(guard);
+    assert_eq!(writer.reclaim(), 0);
+    let guard = reader.pin();
+    assert_eq!([1, 4, 5].map(|id| route(&guard, id)), [None, None, Some(p("10.0.0.0/8"))]);
+    drop(guard);
+    assert_eq!(counter.alive(), 1, "equal values are one");
+    writer.remove(p("10.9.0.0/16"));
+    writer.roll_back();
+    assert_eq!(writer.route(NextHopId::new(2).unwrap()).unwrap().0, p("10.9.0.0/16"));
+    writer.check().unwrap();
+    drop((writer, reader));
+    assert_eq!(counter.alive(), 0);
+}
+
+/// A table's routes get ids in order, without those of values that no route has.
+#[test]
+fn initial_ids_of_routes() {
+    let mut table = Table::new();
+    for (prefix, value) in [("10.0.0.0/8", 1), ("::/0", 1), ("9.0.0.0/8", 2), ("0.0.0.0/0", 3)] {
+        table.insert(p(prefix), value).unwrap();
+    }
+    table.remove(p("9.0.0.0/8"));
+    let writer = table.live(folio(Answers::Routes)).unwrap();
+    let ids = [1, 2, 3, 4].map(|id| writer.route(NextHopId::new(id).unwrap()));
+    let right = [("0.0.0.0/0", &3), ("10.0.0.0/8", &1), ("::/0", &1)];
+    assert_eq!(ids[..3], right.map(|(prefix, value)| Some((p(prefix), value))));
+    assert_eq!((ids[3], writer.ids.values().len()), (None, 2));
+    writer.check().unwrap();
 }

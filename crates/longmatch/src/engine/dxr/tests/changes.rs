@@ -19,7 +19,7 @@ impl<E: Format, T: FrozenDirect> TestedPatch<E::Family> for Patcher<E, T> {
     }
 
     fn lookup(&self, addr: E::Word) -> Option<NextHopId> {
-        self.dxr.lookup(addr)
+        self.dxr.lookup_bits(addr)
     }
 }
 
@@ -134,7 +134,7 @@ fn no_chunk_begins_beyond_the_base() {
     assert_eq!(table.patcher.ranges.len(), (1 << 19) + 2);
     table.rib.insert(changed, hop(5)).unwrap();
     assert_eq!(table.patcher.patch(&table.rib, &[changed]), Err(CannotPatch));
-    assert_eq!(table.patcher.dxr.lookup(0x0a03_0080), Some(hop(4)));
+    assert_eq!(table.patcher.dxr.lookup_bits(0x0a03_0080), Some(hop(4)));
     assert_eq!(table.patcher.unused(), [3, 0], "words out of reach");
 }
 

@@ -35,8 +35,8 @@ fn chunk_sizes_are_limited() {
     assert_eq!((dxr.ranges.len(), dxr.ranges[0]), (8193 + 1, 8193));
     assert_eq!(dxr.direct.entries[0], Xl::XL_MARK);
     dxr.check(&over).unwrap();
-    assert_eq!(dxr.lookup(8191), NextHopId::new(7));
-    assert_eq!(dxr.lookup(8192), None);
+    assert_eq!(dxr.lookup_bits(8191), NextHopId::new(7));
+    assert_eq!(dxr.lookup_bits(8192), None);
 }
 
 /// A table whose chunks fill the range table: all long, all different, `chunks` of 11 ranges each.
@@ -77,7 +77,7 @@ fn next_hops_have_a_limit() {
     let compile = |id, config| {
         Dxr::<Original>::compile(&rib(id), &config).map(|dxr| {
             dxr.check(&rib(id)).unwrap();
-            dxr.lookup(0x0a00_0101)
+            dxr.lookup_bits(0x0a00_0101)
         })
     };
     let hops_k = |d| Config { hops_k: true, ..config(d) };

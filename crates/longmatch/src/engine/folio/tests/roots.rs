@@ -26,7 +26,7 @@ fn forms(routes: &[(&str, u32)], first: u32, blocks: usize, outside: u32) {
             for block in [0, u128::from(stored).wrapping_sub(1), end, all / 2, all - 1] {
                 let addr = (block & (all - 1)) << (128 - root.bits) | 1 << 70;
                 let right = rib.get_lpm(Ipv6::addr(addr)).map(|route| route.next_hop);
-                assert_eq!(folio.lookup(addr), right, "{}", Ipv6::addr(addr));
+                assert_eq!(folio.lookup_bits(addr), right, "{}", Ipv6::addr(addr));
                 let mut out = [None; 3];
                 folio.lookup_batch_with(Simd::best(), &[addr; 3], &mut out);
                 assert_eq!(out, [right; 3], "{}", Ipv6::addr(addr));
@@ -123,7 +123,7 @@ fn regions_are_distinguished() {
             let right = rib.get_lpm(Ipv6::addr(addr)).map(|route| route.next_hop);
             let mut out = [None; 16];
             folio.lookup_batch_with(Simd::best(), &[addr; 16], &mut out);
-            assert_eq!((folio.lookup(addr), out), (right, [right; 16]), "{region:x}");
+            assert_eq!((folio.lookup_bits(addr), out), (right, [right; 16]), "{region:x}");
         }
     }
 }

@@ -1,0 +1,221 @@
+//! Typed options of engines, as specs.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::auto::AutoGoal;
+use super::kit::cost::Usage;
+use super::{Batch, EngineKind, EngineSpec};
+use super::{dir24_8, dxr, folio, poptrie, sail, spider, tree_bitmap};
+
+/// Collects the options of a spec.
+struct Spec(EngineSpec);
+
+impl Spec {
+    fn new(kind: EngineKind) -> Self {
+        Self(kind.into())
+    }
+
+    /// Adds an option, if there is one.
+    fn option(mut self, option: Option<impl Into<String>>) -> Self {
+        self.0.options.extend(option.map(Into::into));
+        self
+    }
+
+    fn flag(self, flag: &str, set: bool) -> Self {
+        self.option(set.then_some(flag))
+    }
+
+    fn value(self, key: &str, value: impl ToString) -> Self {
+        self.option(Some([key, "=", &value.to_string()].concat()))
+    }
+
+    /// Adds a number that is not the default.
+    ///
+    /// Without options at their defaults a spec has all of its wider variants.
+    fn number(self, key: &str, number: u8, default: u8) -> Self {
+        if number == default { self } else { self.value(key, number) }
+    }
+
+    fn batch(self, batch: Batch) -> Self {
+        if batch == Batch::Auto { self } else { self.value("batch", batch.name()) }
+    }
+}
+
+impl From<poptrie::Config> for EngineSpec {
+    /// Nodes are the default ones; leaves have 32 bits where next hops need them.
+    ///
+    /// ```
+    /// use longmatch::engine::poptrie;
+    /// use longmatch::{Fib, Ipv4, Rib};
+    /// let fib = Fib::compile(&Rib::<Ipv4>::new(), poptrie::Config { s: 16, ..Default::default() })?;
+    /// assert_eq!(fib.variant(), "s=16");
+    /// # Ok::<(), longmatch::CompileError>(())
+    /// ```
+    fn from(config: poptrie::Config) -> Self {
+        let default = poptrie::Config::default();
+        let spec = Spec::new(EngineKind::Poptrie).number("s", config.s, default.s);
+        spec.flag("unaggregated", !config.aggregate).batch(config.batch).0
+    }
+}
+
+impl From<dxr::Config> for EngineSpec {
+    /// The format is the default one, which [`EngineSpec::wider`] widens.
+    ///
+    /// ```
+    /// use longmatch::EngineSpec;
+    /// use longmatch::engine::dxr;
+    /// let spec = EngineSpec::from(dxr::Config { d: 16, hops_k: true, ..Default::default() });
+    /// assert_eq!(spec, "dxr:d=16:hops=k".parse()?);
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    fn from(config: dxr::Config) -> Self {
+        let default = dxr::Config::default();
+        let spec = Spec::new(EngineKind::Dxr).number("d", config.d, default.d);
+        let spec = spec.number("x", config.x, default.x);
+        spec.flag("hops=k", config.hops_k).batch(config.batch).0
+    }
+}
+
+impl From<folio::Config> for EngineSpec {
+    /// Codes are the narrowest that fit.
+    ///
+    /// ```
+    /// use longmatch::EngineSpec;
+    /// use longmatch::engine::folio;
+    /// let spec = EngineSpec::from(folio::Config { cuts: vec![16, 24], ..Default::default() });
+    /// assert_eq!(spec, "folio:cuts=16-24".parse()?);
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    fn from(config: folio::Config) -> Self {
+        let cuts: Vec<String> = config.cuts.iter().map(u8::to_string).collect();
+        let spec = Spec::new(EngineKind::Folio);
+        let spec = if cuts.is_empty() { spec } else { spec.value("cuts", cuts.join("-")) };
+        spec.option(config.root.map(folio::RootForm::name)).flag("huge", config.huge).0
+    }
+}
+
+impl From<sail::Config> for EngineSpec {
+    /// ```
+    /// use longmatch::EngineSpec;
+    /// use longmatch::engine::{Batch, sail};
+    /// let spec = EngineSpec::from(sail::Config { batch: Batch::Each });
+    /// assert_eq!(spec, "sail:batch=each".parse()?);
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    fn from(config: sail::Config) -> Self {
+        Spec::new(EngineKind::Sail).batch(config.batch).0
+    }
+}
+
+impl From<spider::Config> for EngineSpec {
+    /// Entries have 32 bits.
+    ///
+    /// ```
+    /// use longmatch::EngineSpec;
+    /// use longmatch::engine::spider::{Config, Kernel};
+    /// let spec = EngineSpec::from(Config { kernel: Some(Kernel::Lanes16) });
+    /// assert_eq!(spec, "spider:lanes=16".parse()?);
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    fn from(config: spider::Config) -> Self {
+        Spec::new(EngineKind::Spider).option(config.kernel.map(spider::Kernel::name)).0
+    }
+}
+
+impl From<dir24_8::Config> for EngineSpec {
+    /// ```
+    /// use longmatch::EngineSpec;
+    /// use longmatch::engine::dir24_8;
+    /// let spec = EngineSpec::from(dir24_8::Config { entry: Some(32) });
+    /// assert_eq!(spec, "dir24_8:entry=32".parse()?);
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    fn from(config: dir24_8::Config) -> Self {
+        let spec = Spec::new(EngineKind::Dir24_8);
+        config.entry.into_iter().fold(spec, |spec, bits| spec.value("entry", bits)).0
+    }
+}
+
+impl From<tree_bitmap::Config> for EngineSpec {
+    /// ```
+    /// use longmatch::EngineSpec;
+    /// use longmatch::engine::tree_bitmap;
+    /// let spec = EngineSpec::from(tree_bitmap::Config { stride: 4, ..Default::default() });
+    /// assert_eq!(spec, "tree_bitmap:stride=4".parse()?);
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    fn from(config: tree_bitmap::Config) -> Self {
+        let spec = Spec::new(EngineKind::TreeBitmap).number("stride", config.stride, 6);
+        spec.flag("result=32", config.wide_results).0
+    }
+}
+
+impl From<AutoGoal> for EngineSpec {
+    /// ```
+    /// use longmatch::engine::auto::{AutoGoal, Usage};
+    /// use longmatch::EngineSpec;
+    /// let spec = EngineSpec::from(AutoGoal { usage: Usage::One, ..Default::default() });
+    /// assert_eq!(spec, "auto:use=one".parse()?);
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    fn from(goal: AutoGoal) -> Self {
+        let spec = Spec::new(EngineKind::Auto).flag("use=one", goal.usage == Usage::One);
+        let spec = goal.memory.into_iter().fold(spec, |spec, bytes| spec.value("memory", bytes));
+        goal.level.into_iter().fold(spec, |spec, level| spec.value("simd", level.name())).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Fib;
+    use crate::net::Ipv4;
+    use crate::rib::Rib;
+    use crate::simd::Level;
+
+    /// The defaults of a config are those of the engine, and every option is understood.
+    #[test]
+    fn configs_are_specs() {
+        let variant = |spec| Fib::compile(&Rib::<Ipv4>::new(), spec).unwrap().variant();
+        for (config, text) in [
+            (EngineSpec::from(poptrie::Config::default()), "poptrie"),
+            (dxr::Config::default().into(), "dxr"),
+            (folio::Config::default().into(), "folio"),
+            (sail::Config::default().into(), "sail"),
+            (spider::Config::default().into(), "spider"),
+            (dir24_8::Config::default().into(), "dir24_8"),
+            (tree_bitmap::Config::default().into(), "tree_bitmap"),
+            (AutoGoal::default().into(), "auto"),
+            (
+                poptrie::Config { s: 9, aggregate: false, batch: Batch::Each }.into(),
+                "poptrie:s=9:unaggregated:batch=each",
+            ),
+            (
+                dxr::Config { d: 12, x: 5, hops_k: true, batch: Batch::Flight }.into(),
+                "dxr:d=12:x=5:hops=k:batch=flight",
+            ),
+            (
+                folio::Config {
+                    cuts: alloc::vec![16, 24],
+                    root: Some(folio::RootForm::Dense),
+                    huge: true,
+                }
+                .into(),
+                "folio:cuts=16-24:dense:huge",
+            ),
+            (
+                tree_bitmap::Config { stride: 4, wide_results: true }.into(),
+                "tree_bitmap:stride=4:result=32",
+            ),
+            (dir24_8::Config { entry: Some(16) }.into(), "dir24_8:entry=16"),
+        ] {
+            let spec: EngineSpec = text.parse().unwrap();
+            assert_eq!(config, spec);
+            assert_eq!(variant(config), variant(spec), "{text}");
+        }
+        let goal = AutoGoal { usage: Usage::One, memory: Some(5), level: Some(Level::Portable) };
+        let EngineSpec { options, .. } = goal.into();
+        assert_eq!(AutoGoal::parse(&options), Ok(goal));
+    }
+}

@@ -1,0 +1,115 @@
+//! How a table is compiled.
+
+use crate::engine::{EngineKind, EngineSpec};
+
+/// What the ids in a compiled table stand for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Answers {
+    /// Values. Routes with equal values share an id, so that engines compress the table best.
+    #[default]
+    Values,
+    /// Routes: each has an id of its own, which leads to its prefix and its value.
+    ///
+    /// An engine whose ids are too few is replaced by its wider variant
+    /// ([`EngineSpec::wider`]), if it has one.
+    Routes,
+}
+
+/// How a table is compiled: an engine for each family, and what an answer stands for.
+///
+/// [`Table::freeze`](crate::Table::freeze) and [`Table::live`](crate::Table::live) take it, or an
+/// engine alone, which is then used for both families.
+///
+/// An engine that does not exist for a family may be named while the family has no routes.
+///
+/// ```
+/// use longmatch::{Answers, EngineKind, IpPrefix, Table, TableSpec};
+/// let mut table = Table::new();
+/// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+/// table.insert("2001:db8::/32".parse::<IpPrefix>()?, "office")?;
+///
+/// let spec = TableSpec::new(EngineKind::Sail).ipv6(EngineKind::Poptrie);
+/// let table = table.freeze(spec.answers(Answers::Routes))?;
+/// let (prefix, site) = table.get_lpm([10, 1, 2, 3]).unwrap();
+/// assert_eq!((prefix.to_string().as_str(), *site), ("10.0.0.0/8", "office"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TableSpec {
+    pub(super) ipv4: EngineSpec,
+    pub(super) ipv6: EngineSpec,
+    pub(super) answers: Answers,
+}
+
+impl TableSpec {
+    /// An engine for both families; answers stand for values.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, TableSpec};
+    /// assert_eq!(TableSpec::new(EngineKind::Auto), TableSpec::default());
+    /// ```
+    #[must_use]
+    pub fn new(engine: impl Into<EngineSpec>) -> Self {
+        let spec = engine.into();
+        Self { ipv4: spec.clone(), ipv6: spec, answers: Answers::default() }
+    }
+
+    /// The same with another engine for IPv4.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, EngineSpec, TableSpec};
+    /// let spec = TableSpec::default().ipv4("dxr:d=18".parse::<EngineSpec>()?);
+    /// assert_ne!(spec, TableSpec::new(EngineKind::Auto));
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    #[must_use]
+    pub fn ipv4(self, engine: impl Into<EngineSpec>) -> Self {
+        Self { ipv4: engine.into(), ..self }
+    }
+
+    /// The same with another engine for IPv6.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, IpPrefix, Table, TableSpec};
+    /// let mut table = Table::new();
+    /// table.insert("2001:db8::/32".parse::<IpPrefix>()?, "office")?;
+    /// // SAIL exists for IPv4 only.
+    /// assert!(table.clone().freeze(EngineKind::Sail).is_err());
+    /// table.freeze(TableSpec::new(EngineKind::Sail).ipv6(EngineKind::Folio))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn ipv6(self, engine: impl Into<EngineSpec>) -> Self {
+        Self { ipv6: engine.into(), ..self }
+    }
+
+    /// The same with other answers.
+    ///
+    /// ```
+    /// use longmatch::{Answers, IpPrefix, Table, TableSpec};
+    /// let mut table = Table::new();
+    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+    /// let table = table.freeze(TableSpec::default().answers(Answers::Routes))?;
+    /// let id = table.lookup_id([10, 1, 2, 3]).unwrap();
+    /// assert_eq!(table.route(id).unwrap().0.to_string(), "10.0.0.0/8");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn answers(self, answers: Answers) -> Self {
+        Self { answers, ..self }
+    }
+}
+
+impl Default for TableSpec {
+    /// [`EngineKind::Auto`] for each family; answers stand for values.
+    fn default() -> Self {
+        Self::new(EngineKind::Auto)
+    }
+}
+
+impl<E: Into<EngineSpec>> From<E> for TableSpec {
+    /// The engine for both families; answers stand for values.
+    fn from(engine: E) -> Self {
+        Self::new(engine)
+    }
+}
