@@ -1,79 +1,82 @@
-//! Splits a stream into lines, in bounded memory.
+//! Cuts a stream into blocks of whole lines, in bounded memory.
 
 use std::io::{self, Read};
 
 /// Bytes read at a time, and the greatest length of a line.
 pub const LIMIT: usize = 256 << 10;
 
-/// A stream cut into lines.
-pub struct Lines<R> {
+/// A stream cut into blocks of lines.
+pub struct Blocks<R> {
     reader: R,
-    buffer: Box<[u8]>,
-    /// Start of the bytes that were read and not returned yet.
-    start: usize,
-    end: usize,
+    /// The beginning of a line whose end has not been read.
+    rest: Vec<u8>,
     ended: bool,
-    number: u64,
+    /// The number of lines before `rest`.
+    lines: u64,
 }
 
-/// Next item of a stream of lines.
-pub enum Next<'a> {
-    /// A line without its line end and surrounding spaces.
-    Line(&'a [u8]),
-    /// The buffer has no further line. Reading may block, so flush pending output, then call
-    /// [`Lines::fill`].
-    NeedsInput,
-    /// The stream has ended.
-    End,
+/// Lines that follow each other.
+#[derive(Debug, Default)]
+pub struct Block {
+    bytes: Vec<u8>,
+    /// The number of lines before this block.
+    pub before: u64,
 }
 
-impl<R: Read> Lines<R> {
-    /// Creates the splitter; reads nothing yet.
+impl Block {
+    /// The lines with their numbers, from 1, without line ends and surrounding spaces.
+    pub fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let bytes = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        (self.before + 1..).zip(lines)
+    }
+}
+
+impl<R: Read> Blocks<R> {
+    /// Creates the cutter; reads nothing yet.
     pub fn new(reader: R) -> Self {
-        let buffer = vec![0; LIMIT].into_boxed_slice();
-        Self { reader, buffer, start: 0, end: 0, ended: false, number: 0 }
+        Self { reader, rest: Vec::new(), ended: false, lines: 0 }
     }
 
-    /// Returns the number of the line returned last, from 1.
+    /// The number of the line that the next block begins with, from 1.
     pub fn number(&self) -> u64 {
-        self.number
+        self.lines + 1
     }
 
-    /// Returns the next item, without reading.
-    #[inline]
-    pub fn next(&mut self) -> Next<'_> {
-        let window = &self.buffer[self.start..self.end];
-        let len = match memchr::memchr(b'\n', window) {
-            Some(len) => len,
-            None if !self.ended => return Next::NeedsInput,
-            None if window.is_empty() => return Next::End,
-            None => window.len(),
-        };
-        let line = &self.buffer[self.start..self.start + len];
-        self.start = (self.start + len + 1).min(self.end);
-        self.number += 1;
-        Next::Line(line.trim_ascii())
-    }
-
-    /// Reads once, as much as is available.
+    /// Reads until there is a whole line, and returns all whole lines; `None` at the end.
+    ///
+    /// A line is returned as soon as its end can be read.
     ///
     /// # Errors
     /// If reading fails, or a line is longer than [`LIMIT`].
-    pub fn fill(&mut self) -> io::Result<()> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
-        if self.end == self.buffer.len() {
-            return Err(io::Error::other(format!("the line is longer than {LIMIT} bytes")));
-        }
-        loop {
-            match self.reader.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.ended = true,
-                Ok(n) => self.end += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
+    pub fn next(&mut self) -> io::Result<Option<Block>> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        let mut whole = 0;
+        while whole == 0 && !self.ended {
+            let start = bytes.len();
+            if start >= LIMIT {
+                return Err(io::Error::other(format!("the line is longer than {LIMIT} bytes")));
             }
-            return Ok(());
+            bytes.resize(LIMIT, 0);
+            let read = loop {
+                match self.reader.read(&mut bytes[start..]) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    read => break read?,
+                }
+            };
+            bytes.truncate(start + read);
+            self.ended = read == 0;
+            whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
         }
+        if !self.ended {
+            self.rest = bytes.split_off(whole);
+        }
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let block = Block { bytes, before: self.lines };
+        self.lines += block.lines().count() as u64;
+        Ok(Some(block))
     }
 }
 
@@ -91,35 +94,30 @@ mod tests {
         }
     }
 
-    fn all(mut lines: Lines<impl Read>) -> io::Result<Vec<(u64, Vec<u8>)>> {
+    fn all(mut blocks: Blocks<impl Read>) -> io::Result<Vec<(u64, Vec<u8>)>> {
         let mut all = Vec::new();
-        loop {
-            match lines.next() {
-                Next::End => return Ok(all),
-                Next::NeedsInput => lines.fill()?,
-                Next::Line(line) => {
-                    let line = line.to_vec();
-                    all.push((lines.number(), line));
-                }
-            }
+        while let Some(block) = blocks.next()? {
+            all.extend(block.lines().map(|(number, line)| (number, line.to_vec())));
         }
+        Ok(all)
     }
 
     #[test]
     fn lines_do_not_depend_on_the_size_of_reads() {
-        let text = b" a \r\n\nbc\nlast";
-        let expected = [(1, &b"a"[..]), (2, b""), (3, b"bc"), (4, b"last")];
-        let expected: Vec<_> = expected.map(|(n, line)| (n, line.to_vec())).into();
-        assert_eq!(all(Lines::new(&text[..])).unwrap(), expected);
-        assert_eq!(all(Lines::new(OneByteReader(text))).unwrap(), expected);
-        assert!(all(Lines::new(io::empty())).unwrap().is_empty());
+        for text in [&b" a \r\n\nbc\nlast"[..], b" a \r\n\nbc\nlast\n"] {
+            let expected = [(1, &b"a"[..]), (2, b""), (3, b"bc"), (4, b"last")];
+            let expected: Vec<_> = expected.map(|(n, line)| (n, line.to_vec())).into();
+            assert_eq!(all(Blocks::new(text)).unwrap(), expected);
+            assert_eq!(all(Blocks::new(OneByteReader(text))).unwrap(), expected);
+        }
+        assert!(all(Blocks::new(io::empty())).unwrap().is_empty());
     }
 
     #[test]
     fn long_lines_are_refused_and_short_ones_fill_the_buffer() {
         let endless = vec![b'x'; LIMIT + 1];
-        assert!(all(Lines::new(&endless[..])).is_err());
+        assert!(all(Blocks::new(&endless[..])).is_err());
         let many = b"123\n".repeat(LIMIT / 2);
-        assert_eq!(all(Lines::new(&many[..])).unwrap().len(), LIMIT / 2);
+        assert_eq!(all(Blocks::new(&many[..])).unwrap().len(), LIMIT / 2);
     }
 }

@@ -61,7 +61,7 @@ fn mapped_addresses_mean_ipv4_by_default() {
     kept.insert(p("::/0"), 6).unwrap();
     assert_eq!(kept.get_lpm(ip("::ffff:10.0.0.1")), Some((p("::/0"), &6)));
     let frozen = kept.freeze(crate::EngineKind::Poptrie).unwrap();
-    assert_eq!(frozen.get(ip("::ffff:10.0.0.1")), Some(&6));
+    assert_eq!(frozen.lookup(ip("::ffff:10.0.0.1")), Some(&6));
 }
 
 #[test]
