@@ -43,10 +43,11 @@ use crate::rib::{Rib, RibFull};
 /// table.insert("10.9.0.0/16".parse()?, "lab")?;
 /// table.insert("2001:db8::/32".parse()?, "office")?;
 ///
-/// let (prefix, site) = table.get_lpm("10.9.1.1".parse()?).unwrap();
+/// let (prefix, site) = table.get_lpm([10, 9, 1, 1]).unwrap();
 /// assert_eq!((prefix.to_string().as_str(), *site), ("10.9.0.0/16", "lab"));
-/// assert_eq!(table.get_lpm("::ffff:10.9.1.1".parse()?).unwrap().1, &"lab");
-/// assert_eq!(table.get_lpm("192.0.2.1".parse()?), None);
+/// let mapped: std::net::Ipv6Addr = "::ffff:10.9.1.1".parse()?;
+/// assert_eq!(table.lookup(mapped), Some(&"lab"));
+/// assert_eq!(table.lookup([192, 0, 2, 1]), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
