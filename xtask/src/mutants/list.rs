@@ -351,6 +351,20 @@ pub const MUTANTS: &[Mutant] = &[
         tests: Own(LIVE_VALUES),
     },
     Mutant {
+        name: "a route with another value keeps its id",
+        file: VALUE_IDS,
+        find: "is_some_and(|cell| cell.value_id == value)",
+        replace: "is_some()",
+        tests: Own(LIVE_VALUES),
+    },
+    Mutant {
+        name: "a lost route keeps its value",
+        file: VALUE_IDS,
+        find: "|cell| values.release(cell.value_id)",
+        replace: "|_| ()",
+        tests: Own(LIVE_VALUES),
+    },
+    Mutant {
         name: "a refused commit keeps the ids that it acquired",
         file: VALUES,
         find: "Err(_) => (&mut self.gained, &mut self.lost),",

@@ -33,7 +33,7 @@ const SEARCHED: usize = 4096;
 /// table.insert("2001:db8::/32".parse::<IpPrefix>()?, "lab")?;
 ///
 /// let mut sites = [None; 2];
-/// table.lookup_batch(&[0x0a00_0001, 0x0b00_0001], &mut sites);
+/// table.lookup_batch(&[0x0a00_0001_u32, 0x0b00_0001], &mut sites);
 /// assert_eq!(sites, [Some(&"office"), None]);
 /// let mixed: [IpAddr; 2] = ["2001:db8::1".parse()?, "10.0.0.1".parse()?];
 /// table.lookup_batch(&mixed, &mut sites);

@@ -111,7 +111,7 @@ impl<T> FrozenTable<T> {
     /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
     /// let table = table.freeze(TableSpec::default().answers(Answers::Routes))?;
     /// let mut ids = [None; 1];
-    /// table.lookup_ids(&[0x0a01_0203], &mut ids);
+    /// table.lookup_ids(&[0x0a01_0203_u32], &mut ids);
     /// assert_eq!(table.route(ids[0].unwrap()), Some(("10.0.0.0/8".parse()?, &"office")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -414,7 +414,7 @@ macro_rules! lookup_methods {
         /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
         #[doc = $example]
         /// let mut sites = [None; 2];
-        /// table.lookup_batch(&[0x0a01_0203, 0x7f00_0001], &mut sites);
+        /// table.lookup_batch(&[0x0a01_0203_u32, 0x7f00_0001], &mut sites);
         /// assert_eq!(sites, [Some(&"office"), None]);
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
@@ -439,7 +439,7 @@ macro_rules! lookup_methods {
         /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
         #[doc = $example]
         /// let mut ids = [None; 2];
-        /// table.lookup_ids(&[0x0a01_0203, 0x7f00_0001], &mut ids);
+        /// table.lookup_ids(&[0x0a01_0203_u32, 0x7f00_0001], &mut ids);
         /// assert_eq!(ids.map(|id| table.value(id?)), [Some(&"office"), None]);
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
@@ -464,7 +464,7 @@ macro_rules! lookup_methods {
         /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
         #[doc = $example]
         /// let mut found = [None; 2];
-        /// table.get_lpm_batch(&[0x0a01_0203, 0x7f00_0001], &mut found);
+        /// table.get_lpm_batch(&[0x0a01_0203_u32, 0x7f00_0001], &mut found);
         /// assert_eq!(found, [Some(("10.0.0.0/8".parse()?, &"office")), None]);
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```

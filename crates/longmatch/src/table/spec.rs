@@ -3,6 +3,21 @@
 use crate::engine::{EngineKind, EngineSpec};
 
 /// What the ids in a compiled table stand for.
+///
+/// ```
+/// use longmatch::{Answers, IpPrefix, Table, TableSpec};
+/// let mut table = Table::new();
+/// for prefix in ["10.0.0.0/8", "10.9.0.0/16"] {
+///     table.insert(prefix.parse::<IpPrefix>()?, "office")?;
+/// }
+/// let ids = |answers| {
+///     let frozen = table.clone().freeze(TableSpec::default().answers(answers)).unwrap();
+///     [[10, 1, 1, 1], [10, 9, 1, 1]].map(|addr| frozen.lookup_id(addr).unwrap().get())
+/// };
+/// assert_eq!(ids(Answers::Values), [1, 1]);
+/// assert_eq!(ids(Answers::Routes), [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Answers {
     /// Values. Routes with equal values share an id, so that engines compress the table best.

@@ -39,6 +39,14 @@ pub(super) const NAME: &str = "dir24_8";
 /// The choices of an [`EngineSpec`](crate::EngineSpec).
 ///
 /// [`Dir24_8`] itself has none besides the type of its entries.
+///
+/// ```
+/// use longmatch::engine::dir24_8;
+/// use longmatch::{Fib, Ipv4, Rib};
+/// let fib = Fib::compile(&Rib::<Ipv4>::new(), dir24_8::Config { entry: Some(32) })?;
+/// assert_eq!(fib.variant(), "entry=32");
+/// # Ok::<(), longmatch::CompileError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Config {
     /// Bits of an entry, 16 or 32; `None` for 16 where the table fits them.

@@ -39,6 +39,15 @@ pub(super) const NAME: &str = "tree_bitmap";
 /// The choices of an [`EngineSpec`](crate::EngineSpec).
 ///
 /// [`TreeBitmap`] itself has none besides its types of nodes and results.
+///
+/// ```
+/// use longmatch::engine::tree_bitmap;
+/// use longmatch::{Fib, Ipv4, Rib};
+/// let config = tree_bitmap::Config { stride: 4, wide_results: true };
+/// let fib = Fib::compile(&Rib::<Ipv4>::new(), config)?;
+/// assert_eq!(fib.variant(), "stride=4:result=32");
+/// # Ok::<(), longmatch::CompileError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Bits of the address that a node consumes, 4 or 6.
