@@ -33,8 +33,24 @@ use crate::net::{Ipv4, Ipv6};
 use crate::rib::Rib;
 
 /// An address family with its engines and [`EngineKind::Auto`]: [`Ipv4`] and [`Ipv6`]. Sealed.
+///
+/// ```
+/// use longmatch::{CompileError, EngineKind, Engines, Fib, Ipv6, Rib};
+///
+/// /// Bytes of a table of either family, compiled by the engine that suits it.
+/// fn bytes<F: Engines>(rib: &Rib<F>) -> Result<usize, CompileError> {
+///     Ok(Fib::compile(rib, EngineKind::Auto)?.memory_usage().bytes())
+/// }
+/// assert!(bytes(&Rib::<Ipv6>::new())? > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Engines: NamedEngines {
     /// Whether the engine exists for this family; [`EngineKind::Auto`] exists for each.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Engines, Ipv4, Ipv6};
+    /// assert!(Ipv4::has(EngineKind::Sail) && !Ipv6::has(EngineKind::Sail));
+    /// ```
     fn has(kind: EngineKind) -> bool {
         Self::has_named(kind)
     }
@@ -42,6 +58,21 @@ pub trait Engines: NamedEngines {
     /// Compiles the requested engine and hands it to the visitor.
     ///
     /// For [`EngineKind::Auto`] this is the engine that it chooses.
+    ///
+    /// ```
+    /// use longmatch::{Engine, EngineKind, EngineVisitor, Engines, Ipv4, Rib};
+    /// struct Name;
+    /// impl EngineVisitor<Ipv4> for Name {
+    ///     type Output = &'static str;
+    ///
+    ///     fn visit<E: Engine<Ipv4>>(self, _: E) -> &'static str {
+    ///         E::NAME
+    ///     }
+    /// }
+    /// let chosen = Ipv4::build(&EngineKind::Auto.into(), &Rib::new(), Name)?;
+    /// assert_ne!(chosen, "auto");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
@@ -61,6 +92,13 @@ pub trait Engines: NamedEngines {
     ///
     /// Not generic like [`Engines::build`], so that the engines' kernels are compiled once, with
     /// this crate, and not again in every crate that uses them.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Engines, Ipv4, Rib};
+    /// let table = Ipv4::build_shared(&EngineKind::Poptrie.into(), &Rib::new())?;
+    /// assert_eq!(table.lookup_one(0x0a01_0203), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Those of [`Engines::build`].
