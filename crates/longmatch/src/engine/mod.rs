@@ -1,8 +1,33 @@
 //! The lookup engines and the interfaces that they share.
 //!
-//! An engine is derived from a RIB: addresses in, next-hop ids out. Engines do not know each other,
-//! nor files, threads or user values; they meet in the registry, in [`auto`], in [`crate::Fib`] and
-//! in the one test suite. A new engine is a directory beside the others and a line in `registry.rs`.
+//! An engine is derived from a RIB: addresses in, next-hop ids out. Most programs name one with
+//! [`EngineKind`] or [`EngineSpec`] and use it through [`crate::Fib`], [`crate::Table`] or
+//! [`crate::live`]. Its own type saves an indirect jump a call, and takes options with types:
+//!
+//! ```
+//! use longmatch::engine::poptrie::{Config, Poptrie};
+//! use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib};
+//!
+//! let mut rib = Rib::<Ipv4>::new();
+//! rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+//! let config = Config { s: 16, ..Config::default() };
+//! let poptrie: Poptrie<Ipv4> = Poptrie::compile(&rib, &config)?;
+//! let mut hops = [None; 2];
+//! poptrie.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut hops);
+//! assert_eq!(hops, [NextHopId::new(1), None]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | trait | for |
+//! |---|---|
+//! | [`Lookup`] | lookups; object-safe |
+//! | [`Structure`], [`Compiled`] | name and options of a compiled table, as a type and behind a pointer |
+//! | [`Engine`], [`Checked`] | compiling, and checking against the routes, likewise |
+//! | [`Engines`], [`EngineVisitor`] | an engine chosen at run time, passed on as its own type |
+//!
+//! Engines do not know each other, nor files, threads or user values; they meet in the registry, in
+//! [`auto`], in [`crate::Fib`] and in the one test suite. A new engine is a directory beside the
+//! others and a line in `registry.rs`.
 
 pub mod auto;
 pub mod dir24_8;
@@ -108,6 +133,12 @@ pub trait Engines: NamedEngines {
     ) -> Result<Arc<dyn Checked<Self>>, CompileError>;
 
     /// Compiles an engine that can change while readers use it.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Engines, Ipv6, Rib};
+    /// // SAIL is for IPv4, so a writer of IPv6 routes cannot use it.
+    /// assert!(Ipv6::build_live(&EngineKind::Sail.into(), &Rib::new()).is_err());
+    /// ```
     ///
     /// # Errors
     /// Those of [`Engines::build`].

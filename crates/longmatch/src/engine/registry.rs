@@ -148,7 +148,8 @@ impl FromStr for EngineKind {
 /// ```
 /// use longmatch::{EngineKind, EngineSpec, Fib, Ipv4, Rib};
 /// let spec: EngineSpec = "poptrie:s=16:basic".parse()?;
-/// assert_eq!((spec.kind, spec.options.as_slice()), (EngineKind::Poptrie, &["s=16".into(), "basic".into()][..]));
+/// assert_eq!(spec.kind, EngineKind::Poptrie);
+/// assert_eq!(spec.options, ["s=16", "basic"]);
 /// let fib = Fib::compile(&Rib::<Ipv4>::new(), spec)?;
 /// assert_eq!(fib.variant(), "s=16:basic");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -195,6 +196,7 @@ impl EngineSpec {
     /// assert_eq!(fib.and_then(|fib| fib.lookup([10, 1, 2, 3].into())), NextHopId::new(70_000));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn wider(&self) -> Vec<Self> {
         let wider = self.kind.descriptor().map_or(&[][..], |descriptor| descriptor.wider);
         let mut wider: Vec<_> = wider.iter().filter_map(|more| self.with(more)).collect();
@@ -266,6 +268,23 @@ pub trait NamedEngines: Family {
     fn has_named(kind: EngineKind) -> bool;
 
     /// Compiles an engine other than [`EngineKind::Auto`] and hands it to the visitor.
+    ///
+    /// ```
+    /// use longmatch::{Engine, EngineKind, EngineVisitor, Ipv4, NamedEngines, Rib};
+    /// struct Bytes;
+    /// impl EngineVisitor<Ipv4> for Bytes {
+    ///     type Output = usize;
+    ///
+    ///     fn visit<E: Engine<Ipv4>>(self, engine: E) -> usize {
+    ///         engine.memory_usage().bytes()
+    ///     }
+    /// }
+    /// let bytes = Ipv4::build_named(&EngineKind::Dir24_8.into(), &Rib::new(), Bytes)?;
+    /// assert_eq!(bytes, 32 << 20);
+    /// // `auto` is not an engine: `Engines::build` chooses for it.
+    /// assert!(Ipv4::build_named(&EngineKind::Auto.into(), &Rib::new(), Bytes).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit

@@ -81,6 +81,7 @@ impl<F: Engines> BatcherError<F> {
     /// assert!(writer.rib().is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn into_writer(self) -> Writer<F> {
         *self.writer
     }
@@ -333,7 +334,8 @@ impl<F: Engines> Batcher<F> {
     /// use core::time::Duration;
     /// use longmatch::live::{Batcher, Writer};
     /// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
-    /// let batcher = Batcher::new(Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?, Duration::ZERO)?;
+    /// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?;
+    /// let batcher = Batcher::new(writer, Duration::ZERO)?;
     /// let (prefix, next_hop) = ("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap());
     /// batcher.apply(Change::Announce(Route { prefix, next_hop }))?;
     /// assert_eq!(batcher.end().rib().get(prefix), Some(next_hop));
@@ -373,7 +375,8 @@ impl<F: Engines> Batcher<F> {
     /// use core::time::Duration;
     /// use longmatch::live::{Batcher, Writer};
     /// use longmatch::{EngineKind, Ipv4, NextHopId, Rib};
-    /// let batcher = Batcher::new(Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?, Duration::ZERO)?;
+    /// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?;
+    /// let batcher = Batcher::new(writer, Duration::ZERO)?;
     /// let mut table = Rib::new();
     /// table.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
     /// batcher.replace(table);
@@ -437,7 +440,8 @@ impl<F: Engines> Batcher<F> {
     /// use core::time::Duration;
     /// use longmatch::live::{Batcher, Writer};
     /// use longmatch::{EngineKind, Ipv4, Rib};
-    /// let batcher = Batcher::new(Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?, Duration::ZERO)?;
+    /// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Spider)?;
+    /// let batcher = Batcher::new(writer, Duration::ZERO)?;
     /// let mut writer = batcher.end();
     /// writer.commit()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -121,6 +121,7 @@ impl<F: Family> fmt::Debug for Reader<F> {
 /// assert_eq!(reader.pin().lookup("10.1.2.3".parse()?), Some(next_hop));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "a guard that is dropped at once pins the table for no lookup"]
 pub struct Guard<'r, F: Family> {
     slot: &'r ReaderSlot<Shared<LiveFib<F>>>,
     fib: &'r LiveFib<F>,
@@ -160,6 +161,7 @@ impl<F: Family> Drop for Guard<'_, F> {
 /// assert_eq!(writer.reclaim(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "a reader that is dropped at once goes offline again"]
 pub struct OnlineReader<'r, F: Family> {
     slot: &'r ReaderSlot<Shared<LiveFib<F>>>,
 }
@@ -177,6 +179,7 @@ impl<F: Family> OnlineReader<'_, F> {
     /// assert_eq!(online.table().lookup("10.1.2.3".parse()?), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     #[inline]
     pub fn table(&self) -> &LiveFib<F> {
         // SAFETY: the reader is online; the result borrows `self`, so neither `quiescent` nor

@@ -165,6 +165,7 @@ impl<F: Engines> Writer<F> {
     /// assert_eq!(reader.pin().lookup("10.1.2.3".parse()?), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn reader(&self) -> Reader<F> {
         Reader::new(self.shared.clone())
     }

@@ -31,6 +31,7 @@ pub struct MemoryUsage {
 /// assert_eq!(parse_bytes("4M"), Some(4 << 20));
 /// assert_eq!(parse_bytes("0"), None);
 /// ```
+#[must_use]
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let units = [('K', 10), ('M', 20), ('G', 30)];
     let unit = units.into_iter().find_map(|(unit, log2)| Some((text.strip_suffix(unit)?, log2)));

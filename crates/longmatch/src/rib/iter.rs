@@ -20,6 +20,7 @@ use crate::net::{Family, Prefix, Route};
 /// assert_eq!(routes.count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
 pub struct Iter<'r, F: Family> {
     front: Cursor<'r, F>,

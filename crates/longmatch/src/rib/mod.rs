@@ -59,6 +59,7 @@ impl<F: Family> Rib<F> {
     /// assert_eq!(rib.lookup("2001:db8::1".parse()?), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn new() -> Self {
         Self::with_route_limit(MAX_ROUTES)
     }
@@ -76,6 +77,7 @@ impl<F: Family> Rib<F> {
     /// assert!(rib.insert("10.0.0.0/8".parse()?, next_hop).is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn with_route_limit(limit: usize) -> Self {
         Self { trie: Trie::new(), routes: 0, limit: limit.min(MAX_ROUTES) }
     }
@@ -197,6 +199,7 @@ impl<F: Family> Rib<F> {
     /// assert_eq!(rib.get("10.1.0.0/16".parse()?), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn get(&self, prefix: Prefix<F>) -> Option<NextHopId> {
         dispatch::get(&self.trie, prefix)
     }
@@ -212,6 +215,7 @@ impl<F: Family> Rib<F> {
     /// assert_eq!(rib.lookup("192.0.2.1".parse()?), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn lookup(&self, addr: F::Addr) -> Option<NextHopId> {
         dispatch::lookup(&self.trie, F::bits(addr))
     }
@@ -226,6 +230,7 @@ impl<F: Family> Rib<F> {
     /// assert_eq!(route.map(|route| route.prefix), Some("10.0.0.0/8".parse()?));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn get_lpm(&self, addr: F::Addr) -> Option<Route<F>> {
         dispatch::get_lpm(&self.trie, F::bits(addr))
     }
@@ -330,8 +335,8 @@ impl<F: Family> Rib<F> {
     /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
     /// rib.insert("10.1.0.0/16".parse()?, NextHopId::new(2).unwrap())?;
     /// // Before 10/8, then before, in and after 10.1/16, then after 10/8.
-    /// let hops: Vec<_> = rib.ranges().map(|range| range.next_hop().map_or(0, |hop| hop.get())).collect();
-    /// assert_eq!(hops, [0, 1, 2, 1, 0]);
+    /// let hops: Vec<_> = rib.ranges().map(|range| range.next_hop()).collect();
+    /// assert_eq!(hops, [0, 1, 2, 1, 0].map(NextHopId::new));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn ranges(&self) -> Ranges<F, Iter<'_, F>> {
@@ -365,11 +370,13 @@ impl<F: Family> Rib<F> {
     /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
     /// // A direct table over the first 8 bits of the address.
     /// let mut table = Vec::new();
-    /// let slots = |slots: longmatch::Slots<'_, _>| table.extend(vec![slots.next_hop; slots.count]);
-    /// rib.root_block().for_each_slots(8, slots);
+    /// rib.root_block().for_each_slots(8, |slots| {
+    ///     table.resize(table.len() + slots.count, slots.next_hop);
+    /// });
     /// assert_eq!((table.len(), table[10], table[11]), (256, NextHopId::new(1), None));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn root_block(&self) -> Block<'_, F> {
         Block::root(&self.trie)
     }

@@ -56,6 +56,7 @@ impl<F: Family> Range<F> {
 /// assert_eq!(addresses, 1 << 24);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
 pub struct Ranges<F: Family, I> {
     routes: I,
@@ -77,7 +78,8 @@ impl<F: Family, I: Iterator<Item = Route<F>>> Ranges<F, I> {
     /// let next_hop = NextHopId::new(1).unwrap();
     /// let routes = [Route::<Ipv4> { prefix: "128.0.0.0/1".parse()?, next_hop }];
     /// let ranges = Ranges::new(routes.into_iter());
-    /// assert_eq!(ranges.map(|range| range.next_hop()).collect::<Vec<_>>(), [None, Some(next_hop)]);
+    /// let hops: Vec<_> = ranges.map(|range| range.next_hop()).collect();
+    /// assert_eq!(hops, [None, Some(next_hop)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(mut routes: I) -> Self {
@@ -156,6 +158,7 @@ impl<F: Family, I: Iterator<Item = Route<F>>> FusedIterator for Ranges<F, I> {}
 /// assert_eq!((routed.first, routed.last), (0x0a00_0000, 0x0bff_ffff));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
 pub struct Coalesced<F: Family, I> {
     ranges: Ranges<F, I>,

@@ -129,6 +129,7 @@ impl Simd {
     /// use longmatch::simd::Simd;
     /// assert_eq!(Some(Simd::best()), Simd::available().last());
     /// ```
+    #[must_use]
     #[inline]
     pub fn best() -> Self {
         let level = match BEST.load(Ordering::Relaxed) {

@@ -107,6 +107,7 @@ pub struct Prediction {
 /// assert!(ranking.is_sorted_by(|a, b| a.cycles <= b.cycles));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use]
 pub fn rank<F: NamedEngines>(rib: &Rib<F>, goal: &AutoGoal) -> Vec<Prediction> {
     let table = Summary::of(rib);
     // Newest first: the sort is stable, so the newer of two engines with equal predictions wins.

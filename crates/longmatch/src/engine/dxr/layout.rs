@@ -88,15 +88,19 @@ pub(super) const HOP_BITS: u8 = 16;
 ///
 /// ```
 /// use longmatch::engine::dxr::{Config, Dxr, Format, Original, Wide};
-/// use longmatch::{CompileError, Engine, Ipv4, Rib};
+/// use longmatch::{CompileError, Engine, Ipv4, NextHopId, Rib};
 ///
 /// /// Bytes of the ranges of a table in a format of IPv4.
-/// fn range_bytes<E: Format<Family = Ipv4, Word = u32>>(rib: &Rib<Ipv4>) -> Result<usize, CompileError> {
+/// fn ranges<E: Format<Family = Ipv4, Word = u32>>(
+///     rib: &Rib<Ipv4>,
+/// ) -> Result<usize, CompileError> {
 ///     let dxr: Dxr<E> = Dxr::compile(rib, &Config::default())?;
 ///     Ok(dxr.statistics().range_bytes)
 /// }
-/// let rib = Rib::new();
-/// assert_eq!(range_bytes::<Original>(&rib)?, range_bytes::<Wide>(&rib)?);
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
+/// // Three ranges in short format are two words; in long format they are three.
+/// assert_eq!((ranges::<Original>(&rib)?, ranges::<Wide>(&rib)?), (8, 12));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Format: Kernels + Copy + Send + Sync + 'static {

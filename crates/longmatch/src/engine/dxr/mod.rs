@@ -21,8 +21,8 @@ mod lookup;
 mod statistics;
 mod update;
 
-pub use direct::{Direct, DirectView, FrozenDirect, Levels, MAX_SPLIT_D, Single, Split, Tables};
-pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Word, Xl};
+pub use direct::{Direct, FrozenDirect, MAX_SPLIT_D, Single, Split};
+pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Xl};
 pub use statistics::{ChunkLengths, Counts, Statistics, chunk_lengths};
 
 use alloc::string::String;

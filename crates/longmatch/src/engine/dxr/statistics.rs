@@ -103,6 +103,7 @@ impl<E: Format, T: FrozenDirect> Dxr<E, T> {
     /// assert_eq!(dxr.statistics().resolved, 1 << 18);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn statistics(&self) -> Statistics {
         let mut references: BTreeMap<u32, usize> = BTreeMap::new();
         let slices = self.slices();
@@ -204,6 +205,7 @@ const BUCKETS: [&str; 10] =
 ///
 /// # Panics
 /// When `k` is 0 or more than 32.
+#[must_use]
 pub fn chunk_lengths<F: Family>(rib: &Rib<F>, k: u8) -> ChunkLengths {
     assert!((1..=32).contains(&k), "K = {k}");
     let mut lengths = ChunkLengths { k, chunks: [0; 10], longest: 1 };
@@ -225,6 +227,7 @@ impl ChunkLengths {
     /// use longmatch::{Ipv4, Rib};
     /// assert_eq!(chunk_lengths(&Rib::<Ipv4>::new(), 18).shares()[0], 1.0);
     /// ```
+    #[must_use]
     pub fn shares(&self) -> [f64; 10] {
         let all = (1u64 << self.k) as f64;
         self.chunks.map(|chunks| chunks as f64 / all)

@@ -98,6 +98,7 @@ impl<'a, F: Family> Keys<'a, F> {
     /// }
     /// assert_eq!(count::<longmatch::Ipv4>(&[0x0a00_0001, 0x0a00_0002]), 2);
     /// ```
+    #[must_use]
     #[inline]
     pub fn host(addrs: &'a [F::Bits]) -> Self {
         Self { addrs: Addrs::Host(addrs) }
@@ -112,6 +113,7 @@ impl<'a, F: Family> Keys<'a, F> {
     /// assert_eq!(Keys::<Ipv4>::network(&column).map(|keys| keys.get(1)), Some(0xc000_0201));
     /// assert!(Keys::<Ipv4>::network(&column[..7]).is_none());
     /// ```
+    #[must_use]
     pub fn network(bytes: &'a [u8]) -> Option<Self> {
         let whole = bytes.len().is_multiple_of(Self::BYTES);
         whole.then_some(Self { addrs: Addrs::Network(bytes) })
@@ -152,6 +154,7 @@ impl<'a, F: Family> Keys<'a, F> {
     ///
     /// # Panics
     /// When `i` is at least `len`.
+    #[must_use]
     #[inline]
     pub fn get(self, i: usize) -> F::Bits {
         match self.addrs {

@@ -204,6 +204,15 @@ pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
 
     /// The variant as [`EngineSpec`](crate::EngineSpec) options, such as `s=18`. Empty, the default,
     /// where there is no choice.
+    ///
+    /// ```
+    /// use longmatch::engine::poptrie::{Config, Poptrie};
+    /// use longmatch::{Engine, Ipv4, Rib, Structure};
+    /// let config = Config { s: 16, ..Config::default() };
+    /// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &config)?;
+    /// assert_eq!(Structure::variant(&poptrie), "s=16");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn variant(&self) -> String {
         String::new()
     }
@@ -339,6 +348,7 @@ pub trait Compiled<F: Family>: Lookup<F> {
     /// assert_eq!(table.lookup_one(0x0a01_0203), NextHopId::new(1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId>;
 }
 

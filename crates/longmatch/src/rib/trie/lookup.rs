@@ -262,6 +262,7 @@ impl Lane {
 /// assert_eq!(rib.cover(addr).last(), rib.get_lpm(addr));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
 pub struct Cover<'r, F: Family> {
     trie: &'r Trie<F>,
