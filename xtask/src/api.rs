@@ -138,6 +138,9 @@ fn name(file: &str) -> Option<String> {
     Some(format!("{kind} longmatch::{module}{name}"))
 }
 
+/// How rustdoc marks an example in Rust; drawings of bits and other text have another class.
+const EXAMPLE: &str = "rust-example-rendered";
+
 /// Reads the page of an item.
 fn page(name: String, html: &str) -> Page {
     // What the compiler derives for every type follows, and for traits the types that have them.
@@ -146,7 +149,7 @@ fn page(name: String, html: &str) -> Page {
     let html = &html[..end];
     let declaration = html.split_once("item-decl\"><code>").map_or("", |(_, rest)| rest);
     let declaration = text(declaration.split_once("</code>").map_or("", |(it, _)| it));
-    let example = html.contains("class=\"example-wrap");
+    let example = html.contains(EXAMPLE);
     let sections = html.split("<section id=\"").skip(1);
     Page { name, declaration, example, entries: sections.filter_map(entry).collect() }
 }
@@ -161,7 +164,7 @@ fn entry(section: &str) -> Option<Entry> {
     }
     let (_, code) = rest.split_once("code-header\">")?;
     let end = ["</h3>", "</h4>", "</section>"].iter().filter_map(|end| code.find(end)).min()?;
-    let example = !head && code[end..].contains("class=\"example-wrap");
+    let example = !head && code[end..].contains(EXAMPLE);
     Some(Entry { head, signature: text(&code[..end]), example })
 }
 
@@ -216,7 +219,7 @@ mod tests {
     const PAGE: &str = r##"<pre class="rust item-decl"><code>pub struct Table&lt;T&gt; { <span>/* private */</span> }</code></pre>
         <section id="impl-Table%3CT%3E" class="impl"><h3 class="code-header">impl&lt;T&gt; <a href="x">Table</a>&lt;T&gt;</h3></section>
         <section id="method.new" class="method"><h4 class="code-header">pub fn <a>new</a>() -&gt; Self</h4></section>
-        <div class="docblock"><div class="example-wrap">Table::new()</div></div>
+        <div class="docblock"><pre class="rust rust-example-rendered">Table::new()</pre></div>
         <section id="method.len" class="method"><h4 class="code-header">pub fn <a>len</a>(&amp;self)
             -&gt; usize</h4></section>
         <section id="method.fmt" class="method trait-impl"><h4 class="code-header">fn fmt()</h4></section>

@@ -1,6 +1,9 @@
 //! Longest-prefix match for IPv4 and IPv6: which of a million prefixes is the longest one that
 //! covers this address?
 //!
+//! Routers, firewalls and log pipelines ask it for every packet or line. This crate has an ordered
+//! map of prefixes, and the lookup structures of the field's papers behind one interface.
+//!
 //! ```
 //! use longmatch::{EngineKind, IpPrefix, Table};
 //!
@@ -26,6 +29,7 @@
 //! | the matched prefix from a compiled table, also in batches | [`Answers::Routes`] |
 //! | many addresses in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
+//! | a table that changes while threads look up | [`Table::live`], [`live`] |
 //!
 //! The same name means the same in every type: `get` an exact match, `get_lpm` the longest match with
 //! its prefix, `lookup` its value alone, `cover` all matches, `children` a subtree. A `_batch` looks up
@@ -35,12 +39,138 @@
 //! against it ([`Engine::check`]). A table that exceeds an engine's limits is a [`CompileError`],
 //! never a wrong answer.
 //!
+//! # A map of prefixes
+//!
+//! [`Table`] holds values of any type under prefixes of both families; [`Rib`] holds ids
+//! ([`NextHopId`]) under prefixes of one, and is what a `Table` is made of. Both need no compiling,
+//! and answer more than the longest match:
+//!
+//! ```
+//! use longmatch::{Ipv4, NextHopId, Prefix, Rib};
+//!
+//! let mut rib = Rib::<Ipv4>::new();
+//! for (prefix, id) in [("0.0.0.0/0", 1), ("10.0.0.0/8", 2), ("10.9.0.0/16", 3)] {
+//!     rib.insert(prefix.parse()?, NextHopId::new(id).unwrap())?;
+//! }
+//! let office: Prefix<Ipv4> = "10.0.0.0/8".parse()?;
+//! assert_eq!(rib.get(office), NextHopId::new(2)); // exactly this prefix
+//! assert_eq!(rib.get_lpm("10.9.1.1".parse()?).unwrap().prefix.len(), 16); // the longest match
+//! assert_eq!(rib.cover(office).count(), 2); // the prefixes that cover it, its own included
+//! assert_eq!(rib.children(office).count(), 2); // the prefixes inside, its own included
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Compiled tables
+//!
+//! A [`Fib`] is a [`Rib`] compiled for lookups by one of the engines: several times as fast for one
+//! address, and more in batches, where many addresses wait for memory together. It answers with
+//! ids. [`Table::freeze`] compiles one for each family and keeps the values.
+//!
+//! ```
+//! use longmatch::{EngineSpec, Fib, Ipv4, NextHopId, Rib};
+//!
+//! let mut rib = Rib::<Ipv4>::new();
+//! rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+//! let engine: EngineSpec = "auto:memory=4M".parse()?;
+//! let fib = Fib::compile(&rib, engine)?;
+//!
+//! let packets = [[10, 1, 2, 3], [192, 0, 2, 1]]; // as on the wire
+//! let mut ids = [None; 2];
+//! fib.lookup_keys(&packets, &mut ids);
+//! assert_eq!(ids, [NextHopId::new(1), None]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The matched prefix
+//!
+//! [`Table::get_lpm`] and [`Rib::get_lpm`] return it. An engine merges routes of equal id, so it
+//! answers with the id alone. Compile a table with [`Answers::Routes`], and an id names a route:
+//!
+//! ```
+//! use longmatch::{Answers, EngineKind, IpPrefix, Table, TableSpec};
+//! use std::net::Ipv4Addr;
+//!
+//! let office: IpPrefix = "10.0.0.0/8".parse()?;
+//! let table = Table::from([(office, "office")]);
+//! let fast = table.freeze(TableSpec::new(EngineKind::Auto).answers(Answers::Routes))?;
+//! assert_eq!(fast.get_lpm([10, 1, 2, 3]), Some((office, &"office")));
+//!
+//! let addrs = [Ipv4Addr::new(10, 1, 2, 3), Ipv4Addr::LOCALHOST];
+//! let mut found = [None; 2];
+//! fast.get_lpm_batch(&addrs, &mut found);
+//! assert_eq!(found.map(|it| it.is_some()), [true, false]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Tables that change under readers
+//!
+//! A compiled table does not follow its routes. A [`live::Writer`] keeps both in step: it changes
+//! the routes and commits, while any number of readers look up without locks or waiting.
+//! [`Table::live`] does the same for values of both families; [`live`] says what readers see when.
+//!
+//! ```
+//! use longmatch::live::Writer;
+//! use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
+//!
+//! let mut writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Poptrie)?;
+//! let mut reader = writer.reader(); // one for each reading thread
+//! let next_hop = NextHopId::new(1).unwrap();
+//! writer.apply(Change::Announce(Route { prefix: "10.0.0.0/8".parse()?, next_hop }))?;
+//! writer.commit()?;
+//! assert_eq!(reader.pin().lookup("10.1.2.3".parse()?), Some(next_hop));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The engines
+//!
+//! | engine | structure | changes under readers |
+//! |---|---|---|
+//! | [`folio`](engine::folio) | a direct table, and pages of the grain that each needs; our own | patched |
+//! | [`poptrie`](engine::poptrie) | a 64-ary trie with population counts (2015) | patched |
+//! | [`dxr`](engine::dxr) | a direct table, and ranges for a binary search (2012, 2017) | patched |
+//! | [`dir24_8`](engine::dir24_8) | a table of 2^24 entries, and groups of 256 (1998) | patched |
+//! | [`tree_bitmap`](engine::tree_bitmap) | a multiway trie with bitmaps (2004) | patched |
+//! | [`spider`](engine::spider) | rows of 256 entries, for gather instructions (2020) | compiled again |
+//! | [`sail`](engine::sail) | arrays at 16, 24 and 32 bits, IPv4 only (2014) | compiled again |
+//! | [`radix`](engine::radix) | the binary tree that the papers compare with | compiled again |
+//! | [`linear`](engine::linear) | every route: the oracle of the tests | compiled again |
+//!
+//! [`EngineKind::Auto`] chooses among them by a model of the cost of each for the table, the CPU and
+//! the use; prefer it until a measurement says otherwise. An [`EngineSpec`] names an engine with
+//! options, such as `poptrie:s=16` or `auto:memory=4M`. All engines give the same answers. Vector
+//! instructions are detected when the program runs ([`simd`]); no build flags are needed.
+//!
 //! # When not to use it
 //!
 //! For a handful of prefixes that change with every packet, scan them. For exact matches use a hash
 //! map. A compiled engine does not follow its RIB: after a change compile again (one million routes
 //! take some tens of milliseconds), or use an engine that a writer updates under its readers
 //! ([`live`]).
+//!
+//! # Errors and limits
+//!
+//! | what may fail | error | then |
+//! |---|---|---|
+//! | text that is no prefix, a prefix with host bits | [`ParsePrefixError`], [`PrefixError`] | |
+//! | a route or a value beyond a table's limit | [`RibFull`], [`NextHopsFull`], [`InsertError`] | the table is unchanged |
+//! | a table beyond a limit of an engine, an option that it lacks | [`CompileError`] | [`EngineSpec::wider`] lists variants with wider limits |
+//! | a change of a live table | [`UpdateError`] | the table answers as before |
+//!
+//! A table holds up to 500 million routes of a family; engines document their own limits. Lookups
+//! have no errors, never allocate, and panic only if the slice for the answers is shorter than the
+//! addresses.
+//!
+//! # Without the standard library
+//!
+//! Without the feature `std` the crate is `no_std` and needs `alloc`. Everything remains but
+//! `live::Batcher`, which has a thread of its own. CPU features are detected there too.
+//!
+//! # Where the numbers come from
+//!
+//! From the repository's command line tool. `longmatch verify` compares every engine with an oracle
+//! that shares no code with it, on all 2^32 IPv4 addresses and on every range of IPv6.
+//! `longmatch bench` measures rates on your tables and your CPU, and checks the answers before it
+//! prints any; `docs/engines.md` has such rates, with memory and build times of all engines.
 //!
 //! # Features
 //!

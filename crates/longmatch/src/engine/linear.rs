@@ -17,6 +17,20 @@ const NAME: &str = "linear";
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor { oracle: true, wider: &[], candidates: &[] };
 
 /// Every route; lookups do not rely on the order.
+///
+/// ```
+/// use longmatch::engine::linear::Linear;
+/// use longmatch::{Engine, EngineKind, Fib, Ipv4, Lookup, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let (oracle, fib) = (Linear::compile(&rib, &())?, Fib::compile(&rib, EngineKind::Poptrie)?);
+/// let addrs: Vec<u32> = (0..=255).map(|first| first << 24).collect();
+/// let (mut expected, mut found) = ([None; 256], [None; 256]);
+/// oracle.lookup_batch(&addrs, &mut expected);
+/// fib.lookup_batch(&addrs, &mut found);
+/// assert_eq!(found, expected);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Linear<F: Family> {
     routes: Vec<Route<F>>,

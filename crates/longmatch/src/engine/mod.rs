@@ -1,8 +1,33 @@
 //! The lookup engines and the interfaces that they share.
 //!
-//! An engine is derived from a RIB: addresses in, next-hop ids out. Engines do not know each other,
-//! nor files, threads or user values; they meet in the registry, in [`auto`], in [`crate::Fib`] and
-//! in the one test suite. A new engine is a directory beside the others and a line in `registry.rs`.
+//! An engine is derived from a RIB: addresses in, next-hop ids out. Most programs name one with
+//! [`EngineKind`] or [`EngineSpec`] and use it through [`crate::Fib`], [`crate::Table`] or
+//! [`crate::live`]. Its own type saves an indirect jump a call, and takes options with types:
+//!
+//! ```
+//! use longmatch::engine::poptrie::{Config, Poptrie};
+//! use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib};
+//!
+//! let mut rib = Rib::<Ipv4>::new();
+//! rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+//! let config = Config { s: 16, ..Config::default() };
+//! let poptrie: Poptrie<Ipv4> = Poptrie::compile(&rib, &config)?;
+//! let mut hops = [None; 2];
+//! poptrie.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut hops);
+//! assert_eq!(hops, [NextHopId::new(1), None]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | trait | for |
+//! |---|---|
+//! | [`Lookup`] | lookups; object-safe |
+//! | [`Structure`], [`Compiled`] | name and options of a compiled table, as a type and behind a pointer |
+//! | [`Engine`], [`Checked`] | compiling, and checking against the routes, likewise |
+//! | [`Engines`], [`EngineVisitor`] | an engine chosen at run time, passed on as its own type |
+//!
+//! Engines do not know each other, nor files, threads or user values; they meet in the registry, in
+//! [`auto`], in [`crate::Fib`] and in the one test suite. A new engine is a directory beside the
+//! others and a line in `registry.rs`.
 
 pub mod auto;
 mod configs;
@@ -43,8 +68,24 @@ use crate::net::{Ipv4, Ipv6};
 use crate::rib::Rib;
 
 /// An address family with its engines and [`EngineKind::Auto`]: [`Ipv4`] and [`Ipv6`]. Sealed.
+///
+/// ```
+/// use longmatch::{CompileError, EngineKind, Engines, Fib, Ipv6, Rib};
+///
+/// /// Bytes of a table of either family, compiled by the engine that suits it.
+/// fn bytes<F: Engines>(rib: &Rib<F>) -> Result<usize, CompileError> {
+///     Ok(Fib::compile(rib, EngineKind::Auto)?.memory_usage().bytes())
+/// }
+/// assert!(bytes(&Rib::<Ipv6>::new())? > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Engines: NamedEngines {
     /// Whether the engine exists for this family; [`EngineKind::Auto`] exists for each.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Engines, Ipv4, Ipv6};
+    /// assert!(Ipv4::has(EngineKind::Sail) && !Ipv6::has(EngineKind::Sail));
+    /// ```
     fn has(kind: EngineKind) -> bool {
         Self::has_named(kind)
     }
@@ -52,6 +93,21 @@ pub trait Engines: NamedEngines {
     /// Compiles the requested engine and hands it to the visitor.
     ///
     /// For [`EngineKind::Auto`] this is the engine that it chooses.
+    ///
+    /// ```
+    /// use longmatch::{Engine, EngineKind, EngineVisitor, Engines, Ipv4, Rib};
+    /// struct Name;
+    /// impl EngineVisitor<Ipv4> for Name {
+    ///     type Output = &'static str;
+    ///
+    ///     fn visit<E: Engine<Ipv4>>(self, _: E) -> &'static str {
+    ///         E::NAME
+    ///     }
+    /// }
+    /// let chosen = Ipv4::build(&EngineKind::Auto.into(), &Rib::new(), Name)?;
+    /// assert_ne!(chosen, "auto");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
@@ -72,6 +128,13 @@ pub trait Engines: NamedEngines {
     /// Not generic like [`Engines::build`], so that the engines' kernels are compiled once, with
     /// this crate, and not again in every crate that uses them.
     ///
+    /// ```
+    /// use longmatch::{EngineKind, Engines, Ipv4, Rib};
+    /// let table = Ipv4::build_shared(&EngineKind::Poptrie.into(), &Rib::new())?;
+    /// assert_eq!(table.lookup_one(0x0a01_0203), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of [`Engines::build`].
     fn build_shared(
@@ -80,6 +143,12 @@ pub trait Engines: NamedEngines {
     ) -> Result<Arc<dyn Checked<Self>>, CompileError>;
 
     /// Compiles an engine that can change while readers use it.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Engines, Ipv6, Rib};
+    /// // SAIL is for IPv4, so a writer of IPv6 routes cannot use it.
+    /// assert!(Ipv6::build_live(&EngineKind::Sail.into(), &Rib::new()).is_err());
+    /// ```
     ///
     /// # Errors
     /// Those of [`Engines::build`].

@@ -23,6 +23,17 @@ macro_rules! engines {
         ///
         /// Every engine but the oracle has a feature of the crate. One that is not compiled in has
         /// its name, but cannot be built: [`CompileError::NotCompiled`].
+        ///
+        /// ```
+        /// use longmatch::{EngineKind, Fib, Ipv4, NextHopId, Rib};
+        /// let mut rib = Rib::<Ipv4>::new();
+        /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+        /// for kind in EngineKind::ALL {
+        ///     let fib = Fib::compile(&rib, kind)?;
+        ///     assert_eq!(fib.lookup("10.1.2.3".parse()?), NextHopId::new(1), "{kind}");
+        /// }
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[non_exhaustive]
         pub enum EngineKind {
@@ -55,6 +66,12 @@ macro_rules! engines {
             }
 
             /// Name on the command line, in reports and in other languages.
+            ///
+            /// ```
+            /// use longmatch::EngineKind;
+            /// assert_eq!(EngineKind::Poptrie.name(), "poptrie");
+            /// assert_eq!("auto".parse(), Ok(EngineKind::Auto));
+            /// ```
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => stringify!($module),)*
@@ -124,6 +141,12 @@ engines! {
 impl EngineKind {
     /// Whether a lookup takes time in proportion to the table. Such an engine is an oracle for
     /// small tables; do not measure it or use it on every address of a large table.
+    ///
+    /// ```
+    /// use longmatch::EngineKind;
+    /// assert!(EngineKind::Linear.is_oracle());
+    /// assert!(!EngineKind::Poptrie.is_oracle());
+    /// ```
     pub const fn is_oracle(self) -> bool {
         matches!(self.descriptor(), Some(Descriptor { oracle: true, .. }))
     }
@@ -148,6 +171,16 @@ impl FromStr for EngineKind {
 /// An engine with options: `name` or `name:option:option`, for example `poptrie:s=16:basic`.
 ///
 /// Each engine interprets its own options; building it reports an unknown one.
+///
+/// ```
+/// use longmatch::{EngineKind, EngineSpec, Fib, Ipv4, Rib};
+/// let spec: EngineSpec = "poptrie:s=16:basic".parse()?;
+/// assert_eq!(spec.kind, EngineKind::Poptrie);
+/// assert_eq!(spec.options, ["s=16", "basic"]);
+/// let fib = Fib::compile(&Rib::<Ipv4>::new(), spec)?;
+/// assert_eq!(fib.variant(), "s=16:basic");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EngineSpec {
     /// The engine.
@@ -197,6 +230,18 @@ impl EngineSpec {
     /// Variants for tables beyond the limits of this one, narrowest first. Empty where the engine
     /// widens by itself or has no wider form. The options of the spec keep their values. Some
     /// variants exist for one family only.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, EngineSpec, Fib, Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(70_000).unwrap())?;
+    /// let spec = EngineSpec::from(EngineKind::Spider);
+    /// assert!(Fib::compile(&rib, spec.clone()).is_err(), "ids have 16 bits");
+    /// let fib = spec.wider().into_iter().find_map(|wider| Fib::compile(&rib, wider).ok());
+    /// assert_eq!(fib.and_then(|fib| fib.lookup([10, 1, 2, 3].into())), NextHopId::new(70_000));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
     pub fn wider(&self) -> Vec<Self> {
         let wider = self.kind.descriptor().map_or(&[][..], |descriptor| descriptor.wider);
         let mut wider: Vec<_> = wider.iter().filter_map(|more| self.with(more)).collect();
@@ -247,11 +292,44 @@ impl fmt::Display for EngineSpec {
 /// An address family with its engines. Sealed.
 ///
 /// [`Engines`](super::Engines) adds [`EngineKind::Auto`], which chooses among them.
+///
+/// ```
+/// use longmatch::{EngineKind, Ipv4, Ipv6, NamedEngines};
+///
+/// /// Engines that compile tables of a family.
+/// fn engines<F: NamedEngines>() -> usize {
+///     EngineKind::ALL.into_iter().filter(|kind| F::has_named(*kind)).count()
+/// }
+/// assert_eq!(engines::<Ipv4>(), engines::<Ipv6>() + 1); // SAIL is for IPv4.
+/// ```
 pub trait NamedEngines: Family {
     /// Whether the engine exists for this family.
+    ///
+    /// ```
+    /// use longmatch::{EngineKind, Ipv6, NamedEngines};
+    /// assert!(Ipv6::has_named(EngineKind::Poptrie));
+    /// assert!(!Ipv6::has_named(EngineKind::Sail));
+    /// ```
     fn has_named(kind: EngineKind) -> bool;
 
     /// Compiles an engine other than [`EngineKind::Auto`] and hands it to the visitor.
+    ///
+    /// ```
+    /// use longmatch::{Engine, EngineKind, EngineVisitor, Ipv4, NamedEngines, Rib};
+    /// struct Bytes;
+    /// impl EngineVisitor<Ipv4> for Bytes {
+    ///     type Output = usize;
+    ///
+    ///     fn visit<E: Engine<Ipv4>>(self, engine: E) -> usize {
+    ///         engine.memory_usage().bytes()
+    ///     }
+    /// }
+    /// let bytes = Ipv4::build_named(&EngineKind::Dir24_8.into(), &Rib::new(), Bytes)?;
+    /// assert_eq!(bytes, 32 << 20);
+    /// // `auto` is not an engine: `Engines::build` chooses for it.
+    /// assert!(Ipv4::build_named(&EngineKind::Auto.into(), &Rib::new(), Bytes).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the family has no such engine, the engine no such option, or the table exceeds a limit
@@ -264,6 +342,13 @@ pub trait NamedEngines: Family {
 }
 
 /// Error: unknown engine name.
+///
+/// ```
+/// use longmatch::EngineKind;
+/// let error = "popetrie".parse::<EngineKind>().unwrap_err();
+/// assert_eq!(error.name, "popetrie");
+/// assert!(error.to_string().contains("there are: linear"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct UnknownEngine {

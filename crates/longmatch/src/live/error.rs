@@ -7,6 +7,18 @@ use crate::net::NextHopsFull;
 use crate::rib::RibFull;
 
 /// The reason why a table was not changed; it answers exactly as before.
+///
+/// ```
+/// use longmatch::live::{UpdateError, Writer};
+/// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
+/// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Sail)?;
+/// let next_hop = NextHopId::new(40_000).unwrap(); // SAIL holds ids up to 32,767.
+/// writer.apply(Change::Announce(Route { prefix: "10.0.0.0/8".parse()?, next_hop }))?;
+/// assert!(matches!(writer.commit(), Err(UpdateError::Limit(_))));
+/// // The refused change is undone, and the table answers as before.
+/// assert!(writer.rib().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum UpdateError {

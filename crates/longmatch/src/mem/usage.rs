@@ -6,6 +6,16 @@ use core::fmt;
 use super::{Plain, Readable};
 
 /// The memory of a structure, in the terms of the engine's paper.
+///
+/// ```
+/// use longmatch::{EngineKind, Fib, Ipv4, Rib};
+/// let fib = Fib::compile(&Rib::<Ipv4>::new(), EngineKind::Poptrie)?;
+/// let usage = fib.memory_usage();
+/// assert!(usage.parts.iter().any(|part| part.name == "leaves"));
+/// // Shows the total, then every part with its number of items and its bytes.
+/// assert!(usage.to_string().starts_with(&format!("{} bytes: ", usage.bytes())));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MemoryUsage {
     /// The parts; their bytes add up to the total.
@@ -21,6 +31,7 @@ pub struct MemoryUsage {
 /// assert_eq!(parse_bytes("4M"), Some(4 << 20));
 /// assert_eq!(parse_bytes("0"), None);
 /// ```
+#[must_use]
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let units = [('K', 10), ('M', 20), ('G', 30)];
     let unit = units.into_iter().find_map(|(unit, log2)| Some((text.strip_suffix(unit)?, log2)));
@@ -31,6 +42,14 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
 }
 
 /// One part of a structure.
+///
+/// ```
+/// use longmatch::{EngineKind, Fib, Ipv4, Rib};
+/// let fib = Fib::compile(&Rib::<Ipv4>::new(), EngineKind::Poptrie)?;
+/// let direct = fib.memory_usage().part("direct entries").unwrap();
+/// assert_eq!((direct.count, direct.bytes), (1 << 18, 4 << 18));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryPart {
     /// Name of the part, in the terms of the engine's paper.
@@ -43,6 +62,12 @@ pub struct MemoryPart {
 
 impl MemoryPart {
     /// A part that is an array.
+    ///
+    /// ```
+    /// use longmatch::MemoryPart;
+    /// let part = MemoryPart::of_slice("nodes", &[0_u32; 5]);
+    /// assert_eq!((part.count, part.bytes), (5, 20));
+    /// ```
     pub fn of_slice<T>(name: &'static str, slice: &[T]) -> Self {
         Self { name, count: slice.len(), bytes: size_of_val(slice) }
     }
@@ -57,11 +82,26 @@ impl MemoryPart {
 
 impl MemoryUsage {
     /// Total bytes of all parts.
+    ///
+    /// ```
+    /// use longmatch::{MemoryPart, MemoryUsage};
+    /// let part = |name, bytes| MemoryPart { name, count: 1, bytes };
+    /// let usage = MemoryUsage::from([part("nodes", 24), part("leaves", 2)]);
+    /// assert_eq!(usage.bytes(), 26);
+    /// ```
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
     /// The part with this name.
+    ///
+    /// ```
+    /// use longmatch::{MemoryPart, MemoryUsage};
+    /// let nodes = MemoryPart { name: "nodes", count: 2, bytes: 48 };
+    /// let usage = MemoryUsage::from([nodes]);
+    /// assert_eq!(usage.part("nodes"), Some(nodes));
+    /// assert_eq!(usage.part("leaves"), None);
+    /// ```
     pub fn part(&self, name: &str) -> Option<MemoryPart> {
         self.parts.iter().copied().find(|part| part.name == name)
     }

@@ -31,6 +31,7 @@ impl<F: Family> Rib<F> {
     /// assert_eq!(routes, ["10.0.0.0/8"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use]
     pub fn aggregated(&self) -> Self {
         let mut aggregation = Aggregation { trie: &self.trie, out: Self::new() };
         if let Region::Uniform(Some(next_hop)) = aggregation.region(self.trie.top(), None) {

@@ -7,6 +7,20 @@ use crate::net::{Family, Prefix, Route};
 
 /// Routes in order, from either end; from [`Rib::iter`](super::Rib::iter) and
 /// [`Rib::children`](super::Rib::children).
+///
+/// ```
+/// use longmatch::{Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// for prefix in ["10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24"] {
+///     rib.insert(prefix.parse()?, NextHopId::new(1).unwrap())?;
+/// }
+/// let mut routes = rib.iter();
+/// assert_eq!(routes.next().map(|route| route.prefix.len()), Some(8));
+/// assert_eq!(routes.next_back().map(|route| route.prefix.len()), Some(24));
+/// assert_eq!(routes.count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
 pub struct Iter<'r, F: Family> {
     front: Cursor<'r, F>,

@@ -52,6 +52,14 @@ impl<F: Family> Default for Rib<F> {
 
 impl<F: Family> Rib<F> {
     /// An empty table.
+    ///
+    /// ```
+    /// use longmatch::{Ipv6, Rib};
+    /// let rib = Rib::<Ipv6>::new();
+    /// assert_eq!(rib.lookup("2001:db8::1".parse()?), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
     pub fn new() -> Self {
         Self::with_route_limit(MAX_ROUTES)
     }
@@ -59,21 +67,59 @@ impl<F: Family> Rib<F> {
     /// An empty table that never holds more than `limit` routes.
     ///
     /// The indices allow 500 million routes at any limit.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let next_hop = NextHopId::new(1).unwrap();
+    /// let mut rib = Rib::<Ipv4>::with_route_limit(1);
+    /// rib.insert("10.0.0.0/8".parse()?, next_hop)?;
+    /// assert!(rib.insert("10.1.0.0/16".parse()?, next_hop).is_err());
+    /// assert!(rib.insert("10.0.0.0/8".parse()?, next_hop).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
     pub fn with_route_limit(limit: usize) -> Self {
         Self { trie: Trie::new(), routes: 0, limit: limit.min(MAX_ROUTES) }
     }
 
     /// Number of routes.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(2).unwrap())?;
+    /// assert_eq!(rib.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.routes
     }
 
     /// Whether there is no route.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// assert!(rib.is_empty());
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// assert!(!rib.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.routes == 0
     }
 
     /// Adds a route or replaces the next hop of its prefix; returns the old next hop.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// let prefix = "10.0.0.0/8".parse()?;
+    /// assert_eq!(rib.insert(prefix, NextHopId::new(1).unwrap())?, None);
+    /// assert_eq!(rib.insert(prefix, NextHopId::new(2).unwrap())?, NextHopId::new(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the prefix is new and the table holds as many routes as its limit allows. The table is
@@ -98,6 +144,15 @@ impl<F: Family> Rib<F> {
     /// Removes the route of exactly this prefix; returns its next hop.
     ///
     /// Removing an unknown prefix allocates nothing.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// assert_eq!(rib.remove("10.0.0.0/9".parse()?), None);
+    /// assert_eq!(rib.remove("10.0.0.0/8".parse()?), NextHopId::new(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn remove(&mut self, prefix: Prefix<F>) -> Option<NextHopId> {
         let old = dispatch::remove(&mut self.trie, prefix);
         self.routes -= usize::from(old.is_some());
@@ -105,6 +160,18 @@ impl<F: Family> Rib<F> {
     }
 
     /// Applies a change and returns its effect.
+    ///
+    /// ```
+    /// use longmatch::{Change, Ipv4, NextHopId, Outcome, Rib, Route};
+    /// let prefix = "10.0.0.0/8".parse()?;
+    /// let [one, two] = [1, 2].map(|id| NextHopId::new(id).unwrap());
+    /// let announce = |next_hop| Change::Announce(Route { prefix, next_hop });
+    ///
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// assert_eq!(rib.apply(announce(one))?, Outcome::New);
+    /// assert_eq!(rib.apply(announce(two))?, Outcome::Replaced(one));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When the change announces a new prefix to a full table, which is then unchanged.
@@ -123,16 +190,47 @@ impl<F: Family> Rib<F> {
     }
 
     /// The next hop of exactly this prefix.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// assert_eq!(rib.get("10.0.0.0/8".parse()?), NextHopId::new(1));
+    /// assert_eq!(rib.get("10.1.0.0/16".parse()?), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
     pub fn get(&self, prefix: Prefix<F>) -> Option<NextHopId> {
         dispatch::get(&self.trie, prefix)
     }
 
     /// The next hop of the longest prefix that covers the address.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// rib.insert("10.1.0.0/16".parse()?, NextHopId::new(2).unwrap())?;
+    /// assert_eq!(rib.lookup("10.1.2.3".parse()?), NextHopId::new(2));
+    /// assert_eq!(rib.lookup("192.0.2.1".parse()?), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
     pub fn lookup(&self, addr: F::Addr) -> Option<NextHopId> {
         dispatch::lookup(&self.trie, F::bits(addr))
     }
 
     /// The route with the longest prefix that covers the address.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// let route = rib.get_lpm("10.1.2.3".parse()?);
+    /// assert_eq!(route.map(|route| route.prefix), Some("10.0.0.0/8".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
     pub fn get_lpm(&self, addr: F::Addr) -> Option<Route<F>> {
         dispatch::get_lpm(&self.trie, F::bits(addr))
     }
@@ -140,6 +238,16 @@ impl<F: Family> Rib<F> {
     /// Looks up addresses given as integers in host order: `out[i]` answers `addrs[i]`.
     ///
     /// Sixteen lookups at a time wait for memory together.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// let mut hops = [None; 2];
+    /// rib.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut hops);
+    /// assert_eq!(hops, [NextHopId::new(1), None]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
@@ -149,6 +257,16 @@ impl<F: Family> Rib<F> {
 
     /// Does the same and returns the routes.
     ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// let mut routes = [None; 2];
+    /// rib.get_lpm_batch(&[0x0a01_0203, 0xc000_0201], &mut routes);
+    /// assert_eq!(routes.map(|it| it.map(|route| route.prefix.len())), [Some(8), None]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
     /// When `out` is shorter than `addrs`.
     pub fn get_lpm_batch(&self, addrs: &[F::Bits], out: &mut [Option<Route<F>>]) {
@@ -156,17 +274,52 @@ impl<F: Family> Rib<F> {
     }
 
     /// Every route whose prefix covers an address or a prefix, its own included, shortest first.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Prefix, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// for prefix in ["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16"] {
+    ///     rib.insert(prefix.parse()?, NextHopId::new(1).unwrap())?;
+    /// }
+    /// let addr: std::net::Ipv4Addr = "10.9.9.9".parse()?;
+    /// assert_eq!(rib.cover(addr).map(|route| route.prefix.len()).collect::<Vec<_>>(), [0, 8]);
+    /// let prefix: Prefix<Ipv4> = "10.1.0.0/16".parse()?;
+    /// assert_eq!(rib.cover(prefix).count(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cover(&self, prefix: impl Into<Prefix<F>>) -> Cover<'_, F> {
         Cover::new(&self.trie, prefix.into())
     }
 
     /// Every route whose prefix `prefix` covers, its own included, in order.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// for prefix in ["10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24"] {
+    ///     rib.insert(prefix.parse()?, NextHopId::new(1).unwrap())?;
+    /// }
+    /// let inside = rib.children("10.0.0.0/8".parse()?);
+    /// assert_eq!(inside.map(|route| route.prefix.len()).collect::<Vec<_>>(), [8, 16]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn children(&self, prefix: Prefix<F>) -> Iter<'_, F> {
         let (_, top) = self.trie.around(&self.trie.top(), prefix);
         Iter::new(&self.trie, top, 0, self.routes)
     }
 
     /// Every route in order: by address, covering prefixes before covered ones.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// for prefix in ["192.0.2.0/24", "10.1.0.0/16", "10.0.0.0/8"] {
+    ///     rib.insert(prefix.parse()?, NextHopId::new(1).unwrap())?;
+    /// }
+    /// let prefixes: Vec<_> = rib.iter().map(|route| route.prefix.to_string()).collect();
+    /// assert_eq!(prefixes, ["10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter(&self) -> Iter<'_, F> {
         Iter::new(&self.trie, Some(self.trie.top()), self.routes, self.routes)
     }
@@ -175,6 +328,17 @@ impl<F: Family> Rib<F> {
     ///
     /// Every boundary of a prefix begins a new range, even between equal next hops;
     /// [`Ranges::coalesced`] joins such ranges.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// rib.insert("10.1.0.0/16".parse()?, NextHopId::new(2).unwrap())?;
+    /// // Before 10/8, then before, in and after 10.1/16, then after 10/8.
+    /// let hops: Vec<_> = rib.ranges().map(|range| range.next_hop()).collect();
+    /// assert_eq!(hops, [0, 1, 2, 1, 0].map(NextHopId::new));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ranges(&self) -> Ranges<F, Iter<'_, F>> {
         Ranges::new(self.iter())
     }
@@ -199,16 +363,46 @@ impl<F: Family> Rib<F> {
     }
 
     /// The whole table as a block to expand into leaf-pushed slots.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+    /// // A direct table over the first 8 bits of the address.
+    /// let mut table = Vec::new();
+    /// rib.root_block().for_each_slots(8, |slots| {
+    ///     table.resize(table.len() + slots.count, slots.next_hop);
+    /// });
+    /// assert_eq!((table.len(), table[10], table[11]), (256, NextHopId::new(1), None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
     pub fn root_block(&self) -> Block<'_, F> {
         Block::root(&self.trie)
     }
 
     /// The greatest next-hop id in the table, 0 if it is empty. O(routes).
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(300).unwrap())?;
+    /// assert!(rib.max_next_hop() > 255, "one byte does not hold every next hop");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn max_next_hop(&self) -> u32 {
         self.iter().map(|route| route.next_hop.get()).max().unwrap_or(0)
     }
 
     /// Bytes of memory held, unused capacity included.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Prefix, Rib, Route};
+    /// let next_hop = NextHopId::new(1).unwrap();
+    /// let routes = (0..10_000).map(|i| Prefix::from_bits_masked(i << 8, 24));
+    /// let rib: Rib<Ipv4> = routes.map(|prefix| Route { prefix, next_hop }).collect();
+    /// assert!(rib.memory_bytes() < 16 * rib.len());
+    /// ```
     pub fn memory_bytes(&self) -> usize {
         self.trie.bytes()
     }
@@ -216,6 +410,20 @@ impl<F: Family> Rib<F> {
     /// Rebuilds the storage in address order and frees what is unused. O(routes).
     ///
     /// The table does this by itself when more than half of the storage is unused.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Prefix, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// let prefixes = || (0..10_000).map(|i| Prefix::from_bits_masked(i << 8, 24));
+    /// for prefix in prefixes() {
+    ///     rib.insert(prefix, NextHopId::new(1).unwrap())?;
+    /// }
+    /// prefixes().skip(10).for_each(|prefix| drop(rib.remove(prefix)));
+    /// let before = rib.memory_bytes();
+    /// rib.compact();
+    /// assert!(rib.memory_bytes() < before / 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn compact(&mut self) {
         self.trie = self.trie.compacted();
     }
@@ -259,6 +467,15 @@ impl<F: Family> core::fmt::Debug for Rib<F> {
 }
 
 /// The table holds as many routes as its limit allows; it is unchanged.
+///
+/// ```
+/// use longmatch::{Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::with_route_limit(0);
+/// let full = rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap()).unwrap_err();
+/// assert_eq!(full.limit, 0);
+/// assert_eq!(full.to_string(), "the table is full: its limit is 0 routes");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct RibFull {

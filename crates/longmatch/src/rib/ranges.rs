@@ -10,6 +10,16 @@ use core::iter::FusedIterator;
 use crate::net::{Bits, Family, NextHopId, Prefix, Route};
 
 /// Addresses from `first` to `last`, both included, that share their longest match.
+///
+/// ```
+/// use longmatch::{Family, Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let routed = rib.ranges().find(|range| range.route.is_some()).unwrap();
+/// assert_eq!(Ipv4::addr(routed.first).to_string(), "10.0.0.0");
+/// assert_eq!(Ipv4::addr(routed.last).to_string(), "10.255.255.255");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range<F: Family> {
     /// The lowest address.
@@ -22,6 +32,12 @@ pub struct Range<F: Family> {
 
 impl<F: Family> Range<F> {
     /// The next hop of the longest match.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Rib};
+    /// let whole = Rib::<Ipv4>::new().ranges().next().unwrap();
+    /// assert_eq!((whole.first, whole.last, whole.next_hop()), (0, u32::MAX, None));
+    /// ```
     pub fn next_hop(&self) -> Option<NextHopId> {
         self.route.map(|route| route.next_hop)
     }
@@ -30,6 +46,17 @@ impl<F: Family> Range<F> {
 /// The address space as disjoint ranges in order, without gaps, from sorted routes.
 ///
 /// O(routes) time in all, O(width) memory.
+///
+/// ```
+/// use longmatch::{Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let routed = rib.ranges().filter(|range| range.route.is_some());
+/// let addresses: u64 = routed.map(|range| u64::from(range.last - range.first) + 1).sum();
+/// assert_eq!(addresses, 1 << 24);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
 pub struct Ranges<F: Family, I> {
     routes: I,
@@ -45,6 +72,16 @@ pub struct Ranges<F: Family, I> {
 
 impl<F: Family, I: Iterator<Item = Route<F>>> Ranges<F, I> {
     /// Makes the ranges of routes sorted by prefix, each prefix once.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Ranges, Route};
+    /// let next_hop = NextHopId::new(1).unwrap();
+    /// let routes = [Route::<Ipv4> { prefix: "128.0.0.0/1".parse()?, next_hop }];
+    /// let ranges = Ranges::new(routes.into_iter());
+    /// let hops: Vec<_> = ranges.map(|range| range.next_hop()).collect();
+    /// assert_eq!(hops, [None, Some(next_hop)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(mut routes: I) -> Self {
         let ahead = routes.next();
         Self { routes, ahead, open: Vec::new(), at: Some(F::Bits::ZERO), end: F::Bits::MAX }
@@ -61,6 +98,16 @@ impl<F: Family, I: Iterator<Item = Route<F>>> Ranges<F, I> {
     }
 
     /// Joins neighbouring ranges of equal next hop.
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, NextHopId, Rib};
+    /// let mut rib = Rib::<Ipv4>::new();
+    /// for prefix in ["10.0.0.0/8", "11.0.0.0/8"] {
+    ///     rib.insert(prefix.parse()?, NextHopId::new(1).unwrap())?;
+    /// }
+    /// assert_eq!((rib.ranges().count(), rib.ranges().coalesced().count()), (4, 3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn coalesced(self) -> Coalesced<F, I> {
         let mut ranges = self;
         let ahead = ranges.next();
@@ -100,6 +147,18 @@ impl<F: Family, I: Iterator<Item = Route<F>>> FusedIterator for Ranges<F, I> {}
 /// Disjoint ranges in which neighbours have different next hops.
 ///
 /// Made by [`Ranges::coalesced`]. A range's `route` is the longest match of its first address.
+///
+/// ```
+/// use longmatch::{Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// for prefix in ["10.0.0.0/8", "11.0.0.0/8"] {
+///     rib.insert(prefix.parse()?, NextHopId::new(1).unwrap())?;
+/// }
+/// let routed = rib.ranges().coalesced().find(|range| range.route.is_some()).unwrap();
+/// assert_eq!((routed.first, routed.last), (0x0a00_0000, 0x0bff_ffff));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "iterators are lazy and do nothing unless consumed"]
 #[derive(Clone)]
 pub struct Coalesced<F: Family, I> {
     ranges: Ranges<F, I>,

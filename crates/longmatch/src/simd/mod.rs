@@ -17,6 +17,14 @@ use core::str::FromStr;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 /// An instruction set; each level contains the levels before it.
+///
+/// ```
+/// use longmatch::simd::{Level, Simd};
+/// // Each level contains those before it.
+/// assert!(Level::Avx2 > Level::Scalar);
+/// assert!(Simd::best().level() >= Level::Portable);
+/// assert_eq!("avx2".parse(), Ok(Level::Avx2));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Level {
@@ -39,6 +47,11 @@ impl Level {
     pub const ALL: [Self; 4] = [Self::Portable, Self::Scalar, Self::Avx2, Self::Avx512];
 
     /// The name used on the command line and in reports.
+    ///
+    /// ```
+    /// use longmatch::simd::Level;
+    /// assert_eq!(Level::ALL.map(Level::name), ["portable", "scalar", "avx2", "avx512"]);
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -68,6 +81,12 @@ impl FromStr for Level {
 }
 
 /// The error for a text that is not the name of a [`Level`].
+///
+/// ```
+/// use longmatch::simd::Level;
+/// let error = "sse2".parse::<Level>().unwrap_err();
+/// assert_eq!(error.to_string(), "expected portable, scalar, avx2 or avx512");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct UnknownLevel;
@@ -81,6 +100,18 @@ impl fmt::Display for UnknownLevel {
 impl core::error::Error for UnknownLevel {}
 
 /// Proof that this CPU has the instructions of a level.
+///
+/// ```
+/// use longmatch::simd::Simd;
+/// use longmatch::{EngineKind, Fib, Ipv4, Rib};
+/// let fib = Fib::compile(&Rib::<Ipv4>::new(), EngineKind::Poptrie)?;
+/// for simd in Simd::available() {
+///     let mut hops = [None; 1];
+///     fib.lookup_batch_with(simd, &[0x0a00_0001], &mut hops);
+///     assert_eq!(hops, [None], "with {}", simd.level());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Simd {
     level: Level,
@@ -93,6 +124,12 @@ static BEST: AtomicU8 = AtomicU8::new(0);
 
 impl Simd {
     /// The highest level that this CPU has.
+    ///
+    /// ```
+    /// use longmatch::simd::Simd;
+    /// assert_eq!(Some(Simd::best()), Simd::available().last());
+    /// ```
+    #[must_use]
     #[inline]
     pub fn best() -> Self {
         let level = match BEST.load(Ordering::Relaxed) {
@@ -108,6 +145,13 @@ impl Simd {
 
     /// Selects a level, to compare kernels and to test all of them.
     ///
+    /// ```
+    /// use longmatch::simd::{Level, Simd};
+    /// // Every CPU has this level; `Level::Avx512` may be an error.
+    /// assert_eq!(Simd::forced(Level::Portable)?.level(), Level::Portable);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// When this CPU lacks the level (D10: no vector path without a check of the CPU).
     pub fn forced(level: Level) -> Result<Self, Unsupported> {
@@ -115,11 +159,24 @@ impl Simd {
     }
 
     /// Every level that this CPU has, lowest first.
+    ///
+    /// ```
+    /// use longmatch::simd::{Level, Simd};
+    /// let levels: Vec<_> = Simd::available().map(Simd::level).collect();
+    /// assert_eq!(levels[0], Level::Portable);
+    /// assert_eq!(levels.last(), Some(&Simd::best().level()));
+    /// ```
     pub fn available() -> impl Iterator<Item = Self> {
         Level::ALL.into_iter().filter_map(|level| Self::forced(level).ok())
     }
 
     /// The proven level.
+    ///
+    /// ```
+    /// use longmatch::simd::Simd;
+    /// println!("batches use {}", Simd::best().level());
+    /// assert!(Simd::available().all(|simd| simd.level() <= Simd::best().level()));
+    /// ```
     #[inline]
     pub fn level(self) -> Level {
         self.level
@@ -129,6 +186,20 @@ impl Simd {
     ///
     /// Functions that the work calls are compiled for the level only if they are inlined, so
     /// [`Work::run`] and its inner loops should be `#[inline(always)]`.
+    ///
+    /// ```
+    /// use longmatch::simd::{Simd, Work};
+    /// struct Ones<'a>(&'a [u64]);
+    /// impl Work for Ones<'_> {
+    ///     type Output = u32;
+    ///
+    ///     #[inline(always)]
+    ///     fn run(self) -> u32 {
+    ///         self.0.iter().map(|word| word.count_ones()).sum()
+    ///     }
+    /// }
+    /// assert_eq!(Simd::best().run(Ones(&[1, 3])), 3);
+    /// ```
     #[inline]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -162,6 +233,20 @@ impl Simd {
 }
 
 /// A piece of work that is compiled once per level; see [`Simd::run`].
+///
+/// ```
+/// use longmatch::simd::{Simd, Work};
+/// struct LongestRun<'a>(&'a [u32]);
+/// impl Work for LongestRun<'_> {
+///     type Output = u32;
+///
+///     #[inline(always)]
+///     fn run(self) -> u32 {
+///         self.0.iter().map(|word| word.leading_zeros()).max().unwrap_or(0)
+///     }
+/// }
+/// assert!(Simd::available().all(|simd| simd.run(LongestRun(&[1 << 8, 1 << 4])) == 27));
+/// ```
 pub trait Work {
     /// The result of the work.
     type Output;
@@ -265,6 +350,14 @@ fn enabled_state() -> u32 {
 }
 
 /// The error for a [`Level`] whose instructions this CPU lacks.
+///
+/// ```
+/// use longmatch::simd::{Level, Simd};
+/// match Simd::forced(Level::Avx512) {
+///     Ok(simd) => assert_eq!(simd.level(), Level::Avx512),
+///     Err(error) => assert_eq!(error.to_string(), "this CPU has no avx512"),
+/// }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Unsupported {

@@ -26,6 +26,14 @@ use crate::rib::Rib;
 use crate::simd::{Level, Simd};
 
 /// Requirements on the engine to choose.
+///
+/// ```
+/// use longmatch::engine::auto::{AutoGoal, Usage, rank};
+/// use longmatch::{Ipv4, Rib};
+/// let goal = AutoGoal { usage: Usage::One, memory: Some(4 << 20), ..AutoGoal::default() };
+/// let ranking = rank(&Rib::<Ipv4>::new(), &goal);
+/// assert!(ranking[0].bytes <= 4 << 20);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AutoGoal {
     /// How lookups will be made.
@@ -42,6 +50,14 @@ const EXPECTED: &str = "use=batch, use=one, memory= and bytes with K, M or G beh
 
 impl AutoGoal {
     /// Reads the options of an [`EngineSpec`]; the last of each kind counts.
+    ///
+    /// ```
+    /// use longmatch::engine::auto::AutoGoal;
+    /// let goal = AutoGoal::parse(&["use=one".into(), "memory=4M".into()])?;
+    /// assert_eq!(goal.memory, Some(4 << 20));
+    /// assert!(AutoGoal::parse(&["use=often".into()]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When an option is not in the table [above](self).
@@ -60,6 +76,16 @@ impl AutoGoal {
 }
 
 /// The model's prediction for one engine.
+///
+/// ```
+/// use longmatch::engine::auto::{AutoGoal, rank};
+/// use longmatch::{Fib, Ipv4, Rib};
+/// let rib = Rib::<Ipv4>::new();
+/// let best = rank(&rib, &AutoGoal::default()).remove(0);
+/// println!("{}: about {} bytes", best.spec, best.bytes);
+/// assert_eq!(Fib::compile(&rib, best.spec.clone())?.name(), best.spec.kind.name());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prediction {
     /// The engine with the proposed options.
@@ -74,6 +100,17 @@ pub struct Prediction {
 ///
 /// Sorted by cycles; engines predicted to exceed the memory limit come last, smallest first.
 /// Whether an engine can hold the table shows when it is compiled.
+///
+/// ```
+/// use longmatch::engine::auto::{AutoGoal, rank};
+/// use longmatch::{Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let ranking = rank(&rib, &AutoGoal::default());
+/// assert!(ranking.is_sorted_by(|a, b| a.cycles <= b.cycles));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
 pub fn rank<F: NamedEngines>(rib: &Rib<F>, goal: &AutoGoal) -> Vec<Prediction> {
     let table = Summary::of(rib);
     // Newest first: the newer of two engines with equal predictions wins.
@@ -112,6 +149,23 @@ const MAX_MODEL_ERROR: u64 = 8;
 /// Returns the visitor's output with the engine's prediction. Where an engine refuses the table,
 /// its [wider](EngineSpec::wider) variants are tried, then the next engine. O(routes), and one
 /// compilation for each engine tried, usually one.
+///
+/// ```
+/// use longmatch::engine::auto::{AutoGoal, compile};
+/// use longmatch::{Engine, EngineVisitor, Ipv4, Rib};
+/// struct Bytes;
+/// impl EngineVisitor<Ipv4> for Bytes {
+///     type Output = usize;
+///
+///     fn visit<E: Engine<Ipv4>>(self, engine: E) -> usize {
+///         engine.memory_usage().bytes()
+///     }
+/// }
+/// let goal = AutoGoal { memory: Some(4 << 20), ..AutoGoal::default() };
+/// let (chosen, bytes) = compile(&Rib::new(), &goal, Bytes)?;
+/// assert!(bytes <= 4 << 20, "{}", chosen.spec);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`CompileError::Memory`] when no engine fits the memory limit. Without a limit, when every

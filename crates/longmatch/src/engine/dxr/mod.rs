@@ -21,8 +21,8 @@ mod lookup;
 mod statistics;
 mod update;
 
-pub use direct::{Direct, DirectView, FrozenDirect, Levels, MAX_SPLIT_D, Single, Split, Tables};
-pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Word, Xl};
+pub use direct::{Direct, FrozenDirect, MAX_SPLIT_D, Single, Split};
+pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Xl};
 pub use statistics::{ChunkLengths, Counts, Statistics, chunk_lengths};
 
 use alloc::string::String;
@@ -48,6 +48,16 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
 };
 
 /// Compile-time choices besides the types of format and direct table.
+///
+/// ```
+/// use longmatch::engine::dxr::{Config, Dxr, Original, Split};
+/// use longmatch::{Engine, Ipv4, Rib, Structure};
+/// // D15X5R of the paper of 2017: K = 20 in two levels.
+/// let config = Config { d: 15, x: 5, ..Config::default() };
+/// let dxr = Dxr::<Original, Split>::compile(&Rib::<Ipv4>::new(), &config)?;
+/// assert_eq!(Structure::variant(&dxr), "d=15:x=5");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Bits that the direct table resolves, or its first level if there are two.

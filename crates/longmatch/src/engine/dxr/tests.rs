@@ -1,6 +1,8 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use super::direct::Levels;
+use super::layout::Word;
 use super::*;
 use crate::engine::testing::{
     Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, hop, rib4,

@@ -101,6 +101,19 @@ impl Entry {
 /// A slot of a page of codes: a next hop in as few bytes as the table allows.
 ///
 /// Sealed: [`Byte`], [`Coded`], `u16` and `u32`.
+///
+/// ```
+/// use longmatch::engine::folio::{Code, Config, Folio};
+/// use longmatch::{CompileError, Engine, Ipv4, Lookup, Rib};
+///
+/// /// Bytes of a table with codes of a given type.
+/// fn bytes<C: Code>(rib: &Rib<Ipv4>) -> Result<usize, CompileError> {
+///     let folio: Folio<Ipv4, C> = Folio::compile(rib, &Config::default())?;
+///     Ok(folio.memory_usage().bytes())
+/// }
+/// assert!(bytes::<u16>(&Rib::new())? > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Code: sealed::Sealed + Copy + Send + Sync + 'static {
     /// log2 of the bytes of a code.
     const LOG2: u32;
@@ -121,10 +134,30 @@ pub trait Code: sealed::Sealed + Copy + Send + Sync + 'static {
 
 /// 8-bit codes that are next hops, for tables with few or none above 255. The few take free codes,
 /// or those of the next hops with the fewest starts.
+///
+/// ```
+/// use longmatch::engine::folio::{Byte, Config, Folio};
+/// use longmatch::{Engine, Ipv6, Rib, Structure};
+/// let folio: Folio<Ipv6, Byte> = Folio::compile(&Rib::new(), &Config::default())?;
+/// assert!(Structure::variant(&folio).starts_with("codes=8:"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Byte;
 
 /// 8-bit codes with a codebook, for 256 different next hops of up to 16 bits.
+///
+/// ```
+/// use longmatch::engine::folio::{Coded, Config, Folio};
+/// use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(65_000).unwrap())?;
+/// let folio: Folio<Ipv4, Coded> = Folio::compile(&rib, &Config::default())?;
+/// let mut hops = [None; 1];
+/// folio.lookup_batch(&[0x0a01_0203], &mut hops);
+/// assert_eq!(hops, [NextHopId::new(65_000)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Coded;
 
@@ -253,6 +286,18 @@ pub(super) struct Extent {
 ///    leads to it, and only while no reader can reach it.
 /// 9. Answers are at most `C::MAX`. 8-bit codes stand for different next hops; without a codebook
 ///    each is its own next hop, except those in `patches`.
+///
+/// ```
+/// use longmatch::engine::folio::{Config, Folio};
+/// use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let folio: Folio<Ipv4, u16> = Folio::compile(&rib, &Config::default())?;
+/// let mut hops = [None; 2];
+/// folio.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut hops);
+/// assert_eq!(hops, [NextHopId::new(1), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Folio<F: Family, C: Code, M: Memory = FrozenMemory> {
     /// The root's entries.

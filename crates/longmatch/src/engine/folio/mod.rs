@@ -46,6 +46,15 @@ pub(crate) const DESCRIPTOR: Descriptor =
     Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 /// Compile-time choices besides the type of codes. By default the table decides.
+///
+/// ```
+/// use longmatch::engine::folio::{Config, Folio};
+/// use longmatch::{Engine, Ipv4, Rib, Structure};
+/// let config = Config { cuts: vec![16, 24], ..Config::default() };
+/// let folio: Folio<Ipv4, u16> = Folio::compile(&Rib::new(), &config)?;
+/// assert_eq!(Structure::variant(&folio), "codes=16:cuts=16-24-32");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Config {
     /// The first cuts of addresses; the model chooses the rest.

@@ -35,6 +35,17 @@ pub(super) struct Constraints {
 }
 
 /// Forms of the first table. IPv4 has only the dense one.
+///
+/// ```
+/// use longmatch::engine::folio::{Config, Folio, RootForm};
+/// use longmatch::{Engine, Ipv6, NextHopId, Rib, Structure};
+/// let mut rib = Rib::<Ipv6>::new();
+/// rib.insert("2001:db8::/32".parse()?, NextHopId::new(1).unwrap())?;
+/// let config = Config { root: Some(RootForm::Regions), ..Config::default() };
+/// let folio: Folio<Ipv6, u16> = Folio::compile(&rib, &config)?;
+/// assert!(Structure::variant(&folio).ends_with("regions"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RootForm {
     /// An entry for every block from the first with routes to the last.
@@ -50,6 +61,11 @@ impl RootForm {
     pub(super) const ALL: [Self; 3] = [Self::Dense, Self::Sparse, Self::Regions];
 
     /// Name among the options.
+    ///
+    /// ```
+    /// use longmatch::engine::folio::RootForm;
+    /// assert_eq!(RootForm::Sparse.name(), "sparse");
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Dense => "dense",

@@ -8,6 +8,13 @@ use super::Summary;
 use crate::simd::Level;
 
 /// How lookups will be made.
+///
+/// ```
+/// use longmatch::engine::auto::{AutoGoal, Usage};
+/// assert_eq!(AutoGoal::parse(&["use=one".into()])?.usage, Usage::One);
+/// assert_eq!(AutoGoal::default().usage, Usage::Batch);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Usage {
     /// Many addresses a call.

@@ -6,6 +6,17 @@ use core::fmt;
 use crate::mem::OutOfMemory;
 
 /// Why an engine cannot hold a table. A limit is always an error, never a wrong answer.
+///
+/// ```
+/// use longmatch::{CompileError, EngineKind, Fib, Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(40_000).unwrap())?;
+/// let error = Fib::compile(&rib, EngineKind::Sail).unwrap_err();
+/// let expected = CompileError::NextHopTooLarge { engine: "sail", id: 40_000, limit: 32_767 };
+/// assert_eq!(error, expected);
+/// assert!(Fib::compile(&rib, EngineKind::Folio).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum CompileError {
@@ -150,6 +161,16 @@ impl From<OptionError> for CompileError {
 }
 
 /// An option, or a value of one, that an engine does not have.
+///
+/// ```
+/// use longmatch::{CompileError, EngineSpec, Fib, Ipv4, Rib};
+/// let engine: EngineSpec = "poptrie:s=99".parse()?;
+/// match Fib::compile(&Rib::<Ipv4>::new(), engine) {
+///     Err(CompileError::Option(error)) => assert_eq!(error.option, "s=99"),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct OptionError {
@@ -171,6 +192,17 @@ impl fmt::Display for OptionError {
 impl core::error::Error for OptionError {}
 
 /// A compiled structure breaks one of its invariants, or disagrees with its RIB.
+///
+/// ```
+/// use longmatch::{EngineKind, Fib, Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// let fib = Fib::compile(&rib, EngineKind::Poptrie)?;
+/// // The table changes and the compiled one does not: they disagree.
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let corrupt = fib.check(&rib).unwrap_err();
+/// assert_eq!(corrupt.engine, "poptrie");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Corrupt {
@@ -182,6 +214,12 @@ pub struct Corrupt {
 
 impl Corrupt {
     /// The broken invariant of an engine.
+    ///
+    /// ```
+    /// use longmatch::Corrupt;
+    /// let corrupt = Corrupt::new("mine", "the root has no entry");
+    /// assert_eq!(corrupt.to_string(), "mine: the root has no entry");
+    /// ```
     pub fn new(engine: &'static str, what: impl Into<String>) -> Self {
         Self { engine, what: what.into() }
     }

@@ -9,6 +9,15 @@ use crate::net::{Family, Prefix};
 use crate::rib::Rib;
 
 /// An engine in use by readers; returned by [`Engine::live`].
+///
+/// ```
+/// use longmatch::engine::LiveEngine;
+/// use longmatch::{CompileError, EngineKind, Engines, Ipv4, Rib};
+/// // `Writer::new` makes one of these; a failure is its failure.
+/// let live: Result<LiveEngine<Ipv4>, CompileError> =
+///     Ipv4::build_live(&EngineKind::Folio.into(), &Rib::new());
+/// assert!(live.is_ok());
+/// ```
 pub struct LiveEngine<F: Family> {
     /// The structure that readers use.
     pub(crate) engine: Arc<dyn Compiled<F>>,
@@ -106,6 +115,17 @@ pub(crate) trait Patch<F: Family>: Send {
 pub(crate) struct CannotPatch;
 
 /// Numbers of objects that a commit replaced.
+///
+/// ```
+/// use longmatch::live::Writer;
+/// use longmatch::{Change, EngineKind, Ipv4, NextHopId, Rib, Route};
+/// let mut writer = Writer::new(Rib::<Ipv4>::new(), EngineKind::Poptrie)?;
+/// let (prefix, next_hop) = ("10.1.0.0/16".parse()?, NextHopId::new(1).unwrap());
+/// writer.apply(Change::Announce(Route { prefix, next_hop }))?;
+/// // Direct pointing consumes 18 bits, so a /16 has four entries.
+/// assert_eq!(writer.commit()?.replaced.entries, 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Replaced {
     /// Entries of the first table: direct pointing, a root, a direct table.

@@ -14,6 +14,15 @@ pub(super) const K: u8 = 6;
 pub(super) const SLOTS: usize = 1 << K;
 
 /// The greatest `s`, the number of bits that direct pointing consumes. 24 makes 64 MiB.
+///
+/// ```
+/// use longmatch::engine::poptrie::{Config, MAX_DIRECT_BITS, Poptrie};
+/// use longmatch::{Engine, Ipv4, Lookup, Rib};
+/// let config = Config { s: MAX_DIRECT_BITS, ..Config::default() };
+/// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &config)?;
+/// assert!(poptrie.memory_usage().bytes() >= 64 << 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub const MAX_DIRECT_BITS: u8 = 24;
 
 /// Flag in an entry of the direct index: the rest is a next hop, not a node.
@@ -33,6 +42,21 @@ pub(super) const MAX_DIRECT_NEXT_HOP: u32 = DIRECT_LEAF - 1;
 
 /// An internal node. Slot `n` of a node belongs to the addresses whose next 6 bits are `n`.
 /// Sealed: [`LeafvecNode`] and [`BasicNode`].
+///
+/// ```
+/// use longmatch::engine::poptrie::{BasicNode, Config, LeafvecNode, Node, Poptrie};
+/// use longmatch::{CompileError, Engine, Ipv4, Lookup, NextHopId, Rib};
+///
+/// /// Number of leaves that a table takes with one kind of nodes.
+/// fn leaves<N: Node>(rib: &Rib<Ipv4>) -> Result<usize, CompileError> {
+///     let poptrie = Poptrie::<Ipv4, N, u16>::compile(rib, &Config::default())?;
+///     Ok(poptrie.memory_usage().part("leaves").map_or(0, |part| part.count))
+/// }
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
+/// assert!(leaves::<LeafvecNode>(&rib)? < leaves::<BasicNode>(&rib)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Node: Plain + Copy + Send + Sync + 'static {
     /// Whether equal neighbouring leaves are stored once.
     const LEAFVEC: bool;
@@ -162,6 +186,15 @@ impl<'a, N: Node, M: Memory> NodeAt<'a, N, M> {
 ///  base0    index of the node's first leaf     (children and leaves of a node are contiguous,
 ///  base1    index of the node's first child     in the order of their slots)
 /// ```
+///
+/// ```
+/// use longmatch::engine::poptrie::{Config, LeafvecNode, Poptrie};
+/// use longmatch::{Engine, Ipv4, Rib, Structure};
+/// // `Poptrie<Ipv4>` is the same type.
+/// let poptrie = Poptrie::<Ipv4, LeafvecNode, u16>::compile(&Rib::new(), &Config::default())?;
+/// assert_eq!(Structure::variant(&poptrie), "s=18");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // Vector kernels load the words in this order.
 #[repr(C)]
@@ -179,6 +212,14 @@ pub struct LeafvecNode {
 ///        +----------------+--------+--------+
 ///        | vector         | base0  | base1  |
 ///        +----------------+--------+--------+
+/// ```
+///
+/// ```
+/// use longmatch::engine::poptrie::{BasicNode, Config, Poptrie};
+/// use longmatch::{Engine, Ipv4, Rib, Structure};
+/// let poptrie = Poptrie::<Ipv4, BasicNode, u16>::compile(&Rib::new(), &Config::default())?;
+/// assert_eq!(Structure::variant(&poptrie), "s=18:basic");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // Vector kernels load the words in this order.
@@ -246,6 +287,18 @@ impl Node for BasicNode {
 
 /// A leaf: a next hop, 0 = no route. Sealed: `u16` as in the paper, and `u32` for tables with more
 /// next hops (section 5, "Structural scalability").
+///
+/// ```
+/// use longmatch::engine::poptrie::{Config, Leaf, LeafvecNode, Poptrie};
+/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
+/// assert_eq!(<u16 as Leaf>::MAX, 65_535);
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(70_000).unwrap())?;
+/// let config = Config::default();
+/// assert!(Poptrie::<_, LeafvecNode, u16>::compile(&rib, &config).is_err());
+/// assert!(Poptrie::<_, LeafvecNode, u32>::compile(&rib, &config).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Leaf: Plain + Copy + Eq + Send + Sync + 'static {
     /// The greatest next hop that fits.
     const MAX: u32;
@@ -309,6 +362,18 @@ unsafe impl Plain for BasicNode {}
 /// 6. In a live table memory that readers can reach is not written, except direct entries, `base0`
 ///    and `base1`, each of which one store replaces; memory that they have led to is reused only
 ///    when no reader can be in it.
+///
+/// ```
+/// use longmatch::engine::poptrie::{Config, Poptrie};
+/// use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&rib, &Config::default())?;
+/// let mut hops = [None; 2];
+/// poptrie.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut hops);
+/// assert_eq!(hops, [NextHopId::new(1), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Poptrie<F, N: Node = LeafvecNode, L: Leaf = u16, M: Memory = FrozenMemory> {
     pub(super) direct: M::Array<u32>,

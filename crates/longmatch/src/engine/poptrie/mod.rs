@@ -40,6 +40,15 @@ pub(crate) const DESCRIPTOR: Descriptor =
     Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
 
 /// Compile-time choices besides the types of nodes and leaves.
+///
+/// ```
+/// use longmatch::engine::poptrie::{Config, Poptrie};
+/// use longmatch::{Engine, Ipv4, Rib, Structure};
+/// let config = Config { s: 16, aggregate: false, ..Config::default() };
+/// let poptrie: Poptrie<Ipv4> = Poptrie::compile(&Rib::new(), &config)?;
+/// assert_eq!(Structure::variant(&poptrie), "s=16:unaggregated");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Bits that direct pointing consumes (section 3.4): from 0, no direct pointing, to

@@ -33,6 +33,20 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize;
 /// Invariants: node 0 is the root; every other node is the child of exactly one node, whose index
 /// is lower; no node is deeper than the address is wide; a node without children has a next hop
 /// (except a root alone).
+///
+/// ```
+/// use longmatch::engine::radix::Radix;
+/// use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let radix = Radix::compile(&rib, &())?;
+/// let mut hops = [None; 2];
+/// radix.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut hops);
+/// assert_eq!(hops, [NextHopId::new(1), None]);
+/// // The root and a node for each bit of the prefix.
+/// assert_eq!(radix.memory_usage().part("nodes").map(|part| part.count), Some(9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Radix<F> {
     pub(super) nodes: Vec<Node>,

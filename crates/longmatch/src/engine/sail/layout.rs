@@ -33,12 +33,39 @@ pub(super) const CHUNK: usize = 256;
 pub(super) const LONGER: u16 = 1 << 15;
 
 /// The greatest next hop: N16 and N24 have 15 bits.
+///
+/// ```
+/// use longmatch::engine::sail::{Config, MAX_NEXT_HOP, Sail};
+/// use longmatch::{Engine, NextHopId, Rib};
+/// let mut rib = Rib::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(MAX_NEXT_HOP + 1).unwrap())?;
+/// assert!(Sail::compile(&rib, &Config::default()).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub const MAX_NEXT_HOP: u32 = LONGER as u32 - 1;
 
 /// The most chunks of level 24: C16 has 15 bits and numbers from 0.
+///
+/// ```
+/// use longmatch::engine::sail::{Config, MAX_CHUNKS_24, Sail};
+/// use longmatch::{CompileError, Engine, Ipv4, NextHopId, Prefix, Rib, Route};
+/// // A route of 17 bits in each of more /16 than there are chunks.
+/// let next_hop = NextHopId::new(1).unwrap();
+/// let prefixes = (0..=MAX_CHUNKS_24).map(|i| Prefix::from_bits_masked((i as u32) << 16, 17));
+/// let rib: Rib<Ipv4> = prefixes.map(|prefix| Route { prefix, next_hop }).collect();
+/// let refused = Sail::compile(&rib, &Config::default());
+/// assert!(matches!(refused, Err(CompileError::TooMany { limit: 32_768, .. })));
+/// ```
 pub const MAX_CHUNKS_24: usize = LONGER as usize;
 
 /// The most chunks of level 32: vector kernels index their entries with 31 bits.
+///
+/// ```
+/// use longmatch::engine::sail::{MAX_CHUNKS_24, MAX_CHUNKS_32};
+/// // A chunk has 256 entries: these are half of all IPv4 addresses.
+/// assert_eq!(MAX_CHUNKS_32 * 256, 1 << 31);
+/// assert!(MAX_CHUNKS_32 > MAX_CHUNKS_24);
+/// ```
 pub const MAX_CHUNKS_32: usize = (1 << 31) / CHUNK;
 
 /// Extra entries at the end of an array of 16-bit entries: a gather reads 32 bits.
@@ -67,6 +94,18 @@ const _: () = assert!(
 ///    of a chunk in it. Elsewhere C24 is 0.
 /// 4. Chunks are numbered in the order of their addresses, and each belongs to one entry.
 /// 5. N24 of an entry that refers to level 32 is 0; every next hop is at most [`MAX_NEXT_HOP`].
+///
+/// ```
+/// use longmatch::engine::sail::{Config, Sail};
+/// use longmatch::{Engine, Lookup, NextHopId, Rib};
+/// let mut rib = Rib::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let sail = Sail::compile(&rib, &Config::default())?;
+/// let mut hops = [None; 2];
+/// sail.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut hops);
+/// assert_eq!(hops, [NextHopId::new(1), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sail {
     pub(super) bcn16: Box<[u16]>,

@@ -45,6 +45,17 @@ pub(super) const FIRST_ROW: usize = 1 + DIRECT_ENTRIES / ROW;
 ///
 /// A next-hop index of 0 leaves the result of the previous rows. A next-row index of 0 is EoL: the
 /// lookup has ended.
+///
+/// ```
+/// use longmatch::engine::spider::{Config, Entry, Spider};
+/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
+/// assert_eq!(<u32 as Entry>::MAX_NEXT_HOP, 65_535);
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(70_000).unwrap())?;
+/// assert!(Spider::<_, u32>::compile(&rib, &Config::default()).is_err());
+/// assert!(Spider::<_, u64>::compile(&rib, &Config::default()).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Entry: sealed::Sealed + Copy + Eq + Send + Sync + 'static {
     /// Next-hop index 0 and next-row index 0: the entries of EoL.
     const EOL: Self;
@@ -136,6 +147,18 @@ const _: () = assert!(<u64 as Entry>::MAX_ROW * ROW + ROW <= 1 << 31);
 /// 4. In a state-jump row it is below the row's own number, so every lookup ends; in the row of an
 ///    address's last octet it is 0, so no lookup reads octets past the address.
 /// 5. Every state-jump row is the next row of exactly one entry.
+///
+/// ```
+/// use longmatch::engine::spider::{Config, Spider};
+/// use longmatch::{Engine, Ipv4, Lookup, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;
+/// let spider: Spider<Ipv4> = Spider::compile(&rib, &Config::default())?;
+/// let mut hops = [None; 2];
+/// spider.lookup_batch(&[0x0a01_0203, 0xc000_0201], &mut hops);
+/// assert_eq!(hops, [NextHopId::new(1), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spider<F, E = u32> {
     pub(super) fib: Box<[E]>,

@@ -42,6 +42,15 @@ pub(crate) const DESCRIPTOR: Descriptor =
     Descriptor { oracle: false, wider: &["entry=64"], candidates: cost::CANDIDATES };
 
 /// The kernel that answers a batch. All give the same answers.
+///
+/// ```
+/// use longmatch::engine::spider::{Config, Kernel, Spider};
+/// use longmatch::{Engine, Ipv4, Rib, Structure};
+/// let config = Config { kernel: Some(Kernel::Lanes16) };
+/// let spider: Spider<Ipv4> = Spider::compile(&Rib::new(), &config)?;
+/// assert_eq!(Structure::variant(&spider), "lanes=16");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Kernel {
@@ -98,6 +107,15 @@ impl Kernel {
 const CACHED: usize = 8 << 20;
 
 /// Compile-time choices besides the type of the entries.
+///
+/// ```
+/// use longmatch::engine::spider::{Config, Spider};
+/// use longmatch::{Engine, Ipv4, Rib, Structure};
+/// // The kernel that is fastest at the table's size, here a small one.
+/// let spider: Spider<Ipv4> = Spider::compile(&Rib::new(), &Config { kernel: None })?;
+/// assert_eq!(Structure::variant(&spider), "flight=4");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Config {
     /// The kernel for batches; the structure does not depend on it. `None` for the fastest at the

@@ -18,7 +18,7 @@ mod layout;
 mod lookup;
 mod update;
 
-pub use layout::{Bitmaps, Node, Node16, Node64, NodeResult, TreeBitmap};
+pub use layout::{Node, Node16, Node64, NodeResult, TreeBitmap};
 
 use alloc::string::String;
 

@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::layout::internal_bit;
+use super::layout::{Bitmaps, internal_bit};
 use super::update::Patcher;
 use super::*;
 use crate::engine::Engines;

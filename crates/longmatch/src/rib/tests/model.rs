@@ -257,7 +257,7 @@ fn long_sequence<F: Family>(seed: u64, steps: usize) {
         let place = u128::from(random(16)) << (F::WIDTH - 20) | u128::from(random(64)) << 3;
         let len = [8, 12, 19, 20, F::WIDTH - 6, F::WIDTH - 3, F::WIDTH][random(7) as usize];
         let prefix = Prefix::from_bits_masked(F::Bits::from_u128(cluster | place), len);
-        let growing = step / (steps / 4).max(1) % 2 == 0;
+        let growing = (step / (steps / 4).max(1)).is_multiple_of(2);
         let announce = random(10) < if growing { 8 } else { 1 };
         let next_hop = NextHopId::new(1 + random(5) as u32);
         let withdrawn = match model.range(prefix..).next() {
