@@ -90,8 +90,8 @@ fn base() -> PathBuf {
     root().join("target/sanitize")
 }
 
-/// The races of `tests/live.rs`. They are built in a separate package, as everything in the build, the standard library
-/// included, uses the sanitizer.
+/// The races of `tests/live.rs` and `tests/live_routes.rs`. They are built in a separate package, as everything in the
+/// build, the standard library included, uses the sanitizer.
 fn race() -> io::Result<Verdict> {
     let package = base().join("races");
     let library = root().join("crates/longmatch");
@@ -102,13 +102,16 @@ fn race() -> io::Result<Verdict> {
         format!(
             "[package]\nname = \"races\"\nedition = \"2024\"\n\n[workspace]\n\n\
              [dev-dependencies]\nlongmatch = {{ path = {library:?}, features = [\"all-engines\"] }}\n\n\
-             [[test]]\nname = \"live\"\npath = {:?}\n\n[profile.dev]\ndebug = \"line-tables-only\"\n",
-            library.join("tests/live.rs")
+             [[test]]\nname = \"live\"\npath = {:?}\n\n[[test]]\nname = \"live_routes\"\npath = {:?}\n\n\
+             [profile.dev]\ndebug = \"line-tables-only\"\n",
+            library.join("tests/live.rs"),
+            library.join("tests/live_routes.rs")
         ),
     )?;
     fs::copy(root().join("Cargo.lock"), package.join("Cargo.lock"))?;
     let mut test = nightly(
-        "test --test live -Z build-std --target x86_64-unknown-linux-gnu -- under_readers come_and_go",
+        "test --test live --test live_routes -Z build-std --target x86_64-unknown-linux-gnu -- under_readers \
+         come_and_go",
     );
     test.current_dir(package);
     test.env("RUSTFLAGS", "-Zsanitizer=thread --cfg longmatch_sanitize");
