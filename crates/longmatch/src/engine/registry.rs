@@ -314,7 +314,7 @@ mod tests {
         let missing = CompileError::NotCompiled { engine: "dir24_8" }.to_string();
         assert!(missing.contains("enable the feature 'dir24-8'"), "{missing}");
         let none = CompileError::NoEngine { family: Ipv6::NAME }.to_string();
-        assert!(none.contains("auto: no engine for IPv6"), "{none}");
+        assert!(none.contains("auto: no engine for ipv6"), "{none}");
     }
 
     #[test]
