@@ -53,6 +53,7 @@ pub(crate) mod testing;
 #[cfg(feature = "tree-bitmap")]
 pub mod tree_bitmap;
 
+use kit::Boxed;
 pub use kit::{
     Batch, Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys,
     LiveEngine, Lookup, OptionError, Replaced, Structure,
@@ -165,9 +166,6 @@ impl<F: NamedEngines> EngineVisitor<F> for IntoBox {
         Box::new(engine)
     }
 }
-
-/// An engine as [`Engines::build_shared`] and [`Engines::build_live`] compile it.
-type Boxed<F> = Result<Box<dyn Checked<F>>, CompileError>;
 
 /// Compiles an engine other than [`EngineKind::Auto`].
 fn named<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>) -> Boxed<F> {

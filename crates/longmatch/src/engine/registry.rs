@@ -5,6 +5,23 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
+#[cfg(feature = "dir24-8")]
+use super::dir24_8;
+#[cfg(feature = "dxr")]
+use super::dxr;
+#[cfg(feature = "folio")]
+use super::folio;
+use super::linear;
+#[cfg(feature = "poptrie")]
+use super::poptrie;
+#[cfg(feature = "radix")]
+use super::radix;
+#[cfg(feature = "sail")]
+use super::sail;
+#[cfg(feature = "spider")]
+use super::spider;
+#[cfg(feature = "tree-bitmap")]
+use super::tree_bitmap;
 use crate::engine::kit::{Builder, CompileError, Descriptor, EngineVisitor, Request};
 use crate::net::{Family, Ipv4, Ipv6};
 use crate::rib::Rib;
@@ -17,8 +34,6 @@ pub(super) const AUTO: &str = "auto";
 /// engine's; that of its feature has `-` for `_`.
 macro_rules! engines {
     ($($kind:ident $module:ident [$($compiled:tt)*] $about:literal;)*) => {
-        $(#[cfg($($compiled)*)] use super::$module;)*
-
         /// The lookup engines, and the automatic choice among them.
         ///
         /// Every engine but the oracle has a feature of the crate. One that is not compiled in has
@@ -417,7 +432,7 @@ mod tests {
         let missing = CompileError::NotCompiled { engine: "dir24_8" }.to_string();
         assert!(missing.contains("enable the feature 'dir24-8'"), "{missing}");
         let none = CompileError::NoEngine { family: Ipv6::NAME }.to_string();
-        assert!(none.contains("auto: no engine for IPv6"), "{none}");
+        assert!(none.contains("auto: no engine for ipv6"), "{none}");
     }
 
     #[test]

@@ -10,7 +10,6 @@
 //! | `memory=4M` | limit on the bytes of the table (K, M, G: binary) |
 //! | `simd=avx2` | choose for CPUs with at most these instructions, instead of this CPU |
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::iter::once;
@@ -18,7 +17,7 @@ use core::iter::once;
 pub use crate::engine::kit::cost::Usage;
 
 use crate::engine::kit::{
-    Checked, CompileError, Engine, EngineVisitor, OptionError, Options, Summary,
+    Boxed, CompileError, Engine, EngineVisitor, OptionError, Options, Summary,
 };
 use crate::engine::registry::{AUTO as NAME, EngineKind, EngineSpec, NamedEngines};
 use crate::mem::parse_bytes;
@@ -289,8 +288,8 @@ pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
 pub(super) fn build_boxed<F: NamedEngines>(
     spec: &EngineSpec,
     rib: &Rib<F>,
-    named: fn(&EngineSpec, &Rib<F>) -> Result<Box<dyn Checked<F>>, CompileError>,
-) -> Result<Box<dyn Checked<F>>, CompileError> {
+    named: fn(&EngineSpec, &Rib<F>) -> Boxed<F>,
+) -> Boxed<F> {
     let goal = goal_of(spec)?;
     let limit = goal.memory.unwrap_or(u64::MAX);
     let mut fitting = None;

@@ -397,6 +397,9 @@ impl<F: Family, S: Structure<F>> Compiled<F> for S {
     }
 }
 
+/// A compiled engine behind a pointer, or why there is none.
+pub(crate) type Boxed<F> = Result<Box<dyn Checked<F>>, CompileError>;
+
 /// The object-safe part of [`Engine`]; every engine has it.
 ///
 /// ```
