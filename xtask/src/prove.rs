@@ -25,13 +25,8 @@ const TABLES: [&str; 8] = [
 
 /// Races of readers with a writer, long churn, many schedules of the models, and all small tables: the tests marked
 /// `ignore`.
-<<<<<<< HEAD
-const IGNORED: &str = "test --release --package longmatch --lib --test live --test shuttle --test small_universe \
-                       -- --ignored --nocapture";
-=======
-const IGNORED: &str = "test --release --package longmatch --test live --test live_routes --test shuttle \
+const IGNORED: &str = "test --release --package longmatch --lib --test live --test live_routes --test shuttle \
                        --test small_universe -- --ignored --nocapture";
->>>>>>> 7d1d19ab9df1a9b12ec051e6f6550b0cf4e1499c
 
 /// The library's tests without the standard library. `cargo xtask test` only compiles the library this way, and runs
 /// its tests on another architecture if possible.
