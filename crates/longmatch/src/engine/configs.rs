@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use super::auto::AutoGoal;
 use super::kit::cost::Usage;
 use super::{Batch, EngineKind, EngineSpec};
-use super::{dir24_8, dxr, folio, poptrie, sail, spider, tree_bitmap};
 
 /// Collects the options of a spec.
 struct Spec(EngineSpec);
@@ -42,7 +41,8 @@ impl Spec {
     }
 }
 
-impl From<poptrie::Config> for EngineSpec {
+#[cfg(feature = "poptrie")]
+impl From<super::poptrie::Config> for EngineSpec {
     /// Nodes are the default ones; leaves have 32 bits where next hops need them.
     ///
     /// ```
@@ -52,14 +52,15 @@ impl From<poptrie::Config> for EngineSpec {
     /// assert_eq!(fib.variant(), "s=16");
     /// # Ok::<(), longmatch::CompileError>(())
     /// ```
-    fn from(config: poptrie::Config) -> Self {
-        let default = poptrie::Config::default();
+    fn from(config: super::poptrie::Config) -> Self {
+        let default = super::poptrie::Config::default();
         let spec = Spec::new(EngineKind::Poptrie).number("s", config.s, default.s);
         spec.flag("unaggregated", !config.aggregate).batch(config.batch).0
     }
 }
 
-impl From<dxr::Config> for EngineSpec {
+#[cfg(feature = "dxr")]
+impl From<super::dxr::Config> for EngineSpec {
     /// The format is the default one, which [`EngineSpec::wider`] widens.
     ///
     /// ```
@@ -69,15 +70,16 @@ impl From<dxr::Config> for EngineSpec {
     /// assert_eq!(spec, "dxr:d=16:hops=k".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```
-    fn from(config: dxr::Config) -> Self {
-        let default = dxr::Config::default();
+    fn from(config: super::dxr::Config) -> Self {
+        let default = super::dxr::Config::default();
         let spec = Spec::new(EngineKind::Dxr).number("d", config.d, default.d);
         let spec = spec.number("x", config.x, default.x);
         spec.flag("hops=k", config.hops_k).batch(config.batch).0
     }
 }
 
-impl From<folio::Config> for EngineSpec {
+#[cfg(feature = "folio")]
+impl From<super::folio::Config> for EngineSpec {
     /// Codes are the narrowest that fit.
     ///
     /// ```
@@ -87,15 +89,16 @@ impl From<folio::Config> for EngineSpec {
     /// assert_eq!(spec, "folio:cuts=16-24".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```
-    fn from(config: folio::Config) -> Self {
+    fn from(config: super::folio::Config) -> Self {
         let cuts: Vec<String> = config.cuts.iter().map(u8::to_string).collect();
         let spec = Spec::new(EngineKind::Folio);
         let spec = if cuts.is_empty() { spec } else { spec.value("cuts", cuts.join("-")) };
-        spec.option(config.root.map(folio::RootForm::name)).flag("huge", config.huge).0
+        spec.option(config.root.map(super::folio::RootForm::name)).flag("huge", config.huge).0
     }
 }
 
-impl From<sail::Config> for EngineSpec {
+#[cfg(feature = "sail")]
+impl From<super::sail::Config> for EngineSpec {
     /// ```
     /// use longmatch::EngineSpec;
     /// use longmatch::engine::{Batch, sail};
@@ -103,12 +106,13 @@ impl From<sail::Config> for EngineSpec {
     /// assert_eq!(spec, "sail:batch=each".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```
-    fn from(config: sail::Config) -> Self {
+    fn from(config: super::sail::Config) -> Self {
         Spec::new(EngineKind::Sail).batch(config.batch).0
     }
 }
 
-impl From<spider::Config> for EngineSpec {
+#[cfg(feature = "spider")]
+impl From<super::spider::Config> for EngineSpec {
     /// Entries have 32 bits.
     ///
     /// ```
@@ -118,12 +122,13 @@ impl From<spider::Config> for EngineSpec {
     /// assert_eq!(spec, "spider:lanes=16".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```
-    fn from(config: spider::Config) -> Self {
-        Spec::new(EngineKind::Spider).option(config.kernel.map(spider::Kernel::name)).0
+    fn from(config: super::spider::Config) -> Self {
+        Spec::new(EngineKind::Spider).option(config.kernel.map(super::spider::Kernel::name)).0
     }
 }
 
-impl From<dir24_8::Config> for EngineSpec {
+#[cfg(feature = "dir24-8")]
+impl From<super::dir24_8::Config> for EngineSpec {
     /// ```
     /// use longmatch::EngineSpec;
     /// use longmatch::engine::dir24_8;
@@ -131,13 +136,14 @@ impl From<dir24_8::Config> for EngineSpec {
     /// assert_eq!(spec, "dir24_8:entry=32".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```
-    fn from(config: dir24_8::Config) -> Self {
+    fn from(config: super::dir24_8::Config) -> Self {
         let spec = Spec::new(EngineKind::Dir24_8);
         config.entry.into_iter().fold(spec, |spec, bits| spec.value("entry", bits)).0
     }
 }
 
-impl From<tree_bitmap::Config> for EngineSpec {
+#[cfg(feature = "tree-bitmap")]
+impl From<super::tree_bitmap::Config> for EngineSpec {
     /// ```
     /// use longmatch::EngineSpec;
     /// use longmatch::engine::tree_bitmap;
@@ -145,7 +151,7 @@ impl From<tree_bitmap::Config> for EngineSpec {
     /// assert_eq!(spec, "tree_bitmap:stride=4".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```
-    fn from(config: tree_bitmap::Config) -> Self {
+    fn from(config: super::tree_bitmap::Config) -> Self {
         let spec = Spec::new(EngineKind::TreeBitmap).number("stride", config.stride, 6);
         spec.flag("result=32", config.wide_results).0
     }
@@ -166,8 +172,9 @@ impl From<AutoGoal> for EngineSpec {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "all-engines"))]
 mod tests {
+    use super::super::{dir24_8, dxr, folio, poptrie, sail, spider, tree_bitmap};
     use super::*;
     use crate::Fib;
     use crate::net::Ipv4;
