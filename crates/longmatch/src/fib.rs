@@ -42,6 +42,17 @@ pub struct Fib<F: Family, E: ?Sized = dyn Checked<F>> {
 /// A compiled table that a writer updates while readers use it.
 ///
 /// See [`live::Writer`](crate::live::Writer).
+///
+/// ```
+/// use longmatch::live::Writer;
+/// use longmatch::{EngineKind, Ipv4, LiveFib, Rib};
+/// let writer = Writer::<Ipv4>::new(Rib::new(), EngineKind::Folio)?;
+/// let mut reader = writer.reader();
+/// let guard = reader.pin();
+/// let fib: &LiveFib<Ipv4> = &guard;
+/// assert_eq!(fib.lookup("10.1.2.3".parse()?), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub type LiveFib<F> = Fib<F, dyn Compiled<F>>;
 
 impl<F: Engines> Fib<F> {

@@ -172,7 +172,7 @@ impl From<AutoGoal> for EngineSpec {
     }
 }
 
-#[cfg(all(test, feature = "all-engines"))]
+#[cfg(test)]
 mod tests {
     use super::super::{dir24_8, dxr, folio, poptrie, sail, spider, tree_bitmap};
     use super::*;

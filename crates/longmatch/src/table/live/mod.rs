@@ -144,6 +144,18 @@ impl<F: Engines> FamilyWriter<F> {
 /// The error of a commit that was refused for one family or both.
 ///
 /// The changes of a refused family since the last commit are undone.
+///
+/// ```
+/// use longmatch::{EngineKind, IpPrefix, Table};
+/// let mut writer = Table::new().live(EngineKind::Folio)?;
+/// writer.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
+/// match writer.commit() {
+///     Ok(()) => assert_eq!(writer.len(), 1),
+///     // The engine cannot hold the new routes; readers keep the old ones.
+///     Err(refused) => assert!(refused.ipv4.is_some() || refused.ipv6.is_some()),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Refused {
