@@ -146,7 +146,11 @@ impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
         match units.into_iter().find(|(log2, _)| self.0 >> log2 > 0) {
-            Some((log2, unit)) => write!(f, "{:.1} {unit}", self.0 as f64 / (1u64 << log2) as f64),
+            Some((log2, unit)) => {
+                // In integers: printing a float would add the code for it to every program.
+                let tenths = (u128::from(self.0) * 10 + (1 << (log2 - 1))) >> log2;
+                write!(f, "{}.{} {unit}", tenths / 10, tenths % 10)
+            }
             None => write!(f, "{} bytes", self.0),
         }
     }
@@ -232,3 +236,24 @@ impl fmt::Display for Corrupt {
 }
 
 impl core::error::Error for Corrupt {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn sizes_are_rounded_to_tenths_of_a_unit() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1024, "1.0 KiB"),
+            (1075, "1.0 KiB"),
+            (1076, "1.1 KiB"),
+            (33_554_432, "32.0 MiB"),
+            (u64::MAX, "17179869184.0 GiB"),
+        ] {
+            assert_eq!(Size(bytes).to_string(), text);
+        }
+    }
+}
