@@ -7,6 +7,7 @@
 
 #[path = "../../rust/src/counting.rs"]
 mod counting;
+mod input;
 mod maps;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use std::hint::black_box;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
+use input::Random;
 use longmatch::Table;
 use maps::{Addr, Map, Nets};
 use prefix_trie::PrefixMap;
@@ -48,17 +50,11 @@ type Rows = Vec<(&'static str, Row)>;
 fn main() {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     let json = take_flag(&mut args, "--json");
-    let passes = match args.iter().position(|arg| arg == "--passes") {
-        Some(i) => {
-            let n = args.drain(i..=i + 1).nth(1).and_then(|n| n.parse().ok());
-            n.expect("--passes takes a number")
-        }
-        None => 7,
-    };
+    let passes = input::take_passes(&mut args, 7);
     assert!(!args.is_empty() && args.len() % 2 == 0, "usage: longmatch-maps ROUTES UPDATES ...");
-    println!("{}, one thread; medians of {passes} passes in ns (least - greatest)", cpu());
+    println!("{}, one thread; medians of {passes} passes in ns (least - greatest)", input::cpu());
     for files in args.chunks(2) {
-        let (routes, updates) = (read(&files[0]), read(&files[1]));
+        let (routes, updates) = (input::read(&files[0]), input::read(&files[1]));
         if routes.lines().next().is_some_and(|line| line.contains(':')) {
             family::<Ipv6Addr, PrefixMap<ipnet::Ipv6Net, u32>>(&routes, &updates, passes, json);
         } else {
@@ -236,34 +232,17 @@ impl<A: Addr> Input<A> {
             Some((addr, len, if announce { words.next()?.parse().ok() } else { None }))
         };
         let updates = updates.lines().filter_map(update).collect();
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random::new();
         let mut order: Vec<usize> = (0..routes.len()).collect();
         for i in (1..order.len()).rev() {
             order.swap(i, random.below(i + 1));
         }
         let addrs = (0..LOOKUPS).map(|_| {
             let (addr, len, _) = routes[random.below(routes.len())];
-            let bits = u128::from(random.next()) << 64 | u128::from(random.next());
-            addr.inside(len, bits)
+            addr.inside(len, random.wide())
         });
         let addrs = addrs.collect();
         Self { routes, updates, order, addrs }
-    }
-}
-
-/// Numbers by xorshift64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
     }
 }
 
@@ -291,21 +270,4 @@ fn print(rows: &Rows, names: [&'static str; 3], width: u8, json: bool) {
         }
         println!();
     }
-}
-
-/// The text of a file, decompressed if it is zstd.
-fn read(path: &str) -> String {
-    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let bytes = match bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        true => zstd::decode_all(&bytes[..]).unwrap_or_else(|error| panic!("{path}: {error}")),
-        false => bytes,
-    };
-    String::from_utf8(bytes).unwrap_or_else(|_| panic!("{path}: not text"))
-}
-
-/// The model of the CPU, where the system tells it.
-fn cpu() -> String {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = info.lines().find(|line| line.starts_with("model name"));
-    line.and_then(|line| line.split_once(": ")).map_or("unknown CPU", |(_, name)| name).to_owned()
 }
