@@ -168,6 +168,16 @@ mod tests {
     }
 
     #[test]
+    fn a_rib_agrees_with_its_text_at_one_level() {
+        let rib = table6();
+        let text = Arc::new(SortedRoutes { routes: rib.iter().collect() });
+        let verifier = Verifier::with_text(&rib, &*text, []).and_briefly(Simd::available());
+        let verdict = verifier.verify_rib(text, &|_| ()).unwrap();
+        assert!(verdict.is_right(), "{verdict:?}");
+        assert_eq!(verdict.results.len(), 2, "one by one and in batches");
+    }
+
+    #[test]
     fn a_rib_agrees_with_its_own_routes_and_with_no_others() {
         let engine = RibEngine::compile(&table6(), &()).unwrap();
         assert_eq!(engine.check(&table6()), Ok(()));

@@ -3,6 +3,7 @@
 
 use core::fmt;
 use core::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
 use longmatch::simd::Simd;
@@ -12,7 +13,7 @@ use crate::family::LabFamily;
 use crate::kernel::Kernel;
 use crate::probes::Probes;
 use crate::seen::Seen;
-use crate::sorted::RangeSource;
+use crate::sorted::{RangeSource, RibEngine, SortedRoutes};
 use crate::threads::{ThreadError, together};
 use crate::verdict::{Agreement, Verdict};
 
@@ -130,6 +131,22 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
         on_step: OnStep<'_>,
     ) -> Result<Verdict, ThreadError> {
         self.judge(engine, self.rounds(false, E::BATCHES), None, on_step)
+    }
+
+    /// Verifies the RIB itself against the sorted text of its table, at the highest of the levels:
+    /// the RIB chooses its instructions by itself.
+    ///
+    /// # Errors
+    /// When the system does not start all threads.
+    pub fn verify_rib(
+        &self,
+        text: Arc<SortedRoutes<F>>,
+        on_step: OnStep<'_>,
+    ) -> Result<Verdict, ThreadError> {
+        let mut rounds = self.rounds(false, true);
+        let highest = rounds.last().map(|round| round.simd.level());
+        rounds.retain(|round| Some(round.simd.level()) == highest);
+        self.judge(&RibEngine::new(self.rib, text), rounds, None, on_step)
     }
 
     /// What to do with an engine, lowest level first.

@@ -8,8 +8,8 @@ use longmatch::simd::{Level, Simd};
 use longmatch::{Change, EngineKind, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
 use longmatch_feed::printable;
 use longmatch_lab::{
-    Agreement, Coverage, Kernel, LabFamily, Machine, Mismatch, RibEngine, SortedRoutes, Step,
-    Verdict, Verifier,
+    Agreement, Coverage, Kernel, LabFamily, Machine, Mismatch, SortedRoutes, Step, Verdict,
+    Verifier,
 };
 use serde::Serialize;
 
@@ -138,7 +138,7 @@ impl Verify<'_> {
         let mut verifier = Verifier::<F>::with_text(rib, &*text, self.full.clone())
             .and_briefly(self.brief.clone());
         let (mut verdicts, mut failed) = (Vec::new(), Vec::new());
-        let verdict = self.verify_rib(&verifier, rib, text)?;
+        let verdict = self.verify_rib(&verifier, text)?;
         self.judge::<F>(verdict, &mut verdicts)?;
         for spec in &specs {
             match self.verify(&mut verifier, spec)? {
@@ -206,11 +206,10 @@ impl Verify<'_> {
     fn verify_rib<F: CliFamily + LabFamily>(
         &self,
         verifier: &Verifier<'_, F>,
-        rib: &Rib<F>,
         text: Arc<SortedRoutes<F>>,
     ) -> Result<Verdict, CliError> {
         let progress = progress_of(format!("verifying {} rib", F::LABEL));
-        let verdict = verifier.verify_engine(&RibEngine::new(rib, text), &progress);
+        let verdict = verifier.verify_rib(text, &progress);
         verdict.map_err(|error| CliError::threads("verifying", &error))
     }
 

@@ -21,6 +21,7 @@ mod scalar;
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use self::{avx512_ipv6::Gather128, gather::Gather, line::Line};
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::Batch;
 use super::direct::DirectView;
 use super::layout::{Format, Long, Original, View, Wide, Xl};
@@ -32,7 +33,8 @@ use crate::simd::Simd;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::simd::lanes::{Avx2, Avx512, Lanes};
 
-/// Answers `addrs` into `out`, which has the same length, in every mode but [`Batch::Each`].
+/// Answers `addrs` into `out`, which has the same length, in every mode but
+/// [`Batch::Each`](super::Batch::Each).
 pub(super) fn lookup_batch<E: Format, V: DirectView>(
     dxr: View<'_, E, V>,
     simd: Simd,
