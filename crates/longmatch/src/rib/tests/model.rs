@@ -273,7 +273,9 @@ fn long_sequence<F: Family>(seed: u64, steps: usize) {
     }
     check(&rib);
     assert!(rib.iter().eq(routes(&model)));
-    for (prefix, _) in model.iter().step_by(model.len() / 8 + 1) {
+    // Blocks of 2^18 slots take minutes in Miri.
+    let regions = if cfg!(miri) { 0 } else { 8 };
+    for (prefix, _) in model.iter().step_by(model.len() / 8 + 1).take(regions) {
         region_agrees(&rib, &model, *prefix);
     }
     while let Some((prefix, _)) = model.pop_last() {
@@ -284,8 +286,8 @@ fn long_sequence<F: Family>(seed: u64, steps: usize) {
 
 #[test]
 fn long_sequences_agree_with_a_map() {
-    let steps = if cfg!(miri) { 100 } else { 20_000 };
-    for seed in 1..4 {
+    let (steps, seeds) = if cfg!(miri) { (40, 1) } else { (20_000, 3) };
+    for seed in 1..=seeds {
         long_sequence::<Ipv4>(seed, steps);
         long_sequence::<Ipv6>(seed, steps);
     }
