@@ -39,7 +39,7 @@ pub enum Command {
     /// Describe a table: lengths, next hops, overlap, memory of each engine
     #[command(after_help = help::STAT)]
     Stat(StatArgs),
-    /// Check that all engines give the same answers
+    /// Check the answers of the routing table and of all engines on every address
     #[command(after_help = help::VERIFY)]
     Verify(VerifyArgs),
     /// Check the answers and measure lookup rates

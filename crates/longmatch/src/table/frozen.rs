@@ -88,21 +88,6 @@ impl<T> FrozenTable<T> {
         example: "let table = table.freeze(longmatch::EngineKind::Auto)?;"
     }
 
-    /// The value of an id: of the value itself, or of a route, as [`FrozenTable::answers`] says.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, IpPrefix, Table};
-    /// let mut table = Table::new();
-    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let table = table.freeze(EngineKind::Auto)?;
-    /// let id = table.ipv4().lookup("10.1.2.3".parse()?).unwrap();
-    /// assert_eq!(table.value(id), Some(&"office"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn value(&self, id: NextHopId) -> Option<&T> {
-        ValueLookups::value(self, id)
-    }
-
     /// The route that an id stands for; `None` where ids stand for values.
     ///
     /// ```

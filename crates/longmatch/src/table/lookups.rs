@@ -426,6 +426,25 @@ macro_rules! lookup_methods {
             $crate::table::lookups::values(self.lookups(), addrs, out);
         }
 
+        /// The value of an id that lookups of this table have returned.
+        ///
+        /// It is the value itself, or that of the route, as
+        /// [`Answers`](crate::Answers) says. In a live table an id of an earlier view may have
+        /// another value by now, or none.
+        ///
+        /// ```
+        /// # let mut table = longmatch::Table::new();
+        /// # table.insert("10.0.0.0/8".parse::<longmatch::IpPrefix>()?, "office")?;
+        #[doc = $example]
+        /// let id = table.lookup_id([10, 1, 2, 3]).unwrap();
+        /// assert_eq!(table.value(id), Some(&"office"));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[inline]
+        pub fn value(&self, id: $crate::NextHopId) -> Option<&T> {
+            $crate::table::lookups::ValueLookups::value(self.lookups(), id)
+        }
+
         /// Looks up the ids of many addresses: `out[i]` answers address `i`.
         ///
         /// Each answer is that of [`lookup_id`](Self::lookup_id). Entries of `out` after the last

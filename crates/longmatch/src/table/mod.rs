@@ -256,20 +256,6 @@ impl<T> Table<T> {
         longest: "See [`Rib::get_lpm`] for the cost."
     }
 
-    /// The value of an id that the routes hold.
-    ///
-    /// ```
-    /// use longmatch::{IpPrefix, Table};
-    /// let mut table = Table::new();
-    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let id = table.ipv4().lookup("10.1.2.3".parse()?).unwrap();
-    /// assert_eq!(table.value(id), Some(&"office"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn value(&self, id: NextHopId) -> Option<&T> {
-        self.values.get(id)
-    }
-
     fn lookups(&self) -> RibLookups<'_, NextHops<T>> {
         let Self { ipv4, ipv6, values, keep_mapped, .. } = self;
         RibLookups { ipv4, ipv6, values, keep_mapped: *keep_mapped }

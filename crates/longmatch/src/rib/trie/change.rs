@@ -135,7 +135,7 @@ impl<F: Family> Trie<F> {
         let reach = existing.len() - u8::from(matches!(old, Child::Leaf(_)));
         let common = (existing.prefix().bits() ^ prefix.bits()).leading_zeros();
         let split = common.min(reach).min(prefix.len() - 1) / STRIDE * STRIDE;
-        // Has room for two entries, so it does not move here.
+        // Its block has capacity for two entries, so `node` stays valid.
         let node = self.blocks.empty_node();
         if let Child::Leaf(_) = old {
             self.records.remove(record);
@@ -155,7 +155,7 @@ impl<F: Family> Trie<F> {
         self.blocks.cells_mut()[cell] = child.encode();
     }
 
-    /// Adds a route to a node that has room for it and no child for its chunk.
+    /// Adds a route to a node that has no child for its chunk and capacity in its block.
     fn add(&mut self, node: Place, depth: u8, prefix: Prefix<F>, next_hop: NextHopId) {
         let maps = self.blocks.bitmaps(node);
         if prefix.len() <= depth + STRIDE {

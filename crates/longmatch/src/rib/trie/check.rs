@@ -113,7 +113,7 @@ impl<F: Family> Trie<F> {
     }
 }
 
-/// The units and records that were seen.
+/// The units, records and routes counted so far.
 struct Census {
     units: Vec<bool>,
     records: Vec<bool>,

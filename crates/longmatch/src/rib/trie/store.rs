@@ -50,7 +50,7 @@ impl Blocks {
         self.free_units > self.units.len() / 2 + FEW
     }
 
-    /// Whether a node can grow and another be made.
+    /// Whether one node can grow and another can be allocated.
     pub fn has_capacity(&self) -> bool {
         self.units.len() + 2 * SIZES < MAX_PLACES
     }
@@ -131,7 +131,7 @@ impl Blocks {
         prefetch(&self.units, node.0 as usize + UNITS_OF_LINE);
     }
 
-    /// A node without entries, which takes two without moving.
+    /// A node without entries; its block has capacity for two.
     pub fn empty_node(&mut self) -> Place {
         let node = self.allocate(units_for(0));
         let end = node.cell() + HEADER;

@@ -1,4 +1,4 @@
-//! What the ids of a live table stand for.
+//! The meaning of ids in a live table.
 //!
 //! Readers go from a route to an id, and from the id to a cell: a value, or a route with its value.
 //! So an id is retired in three steps, each a grace period after the one before: no route has the
@@ -108,7 +108,7 @@ impl<C> Cells<C> {
         self.unused.bytes() + self.dropped.bytes()
     }
 
-    /// Leaves what readers may be using to the last of them.
+    /// Hands the cells that readers may still use to the last reader.
     fn end(&mut self) {
         if self.dropped.bytes() > 0 {
             self.shared.orphaned.keep(core::mem::take(&mut self.dropped));
@@ -149,13 +149,13 @@ impl<T> RouteCell<T> {
     }
 }
 
-/// What ids stand for, for readers.
+/// The cells of ids as readers see them.
 pub(super) enum SharedIds<T> {
     Values(Arc<SharedCells<T>>),
     Routes(Arc<SharedCells<RouteCell<T>>>),
 }
 
-/// What ids stand for, for the writer.
+/// The ids as the writer counts them.
 pub(super) enum Ids<T> {
     /// Values; each route with a value has a reference to its id.
     Values(Cells<T>),
@@ -183,7 +183,7 @@ impl<T> Ids<T> {
         }
     }
 
-    /// What readers need.
+    /// The readers' part.
     pub fn shared(&self) -> SharedIds<T> {
         match self {
             Self::Values(values) => SharedIds::Values(values.shared.clone()),
@@ -215,7 +215,7 @@ impl<T> Ids<T> {
 
     /// Gives a route an id for the value that `acquire` gets.
     ///
-    /// The id has a reference more. A route with the same value keeps its `current` id.
+    /// Adds a reference to the id. A route with the same value keeps its `current` id.
     pub fn acquire(
         &mut self,
         prefix: IpPrefix,
@@ -262,7 +262,7 @@ impl<T> Ids<T> {
         }
     }
 
-    /// Reuses or drops what no reader can reach; returns the retired bytes that remain.
+    /// Frees ids and drops cells that no reader can reach; returns the retired bytes that remain.
     pub fn reclaim(&mut self, domain: &Domain) -> usize {
         match self {
             Self::Values(values) => values.reclaim(domain),
@@ -270,7 +270,7 @@ impl<T> Ids<T> {
         }
     }
 
-    /// Leaves what readers may be using to the last of them.
+    /// Hands the cells that readers may still use to the last reader.
     pub fn end(&mut self) {
         match self {
             Self::Values(values) => values.end(),

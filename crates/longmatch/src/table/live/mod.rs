@@ -25,7 +25,7 @@ use crate::net::{
     Change, Family, IpPrefix, Ipv4, Ipv6, NextHopId, NextHops, NextHopsFull, Outcome, Prefix, Route,
 };
 use crate::rib::{Rib, RibFull};
-use crate::table::lookups::{IdValues, RibLookups, canonical, lookup_methods, route_methods};
+use crate::table::lookups::{RibLookups, canonical, lookup_methods, route_methods};
 use crate::table::{Answers, InsertError, Table, TableSpec};
 
 /// The state that a writer of tables shares with its readers.
@@ -247,20 +247,6 @@ impl<T> TableWriter<T> {
 
     fn routes(&self) -> RibLookups<'_, Ids<T>> {
         self.lookups()
-    }
-
-    /// The value of an id that the routes hold.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, IpPrefix, Table};
-    /// let mut writer = Table::new().live(EngineKind::Folio)?;
-    /// writer.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let id = writer.ipv4().lookup("10.1.2.3".parse()?).unwrap();
-    /// assert_eq!(writer.value(id), Some(&"office"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn value(&self, id: NextHopId) -> Option<&T> {
-        self.ids.value(id)
     }
 
     /// The route that an id stands for; `None` where ids stand for values.

@@ -121,19 +121,6 @@ impl<T> OnlineTableReader<'_, T> {
         TableView { current: self.lookups() }
     }
 
-    /// The value of an id; see [`TableView::value`].
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, NextHopId, Table};
-    /// let mut reader = Table::<u8>::new().live(EngineKind::Folio)?.reader();
-    /// assert_eq!(reader.online().value(NextHopId::new(1).unwrap()), None);
-    /// # Ok::<(), longmatch::CompileError>(())
-    /// ```
-    #[inline]
-    pub fn value(&self, id: NextHopId) -> Option<&T> {
-        self.lookups().value(id)
-    }
-
     /// The route of an id; see [`TableView::route`].
     ///
     /// ```
@@ -182,25 +169,6 @@ impl<T> TableView<'_, T> {
             let table = reader.pin();",
         longest: "A lookup in the compiled routes and a load.\n\n# Panics\nWhere ids stand for \
             values: such a table's readers do not know the routes. [`Answers::Routes`] has them."
-    }
-
-    /// The value of an id that this view has returned.
-    ///
-    /// An id of an earlier view may have another value by now, or none.
-    ///
-    /// ```
-    /// use longmatch::{EngineKind, IpPrefix, Table};
-    /// let mut table = Table::new();
-    /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "office")?;
-    /// let mut reader = table.live(EngineKind::Folio)?.reader();
-    /// let guard = reader.pin();
-    /// let id = guard.lookup_id([10, 1, 2, 3]).unwrap();
-    /// assert_eq!(guard.value(id), Some(&"office"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn value(&self, id: NextHopId) -> Option<&T> {
-        self.lookups().value(id)
     }
 
     /// The route of an id that this view has returned; `None` where ids stand for values.
