@@ -2,6 +2,7 @@
 
 use longmatch::{Engines, Ipv4, Ipv6, Keys};
 
+use crate::instances::Instances;
 use crate::random::Xorshift;
 use crate::traffic::Destinations;
 
@@ -9,7 +10,7 @@ use crate::traffic::Destinations;
 const GLOBAL_UNICAST: u128 = 0x2000 << 112;
 
 /// A family that the lab can make traffic for.
-pub trait LabFamily: Engines {
+pub trait LabFamily: Engines + Instances {
     /// How many keys an array of traffic holds: so many that neither family's array (64 MiB)
     /// stays in a cache.
     const KEYS: usize;

@@ -23,6 +23,7 @@ mod heat;
 mod held;
 #[allow(unsafe_code, reason = "advice on memory, on Linux")]
 mod huge;
+mod instances;
 mod kernel;
 #[allow(unsafe_code, reason = "vector instructions, on x86-64")]
 mod limit;

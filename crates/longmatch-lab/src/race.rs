@@ -72,7 +72,8 @@ pub struct Race<'r, F: LabFamily> {
     entries: Vec<Entry<F>>,
 }
 
-struct Entry<F: LabFamily> {
+/// An engine of a comparison.
+pub struct Entry<F: LabFamily> {
     engine: Box<dyn Contestant<F>>,
     build_ms: f64,
     /// The choices that led to it.
@@ -105,6 +106,21 @@ impl<F: LabFamily> EngineVisitor<F> for Enter {
         let engine = Box::new(Concrete(engine));
         Entry { engine, build_ms, choices: Vec::new(), named: true }
     }
+}
+
+/// Compiles an engine, or what `auto` chooses.
+pub(crate) fn compile<F: LabFamily>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+) -> Result<Entry<F>, CompileError> {
+    let enter = Enter { started: Instant::now() };
+    if spec.kind != EngineKind::Auto {
+        return F::build(spec, rib, enter);
+    }
+    let goal = AutoGoal::parse(&spec.options)?;
+    let (prediction, entry) = auto::compile(rib, &goal, enter)?;
+    let choices = vec![Choice::new(spec.to_string(), &prediction)];
+    Ok(Entry { choices, named: false, ..entry })
 }
 
 impl<'r, F: LabFamily> Race<'r, F> {
@@ -142,9 +158,9 @@ impl<'r, F: LabFamily> Race<'r, F> {
     /// # Errors
     /// When the engine cannot hold the table, or does not exist like this.
     pub fn enter(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
-        let mut entry = self.compiled(spec)?;
+        let mut entry = F::enter(spec, self.rib)?;
         if entry.build_ms <= SLOW_BUILD_MS {
-            let [first, again] = [self.compiled(spec)?.build_ms, self.compiled(spec)?.build_ms];
+            let [first, again] = [F::enter(spec, self.rib)?.build_ms, F::enter(spec, self.rib)?.build_ms];
             let median = Spread::of(&[entry.build_ms, first, again]).map(|spread| spread.median);
             entry.build_ms = median.unwrap_or(entry.build_ms);
         }
@@ -166,20 +182,9 @@ impl<'r, F: LabFamily> Race<'r, F> {
     /// # Errors
     /// As [`Race::enter`].
     pub(crate) fn enter_apart(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
-        let entry = self.compiled(spec)?;
+        let entry = F::enter(spec, self.rib)?;
         self.entries.push(entry);
         Ok(())
-    }
-
-    fn compiled(&self, spec: &EngineSpec) -> Result<Entry<F>, CompileError> {
-        let enter = Enter { started: Instant::now() };
-        if spec.kind != EngineKind::Auto {
-            return F::build(spec, self.rib, enter);
-        }
-        let goal = AutoGoal::parse(&spec.options)?;
-        let (prediction, entry) = auto::compile(self.rib, &goal, enter)?;
-        let choices = vec![Choice::new(spec.to_string(), &prediction)];
-        Ok(Entry { choices, named: false, ..entry })
     }
 
     /// What `auto` chose, each time with the title of the engine and its bytes.

@@ -114,11 +114,10 @@ impl<'r, F: LabFamily> Verifier<'r, F> {
         spec: &EngineSpec,
         on_step: OnStep<'_>,
     ) -> Result<Verdict, VerifyError> {
-        let is_oracle = spec.kind.is_oracle();
-        if is_oracle && self.scan_probes.is_none() {
+        if spec.kind.is_oracle() && self.scan_probes.is_none() {
             self.scan_probes = Some(Probes::for_scans(self.rib));
         }
-        Ok(F::build(spec, self.rib, Verify { verifier: self, is_oracle, on_step })??)
+        F::verify(self, spec, on_step)
     }
 
     /// Verifies an engine that is compiled already, and is no oracle.
@@ -199,6 +198,16 @@ struct Verify<'a, 'r, F: LabFamily> {
     verifier: &'a Verifier<'r, F>,
     is_oracle: bool,
     on_step: OnStep<'a>,
+}
+
+/// Compiles an engine and verifies it.
+pub(crate) fn compile<F: LabFamily>(
+    verifier: &Verifier<'_, F>,
+    spec: &EngineSpec,
+    on_step: OnStep<'_>,
+) -> Result<Verdict, VerifyError> {
+    let is_oracle = spec.kind.is_oracle();
+    Ok(F::build(spec, verifier.rib, Verify { verifier, is_oracle, on_step })??)
 }
 
 impl<F: LabFamily> EngineVisitor<F> for Verify<'_, '_, F> {

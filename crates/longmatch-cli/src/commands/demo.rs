@@ -23,9 +23,9 @@ const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(8, 8, 8, 8);
 /// Characters of the longest bar.
 const BAR: usize = 10;
 /// Maximum time to measure an engine under one kind of traffic.
-const SECONDS: f64 = 1.0;
+const SECONDS: f64 = 0.5;
 /// Approximate time of all measurements, for any number of engines.
-const BUDGET: f64 = 30.0;
+const BUDGET: f64 = 15.0;
 
 /// Introduction to the printed tables.
 const INTRODUCTION: [&str; 4] = [
