@@ -160,7 +160,7 @@ fn size(text: &str) -> Result<u64, &'static str> {
 /// Default of `--memory`: half of the available memory, as compiling needs about as much again
 /// temporarily.
 pub fn default_memory() -> Option<u64> {
-    longmatch_lab::available_memory().map(|bytes| bytes / 2)
+    longmatch_bench::available_memory().map(|bytes| bytes / 2)
 }
 
 impl EngineArgs {
@@ -418,13 +418,13 @@ pub struct BenchArgs {
     )]
     pub keys: Keys,
 
-    /// Measure the machine's limit beside the batches
+    /// Measure the machine's roofline beside the batches
     ///
-    /// The limit is the rate of as many independent reads as a lookup makes, from tables of the
+    /// The roofline is the rate of as many independent reads as a lookup makes, from tables of the
     /// same sizes, for the same addresses, in the same run. The last column shows how many
-    /// times faster these are. Engines that do not state their reads have no limit.
+    /// times faster these are. Engines that do not state their reads have no roofline.
     #[arg(long, verbatim_doc_comment)]
-    pub limit: bool,
+    pub roofline: bool,
 
     /// Print one JSON object a line
     #[arg(long)]
@@ -444,7 +444,7 @@ impl BenchArgs {
     /// Returns the modes to measure.
     ///
     /// # Errors
-    /// If `--generate`, `--keys`, `--limit` or `--batch` cannot be combined with another option.
+    /// If `--generate`, `--keys`, `--roofline` or `--batch` cannot be combined with another option.
     pub fn modes(&self) -> Result<Vec<Mode>, CliError> {
         if self.threads.saturating_mul(self.batch) > MAX_ANSWERS {
             let (threads, batch, most) = (self.threads, self.batch, MAX_ANSWERS / self.threads);
@@ -468,8 +468,8 @@ impl BenchArgs {
             return Err(CliError::new("--keys pairs applies to IPv6 only: use -6"));
         }
         let batches = self.mode.is_empty() || self.mode.contains(&Mode::Batch);
-        if self.limit && (self.generate || !batches) {
-            return Err(CliError::new("--limit applies to batches only: use --mode batch"));
+        if self.roofline && (self.generate || !batches) {
+            return Err(CliError::new("--roofline applies to batches only: use --mode batch"));
         }
         Ok(match &self.mode[..] {
             [] if self.generate => vec![Mode::One],

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use longmatch_bench::Destinations;
 use longmatch_feed::{FeedError, Options, Place, TraceReport, printable};
-use longmatch_lab::Destinations;
 
 use crate::error::{Advice, CliError, hint};
 use crate::input::first_damage;

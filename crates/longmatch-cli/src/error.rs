@@ -5,8 +5,8 @@ use std::io;
 use std::process::ExitCode;
 
 use longmatch::{ParsePrefixError, PrefixError};
+use longmatch_bench::ThreadError;
 use longmatch_feed::{FeedError, LineError, Problem, printable};
-use longmatch_lab::ThreadError;
 
 /// Status of a command that did its work. Scripts rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! Fallback to an engine's wider forms, and the report of engines without a result.
 
 use longmatch::{CompileError, EngineSpec, Rib, UpdateError};
-use longmatch_lab::{ReplayError, ThreadError, VerifyError};
+use longmatch_bench::{ReplayError, ThreadError, VerifyError};
 use serde::Serialize;
 
 use crate::input::CliFamily;

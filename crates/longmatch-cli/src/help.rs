@@ -54,7 +54,7 @@ Examples:
   longmatch bench --routes rib.mrt.gz --traffic addresses.txt --mode batch --batch 64
   longmatch bench -4 --traffic capture.pcap.gz,zipf
   longmatch bench -4 --engine poptrie --generate
-  longmatch bench -4 --engine dir24_8,spider --mode batch --limit
+  longmatch bench -4 --engine dir24_8,spider --mode batch --roofline
   longmatch bench --engine all,auto
   longmatch bench -6 --keys network
   longmatch bench --json > rates.ndjson

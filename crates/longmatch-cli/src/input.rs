@@ -6,8 +6,8 @@ use std::path::Path;
 use longmatch::{
     Change, Engines, Family, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route, Table,
 };
+use longmatch_bench::{syn1, syn2};
 use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError, printable};
-use longmatch_lab::{syn1, syn2};
 
 use crate::args::{FamilyArgs, RoutesArgs, Split};
 use crate::error::{Advice, CliError};

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 /// Bytes read at a time, and the greatest length of a line.
-pub const LIMIT: usize = 256 << 10;
+pub const ROOFLINE: usize = 256 << 10;
 
 /// A stream cut into blocks of lines.
 pub struct Blocks<R> {
@@ -48,16 +48,16 @@ impl<R: Read> Blocks<R> {
     /// A line is returned as soon as its end can be read.
     ///
     /// # Errors
-    /// If reading fails, or a line is longer than [`LIMIT`].
+    /// If reading fails, or a line is longer than [`ROOFLINE`].
     pub fn next(&mut self) -> io::Result<Option<Block>> {
         let mut bytes = std::mem::take(&mut self.rest);
         let mut whole = 0;
         while whole == 0 && !self.ended {
             let start = bytes.len();
-            if start >= LIMIT {
-                return Err(io::Error::other(format!("the line is longer than {LIMIT} bytes")));
+            if start >= ROOFLINE {
+                return Err(io::Error::other(format!("the line is longer than {ROOFLINE} bytes")));
             }
-            bytes.resize(LIMIT, 0);
+            bytes.resize(ROOFLINE, 0);
             let read = loop {
                 match self.reader.read(&mut bytes[start..]) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -115,9 +115,9 @@ mod tests {
 
     #[test]
     fn long_lines_are_refused_and_short_ones_fill_the_buffer() {
-        let endless = vec![b'x'; LIMIT + 1];
+        let endless = vec![b'x'; ROOFLINE + 1];
         assert!(all(Blocks::new(&endless[..])).is_err());
-        let many = b"123\n".repeat(LIMIT / 2);
-        assert_eq!(all(Blocks::new(&many[..])).unwrap().len(), LIMIT / 2);
+        let many = b"123\n".repeat(ROOFLINE / 2);
+        assert_eq!(all(Blocks::new(&many[..])).unwrap().len(), ROOFLINE / 2);
     }
 }

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 
 /// Maximum number of updates. All are kept in memory, so that no measured time includes reading. At
 /// 48 bytes for IPv6 they take 1.5 GiB.
-const LIMIT: usize = 1 << 25;
+const ROOFLINE: usize = 1 << 25;
 const _: () = assert!(size_of::<Change<Ipv6>>() == 48);
 
 /// The updates of one run, in order.
@@ -39,7 +39,7 @@ impl Updates {
             name: String::new(),
             families,
             left_out: 0,
-            limit: LIMIT,
+            limit: ROOFLINE,
         }
     }
 
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn next_hops_are_numbered_with_those_of_the_routes() {
         let text = "A 10.1.0.0/16 new\n# x\nW 10.0.0.0/8\nA 10.2.0.0/16 first\n";
-        let updates = read(text, Families::BOTH, LIMIT).unwrap();
+        let updates = read(text, Families::BOTH, ROOFLINE).unwrap();
         let hop = |n| NextHopId::new(n);
         let wanted = [
             change("10.1.0.0/16".parse().unwrap(), hop(2)),
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn mapped_prefixes_are_ipv4() {
-        let updates = read("A ::ffff:10.0.0.0/104 a\n", Families::BOTH, LIMIT).unwrap();
+        let updates = read("A ::ffff:10.0.0.0/104 a\n", Families::BOTH, ROOFLINE).unwrap();
         assert_eq!(updates.ipv4, [change("10.0.0.0/8".parse().unwrap(), NextHopId::new(2))]);
     }
 

@@ -141,7 +141,7 @@ mod tests {
     /// The lab finds peers by their names, so both lists must be equal.
     #[test]
     fn the_lab_knows_the_same_peers() {
-        let path = root().join("crates/longmatch-lab/src/peer/known.rs");
+        let path = root().join("crates/longmatch-bench/src/peer/known.rs");
         let source = std::fs::read_to_string(path).unwrap();
         let (table, _) = source.split_once("/// Every peer").unwrap();
         let (_, table) = table.split_once("static KNOWN").unwrap();

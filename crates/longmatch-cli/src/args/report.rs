@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use longmatch_lab::PeerCommand;
+use longmatch_bench::PeerCommand;
 
 use super::RoutesArgs;
 

@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use std::time::Instant;
 
 use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6};
+use longmatch_bench::{BenchFamily, Comparison, Machine, Mode, Record, Setup, Traffic};
 use longmatch_feed::printable;
-use longmatch_lab::{LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
 
 use super::bench::{SEED, milliseconds, rate, rate_bar};
 use crate::args::{RoutesArgs, default_memory};
@@ -74,7 +74,7 @@ fn first_answer(routes: &Routes, started: Instant, out: &mut Out) -> Result<(), 
 }
 
 /// Measures and prints the engines of a family; returns whether all answers were right.
-fn family<F: CliFamily + LabFamily>(routes: &Routes, out: &mut Out) -> Result<bool, CliError> {
+fn family<F: CliFamily + BenchFamily>(routes: &Routes, out: &mut Out) -> Result<bool, CliError> {
     let (comparison, failed) = compiled::<F>(routes);
     let (checked, mut rows) = measured(&comparison)?;
     rows.sort_by(|a, b| f64::total_cmp(&total(b), &total(a)));
@@ -87,17 +87,17 @@ fn family<F: CliFamily + LabFamily>(routes: &Routes, out: &mut Out) -> Result<bo
 }
 
 /// Compiles the engines; returns those that hold the table and the errors of the others.
-fn compiled<F: CliFamily + LabFamily>(routes: &Routes) -> (Race<'_, F>, Vec<Failed>) {
+fn compiled<F: CliFamily + BenchFamily>(routes: &Routes) -> (Comparison<'_, F>, Vec<Failed>) {
     let kinds = EngineKind::ALL.into_iter().filter(|kind| F::has(*kind) && !kind.is_oracle());
     let kinds: Vec<_> = kinds.collect();
-    let mut comparison = Race::<F>::new(routes.rib::<F>());
+    let mut comparison = Comparison::<F>::new(routes.rib::<F>());
     let label = format!("compiling {}", F::LABEL);
     let mut progress = Progress::new(label, Some(kinds.len() as u64), "engines");
     let mut failed = Vec::new();
     for (i, kind) in kinds.into_iter().enumerate() {
         progress.set(i as u64);
         let spec = EngineSpec { memory: default_memory(), ..kind.into() };
-        if let Err(error) = first_fit::<F, _, _>(&spec, false, |spec| comparison.enter(spec)) {
+        if let Err(error) = first_fit::<F, _, _>(&spec, false, |spec| comparison.add(spec)) {
             failed.push(Failed::new(comparison.rib(), &spec, false, &error));
         }
     }
@@ -109,8 +109,8 @@ fn compiled<F: CliFamily + LabFamily>(routes: &Routes) -> (Race<'_, F>, Vec<Fail
 ///
 /// # Errors
 /// If the system does not start a thread.
-fn measured<F: CliFamily + LabFamily>(
-    comparison: &Race<'_, F>,
+fn measured<F: CliFamily + BenchFamily>(
+    comparison: &Comparison<'_, F>,
 ) -> Result<(usize, Vec<Vec<Record>>), CliError> {
     let label = format!("measuring {}", F::LABEL);
     let mut progress = Progress::new(label, Some(TRAFFICS.len() as u64), "traffics");
@@ -119,7 +119,7 @@ fn measured<F: CliFamily + LabFamily>(
     let (mut checked, mut rows) = (0, vec![Vec::new(); comparison.len()]);
     for (i, (traffic, _)) in TRAFFICS.iter().enumerate() {
         progress.set(i as u64);
-        let Some(workload) = comparison.heat(traffic, SEED) else { continue };
+        let Some(workload) = comparison.workload(traffic, SEED) else { continue };
         // Both kernels answer all keys.
         checked += 2 * workload.checked();
         let records = comparison.run(&workload, &setup);

@@ -5,10 +5,8 @@ mod inputs;
 use std::fs;
 use std::io::Write;
 
-use longmatch_lab::Machine;
-use longmatch_lab::report::{
-    Effort, Experiment, FILES, Findings, Report, ReportStep, remove_leftovers,
-};
+use longmatch_bench::Machine;
+use longmatch_report::{Effort, Experiment, FILES, Findings, Report, ReportStep, remove_leftovers};
 
 use crate::args::ReportArgs;
 use crate::error::{CliError, Outcome, Status};

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use longmatch::simd::{Level, Simd};
 use longmatch::{Change, EngineKind, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
-use longmatch_feed::printable;
-use longmatch_lab::{
-    Agreement, Coverage, Kernel, LabFamily, Machine, Mismatch, SortedRoutes, Step, Verdict,
+use longmatch_bench::{
+    Agreement, BenchFamily, Coverage, Kernel, Machine, Mismatch, SortedRoutes, Step, Verdict,
     Verifier,
 };
+use longmatch_feed::printable;
 use serde::Serialize;
 
 use crate::args::{EngineChoice, SimdChoice, VerifyArgs};
@@ -115,7 +115,7 @@ struct Example<'a> {
 
 impl Verify<'_> {
     /// Verifies the RIB and the engines with the ranges of the routes as they were read, sorted.
-    fn family<F: CliFamily + LabFamily>(
+    fn family<F: CliFamily + BenchFamily>(
         &mut self,
         specs: Vec<EngineSpec>,
         changes: Vec<Change<F>>,
@@ -203,7 +203,7 @@ impl Verify<'_> {
     }
 
     /// Verifies the RIB from which the engines are compiled.
-    fn verify_rib<F: CliFamily + LabFamily>(
+    fn verify_rib<F: CliFamily + BenchFamily>(
         &self,
         verifier: &Verifier<'_, F>,
         text: Arc<SortedRoutes<F>>,
@@ -214,7 +214,7 @@ impl Verify<'_> {
     }
 
     /// Verifies one engine, unless it cannot hold the table.
-    fn verify<F: CliFamily + LabFamily>(
+    fn verify<F: CliFamily + BenchFamily>(
         &self,
         verifier: &mut Verifier<'_, F>,
         spec: &EngineSpec,

@@ -91,28 +91,28 @@ fn bench_prints_json_records() {
     assert_eq!(ended.stdout.lines().count(), 1, "{}", ended.stderr);
 }
 
-/// An engine that states its reads is followed by its limit, with the ratio of the rates.
+/// An engine that states its reads is followed by its roofline, with the ratio of the rates.
 #[test]
-fn bench_shows_limits() {
+fn bench_shows_rooflines() {
     let dir = Dir::new();
     let routes = dir.file("routes.txt", ROUTES);
     let args = ["bench", "-6", "--seconds", "0.02", "-t", "random", "-r", &routes];
-    let limit = ["-e", "spider,radix", "--limit"];
-    let ended = run(&[&args[..], &limit, &["--json"]].concat());
+    let roofline = ["-e", "spider,radix", "--roofline"];
+    let ended = run(&[&args[..], &roofline, &["--json"]].concat());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let lines = lines_of(&ended.stdout);
     let engines: Vec<_> = lines.iter().map(|line| line["engine"].as_str().unwrap()).collect();
-    assert_eq!(engines, ["spider", "radix", "spider", "limit", "radix"], "one, then batch");
+    assert_eq!(engines, ["spider", "radix", "spider", "roofline", "radix"], "one, then batch");
     assert!(lines[3]["variant"].as_str().unwrap().starts_with("of spider"));
     assert!(lines[3]["mlps"].as_f64().unwrap() > 0.0);
-    let ratios: Vec<_> = lines.iter().map(|line| line["limit_ratio"].is_number()).collect();
+    let ratios: Vec<_> = lines.iter().map(|line| line["roofline_ratio"].is_number()).collect();
     assert_eq!(ratios, [false, false, true, false, false]);
     assert_eq!(lines[2]["reads"], lines[3]["reads"]);
 
-    let ended = run(&[&args[..], &limit, &["-m", "batch"]].concat());
+    let ended = run(&[&args[..], &roofline, &["-m", "batch"]].concat());
     let table: Vec<_> = ended.stdout.lines().skip_while(|line| !line.contains("Mlps")).collect();
-    assert!(table[0].ends_with("limit"), "{}", ended.stdout);
-    assert!(table[1].ends_with('x') && table[2].trim().starts_with("limit of spider"));
+    assert!(table[0].ends_with("roofline"), "{}", ended.stdout);
+    assert!(table[1].ends_with('x') && table[2].trim().starts_with("roofline of spider"));
 }
 
 /// The choice of `auto` is printed before the figures, and its share of the best rate after them.

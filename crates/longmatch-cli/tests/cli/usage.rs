@@ -47,8 +47,8 @@ fn bad_usage_ends_with_2_and_advice() {
         (&["bench", "--keys", "wire"], "network"),
         (&["bench", "--keys", "network", "--mode", "one,batch"], "--mode batch"),
         (&["bench", "--keys", "pairs"], "use -6"),
-        (&["bench", "--limit", "--mode", "dependent"], "--mode batch"),
-        (&["bench", "--limit", "--generate"], "--mode batch"),
+        (&["bench", "--roofline", "--mode", "dependent"], "--mode batch"),
+        (&["bench", "--roofline", "--generate"], "--mode batch"),
         (&["stat", "-r", "-", "-r", "-"], "read once"),
     ];
     for (args, advice) in cases {

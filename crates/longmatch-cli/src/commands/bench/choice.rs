@@ -4,7 +4,7 @@ use std::io::Write;
 
 use longmatch::EngineSpec;
 use longmatch::engine::auto::{self, AutoGoal};
-use longmatch_lab::{Choice, LabFamily, Race, Record};
+use longmatch_bench::{BenchFamily, Choice, Comparison, Record};
 
 use crate::error::CliError;
 use crate::input::CliFamily;
@@ -17,9 +17,9 @@ const SHOWN: usize = 6;
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn print_choices<F: CliFamily + LabFamily>(
+pub fn print_choices<F: CliFamily + BenchFamily>(
     out: &mut Out,
-    comparison: &Race<'_, F>,
+    comparison: &Comparison<'_, F>,
 ) -> Result<(), CliError> {
     for (choice, title, taken) in comparison.choices() {
         let Choice { spec, cycles, .. } = choice;
@@ -36,7 +36,7 @@ pub fn print_choices<F: CliFamily + LabFamily>(
 }
 
 /// Lists the first engines of the model's ranking, with their cycles.
-fn order<F: LabFamily>(comparison: &Race<'_, F>, spec: &str) -> String {
+fn order<F: BenchFamily>(comparison: &Comparison<'_, F>, spec: &str) -> String {
     let spec: EngineSpec = spec.parse().expect("the comparison has parsed it");
     let goal = AutoGoal::parse(&spec.options).expect("the comparison has parsed it");
     let ranking = auto::rank(comparison.rib(), &goal);

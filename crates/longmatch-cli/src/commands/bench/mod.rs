@@ -7,7 +7,9 @@ use std::io::Write;
 
 use longmatch::simd::Simd;
 use longmatch::{EngineSpec, Ipv4, Ipv6, KeyLayout};
-use longmatch_lab::{Heat, LIMIT, LabFamily, Machine, Mode, Race, Record, Setup, Traffic};
+use longmatch_bench::{
+    BenchFamily, Comparison, Machine, Mode, ROOFLINE, Record, Setup, Traffic, Workload,
+};
 
 use crate::args::{self, BenchArgs};
 use crate::error::{CliError, Outcome, Status};
@@ -100,7 +102,7 @@ impl Bench<'_> {
     }
 
     /// Measures the engines of a family; returns the number of measurements.
-    fn family<F: CliFamily + LabFamily>(
+    fn family<F: CliFamily + BenchFamily>(
         &mut self,
         routes: &Routes,
         specs: &[EngineSpec],
@@ -113,11 +115,11 @@ impl Bench<'_> {
             warn(format_args!("--engine: none of these exists for {}", F::LABEL));
             return Ok(0);
         }
-        let mut comparison = Race::<F>::new(rib);
+        let mut comparison = Comparison::<F>::new(rib);
         let mut failed = Vec::new();
         for spec in specs {
             let named = self.args.engines.named(spec);
-            match first_fit::<F, _, _>(spec, named, |spec| comparison.enter(spec)) {
+            match first_fit::<F, _, _>(spec, named, |spec| comparison.add(spec)) {
                 Ok(fit) => fit.report(),
                 Err(error) => failed.push(Failed::new(rib, spec, named, &error)),
             }
@@ -147,16 +149,16 @@ impl Bench<'_> {
     }
 
     /// Measures the engines under all traffic; returns the number of measurements.
-    fn traffics<F: CliFamily + LabFamily>(
+    fn traffics<F: CliFamily + BenchFamily>(
         &mut self,
-        comparison: &Race<'_, F>,
+        comparison: &Comparison<'_, F>,
         failed: &[Failed],
     ) -> Result<usize, CliError> {
         let mut measured = 0;
         for traffic in std::mem::take(&mut self.traffics) {
-            match comparison.heat(&traffic, SEED) {
+            match comparison.workload(&traffic, SEED) {
                 Some(workload) => {
-                    let workload = workload.held_as(key_layout(self.args.keys));
+                    let workload = workload.encoded_as(key_layout(self.args.keys));
                     measured += self.measure(comparison, &workload, failed)?;
                 }
                 None => {
@@ -171,10 +173,10 @@ impl Bench<'_> {
     }
 
     /// Measures all engines in all modes under one kind of traffic.
-    fn measure<F: CliFamily + LabFamily>(
+    fn measure<F: CliFamily + BenchFamily>(
         &mut self,
-        comparison: &Race<'_, F>,
-        workload: &Heat<F>,
+        comparison: &Comparison<'_, F>,
+        workload: &Workload<F>,
         failed: &[Failed],
     ) -> Result<usize, CliError> {
         let traffic = workload.traffic().to_string();
@@ -200,16 +202,16 @@ impl Bench<'_> {
     }
 
     fn setup(&self, mode: Mode) -> Setup {
-        let BenchArgs { batch, threads, seconds, generate, limit, .. } = *self.args;
+        let BenchArgs { batch, threads, seconds, generate, roofline, .. } = *self.args;
         let simd = self.simd;
-        Setup { batch, threads, simd, seconds, generate, limit, pin: true, ..Setup::new(mode) }
+        Setup { batch, threads, simd, seconds, generate, roofline, pin: true, ..Setup::new(mode) }
     }
 
-    fn print<F: CliFamily + LabFamily>(
+    fn print<F: CliFamily + BenchFamily>(
         &mut self,
         title: &str,
-        comparison: &Race<'_, F>,
-        workload: &Heat<F>,
+        comparison: &Comparison<'_, F>,
+        workload: &Workload<F>,
         records: &[Record],
         failed: &[Failed],
     ) -> Result<(), CliError> {
@@ -229,7 +231,7 @@ impl Bench<'_> {
             ("ns", Align::Right),
             ("memory", Align::Right),
             ("build", Align::Right),
-            (if self.args.limit { "limit" } else { "" }, Align::Right),
+            (if self.args.roofline { "roofline" } else { "" }, Align::Right),
         ]);
         for record in records {
             let span = match (record.mlps_min, record.mlps_max) {
@@ -237,7 +239,7 @@ impl Bench<'_> {
                 _ => String::new(),
             };
             let build = match &record.engine[..] {
-                LIMIT => String::new(),
+                ROOFLINE => String::new(),
                 _ => milliseconds(record.build_ms),
             };
             grid.row([
@@ -249,7 +251,7 @@ impl Bench<'_> {
                 record.ns_per_lookup.map_or_else(String::new, |ns| format!("{ns:.2}")),
                 bytes(record.bytes as u64),
                 build,
-                record.limit_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}x")),
+                record.roofline_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}x")),
             ]);
         }
         failed.iter().for_each(|it| it.row(&mut grid, out));
@@ -258,7 +260,7 @@ impl Bench<'_> {
     }
 
     /// Describes the settings of the rates, for the line below the title.
-    fn settings<F: LabFamily>(&self, workload: &Heat<F>, records: &[Record]) -> String {
+    fn settings<F: BenchFamily>(&self, workload: &Workload<F>, records: &[Record]) -> String {
         let batch = match self.modes.contains(&Mode::Batch) {
             true => format!(", batches of {}", thousands(self.args.batch as u64)),
             false => String::new(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longmatch_lab::Traffic;
+use longmatch_bench::Traffic;
 
 use crate::args;
 use crate::destinations;

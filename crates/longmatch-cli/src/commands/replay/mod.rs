@@ -7,8 +7,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use longmatch::{Change, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
-use longmatch_lab::{
-    LabFamily, Machine, Replay, ReplayError, ReplayRecord, ReplayStep, in_random_order, reader_keys,
+use longmatch_bench::{
+    BenchFamily, Machine, Replay, ReplayError, ReplayRecord, ReplayStep, in_random_order,
+    reader_keys,
 };
 
 use crate::args::{EngineArgs, ReplayArgs};
@@ -108,7 +109,7 @@ impl Command<'_> {
     }
 
     /// Replays the updates with every engine; returns whether all answers were right.
-    fn family<F: CliFamily + LabFamily>(
+    fn family<F: CliFamily + BenchFamily>(
         &mut self,
         specs: &[EngineSpec],
         changes: &[Change<F>],
@@ -165,7 +166,7 @@ impl Command<'_> {
     }
 
     /// Replays with one engine. If the table exceeds a limit of it, starts again with a wider form.
-    fn engine<F: CliFamily + LabFamily>(
+    fn engine<F: CliFamily + BenchFamily>(
         &self,
         replay: &Replay<'_, F>,
         spec: &EngineSpec,
@@ -184,7 +185,7 @@ impl Command<'_> {
         }
     }
 
-    fn attempt<F: CliFamily + LabFamily>(
+    fn attempt<F: CliFamily + BenchFamily>(
         &self,
         replay: &Replay<'_, F>,
         spec: &EngineSpec,

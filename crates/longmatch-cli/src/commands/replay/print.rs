@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use longmatch_bench::{ENTERING_BATCH, Kinds, READER_BATCH, ReplayRecord};
 use longmatch_feed::printable;
-use longmatch_lab::{ENTERING_BATCH, Kinds, READER_BATCH, ReplayRecord};
 
 use super::Command;
 use crate::error::CliError;

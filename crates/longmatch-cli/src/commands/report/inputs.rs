@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use longmatch_lab::Destinations;
-use longmatch_lab::report::{Inputs, Peers, Subject, UpdateStream};
+use longmatch_bench::Destinations;
+use longmatch_report::{Inputs, Peers, Subject, UpdateStream};
 
 use crate::args::{ReportArgs, RoutesArgs, default_memory};
 use crate::destinations;

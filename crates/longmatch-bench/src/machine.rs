@@ -1,0 +1,164 @@
+//! Where and when something was measured: a rate without these is worth little.
+
+use core::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use longmatch::simd::Simd;
+use serde::Serialize;
+
+/// The machine and the build.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Machine {
+    /// The model of the CPU, or `unknown CPU`.
+    pub cpu: String,
+    /// CPUs that this process may use.
+    pub cpus: usize,
+    /// Levels of instructions that the CPU has, lowest first.
+    pub simd: Vec<&'static str>,
+    /// Architecture and operating system, such as `x86_64 linux`.
+    pub target: String,
+    /// Instruction sets that the compiler was allowed to use everywhere, such as `avx2`. Empty for
+    /// a usual build, which chooses at run time.
+    pub target_features: Vec<&'static str>,
+    /// Whether this is a build with debug assertions, whose rates say nothing.
+    pub debug: bool,
+    /// The time, UTC, such as `2026-01-31 12:00 UTC`; `unknown date` if the clock is off.
+    pub date: String,
+}
+
+impl Machine {
+    /// Looks around.
+    pub fn here() -> Self {
+        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        Self {
+            cpu: cpu_model(&cpuinfo).unwrap_or("unknown CPU").to_owned(),
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            simd: Simd::available().map(|simd| simd.level().name()).collect(),
+            target: format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
+            target_features: target_features(),
+            debug: cfg!(debug_assertions),
+            date: now(),
+        }
+    }
+
+    /// How the program was built, in a few words.
+    pub fn build(&self) -> String {
+        let features = match &self.target_features[..] {
+            [] => "baseline".to_owned(),
+            some => some.join("+"),
+        };
+        let profile = if self.debug { "DEBUG build" } else { "release build" };
+        format!("{profile} for {} ({features})", self.target)
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cpu, cpus, simd, date, .. } = self;
+        let best = simd.last().unwrap_or(&"portable");
+        let s = if *cpus == 1 { "" } else { "s" };
+        write!(f, "{cpu}, {cpus} CPU{s}, {best}; {}; {date}", self.build())
+    }
+}
+
+/// The model in the text of `/proc/cpuinfo`.
+fn cpu_model(cpuinfo: &str) -> Option<&str> {
+    let value = |name| {
+        let mut fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+        fields.find(|(field, _)| field.trim() == name).map(|(_, value)| value.trim())
+    };
+    ["model name", "Model", "cpu model", "uarch"].into_iter().find_map(value)
+}
+
+/// Those beyond the architecture's oldest CPUs that matter to lookups.
+fn target_features() -> Vec<&'static str> {
+    let all = [
+        ("popcnt", cfg!(target_feature = "popcnt")),
+        ("bmi2", cfg!(target_feature = "bmi2")),
+        ("avx2", cfg!(target_feature = "avx2")),
+        ("avx512f", cfg!(target_feature = "avx512f")),
+        ("avx512vbmi", cfg!(target_feature = "avx512vbmi")),
+        ("sve", cfg!(target_feature = "sve")),
+    ];
+    all.into_iter().filter_map(|(name, enabled)| enabled.then_some(name)).collect()
+}
+
+/// The time, UTC, such as `2026-01-31 12:00 UTC`; `unknown date` if the clock is off.
+pub fn now() -> String {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
+    elapsed.map_or_else(|_| "unknown date".to_owned(), |elapsed| date(elapsed.as_secs()))
+}
+
+/// A moment, given in seconds since 1970, as `2026-01-31 12:00 UTC`.
+fn date(seconds: u64) -> String {
+    let (mut days, minutes) = (seconds / 86_400, seconds / 60 % 1440);
+    let mut year = 1970;
+    while days >= days_in_year(year) {
+        days -= days_in_year(year);
+        year += 1;
+    }
+    let february = days_in_year(year) - 337;
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    let (day, hour, minute) = (days + 1, minutes / 60, minutes % 60);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
+fn days_in_year(year: u64) -> u64 {
+    let leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    365 + u64::from(leap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected values from `date -u -d @SECONDS`.
+    #[test]
+    fn dates_are_civil() {
+        let all = [
+            (0, "1970-01-01 00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59 UTC"),
+            (951_782_400, "2000-02-29 00:00 UTC"),
+            (951_868_800, "2000-03-01 00:00 UTC"),
+            (1_709_251_199, "2024-02-29 23:59 UTC"),
+            (1_735_689_599, "2024-12-31 23:59 UTC"),
+            (1_735_689_600, "2025-01-01 00:00 UTC"),
+            (4_107_542_400, "2100-03-01 00:00 UTC"),
+        ];
+        for (seconds, text) in all {
+            assert_eq!(date(seconds), text);
+        }
+    }
+
+    #[test]
+    fn the_cpu_is_read_from_cpuinfo() {
+        let text = "processor\t: 0\nmodel\t\t: 2\nmodel name\t: Some CPU: fast\nflags\t: a b\n";
+        assert_eq!(cpu_model(text), Some("Some CPU: fast"));
+        assert_eq!(cpu_model("processor : 0\nModel : Some Board\n"), Some("Some Board"));
+        assert_eq!(cpu_model(""), None);
+    }
+
+    #[test]
+    fn a_line_says_cpu_build_and_date() {
+        let machine = Machine {
+            cpu: "Some CPU".into(),
+            cpus: 2,
+            simd: vec!["portable", "avx2"],
+            target: "x86_64 linux".into(),
+            target_features: Vec::new(),
+            debug: false,
+            date: date(0),
+        };
+        let wanted = "Some CPU, 2 CPUs, avx2; release build for x86_64 linux (baseline); \
+                      1970-01-01 00:00 UTC";
+        assert_eq!(machine.to_string(), wanted);
+        assert!(Machine::here().simd.contains(&"portable"));
+    }
+}

@@ -1,0 +1,261 @@
+//! Which addresses an engine is verified on, with the right answers.
+
+use core::fmt;
+
+use longmatch::{Bits, NextHopId};
+
+use crate::family::BenchFamily;
+use crate::oracle::Oracle;
+use crate::random::Xorshift;
+use crate::sorted::RangeSource;
+
+/// How much of the address space was looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Coverage {
+    /// Every address there is.
+    EveryAddress,
+    /// Every range between two neighbouring edges of prefixes: its first and last address, its
+    /// middle and some random ones.
+    EveryRange,
+    /// Only some of the ranges, because one lookup takes time in proportion to the table.
+    Sampled,
+}
+
+impl Coverage {
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EveryAddress => "every address",
+            Self::EveryRange => "every range",
+            Self::Sampled => "sampled",
+        }
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Addresses handed to an engine in one call. A prime, so that kernels meet whole groups and
+/// remainders of every size at ever other addresses; small, so that keys, right answers and given
+/// answers stay in the first-level cache.
+const CHUNK: usize = 2039;
+
+/// Consecutive addresses in a part of a sweep.
+const PART: u128 = 1 << 24;
+/// Listed addresses in a part: few, so that even a sample has work for every thread.
+const LISTED_PART: usize = CHUNK;
+
+/// What scans of all routes may cost for one kernel at one level, in routes compared: a second or
+/// a few.
+const SCAN_BUDGET: u128 = 1 << 32;
+
+/// Random addresses inside each range, beside its ends and its middle.
+const RANDOM_INSIDE: usize = 4;
+
+/// The addresses, in parts that can be worked on independently.
+pub struct Probes<F: BenchFamily> {
+    coverage: Coverage,
+    source: Source<F>,
+}
+
+enum Source<F: BenchFamily> {
+    /// Every address from the lowest to the highest.
+    Sweep(Oracle<F>),
+    /// These, in order, with their answers.
+    Listed { addrs: Vec<F::Bits>, answers: Vec<Option<NextHopId>> },
+}
+
+impl<F: BenchFamily> Probes<F> {
+    /// The addresses to verify engines on that look up in about constant time: all of IPv4, every
+    /// range of IPv6.
+    pub fn new(table: &impl RangeSource<F>) -> Self {
+        if F::SWEEPABLE {
+            return Self {
+                coverage: Coverage::EveryAddress,
+                source: Source::Sweep(Oracle::new(table)),
+            };
+        }
+        Self::ranges(table)
+    }
+
+    /// Both ends of every range, its middle and some addresses inside, of either family.
+    pub fn ranges(table: &impl RangeSource<F>) -> Self {
+        Self { coverage: Coverage::EveryRange, source: Source::listed(table, 1) }
+    }
+
+    /// The addresses to verify an engine on that scans all routes for each of them: every range,
+    /// or as many, evenly spread, as stay within a fixed number of comparisons.
+    pub fn for_scans(table: &impl RangeSource<F>) -> Self {
+        let routes = (table.routes() as u128).max(1);
+        let ranges = table.ranges().count() as u128;
+        let affordable = (SCAN_BUDGET / routes / (3 + RANDOM_INSIDE) as u128).max(1);
+        let every = ranges.div_ceil(affordable).max(1) as usize;
+        let coverage = if every == 1 { Coverage::EveryRange } else { Coverage::Sampled };
+        Self { coverage, source: Source::listed(table, every) }
+    }
+
+    /// How much of the address space they are.
+    pub fn coverage(&self) -> Coverage {
+        self.coverage
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        match &self.source {
+            Source::Sweep(_) => 1 << F::WIDTH,
+            Source::Listed { addrs, .. } => addrs.len() as u64,
+        }
+    }
+
+    /// Whether there are none, which never happens.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of parts.
+    pub fn parts(&self) -> usize {
+        match &self.source {
+            Source::Sweep(_) => ((1u128 << F::WIDTH) / PART) as usize,
+            Source::Listed { addrs, .. } => addrs.len().div_ceil(LISTED_PART),
+        }
+    }
+
+    /// Calls `visit` with the addresses of a part, a chunk at a time, and the right answers; how
+    /// many there were.
+    pub fn visit<V>(&self, part: usize, mut visit: V) -> u64
+    where
+        V: FnMut(&[F::Bits], &[Option<NextHopId>]),
+    {
+        match &self.source {
+            Source::Sweep(oracle) => sweep(oracle, part, visit),
+            Source::Listed { addrs, answers } => {
+                let start = part * LISTED_PART;
+                let end = addrs.len().min(start + LISTED_PART);
+                visit(&addrs[start..end], &answers[start..end]);
+                (end - start) as u64
+            }
+        }
+    }
+}
+
+fn sweep<F: BenchFamily, V>(oracle: &Oracle<F>, part: usize, mut visit: V) -> u64
+where
+    V: FnMut(&[F::Bits], &[Option<NextHopId>]),
+{
+    let mut first = F::Bits::from_u128(part as u128 * PART);
+    let mut answers = oracle.sweep(first);
+    let (mut addrs, mut expected) = ([F::Bits::ZERO; CHUNK], [None; CHUNK]);
+    let mut left = PART as usize;
+    while left > 0 {
+        let n = left.min(CHUNK);
+        for (i, addr) in addrs[..n].iter_mut().enumerate() {
+            *addr = first.wrapping_add(i as u128);
+        }
+        answers.fill(&mut expected[..n]);
+        visit(&addrs[..n], &expected[..n]);
+        first = first.wrapping_add(n as u128);
+        left -= n;
+    }
+    PART as u64
+}
+
+impl<F: BenchFamily> Source<F> {
+    /// Addresses of every `every`th elementary range.
+    fn listed(table: &impl RangeSource<F>, every: usize) -> Self {
+        let mut random = Xorshift::new(table.routes() as u64);
+        let (mut addrs, mut answers) = (Vec::new(), Vec::new());
+        for range in table.ranges().step_by(every) {
+            let start = addrs.len();
+            let span = range.last.to_u128() - range.first.to_u128();
+            addrs.push(range.first);
+            if span > 1 {
+                addrs.push(range.first.wrapping_add(span / 2));
+                let inside = || range.first.wrapping_add(below(random.next_u128(), span));
+                addrs.extend(core::iter::repeat_with(inside).take(RANDOM_INSIDE));
+            }
+            if span > 0 {
+                addrs.push(range.last);
+            }
+            answers.resize(answers.len() + addrs.len() - start, range.next_hop());
+        }
+        Self::Listed { addrs, answers }
+    }
+}
+
+/// Scales random bits to 0 ..= `span`.
+fn below(bits: u128, span: u128) -> u128 {
+    span.checked_add(1).map_or(bits, |n| bits % n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{table4, table6};
+    use longmatch::{Ipv4, Ipv6, Rib};
+
+    #[test]
+    fn a_sweep_meets_every_address_once() {
+        let probes = Probes::<Ipv4>::new(&table4());
+        assert_eq!(probes.coverage(), Coverage::EveryAddress);
+        assert_eq!(probes.len(), probes.parts() as u64 * PART as u64);
+        // Two parts stand for all: they are consecutive and leave nothing out.
+        for part in [0, 255] {
+            let mut next = (part as u32) << 24;
+            let oracle = Oracle::new(&table4());
+            probes.visit(part, |addrs, answers| {
+                assert_eq!(addrs.len(), answers.len());
+                let consecutive = addrs.iter().enumerate().all(|(i, a)| *a == next + i as u32);
+                assert!(consecutive, "{next:x}");
+                assert_eq!(answers[0], oracle.lookup(addrs[0]));
+                next = next.wrapping_add(addrs.len() as u32);
+            });
+            assert_eq!(next, ((part as u32 + 1) % 256) << 24);
+        }
+    }
+
+    fn listed<F: BenchFamily>(probes: &Probes<F>) -> Vec<(F::Bits, Option<NextHopId>)> {
+        let mut all = Vec::new();
+        for part in 0..probes.parts() {
+            probes.visit(part, |addrs, answers| {
+                all.extend(addrs.iter().copied().zip(answers.iter().copied()));
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn ranges_are_met_at_both_ends_and_inside() {
+        let rib = table6();
+        let probes = Probes::<Ipv6>::new(&rib);
+        assert_eq!(probes.coverage(), Coverage::EveryRange);
+        let all = listed(&probes);
+        assert_eq!(all.len() as u64, probes.len());
+        let oracle = Oracle::new(&rib);
+        assert!(all.iter().all(|(addr, answer)| oracle.lookup(*addr) == *answer));
+        for range in rib.ranges() {
+            let inside = all.iter().filter(|(a, _)| (range.first..=range.last).contains(a)).count();
+            let wanted = if range.first == range.last { 1 } else { 3 + RANDOM_INSIDE };
+            assert!(inside == wanted || range.last - range.first == 1 && inside == 2);
+            assert!(all.iter().any(|(addr, _)| *addr == range.first));
+            assert!(all.iter().any(|(addr, _)| *addr == range.last));
+        }
+    }
+
+    #[test]
+    fn scans_are_sampled_when_the_table_is_large() {
+        assert_eq!(Probes::for_scans(&Rib::<Ipv4>::new()).coverage(), Coverage::EveryRange);
+        assert_eq!(Probes::for_scans(&table4()).coverage(), Coverage::EveryRange);
+        let mut large = table6();
+        let hop = NextHopId::new(1).unwrap();
+        for i in 0..60_000u128 {
+            let bits = 0x2400 << 112 | i << 80;
+            large.insert(longmatch::Prefix::from_bits_masked(bits, 64), hop).unwrap();
+        }
+        let probes = Probes::for_scans(&large);
+        assert_eq!(probes.coverage(), Coverage::Sampled);
+        assert!(!probes.is_empty() && probes.len() as u128 * large.len() as u128 <= SCAN_BUDGET);
+    }
+}

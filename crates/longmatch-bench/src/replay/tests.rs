@@ -1,0 +1,278 @@
+use super::*;
+use crate::testing::{table4, table6};
+use crate::threads::testing::refusing;
+use longmatch::{EngineKind, Ipv4, Ipv6, NextHopId, Prefix, Route};
+
+fn announce<F: BenchFamily>(prefix: &str, hop: u32) -> Change<F> {
+    let Ok(prefix) = prefix.parse::<Prefix<F>>() else { panic!("{prefix}") };
+    Change::Announce(Route { prefix, next_hop: NextHopId::new(hop).unwrap() })
+}
+
+fn withdraw<F: BenchFamily>(prefix: &str) -> Change<F> {
+    let Ok(prefix) = prefix.parse::<Prefix<F>>() else { panic!("{prefix}") };
+    Change::Withdraw(prefix)
+}
+
+/// 2 new, 1 same, 2 changed, 2 withdrawn, 1 unknown; one route more at the end, 10.1.0.0/16 gone.
+fn changes() -> Vec<Change<Ipv4>> {
+    vec![
+        announce("10.2.0.0/16", 4),
+        announce("10.2.0.0/16", 4),
+        announce("10.2.0.0/16", 5),
+        withdraw("10.1.0.0/16"),
+        withdraw("10.1.0.0/16"),
+        announce("0.0.0.0/0", 9),
+        announce("10.0.0.0/8", 7),
+        withdraw("10.0.0.0/9"),
+    ]
+}
+
+const KINDS: Kinds = Kinds { new: 2, same: 1, changed: 2, withdrawn: 2, unknown: 1 };
+
+fn replay<'a, F: BenchFamily>(rib: &'a Rib<F>, changes: &'a [Change<F>]) -> Replay<'a, F> {
+    Replay {
+        rib,
+        changes,
+        batch: 1,
+        pace: None,
+        readers: 0,
+        keys: &[],
+        idle: Duration::from_millis(5),
+        idle_after: false,
+        verify_every: None,
+        full: false,
+    }
+}
+
+fn run<F: BenchFamily>(replay: &Replay<'_, F>, engine: &str) -> ReplayRecord {
+    let spec = engine.parse().unwrap();
+    replay.run(replay.writer(&spec).unwrap(), &spec, &mut |_| ()).unwrap()
+}
+
+#[test]
+fn updates_are_counted_by_what_they_do() {
+    let (rib, changes) = (table4(), changes());
+    for (engine, batch) in [("folio", 1), ("folio", 3), ("radix", 1), ("radix", 3)] {
+        let record = run(&Replay { batch, ..replay(&rib, &changes) }, engine);
+        assert_eq!((record.updates, record.kinds, record.batch), (8, KINDS, batch));
+        assert_eq!((record.routes, record.routes_after), (12, 12));
+        assert!(record.is_right(), "{record:?}");
+        assert_eq!((record.engine, record.checkpoints), (engine, 1));
+        assert!(record.checked > 2 * 12 && record.readers == 0);
+        assert!(record.mean_us > 0.0 && record.mean_effective_us.unwrap() > 0.0);
+        let times = [record.p50_us, record.p99_us, record.p999_us, record.max_us];
+        assert!(times.is_sorted() && times[0] > 0.0, "{times:?}");
+        assert_eq!((record.reader_mlps_idle, record.reader_p9999_ns_churn), (None, None));
+        // Six commits have something in them, or all three. One that is patched may be compiled
+        // again now and then.
+        let commits = if batch == 1 { 6 } else { 3 };
+        assert!(record.recompiled < commits || engine == "radix" && record.recompiled == commits);
+        assert!(engine == "radix" || record.entries_replaced > 0.0);
+        assert!(record.bytes_before > 0 && record.bytes_after > 0);
+    }
+}
+
+#[test]
+fn a_table_compiled_again_takes_what_a_fresh_one_does() {
+    let (rib, changes) = (table4(), changes());
+    let record = run(&replay(&rib, &changes), "poptrie:s=16:batch=each");
+    let after: Rib<Ipv4> = {
+        let mut rib = rib.clone();
+        for change in &changes {
+            rib.apply(*change).unwrap();
+        }
+        rib.iter().collect()
+    };
+    let bytes = |rib: &Rib<Ipv4>| {
+        let spec: EngineSpec = "poptrie:s=16:batch=each".parse().unwrap();
+        Fib::compile(rib, spec).unwrap().memory_usage().bytes()
+    };
+    assert_eq!(record.bytes_fresh, bytes(&after));
+    assert!(record.variant.contains("s=16"), "{}", record.title());
+}
+
+#[test]
+fn nothing_to_replay_is_no_division_by_nothing() {
+    let rib = table6();
+    let record = run(&replay::<Ipv6>(&rib, &[]), "folio");
+    assert_eq!((record.updates, record.mean_us, record.mean_effective_us), (0, 0.0, None));
+    assert!(record.is_right() && record.checkpoints == 1);
+    let same = [announce::<Ipv6>("::/128", 1)];
+    let record = run(&replay(&rib, &same), "folio");
+    assert_eq!((record.kinds.same, record.mean_effective_us), (1, None));
+}
+
+#[test]
+fn readers_are_measured_in_both_phases() {
+    let (rib, changes) = (table6(), [announce::<Ipv6>("2001:db8::/33", 3)]);
+    let keys = Traffic::Routed.keys(&rib, 1000, 1);
+    for idle_after in [false, true] {
+        let replay = Replay { readers: 2, keys: &keys, idle_after, ..replay(&rib, &changes) };
+        let record = run(&replay, "folio");
+        assert!(record.is_right() && record.readers == 2);
+        assert!(record.reader_mlps_idle.unwrap() > 0.0);
+        assert!(record.reader_mlps_churn.unwrap() > 0.0);
+        for (median, slow) in [
+            (record.reader_p50_ns_idle, record.reader_p9999_ns_idle),
+            (record.reader_p50_ns_churn, record.reader_p9999_ns_churn),
+        ] {
+            assert!(median > Some(0) && slow >= median, "{record:?}");
+        }
+    }
+}
+
+/// Comparisons take place when they are due, and steps tell how far it is.
+#[test]
+fn checkpoints_and_steps() {
+    let rib = table6();
+    let changes: Vec<_> = (0..10).map(|i| announce::<Ipv6>("2001:db8::/33", 1 + i % 2)).collect();
+    for (batch, every, checkpoints) in [(1, 3, 4), (4, 3, 3), (4, 5, 2), (1, 10, 1), (1, 1, 10)] {
+        let replay = Replay { batch, verify_every: Some(every), ..replay(&rib, &changes) };
+        assert_eq!(run(&replay, "folio").checkpoints, checkpoints, "{batch} {every}");
+    }
+    let spec = EngineKind::Radix.into();
+    let mut steps = Vec::new();
+    let replay = Replay { batch: 4, ..replay(&rib, &changes) };
+    let writer = replay.writer(&spec).unwrap();
+    replay.run(writer, &spec, &mut |step| steps.push(step)).unwrap();
+    let step = |done, recompiled| ReplayStep { done, total: 10, recompiled };
+    assert_eq!(steps, [step(4, 1), step(8, 2), step(10, 3)]);
+}
+
+/// A writer with a change that is not committed is a table that is wrong.
+#[test]
+fn wrong_answers_are_found() {
+    fn wrong<F: BenchFamily>(rib: Rib<F>, change: Change<F>, engine: &str) -> Checks<F> {
+        let spec: EngineSpec = engine.parse().unwrap();
+        let mut writer = Writer::new(rib, spec).unwrap();
+        writer.apply(change).unwrap();
+        let mut checks = Checks::new();
+        checks.checkpoint(&writer);
+        checks
+    }
+    for engine in ["folio", "radix"] {
+        let checks = wrong(table4(), announce("10.1.255.255/32", 77), engine);
+        assert_eq!((checks.tally.mismatches, checks.checkpoints), (1, 1), "{engine}");
+        assert_ne!(checks.structure(), "ok");
+        let example = &checks.tally.examples()[0];
+        assert_eq!(example.address, "10.1.255.255");
+        assert_eq!(example.expected, NextHopId::new(77));
+        // A range of more than one address has two ends.
+        let checks = wrong(table6(), announce("2001:db8:0:1::/64", 78), engine);
+        let addresses: Vec<_> = checks.tally.examples().into_iter().map(|it| it.address).collect();
+        let ends = ["2001:db8:0:1::", "2001:db8:0:1::2", "2001:db8:0:1:ffff:ffff:ffff:ffff"];
+        assert_eq!(addresses, ends, "around the host route inside");
+    }
+}
+
+#[test]
+fn a_record_of_a_wrong_table_is_not_right() {
+    let rib = table4();
+    let replay = replay(&rib, &[]);
+    let spec = EngineKind::Folio.into();
+    let mut writer = replay.writer(&spec).unwrap();
+    writer.apply(announce("10.0.0.0/9", 55)).unwrap();
+    let record = replay.run(writer, &spec, &mut |_| ()).unwrap();
+    assert!(record.mismatches > 0 && record.check != "ok" && !record.is_right());
+    assert_eq!(record.examples[0].expected, NextHopId::new(55));
+    let sound = ReplayRecord { check: "ok".into(), ..record.clone() };
+    assert!(!sound.is_right());
+    assert!(ReplayRecord { mismatches: 0, ..sound }.is_right());
+    assert!(!ReplayRecord { mismatches: 0, ..record }.is_right());
+}
+
+#[test]
+fn wrong_answers_inside_of_ranges_are_found() {
+    let mut writer = Writer::new(table6(), EngineKind::Folio).unwrap();
+    let mut checks = Checks::new();
+    checks.everything(&writer).unwrap();
+    assert_eq!(checks.tally.mismatches, 0);
+    let right = checks.tally.addresses;
+    writer.apply(announce("fe80::/10", 99)).unwrap();
+    let mut checks = Checks::new();
+    checks.everything(&writer).unwrap();
+    assert_eq!(checks.tally.addresses, right);
+    assert!(checks.tally.mismatches > 2, "beside both ends");
+}
+
+#[test]
+fn an_update_that_does_not_fit_is_named() {
+    let mut rib = Rib::<Ipv4>::with_route_limit(2);
+    rib.insert("10.0.0.0/8".parse().unwrap(), NextHopId::new(1).unwrap()).unwrap();
+    let changes = [announce("10.1.0.0/16", 2), announce("10.2.0.0/16", 2)];
+    let replay = replay(&rib, &changes);
+    let spec = EngineKind::Folio.into();
+    // Readers end although nobody tells them to.
+    let keys = [1, 2, 3];
+    let replay = Replay { readers: 1, keys: &keys, ..replay };
+    let error = replay.run(replay.writer(&spec).unwrap(), &spec, &mut |_| ()).unwrap_err();
+    assert!(matches!(error, ReplayError::Update { number: 2, error: UpdateError::Full(_) }));
+    assert!(error.to_string().starts_with("update 2: "), "{error}");
+}
+
+#[test]
+fn random_orders_have_all_routes_and_repeat() {
+    let rib = table6();
+    let order = in_random_order(&rib, 1);
+    let back: Rib<Ipv6> = order
+        .iter()
+        .map(|change| match change {
+            Change::Announce(route) => *route,
+            Change::Withdraw(_) => panic!("nothing is withdrawn"),
+        })
+        .collect();
+    assert!(back.iter().eq(rib.iter()));
+    assert_eq!(order, in_random_order(&rib, 1));
+    assert_ne!(order, in_random_order(&rib, 2));
+    let record = run(&replay(&Rib::new(), &order), "folio");
+    assert_eq!((record.kinds.new, record.routes, record.routes_after), (9, 0, 9));
+    assert!(record.is_right());
+}
+
+/// Rates that are added would be 2 x 256 in 1 ms, twice.
+#[test]
+fn rates_of_readers_that_take_turns_are_not_added() {
+    let start = Instant::now();
+    let at = |ms| start + Duration::from_millis(ms);
+    let reader = |spans: &[(u64, u64)]| {
+        let mut times = Times::new();
+        for (from, to) in spans {
+            times.batches.note(Duration::from_millis(to - from));
+            times.spans.push((at(*from), at(*to)));
+        }
+        times
+    };
+    let rate = |readers: &[Times]| mlps(readers.iter()).unwrap();
+    let one = READER_BATCH as f64 / 1e3;
+    let is =
+        |rate: f64, wanted: f64| assert!((rate / wanted - 1.0).abs() < 1e-9, "{rate} {wanted}");
+    is(rate(&[reader(&[(0, 1)])]), one);
+    is(rate(&[reader(&[(0, 1)]), reader(&[(0, 1)])]), 2.0 * one);
+    is(rate(&[reader(&[(0, 1)]), reader(&[(1, 2)])]), one);
+    // What is between two phases does not count.
+    is(rate(&[reader(&[(0, 1), (50, 51)]), reader(&[(1, 2), (51, 52)])]), one);
+    assert_eq!(mlps([].iter()), None);
+}
+
+/// Readers that were started before the refused one end, and so does the replay.
+#[test]
+fn refused_threads_end_a_replay() {
+    let rib = table6();
+    let changes = [announce::<Ipv6>("2001:db8::/33", 3)];
+    let keys = Traffic::Routed.keys(&rib, 1000, 1);
+    let spec = EngineKind::Folio.into();
+    let run = |replay: &Replay<'_, Ipv6>, refused| {
+        let run = || replay.run(replay.writer(&spec).unwrap(), &spec, &mut |_| ());
+        refusing(refused, run)
+    };
+    for refused in [0, 2] {
+        let replay = Replay { readers: 3, keys: &keys, ..replay(&rib, &changes) };
+        let error = run(&replay, refused).unwrap_err();
+        let ReplayError::Threads(error) = error else { panic!("{error}") };
+        assert_eq!((error.started, error.wanted), (refused, 3));
+    }
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) {
+        let replay = Replay { full: true, ..replay(&rib, &changes) };
+        assert!(matches!(run(&replay, 1), Err(ReplayError::Threads(_))));
+    }
+}

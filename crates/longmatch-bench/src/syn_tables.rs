@@ -1,0 +1,204 @@
+//! The synthetic tables of the Poptrie paper (section 4.1): a real table whose shorter prefixes are
+//! split, to see what an engine makes of tables to come.
+
+use std::collections::BTreeMap;
+
+use longmatch::{Ipv4, NextHopId, Prefix, Rib, Route};
+
+/// Prefixes no longer than the first number are split into 2 to the power of the second; the first
+/// line that fits counts.
+type Rule = &'static [(u8, u8)];
+
+const SYN1: Rule = &[(16, 2), (24, 1)];
+const SYN2: Rule = &[(16, 3), (20, 2), (24, 1)];
+
+/// The paper's SYN1: each prefix no longer than /16 is split into four, each other one no longer than
+/// /24 into two.
+///
+/// The paper gives the `i`-th part of a route the next hop `n + i`, `n` being the route's, and says that
+/// this meets no next hop of the original table. Here part 0 keeps `n`, and each pair of `n` and
+/// `i > 0` has an id of its own: the ids after the table's greatest, in the order in which a walk over
+/// the routes first needs them.
+///
+/// Parts of two routes can be one prefix, as the second /18 of a /16 and the first of the /17 after its
+/// middle are. The part of the longer original prefix stays then. So the part that answers an address
+/// always is one of the route that answered it before.
+///
+/// There is none for IPv6: the lengths are those of IPv4 tables.
+///
+/// ```
+/// use longmatch::{Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("192.0.2.0/24".parse()?, NextHopId::new(7).unwrap())?;
+/// let split = longmatch_bench::syn1(&rib);
+/// let parts: Vec<_> = split.iter().map(|r| (r.prefix.to_string(), r.next_hop.get())).collect();
+/// assert_eq!(parts, [("192.0.2.0/25".into(), 7), ("192.0.2.128/25".into(), 8)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics
+/// When no id is left after the table's greatest.
+pub fn syn1(rib: &Rib<Ipv4>) -> Rib<Ipv4> {
+    split(rib, SYN1)
+}
+
+/// The paper's SYN2: each prefix no longer than /16 is split into eight, each other one no longer than
+/// /20 into four, each other one no longer than /24 into two; else as [`syn1`].
+///
+/// # Panics
+/// When no id is left after the table's greatest.
+pub fn syn2(rib: &Rib<Ipv4>) -> Rib<Ipv4> {
+    split(rib, SYN2)
+}
+
+fn split(rib: &Rib<Ipv4>, rule: Rule) -> Rib<Ipv4> {
+    let mut next_hops = NewNextHops { ids: BTreeMap::new(), greatest: rib.max_next_hop() };
+    let mut out = Rib::new();
+    // A covering route comes before the routes that it covers, so the parts of the longer one stay.
+    for Route { prefix, next_hop } in rib {
+        let fits = rule.iter().find(|(longest, _)| prefix.len() <= *longest);
+        let bits = fits.map_or(0, |(_, bits)| *bits);
+        let len = prefix.len() + bits;
+        out.extend((0..1u32 << bits).map(|i| Route {
+            prefix: Prefix::from_bits_masked(
+                prefix.bits() | i << (u32::BITS - u32::from(len)),
+                len,
+            ),
+            next_hop: next_hops.of(next_hop, i),
+        }));
+    }
+    out
+}
+
+/// The ids of the parts.
+struct NewNextHops {
+    ids: BTreeMap<(NextHopId, u32), NextHopId>,
+    greatest: u32,
+}
+
+impl NewNextHops {
+    fn of(&mut self, next_hop: NextHopId, i: u32) -> NextHopId {
+        if i == 0 {
+            return next_hop;
+        }
+        *self.ids.entry((next_hop, i)).or_insert_with(|| {
+            self.greatest = self.greatest.checked_add(1).expect("a next-hop id is left");
+            NextHopId::new(self.greatest).expect("it is not 0 after adding 1")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longmatch::Bits;
+
+    use super::*;
+
+    fn rib4(routes: &[(&str, u32)]) -> Rib<Ipv4> {
+        let route = |(p, n): &(&str, u32)| Route {
+            prefix: p.parse().unwrap(),
+            next_hop: NextHopId::new(*n).unwrap(),
+        };
+        routes.iter().map(route).collect()
+    }
+
+    fn listed(rib: &Rib<Ipv4>) -> Vec<(String, u32)> {
+        rib.iter().map(|r| (r.prefix.to_string(), r.next_hop.get())).collect()
+    }
+
+    fn texts(routes: &[(&str, u32)]) -> Vec<(String, u32)> {
+        routes.iter().map(|(p, n)| (p.to_string(), *n)).collect()
+    }
+
+    #[test]
+    fn lengths_decide_the_parts() {
+        let rib = rib4(&[
+            ("10.0.0.0/16", 1),
+            ("11.0.0.0/17", 2),
+            ("12.0.0.0/20", 3),
+            ("13.0.0.0/24", 4),
+            ("14.0.0.0/25", 5),
+            ("15.0.0.0/32", 5),
+        ]);
+        assert_eq!(syn1(&rib).len(), 4 + 2 + 2 + 2 + 1 + 1);
+        assert_eq!(syn2(&rib).len(), 8 + 4 + 4 + 2 + 1 + 1);
+        assert_eq!(
+            listed(&syn1(&rib4(&[("10.0.0.0/16", 1), ("13.0.0.0/21", 9)]))),
+            texts(&[
+                ("10.0.0.0/18", 1),
+                ("10.0.64.0/18", 10),
+                ("10.0.128.0/18", 11),
+                ("10.0.192.0/18", 12),
+                ("13.0.0.0/22", 9),
+                ("13.0.4.0/22", 13),
+            ])
+        );
+        assert_eq!(listed(&syn2(&rib4(&[("0.0.0.0/0", 1)])))[7], ("224.0.0.0/3".to_string(), 8));
+        assert!(syn2(&Rib::new()).is_empty());
+    }
+
+    /// A pair of next hop and part has one id, wherever it occurs.
+    #[test]
+    fn ids_are_shared_by_equal_parts() {
+        let rib = rib4(&[("10.0.0.0/24", 2), ("10.0.2.0/24", 2), ("10.0.4.0/24", 1)]);
+        let hops: Vec<u32> = syn1(&rib).iter().map(|r| r.next_hop.get()).collect();
+        assert_eq!(hops, [2, 3, 2, 3, 1, 4]);
+    }
+
+    #[test]
+    fn parts_of_the_longer_prefix_stay() {
+        let rib = rib4(&[("10.0.0.0/16", 1), ("10.0.128.0/17", 2)]);
+        assert_eq!(
+            listed(&syn1(&rib)),
+            texts(&[
+                ("10.0.0.0/18", 1),
+                ("10.0.64.0/18", 3),
+                ("10.0.128.0/18", 2),
+                ("10.0.192.0/18", 6),
+            ])
+        );
+        let rib = rib4(&[("10.0.0.0/24", 1), ("10.0.0.128/25", 2)]);
+        assert_eq!(
+            listed(&syn2(&rib)),
+            texts(&[("10.0.0.0/25", 1), ("10.0.0.128/25", 2)]),
+            "a longer original prefix that is not split stays itself"
+        );
+    }
+
+    /// Every address is answered by a part of the route that answered it before: the part's id is
+    /// that of the original next hop and of the part's number.
+    #[test]
+    fn every_address_keeps_its_route() {
+        let mut state = 1u32;
+        let rib: Rib<Ipv4> = (0..3000u32)
+            .map(|i| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                // Few high bits, so that prefixes nest often.
+                let prefix = Prefix::from_bits_masked(state & 0x03ff_ffff, 6 + (i % 27) as u8);
+                Route { prefix, next_hop: NextHopId::new(1 + i % 50).unwrap() }
+            })
+            .collect();
+        for (split, rule) in [(syn1(&rib), SYN1), (syn2(&rib), SYN2)] {
+            assert!(split.len() > rib.len());
+            let mut ids = BTreeMap::new();
+            for range in split.ranges() {
+                let before = rib.get_lpm(range.first.into());
+                assert_eq!(rib.get_lpm(range.last.into()), before);
+                let (Some(before), Some(now)) = (before, range.route) else {
+                    assert_eq!(before.map(|r| r.prefix), range.route.map(|r| r.prefix));
+                    continue;
+                };
+                assert!(before.prefix.covers(now.prefix));
+                let bits = now.prefix.len() - before.prefix.len();
+                let fits = rule.iter().find(|(longest, _)| before.prefix.len() <= *longest);
+                assert_eq!(fits.map_or(0, |(_, bits)| *bits), bits);
+                let i = now.prefix.bits().extract(before.prefix.len() - u8::from(bits == 0), bits);
+                let id = *ids.entry((before.next_hop, i)).or_insert(now.next_hop);
+                assert_eq!(id, now.next_hop, "one id a pair");
+                assert_eq!(i == 0, id.get() <= rib.max_next_hop(), "new ids are new");
+            }
+            let distinct: std::collections::BTreeSet<_> = ids.values().collect();
+            assert_eq!(distinct.len(), ids.len(), "one pair an id");
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! The loops that are timed, compiled for each engine alone.
+
+use core::fmt;
+use core::hint::black_box;
+use core::marker::PhantomData;
+use core::str::FromStr;
+use std::time::{Duration, Instant};
+
+use longmatch::simd::{Simd, Work};
+use longmatch::{Bits, Engine, Family, Keys, MemoryUsage, NextHopId};
+
+use crate::aligned::Aligned;
+use crate::family::BenchFamily;
+use crate::kernel::Kernel;
+use crate::key_stream::{KeyStream, batches, segments};
+use crate::random::Xorshift;
+use crate::ticks::ticks;
+
+/// How lookups are done in a measurement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Mode {
+    /// One after the other, the engine's lookup inlined in the loop; the CPU may overlap them. As
+    /// in the papers' tables (DXR's RND).
+    One,
+    /// A batch in one call, answers written to memory.
+    Batch,
+    /// One after the other, each address computed from the answer before: the latency (DXR's SEQ).
+    Dependent,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::One, Self::Batch, Self::Dependent];
+
+    /// The name in the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::Batch => "batch",
+            Self::Dependent => "dependent",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, &'static str> {
+        let found = Self::ALL.into_iter().find(|mode| mode.name() == name);
+        found.ok_or("expected one, batch or dependent")
+    }
+}
+
+/// What is timed as one, where single times are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Iteration {
+    /// One lookup.
+    One,
+    /// One call for a batch of so many.
+    Batch(usize),
+}
+
+/// A loop that is timed.
+pub trait Pass<F: BenchFamily>: Send + Sync {
+    /// Goes through the keys. Returns the exclusive or of all answers: in batches of the last one
+    /// of each, since reading all of them again would be measured as well.
+    ///
+    /// Keys that are generated are looked up one by one, and those in another form in batches,
+    /// whatever the mode.
+    fn pass(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32;
+
+    /// How long [`Pass::pass`] takes.
+    fn timed(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> Duration {
+        let start = Instant::now();
+        black_box(self.pass(mode, simd, batch, stream));
+        start.elapsed()
+    }
+
+    /// Whether the loop runs in the calling thread, and not in another process.
+    fn runs_here(&self) -> bool {
+        true
+    }
+}
+
+/// An engine in a [`crate::Comparison`], its type forgotten: one indirect call a pass, none a lookup.
+pub trait BenchTarget<F: BenchFamily>: Pass<F> {
+    /// [`longmatch::Structure::NAME`], or the name of a peer.
+    fn name(&self) -> &str;
+
+    /// Whether it can look up in this mode.
+    fn has(&self, _mode: Mode) -> bool {
+        true
+    }
+
+    /// What has gone wrong, if something can and has.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
+    /// [`longmatch::Structure::variant`].
+    fn variant(&self) -> String;
+
+    /// What lookups read, part by part.
+    fn memory(&self) -> MemoryUsage;
+
+    /// [`Engine::reads`].
+    fn reads(&self) -> Vec<usize>;
+
+    /// Looks up all keys, in batches of `batch`, to have the answers checked.
+    fn answers(
+        &self,
+        kernel: Kernel,
+        simd: Simd,
+        batch: usize,
+        keys: &[F::Bits],
+    ) -> Vec<Option<NextHopId>>;
+
+    /// Looks up as many random addresses as `out` has places, those of traffic random with that
+    /// seed, one or one batch at a time: the ticks of each time, see `ticks`. More than
+    /// fit 16 bits become the most that do.
+    fn ticks(&self, simd: Simd, iteration: Iteration, seed: u64, out: &mut [u16]);
+
+    /// The same with [`longmatch::Lookup::lookup_keys`], for keys in any form.
+    fn answers_to(&self, simd: Simd, batch: usize, keys: Keys<'_, F>) -> Vec<Option<NextHopId>>;
+}
+
+/// An engine as a target.
+pub(crate) struct Concrete<E>(pub E);
+
+impl<F: BenchFamily, E: Engine<F>> BenchTarget<F> for Concrete<E> {
+    fn name(&self) -> &str {
+        E::NAME
+    }
+
+    fn variant(&self) -> String {
+        self.0.variant()
+    }
+
+    fn memory(&self) -> MemoryUsage {
+        self.0.memory_usage()
+    }
+
+    fn reads(&self) -> Vec<usize> {
+        Engine::reads(&self.0)
+    }
+
+    fn answers(
+        &self,
+        kernel: Kernel,
+        simd: Simd,
+        batch: usize,
+        keys: &[F::Bits],
+    ) -> Vec<Option<NextHopId>> {
+        let mut all = unwritten(keys.len());
+        for (keys, out) in keys.chunks(batch).zip(all.chunks_mut(batch)) {
+            kernel.answer(&self.0, simd, keys, out);
+        }
+        all
+    }
+
+    fn ticks(&self, simd: Simd, iteration: Iteration, seed: u64, out: &mut [u16]) {
+        let (engine, family) = (&self.0, PhantomData::<F>);
+        match iteration {
+            Iteration::One => simd.run(Ticks { engine, seed, out, family }),
+            Iteration::Batch(batch) => {
+                let mut random = Xorshift::new(seed);
+                let (mut keys, mut answers) = (Aligned::new(batch), Aligned::new(batch));
+                for out in out {
+                    keys.iter_mut().for_each(|key| *key = F::random_address(&mut random));
+                    let took = ticks(&*keys, |keys| {
+                        engine.lookup_batch_with(simd, keys, &mut answers);
+                        black_box(&*answers);
+                    });
+                    *out = took.min(u16::MAX.into()) as u16;
+                }
+            }
+        }
+    }
+
+    fn answers_to(&self, simd: Simd, batch: usize, keys: Keys<'_, F>) -> Vec<Option<NextHopId>> {
+        let mut all = unwritten(keys.len());
+        for (keys, out) in batches(keys, 0, keys.len(), batch).zip(all.chunks_mut(batch)) {
+            self.0.lookup_keys(simd, keys, out);
+        }
+        all
+    }
+}
+
+/// Room for answers. What an engine leaves unwritten must not look right by chance.
+fn unwritten(count: usize) -> Vec<Option<NextHopId>> {
+    vec![NextHopId::new(u32::MAX); count]
+}
+
+impl<F: BenchFamily, E: Engine<F>> Pass<F> for Concrete<E> {
+    fn pass(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32 {
+        let engine = &self.0;
+        match (stream, mode) {
+            (KeyStream::Generated { seed, lookups }, _) => {
+                simd.run(Generated { engine, seed, lookups, family: PhantomData })
+            }
+            (KeyStream::Array { keys, start, lookups }, Mode::One) => {
+                simd.run(OneByOne::<F, E> { engine, keys, start, lookups })
+            }
+            (KeyStream::Array { keys, start, lookups }, Mode::Dependent) => {
+                simd.run(Dependent::<F, E> { engine, keys, start, lookups, zero: black_box(0) })
+            }
+            (KeyStream::Array { keys, start, lookups }, Mode::Batch) => {
+                let batches = segments(keys, start, lookups).flat_map(|part| part.chunks(batch));
+                answer_each(batch, batches, |keys, out| {
+                    engine.lookup_batch_with(simd, keys, out);
+                    keys.len()
+                })
+            }
+            (KeyStream::EncodedKeys { keys, start, lookups }, _) => {
+                answer_each(batch, batches(keys, start, lookups, batch), |keys, out| {
+                    engine.lookup_keys(simd, keys, out);
+                    keys.len()
+                })
+            }
+        }
+    }
+}
+
+/// Has each batch answered by `answer`, which says how many keys it had. Engines choose their
+/// instructions themselves there, so that this loop is the caller that a user of the library would
+/// write.
+fn answer_each<B>(
+    batch: usize,
+    batches: impl Iterator<Item = B>,
+    mut answer: impl FnMut(B, &mut [Option<NextHopId>]) -> usize,
+) -> u32 {
+    let mut out = Aligned::new(batch);
+    let mut sum = 0;
+    for keys in batches {
+        let count = answer(keys, &mut out);
+        // The answers count as read, so that none may be left out.
+        let out = black_box(&out[..count]);
+        sum ^= NextHopId::to_raw(out[count - 1]);
+    }
+    sum
+}
+
+struct OneByOne<'a, F: Family, E> {
+    engine: &'a E,
+    keys: &'a [F::Bits],
+    start: usize,
+    lookups: usize,
+}
+
+impl<F: BenchFamily, E: Engine<F>> Work for OneByOne<'_, F, E> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let mut sum = 0;
+        for segment in segments(self.keys, self.start, self.lookups) {
+            for key in segment {
+                sum ^= NextHopId::to_raw(self.engine.lookup_bits(*key));
+            }
+        }
+        sum
+    }
+}
+
+struct Generated<'a, F, E> {
+    engine: &'a E,
+    seed: u64,
+    lookups: usize,
+    family: PhantomData<F>,
+}
+
+impl<F: BenchFamily, E: Engine<F>> Work for Generated<'_, F, E> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let Self { engine, seed, lookups, family: _ } = self;
+        let mut random = Xorshift::new(seed);
+        let mut sum = 0;
+        for _ in 0..lookups {
+            sum ^= NextHopId::to_raw(engine.lookup_bits(F::random_address(&mut random)));
+        }
+        sum
+    }
+}
+
+struct Ticks<'a, F, E> {
+    engine: &'a E,
+    seed: u64,
+    out: &'a mut [u16],
+    family: PhantomData<F>,
+}
+
+impl<F: BenchFamily, E: Engine<F>> Work for Ticks<'_, F, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut random = Xorshift::new(self.seed);
+        for out in self.out {
+            let took = ticks(F::random_address(&mut random), |key| self.engine.lookup_bits(key));
+            *out = took.min(u16::MAX.into()) as u16;
+        }
+    }
+}
+
+struct Dependent<'a, F: Family, E> {
+    engine: &'a E,
+    keys: &'a [F::Bits],
+    start: usize,
+    lookups: usize,
+    /// 0, which the compiler does not know: an answer and this is always 0, yet has to be waited
+    /// for.
+    zero: u32,
+}
+
+impl<F: BenchFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let (mut sum, mut answer) = (0, 0);
+        for segment in segments(self.keys, self.start, self.lookups) {
+            for key in segment {
+                let key = *key ^ F::Bits::from_u128((answer & self.zero).into());
+                answer = NextHopId::to_raw(self.engine.lookup_bits(key));
+                sum ^= answer;
+            }
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoded_keys::EncodedKeys;
+    use crate::testing::{Wrong, table4};
+    use crate::{Oracle, Traffic};
+    use longmatch::{Ipv4, KeyLayout, engine::radix::Radix};
+
+    fn xor(answers: &[Option<NextHopId>]) -> u32 {
+        answers.iter().fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
+    }
+
+    #[test]
+    fn names_round_trip() {
+        assert!(Mode::ALL.into_iter().all(|mode| mode.name().parse() == Ok(mode)));
+        assert!("two".parse::<Mode>().is_err());
+    }
+
+    #[test]
+    fn passes_look_up_what_they_say() {
+        let rib = table4();
+        let engine = Concrete(Radix::<Ipv4>::compile(&rib, &()).unwrap());
+        let keys = Traffic::Zipf.keys(&rib, 1000, 1);
+        let right = Oracle::new(&rib).answers(&keys);
+        for simd in Simd::available() {
+            for mode in [Mode::One, Mode::Dependent] {
+                let pass = |start, lookups| {
+                    engine.pass(mode, simd, 64, KeyStream::Array { keys: &keys, start, lookups })
+                };
+                assert_eq!(pass(0, 1000), xor(&right), "{mode}");
+                assert_eq!(pass(10, 7), xor(&right[10..17]), "{mode}");
+                assert_eq!(pass(990, 20), xor(&right[990..]) ^ xor(&right[..10]), "{mode}");
+            }
+            let last: Vec<_> = right.chunks(64).map(|batch| batch[batch.len() - 1]).collect();
+            let stream = KeyStream::Array { keys: &keys, start: 0, lookups: 1000 };
+            assert_eq!(engine.pass(Mode::Batch, simd, 64, stream), xor(&last));
+            for kernel in Kernel::ALL {
+                assert_eq!(engine.answers(kernel, simd, 64, &keys), right);
+            }
+            for form in [KeyLayout::Host, KeyLayout::Network] {
+                let held = EncodedKeys::<Ipv4>::new(&keys, form);
+                let keys = held.as_ref().map_or(Keys::host(&keys), EncodedKeys::keys);
+                let stream = KeyStream::EncodedKeys { keys, start: 0, lookups: 1000 };
+                assert_eq!(engine.pass(Mode::Batch, simd, 64, stream), xor(&last), "{form:?}");
+                assert_eq!(engine.answers_to(simd, 64, keys), right, "{form:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn generated_keys_are_those_of_random_traffic() {
+        let rib = table4();
+        let engine = Concrete(Radix::<Ipv4>::compile(&rib, &()).unwrap());
+        let right = Oracle::new(&rib).answers(&Traffic::Random.keys(&rib, 3000, 8));
+        let stream = KeyStream::Generated { seed: 8, lookups: 3000 };
+        assert_eq!(engine.pass(Mode::One, Simd::best(), 1, stream), xor(&right));
+    }
+
+    #[test]
+    fn wrong_answers_come_through() {
+        let rib = table4();
+        let radix = Radix::<Ipv4>::compile(&rib, &()).unwrap();
+        let engine = Concrete(Wrong { engine: radix, at: 7, batch_only: true });
+        let answers = |kernel| engine.answers(kernel, Simd::best(), 2, &[5, 6, 7]);
+        assert_eq!(answers(Kernel::Each), [None; 3]);
+        assert_eq!(answers(Kernel::Batch), [None, None, NextHopId::new(1)]);
+    }
+}

@@ -1,0 +1,268 @@
+//! What is looked up: the traffic patterns of the Poptrie paper (section 4.2), traffic drawn from
+//! the table itself, and destinations from a file.
+
+use core::fmt;
+use core::net::IpAddr;
+use core::str::FromStr;
+use std::sync::Arc;
+
+use longmatch::{Bits, Prefix, Rib};
+
+use crate::family::BenchFamily;
+use crate::random::Xorshift;
+use crate::zipf::Zipf;
+
+/// How often `repeated` asks for each address.
+pub const REPEATS: usize = 16;
+/// How many different destinations `zipf` has.
+pub const ZIPF_DESTINATIONS: usize = 500_000;
+
+/// A pattern of destination addresses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Traffic {
+    /// Uniform over IPv4, or over 2000::/3. Most IPv6 ones have no route.
+    Random,
+    /// A walk upwards through the address space; see [`BenchFamily::sequential`].
+    Sequential,
+    /// Random, each address [`REPEATS`] times in a row.
+    Repeated,
+    /// A random route of the table, every route equally likely, then random host bits.
+    Routed,
+    /// [`ZIPF_DESTINATIONS`] routed addresses, asked for with Zipf's distribution, s = 1.
+    Zipf,
+    /// Given destinations in their order, from the start again when they run out.
+    File(Arc<Destinations>),
+}
+
+/// Destinations from outside.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Destinations {
+    /// What to call them in reports.
+    pub name: String,
+    /// The IPv4 ones, in order.
+    pub ipv4: Vec<u32>,
+    /// The IPv6 ones, in order.
+    pub ipv6: Vec<u128>,
+}
+
+impl Destinations {
+    /// Destinations in order, sorted apart by family.
+    pub fn new(name: impl Into<String>, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
+        let mut it = Self { name: name.into(), ..Self::default() };
+        for address in addresses {
+            match address {
+                IpAddr::V4(address) => it.ipv4.push(address.to_bits()),
+                IpAddr::V6(address) => it.ipv6.push(address.to_bits()),
+            }
+        }
+        it
+    }
+}
+
+impl Traffic {
+    /// The patterns that have a name of their own.
+    pub const NAMED: [Self; 5] =
+        [Self::Random, Self::Sequential, Self::Repeated, Self::Routed, Self::Zipf];
+
+    /// The name in the command line and in reports.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Random => "random",
+            Self::Sequential => "sequential",
+            Self::Repeated => "repeated",
+            Self::Routed => "routed",
+            Self::Zipf => "zipf",
+            Self::File(destinations) => &destinations.name,
+        }
+    }
+
+    /// `count` keys of this pattern for a table; the same for the same seed.
+    ///
+    /// A file with more destinations gives all of them, and none when it has none of this family.
+    /// Traffic drawn from a table without routes is random.
+    pub fn keys<F: BenchFamily>(&self, rib: &Rib<F>, count: usize, seed: u64) -> Vec<F::Bits> {
+        let random = &mut Xorshift::new(seed);
+        match self {
+            Self::Random => (0..count).map(|_| F::random_address(random)).collect(),
+            Self::Sequential => (0..count).map(|i| F::sequential(i, count)).collect(),
+            Self::Repeated => repeated::<F>(count, REPEATS, random),
+            Self::Routed => Routed::new(rib).take(count, random),
+            Self::Zipf => zipf(rib, count, random),
+            Self::File(destinations) => cycled(F::listed(destinations), count),
+        }
+    }
+}
+
+impl fmt::Display for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Traffic {
+    type Err = UnknownTraffic;
+
+    fn from_str(name: &str) -> Result<Self, UnknownTraffic> {
+        Self::NAMED.into_iter().find(|traffic| traffic.name() == name).ok_or(UnknownTraffic)
+    }
+}
+
+/// A text that names no [`Traffic`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct UnknownTraffic;
+
+impl fmt::Display for UnknownTraffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected random, sequential, repeated, routed, zipf or a file of addresses")
+    }
+}
+
+impl core::error::Error for UnknownTraffic {}
+
+/// Random addresses, each so many times in a row.
+pub fn repeated<F: BenchFamily>(count: usize, times: usize, random: &mut Xorshift) -> Vec<F::Bits> {
+    let mut keys = Vec::with_capacity(count);
+    while keys.len() < count {
+        let address = F::random_address(random);
+        keys.resize((keys.len() + times).min(count), address);
+    }
+    keys
+}
+
+/// Draws addresses that have a route.
+pub struct Routed<F: BenchFamily> {
+    prefixes: Vec<Prefix<F>>,
+}
+
+impl<F: BenchFamily> Routed<F> {
+    /// Prepares to draw from the routes of a table. O(routes).
+    pub fn new(rib: &Rib<F>) -> Self {
+        Self { prefixes: rib.iter().map(|route| route.prefix).collect() }
+    }
+
+    /// A random route, or the first bits of an address anywhere if there is none, and random bits.
+    pub fn next(&self, random: &mut Xorshift) -> F::Bits {
+        if self.prefixes.is_empty() {
+            return F::random_address(random);
+        }
+        let prefix = self.prefixes[random.below(self.prefixes.len())];
+        prefix.bits() | F::random_bits(random) & !F::Bits::mask(prefix.len())
+    }
+
+    fn take(&self, count: usize, random: &mut Xorshift) -> Vec<F::Bits> {
+        (0..count).map(|_| self.next(random)).collect()
+    }
+}
+
+fn zipf<F: BenchFamily>(rib: &Rib<F>, count: usize, random: &mut Xorshift) -> Vec<F::Bits> {
+    let destinations = Routed::new(rib).take(ZIPF_DESTINATIONS, random);
+    let ranks = Zipf::new(destinations.len());
+    (0..count).map(|_| destinations[ranks.rank(random)]).collect()
+}
+
+fn cycled<T: Copy>(list: &[T], count: usize) -> Vec<T> {
+    list.iter()
+        .copied()
+        .cycle()
+        .take(if list.is_empty() { 0 } else { count.max(list.len()) })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{table4, table6};
+    use longmatch::{Family, Ipv4, Ipv6};
+    use std::collections::HashMap;
+
+    #[test]
+    fn names_round_trip() {
+        for traffic in Traffic::NAMED {
+            assert_eq!(traffic.name().parse(), Ok(traffic.clone()));
+        }
+        assert_eq!("Random".parse::<Traffic>(), Err(UnknownTraffic));
+    }
+
+    #[test]
+    fn seeds_decide_the_keys() {
+        let rib = table4();
+        for traffic in Traffic::NAMED {
+            let keys = |seed| traffic.keys(&rib, 1000, seed);
+            assert_eq!(keys(1).len(), 1000);
+            assert_eq!(keys(1), keys(1), "{traffic}");
+            assert_eq!(keys(1) != keys(2), traffic != Traffic::Sequential, "{traffic}");
+        }
+    }
+
+    fn assert_routed<F: BenchFamily>(rib: &Rib<F>, traffic: &Traffic) {
+        for key in traffic.keys(rib, 5000, 3) {
+            assert!(rib.get_lpm(F::addr(key)).is_some(), "{}", F::addr(key));
+        }
+    }
+
+    #[test]
+    fn routed_keys_have_a_route() {
+        for traffic in [Traffic::Routed, Traffic::Zipf] {
+            assert_routed(&table4(), &traffic);
+            assert_routed(&table6(), &traffic);
+        }
+    }
+
+    #[test]
+    fn routed_reaches_every_route() {
+        let rib: Rib<Ipv4> = table4();
+        let keys = Traffic::Routed.keys(&rib, 5000, 9);
+        for route in &rib {
+            assert!(keys.iter().any(|key| route.prefix.contains_bits(*key)), "{:?}", route.prefix);
+        }
+    }
+
+    #[test]
+    fn an_empty_table_gets_random_traffic() {
+        let keys = Traffic::Routed.keys(&Rib::<Ipv6>::new(), 10, 1);
+        assert!(keys.iter().all(|key| key >> 125 == 1));
+    }
+
+    #[test]
+    fn repeated_comes_in_runs() {
+        let keys = Traffic::Repeated.keys(&Rib::<Ipv4>::new(), REPEATS * 100 + 5, 1);
+        assert_eq!(keys.len(), REPEATS * 100 + 5);
+        assert!(keys.chunks(REPEATS).all(|run| run.iter().all(|key| *key == run[0])));
+        assert!(keys.chunks(REPEATS).is_sorted_by(|a, b| a[0] != b[0]));
+    }
+
+    #[test]
+    fn zipf_is_skewed_as_it_says() {
+        let count = 200_000;
+        // One large route: hardly any destination occurs twice.
+        let mut rib = Rib::<Ipv4>::new();
+        rib.insert(Prefix::DEFAULT, longmatch::NextHopId::new(1).unwrap()).unwrap();
+        let mut asked = HashMap::new();
+        for key in Traffic::Zipf.keys(&rib, count, 1) {
+            *asked.entry(key).or_insert(0usize) += 1;
+        }
+        let mut asked: Vec<_> = asked.into_values().collect();
+        asked.sort_unstable_by(|a, b| b.cmp(a));
+        // With s = 1 the first of n has the share 1 / (ln n + 0.577), the second half of it.
+        let first = count as f64 / ((ZIPF_DESTINATIONS as f64).ln() + 0.577);
+        assert!((asked[0] as f64 / first - 1.0).abs() < 0.05, "{} of {first}", asked[0]);
+        assert!((asked[1] as f64 / first - 0.5).abs() < 0.05, "{} of {first}", asked[1]);
+    }
+
+    #[test]
+    fn files_are_sorted_apart_and_repeated() {
+        let text = ["192.0.2.1", "2001:db8::1", "192.0.2.2"];
+        let list = Destinations::new("list", text.map(|text| text.parse().unwrap()));
+        let traffic = Traffic::File(Arc::new(list));
+        assert_eq!(traffic.name(), "list");
+        let keys = traffic.keys(&Rib::<Ipv4>::new(), 5, 0);
+        assert_eq!(keys, [1, 2, 1, 2, 1].map(|host| 0xc000_0200 | host));
+        assert_eq!(traffic.keys(&Rib::<Ipv4>::new(), 1, 0).len(), 2, "none is left out");
+        let keys = traffic.keys(&Rib::<Ipv6>::new(), 2, 0);
+        assert_eq!(keys, [Ipv6::bits("2001:db8::1".parse().unwrap()); 2]);
+        let empty = Traffic::File(Arc::default());
+        assert!(empty.keys(&Rib::<Ipv4>::new(), 5, 0).is_empty());
+    }
+}

@@ -1,0 +1,147 @@
+//! Every adapter that `cargo xtask peers` has built, compared with the oracle.
+
+mod common;
+
+use std::env;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use common::{all_lengths, compare_answers, fresh_dir, in_repository, keys};
+use longmatch::{Bits, Ipv4, Ipv6, NextHopId, Prefix, Rib, Table};
+use longmatch_bench::{Availability, BenchFamily, KnownPeer, Peer, PeerCommand, known_peers};
+use longmatch_feed::{Options, load_path};
+
+/// What a peer has for an answer: so long that only one that hangs takes longer.
+const ROOFLINE: Duration = Duration::from_secs(1800);
+
+/// Tables that adapters answer when `LONGMATCH_DATA` names the directory that has them.
+const LARGE: [&str; 4] = ["ipv4-full", "ipv4-pch2015-truenh", "ipv6-full", "ipv6-linx2017-truenh"];
+
+/// A table, and how many keys of each kind are asked for.
+struct Case<F: BenchFamily> {
+    name: String,
+    rib: Rib<F>,
+    keys: usize,
+    /// Whether its next hops are larger than some implementations can hold.
+    may_be_refused: bool,
+}
+
+fn case<F: BenchFamily>(name: &str, rib: Rib<F>, keys: usize) -> Case<F> {
+    Case { name: name.to_owned(), rib, keys, may_be_refused: false }
+}
+
+/// Small tables with every kind of edge.
+fn edges<F: BenchFamily>(each: usize) -> Vec<Case<F>> {
+    let hop = |id| NextHopId::new(id).unwrap();
+    let mut default = Rib::new();
+    default.insert(Prefix::DEFAULT, hop(9)).unwrap();
+    let mut halves = default.clone();
+    halves.insert(Prefix::from_bits_masked(F::Bits::MAX, 1), hop(4)).unwrap();
+    let mut ends = Rib::new();
+    ends.insert(Prefix::from_bits_masked(F::Bits::ZERO, F::WIDTH), hop(2)).unwrap();
+    ends.insert(Prefix::from_bits_masked(F::Bits::MAX, F::WIDTH), hop(3)).unwrap();
+    let random = all_lengths::<F>(each, 5000, 3);
+    let mut without_default = random.clone();
+    without_default.remove(Prefix::DEFAULT);
+    let mut large_ids = case("ids of 32 bits", all_lengths::<F>(2, u32::MAX, 4), 1000);
+    large_ids.may_be_refused = true;
+    vec![
+        case("empty", Rib::new(), 1000),
+        case("default route", default, 1000),
+        case("default route and half", halves, 1000),
+        case("first and last host", ends, 1000),
+        case("all lengths", random, 20_000),
+        case("all lengths but 0", without_default, 20_000),
+        large_ids,
+    ]
+}
+
+fn load(path: PathBuf) -> Table<Box<str>> {
+    let mut table = Table::new();
+    load_path(&path, &Options::default(), &mut table)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    table
+}
+
+/// All tables of both families.
+fn cases() -> (Vec<Case<Ipv4>>, Vec<Case<Ipv6>>) {
+    let (mut ipv4, mut ipv6) = (edges(300), edges(40));
+    let mut files: Vec<_> =
+        ["ipv4", "ipv6"].map(|name| (in_repository("data"), name.to_owned(), 100_000)).into();
+    if let Some(dir) = env::var_os("LONGMATCH_DATA") {
+        files.extend(LARGE.map(|name| (PathBuf::from(&dir), name.to_owned(), 1_000_000)));
+    }
+    for (dir, name, keys) in files {
+        let path = dir.join(format!("{name}.txt.zst"));
+        if !path.is_file() {
+            println!("SKIPPED: {} is not there", path.display());
+            continue;
+        }
+        let table = load(path);
+        if name.starts_with("ipv4") {
+            ipv4.push(case(&name, table.ipv4().clone(), keys));
+        } else {
+            ipv6.push(case(&name, table.ipv6().clone(), keys));
+        }
+    }
+    (ipv4, ipv6)
+}
+
+/// Has a peer answer tables, a line of output each. What went wrong.
+fn answer<F: BenchFamily>(command: &PeerCommand, cases: &[Case<F>]) -> Result<(), String> {
+    let start = || Peer::start(command, &fresh_dir(), ROOFLINE).map_err(|it| it.to_string());
+    let mut peer = start()?;
+    if !peer.has_family::<F>() {
+        return Ok(());
+    }
+    println!("{}: {}", command.name, peer.hello().about);
+    let mut wrong = Vec::new();
+    for Case { name, rib, keys: count, may_be_refused } in cases {
+        let what = format!("{}, {} {name}", command.name, F::NAME);
+        let said = match peer.load(rib) {
+            Ok(loaded) => {
+                let keys = keys(rib, *count);
+                let bytes = loaded.bytes.map_or("-".into(), |bytes| bytes.to_string());
+                let seconds = loaded.build_ns as f64 / 1e9;
+                compare_answers(&mut peer, rib, &keys).map(|()| {
+                    format!("{} routes in {seconds:.3} s and {bytes} bytes: right", rib.len())
+                })
+            }
+            Err(error) if *may_be_refused && error.is_refusal() => Ok(error.fault.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        match said {
+            Ok(said) => println!("    {what}: {said}"),
+            Err(problem) => {
+                println!("    {what}: WRONG: {problem}");
+                wrong.push(format!("{what}: {problem}"));
+                peer = start()?;
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// The peers that are asked for in `LONGMATCH_PEER_NAMES`, or all.
+fn asked_for(peer: &KnownPeer) -> bool {
+    let names = env::var("LONGMATCH_PEER_NAMES").unwrap_or_default();
+    names.trim().is_empty() || names.split_whitespace().any(|name| name == peer.name)
+}
+
+#[test]
+#[ignore = "needs adapters: `cargo xtask peers` builds them, and `cargo xtask peers --check` runs this"]
+fn adapters_answer_like_the_oracle() {
+    let dir = env::var_os("LONGMATCH_PEERS").map_or(in_repository("target/peers"), PathBuf::from);
+    let (ipv4, ipv6) = cases();
+    let mut wrong = Vec::new();
+    for peer in known_peers().iter().filter(|peer| asked_for(peer)) {
+        match peer.find(&dir) {
+            Availability::Found(command) => {
+                wrong.extend(answer(&command, &ipv4).err());
+                wrong.extend(answer(&command, &ipv6).err());
+            }
+            Availability::Missing(how) => println!("SKIPPED: {}: {how}", peer.name),
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}

@@ -1,0 +1,152 @@
+//! The binary radix depth of addresses (Poptrie paper, section 4.1): how many of its leading bits
+//! have to be looked at until no route that is still longer can match.
+//!
+//! For an address that is the smallest `d` such that no route longer than `d` lies in the block of
+//! its first `d` bits. It is never less than the length of the matching route, and often more.
+
+use longmatch::{Bits, Family, Ipv4, Prefix, Rib};
+
+/// A block of addresses that have the same depth, the length of the block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Block<F: Family> {
+    /// The block; its length is the depth.
+    pub prefix: Prefix<F>,
+    /// The length of the route that matches in all of it.
+    pub matched: Option<u8>,
+}
+
+/// Calls `visit` with blocks that make up the whole address space, in order. O(routes · width) at
+/// worst, and about twice as many blocks as routes in real tables.
+pub(crate) fn blocks<F: Family>(rib: &Rib<F>, visit: &mut dyn FnMut(Block<F>)) {
+    let prefixes: Vec<_> = rib.iter().map(|route| route.prefix).collect();
+    below(Prefix::DEFAULT, None, &prefixes, visit);
+}
+
+/// The blocks inside of one, `routes` being those that are not shorter than it, in order.
+fn below<F: Family>(
+    prefix: Prefix<F>,
+    mut matched: Option<u8>,
+    mut routes: &[Prefix<F>],
+    visit: &mut dyn FnMut(Block<F>),
+) {
+    if let Some((first, rest)) = routes.split_first()
+        && *first == prefix
+    {
+        (matched, routes) = (Some(prefix.len()), rest);
+    }
+    if routes.is_empty() {
+        return visit(Block { prefix, matched });
+    }
+    let len = prefix.len() + 1;
+    let upper_bit = F::Bits::mask(len) ^ F::Bits::mask(prefix.len());
+    let upper = Prefix::from_bits_masked(prefix.bits() | upper_bit, len);
+    let lower = Prefix::from_bits_masked(prefix.bits(), len);
+    // All of them are longer than the block, so each lies in one of its halves.
+    let (low, high) = routes.split_at(routes.partition_point(|it| it.bits() < upper.bits()));
+    below(lower, matched, low, visit);
+    below(upper, matched, high, visit);
+}
+
+/// The depth of every IPv4 address, at hand.
+pub(crate) struct Depths {
+    /// Where blocks begin, in order.
+    firsts: Vec<u32>,
+    depths: Vec<u8>,
+    /// For each value of the first 16 bits the block that its first address lies in; one more at
+    /// the end.
+    index: Vec<u32>,
+}
+
+/// Bits that lead into the index.
+const INDEX_BITS: u32 = 16;
+
+impl Depths {
+    /// Of a table. O(routes).
+    pub fn new(rib: &Rib<Ipv4>) -> Self {
+        let (mut firsts, mut depths) = (Vec::new(), Vec::new());
+        blocks(rib, &mut |block| {
+            firsts.push(block.prefix.bits());
+            depths.push(block.prefix.len());
+        });
+        let begins = (0..1u32 << INDEX_BITS).map(|high| high << (32 - INDEX_BITS));
+        let block = |first| firsts.partition_point(|it| *it <= first) as u32 - 1;
+        let index = begins.map(block).chain([firsts.len() as u32 - 1]).collect();
+        Self { firsts, depths, index }
+    }
+
+    /// The depth of an address. O(log blocks in its /16).
+    pub fn of(&self, addr: u32) -> u8 {
+        let high = (addr >> (32 - INDEX_BITS)) as usize;
+        let (from, to) = (self.index[high] as usize, self.index[high + 1] as usize);
+        let inside = self.firsts[from..=to].partition_point(|first| *first <= addr);
+        self.depths[from + inside - 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longmatch::{Ipv6, NextHopId};
+    use longmatch_bench::Xorshift;
+    use longmatch_bench::testing::{table4, table6};
+
+    /// By the definition.
+    fn depth<F: Family>(rib: &Rib<F>, addr: F::Bits) -> u8 {
+        let inside = |len: u8| {
+            let block = Prefix::<F>::from_bits_masked(addr, len);
+            rib.iter().any(|route| route.prefix.len() > len && block.covers(route.prefix))
+        };
+        (0..=F::WIDTH).find(|len| !inside(*len)).unwrap()
+    }
+
+    fn by_definition<F: Family>(rib: &Rib<F>) {
+        let mut next = Some(F::Bits::default());
+        blocks(rib, &mut |block| {
+            assert_eq!(Some(block.prefix.bits()), next, "no gap, no overlap");
+            for addr in [block.prefix.first(), block.prefix.last()] {
+                assert_eq!(block.prefix.len(), depth(rib, addr), "{:?}", block.prefix);
+                let matched = rib.get_lpm(F::addr(addr)).map(|route| route.prefix.len());
+                assert_eq!(block.matched, matched, "{:?}", block.prefix);
+            }
+            next = block.prefix.last().successor();
+        });
+        assert_eq!(next, None, "up to the highest address");
+    }
+
+    #[test]
+    fn blocks_are_those_of_the_definition() {
+        by_definition(&table4());
+        by_definition(&table6());
+        by_definition(&Rib::<Ipv6>::new());
+    }
+
+    #[test]
+    fn depths_are_found_again() {
+        let depths = Depths::new(&table4());
+        let mut random = Xorshift::new(6);
+        let some = (0..20_000).map(|_| random.next_u32());
+        let edges = table4().iter().flat_map(|r| [r.prefix.first(), r.prefix.last()]).collect();
+        for addr in some.chain::<Vec<u32>>(edges) {
+            assert_eq!(depths.of(addr), depth(&table4(), addr), "{addr:x}");
+        }
+        assert_eq!(Depths::new(&Rib::new()).of(u32::MAX), 0);
+    }
+
+    /// A /8 with one /10 in its second half: its first half needs 9 bits, the quarter beside the
+    /// /10 as many as the /10 itself.
+    #[test]
+    fn by_hand() {
+        let mut rib = Rib::<Ipv4>::new();
+        for prefix in ["10.0.0.0/8", "10.128.0.0/10"] {
+            rib.insert(prefix.parse().unwrap(), NextHopId::new(1).unwrap()).unwrap();
+        }
+        let depths = Depths::new(&rib);
+        let of = |addr: [u8; 4]| depths.of(u32::from_be_bytes(addr));
+        assert_eq!((of([10, 1, 1, 1]), of([10, 128, 0, 0]), of([10, 255, 0, 0])), (9, 10, 10));
+        // Beside it: 11 differs from 10 in the 8th bit, 8 in the 7th, 0 in the 5th, 128 in the 1st.
+        assert_eq!(
+            (of([11, 0, 0, 0]), of([8, 0, 0, 0]), of([0; 4]), of([128, 0, 0, 0])),
+            (8, 7, 5, 1)
+        );
+    }
+}

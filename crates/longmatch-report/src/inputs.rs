@@ -1,0 +1,286 @@
+//! What a report is about: tables, updates, a trace; and how thorough it is.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use longmatch::{Change, Ipv4, Ipv6, Rib};
+use serde::{Deserialize, Serialize};
+
+use super::experiment::Absence;
+use longmatch_bench::BenchFamily;
+use longmatch_bench::Destinations;
+use longmatch_bench::{Availability, PeerCommand, known_peers};
+
+/// A table under a name.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Such as `ipv4-full`: it stands in headings, anchors and records.
+    pub name: String,
+    /// Its IPv4 routes; may be none.
+    pub ipv4: Rib<Ipv4>,
+    /// Its IPv6 routes; may be none.
+    pub ipv6: Rib<Ipv6>,
+}
+
+/// Changes of the first table of a family.
+#[derive(Clone, Debug)]
+pub struct UpdateStream {
+    /// Such as `ipv4-updates`.
+    pub name: String,
+    /// Those of IPv4, in order, with the next-hop ids of the table.
+    pub ipv4: Vec<Change<Ipv4>>,
+    /// Those of IPv6.
+    pub ipv6: Vec<Change<Ipv6>>,
+}
+
+/// All that a report is about.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// The tables, the most important one first.
+    pub tables: Vec<Subject>,
+    /// Updates of the first table of each family, if there are any.
+    pub updates: Option<UpdateStream>,
+    /// Destinations of real packets, if there are any.
+    pub trace: Option<Arc<Destinations>>,
+    /// Other people's implementations.
+    pub peers: Peers,
+    /// The most bytes that an engine may take; one that may take more has no value.
+    pub memory: Option<u64>,
+}
+
+/// Other people's implementations.
+#[derive(Clone, Debug, Default)]
+pub struct Peers {
+    /// Those that can be started.
+    pub commands: Vec<PeerCommand>,
+    /// The names of those that are not there, and how to get them.
+    pub missing: Vec<(String, String)>,
+    /// A folder that is there, for what is passed to them; it is removed afterwards.
+    pub scratch: PathBuf,
+}
+
+impl Peers {
+    /// Those of [`known_peers`] whose adapters are in a folder that `cargo xtask peers` has filled,
+    /// and others by their commands.
+    pub fn find(adapters: &Path, others: Vec<PeerCommand>, scratch: PathBuf) -> Self {
+        let mut it = Self { commands: Vec::new(), missing: Vec::new(), scratch };
+        for peer in known_peers() {
+            match peer.find(adapters) {
+                Availability::Found(command) => it.commands.push(command),
+                Availability::Missing(how) => it.missing.push((peer.name.into(), how)),
+            }
+        }
+        it.commands.extend(others);
+        it
+    }
+}
+
+/// A family's part of a subject.
+pub(crate) struct Named<'a, F: BenchFamily> {
+    pub name: &'a str,
+    pub rib: &'a Rib<F>,
+    /// [`Inputs::memory`].
+    pub memory: Option<u64>,
+}
+
+// Not derived: no family can be copied, a reference to its routes can.
+impl<F: BenchFamily> Clone for Named<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: BenchFamily> Copy for Named<'_, F> {}
+
+impl Inputs {
+    /// The tables with routes of IPv4.
+    pub(crate) fn ipv4(&self) -> Vec<Named<'_, Ipv4>> {
+        let named = |it: &'_ Subject| !it.ipv4.is_empty();
+        let tables = self.tables.iter().filter(|it| named(it));
+        tables.map(|it| Named { name: &it.name, rib: &it.ipv4, memory: self.memory }).collect()
+    }
+
+    /// The tables with routes of IPv6.
+    pub(crate) fn ipv6(&self) -> Vec<Named<'_, Ipv6>> {
+        let tables = self.tables.iter().filter(|it| !it.ipv6.is_empty());
+        tables.map(|it| Named { name: &it.name, rib: &it.ipv6, memory: self.memory }).collect()
+    }
+
+    /// The tables with routes of IPv4, if there is one.
+    pub(crate) fn some_ipv4(&self) -> Result<Vec<Named<'_, Ipv4>>, Absence> {
+        some(self.ipv4())
+    }
+
+    /// The tables with routes of IPv6, if there is one.
+    pub(crate) fn some_ipv6(&self) -> Result<Vec<Named<'_, Ipv6>>, Absence> {
+        some(self.ipv6())
+    }
+
+    /// A hash of every route, update and destination in order, and of the names. Peers are not in
+    /// it. O(routes + updates + destinations).
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.tables.len().hash(&mut hasher);
+        for table in &self.tables {
+            table.name.hash(&mut hasher);
+            hash_routes(&table.ipv4, &mut hasher);
+            hash_routes(&table.ipv6, &mut hasher);
+        }
+        // Every update, not only their number: a corrected file often has as many as before.
+        let updates = self.updates.as_ref();
+        updates.map(|it| (&it.name, &it.ipv4, &it.ipv6)).hash(&mut hasher);
+        let trace = self.trace.as_ref();
+        trace.map(|it| (&it.name, &it.ipv4, &it.ipv6)).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// The number of routes goes first, so that a route cannot pass from one family to the next table.
+fn hash_routes<F: BenchFamily>(rib: &Rib<F>, hasher: &mut DefaultHasher) {
+    rib.len().hash(hasher);
+    rib.iter().for_each(|route| route.hash(hasher));
+}
+
+fn some<F: BenchFamily>(tables: Vec<Named<'_, F>>) -> Result<Vec<Named<'_, F>>, Absence> {
+    match tables.is_empty() {
+        true => Err(Absence(format!("needs a table with {} routes", F::NAME))),
+        false => Ok(tables),
+    }
+}
+
+/// How thorough a report is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Effort {
+    /// Whether larger series are measured too: more sizes, more variants, all tables.
+    pub full: bool,
+    /// Seconds for each figure, all passes together.
+    pub seconds: f64,
+    /// Passes that count.
+    pub passes: usize,
+    /// Addresses whose cycles are measured one by one.
+    pub cycles: usize,
+    /// Keys in an array of traffic, if fewer than usual.
+    pub keys: usize,
+    /// Answers of each engine that are checked before it is measured.
+    pub checked: usize,
+    /// Updates that are replayed at most.
+    pub updates: usize,
+}
+
+impl Effort {
+    /// Under three minutes with the embedded tables on two CPUs.
+    pub const QUICK: Self = Self {
+        full: false,
+        seconds: 0.07,
+        passes: 5,
+        cycles: 1 << 20,
+        keys: 1 << 22,
+        checked: 1 << 16,
+        updates: 100_000,
+    };
+
+    /// Under forty minutes with two full tables of IPv4 and one of IPv6 on two CPUs.
+    pub const FULL: Self = Self {
+        full: true,
+        seconds: 0.8,
+        passes: 10,
+        cycles: 1 << 24,
+        keys: usize::MAX,
+        checked: 1 << 20,
+        updates: usize::MAX,
+    };
+
+    /// As little as there can be, for tests of what is no rate.
+    #[cfg(test)]
+    pub(crate) const TEST: Self = Self {
+        full: false,
+        seconds: 1e-4,
+        passes: 2,
+        cycles: 1 << 10,
+        keys: 1 << 12,
+        checked: 1 << 10,
+        updates: 100,
+    };
+
+    /// `quick` or `full`.
+    pub fn name(&self) -> &'static str {
+        if self.full { "full" } else { "quick" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longmatch::{NextHopId, Route};
+
+    use super::*;
+    use longmatch_bench::testing::{table4, table6};
+
+    type ChangeInputs = fn(&mut Inputs);
+
+    /// Inputs of every kind.
+    fn inputs() -> Inputs {
+        let announce = |prefix: &str, id| {
+            let next_hop = NextHopId::new(id).expect("an id");
+            Change::Announce(Route { prefix: prefix.parse().expect("a prefix"), next_hop })
+        };
+        let ipv4 = [("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("10.2.0.0/16", 1)];
+        let ipv4 = ipv4.map(|(prefix, id)| announce(prefix, id)).to_vec();
+        let ipv6 = vec![Change::Withdraw("2001:db8::/32".parse().expect("a prefix"))];
+        let trace = Destinations::new(
+            "trace",
+            ["10.0.0.1", "10.0.0.2", "::1"].map(|it| it.parse().expect("an address")),
+        );
+        Inputs {
+            tables: vec![Subject { name: "t".into(), ipv4: table4(), ipv6: table6() }],
+            updates: Some(UpdateStream { name: "u".into(), ipv4, ipv6 }),
+            trace: Some(Arc::new(trace)),
+            peers: Peers::default(),
+            memory: None,
+        }
+    }
+
+    /// In each of these the number of updates, the last one and all names are as before.
+    #[test]
+    fn any_change_of_the_inputs_changes_the_fingerprint() {
+        let changes: [(&str, ChangeInputs); 9] = [
+            ("next hop of an update", |it| {
+                let Change::Announce(route) = &mut updates(it).ipv4[1] else { panic!() };
+                route.next_hop = NextHopId::new(7).expect("an id");
+            }),
+            ("kind of an update", |it| {
+                let Change::Announce(Route { prefix, .. }) = updates(it).ipv4[1] else { panic!() };
+                updates(it).ipv4[1] = Change::Withdraw(prefix);
+            }),
+            ("order of updates", |it| updates(it).ipv4.swap(0, 1)),
+            ("no updates", |it| it.updates = None),
+            ("a destination", |it| trace(it).ipv4[0] ^= 1),
+            ("order of destinations", |it| trace(it).ipv4.swap(0, 1)),
+            ("no trace", |it| it.trace = None),
+            ("next hop of a route", |it| {
+                let route = it.tables[0].ipv6.iter().next().expect("a route");
+                let other = NextHopId::new(route.next_hop.get() + 1).expect("an id");
+                it.tables[0].ipv6.insert(route.prefix, other).expect("room");
+            }),
+            ("the same table twice", |it| it.tables.push(it.tables[0].clone())),
+        ];
+        let usual = inputs().fingerprint();
+        assert_eq!(inputs().fingerprint(), usual);
+        let mut seen = vec![usual];
+        for (what, change) in changes {
+            let mut changed = inputs();
+            change(&mut changed);
+            let fingerprint = changed.fingerprint();
+            assert!(!seen.contains(&fingerprint), "{what}");
+            seen.push(fingerprint);
+        }
+    }
+
+    fn updates(it: &mut Inputs) -> &mut UpdateStream {
+        it.updates.as_mut().expect("updates")
+    }
+
+    fn trace(it: &mut Inputs) -> &mut Destinations {
+        Arc::get_mut(it.trace.as_mut().expect("a trace")).expect("no other reference")
+    }
+}

@@ -1,0 +1,167 @@
+//! The machine in all the detail that a figure's caption owes its reader.
+
+use std::fs;
+use std::path::Path;
+
+use super::model::Condition;
+use super::show::condition;
+use longmatch_bench::gigahertz;
+use longmatch_bench::machine::Machine;
+
+/// Flags of CPUs that lookups can make use of, where they are there.
+const FLAGS: [&str; 12] = [
+    "popcnt",
+    "bmi1",
+    "bmi2",
+    "avx2",
+    "avx512f",
+    "avx512bw",
+    "avx512vl",
+    "avx512_vbmi",
+    "avx512vbmi",
+    "avx512_vpopcntdq",
+    "gfni",
+    "rdtscp",
+];
+
+/// Looks around. Takes some milliseconds.
+pub(crate) fn surroundings() -> Vec<Condition> {
+    let machine = Machine::here();
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let unknown = || "unknown".to_owned();
+    let virtual_machine = match flags(&cpuinfo).any(|flag| flag == "hypervisor") {
+        true => " (a virtual machine)",
+        false => "",
+    };
+    let best = (0..5).map(|_| gigahertz()).fold(0.0, f64::max);
+    let simd = machine.simd.last().copied().unwrap_or("portable");
+    vec![
+        condition("CPU", format!("{}{virtual_machine}", machine.cpu)),
+        condition("CPUs for this process", machine.cpus.to_string()),
+        condition("frequency", format!("about {best:.2} GHz, measured")),
+        condition("caches", caches(Path::new("/sys/devices/system/cpu/cpu0/cache"))),
+        condition("flags", known_flags(&cpuinfo)),
+        condition("instructions used", simd),
+        condition("transparent huge pages", huge_pages().unwrap_or_else(unknown)),
+        condition("memory", memory().unwrap_or_else(unknown)),
+        condition("system", system().unwrap_or_else(|| machine.target.clone())),
+        condition("longmatch", format!("{}, {}", env!("CARGO_PKG_VERSION"), machine.build())),
+        condition("date", machine.date),
+    ]
+}
+
+/// The same in one line, to stand below a figure.
+pub(crate) fn in_a_line() -> String {
+    let all = surroundings();
+    let value = |name: &str| {
+        let found = all.iter().find(|it| it.name == name);
+        found.map_or("unknown", |it| &it.value[..])
+    };
+    format!(
+        "{}, {}; {}; {}; {}; transparent huge pages: {}; {}",
+        value("CPU"),
+        value("frequency"),
+        value("caches"),
+        value("flags"),
+        value("longmatch"),
+        value("transparent huge pages"),
+        value("date")
+    )
+}
+
+fn flags(cpuinfo: &str) -> impl Iterator<Item = &str> {
+    let line = cpuinfo.lines().find(|line| line.starts_with("flags"));
+    line.and_then(|line| line.split_once(':')).map_or("", |(_, flags)| flags).split_whitespace()
+}
+
+fn known_flags(cpuinfo: &str) -> String {
+    let known: Vec<_> = flags(cpuinfo).filter(|flag| FLAGS.contains(flag)).collect();
+    if known.is_empty() { "none known".into() } else { known.join(" ") }
+}
+
+/// The caches of a CPU, such as `L1d 48 KiB, L2 1 MiB`, from the folder that describes them.
+fn caches(folder: &Path) -> String {
+    let mut all = Vec::new();
+    for i in 0.. {
+        let read = |name: &str| {
+            let text = fs::read_to_string(folder.join(format!("index{i}")).join(name)).ok()?;
+            Some(text.trim().to_owned())
+        };
+        let (Some(level), Some(kind), Some(size)) = (read("level"), read("type"), read("size"))
+        else {
+            break;
+        };
+        let kind = match &kind[..] {
+            "Data" => "d",
+            "Instruction" => "i",
+            _ => "",
+        };
+        let shared = match read("shared_cpu_list") {
+            Some(cpus) if cpus.contains([',', '-']) => format!(" shared by CPUs {cpus}"),
+            _ => String::new(),
+        };
+        all.push(format!(
+            "L{level}{kind} {}{shared}",
+            size.replace('K', " KiB").replace('M', " MiB")
+        ));
+    }
+    if all.is_empty() { "unknown".into() } else { all.join(", ") }
+}
+
+/// `madvise` of `always [madvise] never`.
+fn huge_pages() -> Option<String> {
+    let text = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").ok()?;
+    let (_, rest) = text.split_once('[')?;
+    Some(rest.split_once(']')?.0.to_owned())
+}
+
+fn memory() -> Option<String> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(format!("{:.1} GiB", kib / (1 << 20) as f64))
+}
+
+fn system() -> Option<String> {
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+    Some(format!("Linux {}", kernel.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_found() {
+        let text = "processor : 0\nflags\t\t: fpu popcnt avx2 hypervisor other\nbugs: x\n";
+        assert_eq!(known_flags(text), "popcnt avx2");
+        assert!(flags(text).any(|flag| flag == "hypervisor"));
+        assert_eq!(known_flags("nothing"), "none known");
+    }
+
+    #[test]
+    fn caches_are_listed() {
+        let folder = std::env::temp_dir().join(format!("longmatch-caches-{}", std::process::id()));
+        for (i, (level, kind, size, cpus)) in
+            [("1", "Data", "48K", "0"), ("3", "Unified", "32768K", "0-1")].iter().enumerate()
+        {
+            let index = folder.join(format!("index{i}"));
+            fs::create_dir_all(&index).unwrap();
+            let files =
+                [("level", level), ("type", kind), ("size", size), ("shared_cpu_list", cpus)];
+            for (name, text) in files {
+                fs::write(index.join(name), format!("{text}\n")).unwrap();
+            }
+        }
+        assert_eq!(caches(&folder), "L1d 48 KiB, L3 32768 KiB shared by CPUs 0-1");
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(caches(&folder), "unknown");
+    }
+
+    #[test]
+    fn everything_is_said() {
+        let all = surroundings();
+        assert!(all.iter().all(|it| !it.value.is_empty()), "{all:?}");
+        assert!(all.iter().any(|it| it.name == "longmatch"));
+    }
+}
