@@ -45,13 +45,13 @@ pub fn spawn<'s, T: Send + 's>(
 }
 
 /// What starts the thread with this number.
-#[cfg(not(test))]
+#[cfg(not(any(test, feature = "testing")))]
 pub fn builder(_: usize) -> Builder {
     Builder::new()
 }
 
 /// Tests choose a thread to get a stack that no address space has room for.
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub fn builder(number: usize) -> Builder {
     match testing::REFUSED.get() == Some(number) {
         true => Builder::new().stack_size(1 << (usize::BITS - 2)),
@@ -101,8 +101,8 @@ impl Drop for Arrival<'_> {
     }
 }
 
-#[cfg(test)]
 /// A limit on the threads that can be started, for tests.
+#[cfg(any(test, feature = "testing"))]
 pub mod testing {
     use core::cell::Cell;
 
