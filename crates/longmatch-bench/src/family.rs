@@ -1,4 +1,4 @@
-//! What the lab needs to know of each address family.
+//! What measurements need of each address family.
 
 use longmatch::{Engines, Ipv4, Ipv6, Keys};
 
@@ -9,7 +9,7 @@ use crate::traffic::Destinations;
 /// 2000::, where the addresses that the Internet uses begin (2000::/3).
 const GLOBAL_UNICAST: u128 = 0x2000 << 112;
 
-/// A family that the lab can make traffic for.
+/// A family with traffic.
 pub trait BenchFamily: Engines + Instances {
     /// How many keys an array of traffic holds: so many that neither family's array (64 MiB)
     /// stays in a cache.

@@ -16,7 +16,7 @@ use crate::report::{Report, Verdict};
 use crate::workspace::{longmatch_of_tests, root};
 use browser::Browser;
 
-/// The page that is checked by default; a test of the lab keeps it up to date.
+/// The page that is checked by default; a test of the report keeps it up to date.
 const SAMPLE: &str = "testdata/report/sample.html";
 
 /// Experiments of the report whose page is checked: bars, lines, boxes, a map and tables.

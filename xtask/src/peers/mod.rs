@@ -138,7 +138,7 @@ mod tests {
         assert!(unknown.contains("`bird`") && unknown.contains("rte_fib6"), "{unknown}");
     }
 
-    /// The lab finds peers by their names, so both lists must be equal.
+    /// The benchmarks find peers by their names, so both lists must be equal.
     #[test]
     fn the_lab_knows_the_same_peers() {
         let path = root().join("crates/longmatch-bench/src/peer/known.rs");

@@ -8,7 +8,7 @@
 //! Kernels that differ between levels only in vector width are written once, with the operations of
 //! `lanes`. Kernels that need other operations use the intrinsics themselves.
 
-// For the lab, which measures the machine with the same vectors; not for other users.
+// For the benchmarks, which measure the machine with the same vectors; not for other users.
 #[doc(hidden)]
 pub mod lanes;
 
