@@ -420,8 +420,8 @@ pub struct BenchArgs {
 
     /// Measure the machine's roofline beside the batches
     ///
-    /// The roofline is the rate of as many independent reads as a lookup makes, from tables of the
-    /// same sizes, for the same addresses, in the same run. The last column shows how many
+    /// The roofline is the rate of as many independent reads as a lookup makes, from tables of
+    /// the same sizes, for the same addresses, in the same run. The last column shows how many
     /// times faster these are. Engines that do not state their reads have no roofline.
     #[arg(long, verbatim_doc_comment)]
     pub roofline: bool,
