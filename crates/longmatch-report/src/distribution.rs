@@ -2,8 +2,9 @@
 
 use longmatch::simd::Simd;
 
-use super::desk::{Entrant, Field, SEED};
-use super::model::{Point, Series};
+use crate::context::SEED;
+use crate::engine_set::{EngineSet, EngineUnderTest};
+use crate::model::{Point, Series};
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Iteration;
 use longmatch_bench::pin;
@@ -15,7 +16,7 @@ const RUN_UP: usize = 1 << 16;
 /// How many ticks the lookups of one engine took, in order of the addresses.
 pub(crate) struct Timed {
     /// The engine.
-    pub entrant: Entrant,
+    pub engine: EngineUnderTest,
     /// What is timed as one.
     pub iteration: Iteration,
     /// The ticks of each, in order of the addresses.
@@ -33,21 +34,21 @@ pub(crate) struct Ticks {
 /// Times `count` iterations of each engine of a field with the same random addresses; those that
 /// cannot hold the table are left out. `done` is called after each.
 pub(crate) fn time<F: BenchFamily>(
-    field: &Field<'_, F>,
-    iterations: &dyn Fn(&Entrant) -> Iteration,
+    field: &EngineSet<'_, F>,
+    iterations: &dyn Fn(&EngineUnderTest) -> Iteration,
     count: usize,
     done: &mut dyn FnMut(),
 ) -> (Counter, Vec<Timed>) {
     pin::to(0);
     let counter = Counter::here();
     let mut all = Vec::new();
-    for (entrant, engine) in field.engines() {
+    for (member, engine) in field.targets() {
         let Some(engine) = engine else { continue };
-        let iteration = iterations(entrant);
+        let iteration = iterations(member);
         engine.ticks(Simd::best(), iteration, !SEED, &mut vec![0; RUN_UP.min(count)]);
         let mut ticks = vec![0; count];
         engine.ticks(Simd::best(), iteration, SEED, &mut ticks);
-        all.push(Timed { entrant: entrant.clone(), iteration, ticks });
+        all.push(Timed { engine: member.clone(), iteration, ticks });
         done();
     }
     pin::free();

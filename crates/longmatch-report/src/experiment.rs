@@ -1,43 +1,214 @@
-//! What can be measured: the list of experiments, and what each needs.
+//! Declarations of experiments: engines, run configurations, axes, figures, the papers' values and claims.
+//!
+//! An experiment reproduces a table or figure of a paper, or asks a question of our own. Most of them only compare
+//! rates and are declared; the others have a function that measures. All of them leave nothing but values, from which
+//! figures and verdicts are made.
 
-use super::desk::Desk;
-use super::experiments;
-use super::inputs::{Effort, Inputs};
-use super::model::Figure;
+use std::sync::LazyLock;
 
-/// One experiment: a table or a figure of a paper, or several that come from the same
-/// measurements; or one of our own.
+use longmatch_bench::Mode;
+
+use crate::claim::Claim;
+use crate::context::ExperimentContext;
+use crate::inputs::{Effort, Inputs};
+
+/// A table or figure of a paper, or a question of our own.
 pub struct Experiment {
     /// The name, by which it is run alone.
     pub name: &'static str,
-    /// Other names by which it can be asked for: the numbers of all that it reproduces.
+    /// Other names: the numbers of all tables and figures that it reproduces.
     pub aliases: &'static [&'static str],
-    /// What it reproduces, such as `Poptrie paper, Table 2`.
+    /// Its source, such as `Poptrie paper, Table 2`.
     pub source: &'static str,
-    /// What it is about, in a few words.
+    /// The subject, in a few words.
     pub title: &'static str,
     /// The question, and how it is answered, in a few sentences.
     pub about: &'static str,
-    /// Whether it is about the peers: it is to be carried out again when there are others.
-    pub(super) peers: bool,
-    /// Seconds that it takes about.
-    pub(super) seconds: fn(&Inputs, &Effort) -> f64,
-    /// Carries it out.
-    pub(super) run: fn(&mut Desk<'_>) -> Result<Vec<Figure>, Absence>,
+    /// The paper's setting: tables, CPU.
+    pub(crate) setting: &'static str,
+    pub(crate) work: Work,
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) papers: Vec<Papers>,
+    pub(crate) claims: Vec<Claim>,
 }
 
-/// Why an experiment cannot be carried out with these inputs, or here; with what to do.
+/// How the values of an experiment come about.
+pub(crate) enum Work {
+    /// Rates of sets of engines.
+    Rates(Vec<Rates>),
+    /// A function of its own, and an estimate of the seconds that it takes.
+    Own(fn(&mut ExperimentContext<'_>) -> Result<(), Absence>, fn(&Inputs, &Effort) -> f64),
+}
+
+/// The reason why an experiment cannot be run with these inputs or here, and how that can be changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Absence(pub String);
 
+/// Rates of a set of engines in some run configurations, on some tables.
+pub(crate) struct Rates {
+    /// The figure that shows them.
+    pub figure: &'static str,
+    /// The tables.
+    pub tables: Tables,
+    /// The engines, each with the paper's name for it.
+    pub engines: Vec<(&'static str, &'static str)>,
+    /// The run configurations.
+    pub runs: Vec<RunConfig>,
+}
+
+/// The tables of an experiment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tables {
+    /// Every IPv4 table.
+    Ipv4,
+    /// Every IPv6 table.
+    Ipv6,
+    /// The first table of each family.
+    First,
+    /// Every table of each family.
+    All,
+    /// SYN1 and SYN2 of every IPv4 table.
+    Split,
+}
+
+/// A way to look up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunConfig {
+    /// The name, as figures have it.
+    pub name: &'static str,
+    /// The traffic.
+    pub traffic: TrafficKind,
+    /// How lookups follow each other.
+    pub mode: Mode,
+    /// Where keys come from.
+    pub keys: KeySource,
+    /// What is varied.
+    pub axis: Axis,
+    /// Half the usual time for each rate, where many rates make one line.
+    pub brief: bool,
+}
+
+/// Traffic of an experiment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TrafficKind {
+    /// Random addresses: all of IPv4, 2000::/3.
+    Random,
+    /// A walk upwards.
+    Sequential,
+    /// Random addresses, 16 times each.
+    Repeated,
+    /// The same, 8 times each, as on the DXR page.
+    DxrRepeated,
+    /// Random routes and random host bits.
+    Routed,
+    /// Few destinations, unevenly.
+    Zipf,
+    /// The destinations of packets.
+    Trace,
+    /// Random addresses as the Spider paper makes them: all of IPv4; IPv6 inside routes.
+    SpiderRandom,
+    /// Random addresses of 2000::/8, as the Poptrie paper makes them.
+    PoptrieIpv6,
+}
+
+/// Where keys come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeySource {
+    /// An array in memory.
+    Array,
+    /// A generator, just before each lookup or each batch.
+    JustInTime,
+}
+
+/// What a run configuration varies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Axis {
+    /// Nothing.
+    None,
+    /// Threads, from one to the number of CPUs.
+    Threads,
+    /// Keys in a batch.
+    Batch(&'static [usize]),
+}
+
+/// A figure of an experiment: how its values are shown, for each table and family.
+pub(crate) struct Figure {
+    /// The anchor, to which the family and the table are added.
+    pub id: &'static str,
+    /// The title.
+    pub title: &'static str,
+    /// What the values are, in a few sentences.
+    pub caption: &'static str,
+    /// The picture.
+    pub chart: ChartKind,
+    /// The rows of the table.
+    pub rows: Rows,
+}
+
+/// The picture of a figure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ChartKind {
+    /// None.
+    None,
+    /// Bars of a quantity, a group for each run configuration.
+    Bars(&'static str),
+    /// Lines of a quantity over an axis with a name and a unit; whether each step multiplies, across and upwards.
+    Lines(&'static str, (&'static str, &'static str), [bool; 2]),
+    /// Distribution functions over an axis with a name and a unit.
+    Steps(&'static str, (&'static str, &'static str)),
+    /// Boxes of a quantity over an axis with a name and a unit.
+    Boxes(&'static str, (&'static str, &'static str)),
+    /// A map of counts over two axes with names.
+    Heat(&'static str, [&'static str; 2]),
+}
+
+/// The rows of a figure's table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rows {
+    /// One for each engine; columns for run configurations, places and quantities.
+    Engines,
+    /// One for each place; columns for engines.
+    Places,
+}
+
+/// Values of a paper, beside which ours are shown.
+pub(crate) struct Papers {
+    /// The figure.
+    pub figure: &'static str,
+    /// The family, or empty for both.
+    pub family: &'static str,
+    /// The run configuration.
+    pub run: &'static str,
+    /// The quantity.
+    pub metric: &'static str,
+    /// The place on the axis.
+    pub x: Option<f64>,
+    /// The values of engines.
+    pub values: Vec<(&'static str, f64)>,
+}
+
 impl Experiment {
-    /// All of them, in the order of the report.
+    /// All experiments, in the order of the report.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        experiments::ALL.iter().copied().flatten()
+        static ALL: LazyLock<Vec<Experiment>> = LazyLock::new(crate::experiments::all);
+        ALL.iter()
     }
 
-    /// The one with this name or alias.
+    /// The experiment with a name or alias.
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::all().find(|it| it.name == name || it.aliases.contains(&name))
+    }
+
+    /// The paper's value beside a value of ours.
+    pub(crate) fn paper(&self, value: &crate::record::Value) -> Option<f64> {
+        let own = |it: &&Papers| {
+            it.figure == value.figure
+                && (it.family.is_empty() || it.family == value.family)
+                && it.run == value.run
+                && it.metric == value.metric
+                && it.x == value.x
+        };
+        let mut found = self.papers.iter().filter(own).flat_map(|it| &it.values);
+        found.find(|(engine, _)| *engine == value.engine).map(|(_, paper)| *paper)
     }
 }

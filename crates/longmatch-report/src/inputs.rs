@@ -117,6 +117,43 @@ impl Inputs {
         some(self.ipv6())
     }
 
+    /// Tables, updates, trace and effort, as pairs of name and value.
+    pub(crate) fn in_words(&self, effort: &Effort) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for table in &self.tables {
+            let routes =
+                format!("{} IPv4 routes, {} IPv6 routes", table.ipv4.len(), table.ipv6.len());
+            all.push((format!("table {}", table.name), routes));
+        }
+        let updates = self.updates.as_ref().map(|it| {
+            format!("{}: {} IPv4 updates, {} IPv6 updates", it.name, it.ipv4.len(), it.ipv6.len())
+        });
+        let trace = self.trace.as_ref().map(|it| {
+            format!(
+                "{}: {} IPv4 destinations, {} IPv6 destinations",
+                it.name,
+                it.ipv4.len(),
+                it.ipv6.len()
+            )
+        });
+        let effort = format!(
+            "{}: {} passes after one that does not count, {} s for each rate",
+            effort.name(),
+            effort.passes,
+            effort.seconds
+        );
+        let given = |it: Option<String>| it.unwrap_or_else(|| "none given".into());
+        let seed = crate::context::SEED.to_string();
+        let others = [
+            ("updates", given(updates)),
+            ("trace", given(trace)),
+            ("effort", effort),
+            ("seed", seed),
+        ];
+        all.extend(others.map(|(name, value)| (name.to_owned(), value)));
+        all
+    }
+
     /// A hash of every route, update and destination in order, and of the names. Peers are not in
     /// it. O(routes + updates + destinations).
     pub(crate) fn fingerprint(&self) -> u64 {

@@ -1,41 +1,34 @@
-//! The report: every table and figure of the papers, measured here.
+//! The report: the tables and figures of the papers, measured here.
 //!
-//! An [`Experiment`] is what one table or figure of a paper asks. It is carried out at a desk,
-//! where it finds the [`Inputs`], measures with [`longmatch_bench::Comparison`] like everything else,
-//! and notes every value as a [`Row`]. What it returns are [`Figure`]s, in the words of the `model`.
-//! A [`Report`] carries experiments out and keeps their sections in a folder.
+//! An [`Experiment`] declares what it measures, how its values are shown, the papers' values beside them and the
+//! papers' claims. A [`Report`] runs experiments and keeps nothing but [`Records`]; the page with its figures and
+//! verdicts is made from records alone.
 #![deny(unsafe_code)]
 
-mod compare;
+mod claim;
+mod context;
 mod depths;
-mod desk;
 mod distribution;
-mod disturbance;
+mod engine_set;
 mod experiment;
 mod experiments;
+mod files;
 #[allow(unsafe_code, reason = "advice on memory, on Linux")]
 mod huge;
 mod inputs;
 mod model;
 mod page;
+mod rates;
+mod record;
 mod run;
 mod scaled;
-mod show;
-mod store;
 mod surroundings;
 mod synthetic;
-#[cfg(test)]
-mod trials;
-mod write;
+mod view;
 
-pub use desk::SEED;
+pub use context::SEED;
 pub use experiment::{Absence, Experiment};
+pub use files::remove_leftovers;
 pub use inputs::{Effort, Inputs, Peers, Subject, UpdateStream};
-pub use model::{
-    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Condition, Figure, Finding,
-    Heat, Lines, Point, Row, Section, Series, Table,
-};
-pub use page::FILES;
-pub use run::{Findings, Report, ReportStep};
-pub use store::remove_leftovers;
-pub use write::{Absent, Page, csv, ndjson};
+pub use record::{Line, Outcome, Run, Spread, Value, read_ndjson, write_csv, write_ndjson};
+pub use run::{FILES, Records, Report, ReportStep};

@@ -1,142 +1,210 @@
-//! Carries experiments out, one after the other, and keeps what they have found.
+//! Runs experiments one after the other, and keeps their records in one file.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use super::desk::{Desk, WRONG};
-use super::disturbance::add_disturbances;
-use super::experiment::{Absence, Experiment};
-use super::inputs::{Effort, Inputs};
-use super::model::Section;
-use super::show::condition;
-use super::store::Store;
-use super::surroundings::in_a_line;
 use longmatch_bench::machine::{self, Machine};
+
+use crate::context::{ExperimentContext, WRONG};
+use crate::experiment::{Absence, Experiment, Work};
+use crate::files::replace;
+use crate::inputs::{Effort, Inputs};
+use crate::page;
+use crate::rates;
+use crate::record::{Line, Outcome, Run, Value, read_ndjson, write_ndjson};
+use crate::surroundings::{facts, surroundings};
+
+/// The files of a report, in its directory.
+pub const FILES: [&str; 2] = ["report.html", "records.ndjson"];
 
 /// A report to be made.
 pub struct Report<'a> {
-    /// What it is about.
+    /// Tables, updates, traces, peers.
     pub inputs: &'a Inputs,
     /// How thorough it is.
     pub effort: Effort,
-    /// What is measured, in this order.
+    /// The experiments, in this order.
     pub experiments: Vec<&'static Experiment>,
 }
 
 /// How far a report is.
 #[derive(Clone, Copy)]
 pub struct ReportStep {
-    /// What is being carried out.
+    /// The experiment that runs.
     pub experiment: &'static Experiment,
-    /// Seconds of estimated work that are done.
+    /// Seconds of estimated work done.
     pub done: f64,
-    /// All seconds of estimated work; those that were kept from an earlier run are not in it.
+    /// All seconds of estimated work, without the experiments that an earlier run has left.
     pub total: f64,
 }
 
-/// What came out.
-pub struct Findings {
-    /// What each experiment has found that could be carried out.
-    pub sections: Vec<Section>,
-    /// Those that could not.
-    pub absent: Vec<(&'static Experiment, Absence)>,
-    /// How many sections are from an earlier run.
-    pub kept: usize,
+/// The records of a report.
+#[derive(Clone, Default, Debug)]
+pub struct Records {
+    /// The circumstances.
+    pub run: Run,
+    /// The experiments with their values, in the order of the report.
+    pub experiments: Vec<(Outcome, Vec<Value>)>,
 }
 
-impl Findings {
-    /// Values that are not there because answers were wrong.
+impl Records {
+    /// Sorts lines by experiment; values without an end of their experiment are left out.
+    pub fn of(lines: Vec<Line>) -> Self {
+        let mut records = Self::default();
+        let mut values: Vec<Value> = Vec::new();
+        for line in lines {
+            match line {
+                Line::Run(run) => records.run = run,
+                Line::Value(value) => values.push(*value),
+                Line::Experiment(outcome) => {
+                    values.retain(|value| value.experiment == outcome.experiment);
+                    records.experiments.push((outcome, core::mem::take(&mut values)));
+                }
+            }
+        }
+        records
+    }
+
+    /// The lines of the file of records.
+    pub fn lines(&self) -> Vec<Line> {
+        let experiments = self.experiments.iter().flat_map(|(outcome, values)| {
+            let values = values.iter().cloned().map(|value| Line::Value(Box::new(value)));
+            values.chain([Line::Experiment(outcome.clone())])
+        });
+        core::iter::once(Line::Run(self.run.clone())).chain(experiments).collect()
+    }
+
+    /// Values that are missing because answers were wrong.
     pub fn wrong(&self) -> usize {
-        let rows = self.sections.iter().flat_map(|section| &section.records);
-        rows.filter(|row| row.refused.ends_with(WRONG)).count()
+        self.experiments
+            .iter()
+            .flat_map(|(_, values)| values)
+            .filter(|value| value.refused.ends_with(WRONG))
+            .count()
+    }
+
+    /// Writes the records and the page into a directory, each file as a whole.
+    ///
+    /// # Errors
+    /// If a file cannot be written: the error names it. The other file is written.
+    pub fn write(&self, dir: &Path) -> io::Result<()> {
+        let mut records = Vec::new();
+        write_ndjson(&self.lines(), &mut records)?;
+        let [html, ndjson] = FILES;
+        let written = replace(&dir.join(ndjson), &records);
+        replace(&dir.join(html), page::html(self).as_bytes()).and(written)
     }
 }
 
 impl Report<'_> {
-    /// Carries out all experiments that an earlier run with the same settings has not left in the
-    /// folder. `on_end` is called with what there is whenever one has ended.
+    /// Runs all experiments that an earlier run with the same settings has not left in the directory. `on_end` is
+    /// called with the records whenever one has ended, and they are written.
     ///
     /// # Errors
-    /// When the folder cannot be written, or `on_end` fails.
+    /// If the directory cannot be written.
     pub fn run(
         &self,
-        folder: &Path,
+        dir: &Path,
         on_step: &mut dyn FnMut(ReportStep),
-        on_end: &mut dyn FnMut(&Findings) -> io::Result<()>,
-    ) -> io::Result<Findings> {
-        let store = Store::new(folder.to_owned())?;
-        let settings = self.settings();
-        let settings = |it: &Experiment| match it.peers {
-            true => format!("{settings} {:?}", self.inputs.peers.commands),
-            false => settings.clone(),
-        };
-        let earlier = |it: &&Experiment| store.load(it.name, &settings(it));
-        let kept: Vec<_> = self.experiments.iter().map(earlier).collect();
-        let seconds = |it: &Experiment| (it.seconds)(self.inputs, &self.effort);
-        let left = self.experiments.iter().zip(&kept).filter(|(_, kept)| kept.is_none());
-        let total = left.map(|(it, _)| seconds(it)).sum();
-        let mut findings = Findings { sections: Vec::new(), absent: Vec::new(), kept: 0 };
-        let mut before = 0.0;
-        for (experiment, kept) in self.experiments.iter().copied().zip(kept) {
-            if let Some(section) = kept {
-                findings.kept += 1;
-                findings.sections.push(section);
+    ) -> io::Result<(Records, usize)> {
+        let earlier =
+            fs::read(dir.join(FILES[1])).ok().and_then(|text| read_ndjson(&text[..]).ok());
+        let mut earlier: BTreeMap<String, (Outcome, Vec<Value>)> = earlier
+            .map(|lines| Records::of(lines).experiments)
+            .into_iter()
+            .flatten()
+            .map(|it| (it.0.experiment.clone(), it))
+            .collect();
+        earlier.retain(|name, (outcome, _)| {
+            let known = Experiment::named(name);
+            known.is_some_and(|it| outcome.settings == self.settings(it))
+                && outcome.absent.is_empty()
+        });
+        let left = self.experiments.iter().filter(|it| !earlier.contains_key(it.name));
+        let total = left.map(|it| self.seconds(it)).sum();
+        let mut records = Records { run: self.about(), experiments: Vec::new() };
+        let (mut before, mut kept) = (0.0, 0);
+        for experiment in self.experiments.iter().copied() {
+            if let Some(own) = earlier.remove(experiment.name) {
+                kept += 1;
+                records.experiments.push(own);
                 continue;
             }
-            let own = seconds(experiment);
-            let mut step = |done: f64| {
-                on_step(ReportStep { experiment, done: before + done.min(own), total });
-            };
+            let own = self.seconds(experiment);
+            let mut step =
+                |done: f64| on_step(ReportStep { experiment, done: before + done.min(own), total });
             step(0.0);
-            match self.section(experiment, &mut step) {
-                Ok(section) => {
-                    store.save(&section, &settings(experiment))?;
-                    findings.sections.push(section);
-                }
-                Err(why) => findings.absent.push((experiment, why)),
-            }
+            records.experiments.push(self.one(experiment, &mut step));
             before += own;
-            on_end(&findings)?;
+            records.write(dir)?;
         }
-        on_end(&findings)?;
-        Ok(findings)
+        records.write(dir)?;
+        Ok((records, kept))
     }
 
-    fn section(
+    fn seconds(&self, experiment: &Experiment) -> f64 {
+        match &experiment.work {
+            Work::Rates(all) => rates::seconds(all, self.inputs, &self.effort),
+            Work::Own(_, seconds) => seconds(self.inputs, &self.effort),
+        }
+    }
+
+    fn one(
         &self,
         experiment: &'static Experiment,
         on_step: &mut dyn FnMut(f64),
-    ) -> Result<Section, Absence> {
+    ) -> (Outcome, Vec<Value>) {
         let started = Instant::now();
-        let mut desk = Desk::new(self.inputs, self.effort, experiment.name, on_step);
-        let mut figures = (experiment.run)(&mut desk)?;
-        let machine = condition("machine", in_a_line());
-        let records = desk.into_rows();
-        add_disturbances(&mut figures, &records);
-        figures.iter_mut().for_each(|figure| figure.conditions.push(machine.clone()));
-        Ok(Section {
-            experiment: experiment.name.into(),
-            source: experiment.source.into(),
-            title: experiment.title.into(),
-            about: experiment.about.into(),
-            figures,
-            records,
-            seconds: started.elapsed().as_secs_f64(),
-            date: machine::now(),
-        })
+        let mut context = ExperimentContext::new(self.inputs, self.effort, experiment, on_step);
+        let ended = match &experiment.work {
+            Work::Rates(all) => rates::run(all, &mut context),
+            Work::Own(run, _) => run(&mut context),
+        };
+        let (mut values, mut conditions) = context.finish();
+        let absent = ended.err().map_or_else(String::new, |Absence(reason)| reason);
+        if !absent.is_empty() {
+            (values, conditions) = (Vec::new(), Vec::new());
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        let (name, settings) = (experiment.name.to_owned(), self.settings(experiment));
+        (
+            Outcome {
+                experiment: name,
+                settings,
+                seconds,
+                date: machine::now(),
+                conditions,
+                absent,
+            },
+            values,
+        )
     }
 
-    /// Everything that a section depends on, peers aside.
-    fn settings(&self) -> String {
+    fn about(&self) -> Run {
+        Run {
+            version: format!("{}, {}", env!("CARGO_PKG_VERSION"), Machine::here().build()),
+            date: machine::now(),
+            machine: surroundings(),
+            inputs: self.inputs.in_words(&self.effort),
+            facts: facts(self.inputs),
+        }
+    }
+
+    /// A hash of everything that the values of an experiment depend on.
+    fn settings(&self, experiment: &Experiment) -> String {
         let machine = Machine::here();
-        format!(
-            "{} {:?} {} {} {:016x}",
-            env!("CARGO_PKG_VERSION"),
-            self.effort,
-            machine.cpu,
-            machine.build(),
-            self.inputs.fingerprint()
-        )
+        let peers = if experiment.name == "peers" {
+            format!("{:?}", self.inputs.peers.commands)
+        } else {
+            String::new()
+        };
+        let mut hasher = DefaultHasher::new();
+        (env!("CARGO_PKG_VERSION"), format!("{:?}", self.effort), peers).hash(&mut hasher);
+        (&machine.cpu, machine.build(), self.inputs.fingerprint()).hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
     }
 }

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::model::Condition;
-use super::show::condition;
+use crate::claim::Facts;
+use crate::inputs::Inputs;
+
 use longmatch_bench::gigahertz;
+
 use longmatch_bench::machine::Machine;
 
 /// Flags of CPUs that lookups can make use of, where they are there.
@@ -24,8 +26,8 @@ const FLAGS: [&str; 12] = [
     "rdtscp",
 ];
 
-/// Looks around. Takes some milliseconds.
-pub(crate) fn surroundings() -> Vec<Condition> {
+/// The machine, its system and this build, as pairs of name and value. Takes some milliseconds.
+pub(crate) fn surroundings() -> Vec<(String, String)> {
     let machine = Machine::here();
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let unknown = || "unknown".to_owned();
@@ -36,37 +38,65 @@ pub(crate) fn surroundings() -> Vec<Condition> {
     let best = (0..5).map(|_| gigahertz()).fold(0.0, f64::max);
     let simd = machine.simd.last().copied().unwrap_or("portable");
     vec![
-        condition("CPU", format!("{}{virtual_machine}", machine.cpu)),
-        condition("CPUs for this process", machine.cpus.to_string()),
-        condition("frequency", format!("about {best:.2} GHz, measured")),
-        condition("caches", caches(Path::new("/sys/devices/system/cpu/cpu0/cache"))),
-        condition("flags", known_flags(&cpuinfo)),
-        condition("instructions used", simd),
-        condition("transparent huge pages", huge_pages().unwrap_or_else(unknown)),
-        condition("memory", memory().unwrap_or_else(unknown)),
-        condition("system", system().unwrap_or_else(|| machine.target.clone())),
-        condition("longmatch", format!("{}, {}", env!("CARGO_PKG_VERSION"), machine.build())),
-        condition("date", machine.date),
+        pair("CPU", format!("{}{virtual_machine}", machine.cpu)),
+        pair("CPUs for this process", machine.cpus.to_string()),
+        pair("frequency", format!("about {best:.2} GHz, measured")),
+        pair("caches", caches(Path::new("/sys/devices/system/cpu/cpu0/cache"))),
+        pair("flags", known_flags(&cpuinfo)),
+        pair("instructions", simd),
+        pair("transparent huge pages", huge_pages().unwrap_or_else(unknown)),
+        pair("memory", memory().unwrap_or_else(unknown)),
+        pair("system", system().unwrap_or_else(|| machine.target.clone())),
+        pair("longmatch", format!("{}, {}", env!("CARGO_PKG_VERSION"), machine.build())),
+        pair("date", machine.date),
     ]
 }
 
-/// The same in one line, to stand below a figure.
-pub(crate) fn in_a_line() -> String {
-    let all = surroundings();
-    let value = |name: &str| {
-        let found = all.iter().find(|it| it.name == name);
-        found.map_or("unknown", |it| &it.value[..])
+/// Facts of the machine and the inputs on which claims depend.
+pub(crate) fn facts(inputs: &Inputs) -> Facts {
+    let mut facts = Facts::new();
+    let mut note =
+        |name: &str, value: Option<f64>| facts.extend(value.map(|value| (name.to_owned(), value)));
+    let cpu = Path::new("/sys/devices/system/cpu/cpu0");
+    note("cores", cores().map(|cores| cores as f64));
+    note("L2", cache_bytes(&cpu.join("cache"), "2"));
+    note("L3", cache_bytes(&cpu.join("cache"), "3"));
+    note("GHz", Some((0..5).map(|_| gigahertz()).fold(0.0, f64::max)));
+    note("AVX2", Some(if Machine::here().simd.contains(&"avx2") { 1.0 } else { 0.0 }));
+    note("settable frequency", cpu.join("cpufreq/scaling_setspeed").exists().then_some(1.0));
+    if let Some(trace) = &inputs.trace {
+        note("ipv4 packets", Some(trace.ipv4.len() as f64));
+        note("ipv6 packets", Some(trace.ipv6.len() as f64));
+    }
+    note("real updates", inputs.updates.as_ref().map(|_| 1.0));
+    facts
+}
+
+/// The physical cores among the CPUs of this process: threads of one core count once.
+fn cores() -> Option<usize> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let siblings = |cpu: usize| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        fs::read_to_string(path).ok()
     };
-    format!(
-        "{}, {}; {}; {}; {}; transparent huge pages: {}; {}",
-        value("CPU"),
-        value("frequency"),
-        value("caches"),
-        value("flags"),
-        value("longmatch"),
-        value("transparent huge pages"),
-        value("date")
-    )
+    let mut all = (0..cpus).map(siblings).collect::<Option<Vec<_>>>()?;
+    all.sort_unstable();
+    all.dedup();
+    Some(all.len())
+}
+
+/// The bytes of the cache of a level.
+fn cache_bytes(folder: &Path, level: &str) -> Option<f64> {
+    let read =
+        |i: usize, name: &str| fs::read_to_string(folder.join(format!("index{i}")).join(name)).ok();
+    let index = (0..8).find(|i| read(*i, "level").is_some_and(|own| own.trim() == level))?;
+    let size = read(index, "size")?;
+    let kib: f64 = size.trim().strip_suffix('K')?.parse().ok()?;
+    Some(kib * 1024.0)
+}
+
+fn pair(name: &str, value: impl Into<String>) -> (String, String) {
+    (name.into(), value.into())
 }
 
 fn flags(cpuinfo: &str) -> impl Iterator<Item = &str> {
@@ -161,7 +191,7 @@ mod tests {
     #[test]
     fn everything_is_said() {
         let all = surroundings();
-        assert!(all.iter().all(|it| !it.value.is_empty()), "{all:?}");
-        assert!(all.iter().any(|it| it.name == "longmatch"));
+        assert!(all.iter().all(|(_, value)| !value.is_empty()), "{all:?}");
+        assert!(all.iter().any(|it| it.0 == "longmatch"));
     }
 }

@@ -26,6 +26,14 @@ pub(crate) fn dxr_repeated<F: BenchFamily>(count: usize, seed: u64) -> Traffic {
     made::<F>("repeated-8", repeated::<F>(count, DXR_REPEATS, &mut Xorshift::new(seed)))
 }
 
+/// The random IPv6 traffic of the Poptrie paper (4.10): uniform over 2000::/8, each address of four draws. `None` for
+/// IPv4.
+pub(crate) fn poptrie_ipv6<F: BenchFamily>(count: usize, seed: u64) -> Option<Traffic> {
+    let random = &mut Xorshift::new(seed);
+    let mut next = || F::Bits::from_u128(0x20 << 120 | random.next_u128() >> 8);
+    (F::WIDTH == 128).then(|| made::<F>("random-in-8", (0..count).map(|_| next()).collect()))
+}
+
 /// The random traffic of the Spider paper (V-A). Of IPv4 it is uniform. Of IPv6 an address has the
 /// first 32 bits of a random route, 32 random bits, and `::1`.
 pub(crate) fn spider_random<F: BenchFamily>(rib: &Rib<F>, count: usize, seed: u64) -> Traffic {

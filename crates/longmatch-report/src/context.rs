@@ -1,0 +1,338 @@
+//! The context of an experiment: its inputs, its values, and how far it is.
+
+use longmatch::Rib;
+use longmatch_bench::{BenchFamily, Mode, ROOFLINE, Record, Setup, Traffic, Workload};
+
+use crate::engine_set::{EngineSet, Measured};
+use crate::experiment::{Experiment, KeySource, RunConfig, TrafficKind};
+use crate::inputs::{Effort, Inputs, Named};
+use crate::record::{Spread, Value};
+use crate::synthetic;
+
+/// The seed of all traffic: two reports look up the same addresses.
+pub const SEED: u64 = 1;
+
+/// The end of the reason for which an engine with wrong answers has no value.
+pub(crate) const WRONG: &str = "wrong answers";
+
+/// Bytes in a MiB.
+pub(crate) const MIB: f64 = (1 << 20) as f64;
+
+/// Seconds for each rate of a long series, as a share of the usual.
+const BRIEF: f64 = 0.5;
+
+impl Effort {
+    /// The estimated seconds for the rates of so many engines.
+    pub(crate) fn rates(&self, engines: usize, brief: bool) -> f64 {
+        let passes = (self.passes + 3) as f64 / (self.passes + 1) as f64;
+        let share = if brief { BRIEF } else { 1.0 };
+        engines as f64 * (self.seconds * share * passes * 1.15 + 0.03)
+    }
+}
+
+/// The context in which an experiment runs.
+pub(crate) struct ExperimentContext<'a> {
+    /// The inputs of the report.
+    pub inputs: &'a Inputs,
+    /// How thorough it is.
+    pub effort: Effort,
+    experiment: &'static Experiment,
+    values: Vec<Value>,
+    conditions: Vec<[String; 3]>,
+    /// Seconds of estimated work done.
+    done: f64,
+    on_step: &'a mut dyn FnMut(f64),
+}
+
+/// The place of values in an experiment.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Place<'p> {
+    /// The figure.
+    pub figure: &'p str,
+    /// The run configuration.
+    pub run: &'p str,
+    /// The place on the axis.
+    pub x: Option<f64>,
+    /// The same in words.
+    pub at: &'p str,
+}
+
+impl<'a> ExperimentContext<'a> {
+    /// The context of one experiment; `on_step` receives the seconds of estimated work done.
+    pub fn new(
+        inputs: &'a Inputs,
+        effort: Effort,
+        experiment: &'static Experiment,
+        on_step: &'a mut dyn FnMut(f64),
+    ) -> Self {
+        Self {
+            inputs,
+            effort,
+            experiment,
+            values: Vec::new(),
+            conditions: Vec::new(),
+            done: 0.0,
+            on_step,
+        }
+    }
+
+    /// The values and the conditions of the figures.
+    pub fn finish(self) -> (Vec<Value>, Vec<[String; 3]>) {
+        (self.values, self.conditions)
+    }
+
+    /// Reports so many more seconds of estimated work as done.
+    pub fn step(&mut self, seconds: f64) {
+        self.done += seconds;
+        (self.on_step)(self.done);
+    }
+
+    /// The settings of a measurement.
+    pub fn setup(&self, run: &RunConfig) -> Setup {
+        let Effort { seconds, passes, .. } = self.effort;
+        let seconds = if run.brief { seconds * BRIEF } else { seconds };
+        Setup {
+            seconds,
+            passes,
+            pin: true,
+            generate: run.keys == KeySource::JustInTime,
+            ..Setup::new(run.mode)
+        }
+    }
+
+    /// The traffic of a run configuration; `None` if it has no address of the family.
+    pub fn traffic<F: BenchFamily>(&self, kind: TrafficKind, rib: &Rib<F>) -> Option<Traffic> {
+        let count = F::KEYS.min(self.effort.keys);
+        Some(match kind {
+            TrafficKind::Random => Traffic::Random,
+            TrafficKind::Sequential => Traffic::Sequential,
+            TrafficKind::Repeated => Traffic::Repeated,
+            TrafficKind::DxrRepeated => synthetic::dxr_repeated::<F>(count, SEED),
+            TrafficKind::Routed => Traffic::Routed,
+            TrafficKind::Zipf => Traffic::Zipf,
+            TrafficKind::Trace => Traffic::File(self.inputs.trace.clone()?),
+            TrafficKind::SpiderRandom => synthetic::spider_random(rib, count, SEED),
+            TrafficKind::PoptrieIpv6 => synthetic::poptrie_ipv6::<F>(count, SEED)?,
+        })
+    }
+
+    /// Makes traffic ready. `None` if it has no address of the family.
+    pub fn workload<F: BenchFamily>(
+        &self,
+        set: &EngineSet<'_, F>,
+        traffic: &Traffic,
+    ) -> Option<Workload<F>> {
+        set.comparison.workload_of(
+            traffic,
+            SEED,
+            F::KEYS.min(self.effort.keys),
+            self.effort.checked,
+        )
+    }
+
+    /// Measures all engines of a set, and notes their rates.
+    pub fn measure<F: BenchFamily>(
+        &mut self,
+        place: Place<'_>,
+        set: &EngineSet<'_, F>,
+        workload: &Workload<F>,
+        setup: &Setup,
+    ) -> Vec<Measured> {
+        let all = measured(set, workload, setup);
+        for measured in &all {
+            self.note(rate_value(place, set, workload, setup, measured));
+        }
+        let timed = all.iter().filter(|it| it.record().is_some()).count();
+        let share = setup.seconds / self.effort.seconds;
+        self.step(timed as f64 * share * self.effort.rates(1, false));
+        self.conditions_of_rates(place, set, workload, setup);
+        all
+    }
+
+    /// Notes a value.
+    pub fn note(&mut self, value: Value) {
+        let value = Value { experiment: self.experiment.name.into(), ..value };
+        self.values
+            .push(Value { paper: value.paper.or_else(|| self.experiment.paper(&value)), ..value });
+    }
+
+    /// Notes a count, of an engine or, if its spec is empty, of a table.
+    pub fn count<F: BenchFamily>(
+        &mut self,
+        place: Place<'_>,
+        table: Named<'_, F>,
+        engine: &str,
+        (metric, unit): (&str, &str),
+        value: f64,
+    ) {
+        let value = Value { engine: engine.into(), value: Some(value), ..Value::default() };
+        self.note(Value { metric: metric.into(), unit: unit.into(), ..at(place, table, value) });
+    }
+
+    /// Notes a condition of a figure, once.
+    pub fn condition(&mut self, anchor: &str, name: &str, value: impl Into<String>) {
+        let condition = [anchor.to_owned(), name.to_owned(), value.into()];
+        if !self.conditions.contains(&condition) {
+            self.conditions.push(condition);
+        }
+    }
+
+    fn conditions_of_rates<F: BenchFamily>(
+        &mut self,
+        place: Place<'_>,
+        set: &EngineSet<'_, F>,
+        workload: &Workload<F>,
+        setup: &Setup,
+    ) {
+        let anchor = anchor::<F>(place.figure, set.table);
+        let named = |name: &str| match place.run {
+            "" => name.to_owned(),
+            run => format!("{name}, {run}"),
+        };
+        let mut note = |name: &str, value: String| self.condition(&anchor, name, value);
+        note("table", about_table(set));
+        let routed =
+            format!("{}, {:.0} % with a route", workload.traffic(), workload.routed() * 100.0);
+        note(&named("traffic"), format!("{routed}, seed {SEED}"));
+        note(&named("lookups"), in_words(setup));
+        note("passes", format!("{} of {:.0} ms, interleaved", setup.passes, pass_ms(setup)));
+        note("answers checked", workload.checked().to_string());
+    }
+}
+
+fn pass_ms(setup: &Setup) -> f64 {
+    setup.seconds * 1e3 / (setup.passes + 1) as f64
+}
+
+fn in_words(setup: &Setup) -> String {
+    let keys =
+        if setup.generate { ", keys made just before by xorshift" } else { ", keys from an array" };
+    let mode = match setup.mode {
+        Mode::One => "one after the other; the CPU may overlap them".to_owned(),
+        Mode::Batch => format!("in batches of {}", setup.batch),
+        Mode::Dependent => "each address depends on the answer before".to_owned(),
+    };
+    format!("{mode}{keys}")
+}
+
+/// The table of a set in words.
+pub(crate) fn about_table<F: BenchFamily>(set: &EngineSet<'_, F>) -> String {
+    let (routes, next_hops) = (set.comparison.rib().len(), set.comparison.next_hops());
+    format!("{}: {routes} routes, {next_hops} next hops", set.table)
+}
+
+/// The anchor of a figure: its id, the family and the table.
+pub(crate) fn anchor<F: BenchFamily>(figure: &str, table: &str) -> String {
+    format!("{figure}-{}-{table}", F::NAME)
+}
+
+/// A value at a place of an experiment, about a table.
+pub(crate) fn at<F: BenchFamily>(place: Place<'_>, table: Named<'_, F>, value: Value) -> Value {
+    Value {
+        figure: place.figure.into(),
+        run: place.run.into(),
+        x: place.x.or(value.x),
+        at: if place.at.is_empty() { value.at } else { place.at.into() },
+        table: table.name.into(),
+        family: F::NAME.into(),
+        routes: table.rib.len() as u64,
+        ..value
+    }
+}
+
+/// Measures a set; a member that is not in the comparison, or lacks the mode, has its reason.
+fn measured<F: BenchFamily>(
+    set: &EngineSet<'_, F>,
+    workload: &Workload<F>,
+    setup: &Setup,
+) -> Vec<Measured> {
+    let run = set.comparison.run(workload, setup);
+    let failed = run.as_ref().err().map(ToString::to_string);
+    let mut records = run.unwrap_or_default().into_iter().peekable();
+    // Records come in the order of the comparison, a roofline behind its engine.
+    let mut own: Vec<(Option<Record>, Option<Record>)> = Vec::new();
+    for place in 0..set.comparison.len() {
+        own.push(match set.comparison.engine(place).has(setup.mode) {
+            true => (records.next(), records.next_if(|record| record.engine == ROOFLINE)),
+            false => (None, None),
+        });
+    }
+    let member = |(engine, place): &(_, Result<usize, String>)| {
+        let place = match place {
+            Err(reason) => {
+                return Measured {
+                    engine: engine_of(engine),
+                    result: Err(reason.clone()),
+                    roofline: None,
+                };
+            }
+            Ok(place) => *place,
+        };
+        let (record, roofline) = core::mem::take(&mut own[place]);
+        let failed = failed.clone().or_else(|| set.comparison.engine(place).failure());
+        let result = match failed {
+            Some(reason) => Err(reason),
+            None => record.ok_or_else(|| no_mode(setup.mode)),
+        };
+        Measured { engine: engine_of(engine), result, roofline }
+    };
+    set.members.iter().map(member).collect()
+}
+
+fn engine_of(engine: &crate::engine_set::EngineUnderTest) -> crate::engine_set::EngineUnderTest {
+    engine.clone()
+}
+
+/// The reason why a peer has no rate in a mode.
+fn no_mode(mode: Mode) -> String {
+    match mode {
+        Mode::Batch => "has no call for many addresses".into(),
+        _ => "has no call for one address".into(),
+    }
+}
+
+fn rate_value<F: BenchFamily>(
+    place: Place<'_>,
+    set: &EngineSet<'_, F>,
+    workload: &Workload<F>,
+    setup: &Setup,
+    measured: &Measured,
+) -> Value {
+    let table = Named { name: set.table, rib: set.comparison.rib(), memory: None };
+    let value = Value {
+        engine: measured.engine.spec.clone(),
+        alias: measured.engine.alias.clone(),
+        at: measured.engine.at.into(),
+        traffic: workload.traffic().name().into(),
+        keys: setup.key_source(workload.traffic()).name().into(),
+        mode: setup.mode.name().into(),
+        batch: if setup.mode == Mode::Batch { setup.batch as u64 } else { 1 },
+        threads: setup.threads as u64,
+        simd: setup.simd.level().name().into(),
+        metric: "rate".into(),
+        unit: "Mlps".into(),
+        ..Value::default()
+    };
+    let value = at(place, table, value);
+    match &measured.result {
+        Err(reason) => Value { refused: reason.clone(), ..value },
+        Ok(record) if record.mismatches > 0 => {
+            Value { refused: format!("{} {WRONG}", record.mismatches), ..value }
+        }
+        Ok(record) => with_rate(record, value),
+    }
+}
+
+/// The value with the rate of a record.
+pub(crate) fn with_rate(record: &Record, value: Value) -> Value {
+    let (min, q1, q3, max) = (record.mlps_min, record.mlps_q1, record.mlps_q3, record.mlps_max);
+    let (mean, std_dev) = (record.mlps_mean, record.mlps_sd);
+    Value {
+        value: record.mlps,
+        spread: Spread { min, q1, q3, max, mean, std_dev, ..Spread::default() },
+        passes: record.passes as u64,
+        repeated: record.repeated as u64,
+        disturbed: record.disturbed as u64,
+        ..value
+    }
+}

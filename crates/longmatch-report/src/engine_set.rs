@@ -1,0 +1,163 @@
+//! Sets of engines that are measured together.
+
+use core::time::Duration;
+use std::path::Path;
+
+use longmatch::{CompileError, EngineSpec};
+use longmatch_bench::{BenchFamily, BenchTarget, Comparison, PeerCommand, PeerEngine, Record};
+
+use crate::inputs::Named;
+
+/// An engine under test.
+#[derive(Clone, Debug)]
+pub(crate) struct EngineUnderTest {
+    /// The engine with its options, or the name of a peer.
+    pub spec: String,
+    /// The paper's name for it; empty if it has none.
+    pub alias: String,
+    /// The place that its values have if they have no other, such as `pages=huge`.
+    pub at: &'static str,
+}
+
+impl EngineUnderTest {
+    /// An engine, and the paper's name for it.
+    pub fn new(spec: impl Into<String>, alias: impl Into<String>) -> Self {
+        Self { spec: spec.into(), alias: alias.into(), at: "" }
+    }
+
+    /// Engines, and the paper's names for them.
+    pub fn all(engines: &[(&str, &str)]) -> Vec<Self> {
+        engines.iter().map(|(spec, alias)| Self::new(*spec, *alias)).collect()
+    }
+
+    /// Engines without names in a paper.
+    pub fn unnamed(specs: &[&str]) -> Vec<Self> {
+        specs.iter().map(|spec| Self::new(*spec, "")).collect()
+    }
+}
+
+/// The measurement of an engine.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    /// The engine.
+    pub engine: EngineUnderTest,
+    /// The record, or the reason why there is none.
+    pub result: Result<Record, String>,
+    /// The record of its roofline, if that was measured.
+    pub roofline: Option<Record>,
+}
+
+impl Measured {
+    /// The record, if the engine holds the table.
+    pub fn record(&self) -> Option<&Record> {
+        self.result.as_ref().ok()
+    }
+}
+
+/// Engines compiled from one table.
+pub(crate) struct EngineSet<'r, F: BenchFamily> {
+    /// The name of the table.
+    pub table: &'r str,
+    /// The engines that hold the table.
+    pub comparison: Comparison<'r, F>,
+    /// All engines: the place in the comparison, or the reason why it is not there.
+    pub members: Vec<(EngineUnderTest, Result<usize, String>)>,
+}
+
+type Add<'a, 'r, F> = &'a mut dyn FnMut(
+    &mut Comparison<'r, F>,
+    &EngineUnderTest,
+    &EngineSpec,
+) -> Result<(), CompileError>;
+
+impl<'r, F: BenchFamily> EngineSet<'r, F> {
+    /// Compiles engines, each three times. An engine that refuses the table stays in the set with its reason; a wider
+    /// variant that holds the table follows it.
+    ///
+    /// # Panics
+    /// If a spec is malformed.
+    pub fn new(table: Named<'r, F>, engines: &[EngineUnderTest]) -> Self {
+        Self::with(table, engines, &mut |comparison, _, spec| comparison.add(spec))
+    }
+
+    /// Compiles engines once each, also equal ones: for experiments that do not show the time of compiling.
+    ///
+    /// # Panics
+    /// If a spec is malformed.
+    pub fn apart(table: Named<'r, F>, engines: &[EngineUnderTest]) -> Self {
+        Self::with(table, engines, &mut |comparison, _, spec| comparison.add_apart(spec))
+    }
+
+    /// Compiles engines with another function, which adds one to the comparison or fails.
+    ///
+    /// # Panics
+    /// If a spec is malformed.
+    pub fn with(table: Named<'r, F>, engines: &[EngineUnderTest], add: Add<'_, 'r, F>) -> Self {
+        let comparison = Comparison::new(table.rib);
+        let mut set = Self { table: table.name, comparison, members: Vec::new() };
+        for engine in engines {
+            let mut spec: EngineSpec = engine.spec.parse().expect("a spec of an engine");
+            spec.memory = table.memory;
+            let Err(reason) = set.add(engine, &spec, add) else { continue };
+            set.members.push((engine.clone(), Err(reason)));
+            let alias = if engine.alias.is_empty() {
+                String::new()
+            } else {
+                format!("{}, modified", engine.alias)
+            };
+            for wider in spec.wider() {
+                let modified = EngineUnderTest {
+                    spec: wider.to_string(),
+                    alias: alias.clone(),
+                    at: engine.at,
+                };
+                if set.add(&modified, &wider, add).is_ok() {
+                    break;
+                }
+            }
+        }
+        set
+    }
+
+    fn add(
+        &mut self,
+        engine: &EngineUnderTest,
+        spec: &EngineSpec,
+        add: Add<'_, 'r, F>,
+    ) -> Result<(), String> {
+        let place = self.comparison.len();
+        add(&mut self.comparison, engine, spec).map_err(|error| error.to_string())?;
+        assert!(self.comparison.len() > place, "{spec} is there twice");
+        self.members.push((engine.clone(), Ok(place)));
+        Ok(())
+    }
+
+    /// Starts a peer behind the others, and returns its description of itself if it holds the table.
+    pub fn add_peer(
+        &mut self,
+        command: &PeerCommand,
+        dir: &Path,
+        limit: Duration,
+    ) -> Option<String> {
+        let engine = EngineUnderTest::new(&command.name[..], "");
+        match PeerEngine::new(command, dir, limit, self.comparison.rib()) {
+            Ok(peer) => {
+                let about = peer.about().to_owned();
+                self.members.push((engine, Ok(self.comparison.len())));
+                self.comparison.add_peer(peer);
+                Some(about)
+            }
+            Err(error) => {
+                self.members.push((engine, Err(error.to_string())));
+                None
+            }
+        }
+    }
+
+    /// Every engine, with its loops if it holds the table.
+    pub fn targets(&self) -> impl Iterator<Item = (&EngineUnderTest, Option<&dyn BenchTarget<F>>)> {
+        self.members.iter().map(|(engine, place)| {
+            (engine, place.as_ref().ok().map(|place| self.comparison.engine(*place)))
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! Boxes of quartiles with whiskers: a panel for each series, all with the same axes, so that
+//! many places and many series do not get into each other's way.
+
+use crate::model::{BoxSeries, Boxes};
+use crate::page::number;
+use crate::page::text::{BOLD, shorten, width};
+
+use super::palette::Palette;
+use super::scale::{Scale, drawable};
+use super::svg::{Anchor, Svg};
+use super::{Draw, Drawing, Form, Key, every, named, said, scale};
+
+/// The height of what is drawn in a panel, and of what stands above it.
+const PLOT: f64 = 150.0;
+const ABOVE: f64 = 26.0;
+const BELOW: f64 = 24.0;
+
+impl Draw for Boxes {
+    fn draw(&self, form: Form) -> Option<Drawing> {
+        self.values().next()?;
+        let shown: Vec<&BoxSeries> =
+            self.series.iter().filter(|series| self.filled(series).next().is_some()).collect();
+        let palette = Palette::new(self.series.iter().map(|series| series.name.as_str()));
+        let plan = Plan::new(self, form, shown.len());
+        let mut svg = Svg::of(form);
+        let name = shorten(&named(&self.y), form.width() - 8.0, form.letters());
+        svg.text("axis-name", Anchor::Start, (4.0, 14.0), &name);
+        for (at, series) in shown.iter().enumerate() {
+            let class = format!("panel {}", palette.look(&series.name).class);
+            svg.group(&class, "", |svg| plan.panel(svg, self, series, at));
+        }
+        let rows = shown.len().div_ceil(plan.across);
+        let bottom = 20.0 + rows as f64 * (ABOVE + PLOT + BELOW);
+        let name = shorten(&named(&self.x), form.width() - 8.0, form.letters());
+        let middle = form.width() / 2.0;
+        svg.text("axis-name", Anchor::Middle, (middle, bottom + 10.0), &name);
+        Some(Drawing { height: bottom + 18.0, body: svg.finish() })
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let mut svg = Svg::default();
+        svg.group("c-limit v3", "", |svg| {
+            svg.line("whisker", (2.0, 7.0), (26.0, 7.0));
+            svg.rect("box", (8.0, 3.0), (12.0, 8.0));
+            svg.line("median", (13.0, 2.0), (13.0, 12.0));
+        });
+        vec![Key::new(svg, "5th, 25th, 50th, 75th and 95th percentile")]
+    }
+
+    fn describe(&self) -> String {
+        let medians = self.series.iter().map(|series| {
+            let all: Vec<f64> = self.filled(series).map(|(_, values)| values[2]).collect();
+            let low = all.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            match all.is_empty() {
+                true => format!("{}: nothing", series.name),
+                false => format!(
+                    "{}: medians from {} to {}",
+                    series.name,
+                    number::short(low),
+                    said(high, &self.y)
+                ),
+            }
+        });
+        let medians = medians.collect::<Vec<_>>().join("; ");
+        format!("Box plots of {} by {}. {medians}.", named(&self.y), named(&self.x))
+    }
+}
+
+impl Boxes {
+    /// The boxes of a series that can be drawn, with their places.
+    fn filled<'a>(&self, series: &'a BoxSeries) -> impl Iterator<Item = (usize, [f64; 5])> + 'a {
+        let (places, log) = (self.places.len(), self.y.log);
+        let fits = move |value: &f64| drawable(*value) && !(log && *value <= 0.0);
+        let boxes = series.boxes.iter().take(places).enumerate();
+        boxes.filter_map(move |(at, values)| {
+            let values = (*values)?;
+            values.iter().all(fits).then_some((at, values))
+        })
+    }
+
+    fn values(&self) -> impl Iterator<Item = f64> {
+        self.series.iter().flat_map(|series| self.filled(series)).flat_map(|(_, values)| values)
+    }
+}
+
+/// What is where.
+struct Plan {
+    form: Form,
+    scale: Scale,
+    /// Panels beside each other.
+    across: usize,
+    /// The width of a panel with what is beside it, and of what is left of its plot.
+    panel: f64,
+    left: f64,
+}
+
+impl Plan {
+    fn new(boxes: &Boxes, form: Form, panels: usize) -> Self {
+        let scale = scale(&boxes.y, boxes.values(), false, 5).between(PLOT, 0.0);
+        let size = form.letters();
+        let ticks = scale.ticks.iter().map(|tick| width(&number::tick(*tick), size));
+        let left = 10.0 + ticks.fold(0.0, f64::max);
+        let across = if form == Form::Wide && panels > 1 { 2 } else { 1 };
+        Self { form, scale, across, panel: form.width() / across as f64, left }
+    }
+
+    fn panel(&self, svg: &mut Svg, boxes: &Boxes, series: &BoxSeries, at: usize) {
+        let size = self.form.letters();
+        let from = (at % self.across) as f64 * self.panel + self.left;
+        let to = from - self.left + self.panel - 10.0;
+        let top = 20.0 + (at / self.across) as f64 * (ABOVE + PLOT + BELOW) + ABOVE;
+        let name = shorten(&series.name, to - from - 16.0, size * BOLD);
+        svg.rect("swatch-box", (from, top - 15.0), (10.0, 10.0));
+        svg.text("group", Anchor::Start, (from + 15.0, top - 6.0), &name);
+        for tick in &self.scale.ticks {
+            let Some(y) = self.scale.at(*tick) else { continue };
+            svg.line("grid", (from, top + y), (to, top + y));
+            let text = number::tick(*tick);
+            svg.text("tick", Anchor::End, (from - 6.0, top + y + 4.0), &text);
+        }
+        svg.line("axis", (from, top + PLOT), (to, top + PLOT));
+        let step = (to - from) / boxes.places.len() as f64;
+        let middle = |at: usize| from + (at as f64 + 0.5) * step;
+        let names = || boxes.places.iter().map(|place| shorten(place, step.max(44.0), size));
+        let widths: Vec<f64> = names().map(|name| width(&name, size)).collect();
+        for (at, name) in names().enumerate().step_by(every(&widths, step, 5.0)) {
+            // The panel's edge cuts nothing off.
+            let x = middle(at).min(to + 9.0 - widths[at] / 2.0);
+            svg.text("tick", Anchor::Middle, (x, top + PLOT + 15.0), &name);
+        }
+        let thick = (step * 0.62).clamp(2.0, 26.0);
+        for (at, values) in boxes.filled(series) {
+            let place = &boxes.places[at];
+            let [least, low, half, high, most] = values.map(|value| said(value, &boxes.y));
+            let title = format!("{}, {place}: {least}, {low}, {half}, {high}, {most}", series.name);
+            let values = values.map(|value| self.scale.at(value).map(|y| top + y));
+            if let [Some(least), Some(low), Some(half), Some(high), Some(most)] = values {
+                let places = [least, low, half, high, most];
+                svg.group("one-box", &title, |svg| one(svg, middle(at), thick, places));
+            }
+        }
+    }
+}
+
+/// One box, standing: the places of its percentiles from the lowest value on.
+fn one(svg: &mut Svg, x: f64, thick: f64, [least, low, half, high, most]: [f64; 5]) {
+    let side = thick / 2.0;
+    svg.line("whisker", (x, least), (x, most));
+    for y in [least, most] {
+        svg.line("whisker", (x - side / 2.0, y), (x + side / 2.0, y));
+    }
+    svg.rect("box", (x - side, high.min(low)), (thick, (low - high).abs()));
+    svg.line("median", (x - side, half), (x + side, half));
+}

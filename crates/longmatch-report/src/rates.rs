@@ -1,0 +1,145 @@
+//! The runner of declared experiments: rates of sets of engines.
+
+use longmatch::{Ipv4, Rib};
+use longmatch_bench::{BenchFamily, Setup, syn1, syn2};
+
+use crate::context::{ExperimentContext, MIB, Place};
+use crate::engine_set::{EngineSet, EngineUnderTest, Measured};
+use crate::experiment::{Absence, Axis, Rates, RunConfig, Tables};
+use crate::inputs::{Effort, Inputs, Named};
+
+/// The seconds that compiling an engine takes, about.
+const COMPILE: f64 = 0.25;
+
+/// The estimated seconds of sets of rates.
+pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
+    let one = |rates: &Rates| {
+        let tables = match rates.tables {
+            Tables::Ipv4 => inputs.ipv4().len(),
+            Tables::Ipv6 => inputs.ipv6().len(),
+            Tables::First => inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1),
+            Tables::All => inputs.ipv4().len() + inputs.ipv6().len(),
+            Tables::Split => 2 * inputs.ipv4().len(),
+        };
+        let engines = rates.engines.len();
+        let runs = rates
+            .runs
+            .iter()
+            .map(|run| places(run).len() as f64 * effort.rates(engines, run.brief));
+        tables as f64 * (runs.sum::<f64>() + engines as f64 * COMPILE)
+    };
+    all.iter().map(one).sum()
+}
+
+/// Measures the sets.
+///
+/// # Errors
+/// If there is no table for any of them.
+pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+    let mut tables = 0;
+    for rates in all {
+        let (four, six) = (context.inputs.ipv4(), context.inputs.ipv6());
+        let first = if rates.tables == Tables::First { 1 } else { usize::MAX };
+        let ipv4 = rates.tables != Tables::Ipv6;
+        let ipv6 = matches!(rates.tables, Tables::Ipv6 | Tables::All | Tables::First);
+        for named in four.into_iter().filter(|_| ipv4).take(first) {
+            tables += 1;
+            match rates.tables {
+                Tables::Split => split(rates, context, named),
+                _ => on_table(rates, context, named, ""),
+            }
+        }
+        for named in six.into_iter().filter(|_| ipv6).take(first) {
+            tables += 1;
+            on_table(rates, context, named, "");
+        }
+    }
+    if tables == 0 {
+        return Err(Absence("needs a table of routes of the family".into()));
+    }
+    Ok(())
+}
+
+/// The table itself and both of its split tables, as run configurations of one table.
+fn split(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
+    type Split = fn(&Rib<Ipv4>) -> Rib<Ipv4>;
+    for (name, split) in [("SYN1", syn1 as Split), ("SYN2", syn2)] {
+        let rib = split(named.rib);
+        on_table(rates, context, Named { rib: &rib, ..named }, name);
+    }
+}
+
+fn on_table<F: BenchFamily>(
+    rates: &Rates,
+    context: &mut ExperimentContext<'_>,
+    named: Named<'_, F>,
+    prefix: &str,
+) {
+    let set = EngineSet::apart(named, &EngineUnderTest::all(&rates.engines));
+    context.step(rates.engines.len() as f64 * COMPILE);
+    let mut first = true;
+    for run in &rates.runs {
+        let name = [prefix, run.name]
+            .into_iter()
+            .filter(|it| !it.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let Some(traffic) = context.traffic(run.traffic, named.rib) else { continue };
+        let Some(workload) = context.workload(&set, &traffic) else { continue };
+        for x in places(run) {
+            let setup = varied(run, x, context.setup(run));
+            let place = Place { figure: rates.figure, run: &name, x, at: "" };
+            let measured = context.measure(place, &set, &workload, &setup);
+            if core::mem::take(&mut first) {
+                memory(
+                    context,
+                    Place { figure: rates.figure, run: prefix, ..Place::default() },
+                    named,
+                    &measured,
+                );
+            }
+        }
+    }
+}
+
+/// The places on the axis of a run configuration.
+fn places(run: &RunConfig) -> Vec<Option<f64>> {
+    match run.axis {
+        Axis::None => vec![None],
+        Axis::Threads => (1..=cpus()).map(|threads| Some(threads as f64)).collect(),
+        Axis::Batch(sizes) => sizes.iter().map(|size| Some(*size as f64)).collect(),
+    }
+}
+
+/// The CPUs of this process.
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn varied(run: &RunConfig, x: Option<f64>, setup: Setup) -> Setup {
+    match (run.axis, x) {
+        (Axis::Threads, Some(x)) => Setup { threads: x as usize, ..setup },
+        (Axis::Batch(_), Some(x)) => Setup { batch: x as usize, ..setup },
+        _ => setup,
+    }
+}
+
+/// Notes the memory of the engines.
+fn memory<F: BenchFamily>(
+    context: &mut ExperimentContext<'_>,
+    place: Place<'_>,
+    named: Named<'_, F>,
+    measured: &[Measured],
+) {
+    for it in measured {
+        if let Some(record) = it.record().filter(|record| record.bytes > 0) {
+            context.count(
+                place,
+                named,
+                &it.engine.spec,
+                ("memory", "MiB"),
+                record.bytes as f64 / MIB,
+            );
+        }
+    }
+}

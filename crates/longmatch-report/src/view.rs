@@ -1,0 +1,440 @@
+//! Figures made from values: a table of all of them and a chart of one quantity.
+
+use crate::experiment::{ChartKind, Experiment, Figure as Spec, Rows};
+use crate::model::{
+    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Figure, Heat, Lines, Point,
+    Series, Table,
+};
+use crate::record::{Outcome, Value};
+
+/// The figures of an experiment: one for each declared figure, family and table that has values, in their order.
+pub(crate) fn figures(
+    experiment: &Experiment,
+    values: &[&Value],
+    outcome: &Outcome,
+) -> Vec<Figure> {
+    groups(values)
+        .into_iter()
+        .filter_map(|own| {
+            let spec = experiment.figures.iter().find(|spec| spec.id == own[0].figure)?;
+            Some(figure(spec, &own, outcome))
+        })
+        .collect()
+}
+
+/// Values of one figure, family and table each.
+pub(crate) fn groups<'v>(values: &[&'v Value]) -> Vec<Vec<&'v Value>> {
+    let mut groups: Vec<Vec<&Value>> = Vec::new();
+    for value in values {
+        let same = |group: &&mut Vec<&Value>| {
+            let first = group[0];
+            first.figure == value.figure
+                && first.family == value.family
+                && first.table == value.table
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(value),
+            None => groups.push(vec![value]),
+        }
+    }
+    groups
+}
+
+/// The anchor of a figure: its id, the family and the table.
+pub(crate) fn anchor(value: &Value) -> String {
+    let parts = [&value.figure, &value.family, &value.table];
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join("-")
+}
+
+fn figure(spec: &Spec, values: &[&Value], outcome: &Outcome) -> Figure {
+    let id = anchor(values[0]);
+    let place = [&values[0].family, &values[0].table].into_iter().filter(|it| !it.is_empty());
+    let place = place.map(|it| format!(", {it}")).collect::<String>();
+    let own = outcome.conditions.iter().filter(|[figure, ..]| *figure == id);
+    Figure {
+        title: format!("{}{place}", spec.title),
+        caption: spec.caption.into(),
+        conditions: own.map(|[_, name, value]| (name.clone(), value.clone())).collect(),
+        chart: chart(spec.chart, values),
+        table: table(spec, values),
+        id,
+    }
+}
+
+fn chart(kind: ChartKind, values: &[&Value]) -> Option<Chart> {
+    let of = |metric: &str| -> Vec<&Value> {
+        values.iter().copied().filter(|it| it.metric == metric).collect()
+    };
+    let unit = |values: &[&Value]| values.first().map_or_else(String::new, |it| it.unit.clone());
+    let axis = |(name, unit): (&str, &str), log| Axis { name: name.into(), unit: unit.into(), log };
+    match kind {
+        ChartKind::None => None,
+        ChartKind::Bars(metric) => Some(Chart::Bars(bars(metric, &of(metric)))),
+        ChartKind::Lines(metric, x, [log_x, log_y]) => {
+            let own = of(metric);
+            let y = axis((metric, &unit(&own)), log_y);
+            Some(Chart::Lines(Lines { x: axis(x, log_x), y, series: series(&own), steps: false }))
+        }
+        ChartKind::Steps(metric, x) => {
+            let own = of(metric);
+            let y = axis((metric, &unit(&own)), false);
+            Some(Chart::Lines(Lines { x: axis(x, false), y, series: series(&own), steps: true }))
+        }
+        ChartKind::Boxes(metric, x) => {
+            let own = of(metric);
+            let y = axis((metric, &unit(&own)), false);
+            Some(Chart::Boxes(boxes(&own, axis(x, false), y)))
+        }
+        ChartKind::Heat(metric, [x, y]) => {
+            Some(Chart::Heat(heat(&of(metric), axis((x, ""), false), axis((y, ""), false))))
+        }
+    }
+}
+
+/// The distinct keys of values, in the order of their first appearance.
+fn distinct<K: PartialEq>(values: &[&Value], key: impl Fn(&Value) -> K) -> Vec<K> {
+    let mut keys = Vec::new();
+    for value in values {
+        let key = key(value);
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// Bars of a quantity, a group for each run configuration and place.
+pub(crate) fn bars(metric: &str, values: &[&Value]) -> Bars {
+    let unit = values.first().map_or_else(String::new, |it| it.unit.clone());
+    Bars { value: Axis { name: metric.into(), unit, log: false }, groups: bar_groups(values) }
+}
+
+fn bar_groups(values: &[&Value]) -> Vec<BarGroup> {
+    let mut refused: Vec<(&str, &str)> = Vec::new();
+    let mut groups = Vec::new();
+    for run in distinct(values, |it| label(it)) {
+        let mut bars = Vec::new();
+        for value in values.iter().filter(|it| label(it) == run) {
+            // A reason that an earlier group gives is not repeated.
+            let reason = (value.engine.as_str(), value.refused.as_str());
+            if value.value.is_none() && refused.contains(&reason) {
+                continue;
+            }
+            if value.value.is_none() {
+                refused.push(reason);
+            }
+            bars.push(Bar {
+                name: value.engine.clone(),
+                value: value.value,
+                spread: value.quartiles(),
+                paper: value.paper,
+                note: value.refused.clone(),
+            });
+        }
+        groups.push(BarGroup { name: run, bars });
+    }
+    groups
+}
+
+/// The run configuration and the place of a value.
+fn label(value: &Value) -> String {
+    let x = value.x.map_or_else(String::new, |x| x.to_string());
+    let at = if value.at.is_empty() { x } else { value.at.clone() };
+    [value.run.clone(), at].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn series(values: &[&Value]) -> Vec<Series> {
+    let several_runs = distinct(values, |it| it.run.clone()).len() > 1;
+    let name = |it: &Value| match several_runs && !it.run.is_empty() {
+        true => format!("{}, {}", it.engine, it.run),
+        false => it.engine.clone(),
+    };
+    let xs: Vec<f64> = values.iter().filter_map(|it| it.x).collect();
+    let ends =
+        [xs.iter().copied().fold(f64::INFINITY, f64::min), xs.iter().copied().fold(0.0, f64::max)];
+    let mut lines: Vec<Series> = Vec::new();
+    let mut add = |name: String, dashed: bool, points: Vec<Point>| match lines
+        .iter_mut()
+        .find(|it| it.name == name)
+    {
+        Some(line) => line.points.extend(points),
+        None => lines.push(Series { name, dashed, points }),
+    };
+    for it in values {
+        let point = |x, y, spread| Point { x, y, spread };
+        match (it.x, it.value) {
+            (Some(x), Some(y)) => add(name(it), false, vec![point(x, y, it.quartiles())]),
+            // An engine that has nothing to vary is a level.
+            (None, Some(y)) => add(name(it), true, ends.map(|x| point(x, y, None)).into()),
+            (_, None) => {}
+        }
+    }
+    for it in values {
+        if let (Some(x), Some(y)) = (it.x, it.paper) {
+            add(format!("{}, paper", name(it)), true, vec![Point { x, y, spread: None }]);
+        }
+    }
+    lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.x.total_cmp(&b.x)));
+    lines
+}
+
+fn boxes(values: &[&Value], x: Axis, y: Axis) -> Boxes {
+    let mut places = distinct(values, |it| it.x.unwrap_or_default());
+    places.sort_by(f64::total_cmp);
+    let of = |engine: &str, place: f64| {
+        let it = values.iter().find(|it| it.engine == engine && it.x == Some(place))?;
+        let spread = &it.spread;
+        Some([spread.p5?, spread.q1?, it.value?, spread.q3?, spread.p95?])
+    };
+    let series = distinct(values, |it| it.engine.clone()).into_iter().map(|name| BoxSeries {
+        boxes: places.iter().map(|place| of(&name, *place)).collect(),
+        name,
+    });
+    Boxes { x, y, series: series.collect(), places: places.iter().map(f64::to_string).collect() }
+}
+
+/// A map of counts: columns by [`Value::at`], rows by [`Value::x`].
+fn heat(values: &[&Value], x: Axis, y: Axis) -> Heat {
+    let columns = distinct(values, |it| it.at.clone());
+    let mut rows = distinct(values, |it| it.x.unwrap_or_default());
+    rows.sort_by(f64::total_cmp);
+    let cell = |it: &&Value| {
+        let column = columns.iter().position(|at| *at == it.at)?;
+        let row = rows.iter().position(|x| Some(*x) == it.x)?;
+        Some((column, row, it.value? as u64))
+    };
+    let cells = values.iter().filter_map(cell).collect();
+    let unit = values.first().map_or_else(String::new, |it| it.metric.clone());
+    Heat { x, y, rows: rows.iter().map(f64::to_string).collect(), unit, cells, columns }
+}
+
+/// A column of a table of values.
+#[derive(Clone, PartialEq)]
+struct Key {
+    engine: String,
+    run: String,
+    place: String,
+    metric: String,
+    unit: String,
+}
+
+fn table(spec: &Spec, values: &[&Value]) -> Table {
+    let hidden = match spec.chart {
+        ChartKind::Steps(metric, _) | ChartKind::Heat(metric, _) => metric,
+        _ => "",
+    };
+    let values: Vec<&Value> = values.iter().copied().filter(|it| it.metric != hidden).collect();
+    let place = |it: &Value| label(&Value { run: String::new(), ..it.clone() });
+    let engines = spec.rows == Rows::Engines;
+    let row_of = |it: &Value| {
+        if engines { (it.engine.clone(), it.alias.clone()) } else { (place(it), String::new()) }
+    };
+    let key_of = |it: &Value| Key {
+        engine: if engines { String::new() } else { it.engine.clone() },
+        run: it.run.clone(),
+        place: if engines { place(it) } else { String::new() },
+        metric: it.metric.clone(),
+        unit: it.unit.clone(),
+    };
+    let (rows, keys) = (distinct(&values, row_of), distinct(&values, key_of));
+    let aliases = rows.iter().any(|(_, alias)| !alias.is_empty());
+    let papers: Vec<bool> = keys
+        .iter()
+        .map(|key| values.iter().any(|it| key_of(it) == *key && it.paper.is_some()))
+        .collect();
+    let first = if engines { "engine" } else { "" };
+    let mut columns = vec![Column { name: first.into(), unit: String::new(), paper: false }];
+    if aliases {
+        columns.push(Column { name: "the paper's name".into(), unit: String::new(), paper: false });
+    }
+    let names = names(&keys);
+    for ((key, name), paper) in keys.iter().zip(&names).zip(&papers) {
+        columns.push(Column { name: name.clone(), unit: key.unit.clone(), paper: false });
+        if *paper {
+            columns.push(Column {
+                name: format!("{name}, paper"),
+                unit: key.unit.clone(),
+                paper: true,
+            });
+        }
+    }
+    let row = |row: &(String, String)| {
+        let mut cells = vec![Cell::Text(row.0.clone())];
+        if aliases {
+            cells.push(Cell::Text(row.1.clone()));
+        }
+        let mut reason = "";
+        for (key, paper) in keys.iter().zip(&papers) {
+            let found = values.iter().find(|it| row_of(it) == *row && key_of(it) == *key);
+            cells.push(match found {
+                // The reason stands once in a row.
+                Some(it) if it.value.is_none() && it.refused == reason => Cell::Empty,
+                Some(it) => cell(it),
+                None => Cell::Empty,
+            });
+            if let Some(it) = found.filter(|it| it.value.is_none()) {
+                reason = &it.refused;
+            }
+            if *paper {
+                let paper = found.and_then(|it| Some(Cell::Number(it.paper?, decimals(it))));
+                cells.push(paper.unwrap_or(Cell::Empty));
+            }
+        }
+        cells
+    };
+    Table { rows: rows.iter().map(row).collect(), columns }
+}
+
+/// Headings: the parts of the keys that differ between columns.
+fn names(keys: &[Key]) -> Vec<String> {
+    let parts = |key: &Key| [&key.engine, &key.run, &key.place, &key.metric].map(String::clone);
+    let all: Vec<[String; 4]> = keys.iter().map(parts).collect();
+    let differs = |i: usize| all.iter().any(|parts| parts[i] != all[0][i]);
+    let name = |parts: &[String; 4]| {
+        let shown = (0..4)
+            .filter(|i| (differs(*i) || *i == 3 && !(0..3).any(differs)) && !parts[*i].is_empty());
+        shown.map(|i| parts[i].as_str()).collect::<Vec<_>>().join(", ")
+    };
+    all.iter().map(name).collect()
+}
+
+/// A value as a cell.
+fn cell(it: &Value) -> Cell {
+    match (it.value, it.quartiles()) {
+        (None, _) => Cell::Refused(it.refused.clone()),
+        (Some(value), Some(quartiles)) => Cell::Spread(value, quartiles, decimals(it)),
+        (Some(value), None) if decimals(it) == 0 && value.fract() == 0.0 => {
+            Cell::Count(value as u64)
+        }
+        (Some(value), None) => Cell::Number(value, decimals(it)),
+    }
+}
+
+/// The decimals of a value, by its unit.
+fn decimals(it: &Value) -> u8 {
+    match it.unit.as_str() {
+        "Mlps" | "ms" => 1,
+        "MiB" | "%" => 2,
+        "us" => 3,
+        "cycles" | "B" => 0,
+        _ if it.value.is_none_or(|value| value.fract() == 0.0)
+            && it.paper.is_none_or(|paper| paper.fract() == 0.0) =>
+        {
+            0
+        }
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPEC: Spec = Spec {
+        id: "f",
+        title: "Rates",
+        caption: "c",
+        chart: ChartKind::Bars("rate"),
+        rows: Rows::Engines,
+    };
+
+    fn value(engine: &str, run: &str, rate: Option<f64>) -> Value {
+        Value {
+            figure: "f".into(),
+            family: "ipv4".into(),
+            engine: engine.into(),
+            run: run.into(),
+            metric: "rate".into(),
+            unit: "Mlps".into(),
+            value: rate,
+            refused: if rate.is_none() { "too long".into() } else { String::new() },
+            ..Value::default()
+        }
+    }
+
+    fn headings(table: &Table) -> Vec<&str> {
+        table.columns.iter().map(|column| column.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_column_for_each_run_and_for_the_papers_values() {
+        let own = [
+            Value { paper: Some(2.5), ..value("a", "one", Some(2.0)) },
+            value("a", "batch", Some(3.0)),
+            value("b", "one", None),
+            value("b", "batch", None),
+        ];
+        let figure = figure(&SPEC, &own.iter().collect::<Vec<_>>(), &Outcome::default());
+        assert_eq!((figure.id.as_str(), figure.title.as_str()), ("f-ipv4", "Rates, ipv4"));
+        assert_eq!(headings(&figure.table), ["engine", "one", "one, paper", "batch"]);
+        assert_eq!(
+            figure.table.rows,
+            [
+                vec![
+                    Cell::Text("a".into()),
+                    Cell::Number(2.0, 1),
+                    Cell::Number(2.5, 1),
+                    Cell::Number(3.0, 1)
+                ],
+                vec![
+                    Cell::Text("b".into()),
+                    Cell::Refused("too long".into()),
+                    Cell::Empty,
+                    Cell::Empty
+                ],
+            ]
+        );
+        let Some(Chart::Bars(bars)) = figure.chart else { panic!("no bars") };
+        assert_eq!(bars.groups.iter().map(|group| group.bars.len()).collect::<Vec<_>>(), [2, 1]);
+    }
+
+    #[test]
+    fn lines_have_the_papers_points_and_levels() {
+        let at = |x, rate| Value { x: Some(x), ..value("a", "", Some(rate)) };
+        let own =
+            [at(2.0, 5.0), Value { paper: Some(4.0), ..at(1.0, 3.0) }, value("b", "", Some(7.0))];
+        let all = series(&own.iter().collect::<Vec<_>>());
+        let points =
+            |line: &Series| line.points.iter().map(|point| (point.x, point.y)).collect::<Vec<_>>();
+        let shown: Vec<_> =
+            all.iter().map(|line| (line.name.as_str(), line.dashed, points(line))).collect();
+        assert_eq!(
+            shown,
+            [
+                ("a", false, vec![(1.0, 3.0), (2.0, 5.0)]),
+                ("b", true, vec![(1.0, 7.0), (2.0, 7.0)]),
+                ("a, paper", true, vec![(1.0, 4.0)]),
+            ]
+        );
+    }
+
+    #[test]
+    fn places_can_be_rows() {
+        let at = |engine, x| Value { x: Some(x), ..value(engine, "", Some(x)) };
+        let own = [at("a", 8.0), at("b", 8.0), at("a", 16.0)];
+        let spec = Spec { rows: Rows::Places, ..SPEC };
+        let table = table(&spec, &own.iter().collect::<Vec<_>>());
+        assert_eq!(headings(&table), ["", "a", "b"]);
+        assert_eq!(table.rows.len(), 2);
+        assert_eq!(table.rows[1], [Cell::Text("16".into()), Cell::Number(16.0, 1), Cell::Empty]);
+    }
+
+    #[test]
+    fn maps_count_by_column_and_row() {
+        let at =
+            |at: &str, x, count| Value { at: at.into(), x: Some(x), ..value("", "", Some(count)) };
+        let own = [at("/8", 24.0, 5.0), at("/8", 9.0, 1.0), at("/9", 9.0, 2.0)];
+        let axis = || Axis { name: String::new(), unit: String::new(), log: false };
+        let map = heat(&own.iter().collect::<Vec<_>>(), axis(), axis());
+        assert_eq!(
+            (map.columns, map.rows),
+            (vec!["/8".to_owned(), "/9".into()], vec!["9".to_owned(), "24".into()])
+        );
+        assert_eq!(map.cells, [(0, 1, 5), (0, 0, 1), (1, 0, 2)]);
+    }
+}
