@@ -18,7 +18,7 @@ use crate::help;
 use crate::output::thousands;
 
 pub use self::replay::ReplayArgs;
-pub use self::report::ReportArgs;
+pub use self::report::{ReportArgs, ReportFormat};
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.

@@ -90,7 +90,7 @@ fn on_table<F: BenchFamily>(
             let setup = varied(run, x, context.setup(run));
             let place = Place { figure: rates.figure, run: &name, x, at: "" };
             let measured = context.measure(place, &set, &workload, &setup);
-            if core::mem::take(&mut first) {
+            if x.is_none() && core::mem::take(&mut first) {
                 memory(
                     context,
                     Place { figure: rates.figure, run: prefix, ..Place::default() },

@@ -87,6 +87,29 @@ impl Records {
             .count()
     }
 
+    /// Reads the records of a report from its directory.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has a line that is no record.
+    pub fn read(dir: &Path) -> io::Result<Self> {
+        Ok(Self::of(read_ndjson(&fs::read(dir.join(FILES[1]))?[..])?))
+    }
+
+    /// The page as HTML, with its charts inside.
+    pub fn html(&self) -> String {
+        page::html(self)
+    }
+
+    /// The page as Markdown, without charts.
+    pub fn markdown(&self) -> String {
+        page::markdown(self)
+    }
+
+    /// The claims of all experiments by verdict: those that hold, that do not, and that are not comparable.
+    pub fn claims(&self) -> [usize; 3] {
+        page::claims(self)
+    }
+
     /// Writes the records and the page into a directory, each file as a whole.
     ///
     /// # Errors
@@ -96,7 +119,7 @@ impl Records {
         write_ndjson(&self.lines(), &mut records)?;
         let [html, ndjson] = FILES;
         let written = replace(&dir.join(ndjson), &records);
-        replace(&dir.join(html), page::html(self).as_bytes()).and(written)
+        replace(&dir.join(html), self.html().as_bytes()).and(written)
     }
 }
 

@@ -231,9 +231,7 @@ fn table(spec: &Spec, values: &[&Value]) -> Table {
     let values: Vec<&Value> = values.iter().copied().filter(|it| it.metric != hidden).collect();
     let place = |it: &Value| label(&Value { run: String::new(), ..it.clone() });
     let engines = spec.rows == Rows::Engines;
-    let row_of = |it: &Value| {
-        if engines { (it.engine.clone(), it.alias.clone()) } else { (place(it), String::new()) }
-    };
+    let row_of = |it: &Value| if engines { it.engine.clone() } else { place(it) };
     let key_of = |it: &Value| Key {
         engine: if engines { String::new() } else { it.engine.clone() },
         run: it.run.clone(),
@@ -242,7 +240,11 @@ fn table(spec: &Spec, values: &[&Value]) -> Table {
         unit: it.unit.clone(),
     };
     let (rows, keys) = (distinct(&values, row_of), distinct(&values, key_of));
-    let aliases = rows.iter().any(|(_, alias)| !alias.is_empty());
+    let alias_of = |row: &String| {
+        let named = values.iter().find(|it| row_of(it) == *row && !it.alias.is_empty());
+        named.map_or_else(String::new, |it| it.alias.clone())
+    };
+    let aliases = engines && rows.iter().any(|row| !alias_of(row).is_empty());
     let papers: Vec<bool> = keys
         .iter()
         .map(|key| values.iter().any(|it| key_of(it) == *key && it.paper.is_some()))
@@ -263,10 +265,10 @@ fn table(spec: &Spec, values: &[&Value]) -> Table {
             });
         }
     }
-    let row = |row: &(String, String)| {
-        let mut cells = vec![Cell::Text(row.0.clone())];
+    let row = |row: &String| {
+        let mut cells = vec![Cell::Text(row.clone())];
         if aliases {
-            cells.push(Cell::Text(row.1.clone()));
+            cells.push(Cell::Text(alias_of(row)));
         }
         let mut reason = "";
         for (key, paper) in keys.iter().zip(&papers) {

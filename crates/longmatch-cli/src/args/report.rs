@@ -2,10 +2,21 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use longmatch_bench::PeerCommand;
 
 use super::RoutesArgs;
+
+/// A format of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ReportFormat {
+    /// The values, a line each.
+    Csv,
+    /// The page without charts.
+    Markdown,
+    /// The page.
+    Html,
+}
 
 /// `longmatch report`.
 #[derive(Args, Debug)]
@@ -63,6 +74,13 @@ pub struct ReportArgs {
     /// before it allocates. An engine whose estimate exceeds the limit is left out with an error.
     #[arg(long, value_name = "SIZE", value_parser = super::size, verbatim_doc_comment)]
     pub memory: Option<u64>,
+
+    /// Print an existing report of the output directory in another format, and exit
+    ///
+    /// The formats are 'csv' (the values), 'markdown' and 'html' (the page). The page is made of
+    /// records.ndjson, the one file of a report that holds its values.
+    #[arg(long, value_name = "FORMAT", verbatim_doc_comment)]
+    pub convert: Option<ReportFormat>,
 
     /// List the experiments with their sources, and exit
     #[arg(long)]

@@ -6,15 +6,14 @@ use std::fs;
 use std::io::Write;
 
 use longmatch_bench::Machine;
-use longmatch_report::{Effort, Experiment, FILES, Findings, Report, ReportStep, remove_leftovers};
+use longmatch_report::{
+    Effort, Experiment, FILES, Records, Report, ReportStep, remove_leftovers, write_csv,
+};
 
-use crate::args::ReportArgs;
+use crate::args::{ReportArgs, ReportFormat};
 use crate::error::{CliError, Outcome, Status};
 use crate::output::{Align, Grid, Out, plural, warn};
 use crate::progress::Progress;
-
-/// Subdirectory of finished sections, inside the output directory.
-const PARTS: &str = "parts";
 
 /// Runs the command. A wrong answer makes the status negative.
 ///
@@ -24,6 +23,10 @@ pub fn run(args: &ReportArgs) -> Outcome {
     let mut out = Out::new();
     if args.list {
         list(&mut out)?;
+        return Ok(Status::Ok);
+    }
+    if let Some(format) = args.convert {
+        convert(args, format, &mut out)?;
         return Ok(Status::Ok);
     }
     let experiments = chosen(&args.only)?;
@@ -36,29 +39,45 @@ pub fn run(args: &ReportArgs) -> Outcome {
             format!("the directory cannot be created: {error}; name another one with --out");
         CliError::input(args.out.display(), problem)
     })?;
-    for folder in [args.out.clone(), args.out.join(PARTS)] {
-        for dir in remove_leftovers(&folder) {
-            let reason =
-                "directory of an interrupted report, not removed because it contains other files";
-            warn(format_args!("{}: {reason}", dir.display()));
-        }
+    for dir in remove_leftovers(&args.out) {
+        let reason =
+            "directory of an interrupted report, not removed because it contains other files";
+        warn(format_args!("{}: {reason}", dir.display()));
     }
     let inputs = inputs::load(args)?;
     let effort = if args.full { Effort::FULL } else { Effort::QUICK };
     let report = Report { inputs: &inputs, effort, experiments };
-    let findings = run_experiments(args, &report)?;
+    let (records, kept) = run_experiments(args, &report)?;
     writeln!(out, "{machine}")?;
-    print(&mut out, args, &report, &findings)?;
+    print(&mut out, args, &records, kept)?;
     out.flush()?;
-    Ok(Status::ok_if(findings.wrong() == 0))
+    Ok(Status::ok_if(records.wrong() == 0))
+}
+
+/// Prints an existing report in another format.
+fn convert(args: &ReportArgs, format: ReportFormat, out: &mut Out) -> Result<(), CliError> {
+    let records = Records::read(&args.out).map_err(|error| {
+        let file = args.out.join(FILES[1]);
+        CliError::input(
+            file.display(),
+            format!("{error}; name the directory of a report with --out"),
+        )
+    })?;
+    match format {
+        ReportFormat::Csv => write_csv(&records.lines(), &mut *out)?,
+        ReportFormat::Markdown => out.write_all(records.markdown().as_bytes())?,
+        ReportFormat::Html => out.write_all(records.html().as_bytes())?,
+    }
+    out.flush()?;
+    Ok(())
 }
 
 /// Adds advice to an error, which names the files.
-fn cannot_write(args: &ReportArgs, error: &std::io::Error) -> CliError {
+fn cannot_write(error: &std::io::Error) -> CliError {
     CliError::new(format!(
-        "{error}; free space there or name another directory with --out. The sections in {} are \
-         complete, and the same command continues from them",
-        args.out.join(PARTS).display()
+        "{error}; free space there or name another directory with --out. The same command continues with the \
+         experiments that are not in its {}",
+        FILES[1]
     ))
 }
 
@@ -90,7 +109,8 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, CliError> {
     Ok(Experiment::all().filter(named).collect())
 }
 
-fn run_experiments(args: &ReportArgs, report: &Report<'_>) -> Result<Findings, CliError> {
+/// Returns the records, and the number of experiments that an earlier run has left.
+fn run_experiments(args: &ReportArgs, report: &Report<'_>) -> Result<(Records, usize), CliError> {
     let mut progress = None;
     let mut on_step = |step: ReportStep| {
         let bar = progress.get_or_insert_with(|| {
@@ -99,45 +119,35 @@ fn run_experiments(args: &ReportArgs, report: &Report<'_>) -> Result<Findings, C
         bar.describe(step.experiment.name);
         bar.set((step.done * 1e3) as u64);
     };
-    let mut on_end = |findings: &Findings| report.write(findings, &args.out);
-    let findings = report.run(&args.out.join(PARTS), &mut on_step, &mut on_end);
-    findings.map_err(|error| cannot_write(args, &error))
+    report.run(&args.out, &mut on_step).map_err(|error| cannot_write(&error))
 }
 
-/// Prints the page's findings, the experiments that it lacks, and its path.
-fn print(
-    out: &mut Out,
-    args: &ReportArgs,
-    report: &Report<'_>,
-    findings: &Findings,
-) -> Result<(), CliError> {
-    let page = report.page(findings);
-    for finding in &page.summary {
-        let mark = match finding.holds {
-            Some(true) => out.green("+"),
-            Some(false) => out.red("-"),
-            None => out.dim("."),
-        };
-        writeln!(out, "{mark} {}", finding.text)?;
+/// Prints the claims by verdict, the experiments without values, and the path of the page.
+fn print(out: &mut Out, args: &ReportArgs, records: &Records, kept: usize) -> Result<(), CliError> {
+    let [holds, fails, rest] = records.claims();
+    if holds + fails + rest > 0 {
+        let (yes, no) =
+            (out.green(format!("{holds} hold here")), out.red(format!("{fails} do not")));
+        writeln!(out, "claims of the papers: {yes}, {no}, {rest} are not comparable")?;
     }
-    for it in &page.absent {
-        writeln!(out, "{} {} is left out: {}", out.dim("."), it.experiment, it.why)?;
+    for (outcome, _) in records.experiments.iter().filter(|(it, _)| !it.absent.is_empty()) {
+        writeln!(out, "{} {} is left out: {}", out.dim("."), outcome.experiment, outcome.absent)?;
     }
-    if findings.wrong() > 0 {
-        let wrong = plural(findings.wrong() as u64, "measurement");
+    if records.wrong() > 0 {
+        let wrong = plural(records.wrong() as u64, "measurement");
         writeln!(out, "{}", out.red(format!("{wrong} failed because of wrong answers")))?;
     }
-    let done = plural(findings.sections.len() as u64, "experiment");
-    let kept = match findings.kept {
+    let done = records.experiments.iter().filter(|(it, _)| it.absent.is_empty()).count();
+    let done = plural(done as u64, "experiment");
+    let kept = match kept {
         0 => String::new(),
         kept => format!(", {kept} of them from an earlier run"),
     };
-    let [html, others @ ..] = FILES;
+    let [html, ndjson] = FILES;
     writeln!(
         out,
-        "{done}{kept}: {} (beside it {})",
-        out.bold(args.out.join(html).display()),
-        others.join(", ")
+        "{done}{kept}: {} (its values: {ndjson}; other formats: --convert)",
+        out.bold(args.out.join(html).display())
     )?;
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! shortened or broken.
 
 mod chart;
+mod markdown;
 mod number;
 mod summary;
 mod table;
@@ -18,6 +19,7 @@ use crate::model::Figure;
 use crate::record::{Outcome, Value};
 use crate::run::Records;
 use crate::view;
+pub(crate) use markdown::markdown;
 use text::{anchor, escape, prose};
 
 const STYLE: &str = include_str!("page.css");
@@ -36,10 +38,7 @@ struct Section<'r> {
 
 /// The page of some records.
 pub(crate) fn html(records: &Records) -> String {
-    let known = records.experiments.iter().filter_map(|(outcome, values)| {
-        Some(section(Experiment::named(&outcome.experiment)?, outcome, values, records))
-    });
-    let sections: Vec<Section<'_>> = known.collect();
+    let sections = sections(records);
     let title = escape(&title(records));
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -64,6 +63,14 @@ pub(crate) fn html(records: &Records) -> String {
     out += &absent(&sections);
     out += &circumstances(records);
     out + "</main>\n</div>\n</body>\n</html>\n"
+}
+
+/// The experiments of the records that this version knows.
+fn sections(records: &Records) -> Vec<Section<'_>> {
+    let known = records.experiments.iter().filter_map(|(outcome, values)| {
+        Some(section(Experiment::named(&outcome.experiment)?, outcome, values, records))
+    });
+    known.collect()
 }
 
 fn title(records: &Records) -> String {
@@ -120,14 +127,21 @@ pub(crate) fn tables<'v>(
     tables
 }
 
-/// The claims by verdict.
-fn tally(sections: &[Section<'_>]) -> String {
-    let count = |verdict| {
+/// The claims of some records by verdict: those that hold, that do not, and that are not comparable.
+pub(crate) fn claims(records: &Records) -> [usize; 3] {
+    counted(&sections(records))
+}
+
+fn counted(sections: &[Section<'_>]) -> [usize; 3] {
+    [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotComparable].map(|verdict| {
         let all = sections.iter().flat_map(|it| &it.claims);
         all.filter(|(.., judgement)| judgement.verdict == verdict).count()
-    };
-    let [holds, fails, rest] =
-        [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotComparable].map(count);
+    })
+}
+
+/// The claims by verdict, and those that do not hold.
+fn tally(sections: &[Section<'_>]) -> String {
+    let [holds, fails, rest] = counted(sections);
     if holds + fails + rest == 0 {
         return String::new();
     }
@@ -146,11 +160,12 @@ fn tally(sections: &[Section<'_>]) -> String {
 
 /// A claim as an item of a list; `source` stands before it if it is not obvious.
 fn claim_html((claim, table, judgement): &(&Claim, String, Judgement), source: &str) -> String {
-    let (class, mark) = match judgement.verdict {
-        Verdict::Holds => ("yes", "holds"),
-        Verdict::DoesNotHold => ("no", "does not hold"),
-        Verdict::NotComparable => ("note", "not comparable"),
+    let class = match judgement.verdict {
+        Verdict::Holds => "yes",
+        Verdict::DoesNotHold => "no",
+        Verdict::NotComparable => "note",
     };
+    let mark = verdict_in_words(judgement.verdict);
     let place = [source, claim.section]
         .into_iter()
         .filter(|it| !it.is_empty())
@@ -163,6 +178,14 @@ fn claim_html((claim, table, judgement): &(&Claim, String, Judgement), source: &
         escape(&place),
         prose(&judgement.reason)
     )
+}
+
+fn verdict_in_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::DoesNotHold => "does not hold",
+        Verdict::NotComparable => "not comparable",
+    }
 }
 
 fn contents(sections: &[Section<'_>]) -> String {

@@ -1,0 +1,63 @@
+//! The report as Markdown, without the charts: their values are in the tables.
+
+use core::fmt::Write as _;
+
+use crate::model::{Cell, Figure};
+use crate::run::Records;
+
+use super::text::markdown as text;
+use super::{Section, number, sections, table, title, verdict_in_words};
+
+/// The report of some records as GitHub-flavoured Markdown.
+pub(crate) fn markdown(records: &Records) -> String {
+    let mut out = format!("# {}\n", text(&title(records)));
+    for (name, value) in records.run.machine.iter().chain(&records.run.inputs) {
+        let _ = write!(out, "\n- {}: {}", text(name), text(value));
+    }
+    out.push('\n');
+    for section in sections(records).iter().filter(|it| it.outcome.absent.is_empty()) {
+        let Section { experiment, figures, claims, .. } = section;
+        let _ = write!(
+            out,
+            "\n## {}\n\n{}\n\n{}\n",
+            text(experiment.title),
+            text(experiment.source),
+            text(experiment.about)
+        );
+        for (claim, table, judgement) in claims {
+            let (words, here) = (verdict_in_words(judgement.verdict), text(&judgement.reason));
+            let _ = write!(out, "\n- **{words}**: {} {}: {here}", text(claim.text), text(table));
+        }
+        figures.iter().for_each(|it| out += &figure(it));
+    }
+    out
+}
+
+fn figure(figure: &Figure) -> String {
+    let mut out = format!("\n\n### {}\n\n{}\n\n|", text(&figure.title), text(&figure.caption));
+    for column in &figure.table.columns {
+        let unit =
+            if column.unit.is_empty() { String::new() } else { format!(", {}", column.unit) };
+        let _ = write!(out, " {}{} |", text(&column.name), text(&unit));
+    }
+    let _ = write!(out, "\n|{}\n", "---|".repeat(figure.table.columns.len()));
+    for row in &figure.table.rows {
+        out.push('|');
+        row.iter().for_each(|it| {
+            let _ = write!(out, " {} |", cell(it));
+        });
+        out.push('\n');
+    }
+    out
+}
+
+fn cell(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(words) | Cell::Refused(words) => text(words),
+        Cell::Spread(_, [low, high], decimals) => {
+            let ends = [low, high].map(|end| number::decimal(*end, *decimals).unwrap_or_default());
+            format!("{} ({}-{})", table::main_text(cell).unwrap_or_default(), ends[0], ends[1])
+        }
+        _ => table::main_text(cell).unwrap_or_default(),
+    }
+}
