@@ -54,6 +54,9 @@ pub(crate) struct Rates {
     pub engines: Vec<(&'static str, &'static str)>,
     /// The run configurations.
     pub runs: Vec<RunConfig>,
+    /// Parts of the structures whose items are counted, each with the name of the count. With any of them, the time of
+    /// compiling is a value too.
+    pub parts: &'static [(&'static str, &'static str)],
 }
 
 /// The tables of an experiment.
@@ -167,6 +170,8 @@ pub(crate) enum ChartKind {
 pub(crate) enum Rows {
     /// One for each engine; columns for run configurations, places and quantities.
     Engines,
+    /// One for each run configuration; columns for quantities.
+    Runs,
     /// One for each place; columns for engines.
     Places,
 }

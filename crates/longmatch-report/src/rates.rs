@@ -75,7 +75,11 @@ fn on_table<F: BenchFamily>(
     named: Named<'_, F>,
     prefix: &str,
 ) {
-    let set = EngineSet::apart(named, &EngineUnderTest::all(&rates.engines));
+    let engines = EngineUnderTest::all(&rates.engines);
+    let set = match rates.parts.is_empty() {
+        true => EngineSet::apart(named, &engines),
+        false => EngineSet::new(named, &engines),
+    };
     context.step(rates.engines.len() as f64 * COMPILE);
     let mut first = true;
     for run in &rates.runs {
@@ -91,12 +95,8 @@ fn on_table<F: BenchFamily>(
             let place = Place { figure: rates.figure, run: &name, x, at: "" };
             let measured = context.measure(place, &set, &workload, &setup);
             if x.is_none() && core::mem::take(&mut first) {
-                memory(
-                    context,
-                    Place { figure: rates.figure, run: prefix, ..Place::default() },
-                    named,
-                    &measured,
-                );
+                let place = Place { figure: rates.figure, run: prefix, ..Place::default() };
+                counts(context, place, named, &set, &measured, rates.parts);
             }
         }
     }
@@ -124,22 +124,26 @@ fn varied(run: &RunConfig, x: Option<f64>, setup: Setup) -> Setup {
     }
 }
 
-/// Notes the memory of the engines.
-fn memory<F: BenchFamily>(
+/// Notes the memory of the engines, the items of its parts and, with parts, the time of compiling.
+fn counts<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     place: Place<'_>,
     named: Named<'_, F>,
+    set: &EngineSet<'_, F>,
     measured: &[Measured],
+    parts: &[(&str, &'static str)],
 ) {
-    for it in measured {
-        if let Some(record) = it.record().filter(|record| record.bytes > 0) {
-            context.count(
-                place,
-                named,
-                &it.engine.spec,
-                ("memory", "MiB"),
-                record.bytes as f64 / MIB,
-            );
+    for ((engine, target), measured) in set.targets().zip(measured) {
+        let (Some(target), Some(record)) = (target, measured.record()) else { continue };
+        let memory = target.memory();
+        let mut note =
+            |metric, unit, value| context.count(place, named, &engine.spec, (metric, unit), value);
+        for (part, metric) in parts {
+            memory.part(part).into_iter().for_each(|own| note(metric, "", own.count as f64));
+        }
+        note("memory", "MiB", memory.bytes() as f64 / MIB);
+        if !parts.is_empty() {
+            note("compile", "ms", record.build_ms);
         }
     }
 }

@@ -231,11 +231,16 @@ fn table(spec: &Spec, values: &[&Value]) -> Table {
     let values: Vec<&Value> = values.iter().copied().filter(|it| it.metric != hidden).collect();
     let place = |it: &Value| label(&Value { run: String::new(), ..it.clone() });
     let engines = spec.rows == Rows::Engines;
-    let row_of = |it: &Value| if engines { it.engine.clone() } else { place(it) };
+    let runs = spec.rows == Rows::Runs;
+    let row_of = |it: &Value| match spec.rows {
+        Rows::Engines => it.engine.clone(),
+        Rows::Runs => it.run.clone(),
+        Rows::Places => place(it),
+    };
     let key_of = |it: &Value| Key {
         engine: if engines { String::new() } else { it.engine.clone() },
-        run: it.run.clone(),
-        place: if engines { place(it) } else { String::new() },
+        run: if runs { String::new() } else { it.run.clone() },
+        place: if spec.rows == Rows::Places { String::new() } else { place(it) },
         metric: it.metric.clone(),
         unit: it.unit.clone(),
     };
