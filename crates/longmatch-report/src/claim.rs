@@ -468,7 +468,7 @@ fn exact(values: &Values<'_>, all: &[(Q, f64, u8)]) -> Result<Judgement, String>
         let unit = 10f64.powi(-i32::from(*decimals));
         // Papers cut or round the last digit.
         let holds = (it - wanted).abs() <= unit / 2.0 || (0.0..unit).contains(&(it - wanted));
-        Ok(Judgement::of(holds, format!("{it} for {wanted}")))
+        Ok(Judgement::of(holds, format!("{it:.0$} for {wanted:.0$}", usize::from(*decimals))))
     };
     Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
 }

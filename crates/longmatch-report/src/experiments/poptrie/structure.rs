@@ -293,7 +293,8 @@ pub(super) fn extensions() -> Experiment {
 
 fn extension_claims() -> Vec<Claim> {
     let full = || vec![Needs::Routes(300_000, u64::MAX)];
-    let direct = [0.0, 4.0 * 65_536.0, 4.0 * 262_144.0];
+    // Without direct pointing there is one entry, the root.
+    let direct = [4.0, 4.0 * 65_536.0, 4.0 * 262_144.0];
     let sizes =
         [(BASIC, 16.0), (LEAFVEC, 24.0), (WHOLE, 24.0)].into_iter().flat_map(|(engines, node)| {
             engines
