@@ -2,9 +2,10 @@
 
 use longmatch::simd::Simd;
 
-use crate::context::SEED;
+use crate::context::{ExperimentContext, Place, SEED, at};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::model::{Point, Series};
+use crate::inputs::Named;
+use crate::record::{Spread, Value};
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Iteration;
 use longmatch_bench::pin;
@@ -97,9 +98,30 @@ impl Ticks {
         sum / self.total.max(1) as f64
     }
 
-    /// The distribution function up to so many cycles.
-    pub fn distribution(&self, name: &str, up_to: f64) -> Series {
-        let mut points: Vec<Point> = Vec::new();
+    /// The median with the quartiles, the 5th and the 95th percentile.
+    pub fn value(&self, engine: &EngineUnderTest) -> Value {
+        let share = |share| Some(self.percentile(share));
+        let spread = Spread {
+            p5: share(0.05),
+            q1: share(0.25),
+            q3: share(0.75),
+            p95: share(0.95),
+            ..Spread::default()
+        };
+        Value {
+            engine: engine.spec.clone(),
+            alias: engine.alias.clone(),
+            metric: "cycles".into(),
+            unit: "cycles".into(),
+            value: share(0.5),
+            spread,
+            ..Value::default()
+        }
+    }
+
+    /// The distribution function up to so many cycles, as pairs of cycles and share.
+    pub fn distribution(&self, up_to: f64) -> Vec<(f64, f64)> {
+        let mut points: Vec<(f64, f64)> = Vec::new();
         let mut seen = 0;
         for (ticks, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             seen += count;
@@ -110,12 +132,68 @@ impl Ticks {
             let y = seen as f64 / self.total as f64;
             match points.last_mut() {
                 // Below the overhead all is zero.
-                Some(last) if last.x == x => last.y = y,
-                _ => points.push(Point { x, y, spread: None }),
+                Some(last) if last.0 == x => last.1 = y,
+                _ => points.push((x, y)),
             }
         }
-        Series { name: name.into(), dashed: false, points }
+        points
     }
+}
+
+/// The percentiles that tables show.
+pub(crate) const SHARES: [(&str, f64); 5] =
+    [("50th", 0.5), ("75th", 0.75), ("90th", 0.9), ("95th", 0.95), ("99th", 0.99)];
+
+/// Where charts of distributions end, in cycles for each address.
+const UP_TO: f64 = 400.0;
+
+/// Notes the mean, the percentiles and the distribution of an engine, each as a run configuration of its own.
+pub(crate) fn cycles<F: BenchFamily>(
+    context: &mut ExperimentContext<'_>,
+    place: Place<'_>,
+    named: Named<'_, F>,
+    engine: &EngineUnderTest,
+    ticks: &Ticks,
+) {
+    let about =
+        Value { engine: engine.spec.clone(), alias: engine.alias.clone(), ..Value::default() };
+    let mut note = |run, x, metric: &str, unit: &str, value| {
+        let value =
+            Value { metric: metric.into(), unit: unit.into(), value: Some(value), ..about.clone() };
+        context.note(at(Place { run, x, ..place }, named, value));
+    };
+    note("mean", None, "cycles", "cycles", ticks.mean());
+    for (name, share) in SHARES {
+        note(name, None, "cycles", "cycles", ticks.percentile(share));
+    }
+    for (x, share) in ticks.distribution(UP_TO) {
+        note("", Some(x), "share of lookups", "", share);
+    }
+}
+
+/// Notes how cycles were counted.
+pub(crate) fn about_clock(
+    context: &mut ExperimentContext<'_>,
+    anchor: &str,
+    counter: &Counter,
+    count: usize,
+) {
+    let Counter { cycles_per_tick, overhead, step } = *counter;
+    let cycles = |ticks: u64| ticks as f64 * cycles_per_tick;
+    context.condition(anchor, "traffic", format!("{count} random addresses, seed {SEED}"));
+    context.condition(
+        anchor,
+        "keys",
+        "made just before, by xorshift; making them is not in the time",
+    );
+    let clock = format!(
+        "time stamp counter between fences; one tick is {cycles_per_tick:.2} cycles, the smallest step {:.0} cycles; \
+         {:.0} cycles of overhead are subtracted",
+        cycles(step),
+        cycles(overhead)
+    );
+    context.condition(anchor, "clock", clock);
+    context.condition(anchor, "threads", "1, on a CPU of its own");
 }
 
 #[cfg(test)]
@@ -136,10 +214,8 @@ mod tests {
 
     #[test]
     fn distributions_rise_to_one() {
-        let line = Ticks::count(COUNTER, [5, 10, 11, 12]).distribution("x", 1e9);
-        let points: Vec<_> = line.points.iter().map(|point| (point.x, point.y)).collect();
+        let points = Ticks::count(COUNTER, [5, 10, 11, 12]).distribution(1e9);
         assert_eq!(points, [(0.0, 0.5), (2.0, 0.75), (4.0, 1.0)]);
-        let cut = Ticks::count(COUNTER, [11, 100]).distribution("x", 50.0);
-        assert_eq!(cut.points.len(), 1);
+        assert_eq!(Ticks::count(COUNTER, [11, 100]).distribution(50.0).len(), 1);
     }
 }

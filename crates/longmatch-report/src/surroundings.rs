@@ -9,6 +9,7 @@ use crate::inputs::Inputs;
 use longmatch_bench::gigahertz;
 
 use longmatch_bench::machine::Machine;
+use longmatch_bench::ticks::Counter;
 
 /// Flags of CPUs that lookups can make use of, where they are there.
 const FLAGS: [&str; 12] = [
@@ -63,6 +64,8 @@ pub(crate) fn facts(inputs: &Inputs) -> Facts {
     note("L3", cache_bytes(&cpu.join("cache"), "3"));
     note("GHz", Some((0..5).map(|_| gigahertz()).fold(0.0, f64::max)));
     note("AVX2", Some(if Machine::here().simd.contains(&"avx2") { 1.0 } else { 0.0 }));
+    let counter = Counter::here();
+    note("clock step", Some(counter.step as f64 * counter.cycles_per_tick));
     note("settable frequency", cpu.join("cpufreq/scaling_setspeed").exists().then_some(1.0));
     if let Some(trace) = &inputs.trace {
         note("ipv4 packets", Some(trace.ipv4.len() as f64));

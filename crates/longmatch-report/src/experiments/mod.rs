@@ -1,6 +1,7 @@
 //! The experiments: a file for each paper and one for our own questions.
 
 mod poptrie;
+mod updates;
 
 use crate::experiment::Experiment;
 

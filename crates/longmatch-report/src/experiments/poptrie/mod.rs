@@ -1,6 +1,8 @@
 //! H. Asai, Y. Ohara, Poptrie (SIGCOMM 2015), section 4.
 
+mod cycles;
 mod structure;
+mod updates;
 
 use longmatch_bench::Mode;
 
@@ -19,8 +21,10 @@ pub(super) fn all() -> Vec<Experiment> {
         threads(),
         comparison(),
         locality(),
+        cycles::cycles_of_lookups(),
         trace(),
         split(),
+        updates::updates(),
         ipv6(),
     ]
 }

@@ -1,0 +1,164 @@
+//! The updates that experiments replay: those that are given, or synthetic ones; and the replay itself.
+
+use core::time::Duration;
+
+use longmatch::{Change, EngineSpec, Rib, Route};
+use longmatch_bench::{BenchFamily, Replay, ReplayRecord, Xorshift, pin};
+
+use crate::context::{SEED, WRONG};
+
+/// Synthetic updates, where none are given.
+const SYNTHETIC: usize = 200_000;
+/// Of so many synthetic updates ...
+const OF: usize = 23_446;
+/// ... so many are withdrawals, as in the hour of the Poptrie paper (4.9).
+const WITHDRAWALS: usize = 5_305;
+
+/// Updates with a name.
+pub(super) struct Stream<F: BenchFamily> {
+    /// The name, with the number of updates.
+    pub name: String,
+    /// The updates, in order.
+    pub changes: Vec<Change<F>>,
+}
+
+/// The given updates, or synthetic ones if there are none of the family; at most `limit`.
+pub(super) fn stream<F: BenchFamily>(
+    rib: &Rib<F>,
+    given: Option<(&str, &[Change<F>])>,
+    limit: usize,
+) -> Stream<F> {
+    match given {
+        Some((name, all)) if !all.is_empty() => {
+            let changes = all[..all.len().min(limit)].to_vec();
+            Stream { name: format!("{name}: {} updates", changes.len()), changes }
+        }
+        _ => {
+            let changes = synthetic(rib, SYNTHETIC.min(limit));
+            let name = format!(
+                "{} synthetic updates: next hops of random routes change, and {:.0} % withdraw one; give real ones \
+                 with --updates",
+                changes.len(),
+                WITHDRAWALS as f64 * 100.0 / OF as f64
+            );
+            Stream { name, changes }
+        }
+    }
+}
+
+/// Updates of random routes of the table: withdrawals, and announcements with the next hop of another random route,
+/// which bring back withdrawn routes.
+fn synthetic<F: BenchFamily>(rib: &Rib<F>, count: usize) -> Vec<Change<F>> {
+    let routes: Vec<Route<F>> = rib.iter().collect();
+    if routes.is_empty() {
+        return Vec::new();
+    }
+    let mut random = Xorshift::new(SEED);
+    let mut change = || {
+        let prefix = routes[random.below(routes.len())].prefix;
+        if random.below(OF) < WITHDRAWALS {
+            return Change::Withdraw(prefix);
+        }
+        let next_hop = routes[random.below(routes.len())].next_hop;
+        Change::Announce(Route { prefix, next_hop })
+    };
+    (0..count).map(|_| change()).collect()
+}
+
+/// Replays changes one a commit without readers, and compares the table with its routes at the end.
+///
+/// # Errors
+/// If the engine cannot hold the table, or an answer is wrong at the end: the reason.
+pub(super) fn replay<F: BenchFamily>(
+    spec: &str,
+    rib: &Rib<F>,
+    changes: &[Change<F>],
+) -> Result<ReplayRecord, String> {
+    let spec: EngineSpec = spec.parse().expect("a spec of an engine");
+    let replay = Replay {
+        rib,
+        changes,
+        batch: 1,
+        pace: None,
+        readers: 0,
+        keys: &[],
+        idle: Duration::ZERO,
+        idle_after: false,
+        verify_every: None,
+        full: false,
+    };
+    let writer = replay.writer(&spec).map_err(|error| error.to_string())?;
+    pin::to(0);
+    let record = replay.run(writer, &spec, &mut |_| {}).map_err(|error| error.to_string());
+    pin::free();
+    match record {
+        Ok(record) if !record.is_right() => Err(format!("{} {WRONG}", record.mismatches)),
+        record => record,
+    }
+}
+
+/// The updates that change a route shorter than `s` bits: those for which Poptrie replaces its array of direct entries
+/// (Poptrie paper, 3.5).
+pub(super) fn short_updates<F: BenchFamily>(rib: &Rib<F>, changes: &[Change<F>], s: u8) -> usize {
+    let mut rib = rib.clone();
+    let changes_it = |change: &&Change<F>| match change {
+        Change::Announce(route) => {
+            let before = rib.insert(route.prefix, route.next_hop).ok().flatten();
+            route.prefix.len() < s && before != Some(route.next_hop)
+        }
+        Change::Withdraw(prefix) => rib.remove(*prefix).is_some() && prefix.len() < s,
+    };
+    changes.iter().filter(changes_it).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use longmatch::{Ipv4, NextHopId};
+    use longmatch_bench::testing::table4;
+
+    use super::*;
+
+    #[test]
+    fn synthetic_updates_are_of_the_table() {
+        let rib = table4();
+        let stream = stream(&rib, None, 10_000);
+        assert_eq!(stream.changes.len(), 10_000);
+        assert!(stream.name.starts_with("10000 synthetic updates"), "{}", stream.name);
+        let withdrawn = |change: &&Change<Ipv4>| match change {
+            Change::Withdraw(prefix) => rib.get(*prefix).is_some(),
+            Change::Announce(route) => {
+                assert!(rib.get(route.prefix).is_some());
+                false
+            }
+        };
+        let withdrawn = stream.changes.iter().filter(withdrawn).count();
+        assert!((2000..2600).contains(&withdrawn), "{withdrawn} of 22.6 %");
+    }
+
+    #[test]
+    fn given_updates_come_first() {
+        let rib = table4();
+        let given = synthetic(&rib, 5);
+        let stream = stream(&rib, Some(("day", &given)), 3);
+        assert_eq!((&stream.changes[..], &stream.name[..]), (&given[..3], "day: 3 updates"));
+    }
+
+    #[test]
+    fn short_updates_change_a_short_route() {
+        let announce = |prefix: &str, id| {
+            let next_hop = NextHopId::new(id).unwrap();
+            Change::Announce(Route { prefix: prefix.parse().unwrap(), next_hop })
+        };
+        let withdraw = |prefix: &str| Change::Withdraw(prefix.parse().unwrap());
+        // 10.0.0.0/8 has next hop 2 in the table. The first, the third and the fifth change a short route.
+        let changes: [Change<Ipv4>; 6] = [
+            announce("10.0.0.0/8", 7),
+            announce("10.0.0.0/8", 7),
+            withdraw("10.0.0.0/8"),
+            withdraw("10.0.0.0/8"),
+            announce("11.0.0.0/17", 1),
+            announce("11.0.0.0/18", 1),
+        ];
+        assert_eq!(short_updates(&table4(), &changes, 18), 3);
+    }
+}
