@@ -1,5 +1,6 @@
 //! The experiments: a file for each paper and one for our own questions.
 
+mod dxr;
 mod poptrie;
 mod updates;
 
@@ -7,5 +8,5 @@ use crate::experiment::Experiment;
 
 /// All experiments, in the order of the report.
 pub(crate) fn all() -> Vec<Experiment> {
-    poptrie::all()
+    [poptrie::all(), dxr::all()].into_iter().flatten().collect()
 }
