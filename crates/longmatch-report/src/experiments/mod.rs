@@ -1,6 +1,7 @@
 //! The experiments: a file for each paper and one for our own questions.
 
 mod dxr;
+mod ours;
 mod poptrie;
 mod updates;
 
@@ -8,5 +9,5 @@ use crate::experiment::Experiment;
 
 /// All experiments, in the order of the report.
 pub(crate) fn all() -> Vec<Experiment> {
-    [poptrie::all(), dxr::all()].into_iter().flatten().collect()
+    [ours::all(), poptrie::all(), dxr::all()].into_iter().flatten().collect()
 }

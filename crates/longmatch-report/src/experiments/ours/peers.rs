@@ -1,0 +1,106 @@
+//! Other implementations beside ours.
+
+use core::time::Duration;
+
+use longmatch_bench::{BenchFamily, Mode, directory_name, known_peers, pin};
+
+use super::{BATCH, ours};
+use crate::context::{ExperimentContext, Place, anchor};
+use crate::engine_set::{EngineSet, EngineUnderTest};
+use crate::experiment::{
+    Absence, ChartKind, Experiment, Figure, Rows, RunConfig, TrafficKind, Work,
+};
+use crate::inputs::{Effort, Inputs, Named, OnTable, on_first};
+
+/// Keys of each traffic: some peers need a hundred bytes for one.
+const KEYS: usize = 1 << 20;
+/// Answers of each that are checked: some peers take ten microseconds for one.
+const CHECKED: usize = 1 << 17;
+/// The limit of each answer of a peer; the slowest needs a minute to build a full table.
+const FULL_LIMIT: Duration = Duration::from_secs(180);
+const QUICK_LIMIT: Duration = Duration::from_secs(10);
+const ENGINES: [&str; 5] = ["folio", "poptrie", "dir24_8", "tree_bitmap", "radix"];
+
+const FIGURE: &str = "peers";
+
+struct Peers;
+
+pub(super) fn peers() -> Experiment {
+    ours(
+        FIGURE,
+        "Other implementations",
+        "Programs of other people, each in a process of its own and called through a small protocol: the same table, \
+         the same keys, answers checked in the same way, passes in turn with ours.",
+        Work::Own(|context| on_first(context, &Peers), seconds),
+        vec![Figure {
+            id: FIGURE,
+            title: "Ours and others",
+            caption: "One thread, an array of 1,048,576 keys for everyone. Peers are called as their users call them, and \
+                      the cost of their language is in the rate. Memory and the time of building are a peer's own word.",
+            chart: ChartKind::Bars("rate"),
+            rows: Rows::Engines,
+        }],
+    )
+}
+
+fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+    let families = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
+    let peers = inputs.peers.commands.len();
+    let check = effort.checked.min(CHECKED) as f64 * 4e-6;
+    let kinds = 2.0;
+    families as f64
+        * (kinds * (effort.rates(ENGINES.len() + peers, false) + peers as f64 * check)
+            + peers as f64 * 3.0
+            + 1.0)
+}
+
+impl OnTable for Peers {
+    fn on_table<F: BenchFamily>(
+        &self,
+        context: &mut ExperimentContext<'_>,
+        named: Named<'_, F>,
+    ) -> Result<(), Absence> {
+        let mut set = EngineSet::new(named, &EngineUnderTest::unnamed(&ENGINES));
+        start(context, &mut set);
+        context.step(1.0 + 3.0 * context.inputs.peers.commands.len() as f64);
+        let usual = context.effort;
+        context.effort =
+            Effort { keys: KEYS.min(usual.keys), checked: CHECKED.min(usual.checked), ..usual };
+        for (run, mode) in [("one by one", Mode::One), ("batches of 256", Mode::Batch)] {
+            let config = RunConfig { mode, ..BATCH };
+            let Some(traffic) = context.traffic(TrafficKind::Routed, named.rib) else { continue };
+            let Some(workload) = context.workload(&set, &traffic) else { continue };
+            let setup = context.setup(&config);
+            let place = Place { figure: FIGURE, run, ..Place::default() };
+            for it in context.measure(place, &set, &workload, &setup) {
+                let Some(record) = it.record().filter(|_| mode == Mode::One) else { continue };
+                let place = Place { run: "", ..place };
+                context.count(place, named, &it.engine.spec, ("built in", "ms"), record.build_ms);
+            }
+        }
+        context.effort = usual;
+        Ok(())
+    }
+}
+
+/// Starts all peers that have the family, on the CPU on which everything is measured.
+fn start<F: BenchFamily>(context: &mut ExperimentContext<'_>, set: &mut EngineSet<'_, F>) {
+    let peers = &context.inputs.peers;
+    let of_family = |name: &str| {
+        let known = known_peers().iter().find(|peer| peer.name == name);
+        known.is_none_or(|peer| peer.families.contains(&F::NAME))
+    };
+    let limit = if context.effort.full { FULL_LIMIT } else { QUICK_LIMIT };
+    let anchor = anchor::<F>(FIGURE, set.table);
+    pin::to(0);
+    for (i, command) in peers.commands.iter().enumerate().filter(|(_, it)| of_family(&it.name)) {
+        let dir = peers.scratch.join(directory_name(i, F::NAME));
+        if let Some(about) = set.add_peer(command, &dir, limit) {
+            context.condition(&anchor, &command.name, about);
+        }
+    }
+    pin::free();
+    for (name, how) in peers.missing.iter().filter(|(name, _)| of_family(name)) {
+        set.members.push((EngineUnderTest::new(&name[..], ""), Err(how.clone())));
+    }
+}
