@@ -3,6 +3,8 @@
 mod dxr;
 mod ours;
 mod poptrie;
+#[cfg(test)]
+mod tests;
 mod updates;
 
 use crate::experiment::Experiment;

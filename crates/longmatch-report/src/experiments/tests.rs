@@ -1,0 +1,277 @@
+//! Every experiment on small tables: what is no rate is compared with counts made by hand.
+
+use std::sync::Arc;
+
+use longmatch::{Change, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route};
+use longmatch_bench::Destinations;
+use longmatch_bench::testing::{table4, table6};
+
+use crate::context::ExperimentContext;
+use crate::experiment::{Absence, Experiment, Work};
+use crate::inputs::{Effort, Inputs, Subject, UpdateStream};
+use crate::model::Cell;
+use crate::rates;
+use crate::record::{Outcome, Value};
+use crate::run::{Records, Report};
+use crate::{page, view};
+
+fn inputs(ipv4: Rib<Ipv4>, ipv6: Rib<Ipv6>) -> Inputs {
+    Inputs { tables: vec![Subject { name: "small".into(), ipv4, ipv6 }], ..Inputs::default() }
+}
+
+/// Runs an experiment as fast as possible, and asserts that its figures can be shown.
+fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Absence> {
+    let experiment = Experiment::named(name).expect("an experiment");
+    let mut steps = Vec::new();
+    let mut on_step = |done| steps.push(done);
+    let mut context = ExperimentContext::new(inputs, Effort::TEST, experiment, &mut on_step);
+    let estimate = match &experiment.work {
+        Work::Rates(all) => {
+            rates::run(all, &mut context)?;
+            rates::seconds(all, inputs, &Effort::TEST)
+        }
+        Work::Own(run, seconds) => {
+            run(&mut context)?;
+            seconds(inputs, &Effort::TEST)
+        }
+    };
+    let (values, _) = context.finish();
+    assert!(!steps.is_empty() && steps.is_sorted(), "{name} goes backwards");
+    assert!(estimate > 0.0, "{name}: {estimate}");
+    assert_sound(experiment, &values);
+    Ok(values)
+}
+
+fn assert_sound(experiment: &Experiment, values: &[Value]) {
+    let all: Vec<&Value> = values.iter().collect();
+    let figures = view::figures(experiment, &all, &Outcome::default());
+    assert!(!figures.is_empty(), "{}", experiment.name);
+    let mut ids: Vec<_> = figures.iter().map(|it| &it.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), figures.len(), "anchors differ");
+    for figure in &figures {
+        assert!(!figure.table.rows.is_empty() && !figure.caption.is_empty(), "{}", figure.id);
+        for cell in figure.table.rows.iter().flatten() {
+            let sound = match cell {
+                Cell::Number(value, _) => value.is_finite(),
+                Cell::Spread(value, [low, high], _) => low <= value && value <= high,
+                _ => true,
+            };
+            assert!(sound, "{}: {cell:?}", figure.id);
+        }
+    }
+    for value in values {
+        assert!(experiment.figures.iter().any(|it| it.id == value.figure), "{value:?}");
+        assert!(value.value.is_some() == value.refused.is_empty(), "{value:?}");
+    }
+    // A value of a paper without one of ours beside it would never be shown.
+    for papers in &experiment.papers {
+        assert!(experiment.figures.iter().any(|it| it.id == papers.figure), "{}", papers.figure);
+    }
+}
+
+fn small(name: &str) -> Vec<Value> {
+    run(name, &inputs(table4(), table6())).expect("small tables will do")
+}
+
+/// The values of an engine.
+fn values(all: &[Value], family: &str, engine: &str, metric: &str) -> Vec<f64> {
+    let is = |it: &&Value| it.family == family && it.engine == engine && it.metric == metric;
+    all.iter().filter(is).map(|it| it.value.expect("a value")).collect()
+}
+
+/// 10.0.0.0/8, 10.1.0.0/16 inside of it, and 192.0.2.0/24, each with a next hop of its own.
+fn three() -> Rib<Ipv4> {
+    let prefixes = ["10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24"];
+    let route = |(prefix, id): (&str, u32)| Route {
+        prefix: prefix.parse().unwrap(),
+        next_hop: NextHopId::new(id).unwrap(),
+    };
+    prefixes.into_iter().zip(1..).map(route).collect()
+}
+
+fn on_three(name: &str) -> Vec<Value> {
+    run(name, &inputs(three(), Rib::new())).expect("three routes will do")
+}
+
+/// SYN1 makes 4, 2 and 1 of the three routes, SYN2 8, 4 and 1. The ranges: before and after each of the outer two, the
+/// two, and 10.1/16 with 10/8 before and after it.
+#[test]
+fn datasets() {
+    let all = on_three("poptrie-table1");
+    let of = |run: &str, metric: &str| {
+        all.iter().find(|it| it.run == run && it.metric == metric).and_then(|it| it.value).unwrap()
+    };
+    assert_eq!((of("the table", "prefixes"), of("the table", "next hops")), (3.0, 3.0));
+    assert_eq!((of("the table", "ranges"), of("the table", "long prefixes")), (7.0, 0.0));
+    assert_eq!((of("SYN1", "prefixes"), of("SYN2", "prefixes")), (7.0, 13.0));
+}
+
+/// 10/8 without 10.1/16: a /16, a /15 and so on to a /9 beside it. Nothing else ends in the middle of 10/8, so each of
+/// these needs as many bits as it has.
+#[test]
+fn depths() {
+    let all = on_three("poptrie-fig7");
+    let at = |at: &str, depth: i32| {
+        let is =
+            |it: &&Value| it.at == at && it.x == Some(f64::from(depth)) && it.metric == "addresses";
+        all.iter().find(is).and_then(|it| it.value)
+    };
+    for depth in 9..=16 {
+        assert_eq!(at("/8", depth), Some(f64::from(1u32 << (32 - depth))), "{depth}");
+    }
+    assert_eq!((at("/16", 16), at("/24", 24), at("/8", 24)), (Some(65_536.0), Some(256.0), None));
+    // Nothing begins with 01 or 10.
+    assert_eq!(at("none", 2), Some(f64::from(1u32 << 31)));
+    let sum: f64 = values(&all, "ipv4", "", "addresses").iter().sum();
+    assert_eq!(sum, 2f64.powi(32));
+}
+
+/// Of 2^16 chunks four have more than one range: 0.0/16 and 10.1/16 have 2, 255.255/16 has 4 and 192.0/16 has 6.
+/// 192.0/16 has ranges at 2.0, 2.64, 2.128, 3.0 and 4.0, so no chunk is short.
+#[test]
+fn dxr_chunks() {
+    let all = small("dxr-chunks");
+    let share = |run: &str| {
+        let is = |it: &&Value| it.run == run && it.x == Some(16.0);
+        all.iter().find(is).and_then(|it| it.value).unwrap() * 65_536.0
+    };
+    assert_eq!(["1", "2", "3-4", "5-8", "9-16"].map(share), [65_532.0, 2.0, 1.0, 1.0, 0.0]);
+    let paper = all.iter().find(|it| it.run == "9-16" && it.x == Some(20.0)).unwrap();
+    assert_eq!(paper.paper, Some(0.00494));
+    let of = |metric| values(&all, "ipv4", "dxr:d=16", metric);
+    assert_eq!(of("direct table"), [4.0 * 65_536.0]);
+    assert_eq!((of("longest chunk"), of("physical long chunks")), (vec![6.0], vec![4.0]));
+    assert_eq!(
+        (of("physical long fragments"), of("physical short chunks")),
+        (vec![14.0], vec![0.0])
+    );
+    assert_eq!(of("range table"), [4.0 * 14.0]);
+    assert_eq!(of("bytes a prefix"), [(4.0 * 65_536.0 + 56.0) / 12.0]);
+    assert_eq!(of("resolved directly"), [100.0 * 65_532.0 / 65_536.0]);
+}
+
+/// 70,000 routes with as many next hops, more than 16 bits hold.
+fn many() -> Rib<Ipv4> {
+    let route = |i: u32| Route {
+        prefix: Prefix::from_bits_masked(i << 8, 24),
+        next_hop: NextHopId::new(i + 1).unwrap(),
+    };
+    (0..70_000).map(route).collect()
+}
+
+#[test]
+fn refusals_are_shown_with_the_wider_variant() {
+    let all = run("dxr-chunks", &inputs(many(), Rib::new())).unwrap();
+    assert!(all.iter().any(|it| it.engine == "dxr:d=18" && it.refused.contains("next-hop")));
+    assert_eq!(values(&all, "ipv4", "dxr:d=18:hops=k", "direct table"), [1_048_576.0]);
+    let all = run("dxr-throughput", &inputs(many(), Rib::new())).unwrap();
+    assert!(all.iter().all(|it| it.engine.matches("d=").count() < 2));
+    assert!(all.iter().any(|it| it.engine == "dxr:d=18:hops=k" && it.metric == "rate"));
+}
+
+/// 32,769 /16 chunks with a route longer than /24 each are one more than SAIL can number.
+#[test]
+fn sail_refuses_split_tables_for_its_chunks() {
+    let route = |i: u32| Route {
+        prefix: Prefix::from_bits_masked(i << 16 | 0x80, 25),
+        next_hop: NextHopId::new(1).unwrap(),
+    };
+    let all = run("poptrie-table5", &inputs((0..32_769).map(route).collect(), Rib::new())).unwrap();
+    let sail: Vec<_> = all.iter().filter(|it| it.engine == "sail").collect();
+    assert!(sail.len() == 2 && sail.iter().all(|it| it.refused.contains("chunks")), "{sail:?}");
+}
+
+/// 12 routes of IPv4 become 3, 12 and 48, 9 of IPv6 become 2 (9 / 4 rounded), 9 and 36.
+#[test]
+fn growth() {
+    let all = small("growth");
+    let routes = |family: &str| {
+        let is = |it: &&Value| it.family == family && it.engine == "radix" && it.metric == "rate";
+        all.iter().filter(is).map(|it| it.routes).collect::<Vec<_>>()
+    };
+    assert_eq!((routes("ipv4"), routes("ipv6")), (vec![3, 12, 48], vec![2, 9, 36]));
+    let mib = values(&all, "ipv4", "dir24_8", "memory");
+    assert_eq!(mib[1] * f64::from(1 << 20), 2.0 * f64::from((1 << 24) + 4 * 256));
+}
+
+/// A radix tree of 0.0.0.0/32 alone has a root and 32 nodes below it, of 12 bytes.
+#[test]
+fn memory() {
+    let rib: Rib<Ipv4> =
+        [Route { prefix: "0.0.0.0/32".parse().unwrap(), next_hop: NextHopId::new(1).unwrap() }]
+            .into_iter()
+            .collect();
+    let all = run("memory", &inputs(rib, Rib::new())).unwrap();
+    let whole = |engine: &str| *values(&all, "ipv4", engine, "bytes").last().unwrap();
+    assert_eq!((whole("radix"), whole("dir24_8")), (12.0 * 33.0, 2.0 * f64::from((1 << 24) + 256)));
+    assert_eq!(whole("dxr"), 4.0 * f64::from((1 << 18) + 2));
+}
+
+/// Larger sizes than the table has are left out.
+#[test]
+fn small_tables() {
+    let all = small("small-tables");
+    let is = |it: &&Value| it.engine == "radix" && it.family == "ipv4" && it.metric == "bytes";
+    assert!(all.iter().filter(is).map(|it| it.routes).eq([10, 12]));
+}
+
+/// table6 has a route for all of 2000::/3, so that only IPv4 has misses.
+#[test]
+fn misses() {
+    let all = small("misses");
+    let is = |it: &&Value| it.engine == "radix";
+    let places: Vec<_> = all.iter().filter(is).map(|it| (it.x.unwrap(), &it.traffic[..])).collect();
+    assert_eq!(places, [(0.0, "missing-0"), (50.0, "missing-50"), (100.0, "missing-100")]);
+}
+
+#[test]
+fn a_trace_is_measured_if_there_is_one() {
+    let of =
+        |trace| run("poptrie-fig12", &Inputs { trace, ..inputs(table4(), Rib::new()) }).unwrap();
+    let addresses = ["10.0.0.1", "192.0.2.1", "8.8.8.8"].map(|it| it.parse().unwrap());
+    let with = of(Some(Arc::new(Destinations::new("packets", addresses))));
+    assert!(with.iter().any(|it| it.traffic == "packets"));
+    assert!(of(None).iter().all(|it| it.run != "trace"));
+}
+
+#[test]
+fn updates_are_those_given() {
+    let withdraw = |prefix: &str| Change::Withdraw(prefix.parse().unwrap());
+    let ipv4 = vec![withdraw("192.0.2.0/24"), withdraw("10.0.0.0/8"), withdraw("172.16.0.0/12")];
+    let updates = Some(UpdateStream { name: "day".into(), ipv4, ipv6: Vec::new() });
+    let all = run("poptrie-updates", &Inputs { updates, ..inputs(three(), Rib::new()) }).unwrap();
+    assert_eq!(values(&all, "ipv4", "poptrie:s=18", "arrays replaced"), [1.0 / 3.0]);
+    assert_eq!(values(&all, "ipv4", "", "inserted"), [3.0]);
+    assert!(all.iter().filter(|it| it.family == "ipv6").all(|it| it.paper.is_none()));
+}
+
+/// A whole report: every experiment runs or says why not, claims are judged, the page is well-formed, and records that
+/// are read again make the same page.
+#[test]
+fn a_whole_report() {
+    let dir = std::env::temp_dir().join(format!("longmatch-whole-report-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let inputs = inputs(table4(), table6());
+    let experiments = Experiment::all().collect();
+    let report = Report { inputs: &inputs, effort: Effort::TEST, experiments };
+    let (records, kept) = report.run(&dir, &mut |_| ()).unwrap();
+    assert_eq!((kept, records.wrong()), (0, 0));
+    for (outcome, values) in &records.experiments {
+        assert!(values.is_empty() != outcome.absent.is_empty(), "{}", outcome.experiment);
+    }
+    let html = page::html(&records);
+    let parsed = roxmltree::Document::parse_with_options(
+        &html,
+        roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() },
+    );
+    assert!(parsed.is_ok(), "{:?}", parsed.err());
+    assert!(records.claims().iter().sum::<usize>() > 40);
+    assert_eq!(page::html(&Records::read(&dir).unwrap()), html);
+    assert!(!page::markdown(&records).is_empty());
+    let (_, kept) = report.run(&dir, &mut |_| ()).unwrap();
+    let present = records.experiments.iter().filter(|(it, _)| it.absent.is_empty()).count();
+    assert_eq!(kept, present);
+    std::fs::remove_dir_all(&dir).unwrap();
+}
