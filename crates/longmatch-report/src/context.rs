@@ -91,13 +91,8 @@ impl<'a> ExperimentContext<'a> {
     pub fn setup(&self, run: &RunConfig) -> Setup {
         let Effort { seconds, passes, .. } = self.effort;
         let seconds = if run.brief { seconds * BRIEF } else { seconds };
-        Setup {
-            seconds,
-            passes,
-            pin: true,
-            generate: run.keys == KeySource::JustInTime,
-            ..Setup::new(run.mode)
-        }
+        let (batch, generate) = (run.batch, run.keys == KeySource::JustInTime);
+        Setup { seconds, passes, pin: true, batch, generate, ..Setup::new(run.mode) }
     }
 
     /// The traffic of a run configuration; `None` if it has no address of the family.

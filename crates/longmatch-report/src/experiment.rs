@@ -83,6 +83,8 @@ pub(crate) struct RunConfig {
     pub traffic: TrafficKind,
     /// How lookups follow each other.
     pub mode: Mode,
+    /// Keys in a batch.
+    pub batch: usize,
     /// Where keys come from.
     pub keys: KeySource,
     /// What is varied.

@@ -275,6 +275,7 @@ const SEQ: RunConfig = RunConfig {
     name: "SEQ",
     traffic: TrafficKind::Random,
     mode: Mode::Dependent,
+    batch: 256,
     keys: KeySource::Array,
     axis: Axis::None,
     brief: false,

@@ -3,6 +3,7 @@
 mod dxr;
 mod ours;
 mod poptrie;
+mod spider;
 #[cfg(test)]
 mod tests;
 mod updates;
@@ -11,5 +12,5 @@ use crate::experiment::Experiment;
 
 /// All experiments, in the order of the report.
 pub(crate) fn all() -> Vec<Experiment> {
-    [ours::all(), poptrie::all(), dxr::all()].into_iter().flatten().collect()
+    [ours::all(), poptrie::all(), dxr::all(), spider::all()].into_iter().flatten().collect()
 }

@@ -39,6 +39,7 @@ const BATCH: RunConfig = RunConfig {
     name: "routed",
     traffic: TrafficKind::Routed,
     mode: Mode::Batch,
+    batch: 256,
     keys: KeySource::Array,
     axis: Axis::None,
     brief: false,

@@ -37,6 +37,7 @@ const JUST_IN_TIME: RunConfig = RunConfig {
     name: "just in time",
     traffic: TrafficKind::Random,
     mode: Mode::One,
+    batch: 256,
     keys: KeySource::JustInTime,
     axis: Axis::None,
     brief: false,
