@@ -18,8 +18,6 @@ const RUN_UP: usize = 1 << 16;
 pub(crate) struct Timed {
     /// The engine.
     pub engine: EngineUnderTest,
-    /// What is timed as one.
-    pub iteration: Iteration,
     /// The ticks of each, in order of the addresses.
     pub ticks: Vec<u16>,
 }
@@ -49,7 +47,7 @@ pub(crate) fn time<F: BenchFamily>(
         engine.ticks(Simd::best(), iteration, !SEED, &mut vec![0; RUN_UP.min(count)]);
         let mut ticks = vec![0; count];
         engine.ticks(Simd::best(), iteration, SEED, &mut ticks);
-        all.push(Timed { engine: member.clone(), iteration, ticks });
+        all.push(Timed { engine: member.clone(), ticks });
         done();
     }
     pin::free();

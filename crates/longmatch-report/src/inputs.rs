@@ -113,11 +113,6 @@ impl Inputs {
         some(self.ipv4())
     }
 
-    /// The tables with routes of IPv6, if there is one.
-    pub(crate) fn some_ipv6(&self) -> Result<Vec<Named<'_, Ipv6>>, Absence> {
-        some(self.ipv6())
-    }
-
     /// Tables, updates, trace and effort, as pairs of name and value.
     pub(crate) fn in_words(&self, effort: &Effort) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();

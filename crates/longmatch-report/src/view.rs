@@ -117,7 +117,7 @@ pub(crate) fn bars(metric: &str, values: &[&Value]) -> Bars {
 fn bar_groups(values: &[&Value]) -> Vec<BarGroup> {
     let mut refused: Vec<(&str, &str)> = Vec::new();
     let mut groups = Vec::new();
-    for run in distinct(values, |it| label(it)) {
+    for run in distinct(values, label) {
         let mut bars = Vec::new();
         for value in values.iter().filter(|it| label(it) == run) {
             // A reason that an earlier group gives is not repeated.

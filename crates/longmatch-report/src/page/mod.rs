@@ -173,7 +173,8 @@ fn claim_html((claim, table, judgement): &(&Claim, String, Judgement), source: &
         .join(", ");
     let here = if table.is_empty() { String::new() } else { format!(" ({})", escape(table)) };
     format!(
-        "<li class=\"{class}\"><span class=\"mark\">{mark}</span> {} <small>{}</small> Here{here}: {}.</li>\n",
+        "<li class=\"{class}\" title=\"{}\"><span class=\"mark\">{mark}</span> {} <small>{}</small> Here{here}: {}.</li>\n",
+        escape(claim.id),
         prose(claim.text),
         escape(&place),
         prose(&judgement.reason)

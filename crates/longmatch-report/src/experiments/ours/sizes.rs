@@ -106,7 +106,7 @@ impl OnTable for Growing {
                 context.count(place, sized, &it.engine.spec, ("memory", "MiB"), mib);
                 let own = |spec: &&str| it.engine.spec.split(':').next() == Some(*spec);
                 if record.bytes > TOO_MUCH {
-                    engines.retain(|spec| !own(&spec));
+                    engines.retain(|spec| !own(spec));
                 }
             }
         }
