@@ -211,8 +211,8 @@ fn no_key_and_one_key() {
     assert_eq!((chain.nodes.len(), chain.leaves.len()), (0, 3));
 }
 
-/// The lookup as the paper has it: at each mask on the way up it searches again, from that node,
-/// with the masked address.
+/// The lookup of earlier versions of BSD's `radix.c`: at each mask on the way up it searches again,
+/// from that node, with the masked address.
 fn by_second_searches<F: Family>(tree: &PathCompressed<F>, addr: F::Bits) -> Option<NextHopId> {
     let (_, leaf) = down(tree, tree.root(), addr);
     let covers = |leaf: &&Leaf<F::Bits>| addr & F::Bits::mask(leaf.len) == leaf.key;
