@@ -132,7 +132,7 @@
 //! | [`tree_bitmap`](engine::tree_bitmap) | a multiway trie with bitmaps (2004) | patched |
 //! | [`spider`](engine::spider) | rows of 256 entries, for gather instructions (2020) | compiled again |
 //! | [`sail`](engine::sail) | arrays at 16, 24 and 32 bits, IPv4 only (2014) | compiled again |
-//! | [`radix`](engine::radix) | the binary tree that the papers compare with | compiled again |
+//! | [`radix`](engine::radix) | the binary trees that the papers compare with | compiled again |
 //! | [`linear`](engine::linear) | every route: the oracle of the tests | compiled again |
 //!
 //! [`EngineKind::Auto`] chooses among them by a model of the cost of each for the table, the CPU and

@@ -6,6 +6,7 @@
 //! for each mutant instead of a minute.
 
 mod list;
+mod radix;
 mod rib;
 mod tree;
 
@@ -34,7 +35,7 @@ enum Run {
 
 /// All mutants: of the RIB first.
 fn all() -> impl Iterator<Item = &'static Mutant> {
-    rib::MUTANTS.iter().chain(MUTANTS)
+    rib::MUTANTS.iter().chain(radix::MUTANTS).chain(MUTANTS)
 }
 
 /// Tests the mutants with one of these words in their names or files, or all without words; returns whether each was
@@ -48,7 +49,9 @@ pub fn run(words: &[&str]) -> Outcome {
     let chosen = |mutant: &&Mutant| words.is_empty() || words.iter().any(|word| has(mutant, word));
     let chosen: Vec<&Mutant> = all().filter(chosen).collect();
     if chosen.is_empty() {
-        return Err("no mutant has one of these words; list.rs and rib.rs list them".into());
+        return Err(
+            "no mutant has one of these words; list.rs, radix.rs and rib.rs list them".into()
+        );
     }
     let copy = SourceCopy::make(&root())?;
     let mut sound = Vec::new();

@@ -41,6 +41,20 @@ impl Spec {
     }
 }
 
+#[cfg(feature = "radix")]
+impl From<super::radix::Config> for EngineSpec {
+    /// ```
+    /// use longmatch::EngineSpec;
+    /// use longmatch::engine::radix;
+    /// let spec = EngineSpec::from(radix::Config { path_compressed: true });
+    /// assert_eq!(spec, "radix:path-compressed".parse()?);
+    /// # Ok::<(), longmatch::UnknownEngine>(())
+    /// ```
+    fn from(config: super::radix::Config) -> Self {
+        Spec::new(EngineKind::Radix).flag("path-compressed", config.path_compressed).0
+    }
+}
+
 #[cfg(feature = "poptrie")]
 impl From<super::poptrie::Config> for EngineSpec {
     /// Nodes are the default ones; leaves have 32 bits where next hops need them.
@@ -174,7 +188,7 @@ impl From<AutoGoal> for EngineSpec {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{dir24_8, dxr, folio, poptrie, sail, spider, tree_bitmap};
+    use super::super::{dir24_8, dxr, folio, poptrie, radix, sail, spider, tree_bitmap};
     use super::*;
     use crate::Fib;
     use crate::net::Ipv4;
@@ -187,6 +201,7 @@ mod tests {
         let variant = |spec| Fib::compile(&Rib::<Ipv4>::new(), spec).unwrap().variant();
         for (config, text) in [
             (EngineSpec::from(poptrie::Config::default()), "poptrie"),
+            (radix::Config::default().into(), "radix"),
             (dxr::Config::default().into(), "dxr"),
             (folio::Config::default().into(), "folio"),
             (sail::Config::default().into(), "sail"),
@@ -216,6 +231,7 @@ mod tests {
                 "tree_bitmap:stride=4:result=32",
             ),
             (dir24_8::Config { entry: Some(16) }.into(), "dir24_8:entry=16"),
+            (radix::Config { path_compressed: true }.into(), "radix:path-compressed"),
         ] {
             let spec: EngineSpec = text.parse().unwrap();
             assert_eq!(config, spec);

@@ -143,7 +143,7 @@ macro_rules! named_engines {
 
 engines! {
     Linear linear [all()] "[`linear::Linear`].";
-    Radix radix [feature = "radix"] "[`radix::Radix`].";
+    Radix radix [feature = "radix"] "[`radix::Radix`], or [`radix::PathCompressed`].";
     Dir24_8 dir24_8 [feature = "dir24-8"] "[`dir24_8::Dir24_8`].";
     TreeBitmap tree_bitmap [feature = "tree-bitmap"] "[`tree_bitmap::TreeBitmap`].";
     Dxr dxr [feature = "dxr"] "[`dxr::Dxr`].";

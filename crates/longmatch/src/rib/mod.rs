@@ -14,11 +14,12 @@ mod trie;
 
 pub use iter::Iter;
 pub use ranges::{Coalesced, Range, Ranges};
+pub(crate) use trie::MAX_ROUTES;
 pub use trie::{Block, Cover, Slots};
 
 use crate::net::{Change, Family, NextHopId, Outcome, Prefix, Route, answers_for};
 use core::fmt;
-use trie::{MAX_ROUTES, Trie};
+use trie::Trie;
 
 /// The routes of one family, in order.
 ///

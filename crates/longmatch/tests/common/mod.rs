@@ -35,6 +35,7 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         "poptrie:batch=each",
         "poptrie:s=17:batch=flight",
         "poptrie:s=7:basic:batch=gather",
+        "radix:path-compressed",
         "tree_bitmap:stride=4",
         "tree_bitmap:stride=4:result=32",
         "tree_bitmap:result=32",

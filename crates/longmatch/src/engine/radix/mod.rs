@@ -1,10 +1,14 @@
-//! The binary radix tree: one bit a level. See the README beside this file.
+//! The binary radix trees that the papers compare with.
 //!
-//! | | |
-//! |---|---|
-//! | lookup | O(binary radix depth): at most 32 or 128 dependent reads |
-//! | compile | O(routes x width) |
-//! | memory | 12 bytes a node, one node a distinct leading bit string |
+//! [`Radix`] has one bit a level (the Poptrie paper's baseline), [`PathCompressed`] only the bits in
+//! which keys differ (BSD's routing table; K. Sklower, USENIX Winter 1991). See the README beside
+//! this file.
+//!
+//! | | one bit a level | path-compressed |
+//! |---|---|---|
+//! | lookup | O(binary radix depth): at most 32 or 128 dependent reads | O(levels): at most 32 or 128 nodes down, a leaf, and the same nodes up |
+//! | compile | O(routes x width) | O(routes x log routes) |
+//! | memory | 12 bytes a node, one node a distinct leading bit string | 16 bytes a route (IPv6: 32), 20 bytes for each key but one |
 
 mod batch;
 mod check;
@@ -12,8 +16,10 @@ mod compile;
 mod cost;
 mod layout;
 mod lookup;
+mod path_compressed;
 
 pub use layout::Radix;
+pub use path_compressed::PathCompressed;
 
 use crate::engine::kit::{
     Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Lookup, Request,
@@ -25,6 +31,28 @@ use crate::rib::Rib;
 use crate::simd::Simd;
 
 pub(super) const NAME: &str = "radix";
+
+/// The option that selects [`PathCompressed`].
+const OPTION: &str = "path-compressed";
+
+/// The choice of an [`EngineSpec`](crate::EngineSpec).
+///
+/// [`Radix`] and [`PathCompressed`] themselves have none.
+///
+/// ```
+/// use longmatch::engine::radix;
+/// use longmatch::{Fib, Ipv4, Rib};
+/// let config = radix::Config { path_compressed: true };
+/// let fib = Fib::compile(&Rib::<Ipv4>::new(), config)?;
+/// assert_eq!(fib.variant(), "path-compressed");
+/// # Ok::<(), longmatch::CompileError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// Whether the tree is [`PathCompressed`], as BSD's; otherwise it is [`Radix`], with one bit a
+    /// level.
+    pub path_compressed: bool,
+}
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
@@ -62,13 +90,20 @@ impl<F: Family> Engine<F> for Radix<F> {
     }
 }
 
-/// Builder for the registry.
+/// Builds the tree that the options name. One bit a level by default.
 pub(crate) struct Build;
 
 impl<F: Family> Builder<F> for Build {
     fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
-        request.without_options()?;
-        request.admit(|| compile::estimate(&Shape::of(request.rib)))?;
-        Ok(visitor.visit(Radix::compile(request.rib, &())?))
+        let rib = request.rib;
+        let mut options = request.parse(OPTION);
+        let path_compressed = options.flag(OPTION);
+        options.finish()?;
+        if path_compressed {
+            request.admit(|| path_compressed::estimate(rib))?;
+            return Ok(visitor.visit(PathCompressed::compile(rib, &())?));
+        }
+        request.admit(|| compile::estimate(&Shape::of(rib)))?;
+        Ok(visitor.visit(Radix::compile(rib, &())?))
     }
 }

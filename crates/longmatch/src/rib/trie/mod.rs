@@ -40,7 +40,7 @@ use layout::{Bitmaps, Child, HEADER, Place, units_for};
 use store::{Blocks, Records};
 
 /// The greatest number of routes: each may need a record, and records are numbered in 30 bits.
-pub(super) const MAX_ROUTES: usize = 1 << 29;
+pub(crate) const MAX_ROUTES: usize = 1 << 29;
 
 /// The routes of one family.
 #[derive(Clone)]
