@@ -170,12 +170,19 @@ fn spider_memory() {
 fn spider_parallelism() {
     let (figures, rows) = small("spider-fig6");
     assert_eq!(figures.len(), 2, "both families");
-    assert_eq!(values(&rows, "ipv4", "spider:lanes=4", "rate").len(), 1);
+    assert_eq!(values(&rows, "ipv4", "spider:lanes=7", "rate").len(), 1);
     let Some(Chart::Lines(lines)) = &figures[1].chart else { panic!("no lines") };
     let spider = lines.series.iter().find(|it| it.name == "spider").unwrap();
-    assert!(spider.points.iter().map(|it| it.x).eq([1.0, 2.0, 4.0, 8.0, 16.0]));
+    assert!(spider.points.iter().map(|it| it.x).eq((1..=16).map(f64::from)));
     let dashed = lines.series.iter().filter(|it| it.dashed).map(|it| &it.name[..]);
-    assert!(dashed.eq(["poptrie:s=18", "folio", "spider:lanes=16, paper"]));
+    let poptries = ["poptrie:s=18", "poptrie:s=16"];
+    let others = ["dir24_8:entry=32", "spider:lanes=16, paper"];
+    assert!(dashed.eq(["folio"].into_iter().chain(poptries).chain(others)));
+    let modes = |family: &str, mode: &str| {
+        rows.iter().filter(|row| row.family == family && row.mode == mode).count()
+    };
+    assert_eq!((modes("ipv4", "batch"), modes("ipv4", "one")), (17, 5));
+    assert_eq!((modes("ipv6", "batch"), modes("ipv6", "one")), (17, 3));
     let traffic = |family: &str| &rows.iter().find(|row| row.family == family).unwrap().traffic;
     assert_eq!((&traffic("ipv4")[..], &traffic("ipv6")[..]), ("random", "spider-random"));
 }

@@ -1,9 +1,9 @@
 //! Vectors of eight addresses: the paper's kernels.
 //!
 //! One loop does Algorithm 1 (IPv4) or Algorithm 2 (IPv6) for a number of vectors. A number of ways
-//! that is no multiple of eight leaves lanes of the last vector unused: they stand at EoL from the
+//! that is no multiple of eight leaves lanes of the last vector unused: these stand at EoL from the
 //! beginning, where the paper's lanes wait that have ended. The number is no constant of the code,
-//! so that 16 numbers need two kernels; it costs one `and` for each iteration.
+//! so 16 numbers need two kernels; that costs one `and` for each iteration.
 
 use core::arch::x86_64::*;
 
@@ -24,12 +24,12 @@ pub(super) fn flight4<F: Family, E: Entry>(
     out: &mut [Option<NextHopId>],
 ) {
     let done = iterations::<F, E, 4>(l, spider, 4 * LANES, addrs, out);
-    ways::<F, E, 1>(l, spider, LANES, &addrs[done..], &mut out[done..]);
+    lookup_batch::<F, E, 1>(l, spider, LANES, &addrs[done..], &mut out[done..]);
 }
 
 /// Answers all addresses, `ways` at a time, in `N` vectors: all lanes of these but some of the last.
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
-pub(super) fn ways<F: Family, E: Entry, const N: usize>(
+pub(super) fn lookup_batch<F: Family, E: Entry, const N: usize>(
     l: Avx2,
     spider: &Spider<F, E>,
     ways: usize,
@@ -39,8 +39,8 @@ pub(super) fn ways<F: Family, E: Entry, const N: usize>(
     let done = iterations::<F, E, N>(l, spider, ways, addrs, out);
     let rest = &addrs[done..];
     let Some(first) = rest.first() else { return };
-    // The rest is looked up in a copy, behind which addresses follow that vectors can read. Lanes
-    // that the rest does not fill repeat the first address.
+    // The rest is looked up in a copy with room behind it, since vectors read past the ways. There
+    // the first address is repeated.
     let (mut keys, mut answers) = ([[[*first; LANES]; N]; 2], [[[None; LANES]; N]; 2]);
     let keys = keys.as_flattened_mut().as_flattened_mut();
     let answers = answers.as_flattened_mut().as_flattened_mut();
@@ -50,11 +50,12 @@ pub(super) fn ways<F: Family, E: Entry, const N: usize>(
     out[done..].copy_from_slice(&answers[..rest.len()]);
 }
 
-/// Answers `ways` addresses at a time for as long as `N` whole vectors can be read; returns how many
+/// Answers `ways` addresses at a time while `N` whole vectors can be read; returns how many addresses
 /// are answered.
 ///
-/// What lanes beyond the `ways` write, the next iteration overwrites; the last one's is behind the
-/// answered addresses.
+/// Unused lanes write too. The next iteration overwrites what they wrote; behind the answered
+/// addresses, the caller does.
+#[inline(never)]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 fn iterations<F: Family, E: Entry, const N: usize>(
     l: Avx2,
@@ -63,15 +64,15 @@ fn iterations<F: Family, E: Entry, const N: usize>(
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) -> usize {
-    debug_assert!((N - 1) * LANES < ways && ways <= N * LANES);
+    assert!((N - 1) * LANES < ways && ways <= N * LANES);
     let used = first_lanes::<F>(l, ways - (N - 1) * LANES);
-    let mut done = 0;
-    while let Some(keys) = addrs[done..].as_chunks().0.first_chunk::<N>() {
-        let (out, _) = out[done..].as_chunks_mut();
+    let (mut from, mut to) = (addrs, &mut out[..addrs.len()]);
+    while let Some(keys) = from.as_chunks().0.first_chunk::<N>() {
+        let (out, _) = to.as_chunks_mut();
         group(l, spider, keys, out.first_chunk_mut().expect("as many answers as addresses"), used);
-        done += ways;
+        (from, to) = (&from[ways..], &mut to[ways..]);
     }
-    done
+    addrs.len() - from.len()
 }
 
 /// The lanes of a vector's first `count` addresses, all bits set in each.

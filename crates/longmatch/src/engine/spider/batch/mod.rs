@@ -4,8 +4,8 @@
 //! |---|---|---|---|
 //! | `ahead` (ours) | `ahead`, groups of 512 | `ahead`, groups of 256 | `scalar`, groups of 16 |
 //! | `flight=4` (ours) | `avx2`, 4 vectors of 8 | the same | `scalar`, groups of 16 |
-//! | `lanes=9` to `lanes=16` (the paper's) | `avx2`, 2 vectors of 8, all or some lanes of the second | the same | one by one |
-//! | `lanes=1` to `lanes=8` (the paper's) | `avx2`, 1 vector, all or some of its lanes | the same | one by one |
+//! | `lanes=9` to `16` (the paper's) | `avx2`, 2 vectors, lanes of both | the same | one by one |
+//! | `lanes=1` to `8` (the paper's) | `avx2`, lanes of 1 vector | the same | one by one |
 
 mod ahead;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -58,9 +58,11 @@ fn papers<F: Family, E: Entry>(
         Kernel::Flight4 => unsafe { avx2::flight4(l, spider, addrs, out) },
         Kernel::Lanes(ways) => match usize::from(ways) {
             // SAFETY: `l` is proof of AVX2.
-            ways @ ..=avx2::LANES => unsafe { avx2::ways::<F, E, 1>(l, spider, ways, addrs, out) },
+            ways @ ..=avx2::LANES => unsafe {
+                avx2::lookup_batch::<F, E, 1>(l, spider, ways, addrs, out)
+            },
             // SAFETY: `l` is proof of AVX2.
-            ways => unsafe { avx2::ways::<F, E, 2>(l, spider, ways, addrs, out) },
+            ways => unsafe { avx2::lookup_batch::<F, E, 2>(l, spider, ways, addrs, out) },
         },
     }
     true
