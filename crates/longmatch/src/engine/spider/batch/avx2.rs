@@ -23,7 +23,12 @@ pub(super) fn flight4<F: Family, E: Entry>(
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
-    let done = iterations::<F, E, 4>(l, spider, 4 * LANES, addrs, out);
+    let groups = addrs.as_chunks().0.as_chunks::<4>().0;
+    let out_groups = out.as_chunks_mut().0.as_chunks_mut().0;
+    for (keys, out) in groups.iter().zip(out_groups) {
+        group(l, spider, keys, out, l.all());
+    }
+    let done = groups.as_flattened().as_flattened().len();
     lookup_batch::<F, E, 1>(l, spider, LANES, &addrs[done..], &mut out[done..]);
 }
 
@@ -54,7 +59,7 @@ pub(super) fn lookup_batch<F: Family, E: Entry, const N: usize>(
 /// are answered.
 ///
 /// Unused lanes write too. The next iteration overwrites what they wrote; behind the answered
-/// addresses, the caller does.
+/// addresses, the caller does. Not inlined, so that both calls share one copy.
 #[inline(never)]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 fn iterations<F: Family, E: Entry, const N: usize>(
