@@ -52,14 +52,17 @@ const BATCHER: &str = "crates/longmatch/src/live/batcher.rs";
 const DXR: &str = "crates/longmatch/src/engine/dxr/update/mod.rs";
 const TREE_BITMAP: &str = "crates/longmatch/src/engine/tree_bitmap/update.rs";
 const DIR24_8: &str = "crates/longmatch/src/engine/dir24_8/update.rs";
+const SPIDER: &str = "crates/longmatch/src/engine/spider/batch/avx2.rs";
 const MODEL_OF_VALUES: &str = "crates/longmatch/tests/models/values.rs";
 
-/// Name filters of the library's tests: live tables, live tables with values, tables as maps, live arrays and batches.
+/// Name filters of the library's tests: live tables, live tables with values, tables as maps, live arrays, batches,
+/// and Spider.
 const LIVE: &str = "live::tests::";
 const LIVE_VALUES: &str = "table::live::";
 const MAPS: &str = "table::tests::";
 const ARRAYS: &str = "mem::items::";
 const BATCHES: &str = "live::batcher::";
+const SPIDERS: &str = "engine::spider::";
 
 /// Mutants with the same test program are adjacent, so that only the changed file is built again.
 pub const MUTANTS: &[Mutant] = &[
@@ -490,5 +493,33 @@ pub const MUTANTS: &[Mutant] = &[
         find: "self.tables.seal(self.shared.domain().advance());",
         replace: "self.shared.domain().advance();\n        self.tables.seal(0);",
         tests: Own(LIVE),
+    },
+    Mutant {
+        name: "unused lanes of Spider look addresses up",
+        file: SPIDER,
+        find: "if i == N - 1 { l.and(idx, used) } else { idx }",
+        replace: "l.or(idx, l.and(used, l.splat(0)))",
+        tests: Own(SPIDERS),
+    },
+    Mutant {
+        name: "unused lanes of Spider are those of IPv4 for both families",
+        file: SPIDER,
+        find: "_ => _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7),",
+        replace: "_ => _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),",
+        tests: Own(SPIDERS),
+    },
+    Mutant {
+        name: "Spider passes over the addresses of unused lanes",
+        file: SPIDER,
+        find: "done += ways;",
+        replace: "done += N * LANES;",
+        tests: Own(SPIDERS),
+    },
+    Mutant {
+        name: "the last iteration of Spider is left out",
+        file: SPIDER,
+        find: "let last = (rest.len() - 1) / ways * ways;",
+        replace: "let last = rest.len() - rest.len().min(ways);",
+        tests: Own(SPIDERS),
     },
 ];

@@ -132,7 +132,7 @@ impl From<super::spider::Config> for EngineSpec {
     /// ```
     /// use longmatch::EngineSpec;
     /// use longmatch::engine::spider::{Config, Kernel};
-    /// let spec = EngineSpec::from(Config { kernel: Some(Kernel::Lanes16) });
+    /// let spec = EngineSpec::from(Config { kernel: Some(Kernel::Lanes(16)) });
     /// assert_eq!(spec, "spider:lanes=16".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```

@@ -49,13 +49,9 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         "dxr:d=16:batch=line",
         "sail:batch=each",
         "sail:batch=flight",
-        "spider:lanes=1",
-        "spider:lanes=2",
-        "spider:lanes=4",
-        "spider:lanes=8",
-        "spider:lanes=16",
         "spider:ahead",
         "spider:flight=4:entry=64",
+        "spider:lanes=5:entry=64",
         "spider:lanes=16:entry=64",
         "spider:ahead:entry=64",
         "auto",
@@ -69,6 +65,8 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         "folio:cuts=16-20-24-28:codes=16:dense",
     ];
     specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));
+    specs
+        .extend((1..=16).map(|ways| format!("spider:lanes={ways}").parse::<EngineSpec>().unwrap()));
     let of_family: &[&str] = match F::WIDTH {
         32 => &["dxr:d=16:wide", "dxr:d=12:x=5:wide:hops=k", "folio:cuts=24:codes=book"],
         _ => &[

@@ -7,8 +7,8 @@ use alloc::boxed::Box;
 use core::marker::PhantomData;
 
 use super::layout::{DIRECT, DIRECT_OCTETS, Entry, FIRST_ROW, ROW, Spider};
-use super::{Config, Kernel, NAME};
-use crate::engine::kit::{CompileError, Shape};
+use super::{Config, EXPECTED, Kernel, NAME};
+use crate::engine::kit::{CompileError, OptionError, Shape};
 use crate::mem::Growing;
 use crate::net::{Family, NextHopId};
 use crate::rib::{Block, Rib, Slots};
@@ -17,6 +17,13 @@ pub(super) fn compile<F: Family, E: Entry>(
     rib: &Rib<F>,
     config: &Config,
 ) -> Result<Spider<F, E>, CompileError> {
+    let kernel = config.kernel;
+    if let Some(Kernel::Lanes(ways)) = kernel
+        && !Kernel::WAYS.contains(&ways)
+    {
+        let option = Kernel::Lanes(ways).name();
+        return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
+    }
     let id = rib.max_next_hop();
     if id > E::MAX_NEXT_HOP {
         return Err(CompileError::NextHopTooLarge { engine: NAME, id, limit: E::MAX_NEXT_HOP });
@@ -32,7 +39,7 @@ pub(super) fn compile<F: Family, E: Entry>(
         return Err(CompileError::TooMany { engine: NAME, what: E::ROWS, limit });
     }
     let fib: Box<[E]> = rows.fib.finish().map_err(CompileError::memory(NAME))?.into();
-    let kernel = config.kernel.unwrap_or(Kernel::best(size_of_val(&*fib)));
+    let kernel = kernel.unwrap_or(Kernel::best(size_of_val(&*fib)));
     Ok(Spider { fib, kernel, family: PhantomData })
 }
 

@@ -21,8 +21,10 @@ mod lookup;
 
 pub use layout::{Entry, Spider};
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
@@ -46,7 +48,7 @@ pub(crate) const DESCRIPTOR: Descriptor =
 /// ```
 /// use longmatch::engine::spider::{Config, Kernel, Spider};
 /// use longmatch::{Engine, Ipv4, Rib, Structure};
-/// let config = Config { kernel: Some(Kernel::Lanes16) };
+/// let config = Config { kernel: Some(Kernel::Lanes(16)) };
 /// let spider: Spider<Ipv4> = Spider::compile(&Rib::new(), &config)?;
 /// assert_eq!(Structure::variant(&spider), "lanes=16");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -54,17 +56,10 @@ pub(crate) const DESCRIPTOR: Descriptor =
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// The paper's with one address at a time: the scalar loop.
-    Lanes1,
-    /// The paper's with two addresses at a time. AVX2, like all below; without AVX2 the scalar
-    /// loop.
-    Lanes2,
-    /// The paper's with four addresses at a time.
-    Lanes4,
-    /// The paper's with eight addresses at a time: Algorithms 1 and 2.
-    Lanes8,
-    /// The paper's best, Spider_16w: two fused loops of eight addresses (section III-B).
-    Lanes16,
+    /// The paper's with this many ways, 1 to 16: addresses at a time, each in a lane of AVX2. Up to
+    /// eight are one vector (Algorithms 1 and 2), more are two fused loops (section III-B); 16 are
+    /// the paper's best, Spider_16w. Without AVX2 the scalar loop.
+    Lanes(u8),
     /// Ours: four fused loops, 32 addresses. Below AVX2 groups of 16 without vectors.
     Flight4,
     /// Ours: groups of 512 addresses (AVX2: 256) descend together, and each level's entries are
@@ -73,26 +68,27 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    const ALL: [Self; 7] = [
-        Self::Lanes1,
-        Self::Lanes2,
-        Self::Lanes4,
-        Self::Lanes8,
-        Self::Lanes16,
-        Self::Flight4,
-        Self::Ahead,
-    ];
+    /// The numbers of ways that the paper has.
+    const WAYS: RangeInclusive<u8> = 1..=16;
 
     /// Returns the option that chooses it.
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> String {
         match self {
-            Self::Lanes1 => "lanes=1",
-            Self::Lanes2 => "lanes=2",
-            Self::Lanes4 => "lanes=4",
-            Self::Lanes8 => "lanes=8",
-            Self::Lanes16 => "lanes=16",
-            Self::Flight4 => "flight=4",
-            Self::Ahead => "ahead",
+            Self::Lanes(ways) => format!("lanes={ways}"),
+            Self::Flight4 => "flight=4".into(),
+            Self::Ahead => "ahead".into(),
+        }
+    }
+
+    /// Returns the kernel that an option chooses.
+    fn named(option: &str) -> Option<Self> {
+        match option {
+            "flight=4" => Some(Self::Flight4),
+            "ahead" => Some(Self::Ahead),
+            _ => {
+                let ways = option.strip_prefix("lanes=")?.parse().ok()?;
+                Self::WAYS.contains(&ways).then_some(Self::Lanes(ways))
+            }
         }
     }
 
@@ -149,7 +145,7 @@ impl<F: Family, E: Entry> Structure<F> for Spider<F, E> {
     const BATCHES: bool = true;
 
     fn variant(&self) -> String {
-        Variant::new().option(self.kernel.name()).flag("entry=64", E::BITS == 64).finish()
+        Variant::new().option(&self.kernel.name()).flag("entry=64", E::BITS == 64).finish()
     }
 }
 
@@ -180,7 +176,7 @@ impl<F: Family, E: Entry> Engine<F> for Spider<F, E> {
     }
 }
 
-const EXPECTED: &str = "lanes=1, 2, 4, 8 or 16, flight=4, ahead, entry=32 or entry=64";
+const EXPECTED: &str = "lanes=1 to lanes=16, flight=4, ahead, entry=32 or entry=64";
 
 /// Builds the variant that the options name.
 ///
@@ -192,8 +188,7 @@ impl<F: Family> Builder<F> for Build {
     fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
         let rib = request.rib;
         let mut options = request.parse(EXPECTED);
-        let named = |name: &str| Kernel::ALL.into_iter().find(|kernel| kernel.name() == name);
-        let config = Config { kernel: options.read(named) };
+        let config = Config { kernel: options.read(Kernel::named) };
         let wide = options.choice(&[("entry=32", false), ("entry=64", true)]).unwrap_or(false);
         options.finish()?;
         let entry = if wide { size_of::<u64>() } else { size_of::<u32>() };

@@ -4,7 +4,7 @@ use super::layout::FIRST_ROW;
 use super::*;
 use crate::engine::Engines;
 use crate::engine::testing::{
-    Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, hop, rib4, spread,
+    Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, ends, hop, rib4, spread,
 };
 use crate::net::{Ipv4, Ipv6, Prefix, Route};
 
@@ -42,9 +42,14 @@ fn the_readme_example() {
     assert_eq!(lookup("10.64.128.191"), None);
 }
 
+/// Every kernel.
+fn kernels() -> impl Iterator<Item = Kernel> {
+    Kernel::WAYS.map(Kernel::Lanes).chain([Kernel::Flight4, Kernel::Ahead])
+}
+
 /// Calls `each` with every kernel and both widths of entries.
 fn variants<F: Engines>(rib: &Rib<F>, each: Test<'_, F>) {
-    for kernel in Kernel::ALL {
+    for kernel in kernels() {
         for entry in ["entry=32", "entry=64"] {
             each(&*built(&format!("{NAME}:{}:{entry}", kernel.name()), rib).unwrap());
         }
@@ -115,15 +120,32 @@ fn limits_are_errors() {
 #[test]
 fn options_are_shown_as_they_are_given() {
     let rib = rib4(&[]);
-    for options in ["lanes=1", "lanes=16", "flight=4", "ahead", "ahead:entry=64"] {
-        assert_eq!(built(&format!("{NAME}:{options}"), &rib).unwrap().variant(), options);
+    for kernel in kernels() {
+        for options in [kernel.name(), format!("{}:entry=64", kernel.name())] {
+            assert_eq!(built(&format!("{NAME}:{options}"), &rib).unwrap().variant(), options);
+        }
     }
     let variant = built(NAME, &rib).unwrap().variant();
     assert_eq!(variant, "flight=4", "small tables need no prefetching");
-    for bad in ["lanes=3", "lanes=", "lanes=32", "flight=2", "entry=16", "", "ahead=1"] {
+    for bad in ["lanes=", "lanes=x", "lanes=256", "flight=2", "entry=16", "", "ahead=1"] {
         assert!(built(&format!("{NAME}:{bad}"), &rib).is_err(), "{bad}");
     }
     assert_eq!(Kernel::best(CACHED + 1), Kernel::Ahead);
+}
+
+/// A number of ways that the paper does not have is refused, as text and as a number.
+#[test]
+fn ways_are_1_to_16() {
+    let rib = rib4(&[]);
+    for ways in [0, 17] {
+        let config = Config { kernel: Some(Kernel::Lanes(ways)) };
+        let typed = Spider::<Ipv4>::compile(&rib, &config).unwrap_err();
+        let Err(text) = built(&format!("{NAME}:lanes={ways}"), &rib) else { panic!("{ways}") };
+        assert_eq!(typed, text);
+        let expected = "lanes=1 to lanes=16, flight=4, ahead, entry=32 or entry=64";
+        let message = format!("spider: no option 'lanes={ways}'; expected {expected}");
+        assert_eq!(text.to_string(), message);
+    }
 }
 
 /// `check` detects damage.
@@ -159,6 +181,29 @@ fn levels_agree() {
     fn agree<F: Engines>() {
         let rib = spread::<F>(8..=32, 30);
         variants(&rib, &mut |engine| batches_agree(engine, &rib));
+    }
+    agree::<Ipv4>();
+    agree::<Ipv6>();
+}
+
+/// Every kernel at every level, on batches of every size up to three iterations of the paper's
+/// widest and beyond one of `flight=4`: all remainders of all numbers of ways.
+#[test]
+fn batches_of_every_size() {
+    fn agree<F: Engines>() {
+        let rib: Rib<F> = spread::<F>(8..=F::WIDTH, 30).iter().take(100).collect();
+        let (keys, right) = ends(&rib);
+        variants(&rib, &mut |engine| {
+            for simd in Simd::available() {
+                for size in 0..=48 {
+                    let mut out = [Some(hop(99)); 48];
+                    let out = &mut out[..size];
+                    engine.lookup_batch_with(simd, &keys[size..][..size], out);
+                    let right = &right[size..][..size];
+                    assert!(out == right, "{} of {size} at {}", engine.variant(), simd.level());
+                }
+            }
+        });
     }
     agree::<Ipv4>();
     agree::<Ipv6>();

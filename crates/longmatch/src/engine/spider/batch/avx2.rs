@@ -1,10 +1,11 @@
 //! Vectors of eight addresses: the paper's kernels.
 //!
-//! The paper fuses a fixed number of vectors into one loop (Algorithm 1 for IPv4, Algorithm 2 for
-//! IPv6; two vectors are its best, Spider_16w).
+//! One loop does Algorithm 1 (IPv4) or Algorithm 2 (IPv6) for a number of vectors. A number of ways
+//! that is no multiple of eight leaves lanes of the last vector unused: these stand at EoL from the
+//! beginning, where the paper's lanes wait that have ended. The number is no constant of the code,
+//! so 16 numbers need two kernels; that costs one `and` for each iteration.
 
 use core::arch::x86_64::*;
-use core::array::{from_mut, from_ref};
 
 use super::super::layout::{DIRECT_OCTETS, Entry, Spider};
 use super::ahead::{direct_index, gather, longer, octet};
@@ -12,81 +13,104 @@ use crate::net::{Family, NextHopId};
 use crate::simd::lanes::{Avx2, Lanes};
 
 /// Addresses in a vector.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 
-/// Answers all addresses, `N` vectors at a time; the rest one vector at a time.
+/// Answers all addresses with our kernel of four fused vectors, the rest vector by vector.
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
-pub(super) fn fused<F: Family, E: Entry, const N: usize>(
+pub(super) fn flight4<F: Family, E: Entry>(
     l: Avx2,
     spider: &Spider<F, E>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
-    let (vectors, rest) = addrs.as_chunks::<LANES>();
-    let (out_vectors, out_rest) = out.as_chunks_mut::<LANES>();
-    let (groups, vectors) = vectors.as_chunks::<N>();
-    let (out_groups, out_vectors) = out_vectors.as_chunks_mut::<N>();
+    let groups = addrs.as_chunks().0.as_chunks::<4>().0;
+    let out_groups = out.as_chunks_mut().0.as_chunks_mut().0;
     for (keys, out) in groups.iter().zip(out_groups) {
-        group(l, spider, keys, out);
+        group(l, spider, keys, out, l.all());
     }
-    for (keys, out) in vectors.iter().zip(out_vectors) {
-        group(l, spider, from_ref(keys), from_mut(out));
-    }
-    partial(l, spider, rest, out_rest);
+    let done = groups.as_flattened().as_flattened().len();
+    lookup_batch::<F, E, 1>(l, spider, LANES, &addrs[done..], &mut out[done..]);
 }
 
-/// Answers all addresses, `USED` (2 or 4) at a time, in the lanes of one vector. The other lanes
-/// repeat them and read nothing new.
+/// Answers all addresses, `ways` at a time, in `N` vectors: all lanes of these but some of the last.
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
-pub(super) fn some_lanes<F: Family, E: Entry, const USED: usize>(
+pub(super) fn lookup_batch<F: Family, E: Entry, const N: usize>(
     l: Avx2,
     spider: &Spider<F, E>,
+    ways: usize,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
-    let (groups, rest) = addrs.as_chunks::<USED>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<USED>();
-    for (keys, out) in groups.iter().zip(out_groups) {
-        group(l, spider, from_ref(keys), from_mut(out));
-    }
-    partial(l, spider, rest, out_rest);
+    let done = iterations::<F, E, N>(l, spider, ways, addrs, out);
+    let rest = &addrs[done..];
+    let Some(first) = rest.first() else { return };
+    // The rest is looked up in a copy with room behind it, since vectors read past the ways. There
+    // the first address is repeated.
+    let (mut keys, mut answers) = ([[[*first; LANES]; N]; 2], [[[None; LANES]; N]; 2]);
+    let keys = keys.as_flattened_mut().as_flattened_mut();
+    let answers = answers.as_flattened_mut().as_flattened_mut();
+    keys[..rest.len()].copy_from_slice(rest);
+    let last = (rest.len() - 1) / ways * ways;
+    iterations::<F, E, N>(l, spider, ways, &keys[..last + N * LANES], answers);
+    out[done..].copy_from_slice(&answers[..rest.len()]);
 }
 
-/// Answers the rest of a batch, fewer addresses than a vector has lanes. The other lanes repeat the
-/// first one.
-#[inline]
+/// Answers `ways` addresses at a time while `N` whole vectors can be read; returns how many addresses
+/// are answered.
+///
+/// Unused lanes write too. The next iteration overwrites what they wrote; behind the answered
+/// addresses, the caller does. Not inlined, so that both calls share one copy.
+#[inline(never)]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
-fn partial<F: Family, E: Entry>(
+fn iterations<F: Family, E: Entry, const N: usize>(
     l: Avx2,
     spider: &Spider<F, E>,
-    keys: &[F::Bits],
+    ways: usize,
+    addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
-) {
-    let Some(first) = keys.first() else { return };
-    let mut padded = [*first; LANES];
-    padded[..keys.len()].copy_from_slice(keys);
-    let mut answers = [[None; LANES]];
-    group(l, spider, &[padded], &mut answers);
-    out.copy_from_slice(&answers[0][..keys.len()]);
+) -> usize {
+    assert!((N - 1) * LANES < ways && ways <= N * LANES);
+    let used = first_lanes::<F>(l, ways - (N - 1) * LANES);
+    let (mut from, mut to) = (addrs, &mut out[..addrs.len()]);
+    while let Some(keys) = from.as_chunks().0.first_chunk::<N>() {
+        let (out, _) = to.as_chunks_mut();
+        group(l, spider, keys, out.first_chunk_mut().expect("as many answers as addresses"), used);
+        (from, to) = (&from[ways..], &mut to[ways..]);
+    }
+    addrs.len() - from.len()
 }
 
-/// Looks up `N` vectors with `USED` addresses in each: Algorithms 1 and 2, each line for all
-/// vectors.
+/// The lanes of a vector's first `count` addresses, all bits set in each.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn first_lanes<F: Family>(l: Avx2, count: usize) -> __m256i {
+    let address = match F::WIDTH {
+        32 => _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+        _ => _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7),
+    };
+    l.less(address, l.splat(count as u32))
+}
+
+/// Looks up `N` vectors, of the last one only the lanes `used`: Algorithms 1 and 2, each line for
+/// all vectors.
 #[inline]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
-fn group<F: Family, E: Entry, const N: usize, const USED: usize>(
+fn group<F: Family, E: Entry, const N: usize>(
     l: Avx2,
     spider: &Spider<F, E>,
-    keys: &[[F::Bits; USED]; N],
-    out: &mut [[Option<NextHopId>; USED]; N],
+    keys: &[[F::Bits; LANES]; N],
+    out: &mut [[Option<NextHopId>; LANES]; N],
+    used: __m256i,
 ) {
     let zero = l.splat(0);
     let mut dst = [zero; N];
     let mut res = [zero; N];
     let mut nri = [zero; N];
     for i in 0..N {
-        dst[i] = four_octets::<F, _>(&keys[i], 0);
-        (res[i], nri[i]) = gather(l, spider, direct_index(l, dst[i]));
+        dst[i] = four_octets::<F>(&keys[i], 0);
+        let idx = direct_index(l, dst[i]);
+        let idx = if i == N - 1 { l.and(idx, used) } else { idx };
+        (res[i], nri[i]) = gather(l, spider, idx);
     }
     for at in DIRECT_OCTETS..F::WIDTH / 8 {
         // Whether all next-row indices are 0 (line 9).
@@ -95,7 +119,7 @@ fn group<F: Family, E: Entry, const N: usize, const USED: usize>(
         }
         for i in 0..N {
             if at % 4 == 0 {
-                dst[i] = four_octets::<F, _>(&keys[i], at / 4);
+                dst[i] = four_octets::<F>(&keys[i], at / 4);
             }
             let (nhi, next) = gather(l, spider, l.add(octet(l, dst[i], at), nri[i]));
             res[i] = longer(l, res[i], nhi);
@@ -103,50 +127,35 @@ fn group<F: Family, E: Entry, const N: usize, const USED: usize>(
         }
     }
     for i in 0..N {
-        store::<F, _>(res[i], &mut out[i]);
+        store::<F>(res[i], &mut out[i]);
     }
 }
 
 /// Writes results as answers, in address order (Algorithm 2, lines 38 and 39).
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store<F: Family, const USED: usize>(res: __m256i, out: &mut [Option<NextHopId>; USED]) {
+fn store<F: Family>(res: __m256i, out: &mut [Option<NextHopId>; LANES]) {
     let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     let res = if F::WIDTH == 32 { res } else { _mm256_permutevar8x32_epi32(res, order) };
-    let (low, out) = (_mm256_castsi256_si128(res), out.as_mut_ptr());
-    const { assert!(USED == 2 || USED == 4 || USED == LANES) };
-    match USED {
-        // SAFETY: the array has 2 answers of four bytes, each a next hop or 0 = none.
-        2 => unsafe { _mm_storel_epi64(out.cast(), low) },
-        // SAFETY: the array has 4 answers of four bytes, each a next hop or 0 = none.
-        4 => unsafe { _mm_storeu_si128(out.cast(), low) },
-        // SAFETY: the array has 8 answers of four bytes, each a next hop or 0 = none.
-        _ => unsafe { _mm256_storeu_si256(out.cast(), res) },
-    }
+    // SAFETY: the array has 8 answers of four bytes, each a next hop or 0 = none.
+    unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), res) };
 }
 
-/// Octets `4 * part` to `4 * part + 3` of 8 addresses, or of fewer, repeated.
+/// Octets `4 * part` to `4 * part + 3` of 8 addresses.
 ///
 /// The first octet is in the highest byte of each lane. For IPv6 the lanes are in the order of the
-/// paper's unpacking, which [`store`] undoes.
+/// paper's unpacking, which [`first_lanes`] knows and [`store`] undoes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn four_octets<F: Family, const USED: usize>(keys: &[F::Bits; USED], part: u8) -> __m256i {
-    const { assert!(USED == 2 || USED == 4 || USED == LANES) };
+fn four_octets<F: Family>(keys: &[F::Bits; LANES], part: u8) -> __m256i {
     let keys: *const __m256i = keys.as_ptr().cast();
     if F::WIDTH == 32 {
-        return match USED {
-            // SAFETY: the array has 2 addresses of four bytes.
-            2 => _mm256_broadcastq_epi64(unsafe { _mm_loadl_epi64(keys.cast()) }),
-            // SAFETY: the array has 4 addresses of four bytes.
-            4 => _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(keys.cast()) }),
-            // SAFETY: the array has 8 addresses of four bytes.
-            _ => unsafe { _mm256_loadu_si256(keys) },
-        };
+        // SAFETY: the array has 8 addresses of four bytes.
+        return unsafe { _mm256_loadu_si256(keys) };
     }
     let load = |i| {
-        let at = keys.wrapping_add(i % (USED / 2));
-        // SAFETY: a vector is two IPv6 addresses, and the array has `USED / 2` vectors.
+        let at = keys.wrapping_add(i);
+        // SAFETY: a vector is two IPv6 addresses, and the array has four vectors.
         unsafe { _mm256_loadu_si256(at) }
     };
     let dst = [load(0), load(1), load(2), load(3)];
@@ -165,5 +174,43 @@ fn four_octets<F: Family, const USED: usize>(keys: &[F::Bits; USED], part: u8) -
             2 => _mm256_unpackhi_epi32(unpack1, unpack2),
             _ => _mm256_unpacklo_epi32(unpack1, unpack2),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Config, Kernel};
+    use super::*;
+    use crate::engine::Engine;
+    use crate::engine::testing::hop;
+    use crate::net::{Bits, Ipv4, Ipv6, Prefix};
+    use crate::rib::Rib;
+    use crate::simd::Simd;
+
+    /// The work of an iteration is that of its ways: a lane beyond them finds nothing, though its
+    /// address has a route.
+    #[test]
+    fn unused_lanes_stand_at_eol() {
+        fn unused<F: Family, E: Entry, const N: usize>(l: Avx2) {
+            let mut rib = Rib::<F>::new();
+            rib.insert(Prefix::from_bits_masked(F::Bits::ZERO, 0), hop(7)).unwrap();
+            let config = Config { kernel: Some(Kernel::Ahead) };
+            let spider = Spider::<F, E>::compile(&rib, &config).unwrap();
+            for ways in (N - 1) * LANES + 1..=N * LANES {
+                let mut out = [[Some(hop(9)); LANES]; N];
+                let (keys, out) = ([[F::Bits::ZERO; LANES]; N], out.as_flattened_mut());
+                // SAFETY: `l` is proof of AVX2.
+                let done =
+                    unsafe { iterations::<F, E, N>(l, &spider, ways, keys.as_flattened(), out) };
+                assert_eq!(done, ways);
+                assert_eq!(out[..ways], [Some(hop(7)); 2 * LANES][..ways]);
+                assert!(out[ways..].iter().all(Option::is_none), "{ways} ways");
+            }
+        }
+        let Some(l) = Avx2::new(Simd::best()) else { return };
+        unused::<Ipv4, u32, 1>(l);
+        unused::<Ipv4, u64, 2>(l);
+        unused::<Ipv6, u64, 1>(l);
+        unused::<Ipv6, u32, 2>(l);
     }
 }

@@ -4,9 +4,8 @@
 //! |---|---|---|---|
 //! | `ahead` (ours) | `ahead`, groups of 512 | `ahead`, groups of 256 | `scalar`, groups of 16 |
 //! | `flight=4` (ours) | `avx2`, 4 vectors of 8 | the same | `scalar`, groups of 16 |
-//! | `lanes=16` (the paper's) | `avx2`, 2 vectors of 8 | the same | one by one |
-//! | `lanes=8`, `4`, `2` | `avx2`, 1 vector, all or some of its lanes | the same | one by one |
-//! | `lanes=1` | one by one | the same | the same |
+//! | `lanes=9` to `16` (the paper's) | `avx2`, 2 vectors, lanes of both | the same | one by one |
+//! | `lanes=1` to `8` (the paper's) | `avx2`, lanes of 1 vector | the same | one by one |
 
 mod ahead;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -40,7 +39,7 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
             }
         }
         Kernel::Flight4 => in_flight::run(spider, simd, addrs, out),
-        _ => spider.lookup_each(simd, addrs, out),
+        Kernel::Lanes(_) => spider.lookup_each(simd, addrs, out),
     }
 }
 
@@ -54,17 +53,17 @@ fn papers<F: Family, E: Entry>(
 ) -> bool {
     let Some(l) = crate::simd::lanes::Avx2::new(simd) else { return false };
     match spider.kernel {
-        Kernel::Lanes1 | Kernel::Ahead => return false,
+        Kernel::Ahead => return false,
         // SAFETY: `l` is proof of AVX2.
-        Kernel::Flight4 => unsafe { avx2::fused::<F, E, 4>(l, spider, addrs, out) },
-        // SAFETY: `l` is proof of AVX2.
-        Kernel::Lanes16 => unsafe { avx2::fused::<F, E, 2>(l, spider, addrs, out) },
-        // SAFETY: `l` is proof of AVX2.
-        Kernel::Lanes8 => unsafe { avx2::fused::<F, E, 1>(l, spider, addrs, out) },
-        // SAFETY: `l` is proof of AVX2.
-        Kernel::Lanes4 => unsafe { avx2::some_lanes::<F, E, 4>(l, spider, addrs, out) },
-        // SAFETY: `l` is proof of AVX2.
-        Kernel::Lanes2 => unsafe { avx2::some_lanes::<F, E, 2>(l, spider, addrs, out) },
+        Kernel::Flight4 => unsafe { avx2::flight4(l, spider, addrs, out) },
+        Kernel::Lanes(ways) => match usize::from(ways) {
+            // SAFETY: `l` is proof of AVX2.
+            ways @ ..=avx2::LANES => unsafe {
+                avx2::lookup_batch::<F, E, 1>(l, spider, ways, addrs, out)
+            },
+            // SAFETY: `l` is proof of AVX2.
+            ways => unsafe { avx2::lookup_batch::<F, E, 2>(l, spider, ways, addrs, out) },
+        },
     }
     true
 }
