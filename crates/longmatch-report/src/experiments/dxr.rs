@@ -262,7 +262,7 @@ fn numbers(statistics: &Statistics, prefixes: usize) -> [f64; 13] {
 
 /// Mlps of SEQ, RND and REP on the Core i7-4771.
 const THROUGHPUT: [(&str, &str, [f64; 3]); 7] = [
-    ("radix", "BSD", [4.9, 4.9, 8.8]),
+    ("radix:path-compressed", "BSD", [4.9, 4.9, 8.8]),
     ("dir24_8", "DIR-24-8", [19.9, 137.8, 307.8]),
     ("dxr:d=16", "D16R", [88.5, 123.5, 172.0]),
     ("dxr:d=18", "D18R", [79.3, 179.1, 294.6]),
