@@ -4,7 +4,7 @@
 //! The loops of all engines are most of this crate's machine code, so what reaches them goes through a trait whose
 //! implementations name the family.
 
-use longmatch::{CompileError, EngineSpec, Engines, Ipv4, Ipv6, Rib};
+use longmatch::{CompileError, EngineSpec, Ipv4, Ipv6, Engines, Rib};
 
 use crate::family::LabFamily;
 use crate::race::{self, Entry};

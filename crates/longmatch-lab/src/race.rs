@@ -160,8 +160,7 @@ impl<'r, F: LabFamily> Race<'r, F> {
     pub fn enter(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
         let mut entry = F::enter(spec, self.rib)?;
         if entry.build_ms <= SLOW_BUILD_MS {
-            let [first, again] =
-                [F::enter(spec, self.rib)?.build_ms, F::enter(spec, self.rib)?.build_ms];
+            let [first, again] = [F::enter(spec, self.rib)?.build_ms, F::enter(spec, self.rib)?.build_ms];
             let median = Spread::of(&[entry.build_ms, first, again]).map(|spread| spread.median);
             entry.build_ms = median.unwrap_or(entry.build_ms);
         }
