@@ -13,12 +13,12 @@ use crate::options::{Format, Options};
 use crate::report::Report;
 use crate::sink::Sink;
 use crate::source::{Job, Source, open_file};
-use crate::text::BOM;
+use crate::text::{BOM, click};
 use crate::{mrt, text};
 
 /// Loads the routes of a file.
 ///
-/// The first bytes determine the format (text, JSON or MRT) and the compression (gzip, bzip2 or
+/// The first bytes determine the format (text, JSON, MRT or Click) and the compression (gzip, bzip2 or
 /// zstd). To load several files into one table, call this function once per file: later routes
 /// replace earlier ones.
 ///
@@ -118,22 +118,28 @@ fn load(job: &Job<'_>, sink: &mut dyn Sink, report: &mut Report) -> Result<(), F
     match report.format {
         Format::Mrt => mrt::load(job, opened, sink, report),
         Format::Json => text::load_json(job, opened, sink, report),
+        Format::Click => click::load(job, opened, sink, report),
         _ => text::load(job, opened, sink, report),
     }
 }
 
-/// Detects the format: text, JSON or MRT.
+/// Detects the format: text, JSON, MRT or Click.
 fn find_format(input: &mut Input<'_>) -> Result<Format, FeedError> {
     input.fill(mrt::HEADER_LEN);
     let head = input.window();
     let head = &head[..head.len().min(mrt::HEADER_LEN)];
     if mrt::looks_like(head) {
-        Ok(Format::Mrt)
-    } else if !head.contains(&0) {
-        // No valid line of text begins with a bracket.
-        let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
-        Ok(if head.starts_with(b"[") { Format::Json } else { Format::Text })
-    } else {
-        Err(FeedError::at(Place::Byte(0), Problem::UnknownFormat))
+        return Ok(Format::Mrt);
     }
+    if head.contains(&0) {
+        return Err(FeedError::at(Place::Byte(0), Problem::UnknownFormat));
+    }
+    // No valid line of text begins with a bracket.
+    if head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start().starts_with(b"[") {
+        return Ok(Format::Json);
+    }
+    input.fill(click::LOOKAHEAD);
+    let head = &input.window()[..input.window().len().min(click::LOOKAHEAD)];
+    let head = head.strip_prefix(BOM).unwrap_or(head);
+    Ok(if click::looks_like(head) { Format::Click } else { Format::Text })
 }

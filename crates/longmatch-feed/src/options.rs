@@ -25,7 +25,8 @@ pub struct Options {
     /// The family of a `default` route if neither its own line nor the neighbouring lines show it.
     /// Without this option such a line is an error.
     pub default_family: Option<IpFamily>,
-    /// The routing table to load from the output of `ip route`. Default: the main table.
+    /// The routing table to load from the output of `ip route`, or the element to load from a Click
+    /// configuration. Default: the main table, and the first element that is a routing table.
     pub ip_table: IpTable,
     /// Bounds on the resources of a hostile input.
     pub limits: Limits,
@@ -160,6 +161,8 @@ pub enum Format {
     Json,
     /// MRT (RFC 6396).
     Mrt,
+    /// A configuration of the Click modular router.
+    Click,
 }
 
 impl fmt::Display for Format {
@@ -169,6 +172,7 @@ impl fmt::Display for Format {
             Self::Text => "text",
             Self::Json => "JSON",
             Self::Mrt => "MRT",
+            Self::Click => "Click",
         })
     }
 }
@@ -177,7 +181,7 @@ impl fmt::Display for Format {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes in a line of text.
+    /// Bytes in a line of text, or in an argument of a Click configuration.
     pub line: usize,
     /// Bytes in an MRT record, in a route of JSON, or in a packet or pcapng block of a capture.
     pub record: usize,

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use longmatch::{IpPrefix, ParsePrefixError};
 
+use super::click::PortHop;
 use super::error::LineError;
 use super::linux::{Hops, IpRoute};
 use crate::options::IpFamily;
@@ -15,6 +16,8 @@ pub(crate) enum Line<'a> {
     Nothing,
     /// A prefix and its next hop.
     Announce(IpPrefix, &'a str),
+    /// A prefix, its gateway and its output port.
+    Port(IpPrefix, PortHop),
     /// A prefix that is its own next hop.
     Own(IpPrefix),
     /// A withdrawn prefix.

@@ -15,7 +15,7 @@ use crate::updates::Updates;
 /// The embedded tables' name.
 const EMBEDDED: &str = "embedded";
 /// Endings of file names that state a format, and are no part of a table's name.
-const ENDINGS: [&str; 8] = ["zst", "gz", "bz2", "txt", "mrt", "csv", "pcap", "pcapng"];
+const ENDINGS: [&str; 9] = ["zst", "gz", "bz2", "txt", "mrt", "click", "csv", "pcap", "pcapng"];
 
 /// Loads all inputs of the command line.
 ///

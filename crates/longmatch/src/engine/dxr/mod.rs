@@ -23,7 +23,7 @@ mod update;
 
 pub use direct::{Direct, FrozenDirect, MAX_SPLIT_D, Single, Split};
 pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Xl};
-pub use statistics::{ChunkLengths, Counts, Statistics, chunk_lengths};
+pub use statistics::{ChunkLengths, Counts, Statistics, chunk_lengths, published_statistics};
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -7,10 +7,11 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
 
+use super::chunk::Fragment;
 use super::compile::for_each_chunk;
 use super::direct::FrozenDirect;
 use super::layout::{Dxr, Format, MAX_K, MIN_K, Slices};
-use crate::net::Family;
+use crate::net::{Bits, Family, Ipv4};
 use crate::rib::Rib;
 
 /// Chunks and the fragments (ranges) in them, by format.
@@ -161,6 +162,81 @@ impl<E: Format, T: FrozenDirect> Dxr<E, T> {
         lines.extend((MIN_K..=MAX_K).map(|k| chunk_lengths(rib, k).to_string()));
         lines
     }
+}
+
+/// Counts the parts of a table's structure as the authors' Click element does, whose `rt.stat` the DXR
+/// page prints. O(routes), and a copy of every different chunk.
+///
+/// [`Dxr::statistics`] counts a structure of this library, which differs in the short format. In the
+/// authors' `DXRIPLookup` of 2014:
+///
+/// - A chunk is long if it contains a route longer than /24, even one that changes no answer; here
+///   a chunk is long if a range begins inside a /24.
+/// - A short chunk of an odd number of fragments gets a copy of its last one, which counts; so the
+///   range table of the page has exactly two bytes for each short and four for each long fragment.
+/// - The longest chunk is the one with the most words of four bytes. A short chunk has half as many as
+///   fragments.
+///
+/// The limits of the formats do not apply.
+///
+/// ```
+/// use longmatch::engine::dxr::{Config, Dxr, Original, published_statistics};
+/// use longmatch::{Engine, Ipv4, NextHopId, Rib};
+/// let mut rib = Rib::<Ipv4>::new();
+/// rib.insert("10.1.2.0/24".parse()?, NextHopId::new(1).unwrap())?;
+/// let dxr: Dxr<Original> = Dxr::compile(&rib, &Config::default())?;
+/// let (own, published) = (dxr.statistics(), published_statistics(&rib, 18));
+/// assert_eq!(own.physical.short_fragments, 3);
+/// assert_eq!((published.physical.short_fragments, published.longest), (4, 2));
+/// assert_eq!(own.range_bytes, published.range_bytes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics
+/// When `k` is less than 16 or more than 24.
+#[must_use]
+pub fn published_statistics(rib: &Rib<Ipv4>, k: u8) -> Statistics {
+    assert!((MIN_K..=24).contains(&k), "K = {k}");
+    let index = |addr: u32| addr.extract(0, k);
+    let exceeds_short = |hop: u32| hop > 0xff;
+    let long_routes =
+        rib.iter().filter(|route| route.prefix.len() > 24 || exceeds_short(route.next_hop.get()));
+    let mut long_chunks = long_routes.map(|route| index(route.prefix.bits())).peekable();
+    // References to each different chunk.
+    let mut chunks: BTreeMap<(bool, Vec<(u32, u32)>), usize> = BTreeMap::new();
+    // The chunk after the current ones.
+    let mut next = 0;
+    let Ok(()) = for_each_chunk(rib, k, |count, fragments| {
+        next += count;
+        let mut long = fragments.iter().any(|fragment| exceeds_short(fragment.hop));
+        while long_chunks.next_if(|chunk| *chunk < next).is_some() {
+            long = true;
+        }
+        if fragments.len() > 1 {
+            let content = fragments.iter().map(|Fragment { start, hop }| (*start, *hop)).collect();
+            *chunks.entry((long, content)).or_default() += count;
+        }
+        Ok::<(), Infallible>(())
+    });
+    let mut statistics = Statistics {
+        k,
+        direct_bytes: size_of::<u32>() << k,
+        resolved: 1 << k,
+        longest: 1,
+        ..Statistics::default()
+    };
+    for ((long, content), times) in chunks {
+        let (size, words) = match long {
+            true => (content.len(), content.len()),
+            false => (content.len().next_multiple_of(2), content.len().div_ceil(2)),
+        };
+        statistics.physical.add(1, size, !long);
+        statistics.aggregated.add(times, size, !long);
+        statistics.range_bytes += words * size_of::<u32>();
+        statistics.resolved -= times;
+        statistics.longest = statistics.longest.max(words);
+    }
+    statistics
 }
 
 /// Distribution of the `2^k` chunks by number of fragments, for one `K`.

@@ -57,6 +57,70 @@ fn the_readme_example() {
     assert_eq!(chunk_lengths(&example(), 16).chunks[..4], [65_532, 1, 3, 0]);
 }
 
+/// The same example as the authors' element counts it: short chunks have an even number of fragments, and
+/// a route longer than /24 makes a chunk long, whether or not it changes an answer.
+#[test]
+fn published_statistics_of_the_readme_example() {
+    let counts = |short: (usize, usize), long: (usize, usize)| Counts {
+        short_chunks: short.0,
+        short_fragments: short.1,
+        long_chunks: long.0,
+        long_fragments: long.1,
+    };
+    let mut rib = example();
+    let published = published_statistics(&rib, 16);
+    assert_eq!(published.physical, counts((2, 6), (1, 3)));
+    assert_eq!(published.aggregated, counts((3, 10), (1, 3)));
+    assert_eq!((published.longest, published.resolved), (3, 65_536 - 4));
+    assert_eq!((published.direct_bytes, published.range_bytes), (262_144, 24));
+    // Inside of 10.2.0.0/24, which has the same next hop.
+    rib.insert("10.2.0.64/26".parse().unwrap(), hop(3)).unwrap();
+    let published = published_statistics(&rib, 16);
+    assert_eq!(published.physical, counts((1, 4), (2, 5)));
+    assert_eq!(published.range_bytes, 28);
+    let own = Dxr::<Original>::compile(&rib, &config(16)).unwrap().statistics();
+    assert_eq!((own.physical.long_chunks, own.range_bytes), (1, 24));
+    // Routes in the same chunk hide this one, whose next hop is beyond a short fragment.
+    for (prefix, next_hop) in [("10.4.0.0/17", 256), ("10.4.0.0/18", 1), ("10.4.64.0/18", 2)] {
+        rib.insert(prefix.parse().unwrap(), hop(next_hop)).unwrap();
+    }
+    let published = published_statistics(&rib, 16);
+    assert_eq!(published.physical, counts((1, 4), (3, 8)), "10.4 has the fragments 1, 2, 1");
+    assert_eq!(published_statistics(&Rib::new(), 20).resolved, 1 << 20);
+}
+
+/// Where no route is longer than /24, only the copies of last fragments make a difference.
+#[test]
+fn published_statistics_agree_with_the_structure() {
+    let rib = spread(30);
+    assert!(rib.iter().any(|route| route.prefix.len() > 24));
+    let mut rib24 = Rib::new();
+    for route in rib.iter().filter(|route| route.prefix.len() <= 24) {
+        rib24.insert(route.prefix, route.next_hop).unwrap();
+    }
+    for k in MIN_K..=MAX_K {
+        for rib in [&rib, &rib24] {
+            let published = published_statistics(rib, k);
+            let own = Dxr::<Original>::compile(rib, &config(k)).unwrap().statistics();
+            assert_eq!((published.k, published.resolved), (own.k, own.resolved));
+            assert_eq!(published.direct_bytes, own.direct_bytes);
+            let Counts { short_fragments, long_fragments, .. } = published.physical;
+            assert_eq!(published.range_bytes, 2 * short_fragments + 4 * long_fragments);
+            let (all, of_own) = (published.aggregated, own.aggregated);
+            assert_eq!(
+                all.short_chunks + all.long_chunks,
+                of_own.short_chunks + of_own.long_chunks
+            );
+            assert!(all.long_chunks >= of_own.long_chunks);
+        }
+        let published = published_statistics(&rib24, k);
+        let own = Dxr::<Original>::compile(&rib24, &config(k)).unwrap().statistics();
+        assert_eq!(published.range_bytes, own.range_bytes);
+        assert_eq!(published.physical.short_chunks, own.physical.short_chunks);
+        assert_eq!(published.aggregated.long_chunks, 0);
+    }
+}
+
 /// Two levels store equal blocks of the second once.
 #[test]
 fn two_levels_hold_the_same_entries() {
