@@ -1,4 +1,4 @@
-//! The engines that `auto` chose, and their distance from the best engine of the run.
+//! Choices of `auto`, and their distance from the best engine of the run.
 
 use longmatch::engine::auto::Prediction;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub struct AutoChoice {
     pub cycles: f64,
     /// Predicted bytes.
     pub bytes: u64,
-    /// Rate of the chosen engine divided by the best rate of the run; `None` if either is missing.
+    /// Rate of the chosen engine divided by the best rate of the run, if both exist.
     pub of_best: Option<f64>,
     /// Title of the engine with the best rate.
     pub best: Option<String>,

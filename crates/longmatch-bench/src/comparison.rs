@@ -23,7 +23,7 @@ use crate::threads::ThreadError;
 use crate::traffic::Traffic;
 use crate::workload::{CHECKED, Workload};
 
-/// Compilations that take longer are timed once instead of three times, in milliseconds.
+/// Milliseconds above which a compilation is timed once instead of three times.
 const SLOW_BUILD_MS: f64 = 1000.0;
 
 /// The settings of one run.
@@ -41,18 +41,20 @@ pub struct RunConfig {
     pub seconds: f64,
     /// Passes that count. One more pass comes first and does not count.
     pub passes: usize,
-    /// Generates each random key just before its lookup. This applies only to random traffic in
-    /// mode one; all other runs read an array, and the record says so.
+    /// Generates each key just before its lookup, in mode one of random traffic.
+    ///
+    /// All other runs read an array, and the record says so.
     pub generate: bool,
     /// Pins each thread to a CPU of its own.
     pub pin: bool,
-    /// In mode batch, also measures the roofline of each engine that states its reads: the same
-    /// number of independent reads from tables of the same sizes.
+    /// In mode batch, also measures the roofline of each engine that states its reads.
+    ///
+    /// It makes the same number of independent reads from tables of the same sizes.
     pub roofline: bool,
 }
 
 impl RunConfig {
-    /// The default settings: 5 passes in 1 s, batches of 256, one thread, the best SIMD level.
+    /// The default: 5 passes in 1 s, batches of 256, one thread, the best SIMD level.
     pub fn new(mode: Mode) -> Self {
         let simd = Simd::best();
         let (generate, pin, roofline) = (false, false, false);
@@ -238,7 +240,7 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
         self.workload_of(traffic, seed, F::KEYS, CHECKED)
     }
 
-    /// Prepares traffic of `keys` addresses, of which `checked` have their answers checked.
+    /// Prepares traffic of `keys` addresses, of which `checked` are checked.
     ///
     /// Returns `None` if the traffic has no address of this family.
     pub fn workload_of(
@@ -252,7 +254,7 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
         (!keys.is_empty()).then(|| Workload::new(traffic, seed, keys, &self.oracle, checked))
     }
 
-    /// Checks the answers of all engines, then measures every engine without a wrong answer.
+    /// Checks all answers, then measures every engine without a wrong answer.
     ///
     /// Returns the records in the order in which the engines were added; the record of a roofline
     /// follows that of its engine. A peer that lacks the mode has no record.
@@ -478,7 +480,7 @@ mod tests {
         }
     }
 
-    /// An engine that `auto` chooses is measured once and compared with the best engine.
+    /// An engine that `auto` chooses is measured once and compared with the best.
     #[test]
     fn choices_are_compared_with_the_best() {
         let rib = table6();
@@ -534,7 +536,7 @@ mod tests {
         }
     }
 
-    /// Every mode rejects an engine with two wrong kernels or one, and measures the right engine.
+    /// Every mode rejects engines with one or two wrong kernels, and no others.
     #[test]
     fn a_wrong_engine_gets_no_rate() {
         let rib = table4();

@@ -21,7 +21,7 @@ enum Array {
 impl<F: BenchFamily> EncodedKeys<F> {
     /// Encodes addresses.
     ///
-    /// Returns `None` for [`KeyLayout::Host`], which needs no copy, and for a layout that the family
+    /// Returns `None` for [`KeyLayout::Host`], which needs no copy, and for layouts that the family
     /// does not have.
     pub fn new(addrs: &[F::Bits], layout: KeyLayout) -> Option<Self> {
         let array = match layout {

@@ -1,7 +1,7 @@
-//! Functions that instantiate the loops of all engines, compiled once for each family.
+//! Callers of the loops of all engines, compiled once for each family.
 //!
-//! A function that is generic over the family is compiled in every crate that calls it, with all its
-//! callees. The loops of the engines are most of this crate's machine code, so their callers go
+//! A function that is generic over the family is compiled with all its callees in every crate that
+//! calls it. The loops of the engines are most of this crate's machine code, so their callers go
 //! through a trait whose implementations name the family.
 
 use longmatch::{CompileError, EngineSpec, Engines, Ipv4, Ipv6, Rib};

@@ -16,7 +16,7 @@ pub trait BenchFamily: Engines + EngineLoops {
     /// Whether every address can be verified in reasonable time.
     const SWEEPABLE: bool;
 
-    /// A uniformly random IPv4 address, or one of 2000::/3: [`Traffic::Random`](crate::Traffic).
+    /// A uniformly random address of IPv4 or of 2000::/3.
     fn random_address(random: &mut Xorshift) -> Self::Bits;
 
     /// An address of random bits, for the host part of a prefix.
@@ -31,7 +31,7 @@ pub trait BenchFamily: Engines + EngineLoops {
     /// Destinations of this family only.
     fn destinations(name: String, keys: Vec<Self::Bits>) -> Destinations;
 
-    /// Keys of `[high, low]` pairs of 64 bits; `None` if addresses have fewer than 128 bits.
+    /// Keys of `[high, low]` pairs; `None` if addresses have fewer than 128 bits.
     fn u64_pairs(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>>;
 }
 

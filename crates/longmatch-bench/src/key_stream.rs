@@ -46,8 +46,9 @@ impl<'k, F: Family> KeyStream<'k, F> {
         }
     }
 
-    /// The stream that warms up the caches for this one: an eighth of its lookups, over the keys
-    /// just before its first key.
+    /// The stream that warms up the caches for this one.
+    ///
+    /// It has an eighth of the lookups, of the keys just before the first key.
     pub fn warm_up(self) -> Self {
         let lookups = self.lookups() / 8 + 1;
         let before = |len: usize, start: usize| (start + len - lookups % len) % len;
@@ -63,12 +64,14 @@ impl<'k, F: Family> KeyStream<'k, F> {
     }
 }
 
-/// Contiguous slices of `keys` with `lookups` items in total, from `start` on, with wraparound.
+/// Slices of `keys` with `lookups` items in total, from `start` on, wrapping.
 pub(crate) fn segments<T>(keys: &[T], start: usize, lookups: usize) -> impl Iterator<Item = &[T]> {
     wrapping_ranges(keys.len(), start, lookups).map(|range| &keys[range])
 }
 
-/// Batches with `lookups` keys in total, from `start` on; none crosses the end of the array.
+/// Batches with `lookups` keys in total, from `start` on, wrapping around.
+///
+/// No batch crosses the end of the array.
 pub(crate) fn batches<F: Family>(
     keys: Keys<'_, F>,
     start: usize,
@@ -80,7 +83,7 @@ pub(crate) fn batches<F: Family>(
     })
 }
 
-/// Ranges of `0..len` with `lookups` items in total, from `start` on, with wraparound.
+/// Ranges of `0..len` with `lookups` items in total, from `start` on, wrapping.
 fn wrapping_ranges(len: usize, start: usize, lookups: usize) -> impl Iterator<Item = Range<usize>> {
     let (mut at, mut left) = (start, lookups);
     core::iter::from_fn(move || {

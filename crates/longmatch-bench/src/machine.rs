@@ -1,4 +1,4 @@
-//! The machine, the build and the date of a measurement, without which a rate means little.
+//! The machine, the build and the date of a measurement.
 
 use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,8 +17,9 @@ pub struct Machine {
     pub simd: Vec<&'static str>,
     /// Architecture and operating system, for example `x86_64 linux`.
     pub target: String,
-    /// Instruction sets that the compiler could use everywhere, such as `avx2`. Empty in a default
-    /// build, which selects them at run time.
+    /// Instruction sets that the compiler could use everywhere, such as `avx2`.
+    ///
+    /// Empty in a default build, which selects them at run time.
     pub target_features: Vec<&'static str>,
     /// Whether debug assertions are enabled, so that rates are not meaningful.
     pub debug: bool,
@@ -83,7 +84,7 @@ fn target_features() -> Vec<&'static str> {
     all.into_iter().filter_map(|(name, enabled)| enabled.then_some(name)).collect()
 }
 
-/// The time as `2026-01-31 12:00 UTC`, or `unknown date` if the clock is before 1970.
+/// The time as `2026-01-31 12:00 UTC`; `unknown date` if the clock is before 1970.
 pub fn now() -> String {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
     elapsed.map_or_else(|_| "unknown date".to_owned(), |elapsed| date(elapsed.as_secs()))

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 /// Steps of the chain, each of two dependent instructions of one cycle.
 const STEPS: u64 = 20_000;
-/// Number of times that the chain is timed. The minimum counts, because noise only adds time.
+/// Number of timings, of which the minimum counts, because noise only adds time.
 const TRIES: usize = 3;
-/// Share by which the frequency of an undisturbed pass may be below the highest one measured.
-/// On an idle virtual machine it varies by 5 % in both directions.
+/// Share by which an undisturbed pass may be below the highest frequency.
+///
+/// On an idle virtual machine the frequency varies by 5 % in both directions.
 const MAX_SLOWDOWN: f64 = 0.10;
 /// Share of the time in which the thread of an undisturbed pass may not be running.
 const MAX_LOST: f64 = 0.03;

@@ -62,7 +62,7 @@ impl<F: Family> Oracle<F> {
     }
 }
 
-/// A cursor over the right answers of consecutive addresses, from [`Oracle::sweep`].
+/// A cursor over the right answers of consecutive addresses; see [`Oracle::sweep`].
 pub struct Sweep<'o, F: Family> {
     oracle: &'o Oracle<F>,
     /// Index of the range of `next`.
@@ -72,8 +72,10 @@ pub struct Sweep<'o, F: Family> {
 }
 
 impl<F: Family> Sweep<'_, F> {
-    /// Fills `out` with the answers of the next addresses and returns their number, which is less
-    /// than `out.len()` only at the end of the address space. O(ranges + out.len()).
+    /// Fills `out` with the answers of the next addresses and returns their number.
+    ///
+    /// The number is less than `out.len()` only at the end of the address space.
+    /// O(ranges + out.len()).
     pub fn fill(&mut self, out: &mut [Option<NextHopId>]) -> usize {
         let mut done = 0;
         while done < out.len()
@@ -104,7 +106,7 @@ mod tests {
     use crate::testing::{table4, table6};
     use longmatch::{Ipv4, Ipv6, Rib};
 
-    /// The answer by definition: the next hop of the longest prefix that contains the address.
+    /// The answer by the definition of longest-prefix match.
     fn brute_force<F: Family>(rib: &Rib<F>, addr: F::Bits) -> Option<NextHopId> {
         let covering = rib.iter().filter(|route| route.prefix.contains_bits(addr));
         covering.max_by_key(|route| route.prefix.len()).map(|route| route.next_hop)

@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-/// Pins the calling thread to the `nth` CPU of this process, counted from the last one.
+/// Pins the calling thread to the `nth` CPU from the last one of this process.
 ///
-/// Systems run most other work on the first CPU. If `nth` exceeds the number of CPUs, the count
-/// starts again at the last one. Does nothing on systems other than Linux.
+/// Systems run most other work on the first CPU. After the first CPU the count starts
+/// again at the last one. Does nothing on systems other than Linux.
 pub fn to(nth: usize) {
     let allowed = allowed();
     if !allowed.is_empty() {
@@ -39,7 +39,7 @@ mod system {
         (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
     }
 
-    /// Sets the affinity. An error is ignored: the measurement is valid without pinning.
+    /// Sets the affinity. Errors are ignored: measurements are valid without pinning.
     pub fn restrict_to(cpus: &[usize]) {
         let mut set = CpuSet::new();
         cpus.iter().for_each(|cpu| set.set(*cpu));

@@ -1,6 +1,6 @@
-//! Deterministic random number generators: a seed gives the same traffic on every machine.
+//! Random number generators: a seed gives the same traffic on every machine.
 
-/// Marsaglia's xorshift with four 32-bit variables, as in the Poptrie paper (section 4.2).
+/// Marsaglia's xorshift with four 32-bit variables, as in the Poptrie paper (4.2).
 ///
 /// Its state fits in registers, so a key can be generated just before its lookup without access to
 /// memory. Its output is predictable.
@@ -47,7 +47,7 @@ impl Xorshift {
     }
 }
 
-/// SplitMix64 of Steele, Lea and Flood: well-mixed words from any seed, however regular.
+/// SplitMix64 of Steele, Lea and Flood, which gives random words for any seed.
 #[derive(Clone, Debug)]
 pub struct SplitMix64 {
     state: u64,

@@ -58,8 +58,9 @@ pub struct Record {
     pub threads: usize,
     /// The SIMD level.
     pub simd: &'static str,
-    /// Median over the passes of the rate, in million lookups a second of all threads together.
-    /// `None` if an answer was wrong.
+    /// Median of the rates of the passes; `None` if an answer was wrong.
+    ///
+    /// Rates are in million lookups a second of all threads together.
     pub mlps: Option<f64>,
     /// Rate of the slowest pass.
     pub mlps_min: Option<f64>,
@@ -77,7 +78,7 @@ pub struct Record {
     pub ns_per_lookup: Option<f64>,
     /// Bytes that lookups read.
     pub bytes: usize,
-    /// Milliseconds to compile the table: the median of three, or one if it took over a second.
+    /// Milliseconds to compile the table: the median of three, or one above a second.
     pub build_ms: f64,
     /// Wrong answers among those checked before the measurement.
     pub mismatches: u64,
@@ -85,25 +86,26 @@ pub struct Record {
     pub keys: KeySource,
     /// Passes that count.
     pub passes: usize,
-    /// Passes that were discarded and repeated because the noise probe found them disturbed.
+    /// Passes that were disturbed, discarded and repeated.
     pub repeated: usize,
-    /// Passes that count although they were disturbed, after the last repetition.
+    /// Passes that count although the last repetition was disturbed too.
     pub disturbed: usize,
     /// Median over the passes of the CPU's frequency, in GHz.
     pub ghz: Option<f64>,
     /// Layout of the keys in memory: `host`, `pairs` or `network`.
     pub form: &'static str,
-    /// Sizes in bytes of the tables that the dependent reads of a lookup access, one for each read;
-    /// empty if the engine does not state them. The roofline makes the same number of independent
-    /// reads.
+    /// Bytes of the table that each dependent read of a lookup accesses.
+    ///
+    /// Empty if the engine does not state its reads. The roofline makes the same number of
+    /// independent reads.
     pub reads: Vec<usize>,
-    /// Rate of the roofline divided by that of the engine; `None` if it was not measured.
+    /// Rate of the roofline divided by that of the engine, if it was measured.
     pub roofline_ratio: Option<f64>,
     /// The choices of `auto` that led to this engine; empty if it was only named.
     pub auto: Vec<AutoChoice>,
 }
 
-/// Name in place of an engine's in the record of a [roofline](crate::RunConfig::roofline).
+/// Name of the engine in records of [rooflines](crate::RunConfig::roofline).
 pub const ROOFLINE: &str = "roofline";
 
 impl Record {

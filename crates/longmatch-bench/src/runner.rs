@@ -1,4 +1,4 @@
-//! The passes of one engine or roofline: their length, their repetition and their rates.
+//! The passes of one engine or roofline.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -103,7 +103,7 @@ impl<'e, F: BenchFamily> Runner<'e, F> {
         Ok(())
     }
 
-    /// Runs one pass on all threads; returns its rate and the noise of the most disturbed thread.
+    /// Runs one pass on all threads; returns its rate and the greatest noise.
     fn try_pass(
         &mut self,
         workload: &Workload<F>,

@@ -1,7 +1,7 @@
 //! Sorted routes as a reference that is independent of the RIB.
 //!
-//! Every engine is compiled from the RIB, so a defect of the RIB would be in all of them. The routes
-//! as they were read, sorted, verify the RIB itself.
+//! Every engine is compiled from the RIB, so all of them would share its defects. The sorted routes
+//! of the input verify the RIB itself.
 
 use std::sync::Arc;
 
@@ -105,8 +105,9 @@ impl<F: Family> Engine<F> for RibEngine<F> {
         Ok(Self::new(rib, Arc::new(reference)))
     }
 
-    /// Compares the routes, the ranges, and the longest match at both ends of each range, each one
-    /// alone and in a batch.
+    /// Compares the routes, the ranges, and the longest matches at the ends of ranges.
+    ///
+    /// Each longest match is looked up alone and in a batch.
     fn check(&self, _: &Rib<F>) -> Result<(), Corrupt> {
         let corrupt = |problem: String| Err(Corrupt::new(Self::NAME, problem));
         let (rib, reference) = (&self.rib, &self.reference);

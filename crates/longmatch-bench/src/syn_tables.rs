@@ -1,13 +1,14 @@
-//! The synthetic tables of the Poptrie paper (section 4.1), which model larger tables of the future.
+//! Synthetic tables of the Poptrie paper (section 4.1).
 //!
-//! Each is a real table with its shorter prefixes split.
+//! Each is a real table with its shorter prefixes split, to model larger tables of the future.
 
 use std::collections::BTreeMap;
 
 use longmatch::{Ipv4, NextHopId, Prefix, Rib, Route};
 
-/// Pairs of a maximum prefix length and the number of bits by which such prefixes are split; the
-/// first pair that fits a prefix applies.
+/// Pairs of a maximum prefix length and the bits by which such prefixes are split.
+///
+/// The first pair that fits a prefix applies.
 type Rule = &'static [(u8, u8)];
 
 // The lengths are those of the authors' slides, because the paper leaves the boundaries open. They
@@ -15,7 +16,7 @@ type Rule = &'static [(u8, u8)];
 const SYN1: Rule = &[(15, 2), (23, 1)];
 const SYN2: Rule = &[(15, 3), (19, 2), (23, 1)];
 
-/// The paper's SYN1: splits prefixes of /0 to /15 into four parts and of /16 to /23 into two.
+/// SYN1: splits prefixes up to /15 into 4 parts and longer ones up to /23 into 2.
 ///
 /// The paper gives part `i` of a route with next hop `n` the next hop `n + i`, and states that the
 /// original table does not have it. Here part 0 keeps `n`, and each pair of `n` and `i > 0` has an
@@ -43,8 +44,9 @@ pub fn syn1(rib: &Rib<Ipv4>) -> Rib<Ipv4> {
     split(rib, SYN1)
 }
 
-/// The paper's SYN2: splits prefixes of /0 to /15 into eight parts, of /16 to /19 into four and of
-/// /20 to /23 into two, otherwise like [`syn1`].
+/// SYN2: splits prefixes up to /15 into 8 parts, up to /19 into 4, up to /23 into 2.
+///
+/// Ids and equal parts are as in [`syn1`].
 ///
 /// # Panics
 /// If no id is left above the table's greatest.
@@ -55,7 +57,7 @@ pub fn syn2(rib: &Rib<Ipv4>) -> Rib<Ipv4> {
 fn split(rib: &Rib<Ipv4>, rule: Rule) -> Rib<Ipv4> {
     let mut next_hops = PartIds { ids: BTreeMap::new(), greatest: rib.max_next_hop() };
     let mut out = Rib::new();
-    // A covering route precedes the routes that it covers, so later inserts keep the longer one's parts.
+    // A covering route precedes the routes that it covers, so their parts replace its parts.
     for Route { prefix, next_hop } in rib {
         let fits = rule.iter().find(|(longest, _)| prefix.len() <= *longest);
         let bits = fits.map_or(0, |(_, bits)| *bits);
@@ -167,8 +169,7 @@ mod tests {
         );
     }
 
-    /// Every address is answered by a part of the route that answered it before: the part's id is
-    /// that of the original next hop and of the part's number.
+    /// Each address matches a part of its original route, which has the right id.
     #[test]
     fn every_address_keeps_its_route() {
         let mut state = 1u32;

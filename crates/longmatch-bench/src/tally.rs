@@ -17,8 +17,9 @@ pub(crate) const UNWRITTEN: Option<NextHopId> = NextHopId::new(u32::MAX);
 pub(crate) struct Tally<F: Family> {
     pub addresses: u64,
     pub mismatches: u64,
-    /// The first [`EXAMPLES`] wrong answers of each thread, as (address, expected, got); of these the
-    /// ones with the lowest addresses.
+    /// At most [`EXAMPLES`] wrong answers: (address, expected, got).
+    ///
+    /// They have the lowest addresses among the first wrong answers of each thread.
     examples: Vec<(F::Bits, Option<NextHopId>, Option<NextHopId>)>,
 }
 

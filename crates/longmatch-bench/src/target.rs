@@ -20,12 +20,13 @@ use crate::ticks::ticks;
 /// The loop around the lookups of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Mode {
-    /// One address after the other, the lookup inlined in the loop; the CPU may overlap lookups.
+    /// One address after the other, the lookup inlined; the CPU may overlap lookups.
+    ///
     /// The papers' tables use it (DXR's RND).
     One,
     /// One call for a batch of addresses; the answers are written to memory.
     Batch,
-    /// One address after the other, each computed from the previous answer: the latency (DXR's SEQ).
+    /// Each address computed from the previous answer: the latency (DXR's SEQ).
     Dependent,
 }
 
@@ -130,9 +131,10 @@ pub trait BenchTarget<F: BenchFamily>: Pass<F> {
         keys: &[F::Bits],
     ) -> Vec<Option<NextHopId>>;
 
-    /// Fills `out` with the ticks of single iterations (see [`crate::ticks`]), at most [`u16::MAX`].
+    /// Fills `out` with the ticks of single iterations over random addresses.
     ///
-    /// The addresses are those of random traffic with this seed.
+    /// The addresses are those of random traffic with this seed. Ticks (see [`crate::ticks`]) above
+    /// [`u16::MAX`] become this maximum.
     fn ticks(&self, simd: Simd, iteration: Iteration, seed: u64, out: &mut [u16]);
 
     /// Looks up keys of any layout with [`longmatch::Lookup::lookup_keys`], in batches.
@@ -330,8 +332,9 @@ struct Dependent<'a, F: Family, E> {
     keys: &'a [F::Bits],
     start: usize,
     lookups: usize,
-    /// Always 0, which the compiler does not know: masking an answer with it makes the next address
-    /// depend on the answer without changing the address.
+    /// Always 0, which the compiler does not know.
+    ///
+    /// Masking an answer with it makes the next address depend on the answer without changing it.
     zero: u32,
 }
 

@@ -14,8 +14,9 @@ use crate::sorted::RangeSource;
 pub enum Coverage {
     /// Every address.
     EveryAddress,
-    /// Every range between two adjacent edges of prefixes: its first and last address, its middle
-    /// and some random addresses.
+    /// Addresses of every range between two adjacent edges of prefixes.
+    ///
+    /// These are its first, last and middle address and some random ones.
     EveryRange,
     /// A sample of the ranges, for engines that scan all routes.
     Sampled,
@@ -38,22 +39,24 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// Addresses in one call of an engine. It is prime, so that the remainders of kernels begin at
-/// different addresses; small, so that keys and answers fit the first-level cache.
+/// Addresses in one call of an engine.
+///
+/// The number is prime, so that the remainders of kernels begin at different addresses, and small,
+/// so that keys and answers fit the first-level cache.
 const CHUNK: usize = 2039;
 
 /// Consecutive addresses in a part of a sweep.
 const PART: u128 = 1 << 24;
-/// Listed addresses in a part: few, so that even a sample has parts for every thread.
+/// Listed addresses in a part: few, so that even a sample occupies every thread.
 const LISTED_PART: usize = CHUNK;
 
-/// Maximum number of routes that the scans of one kernel at one level compare: some seconds.
+/// Maximum number of routes that all scans of one kernel at one level compare.
 const SCAN_BUDGET: u128 = 1 << 32;
 
 /// Random addresses of each range, in addition to its ends and its middle.
 const RANDOM_INSIDE: usize = 4;
 
-/// Addresses with their right answers, in parts that threads can verify independently.
+/// Addresses with their right answers, in parts for several threads.
 pub struct TestAddresses<F: BenchFamily> {
     coverage: Coverage,
     source: Source<F>,
@@ -67,7 +70,7 @@ enum Source<F: BenchFamily> {
 }
 
 impl<F: BenchFamily> TestAddresses<F> {
-    /// The addresses for most engines: every IPv4 address, or every IPv6 range. O(routes).
+    /// Every IPv4 address, or addresses of every IPv6 range, for most engines.
     pub fn new(table: &impl RangeSource<F>) -> Self {
         if F::SWEEPABLE {
             return Self {
@@ -109,7 +112,7 @@ impl<F: BenchFamily> TestAddresses<F> {
         }
     }
 
-    /// Whether there is no address, which does not occur: even an empty table has a range.
+    /// Whether there is no address: always false, as even an empty table has a range.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! Small tables with every kind of edge, and an engine that returns wrong answers, for tests.
+//! Test tables with every kind of edge, and an engine with a wrong answer.
 
 use longmatch::{
     CompileError, Corrupt, Engine, Family, Ipv4, Ipv6, Lookup, MemoryUsage, NextHopId, Prefix, Rib,
@@ -15,7 +15,7 @@ fn table<F: Family>(prefixes: &[&str]) -> Rib<F> {
     rib
 }
 
-/// An IPv4 table of nested, adjacent and host routes, also at both ends of the address space.
+/// Nested, adjacent and host routes of IPv4, also at the ends of the address space.
 pub fn table4() -> Rib<Ipv4> {
     table(&[
         "0.0.0.0/32",
@@ -33,7 +33,7 @@ pub fn table4() -> Rib<Ipv4> {
     ])
 }
 
-/// An IPv6 table of nested, adjacent and host routes, also at both ends of the address space.
+/// Nested, adjacent and host routes of IPv6, also at the ends of the address space.
 pub fn table6() -> Rib<Ipv6> {
     table(&[
         "::/128",

@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::{Barrier, OnceLock};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-/// The system did not start a thread. The threads before it have ended without doing any work.
+/// Error: the system did not start all threads. Those that it started did no work.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThreadError {
     /// Number of threads that the system started.
@@ -50,8 +50,9 @@ pub fn builder(_: usize) -> Builder {
     Builder::new()
 }
 
-/// The builder of thread `number`. The thread that a test refuses gets a stack that is too large
-/// for any address space.
+/// The builder of thread `number`.
+///
+/// A refused thread gets a stack that is too large for any address space.
 #[cfg(any(test, feature = "testing"))]
 pub fn builder(number: usize) -> Builder {
     match testing::REFUSED.get() == Some(number) {
@@ -60,7 +61,7 @@ pub fn builder(number: usize) -> Builder {
     }
 }
 
-/// Runs `work` on `count` threads, each with its number from 0, and returns the results in order.
+/// Runs `work` on `count` threads, numbered from 0; returns the results in order.
 ///
 /// Thread 0 is the calling thread. No thread begins before all are started.
 ///
@@ -98,7 +99,7 @@ pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Waits at a barrier when dropped, so that a thread that panics first does not block the others.
+/// Waits at a barrier when dropped, so that a panic does not block other threads.
 pub struct ArriveOnDrop<'b>(pub &'b Barrier);
 
 impl Drop for ArriveOnDrop<'_> {

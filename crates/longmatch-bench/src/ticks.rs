@@ -10,7 +10,7 @@ const COMPARED: Duration = Duration::from_millis(20);
 /// Number of empty measurements that determine the overhead.
 const EMPTY: usize = 1 << 16;
 
-/// Reads the counter at the start of a measurement. No later instruction begins earlier.
+/// Reads the counter at the start of a measurement, before all later instructions.
 #[inline(always)]
 pub fn begin() -> u64 {
     let now = read();
@@ -18,7 +18,7 @@ pub fn begin() -> u64 {
     now
 }
 
-/// Reads the counter at the end of a measurement, after all earlier instructions have completed.
+/// Reads the counter at the end of a measurement, after all earlier instructions.
 #[inline(always)]
 pub fn end() -> u64 {
     fence();
@@ -61,12 +61,12 @@ pub struct Counter {
     pub cycles_per_tick: f64,
     /// Median of the ticks of an empty measurement.
     pub overhead: u64,
-    /// Resolution of the counter: the smallest difference of two readings above 0, in ticks.
+    /// Resolution of the counter, in ticks: the smallest difference above 0.
     pub step: u64,
 }
 
 impl Counter {
-    /// Calibrates the counter of this CPU with the clock and the noise probe, in about 20 ms.
+    /// Calibrates the counter with the clock and the noise probe, in about 20 ms.
     pub fn here() -> Self {
         let (clock, from) = (Instant::now(), end());
         while clock.elapsed() < COMPARED {}

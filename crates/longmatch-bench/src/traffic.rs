@@ -14,7 +14,7 @@ use crate::family::BenchFamily;
 use crate::random::Xorshift;
 use crate::zipf::Zipf;
 
-/// Number of times in a row that repeated traffic has each address, as in the Poptrie paper.
+/// Length of the runs of equal addresses in repeated traffic.
 pub const REPEATS: usize = 16;
 /// Number of destinations of zipf traffic.
 pub const ZIPF_DESTINATIONS: usize = 500_000;
@@ -23,13 +23,15 @@ pub const ZIPF_DESTINATIONS: usize = 500_000;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Traffic {
-    /// Uniformly random IPv4 addresses, or addresses of 2000::/3, most of which have no route.
+    /// Uniformly random addresses of IPv4 or of 2000::/3.
+    ///
+    /// Most of these IPv6 addresses have no route.
     Random,
     /// Ascending addresses over the whole space: see [`BenchFamily::sequential`].
     Sequential,
     /// Random addresses, each [`REPEATS`] times in a row.
     Repeated,
-    /// Random addresses of random routes of the table, every route with the same probability.
+    /// Random addresses of random routes, every route with the same probability.
     Routed,
     /// [`ZIPF_DESTINATIONS`] routed addresses, drawn with Zipf's distribution (s = 1).
     Zipf,
@@ -151,7 +153,9 @@ impl<F: BenchFamily> RoutedSampler<F> {
         Self { prefixes: rib.iter().map(|route| route.prefix).collect() }
     }
 
-    /// Draws a random address of a random route, or a random address if there is no route. O(1).
+    /// Draws a random address of a random route. O(1).
+    ///
+    /// If the table is empty, draws a random address.
     pub fn sample(&self, random: &mut Xorshift) -> F::Bits {
         if self.prefixes.is_empty() {
             return F::random_address(random);
@@ -254,7 +258,7 @@ mod tests {
         }
         let mut counts: Vec<_> = counts.into_values().collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
-        // With s = 1 the first of n has the share 1 / (ln n + 0.577), and the second half that share.
+        // With s = 1 the first of n has the share 1 / (ln n + 0.577), the second half of that.
         let first = count as f64 / ((ZIPF_DESTINATIONS as f64).ln() + 0.577);
         assert!((counts[0] as f64 / first - 1.0).abs() < 0.05, "{} of {first}", counts[0]);
         assert!((counts[1] as f64 / first - 0.5).abs() < 0.05, "{} of {first}", counts[1]);

@@ -21,10 +21,13 @@ pub struct Verifier<'r, F: BenchFamily> {
     rib: &'r Rib<F>,
     /// The addresses for `full_levels`.
     addresses: TestAddresses<F>,
-    /// The addresses for `range_levels`, and for batches without a kernel of their own; `None` if
-    /// `addresses` are those of all ranges.
+    /// The addresses for `range_levels` and for engines without a kernel for batches.
+    ///
+    /// `None` if `addresses` are the same.
     ranges: Option<TestAddresses<F>>,
-    /// The addresses for oracles, which would take too long for a sweep. Computed for the first one.
+    /// The addresses for oracles, which are too slow for a sweep.
+    ///
+    /// The first oracle initialises them.
     scan_addresses: Option<TestAddresses<F>>,
     full_levels: Vec<Simd>,
     range_levels: Vec<Simd>,
@@ -101,7 +104,7 @@ impl<'r, F: BenchFamily> Verifier<'r, F> {
         }
     }
 
-    /// Adds levels at which only the ranges are verified, because a sweep of IPv4 takes long.
+    /// Adds levels that are verified only in ranges, to avoid long sweeps of IPv4.
     #[must_use]
     pub fn and_ranges_at(mut self, simd: impl IntoIterator<Item = Simd>) -> Self {
         self.range_levels.extend(simd);
@@ -161,8 +164,8 @@ impl<'r, F: BenchFamily> Verifier<'r, F> {
             self.range_levels.iter().map(|simd| (*simd, ranges)).chain(full).collect();
         levels.sort_by_key(|(simd, _)| simd.level());
         let test = |simd, addresses, kernel| {
-            // Without a kernel for batches, `Batch` runs the code of `Each`. The ranges are verified
-            // nevertheless, in case an engine declares that wrongly.
+            // Without a kernel for batches, `Batch` runs the code of `Each`. Its ranges are still
+            // verified, in case the engine states that wrongly.
             let same_code = kernel == Kernel::Batch && !batches;
             let addresses = if same_code { ranges } else { addresses };
             let scan_addresses = self.scan_addresses.as_ref().filter(|_| is_oracle);
@@ -172,7 +175,7 @@ impl<'r, F: BenchFamily> Verifier<'r, F> {
         levels.into_iter().flat_map(kernels).collect()
     }
 
-    /// Runs the tests, on all addresses or only on some parts of them, and checks the structure.
+    /// Runs the tests, on all parts of the addresses or on some, and `Engine::check`.
     fn run<E: Engine<F>>(
         &self,
         engine: &E,
@@ -295,7 +298,7 @@ mod tests {
         vec![Mismatch { address: address.into(), expected: NextHopId::new(expected), got }]
     }
 
-    /// One part of 2^24 addresses suffices, because another test shows that the parts are complete.
+    /// One part suffices, because another test shows that the parts are complete.
     #[test]
     fn one_wrong_ipv4_address_is_found() {
         let rib = table4();

@@ -5,12 +5,12 @@
 
 use crate::random::Xorshift;
 
-/// A distribution of ranks from 0, with the probability of rank k proportional to 1 / (k + 1).
+/// Ranks from 0, with the probability of rank k proportional to 1 / (k + 1).
 pub(crate) struct Zipf {
     slots: Vec<Slot>,
 }
 
-/// One of n equally likely slots. It gives its own rank with some probability, else its alias.
+/// One of n equally likely slots, which gives its own rank or its alias.
 #[derive(Clone, Copy)]
 struct Slot {
     /// Probability of its own rank, scaled to 2^32 - 1.

@@ -1,4 +1,4 @@
-//! Tests of the client with the reference peer in Python and with programs that are no peers.
+//! Tests of the client with the reference peer and with programs that are no peers.
 
 mod common;
 

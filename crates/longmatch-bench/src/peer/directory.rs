@@ -1,4 +1,4 @@
-//! Names of peers' directories, and removal of those that a killed run has left behind.
+//! Names of peers' directories, and removal of those that a killed run left behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use longmatch::{Family, Ipv4, Ipv6};
 
 use super::files::file_names;
 
-/// Name of a peer's directory, such as `peer-0-ipv4-4711` for peer 0 of process 4711.
+/// Name of a peer's directory, such as `peer-0-ipv4-4711` in process 4711.
 pub fn peer_directory_name(number: usize, family: &str) -> String {
     format!("peer-{number}-{family}-{}", std::process::id())
 }
@@ -20,7 +20,7 @@ fn owner(name: &str) -> Option<u32> {
     [Ipv4::NAME, Ipv6::NAME].contains(&family).then(|| process.parse().ok())?
 }
 
-/// Whether another running process has this id. Always false on systems without `/proc`.
+/// Whether another running process has this id; false on systems without `/proc`.
 fn is_another_process(id: u32) -> bool {
     id != std::process::id() && Path::new("/proc").join(id.to_string()).exists()
 }

@@ -20,13 +20,13 @@ pub struct PeerError {
 pub enum PeerFault {
     /// The program could not be started, with the reason.
     Start(String),
-    /// A file for the peer cannot be written, or its file of answers is wrong; path and reason.
+    /// A file cannot be written, or the file of answers is wrong; path and reason.
     ///
     /// A wrong file of answers ends the peer.
     File(String),
-    /// The peer refused the command, with its reason. It accepts further commands.
+    /// The peer refused the command, with its reason, and accepts others.
     Refused(String),
-    /// The peer does not support the command, which was not sent. It accepts further commands.
+    /// The peer does not support this, so the command was not sent.
     Unsupported(String),
     /// The peer wrote an invalid line and was ended.
     Unexpected {
@@ -53,7 +53,7 @@ impl PeerError {
         Self { peer: peer.to_owned(), command: command.to_owned(), fault }
     }
 
-    /// Whether the peer refused or does not support the command, which is a result, not a failure.
+    /// Whether the command was refused or is unsupported: a result, not a failure.
     pub fn is_refusal(&self) -> bool {
         matches!(self.fault, PeerFault::Refused(_) | PeerFault::Unsupported(_))
     }
@@ -97,7 +97,7 @@ impl fmt::Display for PeerFault {
 /// Maximum number of a peer's characters in a message.
 const SHOWN: usize = 400;
 
-/// The beginning of a peer's text, with control characters escaped to protect the terminal.
+/// The beginning of a peer's text, with control characters escaped.
 pub(super) fn printable(text: &str) -> String {
     let mut short: String = text.chars().take(SHOWN).flat_map(escaped).collect();
     if text.chars().nth(SHOWN).is_some() {
@@ -106,7 +106,7 @@ pub(super) fn printable(text: &str) -> String {
     short
 }
 
-/// The end of a peer's text, with control characters escaped to protect the terminal.
+/// The end of a peer's text, with control characters escaped.
 pub(super) fn printable_end(text: &str) -> String {
     let text = text.trim();
     let skip = text.chars().count().saturating_sub(SHOWN);

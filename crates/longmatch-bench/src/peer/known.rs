@@ -28,7 +28,7 @@ pub struct KnownPeer {
 enum Adapter {
     /// A program in the directory; its argument is the name of the peer.
     Program(&'static str),
-    /// A script in a virtual environment with the name of the peer; the argument is the same.
+    /// A script in a virtual environment named after the peer, with the same argument.
     Python,
 }
 

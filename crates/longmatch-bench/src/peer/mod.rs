@@ -1,7 +1,7 @@
 //! Peers: other implementations, measured in processes of their own.
 //!
-//! A [`Peer`] is a child process that speaks the protocol of `docs/peers.md`: it reads one command a
-//! line from standard input, answers each with one line on standard output, and exchanges tables,
+//! A [`Peer`] is a child process that follows the protocol of `docs/peers.md`: it reads commands
+//! from standard input, answers each with one line on standard output, and exchanges tables,
 //! addresses and answers in files. Every answer is limited in time and size and is validated.
 
 mod command;

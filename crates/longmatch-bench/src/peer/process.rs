@@ -1,4 +1,4 @@
-//! Child process that answers each line with a line, within limits of time and memory.
+//! Child process that answers lines with lines, within limits of time and memory.
 //!
 //! Two threads read its output, so that a wait for an answer can time out. They end when the pipes
 //! are closed. A grandchild can keep the pipes open for longer, so the threads are not joined.
@@ -133,7 +133,7 @@ impl Process {
         }
     }
 
-    /// The fault of a peer that has closed a pipe, with its exit status and standard error.
+    /// The fault of a peer that has closed a pipe.
     fn ended(&mut self) -> PeerFault {
         // A peer that has closed its output usually ends soon, with a status and a message.
         let status = self.end(GRACE);
@@ -145,7 +145,7 @@ impl Process {
         self.end(Duration::ZERO);
     }
 
-    /// Waits for the end of the child, kills it after `grace`, and returns its exit status as text.
+    /// Ends the child, by force after `grace`, and returns its exit status as text.
     fn end(&mut self, grace: Duration) -> String {
         self.stdin = None;
         let ended = within(grace, || !matches!(self.child.try_wait(), Ok(None)));
@@ -174,7 +174,7 @@ fn refusal(line: &str) -> Option<&str> {
     (reason.is_empty() || reason.starts_with(' ')).then(|| reason.trim())
 }
 
-/// Polls a condition until it is true or the limit has passed; returns whether it is true.
+/// Waits until a condition is true or the limit has passed; returns the condition.
 fn within(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + limit;
     loop {
@@ -188,7 +188,7 @@ fn within(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// Sends the lines of standard output until its end or until the receiver is dropped.
+/// Sends lines of standard output until its end or until the receiver is dropped.
 fn read_lines(stdout: ChildStdout, sender: &SyncSender<Output>) {
     let mut stdout = BufReader::new(stdout);
     loop {

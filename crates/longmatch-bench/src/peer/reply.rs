@@ -30,7 +30,9 @@ pub struct PeerLoaded {
 /// Answer of a peer to `time`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PeerTime {
-    /// Nanoseconds of the loop, as the peer states them: above 0 and at most the time passed here.
+    /// Nanoseconds of the loop, as the peer states them.
+    ///
+    /// They are above 0 and at most the time since the command.
     pub ns: u64,
     /// Exclusive or of the answers: see [`pass_sum`](crate::pass_sum).
     pub sum: u32,
@@ -64,7 +66,7 @@ impl PeerHello {
     }
 }
 
-/// The different items of a list with commas, at least one; `None` if an item is invalid.
+/// The different items of a list with commas; `None` if an item is invalid.
 fn items<T: PartialEq>(list: &str, item: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     let mut items = Vec::new();
     for name in list.split(',') {

@@ -33,8 +33,9 @@ pub struct PeerEngine<F: BenchFamily> {
 
 struct State {
     peer: Peer,
-    /// Address and number of the keys that the peer has. They identify the keys, because a
-    /// measurement does not change keys in place.
+    /// Address and number of the keys that the peer has.
+    ///
+    /// They identify the keys, because a measurement does not change keys in place.
     keys: (usize, usize),
     /// The first error.
     error: Option<PeerError>,

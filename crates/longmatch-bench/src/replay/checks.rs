@@ -51,7 +51,7 @@ impl<F: BenchFamily> Checks<F> {
         ends.flush();
     }
 
-    /// Looks up all [`TestAddresses`] of the routes, with as many threads as there are CPUs.
+    /// Looks up all [`TestAddresses`] of the routes, with one thread for each CPU.
     ///
     /// # Errors
     /// If the system does not start all threads.

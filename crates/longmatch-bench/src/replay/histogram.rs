@@ -1,8 +1,10 @@
-//! Histogram of durations with a fixed number of buckets and a bounded relative error.
+//! Histogram of durations with fixed buckets and a bounded relative error.
 
 use core::time::Duration;
 
-/// Base-2 logarithm of the buckets per power of two: a bucket is at most 1/64 of its durations wide.
+/// Bits of a duration after the leading one that select its bucket.
+///
+/// The relative error is at most 1/64.
 const PRECISION: u32 = 6;
 const HALF: usize = 1 << PRECISION;
 /// Number of buckets for all durations of 64 bits.

@@ -1,4 +1,4 @@
-//! Replay of updates of a live table, with the times of the updates and of concurrent readers.
+//! Replay of updates of a live table, which times updates and concurrent readers.
 
 mod checks;
 mod histogram;
@@ -31,7 +31,7 @@ pub use record::{ReplayRecord, UpdateCounts};
 
 /// Number of addresses that the readers look up over and over.
 const READER_KEYS: usize = 1 << 20;
-/// Updates between two calls of the progress callback, unless the table is recompiled.
+/// Updates between two calls of the progress callback without a recompilation.
 const STEP_UPDATES: u64 = 4096;
 /// Maximum delay of the end of a sleep.
 const SLEEP_DELAY: Duration = Duration::from_micros(200);
@@ -45,21 +45,23 @@ pub struct Replay<'a, F: BenchFamily> {
     pub changes: &'a [Change<F>],
     /// Updates per commit, at least 1. The last commit may have fewer.
     pub batch: usize,
-    /// Time between the starts of two batches; `None` runs them one directly after the other.
+    /// Time between the starts of two batches; `None` for no pause.
     pub pace: Option<Duration>,
     /// Number of reader threads.
     pub readers: usize,
-    /// Addresses that the readers look up over and over; not empty if there are readers.
+    /// Addresses that the readers look up; not empty if there are readers.
     pub keys: &'a [F::Bits],
     /// Time for which the readers look up without updates.
     pub idle: Duration,
-    /// Whether the idle phase follows the updates, for a table that is empty before them.
+    /// Whether the idle phase follows the updates, as for an initially empty table.
     pub idle_after: bool,
-    /// Number of updates after which the next commit is followed by a comparison of the table with
-    /// its routes. The table is always compared after the last update.
+    /// Number of updates between two comparisons of the table with its routes.
+    ///
+    /// A comparison follows the next commit. The last commit is always followed by one.
     pub verify_every: Option<usize>,
-    /// Whether comparisons include every IPv4 address, or addresses inside every IPv6 range, in
-    /// addition to the ends of ranges.
+    /// Whether comparisons include all [`TestAddresses`](crate::TestAddresses).
+    ///
+    /// Otherwise they include the ends of ranges.
     pub full: bool,
 }
 
@@ -356,7 +358,7 @@ impl<F: BenchFamily> Run<'_, '_, F> {
     }
 }
 
-/// Sleeps for most of the time and spins for the rest, because a sleep may end late.
+/// Sleeps for most of the time and then spins, because a sleep may end late.
 fn wait_until(due: Instant) {
     loop {
         match due.saturating_duration_since(Instant::now()) {
@@ -371,7 +373,7 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// Million lookups a second of all readers, from the first start to the last end of each phase.
+/// Million lookups a second of all readers, from the first start to the last end.
 ///
 /// The readers' own rates cannot be added, because readers that share a CPU run at different times.
 fn mlps<'h>(all: impl Iterator<Item = &'h PhaseTimes> + Clone) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! Cost of the protection of readers against updates: a guard or a quiescent report.
+//! Cost that updates impose on readers: a guard or a quiescent report.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,13 +12,14 @@ use crate::stats::Stats;
 
 /// Addresses looked up under one guard, or between two quiescent reports.
 pub const READER_COST_BATCH: usize = 32;
-/// Addresses of a pass. Every pass has the same ones, so that all find the caches alike.
+/// Addresses of a pass, the same for all passes, so that the caches are warm.
 const KEYS: usize = 1 << 14;
 /// Passes that count. A first one does not.
 const PASSES: usize = 101;
 
-/// Additional nanoseconds per lookup, compared with one guard for all lookups, in batches of
-/// [`READER_COST_BATCH`].
+/// Additional nanoseconds per lookup, compared with one guard for all lookups.
+///
+/// Lookups are in batches of [`READER_COST_BATCH`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct ReaderCost {
     /// A guard for each batch.

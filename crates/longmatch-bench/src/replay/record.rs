@@ -74,8 +74,9 @@ pub struct ReplayRecord {
     pub batch: usize,
     /// Mean time of an update, in microseconds.
     pub mean_us: f64,
-    /// Time of the updates that changed something or committed a change, divided by the number of
-    /// updates that changed something, in microseconds. `None` if no update changed anything.
+    /// Mean time of an update that changed something, in microseconds, if there is one.
+    ///
+    /// It includes the times of other updates that committed a change.
     pub mean_effective_us: Option<f64>,
     /// Median time of an update, in microseconds.
     pub p50_us: f64,
@@ -85,8 +86,9 @@ pub struct ReplayRecord {
     pub p999_us: f64,
     /// Time of the slowest update, in microseconds.
     pub max_us: f64,
-    /// Mean number of entries of the first table that an update replaced. Recompilations do not
-    /// count here and in the next two fields.
+    /// Mean number of entries of the first table that an update replaced.
+    ///
+    /// Recompilations do not count here and in the next two fields.
     pub entries_replaced: f64,
     /// Mean number of nodes that an update replaced.
     pub nodes_replaced: f64,
@@ -110,16 +112,17 @@ pub struct ReplayRecord {
     pub reader_mlps_idle: Option<f64>,
     /// Million lookups a second of all readers together, during updates.
     pub reader_mlps_churn: Option<f64>,
-    /// Median time of a *batch* of a reader without updates, in nanoseconds. Other load on the CPUs
-    /// affects it much less than the rates.
+    /// Median time of a *batch* of a reader without updates, in nanoseconds.
+    ///
+    /// Other load on the CPUs affects it much less than the rates.
     pub reader_p50_ns_idle: Option<u64>,
     /// Median time of a *batch* of a reader during updates, in nanoseconds.
     pub reader_p50_ns_churn: Option<u64>,
-    /// 99.99th percentile of the time of a *batch* of a reader without updates, in nanoseconds.
+    /// 99.99th percentile of the time of a *batch* without updates, in nanoseconds.
     pub reader_p9999_ns_idle: Option<u64>,
-    /// 99.99th percentile of the time of a *batch* of a reader during updates, in nanoseconds.
+    /// 99.99th percentile of the time of a *batch* during updates, in nanoseconds.
     pub reader_p9999_ns_churn: Option<u64>,
-    /// Additional nanoseconds per lookup of a guard for each batch of 32, compared with one guard.
+    /// Additional nanoseconds per lookup of a guard for each batch of 32.
     pub guard_ns: Option<f64>,
     /// Additional nanoseconds per lookup of a quiescent report after each batch of 32.
     pub report_ns: Option<f64>,

@@ -63,7 +63,7 @@ fn updates_are_counted_by_their_effect() {
         let times = [record.p50_us, record.p99_us, record.p999_us, record.max_us];
         assert!(times.is_sorted() && times[0] > 0.0, "{times:?}");
         assert_eq!((record.reader_mlps_idle, record.reader_p9999_ns_churn), (None, None));
-        // Six of eight commits, or all three, contain a change. A patched engine may recompile some.
+        // Six of eight commits, or all three, have a change. A patched engine may recompile some.
         let commits = if batch == 1 { 6 } else { 3 };
         assert!(record.recompiled < commits || engine == "radix" && record.recompiled == commits);
         assert!(engine == "radix" || record.entries_replaced > 0.0);

@@ -1,9 +1,9 @@
-//! Roofline: the rate of the same number of independent reads from tables of the same sizes.
+//! Roofline: the rate of independent reads from tables of an engine's sizes.
 //!
 //! The reads of an engine's lookup depend on each other: each one determines the next address.
-//! [`Roofline`] reads a 32-bit word for each of them from a table of the size that [`Engine::reads`]
-//! states, but computes every index from the key alone. The difference between the two rates is the
-//! time that the engine spends on waiting and computing, not the effect of its table sizes.
+//! [`Roofline`] makes the same number of reads, of 32-bit words, from tables of the sizes that
+//! [`Engine::reads`] states, but computes every index from the key alone. So the distance between
+//! the two rates shows how long the engine waits and computes, not how large its tables are.
 //!
 //! Indices are hashes of the leading bits of the key, 24 of IPv4 and 48 of IPv6, so that frequent
 //! addresses read cached words, as in an engine. An engine can be faster than its roofline, because
@@ -30,14 +30,15 @@ use crate::workload::Workload;
 
 /// Maximum number of words of a table, because gathers take signed 32-bit indices.
 const MAX_WORDS: usize = i32::MAX as usize;
-/// Multiplier that mixes the first 32 bits of an IPv6 address before the next 16 are added.
+/// Multiplier that mixes the first 32 bits of an IPv6 address with the next 16.
 const FOLD: u32 = 0x9e37_79b1;
 /// Distance at which keys are prefetched, in bytes.
 const KEYS_AHEAD: usize = 4096;
 /// Distance at which words are prefetched within a batch, in keys.
 const WORDS_AHEAD: usize = 192;
-/// Candidates for the size in bytes above which the words of a table are prefetched; with the first
-/// one, none are.
+/// Candidates for the bytes of a table above which its words are prefetched.
+///
+/// The first one disables prefetching.
 ///
 /// The best one depends on the caches: with a table of 8 MiB the rate is 1,590 Mlps without and
 /// 1,150 with prefetching, with 32 MiB it is 320 and 570 (AVX-512, IPv4, batches of 4,096, Zen 5
@@ -109,7 +110,7 @@ fn prefetch_keys(keys: *const u8, bytes: usize) {
 }
 
 impl Roofline {
-    /// The roofline of an engine; `None` if it is not to be measured or the engine states no reads.
+    /// The roofline of an engine that states its reads, if `config` includes it.
     pub fn of<F: BenchFamily>(
         engine: &dyn BenchTarget<F>,
         workload: &Workload<F>,
@@ -215,7 +216,7 @@ impl<F: BenchFamily> Pass<F> for Roofline {
         for keys in batches(keys, start, lookups, batch) {
             let out = &mut out[..keys.len()];
             self.read(simd, keys, out);
-            // Prevents the compiler from removing the reads of answers that the sum does not include.
+            // Prevents the compiler from removing reads of answers that the sum does not include.
             let out = black_box(out);
             sum ^= out[out.len() - 1];
         }

@@ -1,4 +1,4 @@
-//! The roofline's vector loop, with gathers, for every level with vector instructions.
+//! The roofline's vector loop with gathers, for every level with vectors.
 
 use longmatch::simd::Simd;
 use longmatch::simd::lanes::{Lanes, LanesWork};

@@ -46,14 +46,14 @@ pub fn all_lengths<F: BenchFamily>(each: usize, hops: u32, seed: u64) -> Rib<F> 
     rib
 }
 
-/// Both ends of every range of the table, and `count` addresses of each kind of traffic.
+/// Both ends of every range, and `count` addresses of each kind of traffic.
 pub fn keys<F: BenchFamily>(rib: &Rib<F>, count: usize) -> Vec<F::Bits> {
     let ranges = rib.ranges().flat_map(|range| [range.first, range.last]);
     let traffic = [Traffic::Random, Traffic::Routed].map(|traffic| traffic.keys(rib, count, 7));
     ranges.chain(traffic.concat()).collect()
 }
 
-/// Loads a table and compares all answers, and the sums of some passes, with the oracle.
+/// Loads a table and compares answers and sums of passes with the oracle.
 ///
 /// # Panics
 /// If the peer fails, or an answer is wrong.
@@ -63,7 +63,7 @@ pub fn compare<F: BenchFamily>(peer: &mut Peer, rib: &Rib<F>, keys: &[F::Bits]) 
     loaded
 }
 
-/// Compares all answers, and the sums of some passes, of a loaded table with the oracle.
+/// Compares answers and sums of passes of a loaded table with the oracle.
 ///
 /// # Errors
 /// A text with the first wrong answer or sum.
