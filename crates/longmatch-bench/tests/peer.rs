@@ -16,10 +16,8 @@ const LONG: Duration = Duration::from_secs(30);
 
 /// The name of the Python program. Reports a skipped test if it does not run.
 fn python() -> Option<&'static str> {
-    let runs = Command::new("python3")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
+    let runs =
+        Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
     if !runs {
         eprintln!("SKIPPED: python3 does not run, but the reference peer needs it");
     }
@@ -123,11 +121,7 @@ fn dropping_the_peer_removes_its_files() {
     let mut peer = Peer::start(&command, &dir, PEER_LIMIT).unwrap();
     peer.load(&table::<Ipv4>(&[("10.0.0.0/8", 1)])).unwrap();
     assert!(dir.is_dir());
-    assert_eq!(
-        std::fs::read_dir(&dir).unwrap().count(),
-        0,
-        "the file of the table was not removed"
-    );
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "the table's file is left");
     let second = Peer::start(&command, &dir, PEER_LIMIT).unwrap_err();
     assert!(matches!(second.fault, PeerFault::File(_)), "the directory exists: {second}");
     assert!(dir.is_dir(), "a failed start removed the directory");

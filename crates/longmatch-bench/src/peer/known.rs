@@ -60,7 +60,7 @@ const RUST: KnownPeer = KnownPeer {
     package: "",
     licence: "MIT OR Apache-2.0",
     families: BOTH,
-    needs: "a network, once, for cargo to fetch the crate",
+    needs: "network access, once, for cargo to fetch the crate",
     adapter: Adapter::Program("rust"),
 };
 
@@ -70,7 +70,7 @@ const GO: KnownPeer = KnownPeer {
     package: "Go module github.com/gaissmai/bart 0.30.0",
     licence: "MIT",
     families: BOTH,
-    needs: "Go 1.24 or newer, and a network, once, for Go to fetch the module",
+    needs: "Go 1.24 or newer, and network access, once, for Go to fetch the module",
     adapter: Adapter::Program("go"),
 };
 
@@ -80,7 +80,7 @@ const PYTHON: KnownPeer = KnownPeer {
     package: "",
     licence: "",
     families: BOTH,
-    needs: "Python 3 with venv and its C headers, a C compiler, and a network, once, for pip \
+    needs: "Python 3 with venv and its C headers, a C compiler, and network access, once, for pip \
             (Debian: apt-get install python3-venv python3-dev gcc)",
     adapter: Adapter::Python,
 };
@@ -114,11 +114,7 @@ static KNOWN: [KnownPeer; 10] = [
         ..RUST
     },
     KnownPeer { name: "bart", description: "Go's balanced routing table, compressed", ..GO },
-    KnownPeer {
-        name: "bart-fast",
-        description: "Go's balanced routing table, the faster form",
-        ..GO
-    },
+    KnownPeer { name: "bart-fast", description: "Go's balanced routing table, faster", ..GO },
     KnownPeer {
         name: "pytricia",
         description: "a Patricia trie in C for Python",

@@ -76,9 +76,7 @@ impl Process {
                 // This fails if the child has already ended.
                 let _ = child.kill();
                 let _ = child.wait();
-                Err(PeerFault::Start(format!(
-                    "the system started no thread to read its output: {error}"
-                )))
+                Err(PeerFault::Start(format!("no thread to read its output: {error}")))
             }
         }
     }
@@ -274,7 +272,7 @@ mod tests {
             let Err(PeerFault::Start(text)) = refusing(refused, start) else {
                 panic!("it started")
             };
-            assert!(text.starts_with("the system started no thread to read"), "{text}");
+            assert!(text.starts_with("no thread to read its output: "), "{text}");
         }
         assert!(Process::start(&command, Duration::from_secs(10)).is_ok());
     }
