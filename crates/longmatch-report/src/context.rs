@@ -1,10 +1,10 @@
 //! The context of an experiment: its inputs, its values, and how far it is.
 
 use longmatch::Rib;
-use longmatch_bench::{BenchFamily, Mode, ROOFLINE, Record, Setup, Traffic, Workload};
+use longmatch_bench::{BenchFamily, Mode, ROOFLINE, Record, RunConfig, Traffic, Workload};
 
 use crate::engine_set::{EngineSet, Measured};
-use crate::experiment::{Experiment, KeySource, RunConfig, TrafficKind};
+use crate::experiment::{Experiment, KeySource, RunSpec, TrafficKind};
 use crate::inputs::{Effort, Inputs, Named};
 use crate::record::{Spread, Value};
 use crate::synthetic;
@@ -88,11 +88,11 @@ impl<'a> ExperimentContext<'a> {
     }
 
     /// The settings of a measurement.
-    pub fn setup(&self, run: &RunConfig) -> Setup {
+    pub fn setup(&self, run: &RunSpec) -> RunConfig {
         let Effort { seconds, passes, .. } = self.effort;
         let seconds = if run.brief { seconds * BRIEF } else { seconds };
         let (batch, generate) = (run.batch, run.keys == KeySource::JustInTime);
-        Setup { seconds, passes, pin: true, batch, generate, ..Setup::new(run.mode) }
+        RunConfig { seconds, passes, pin: true, batch, generate, ..RunConfig::new(run.mode) }
     }
 
     /// The traffic of a run configuration; `None` if it has no address of the family.
@@ -131,7 +131,7 @@ impl<'a> ExperimentContext<'a> {
         place: Place<'_>,
         set: &EngineSet<'_, F>,
         workload: &Workload<F>,
-        setup: &Setup,
+        setup: &RunConfig,
     ) -> Vec<Measured> {
         let all = measured(set, workload, setup);
         for measured in &all {
@@ -177,7 +177,7 @@ impl<'a> ExperimentContext<'a> {
         place: Place<'_>,
         set: &EngineSet<'_, F>,
         workload: &Workload<F>,
-        setup: &Setup,
+        setup: &RunConfig,
     ) {
         let anchor = anchor::<F>(place.figure, set.table);
         let named = |name: &str| match place.run {
@@ -195,11 +195,11 @@ impl<'a> ExperimentContext<'a> {
     }
 }
 
-fn pass_ms(setup: &Setup) -> f64 {
+fn pass_ms(setup: &RunConfig) -> f64 {
     setup.seconds * 1e3 / (setup.passes + 1) as f64
 }
 
-fn in_words(setup: &Setup) -> String {
+fn in_words(setup: &RunConfig) -> String {
     let keys =
         if setup.generate { ", keys made just before by xorshift" } else { ", keys from an array" };
     let mode = match setup.mode {
@@ -239,7 +239,7 @@ pub(crate) fn at<F: BenchFamily>(place: Place<'_>, table: Named<'_, F>, value: V
 fn measured<F: BenchFamily>(
     set: &EngineSet<'_, F>,
     workload: &Workload<F>,
-    setup: &Setup,
+    setup: &RunConfig,
 ) -> Vec<Measured> {
     let run = set.comparison.run(workload, setup);
     let failed = run.as_ref().err().map(ToString::to_string);
@@ -247,7 +247,7 @@ fn measured<F: BenchFamily>(
     // Records come in the order of the comparison, a roofline behind its engine.
     let mut own: Vec<(Option<Record>, Option<Record>)> = Vec::new();
     for place in 0..set.comparison.len() {
-        own.push(match set.comparison.engine(place).has(setup.mode) {
+        own.push(match set.comparison.engine(place).supports(setup.mode) {
             true => (records.next(), records.next_if(|record| record.engine == ROOFLINE)),
             false => (None, None),
         });
@@ -290,7 +290,7 @@ fn rate_value<F: BenchFamily>(
     place: Place<'_>,
     set: &EngineSet<'_, F>,
     workload: &Workload<F>,
-    setup: &Setup,
+    setup: &RunConfig,
     measured: &Measured,
 ) -> Value {
     let table = Named { name: set.table, rib: set.comparison.rib(), memory: None };

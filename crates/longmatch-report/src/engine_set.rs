@@ -85,7 +85,7 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
     /// # Panics
     /// If a spec is malformed.
     pub fn apart(table: Named<'r, F>, engines: &[EngineUnderTest]) -> Self {
-        Self::with(table, engines, &mut |comparison, _, spec| comparison.add_apart(spec))
+        Self::with(table, engines, &mut |comparison, _, spec| comparison.add_duplicate(spec))
     }
 
     /// Compiles engines with another function, which adds one to the comparison or fails.

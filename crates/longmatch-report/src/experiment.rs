@@ -53,7 +53,7 @@ pub(crate) struct Rates {
     /// The engines, each with the paper's name for it.
     pub engines: Vec<(&'static str, &'static str)>,
     /// The run configurations.
-    pub runs: Vec<RunConfig>,
+    pub runs: Vec<RunSpec>,
     /// Parts of the structures whose items are counted, each with the name of the count. With any of them, the time of
     /// compiling is a value too.
     pub parts: &'static [(&'static str, &'static str)],
@@ -76,7 +76,7 @@ pub(crate) enum Tables {
 
 /// A way to look up.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RunConfig {
+pub(crate) struct RunSpec {
     /// The name, as figures have it.
     pub name: &'static str,
     /// The traffic.

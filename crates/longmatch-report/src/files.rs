@@ -40,7 +40,7 @@ pub fn remove_leftovers(dir: &Path) -> Vec<PathBuf> {
         // Mostly there is none.
         let _ = fs::remove_file(unfinished(&dir.join(file)));
     }
-    longmatch_bench::remove_abandoned(dir)
+    longmatch_bench::remove_stale_directories(dir)
 }
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,11 @@
 //! The runner of declared experiments: rates of sets of engines.
 
 use longmatch::{Ipv4, Rib};
-use longmatch_bench::{BenchFamily, Setup, syn1, syn2};
+use longmatch_bench::{BenchFamily, RunConfig, syn1, syn2};
 
 use crate::context::{ExperimentContext, MIB, Place};
 use crate::engine_set::{EngineSet, EngineUnderTest, Measured};
-use crate::experiment::{Absence, Axis, Rates, RunConfig, Tables};
+use crate::experiment::{Absence, Axis, Rates, RunSpec, Tables};
 use crate::inputs::{Effort, Inputs, Named};
 
 /// The seconds that compiling an engine takes, about.
@@ -103,7 +103,7 @@ fn on_table<F: BenchFamily>(
 }
 
 /// The places on the axis of a run configuration.
-fn places(run: &RunConfig) -> Vec<Option<f64>> {
+fn places(run: &RunSpec) -> Vec<Option<f64>> {
     match run.axis {
         Axis::None => vec![None],
         Axis::Threads => (1..=cpus()).map(|threads| Some(threads as f64)).collect(),
@@ -116,10 +116,10 @@ fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn varied(run: &RunConfig, x: Option<f64>, setup: Setup) -> Setup {
+fn varied(run: &RunSpec, x: Option<f64>, setup: RunConfig) -> RunConfig {
     match (run.axis, x) {
-        (Axis::Threads, Some(x)) => Setup { threads: x as usize, ..setup },
-        (Axis::Batch(_), Some(x)) => Setup { batch: x as usize, ..setup },
+        (Axis::Threads, Some(x)) => RunConfig { threads: x as usize, ..setup },
+        (Axis::Batch(_), Some(x)) => RunConfig { batch: x as usize, ..setup },
         _ => setup,
     }
 }

@@ -7,7 +7,7 @@ use longmatch_bench::Mode;
 use crate::claim::{ABOVE, Claim, Judge, Needs, Over, Pick, Q, of, rate};
 use crate::context::{ExperimentContext, Place, at};
 use crate::experiment::{
-    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunConfig,
+    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec,
     Tables, TrafficKind, Work,
 };
 use crate::inputs::Named;
@@ -271,7 +271,7 @@ const THROUGHPUT: [(&str, &str, [f64; 3]); 7] = [
     ("dxr:d=22", "D22R", [37.8, 141.6, 206.9]),
 ];
 
-const SEQ: RunConfig = RunConfig {
+const SEQ: RunSpec = RunSpec {
     name: "SEQ",
     traffic: TrafficKind::Random,
     mode: Mode::Dependent,
@@ -280,9 +280,9 @@ const SEQ: RunConfig = RunConfig {
     axis: Axis::None,
     brief: false,
 };
-const RND: RunConfig = RunConfig { name: "RND", mode: Mode::One, ..SEQ };
-const REP: RunConfig = RunConfig { name: "REP", traffic: TrafficKind::DxrRepeated, ..RND };
-const CORES: RunConfig = RunConfig { name: "all cores", axis: Axis::Threads, ..RND };
+const RND: RunSpec = RunSpec { name: "RND", mode: Mode::One, ..SEQ };
+const REP: RunSpec = RunSpec { name: "REP", traffic: TrafficKind::DxrRepeated, ..RND };
+const CORES: RunSpec = RunSpec { name: "all cores", axis: Axis::Threads, ..RND };
 
 fn throughput() -> Experiment {
     let figure = "dxr-throughput";

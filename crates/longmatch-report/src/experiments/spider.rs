@@ -8,7 +8,7 @@ use crate::context::{ExperimentContext, MIB, Place, about_table, anchor};
 use crate::distribution::{Ticks, about_clock, cycles, time};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{
-    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunConfig,
+    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec,
     Tables, TrafficKind, Work,
 };
 use crate::inputs::{Named, OnTable, on_first};
@@ -27,7 +27,7 @@ const POPTRIE18: &str = "poptrie:s=18";
 const DIR_24_8: &str = "dir24_8:entry=32";
 
 /// One after the other, each key made just before (V-A).
-const ONE: RunConfig = RunConfig {
+const ONE: RunSpec = RunSpec {
     name: "random",
     traffic: TrafficKind::SpiderRandom,
     mode: Mode::One,
@@ -37,7 +37,7 @@ const ONE: RunConfig = RunConfig {
     brief: false,
 };
 /// An iteration of Spider: sixteen keys made just before.
-const SIXTEEN: RunConfig = RunConfig { mode: Mode::Batch, batch: 16, ..ONE };
+const SIXTEEN: RunSpec = RunSpec { mode: Mode::Batch, batch: 16, ..ONE };
 
 fn claim(
     id: &'static str,
@@ -259,7 +259,7 @@ impl OnTable for Ways {
         let set = EngineSet::apart(named, &EngineUnderTest::all(&others));
         let place = Place { figure: WAYS, ..Place::default() };
         if let Some(workload) = context.workload(&set, &traffic) {
-            let setup = context.setup(&RunConfig { brief: true, ..ONE });
+            let setup = context.setup(&RunSpec { brief: true, ..ONE });
             context.measure(place, &set, &workload, &setup);
         }
         context.step(2.0);
@@ -269,7 +269,7 @@ impl OnTable for Ways {
             let Some(workload) = context.workload(&set, &traffic) else { continue };
             // One line of the chart: the number of ways is its place.
             set.members.iter_mut().for_each(|(engine, _)| engine.spec = "spider".into());
-            let setup = context.setup(&RunConfig { batch: ways, brief: true, ..SIXTEEN });
+            let setup = context.setup(&RunSpec { batch: ways, brief: true, ..SIXTEEN });
             context.measure(Place { x: Some(ways as f64), ..place }, &set, &workload, &setup);
         }
         Ok(())
@@ -287,7 +287,7 @@ const RIVALS: [(&str, &str); 5] = [
 
 fn comparison() -> Experiment {
     let figure = "spider-fig9";
-    let trace = |run: RunConfig| RunConfig {
+    let trace = |run: RunSpec| RunSpec {
         name: "trace",
         traffic: TrafficKind::Trace,
         keys: KeySource::Array,
@@ -486,7 +486,7 @@ fn run_cycles(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
 
 fn cores() -> Experiment {
     let figure = "spider-fig12";
-    let run = |run: RunConfig| RunConfig { name: "", axis: Axis::Threads, ..run };
+    let run = |run: RunSpec| RunSpec { name: "", axis: Axis::Threads, ..run };
     let of = |tables, engines: &[(&'static str, &'static str)], config| Rates {
         figure,
         tables,

@@ -10,7 +10,7 @@ use longmatch_bench::{BenchFamily, Mode, Traffic};
 use crate::context::{ExperimentContext, Place, SEED, at, with_rate};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{
-    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Rates, Rows, RunConfig, Tables,
+    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Rates, Rows, RunSpec, Tables,
     TrafficKind, Work,
 };
 use crate::inputs::{Named, OnTable, on_all, on_first};
@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<Experiment> {
 
 const SOURCE: &str = "ours";
 
-const BATCH: RunConfig = RunConfig {
+const BATCH: RunSpec = RunSpec {
     name: "routed",
     traffic: TrafficKind::Routed,
     mode: Mode::Batch,
@@ -89,7 +89,7 @@ fn traffic() -> Experiment {
         ("trace", TrafficKind::Trace),
     ];
     let run =
-        |mode| kinds.map(|(name, traffic)| RunConfig { name, traffic, mode, ..BATCH }).to_vec();
+        |mode| kinds.map(|(name, traffic)| RunSpec { name, traffic, mode, ..BATCH }).to_vec();
     let of = |figure, mode| Rates {
         figure,
         tables: Tables::All,
@@ -136,7 +136,7 @@ fn batch_size() -> Experiment {
                 ("spider", ""),
                 ("dir24_8", ""),
             ],
-            runs: vec![RunConfig {
+            runs: vec![RunSpec {
                 axis: Axis::Batch(&[1, 4, 16, 64, 256, 1024, 4096]),
                 brief: true,
                 ..BATCH
@@ -193,7 +193,7 @@ impl OnTable for Roofline {
         context.step(2.0);
         for (name, traffic) in [("random", Traffic::Random), ("routed", Traffic::Routed)] {
             let Some(workload) = context.workload(&set, &traffic) else { continue };
-            let setup = longmatch_bench::Setup { roofline: true, ..context.setup(&BATCH) };
+            let setup = longmatch_bench::RunConfig { roofline: true, ..context.setup(&BATCH) };
             let place = Place { figure: "roofline", run: name, ..Place::default() };
             for it in context.measure(place, &set, &workload, &setup) {
                 let (Some(roofline), Some(record)) = (&it.roofline, it.record()) else { continue };
@@ -250,7 +250,7 @@ impl OnTable for Misses {
         let engines = ["folio", "poptrie", "dxr", "dir24_8", "tree_bitmap", "radix"];
         let set = EngineSet::apart(named, &EngineUnderTest::unnamed(&engines));
         context.step(0.6);
-        let setup = context.setup(&RunConfig { brief: true, ..BATCH });
+        let setup = context.setup(&RunSpec { brief: true, ..BATCH });
         for percent in [0, 50, 100] {
             let traffic = missing(named.rib, percent, F::KEYS.min(context.effort.keys), SEED);
             let Some(traffic) = traffic else { continue };

@@ -6,7 +6,7 @@ use longmatch_bench::{BenchFamily, Traffic};
 use super::{BATCH, ours};
 use crate::context::{ExperimentContext, Place};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, RunConfig, Work};
+use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, RunSpec, Work};
 use crate::huge::{Backing, Pages, within};
 use crate::inputs::{Named, OnTable, on_first};
 
@@ -60,7 +60,7 @@ impl OnTable for Huge {
         let engines: Vec<_> = engines.collect();
         let set = EngineSet::with(named, &engines, &mut |comparison, engine, spec| {
             let (pages, at) = KINDS.into_iter().find(|it| it.1 == engine.at).unwrap_or(KINDS[0]);
-            let (added, backing) = within(pages, || comparison.add_apart(spec));
+            let (added, backing) = within(pages, || comparison.add_duplicate(spec));
             if added.is_ok() {
                 backings.push((engine.spec.clone(), at, backing));
             }
@@ -74,7 +74,7 @@ impl OnTable for Huge {
         }
         context.step(1.2);
         let Some(workload) = context.workload(&set, &Traffic::Routed) else { return Ok(()) };
-        let setup = context.setup(&RunConfig { brief: true, ..BATCH });
+        let setup = context.setup(&RunSpec { brief: true, ..BATCH });
         context.measure(Place { figure: FIGURE, ..Place::default() }, &set, &workload, &setup);
         for (spec, at, backing) in backings {
             let place = Place { figure: FIGURE, at, ..Place::default() };

@@ -2,13 +2,13 @@
 
 use core::time::Duration;
 
-use longmatch_bench::{BenchFamily, Mode, directory_name, known_peers, pin};
+use longmatch_bench::{BenchFamily, Mode, peer_directory_name, known_peers, pin};
 
 use super::{BATCH, ours};
 use crate::context::{ExperimentContext, Place, anchor};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{
-    Absence, ChartKind, Experiment, Figure, Rows, RunConfig, TrafficKind, Work,
+    Absence, ChartKind, Experiment, Figure, Rows, RunSpec, TrafficKind, Work,
 };
 use crate::inputs::{Effort, Inputs, Named, OnTable, on_first};
 
@@ -67,7 +67,7 @@ impl OnTable for Peers {
         context.effort =
             Effort { keys: KEYS.min(usual.keys), checked: CHECKED.min(usual.checked), ..usual };
         for (run, mode) in [("one by one", Mode::One), ("batches of 256", Mode::Batch)] {
-            let config = RunConfig { mode, ..BATCH };
+            let config = RunSpec { mode, ..BATCH };
             let Some(traffic) = context.traffic(TrafficKind::Routed, named.rib) else { continue };
             let Some(workload) = context.workload(&set, &traffic) else { continue };
             let setup = context.setup(&config);
@@ -94,7 +94,7 @@ fn start<F: BenchFamily>(context: &mut ExperimentContext<'_>, set: &mut EngineSe
     let anchor = anchor::<F>(FIGURE, set.table);
     pin::to(0);
     for (i, command) in peers.commands.iter().enumerate().filter(|(_, it)| of_family(&it.name)) {
-        let dir = peers.scratch.join(directory_name(i, F::NAME));
+        let dir = peers.scratch.join(peer_directory_name(i, F::NAME));
         if let Some(about) = set.add_peer(command, &dir, limit) {
             context.condition(&anchor, &command.name, about);
         }

@@ -6,7 +6,7 @@ use longmatch_bench::{BenchFamily, Mode, Traffic};
 use super::{BATCH, ours};
 use crate::context::{ExperimentContext, MIB, Place, SEED, at};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, RunConfig, Work};
+use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, RunSpec, Work};
 use crate::inputs::{Effort, Inputs, Named, OnTable, on_all, on_first};
 use crate::record::Value;
 use crate::scaled::{Growth, renumbered, thinned};
@@ -97,7 +97,7 @@ impl OnTable for Growing {
             context.step(rib.len() as f64 * PER_ROUTE);
             let Some(workload) = context.workload(&set, &Traffic::Routed) else { continue };
             let x = Some(rib.len() as f64);
-            let setup = context.setup(&RunConfig { brief: true, ..BATCH });
+            let setup = context.setup(&RunSpec { brief: true, ..BATCH });
             let place = Place { figure: "growth", x, ..Place::default() };
             for it in context.measure(place, &set, &workload, &setup) {
                 let Some(record) = it.record() else { continue };
@@ -165,7 +165,7 @@ impl OnTable for Small {
             let x = Some(rib.len() as f64);
             let of = |run| Place { figure: "small-tables", run, x, at: "" };
             for (run, mode) in [("batches", Mode::Batch), ("one by one", Mode::One)] {
-                let setup = context.setup(&RunConfig { mode, brief: true, ..BATCH });
+                let setup = context.setup(&RunSpec { mode, brief: true, ..BATCH });
                 let measured = context.measure(of(run), &set, &workload, &setup);
                 for it in measured.iter().filter(|_| mode == Mode::One) {
                     let Some(record) = it.record() else { continue };

@@ -8,7 +8,7 @@ use longmatch_bench::Mode;
 
 use crate::claim::{ABOVE, Claim, Judge, Needs, Over, Pick, Q, of, rate};
 use crate::experiment::{
-    Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunConfig, Tables,
+    Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec, Tables,
     TrafficKind, Work,
 };
 
@@ -33,7 +33,7 @@ const SETTING: &str = "Intel Core i7-4770K, 3.9 GHz, 8 MiB of L3; REAL-Tier1-A: 
                        REAL-Tier1-B: 524,170 prefixes, 9 next hops";
 
 /// Random addresses one after the other, each made just before its lookup (4.2).
-const JUST_IN_TIME: RunConfig = RunConfig {
+const JUST_IN_TIME: RunSpec = RunSpec {
     name: "just in time",
     traffic: TrafficKind::Random,
     mode: Mode::One,
@@ -42,9 +42,9 @@ const JUST_IN_TIME: RunConfig = RunConfig {
     axis: Axis::None,
     brief: false,
 };
-const ARRAY: RunConfig =
-    RunConfig { name: "from an array", keys: KeySource::Array, ..JUST_IN_TIME };
-const BATCH: RunConfig = RunConfig { name: "batches of 256", mode: Mode::Batch, ..ARRAY };
+const ARRAY: RunSpec =
+    RunSpec { name: "from an array", keys: KeySource::Array, ..JUST_IN_TIME };
+const BATCH: RunSpec = RunSpec { name: "batches of 256", mode: Mode::Batch, ..ARRAY };
 const J: &str = JUST_IN_TIME.name;
 
 const POPTRIE18: &str = "poptrie:s=18";
@@ -82,7 +82,7 @@ fn threads() -> Experiment {
             figure,
             tables: Tables::Ipv4,
             engines: vec![(POPTRIE18, "Poptrie18"), ("folio", "")],
-            runs: vec![RunConfig { axis: Axis::Threads, ..JUST_IN_TIME }],
+            runs: vec![RunSpec { axis: Axis::Threads, ..JUST_IN_TIME }],
             parts: &[],
         }]),
         figures: vec![Figure {
@@ -242,7 +242,7 @@ const LOCALITY: [(&str, f64, f64); 5] = [
 
 fn locality() -> Experiment {
     let figure = "poptrie-locality";
-    let run = |name, traffic| RunConfig { name, traffic, ..ARRAY };
+    let run = |name, traffic| RunSpec { name, traffic, ..ARRAY };
     let ratio = |a, b, run| rate(a, run) / rate(b, run);
     let both = |traffic, band: [(f64, f64); 2]| {
         Judge::Within(vec![
@@ -344,8 +344,8 @@ fn trace() -> Experiment {
                 .filter(|(engine, _)| !["radix", "poptrie:s=0"].contains(engine))
                 .collect(),
             runs: vec![
-                RunConfig { name: run, traffic: TrafficKind::Trace, ..ARRAY },
-                RunConfig { name: "trace, batches of 256", traffic: TrafficKind::Trace, ..BATCH },
+                RunSpec { name: run, traffic: TrafficKind::Trace, ..ARRAY },
+                RunSpec { name: "trace, batches of 256", traffic: TrafficKind::Trace, ..BATCH },
                 JUST_IN_TIME,
             ],
             parts: &[],
@@ -483,7 +483,7 @@ const TABLE_6: [(&str, [f64; 5]); 3] = [
 fn ipv6() -> Experiment {
     let figure = "poptrie-table6";
     let run = "2000::/8";
-    let random = RunConfig { name: run, traffic: TrafficKind::PoptrieIpv6, ..ARRAY };
+    let random = RunSpec { name: run, traffic: TrafficKind::PoptrieIpv6, ..ARRAY };
     let six = |it: Papers| Papers { family: "ipv6", ..it };
     let on_six =
         |id, text, needs, judge| Claim { family: "ipv6", needs, ..claim(id, "4.10", text, judge) };
@@ -505,8 +505,8 @@ fn ipv6() -> Experiment {
             engines: ENGINES.into_iter().filter(|(engine, _)| *engine != "sail").collect(),
             runs: vec![
                 random,
-                RunConfig { name: "2000::/3, just in time", ..JUST_IN_TIME },
-                RunConfig { name: "routed, batches of 256", traffic: TrafficKind::Routed, ..BATCH },
+                RunSpec { name: "2000::/3, just in time", ..JUST_IN_TIME },
+                RunSpec { name: "routed, batches of 256", traffic: TrafficKind::Routed, ..BATCH },
             ],
             parts: PARTS,
         }]),

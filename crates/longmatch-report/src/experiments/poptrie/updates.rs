@@ -192,7 +192,7 @@ fn replaced(record: &ReplayRecord, arrays: Option<f64>, note: &mut dyn FnMut(&st
     if let Some(mean) = record.mean_effective_us {
         note("update that changes something", "us", mean);
     }
-    let effective = record.kinds.effective();
+    let effective = record.counts.effective();
     note(
         "updates that change something",
         "%",
