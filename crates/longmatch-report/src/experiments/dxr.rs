@@ -7,8 +7,8 @@ use longmatch_bench::Mode;
 use crate::claim::{ABOVE, Claim, Judge, Needs, Over, Pick, Q, of, rate};
 use crate::context::{ExperimentContext, Place, at};
 use crate::experiment::{
-    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec,
-    Tables, TrafficKind, Work,
+    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec, Tables,
+    TrafficKind, Work,
 };
 use crate::inputs::Named;
 use crate::record::Value;

@@ -8,8 +8,8 @@ use crate::context::{ExperimentContext, MIB, Place, about_table, anchor};
 use crate::distribution::{Ticks, about_clock, cycles, time};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{
-    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec,
-    Tables, TrafficKind, Work,
+    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec, Tables,
+    TrafficKind, Work,
 };
 use crate::inputs::{Named, OnTable, on_first};
 

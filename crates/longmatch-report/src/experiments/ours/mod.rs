@@ -88,8 +88,7 @@ fn traffic() -> Experiment {
         ("repeated", TrafficKind::Repeated),
         ("trace", TrafficKind::Trace),
     ];
-    let run =
-        |mode| kinds.map(|(name, traffic)| RunSpec { name, traffic, mode, ..BATCH }).to_vec();
+    let run = |mode| kinds.map(|(name, traffic)| RunSpec { name, traffic, mode, ..BATCH }).to_vec();
     let of = |figure, mode| Rates {
         figure,
         tables: Tables::All,

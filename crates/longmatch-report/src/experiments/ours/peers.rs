@@ -2,14 +2,12 @@
 
 use core::time::Duration;
 
-use longmatch_bench::{BenchFamily, Mode, peer_directory_name, known_peers, pin};
+use longmatch_bench::{BenchFamily, Mode, known_peers, peer_directory_name, pin};
 
 use super::{BATCH, ours};
 use crate::context::{ExperimentContext, Place, anchor};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{
-    Absence, ChartKind, Experiment, Figure, Rows, RunSpec, TrafficKind, Work,
-};
+use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, RunSpec, TrafficKind, Work};
 use crate::inputs::{Effort, Inputs, Named, OnTable, on_first};
 
 /// Keys of each traffic: some peers need a hundred bytes for one.

@@ -42,8 +42,7 @@ const JUST_IN_TIME: RunSpec = RunSpec {
     axis: Axis::None,
     brief: false,
 };
-const ARRAY: RunSpec =
-    RunSpec { name: "from an array", keys: KeySource::Array, ..JUST_IN_TIME };
+const ARRAY: RunSpec = RunSpec { name: "from an array", keys: KeySource::Array, ..JUST_IN_TIME };
 const BATCH: RunSpec = RunSpec { name: "batches of 256", mode: Mode::Batch, ..ARRAY };
 const J: &str = JUST_IN_TIME.name;
 
