@@ -189,7 +189,7 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
     /// in where their memory lies.
     ///
     /// # Errors
-    /// As [`Comparison::enter`].
+    /// As [`Comparison::add`].
     pub fn add_apart(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
         let entry = F::add(spec, self.rib)?;
         self.entries.push(entry);
