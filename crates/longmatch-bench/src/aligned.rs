@@ -1,8 +1,7 @@
-//! Arrays that begin at a cache line.
+//! Arrays that begin at a cache line, for keys and answers.
 //!
-//! Where the allocator happens to put an array decides whether vector loads and stores straddle
-//! lines: worth up to a fifth of a fast kernel's rate, and another fifth from run to run. So all
-//! engines read keys from, and write answers to, arrays that begin at a line.
+//! Vector loads and stores that straddle cache lines cost up to a fifth of a fast kernel's rate,
+//! and the alignment that the allocator happens to choose varies from run to run.
 
 use core::ops::{Deref, DerefMut};
 
@@ -12,21 +11,21 @@ const LINE: usize = 64;
 /// A slice that begins at a cache line.
 pub(crate) struct Aligned<T> {
     items: Vec<T>,
-    /// Items before the first one.
+    /// Items before the first cache line.
     skipped: usize,
     len: usize,
 }
 
 impl<T: Copy + Default> Aligned<T> {
-    /// `len` times the default.
+    /// An array of `len` default values.
     pub fn new(len: usize) -> Self {
         let items = vec![T::default(); len + LINE / size_of::<T>()];
         let skipped = items.as_ptr().align_offset(LINE);
         Self { items, skipped, len }
     }
 
-    /// A copy.
-    pub fn copied(items: &[T]) -> Self {
+    /// A copy of `items`.
+    pub fn copy_of(items: &[T]) -> Self {
         let mut copy = Self::new(items.len());
         copy.copy_from_slice(items);
         copy
@@ -52,9 +51,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn begins_at_a_line() {
+    fn arrays_begin_at_a_cache_line() {
         for len in [0, 1, 5, 1000] {
-            let keys = Aligned::copied(&vec![7u128; len]);
+            let keys = Aligned::copy_of(&vec![7u128; len]);
             assert_eq!((&*keys, keys.as_ptr() as usize % LINE), (&vec![7; len][..], 0));
             assert_eq!(Aligned::<u8>::new(len).as_ptr() as usize % LINE, 0);
         }

@@ -1,5 +1,7 @@
-//! Measures engines side by side: first their answers, then their rates, pass by pass in turn, so
-//! that whatever else the machine does meets all of them alike.
+//! Measurement of several engines in one run.
+//!
+//! All answers are checked before any rate is measured. The passes of the engines are interleaved,
+//! so that other load on the machine affects all of them.
 
 use std::time::Instant;
 
@@ -7,51 +9,52 @@ use longmatch::engine::auto::{self, AutoGoal};
 use longmatch::simd::Simd;
 use longmatch::{CompileError, Engine, EngineKind, EngineSpec, EngineVisitor, NextHopId, Rib};
 
-use crate::choice::{self, Choice};
+use crate::auto_choice::{self, AutoChoice};
 use crate::family::BenchFamily;
 use crate::kernel::Kernel;
 use crate::oracle::Oracle;
 use crate::peer::PeerEngine;
 use crate::record::{KeySource, ROOFLINE, Record};
 use crate::roofline::Roofline;
-use crate::runner::{Passes, Runner};
+use crate::runner::{PassResults, Runner};
 use crate::stats::Stats;
-use crate::target::{BenchTarget, Concrete, Mode, Pass};
+use crate::target::{BenchTarget, EngineTarget, Mode, Pass};
 use crate::threads::ThreadError;
 use crate::traffic::Traffic;
 use crate::workload::{CHECKED, Workload};
 
-/// Compiling is timed once if it takes longer than this, three times otherwise.
+/// Milliseconds above which a compilation is timed once instead of three times.
 const SLOW_BUILD_MS: f64 = 1000.0;
 
-/// How to measure.
+/// The settings of one run.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Setup {
-    /// How lookups are done.
+pub struct RunConfig {
+    /// The loop around the lookups.
     pub mode: Mode,
-    /// Keys in a batch. Answers are checked in batches of this size whatever the mode.
+    /// Keys in a batch. Answers are checked in batches of this size in every mode.
     pub batch: usize,
     /// Threads that look up at the same time.
     pub threads: usize,
-    /// The instructions to use.
+    /// The SIMD level of the lookups.
     pub simd: Simd,
-    /// About how long each engine is measured, all passes together.
+    /// Approximate time to measure each engine, all passes together, in seconds.
     pub seconds: f64,
-    /// Passes that count, after one that does not.
+    /// Passes that count. One more pass comes first and does not count.
     pub passes: usize,
-    /// Makes random keys just before each lookup. Only random traffic in mode one can; anything
-    /// else uses its array, and the record says so.
+    /// Generates each key just before its lookup, in mode one of random traffic.
+    ///
+    /// All other runs read an array, and the record says so.
     pub generate: bool,
-    /// Keeps each thread on a CPU of its own while it is measured.
+    /// Pins each thread to a CPU of its own.
     pub pin: bool,
-    /// In mode batch, also measures the roofline of each engine that states its reads: as many that
-    /// do not wait for each other, from as much memory.
+    /// In mode batch, also measures the roofline of each engine that states its reads.
+    ///
+    /// It makes the same number of independent reads from tables of the same sizes.
     pub roofline: bool,
 }
 
-impl Setup {
-    /// The usual: 5 passes of a second together, batches of 256, one thread, the best
-    /// instructions there are.
+impl RunConfig {
+    /// The default: 5 passes in 1 s, batches of 256, one thread, the best SIMD level.
     pub fn new(mode: Mode) -> Self {
         let simd = Simd::best();
         let (generate, pin, roofline) = (false, false, false);
@@ -68,7 +71,7 @@ impl Setup {
         }
     }
 
-    /// The source of the keys under this kind of traffic.
+    /// The source of the keys for this traffic.
     pub fn key_source(&self, traffic: &Traffic) -> KeySource {
         let generated = self.generate && self.mode == Mode::One && *traffic == Traffic::Random;
         if generated { KeySource::Xorshift } else { KeySource::Array }
@@ -80,64 +83,69 @@ pub struct Comparison<'r, F: BenchFamily> {
     rib: &'r Rib<F>,
     oracle: Oracle<F>,
     next_hops: usize,
-    entries: Vec<Entry<F>>,
+    engines: Vec<EngineUnderTest<F>>,
 }
 
-/// An engine of a comparison.
-pub struct Entry<F: BenchFamily> {
-    engine: Box<dyn BenchTarget<F>>,
+/// One engine or peer of a comparison.
+pub struct EngineUnderTest<F: BenchFamily> {
+    target: Box<dyn BenchTarget<F>>,
     build_ms: f64,
-    /// The choices that led to it.
-    choices: Vec<Choice>,
-    /// Whether it was also asked for by name.
+    /// The choices of `auto` that led to this engine.
+    choices: Vec<AutoChoice>,
+    /// Whether the caller also named this engine.
     named: bool,
 }
 
-impl<F: BenchFamily> Entry<F> {
-    /// The engine with its variant.
+impl<F: BenchFamily> EngineUnderTest<F> {
+    fn named(target: Box<dyn BenchTarget<F>>, build_ms: f64) -> Self {
+        Self { target, build_ms, choices: Vec::new(), named: true }
+    }
+
+    /// The engine's name with its variant.
     fn title(&self) -> String {
-        title(&*self.engine)
+        format!("{} {}", self.target.name(), self.target.variant()).trim_end().to_owned()
     }
 }
 
-fn title<F: BenchFamily>(engine: &dyn BenchTarget<F>) -> String {
-    format!("{} {}", engine.name(), engine.variant()).trim_end().to_owned()
-}
-
-/// Notes how long compiling took.
-struct Timed {
+/// Takes the time from its creation until the engine is compiled.
+struct BuildTimer {
     started: Instant,
 }
 
-impl<F: BenchFamily> EngineVisitor<F> for Timed {
-    type Output = Entry<F>;
+impl<F: BenchFamily> EngineVisitor<F> for BuildTimer {
+    type Output = EngineUnderTest<F>;
 
-    fn visit<E: Engine<F>>(self, engine: E) -> Entry<F> {
+    fn visit<E: Engine<F>>(self, engine: E) -> EngineUnderTest<F> {
         let build_ms = self.started.elapsed().as_secs_f64() * 1e3;
-        let engine = Box::new(Concrete(engine));
-        Entry { engine, build_ms, choices: Vec::new(), named: true }
+        EngineUnderTest::named(Box::new(EngineTarget(engine)), build_ms)
     }
 }
 
-/// Compiles an engine, or what `auto` chooses.
-pub fn compile<F: BenchFamily>(spec: &EngineSpec, rib: &Rib<F>) -> Result<Entry<F>, CompileError> {
-    let enter = Timed { started: Instant::now() };
+/// Compiles the named engine, or the one that `auto` chooses.
+///
+/// # Errors
+/// If the engine does not exist with these options or cannot hold the table.
+pub fn compile<F: BenchFamily>(
+    spec: &EngineSpec,
+    rib: &Rib<F>,
+) -> Result<EngineUnderTest<F>, CompileError> {
+    let timer = BuildTimer { started: Instant::now() };
     if spec.kind != EngineKind::Auto {
-        return F::build(spec, rib, enter);
+        return F::build(spec, rib, timer);
     }
     let goal = AutoGoal::parse(&spec.options)?;
-    let (prediction, entry) = auto::compile(rib, &goal, enter)?;
-    let choices = vec![Choice::new(spec.to_string(), &prediction)];
-    Ok(Entry { choices, named: false, ..entry })
+    let (prediction, engine) = auto::compile(rib, &goal, timer)?;
+    let choices = vec![AutoChoice::new(spec.to_string(), &prediction)];
+    Ok(EngineUnderTest { choices, named: false, ..engine })
 }
 
 impl<'r, F: BenchFamily> Comparison<'r, F> {
-    /// No engines yet. O(routes).
+    /// A comparison without engines. O(routes).
     pub fn new(rib: &'r Rib<F>) -> Self {
         let mut ids: Vec<_> = rib.iter().map(|route| route.next_hop).collect();
         ids.sort_unstable();
         ids.dedup();
-        Self { rib, oracle: Oracle::new(rib), next_hops: ids.len(), entries: Vec::new() }
+        Self { rib, oracle: Oracle::new(rib), next_hops: ids.len(), engines: Vec::new() }
     }
 
     /// The table.
@@ -145,86 +153,96 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
         self.rib
     }
 
-    /// Different next hops in the table.
+    /// Number of different next hops in the table.
     pub fn next_hops(&self) -> usize {
         self.next_hops
     }
 
-    /// The number of engines.
+    /// Number of engines.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.engines.len()
     }
 
-    /// Whether there is no engine.
+    /// Whether the comparison has no engine.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.engines.is_empty()
     }
 
-    /// Compiles an engine, three times unless that takes long, and adds it. What `auto` chooses is
-    /// not added a second time beside the same engine asked for by name, nor the other way round.
+    /// Compiles an engine and adds it.
+    ///
+    /// The build time is the median of three compilations, or that of one if it takes longer than a
+    /// second. An engine that is both named and chosen by `auto` is added only once.
     ///
     /// # Errors
-    /// When the engine cannot hold the table, or does not exist like this.
+    /// If the engine does not exist with these options or cannot hold the table.
     pub fn add(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
-        let mut entry = F::add(spec, self.rib)?;
-        if entry.build_ms <= SLOW_BUILD_MS {
-            let [first, again] =
-                [F::add(spec, self.rib)?.build_ms, F::add(spec, self.rib)?.build_ms];
-            let median = Stats::of(&[entry.build_ms, first, again]).map(|stats| stats.median);
-            entry.build_ms = median.unwrap_or(entry.build_ms);
+        let mut engine = F::compile_target(spec, self.rib)?;
+        if engine.build_ms <= SLOW_BUILD_MS {
+            let [second, third] = [
+                F::compile_target(spec, self.rib)?.build_ms,
+                F::compile_target(spec, self.rib)?.build_ms,
+            ];
+            let median = Stats::of(&[engine.build_ms, second, third]).map(|stats| stats.median);
+            engine.build_ms = median.unwrap_or(engine.build_ms);
         }
-        let title = entry.title();
-        match self.entries.iter_mut().find(|known| known.title() == title) {
-            Some(known) if !entry.named => known.choices.append(&mut entry.choices),
-            Some(known) if !known.named => {
-                // Without the time that choosing took.
-                (known.named, known.build_ms) = (true, entry.build_ms);
+        let title = engine.title();
+        match self.engines.iter_mut().find(|present| present.title() == title) {
+            Some(present) if !engine.named => present.choices.append(&mut engine.choices),
+            Some(present) if !present.named => {
+                // The build time of a named engine excludes the time of the choice.
+                (present.named, present.build_ms) = (true, engine.build_ms);
             }
-            _ => self.entries.push(entry),
+            _ => self.engines.push(engine),
         }
         Ok(())
     }
 
-    /// Compiles an engine once and adds it, whatever is there already: to compare two that differ
-    /// in where their memory lies.
+    /// Compiles an engine once and adds it, even if it is already present.
+    ///
+    /// This allows comparing two copies that differ only in the memory that holds them.
     ///
     /// # Errors
-    /// As [`Comparison::add`].
-    pub fn add_apart(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
-        let entry = F::add(spec, self.rib)?;
-        self.entries.push(entry);
+    /// The same as for [`Comparison::add`].
+    pub fn add_duplicate(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
+        self.engines.push(F::compile_target(spec, self.rib)?);
         Ok(())
     }
 
-    /// What `auto` chose, each time with the title of the engine and its bytes.
-    pub fn choices(&self) -> impl Iterator<Item = (&Choice, String, usize)> {
-        let of = |entry: &Entry<F>| (entry.title(), entry.engine.memory().bytes());
-        self.entries.iter().flat_map(move |entry| {
-            let (title, bytes) = of(entry);
-            entry.choices.iter().map(move |choice| (choice, title.clone(), bytes))
+    /// The choices of `auto`, each with the title and the bytes of the chosen engine.
+    pub fn choices(&self) -> impl Iterator<Item = (&AutoChoice, String, usize)> {
+        self.engines.iter().flat_map(|engine| {
+            let (title, bytes) = (engine.title(), engine.target.memory().bytes());
+            engine.choices.iter().map(move |choice| (choice, title.clone(), bytes))
         })
     }
 
-    /// Adds an engine that is compiled already.
+    /// Adds a compiled engine.
     pub fn add_engine<E: Engine<F>>(&mut self, engine: E, build_ms: f64) {
-        let engine = Box::new(Concrete(engine));
-        self.entries.push(Entry { engine, build_ms, choices: Vec::new(), named: true });
+        self.engines.push(EngineUnderTest::named(Box::new(EngineTarget(engine)), build_ms));
     }
 
-    /// An engine, in the order in which they were entered.
+    /// Adds a peer that has built its structure.
+    pub fn add_peer(&mut self, peer: PeerEngine<F>) {
+        let build_ms = peer.build_ms();
+        self.engines.push(EngineUnderTest::named(Box::new(peer), build_ms));
+    }
+
+    /// The engine with this index, in the order of addition.
     ///
     /// # Panics
-    /// When there are not as many.
-    pub fn engine(&self, place: usize) -> &dyn BenchTarget<F> {
-        &*self.entries[place].engine
+    /// If `index` is not below [`Comparison::len`].
+    pub fn engine(&self, index: usize) -> &dyn BenchTarget<F> {
+        &*self.engines[index].target
     }
 
-    /// Makes traffic ready. `None` when it has no keys of this family.
+    /// Prepares traffic of the usual size; `None` if it has no address of this family.
     pub fn workload(&self, traffic: &Traffic, seed: u64) -> Option<Workload<F>> {
         self.workload_of(traffic, seed, F::KEYS, CHECKED)
     }
 
-    /// With so many keys, of which so many are checked.
+    /// Prepares traffic of `keys` addresses, of which `checked` are checked.
+    ///
+    /// Returns `None` if the traffic has no address of this family.
     pub fn workload_of(
         &self,
         traffic: &Traffic,
@@ -236,73 +254,65 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
         (!keys.is_empty()).then(|| Workload::new(traffic, seed, keys, &self.oracle, checked))
     }
 
-    /// Adds a peer that has the table.
-    pub fn add_peer(&mut self, peer: PeerEngine<F>) {
-        let build_ms = peer.build_ms();
-        let engine = Box::new(peer);
-        self.entries.push(Entry { engine, build_ms, choices: Vec::new(), named: true });
-    }
-
-    /// Checks answers, then measures every engine that gave none wrong. The records are in the
-    /// order in which the engines were entered, that of its roofline behind that of an engine; peers
-    /// that do not have the mode have no record.
+    /// Checks all answers, then measures every engine without a wrong answer.
+    ///
+    /// Returns the records in the order in which the engines were added; the record of a roofline
+    /// follows that of its engine. A peer that lacks the mode has no record.
     ///
     /// # Errors
-    /// When the system does not start all threads.
-    pub fn run(&self, workload: &Workload<F>, setup: &Setup) -> Result<Vec<Record>, ThreadError> {
-        let entries = || self.entries.iter().filter(|entry| entry.engine.has(setup.mode));
+    /// If the system does not start all threads.
+    pub fn run(
+        &self,
+        workload: &Workload<F>,
+        config: &RunConfig,
+    ) -> Result<Vec<Record>, ThreadError> {
+        let engines = || self.engines.iter().filter(|engine| engine.target.supports(config.mode));
         let rooflines: Vec<_> =
-            entries().map(|entry| Roofline::of(&*entry.engine, workload, setup)).collect();
-        let starters = entries().zip(&rooflines).flat_map(|(entry, roofline)| {
-            let engine = Starter { entry, roofline: None };
-            [
-                Some(engine),
-                roofline.as_ref().map(|roofline| Starter { entry, roofline: Some(roofline) }),
-            ]
+            engines().map(|engine| Roofline::of(&*engine.target, workload, config)).collect();
+        let subjects = engines().zip(&rooflines).flat_map(|(engine, roofline)| {
+            let with_roofline = roofline.as_ref().map(|it| Subject { engine, roofline: Some(it) });
+            core::iter::once(Subject { engine, roofline: None }).chain(with_roofline)
         });
-        let starters: Vec<_> = starters.flatten().collect();
-        let wrong: Vec<u64> = starters.iter().map(|it| it.mismatches(workload, setup)).collect();
-        let fit = starters.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
-        let runners = fit.map(|(it, _)| Runner::warmed_up(it.pass(), workload, setup));
+        let subjects: Vec<_> = subjects.collect();
+        let wrong: Vec<u64> = subjects.iter().map(|it| it.mismatches(workload, config)).collect();
+        let right = subjects.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
+        let runners = right.map(|(it, _)| Runner::warmed_up(it.pass(), workload, config));
         let mut runners = runners.collect::<Result<Vec<_>, _>>()?;
-        for pass in 0..setup.passes.max(1) {
+        for pass in 0..config.passes.max(1) {
             for i in 0..runners.len() {
                 let best = runners.iter().map(Runner::best_ghz).fold(0.0, f64::max);
-                runners[i].pass(workload, setup, pass, best)?;
+                runners[i].pass(workload, config, pass, best)?;
             }
         }
-        let mut passes = runners.into_iter().map(Runner::end);
+        let mut results = runners.into_iter().map(Runner::into_results);
         let mut records = Vec::new();
-        for (it, wrong) in starters.iter().zip(wrong) {
-            let own = if wrong == 0 { passes.next() } else { None }.unwrap_or_default();
-            let record = self.record(it, workload, setup, wrong, &own);
-            if let (Some(_), Some(engine)) = (it.roofline, records.last_mut()) {
-                compare(engine, &record);
+        for (subject, wrong) in subjects.iter().zip(wrong) {
+            let result = if wrong == 0 { results.next() } else { None }.unwrap_or_default();
+            let record = self.record(subject, workload, config, wrong, &result);
+            if let (Some(_), Some(engine)) = (subject.roofline, records.last_mut()) {
+                set_roofline_ratio(engine, &record);
             }
             records.push(record);
         }
-        choice::compare(&mut records);
+        auto_choice::compare_with_best(&mut records);
         Ok(records)
     }
 
     fn record(
         &self,
-        starter: &Starter<'_, F>,
+        subject: &Subject<'_, F>,
         workload: &Workload<F>,
-        setup: &Setup,
+        config: &RunConfig,
         mismatches: u64,
-        passes: &Passes,
+        passes: &PassResults,
     ) -> Record {
         let rates = Stats::of(&passes.rates);
         let mlps = |of: fn(&Stats) -> f64| rates.as_ref().map(of);
-        let engine = &starter.entry.engine;
-        let (name, variant, bytes, build_ms) = match starter.roofline {
-            None => {
-                (engine.name(), engine.variant(), engine.memory().bytes(), starter.entry.build_ms)
-            }
-            Some(roofline) => {
-                (ROOFLINE, format!("of {}", starter.entry.title()), roofline.bytes(), 0.0)
-            }
+        let Subject { engine, roofline } = *subject;
+        let target = &engine.target;
+        let (name, variant, bytes, build_ms) = match roofline {
+            None => (target.name(), target.variant(), target.memory().bytes(), engine.build_ms),
+            Some(roofline) => (ROOFLINE, format!("of {}", engine.title()), roofline.bytes(), 0.0),
         };
         Record {
             engine: name.into(),
@@ -311,86 +321,86 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
             routes: self.rib.len(),
             next_hops: self.next_hops,
             traffic: workload.traffic().name().into(),
-            mode: setup.mode.name(),
-            batch: if setup.mode == Mode::Batch { setup.batch } else { 1 },
-            threads: setup.threads,
-            simd: setup.simd.level().name(),
-            mlps: mlps(|it| it.median),
-            mlps_min: mlps(|it| it.min),
-            mlps_q1: mlps(|it| it.q1),
-            mlps_q3: mlps(|it| it.q3),
-            mlps_max: mlps(|it| it.max),
-            mlps_mean: mlps(|it| it.mean),
-            mlps_sd: mlps(|it| it.std_dev),
-            ns_per_lookup: rates.map(|it| setup.threads as f64 * 1e3 / it.median),
+            mode: config.mode.name(),
+            batch: if config.mode == Mode::Batch { config.batch } else { 1 },
+            threads: config.threads,
+            simd: config.simd.level().name(),
+            mlps: mlps(|stats| stats.median),
+            mlps_min: mlps(|stats| stats.min),
+            mlps_q1: mlps(|stats| stats.q1),
+            mlps_q3: mlps(|stats| stats.q3),
+            mlps_max: mlps(|stats| stats.max),
+            mlps_mean: mlps(|stats| stats.mean),
+            mlps_sd: mlps(|stats| stats.std_dev),
+            ns_per_lookup: rates.map(|stats| config.threads as f64 * 1e3 / stats.median),
             bytes,
             build_ms,
             mismatches,
-            keys: setup.key_source(workload.traffic()),
+            keys: config.key_source(workload.traffic()),
             passes: passes.rates.len(),
             repeated: passes.repeated,
             disturbed: passes.disturbed,
-            ghz: Stats::of(&passes.ghz).map(|it| it.median),
-            form: workload.form(setup.mode).name(),
-            reads: engine.reads(),
+            ghz: Stats::of(&passes.ghz).map(|stats| stats.median),
+            form: workload.layout(config.mode).name(),
+            reads: target.reads(),
             roofline_ratio: None,
-            auto: match starter.roofline {
-                None => starter.entry.choices.clone(),
+            auto: match roofline {
+                None => engine.choices.clone(),
                 Some(_) => Vec::new(),
             },
         }
     }
 }
 
-/// What is measured: an engine, or its roofline.
-struct Starter<'a, F: BenchFamily> {
-    entry: &'a Entry<F>,
+/// The subject of one measurement: an engine or its roofline.
+struct Subject<'a, F: BenchFamily> {
+    engine: &'a EngineUnderTest<F>,
     roofline: Option<&'a Roofline>,
 }
 
-impl<'a, F: BenchFamily> Starter<'a, F> {
+impl<'a, F: BenchFamily> Subject<'a, F> {
     fn pass(&self) -> &'a dyn Pass<F> {
         match self.roofline {
             Some(roofline) => roofline,
-            None => &*self.entry.engine,
+            None => &*self.engine.target,
         }
     }
 
-    fn mismatches(&self, workload: &Workload<F>, setup: &Setup) -> u64 {
+    fn mismatches(&self, workload: &Workload<F>, config: &RunConfig) -> u64 {
         match self.roofline {
-            Some(roofline) => roofline.mismatches(workload, setup),
-            None => mismatches(&*self.entry.engine, workload, setup),
+            Some(roofline) => roofline.mismatches(workload, config),
+            None => mismatches(&*self.engine.target, workload, config),
         }
     }
 }
 
-/// Notes in an engine's record how far it is from its roofline.
-fn compare(engine: &mut Record, roofline: &Record) {
+fn set_roofline_ratio(engine: &mut Record, roofline: &Record) {
     engine.roofline_ratio =
         engine.mlps.zip(roofline.mlps).map(|(engine, roofline)| roofline / engine);
 }
 
-/// Wrong answers of both kernels and of keys in another form; and the loop that is going to be
-/// timed has to come to the same sum as the right answers.
+/// Counts the wrong answers of both kernels and of encoded keys.
+///
+/// A wrong sum of the loop to be timed counts as one more.
 fn mismatches<F: BenchFamily>(
-    engine: &dyn BenchTarget<F>,
+    target: &dyn BenchTarget<F>,
     workload: &Workload<F>,
-    setup: &Setup,
+    config: &RunConfig,
 ) -> u64 {
-    let (simd, batch) = (setup.simd, setup.batch);
-    let (keys, answers) = workload.cases();
+    let (simd, batch) = (config.simd, config.batch);
+    let (keys, answers) = workload.checked_keys();
     let count = |got: Vec<Option<NextHopId>>| {
         got.iter().zip(answers).filter(|(got, right)| got != right).count() as u64
     };
     let mut wrong = 0;
     for kernel in Kernel::ALL {
-        wrong += count(engine.answers(kernel, simd, batch, keys));
+        wrong += count(target.answers(kernel, simd, batch, keys));
     }
-    if let Some(keys) = workload.encoded_cases() {
-        wrong += count(engine.answers_to(simd, batch, keys));
+    if let Some(keys) = workload.encoded_checked_keys() {
+        wrong += count(target.encoded_answers(simd, batch, keys));
     }
-    let sum = engine.pass(setup.mode, simd, batch, workload.stream_of_cases(setup.mode));
-    let every = if setup.mode == Mode::Batch { batch } else { 1 };
+    let sum = target.pass(config.mode, simd, batch, workload.checked_stream(config.mode));
+    let every = if config.mode == Mode::Batch { batch } else { 1 };
     let summed = answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
     wrong + u64::from(sum != summed.fold(0, |sum, answer| sum ^ answer))
 }
@@ -398,15 +408,15 @@ fn mismatches<F: BenchFamily>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Wrong, table4, table6};
+    use crate::testing::{WrongEngine, table4, table6};
     use longmatch::{EngineKind, Ipv4, Ipv6, KeyLayout, engine::radix::Radix};
 
-    fn quick(mode: Mode) -> Setup {
-        Setup { seconds: 0.01, passes: 5, ..Setup::new(mode) }
+    fn quick(mode: Mode) -> RunConfig {
+        RunConfig { seconds: 0.01, passes: 5, ..RunConfig::new(mode) }
     }
 
     #[test]
-    fn records_say_what_was_measured() {
+    fn records_have_the_settings_and_consistent_rates() {
         let rib = table6();
         let mut comparison = Comparison::<Ipv6>::new(&rib);
         comparison.add(&EngineKind::Radix.into()).unwrap();
@@ -416,7 +426,7 @@ mod tests {
         assert_eq!((workload.checked(), workload.routed()), (5000, 1.0));
         for mode in Mode::ALL {
             let records = comparison
-                .run(&workload, &Setup { threads: 2, batch: 100, ..quick(mode) })
+                .run(&workload, &RunConfig { threads: 2, batch: 100, ..quick(mode) })
                 .unwrap();
             assert_eq!(records.len(), 2);
             assert_eq!(records[0].title(), "radix");
@@ -436,9 +446,9 @@ mod tests {
         }
     }
 
-    /// Engines that state their reads have a roofline behind them, in mode batch only.
+    /// Only engines that state their reads have a roofline, and only in mode batch.
     #[test]
-    fn limits_stand_behind_their_engines() {
+    fn rooflines_follow_their_engines() {
         let rib = table6();
         let mut comparison = Comparison::<Ipv6>::new(&rib);
         for spec in ["spider", "radix", "spider:lanes=16"] {
@@ -446,8 +456,8 @@ mod tests {
         }
         let workload = comparison.workload_of(&Traffic::Zipf, 1, 5000, CHECKED).unwrap();
         let workload = workload.encoded_as(KeyLayout::U64Pairs);
-        let setup = Setup { roofline: true, batch: 100, threads: 2, ..quick(Mode::Batch) };
-        let records = comparison.run(&workload, &setup).unwrap();
+        let config = RunConfig { roofline: true, batch: 100, threads: 2, ..quick(Mode::Batch) };
+        let records = comparison.run(&workload, &config).unwrap();
         let titles: Vec<_> = records.iter().map(Record::title).collect();
         let [spider, lanes] = ["spider flight=4", "spider lanes=16"];
         let roofline = |of: &str| format!("roofline of {of}");
@@ -464,33 +474,36 @@ mod tests {
         }
         for mode in [Mode::One, Mode::Dependent] {
             let records =
-                comparison.run(&workload, &Setup { roofline: true, ..quick(mode) }).unwrap();
+                comparison.run(&workload, &RunConfig { roofline: true, ..quick(mode) }).unwrap();
             assert_eq!(records.len(), 3);
             assert!(records.iter().all(|record| record.form == "host"));
         }
     }
 
-    /// What `auto` chooses is measured once, and compared with the best of the run.
+    /// An engine that `auto` chooses is measured once and compared with the best.
     #[test]
     fn choices_are_compared_with_the_best() {
         let rib = table6();
         for order in [["auto", "folio", "auto:use=one"], ["radix", "auto", "auto:memory=1K"]] {
             let mut comparison = Comparison::<Ipv6>::new(&rib);
-            let entered = order.map(|spec| comparison.add(&spec.parse().unwrap()).is_ok());
-            let choices: Vec<_> = comparison.choices().map(|(it, title, _)| (it, title)).collect();
-            let asked = order.iter().zip(entered).filter(|(it, ok)| it.starts_with("auto") && *ok);
-            assert_eq!(choices.len(), asked.count(), "{choices:?}");
+            let added = order.map(|spec| comparison.add(&spec.parse().unwrap()).is_ok());
+            let choices: Vec<_> =
+                comparison.choices().map(|(choice, title, _)| (choice, title)).collect();
+            let by_auto = order.iter().zip(added).filter(|(it, ok)| it.starts_with("auto") && *ok);
+            assert_eq!(choices.len(), by_auto.count(), "{choices:?}");
             for (choice, title) in &choices {
                 let name = choice.chosen.split(':').next().unwrap();
                 assert!(title.starts_with(name) && choice.cycles > 0.0, "{title}: {choice:?}");
             }
-            let mut titles: Vec<_> = comparison.entries.iter().map(Entry::title).collect();
+            let mut titles: Vec<_> =
+                comparison.engines.iter().map(EngineUnderTest::title).collect();
             titles.sort();
             titles.dedup();
-            assert_eq!(titles.len(), comparison.len(), "no engine twice");
+            assert_eq!(titles.len(), comparison.len(), "an engine occurs twice");
             let workload = comparison.workload_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
-            let records =
-                comparison.run(&workload, &Setup { roofline: true, ..quick(Mode::Batch) }).unwrap();
+            let records = comparison
+                .run(&workload, &RunConfig { roofline: true, ..quick(Mode::Batch) })
+                .unwrap();
             let engines = records.iter().filter(|record| record.engine != ROOFLINE);
             let best = engines.filter_map(|record| record.mlps).fold(0.0, f64::max);
             for record in &records {
@@ -507,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn only_random_traffic_one_by_one_is_generated() {
+    fn keys_are_generated_only_for_random_traffic_in_mode_one() {
         let rib = table4();
         let mut comparison = Comparison::<Ipv4>::new(&rib);
         comparison.add(&EngineKind::Radix.into()).unwrap();
@@ -518,13 +531,12 @@ mod tests {
         ] {
             let workload = comparison.workload_of(&traffic, 1, 5000, CHECKED).unwrap();
             let records =
-                comparison.run(&workload, &Setup { generate: true, ..quick(mode) }).unwrap();
+                comparison.run(&workload, &RunConfig { generate: true, ..quick(mode) }).unwrap();
             assert_eq!(records[0].keys, keys);
         }
     }
 
-    /// Every mode refuses both an engine that is wrong everywhere and one with a wrong kernel, and
-    /// measures the right one beside them.
+    /// Every mode rejects engines with one or two wrong kernels, and no others.
     #[test]
     fn a_wrong_engine_gets_no_rate() {
         let rib = table4();
@@ -532,7 +544,7 @@ mod tests {
         for (batch_only, wrong) in [(false, 2), (true, 1)] {
             let mut comparison = Comparison::<Ipv4>::new(&rib);
             let radix = || Radix::<Ipv4>::compile(&rib, &()).unwrap();
-            comparison.add_engine(Wrong { engine: radix(), at: keys[1234], batch_only }, 1.0);
+            comparison.add_engine(WrongEngine { engine: radix(), at: keys[1234], batch_only }, 1.0);
             comparison.add_engine(radix(), 1.0);
             let workload = comparison
                 .workload_of(&Traffic::Random, 5, 3000, CHECKED)
@@ -549,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_of_the_other_family_is_no_traffic() {
+    fn traffic_without_addresses_of_the_family_has_no_workload() {
         let rib = table6();
         let comparison = Comparison::<Ipv6>::new(&rib);
         assert!(comparison.is_empty());
@@ -557,11 +569,11 @@ mod tests {
     }
 
     #[test]
-    fn checked_keys_are_spread_over_the_traffic() {
+    fn checked_keys_come_from_all_parts_of_the_traffic() {
         let rib = table4();
         let comparison = Comparison::<Ipv4>::new(&rib);
         let workload = comparison.workload_of(&Traffic::Sequential, 1, 1 << 21, CHECKED).unwrap();
         assert_eq!(workload.checked(), CHECKED);
-        assert!(workload.cases().0.iter().any(|key| *key > 0xf000_0000));
+        assert!(workload.checked_keys().0.iter().any(|key| *key > 0xf000_0000));
     }
 }

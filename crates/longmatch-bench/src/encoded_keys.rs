@@ -1,4 +1,4 @@
-//! An array of addresses in a form other than integers.
+//! Arrays of addresses in the layouts other than integers.
 
 use core::marker::PhantomData;
 
@@ -7,10 +7,10 @@ use longmatch::{Bits, Family, KeyLayout, Keys};
 use crate::aligned::Aligned;
 use crate::family::BenchFamily;
 
-/// Addresses as they come from packets or from another language, at hand to be looked up.
+/// Addresses in the layout of packets or of another language.
 pub(crate) struct EncodedKeys<F> {
     array: Array,
-    of: PhantomData<F>,
+    family: PhantomData<F>,
 }
 
 enum Array {
@@ -19,31 +19,33 @@ enum Array {
 }
 
 impl<F: BenchFamily> EncodedKeys<F> {
-    /// Puts addresses into a form. `None` where there is nothing to do, as they are integers
-    /// already, or where the family has no such form.
-    pub fn new(addrs: &[F::Bits], form: KeyLayout) -> Option<Self> {
-        let array = match form {
+    /// Encodes addresses.
+    ///
+    /// Returns `None` for [`KeyLayout::Host`], which needs no copy, and for layouts that the family
+    /// does not have.
+    pub fn new(addrs: &[F::Bits], layout: KeyLayout) -> Option<Self> {
+        let array = match layout {
             KeyLayout::Host => return None,
             KeyLayout::U64Pairs if F::WIDTH != 128 => return None,
             KeyLayout::U64Pairs => {
                 let pairs: Vec<_> = addrs.iter().map(|addr| u64_pair(*addr)).collect();
-                Array::U64Pairs(Aligned::copied(&pairs))
+                Array::U64Pairs(Aligned::copy_of(&pairs))
             }
             KeyLayout::Network => {
                 let bytes: Vec<_> = addrs.iter().flat_map(network::<F>).collect();
-                Array::Network(Aligned::copied(&bytes))
+                Array::Network(Aligned::copy_of(&bytes))
             }
         };
-        Some(Self { array, of: PhantomData })
+        Some(Self { array, family: PhantomData })
     }
 
-    /// All of them.
+    /// All keys.
     pub fn keys(&self) -> Keys<'_, F> {
         match &self.array {
             Array::U64Pairs(addrs) => {
-                F::u64_pairs(addrs).expect("only made for a family that has them")
+                F::u64_pairs(addrs).expect("`new` checked that the family has pairs")
             }
-            Array::Network(bytes) => Keys::network(bytes).expect("whole addresses"),
+            Array::Network(bytes) => Keys::network(bytes).expect("`new` wrote whole addresses"),
         }
     }
 }
@@ -63,19 +65,19 @@ mod tests {
     use super::*;
     use longmatch::{Ipv4, Ipv6};
 
-    fn stays_itself<F: BenchFamily>(addrs: &[F::Bits], form: KeyLayout) {
-        let held = EncodedKeys::<F>::new(addrs, form).unwrap();
-        let keys = held.keys();
-        assert_eq!((keys.layout(), keys.len()), (form, addrs.len()));
-        assert!((0..keys.len()).all(|i| keys.get(i) == addrs[i]), "{form:?}");
+    fn assert_round_trip<F: BenchFamily>(addrs: &[F::Bits], layout: KeyLayout) {
+        let encoded = EncodedKeys::<F>::new(addrs, layout).unwrap();
+        let keys = encoded.keys();
+        assert_eq!((keys.layout(), keys.len()), (layout, addrs.len()));
+        assert!((0..keys.len()).all(|i| keys.get(i) == addrs[i]), "{layout:?}");
     }
 
     #[test]
-    fn addresses_stay_themselves() {
-        stays_itself::<Ipv4>(&[0, 1, 0x0102_0304, u32::MAX], KeyLayout::Network);
+    fn encoding_keeps_addresses() {
+        assert_round_trip::<Ipv4>(&[0, 1, 0x0102_0304, u32::MAX], KeyLayout::Network);
         let six = [0, 1, 0x2001_0db8_0001_0203_0405_0607_0809_0a0b, u128::MAX];
-        stays_itself::<Ipv6>(&six, KeyLayout::Network);
-        stays_itself::<Ipv6>(&six, KeyLayout::U64Pairs);
+        assert_round_trip::<Ipv6>(&six, KeyLayout::Network);
+        assert_round_trip::<Ipv6>(&six, KeyLayout::U64Pairs);
         assert!(EncodedKeys::<Ipv4>::new(&[1], KeyLayout::U64Pairs).is_none());
         assert!(EncodedKeys::<Ipv4>::new(&[1], KeyLayout::Host).is_none());
     }

@@ -1,38 +1,37 @@
-//! What measurements need of each address family.
+//! The address families, with their traffic.
 
 use longmatch::{Engines, Ipv4, Ipv6, Keys};
 
-use crate::instances::Instances;
+use crate::engine_loops::EngineLoops;
 use crate::random::Xorshift;
 use crate::traffic::Destinations;
 
-/// 2000::, where the addresses that the Internet uses begin (2000::/3).
+/// 2000::, the first global unicast address (2000::/3).
 const GLOBAL_UNICAST: u128 = 0x2000 << 112;
 
-/// A family with traffic.
-pub trait BenchFamily: Engines + Instances {
-    /// How many keys an array of traffic holds: so many that neither family's array (64 MiB)
-    /// stays in a cache.
+/// An address family for which this crate generates traffic.
+pub trait BenchFamily: Engines + EngineLoops {
+    /// Number of keys in an array of traffic: 64 MiB, so that the array fits no cache.
     const KEYS: usize;
-    /// Whether the address space is small enough to be verified address by address.
+    /// Whether every address can be verified in reasonable time.
     const SWEEPABLE: bool;
 
-    /// A random address as traffic `random` means it: uniform over all of IPv4, or over 2000::/3.
+    /// A uniformly random address of IPv4 or of 2000::/3.
     fn random_address(random: &mut Xorshift) -> Self::Bits;
 
-    /// Random bits all over, to fill the host part of a prefix.
+    /// An address of random bits, for the host part of a prefix.
     fn random_bits(random: &mut Xorshift) -> Self::Bits;
 
-    /// Address number `i` of `count` of a walk upwards through the address space.
+    /// Address `i` of an ascending sequence of `count` addresses.
     fn sequential(i: usize, count: usize) -> Self::Bits;
 
-    /// The destinations of this family.
-    fn listed(destinations: &Destinations) -> &[Self::Bits];
+    /// The destinations of this family, in their order.
+    fn keys_of(destinations: &Destinations) -> &[Self::Bits];
 
-    /// Addresses of this family as destinations in order.
+    /// Destinations of this family only.
     fn destinations(name: String, keys: Vec<Self::Bits>) -> Destinations;
 
-    /// Addresses as pairs of 64 bits; `None` where they have fewer.
+    /// Keys of `[high, low]` pairs; `None` if addresses have fewer than 128 bits.
     fn u64_pairs(addrs: &[[u64; 2]]) -> Option<Keys<'_, Self>>;
 }
 
@@ -53,14 +52,16 @@ impl BenchFamily for Ipv4 {
         random.next_u32()
     }
 
-    /// Runs of 4096 consecutive addresses, spread evenly from 0.0.0.0 upwards. The paper walks all
-    /// 2^32; the first 2^24 alone would be 0.0.0.0/8, where no route leads.
+    /// Runs of 4096 consecutive addresses, evenly spaced from 0.0.0.0 upwards.
+    ///
+    /// The Poptrie paper looks up all 2^32 addresses. The first 2^24 are 0.0.0.0/8, which has no
+    /// routes.
     fn sequential(i: usize, count: usize) -> u32 {
         let stride = (1u64 << 32) / count.div_ceil(RUN).max(1) as u64;
         ((i / RUN) as u64 * stride + (i % RUN) as u64) as u32
     }
 
-    fn listed(destinations: &Destinations) -> &[u32] {
+    fn keys_of(destinations: &Destinations) -> &[u32] {
         &destinations.ipv4
     }
 
@@ -87,13 +88,14 @@ impl BenchFamily for Ipv6 {
         random.next_u128()
     }
 
-    /// Equal steps from 2000:: upwards that end at the end of 2000::/3: one address in each /25
-    /// with the usual 2^22 keys. Consecutive addresses would never leave one subnet.
+    /// Evenly spaced addresses of 2000::/3: one in each /25 with the usual 2^22 keys.
+    ///
+    /// Consecutive addresses would all be in one subnet.
     fn sequential(i: usize, count: usize) -> u128 {
         GLOBAL_UNICAST + i as u128 * ((1 << 125) / count.max(1) as u128)
     }
 
-    fn listed(destinations: &Destinations) -> &[u128] {
+    fn keys_of(destinations: &Destinations) -> &[u128] {
         &destinations.ipv6
     }
 
@@ -119,11 +121,11 @@ mod tests {
             assert_eq!(address >> 125, 1, "{address:x}");
             union |= address;
         }
-        assert_eq!(union, u128::MAX >> 2, "every bit below the first three occurs");
+        assert_eq!(union, u128::MAX >> 2, "every bit below the first three is set in some address");
     }
 
     #[test]
-    fn sequential_walks_the_space_upwards() {
+    fn sequential_addresses_ascend_over_the_whole_space() {
         let four: Vec<u32> = (0..1 << 14).map(|i| Ipv4::sequential(i, 1 << 14)).collect();
         assert!(four.is_sorted() && four[..RUN].iter().copied().eq(0..RUN as u32));
         assert_eq!(four[RUN], 1 << 30);

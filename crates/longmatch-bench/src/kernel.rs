@@ -1,24 +1,26 @@
-//! The two ways in which every engine answers many addresses.
+//! The two methods with which every engine looks up many addresses.
 
 use core::fmt;
 
 use longmatch::simd::Simd;
 use longmatch::{Family, Lookup, NextHopId};
 
-/// One of the two ways. Both are checked, since they share little code in a fast engine.
+/// A method of an engine to look up many addresses.
+///
+/// Both are checked, because they share little code in a fast engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kernel {
-    /// [`Lookup::lookup_each`]: the engine's plain algorithm, address by address.
+    /// [`Lookup::lookup_each`]: the scalar algorithm, address by address.
     Each,
-    /// [`Lookup::lookup_batch_with`]: what the engine has for batches.
+    /// [`Lookup::lookup_batch_with`]: the engine's kernel for batches.
     Batch,
 }
 
 impl Kernel {
-    /// Both.
+    /// Both kernels.
     pub const ALL: [Self; 2] = [Self::Each, Self::Batch];
 
-    /// The name in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Each => "each",
@@ -26,10 +28,10 @@ impl Kernel {
         }
     }
 
-    /// Answers addresses in this way.
+    /// Looks up `addrs` with this kernel and writes the answers to `out`.
     ///
     /// # Panics
-    /// When `out` is shorter than `addrs`.
+    /// If `out` is shorter than `addrs`.
     #[inline]
     pub fn answer<F: Family, E: Lookup<F>>(
         self,

@@ -1,24 +1,24 @@
-//! Measures and verifies the engines of [`longmatch`].
+//! Measurement and verification of the engines of [`longmatch`].
 //!
-//! - [`Traffic`] makes the addresses that are looked up: the patterns of the papers, addresses
-//!   drawn from the table, or those of a file.
-//! - [`Oracle`] knows the right answers; it comes from the ranges of the RIB.
-//! - [`Verifier`] compares an engine with them on every IPv4 address, and in every range of IPv6.
-//! - [`Comparison`] measures engines side by side, after it has checked their answers.
-//! - [`Replay`] measures how long a table takes to change, and what its readers notice.
-//! - [`Peer`] is somebody else's implementation, asked and timed in a process of its own.
-//! - [`Machine`] says where all this happened.
+//! - [`Traffic`] generates the addresses to look up: the patterns of the papers, addresses drawn
+//!   from the table, or the destinations of a file.
+//! - [`Oracle`] returns the right answers, computed from the ranges of the RIB.
+//! - [`Verifier`] compares an engine with them on every IPv4 address and in every IPv6 range.
+//! - [`Comparison`] measures engines side by side, after checking their answers.
+//! - [`Replay`] measures the updates of a table and their effect on its readers.
+//! - [`Peer`] is another implementation, which runs in a process of its own.
+//! - [`Machine`] describes where and when a measurement ran.
 //!
-//! A rate is printed only beside answers that were right, and never decides whether a test passes.
+//! A rate is shown only if the answers were right, and no test depends on a rate.
 #![deny(unsafe_code)]
 
 mod aligned;
+mod auto_choice;
 mod available;
-mod choice;
 mod comparison;
 mod encoded_keys;
+mod engine_loops;
 mod family;
-mod instances;
 mod kernel;
 mod key_stream;
 pub mod machine;
@@ -26,7 +26,6 @@ mod noise;
 mod oracle;
 mod peer;
 pub mod pin;
-mod probes;
 mod random;
 mod record;
 mod replay;
@@ -38,6 +37,7 @@ mod stats;
 mod syn_tables;
 mod tally;
 mod target;
+mod test_addresses;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod threads;
@@ -49,9 +49,9 @@ mod verify;
 mod workload;
 mod zipf;
 
+pub use auto_choice::AutoChoice;
 pub use available::available_memory;
-pub use choice::Choice;
-pub use comparison::{Comparison, Setup};
+pub use comparison::{Comparison, RunConfig};
 pub use family::BenchFamily;
 pub use kernel::Kernel;
 pub use key_stream::KeyStream;
@@ -60,24 +60,24 @@ pub use noise::gigahertz;
 pub use oracle::{Oracle, Sweep};
 pub use peer::{
     Availability, BadPeerCommand, KnownPeer, PEER_LIMIT, Peer, PeerCommand, PeerEngine, PeerError,
-    PeerFault, PeerHello, PeerLoaded, PeerTime, directory_name, known_peers, pass_sum,
-    remove_abandoned,
+    PeerFault, PeerHello, PeerLoaded, PeerTime, known_peers, pass_sum, peer_directory_name,
+    remove_stale_directories,
 };
-pub use probes::{Coverage, Probes};
 pub use random::{SplitMix64, Xorshift};
 pub use record::{KeySource, ROOFLINE, Record};
 pub use replay::{
-    ENTERING_BATCH, Kinds, READER_BATCH, Replay, ReplayError, ReplayRecord, ReplayStep,
+    READER_BATCH, READER_COST_BATCH, Replay, ReplayError, ReplayRecord, ReplayStep, UpdateCounts,
     in_random_order, reader_keys,
 };
 pub use sorted::{RangeSource, RibEngine, SortedRoutes};
 pub use stats::Stats;
 pub use syn_tables::{syn1, syn2};
 pub use target::{BenchTarget, Iteration, Mode, Pass};
+pub use test_addresses::{Coverage, TestAddresses};
 pub use threads::ThreadError;
 pub use traffic::{
-    Destinations, REPEATS, Routed, Traffic, UnknownTraffic, ZIPF_DESTINATIONS, repeated,
+    Destinations, REPEATS, RoutedSampler, Traffic, UnknownTraffic, ZIPF_DESTINATIONS, repeated,
 };
-pub use verdict::{Agreement, Mismatch, Verdict};
-pub use verify::{OnStep, Step, Verifier, VerifyError};
+pub use verdict::{KernelResult, Mismatch, Verdict};
+pub use verify::{OnStep, Verifier, VerifyError, VerifyStep};
 pub use workload::Workload;

@@ -1,4 +1,4 @@
-//! Where and when something was measured: a rate without these is worth little.
+//! The machine, the build and the date of a measurement.
 
 use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,28 +6,29 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use longmatch::simd::Simd;
 use serde::Serialize;
 
-/// The machine and the build.
+/// A description of the machine, the build and the date.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Machine {
     /// The model of the CPU, or `unknown CPU`.
     pub cpu: String,
     /// CPUs that this process may use.
     pub cpus: usize,
-    /// Levels of instructions that the CPU has, lowest first.
+    /// Names of the SIMD levels of the CPU, lowest first.
     pub simd: Vec<&'static str>,
-    /// Architecture and operating system, such as `x86_64 linux`.
+    /// Architecture and operating system, for example `x86_64 linux`.
     pub target: String,
-    /// Instruction sets that the compiler was allowed to use everywhere, such as `avx2`. Empty for
-    /// a usual build, which chooses at run time.
+    /// Instruction sets that the compiler could use everywhere, such as `avx2`.
+    ///
+    /// Empty in a default build, which selects them at run time.
     pub target_features: Vec<&'static str>,
-    /// Whether this is a build with debug assertions, whose rates say nothing.
+    /// Whether debug assertions are enabled, so that rates are not meaningful.
     pub debug: bool,
-    /// The time, UTC, such as `2026-01-31 12:00 UTC`; `unknown date` if the clock is off.
+    /// The date of [`now`].
     pub date: String,
 }
 
 impl Machine {
-    /// Looks around.
+    /// Describes this machine and this build.
     pub fn here() -> Self {
         let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         Self {
@@ -41,7 +42,7 @@ impl Machine {
         }
     }
 
-    /// How the program was built, in a few words.
+    /// The profile and the target of the build, as text.
     pub fn build(&self) -> String {
         let features = match &self.target_features[..] {
             [] => "baseline".to_owned(),
@@ -61,7 +62,7 @@ impl fmt::Display for Machine {
     }
 }
 
-/// The model in the text of `/proc/cpuinfo`.
+/// The CPU model in the text of `/proc/cpuinfo`.
 fn cpu_model(cpuinfo: &str) -> Option<&str> {
     let value = |name| {
         let mut fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
@@ -70,7 +71,7 @@ fn cpu_model(cpuinfo: &str) -> Option<&str> {
     ["model name", "Model", "cpu model", "uarch"].into_iter().find_map(value)
 }
 
-/// Those beyond the architecture's oldest CPUs that matter to lookups.
+/// The enabled features that affect lookups, beyond the architecture's baseline.
 fn target_features() -> Vec<&'static str> {
     let all = [
         ("popcnt", cfg!(target_feature = "popcnt")),
@@ -83,13 +84,13 @@ fn target_features() -> Vec<&'static str> {
     all.into_iter().filter_map(|(name, enabled)| enabled.then_some(name)).collect()
 }
 
-/// The time, UTC, such as `2026-01-31 12:00 UTC`; `unknown date` if the clock is off.
+/// The time as `2026-01-31 12:00 UTC`; `unknown date` if the clock is before 1970.
 pub fn now() -> String {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
     elapsed.map_or_else(|_| "unknown date".to_owned(), |elapsed| date(elapsed.as_secs()))
 }
 
-/// A moment, given in seconds since 1970, as `2026-01-31 12:00 UTC`.
+/// Formats seconds since 1970 as `2026-01-31 12:00 UTC`.
 fn date(seconds: u64) -> String {
     let (mut days, minutes) = (seconds / 86_400, seconds / 60 % 1440);
     let mut year = 1970;
@@ -121,7 +122,7 @@ mod tests {
 
     /// Expected values from `date -u -d @SECONDS`.
     #[test]
-    fn dates_are_civil() {
+    fn dates_follow_the_gregorian_calendar() {
         let all = [
             (0, "1970-01-01 00:00 UTC"),
             (951_782_399, "2000-02-28 23:59 UTC"),
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_is_read_from_cpuinfo() {
+    fn cpuinfo_has_the_cpu_model() {
         let text = "processor\t: 0\nmodel\t\t: 2\nmodel name\t: Some CPU: fast\nflags\t: a b\n";
         assert_eq!(cpu_model(text), Some("Some CPU: fast"));
         assert_eq!(cpu_model("processor : 0\nModel : Some Board\n"), Some("Some Board"));
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_cpu_build_and_date() {
+    fn display_has_cpu_build_and_date() {
         let machine = Machine {
             cpu: "Some CPU".into(),
             cpus: 2,

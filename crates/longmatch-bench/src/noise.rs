@@ -1,24 +1,26 @@
-//! How undisturbed the machine is while something is measured.
+//! Noise probe: how much the machine disturbs a measurement.
 //!
-//! A chain of instructions of known length tells the frequency that the CPU really has, before and
-//! after each pass; the thread's own clock tells how much of the time of the pass it was running.
-//! What these two do not show are neighbours who take memory bandwidth or shared cache from us.
+//! A chain of instructions of known length measures the CPU's frequency before and after each pass;
+//! the thread's CPU clock measures the share of time in which it ran. Neither shows other processes
+//! that use memory bandwidth or a shared cache.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Steps of the chain, each of two instructions of one cycle that wait for each other.
+/// Steps of the chain, each of two dependent instructions of one cycle.
 const STEPS: u64 = 20_000;
-/// How often the chain is timed; the fastest time counts, since anything else only adds to it.
+/// Number of timings, of which the minimum counts, because noise only adds time.
 const TRIES: usize = 3;
-/// How far the frequency may fall below the highest seen before a pass counts as disturbed. On a
-/// virtual machine at rest, neighbours' power and our own measuring make 5 % either way.
-const SLOWER: f64 = 0.10;
-/// The share of the time for which the thread may not be running before it counts as disturbed.
-const LOST: f64 = 0.03;
+/// Share by which an undisturbed pass may be below the highest frequency.
+///
+/// On an idle virtual machine the frequency varies by 5 % in both directions.
+const MAX_SLOWDOWN: f64 = 0.10;
+/// Share of the time in which the thread of an undisturbed pass may not be running.
+const MAX_LOST: f64 = 0.03;
 
-/// The frequency of this CPU now, in GHz, if its rotations and exclusive ors take one cycle each,
-/// as they do on all common ones. Takes some 30 microseconds.
+/// Measures the current frequency of this CPU, in GHz, in about 30 microseconds.
+///
+/// It assumes that a rotation and an exclusive or take one cycle each, as on all common CPUs.
 pub fn gigahertz() -> f64 {
     let time = (0..TRIES).map(|_| chain()).min().unwrap_or_default();
     2.0 * STEPS as f64 / (time.as_nanos() as f64).max(1.0)
@@ -29,7 +31,7 @@ fn chain() -> Duration {
     let mut x = black_box(1u64);
     let start = Instant::now();
     for _ in 0..STEPS {
-        // A step that waits for the one before, and that cannot be joined with it.
+        // Each step depends on the previous one, and the compiler cannot combine them.
         x = (x ^ key).rotate_left(7);
     }
     let time = start.elapsed();
@@ -37,37 +39,37 @@ fn chain() -> Duration {
     time
 }
 
-/// What one pass met.
+/// Result of the noise probe for one pass.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct NoiseReport {
     /// The lower of the frequencies before and after, in GHz.
     pub ghz: f64,
-    /// The share of the time that the thread was running.
-    pub ran: f64,
+    /// Share of the time in which the thread was running.
+    pub running: f64,
 }
 
 impl NoiseReport {
-    /// Measures what a piece of work meets that says how long it took.
+    /// Probes the noise during `work`, which returns the time that it took.
     pub fn during(work: impl FnOnce() -> Duration) -> (Duration, Self) {
         let before = gigahertz();
         let (wall, cpu) = (Instant::now(), thread_time());
         let took = work();
-        let ran = match (cpu, thread_time()) {
+        let running = match (cpu, thread_time()) {
             (Some(from), Some(to)) => {
                 to.saturating_sub(from).as_secs_f64() / wall.elapsed().as_secs_f64().max(1e-9)
             }
             _ => 1.0,
         };
-        (took, Self { ghz: before.min(gigahertz()), ran })
+        (took, Self { ghz: before.min(gigahertz()), running })
     }
 
-    /// Whether the CPU was slower than it can be, or did something else.
+    /// Whether the CPU was too slow, or ran something else for too long.
     pub fn is_disturbed(self, best_ghz: f64) -> bool {
-        self.ghz < best_ghz * (1.0 - SLOWER) || self.ran < 1.0 - LOST
+        self.ghz < best_ghz * (1.0 - MAX_SLOWDOWN) || self.running < 1.0 - MAX_LOST
     }
 }
 
-/// How long the calling thread has been running; nothing where the system does not say.
+/// CPU time of the calling thread; `None` if the system does not report it.
 fn thread_time() -> Option<Duration> {
     #[cfg(target_os = "linux")]
     {
@@ -84,26 +86,26 @@ mod tests {
 
     #[test]
     fn frequencies_are_plausible() {
-        // Emulated and unoptimised alike: not zero, and no CPU of this world.
+        // The bounds also hold under emulation and without optimisation.
         assert!((0.001..20.0).contains(&gigahertz()), "{}", gigahertz());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn time_slept_is_time_lost() {
-        let nap = Duration::from_millis(20);
-        let (took, calm) = NoiseReport::during(|| {
-            std::thread::sleep(nap);
-            nap
+    fn sleeping_disturbs_a_pass() {
+        let pause = Duration::from_millis(20);
+        let (took, noise) = NoiseReport::during(|| {
+            std::thread::sleep(pause);
+            pause
         });
-        assert_eq!(took, nap);
-        assert!(calm.ran < 0.5 && calm.is_disturbed(0.0), "{calm:?}");
+        assert_eq!(took, pause);
+        assert!(noise.running < 0.5 && noise.is_disturbed(0.0), "{noise:?}");
     }
 
     #[test]
-    fn slower_than_it_can_be_is_disturbed() {
-        let calm = NoiseReport { ghz: 3.8, ran: 1.0 };
-        assert!(!calm.is_disturbed(4.0) && calm.is_disturbed(4.3));
-        assert!(NoiseReport { ghz: 4.0, ran: 0.9 }.is_disturbed(4.0));
+    fn low_frequency_or_lost_time_disturbs_a_pass() {
+        let slow = NoiseReport { ghz: 3.8, running: 1.0 };
+        assert!(!slow.is_disturbed(4.0) && slow.is_disturbed(4.3));
+        assert!(NoiseReport { ghz: 4.0, running: 0.9 }.is_disturbed(4.0));
     }
 }

@@ -1,21 +1,23 @@
-//! The right answers, from the disjoint ranges of a table.
+//! The right answers, computed from the disjoint ranges of a table.
 //!
-//! The ranges come from a sweep over sorted routes that shares no code with any engine, nor with
-//! the RIB's own matching.
+//! The ranges come from a sweep over the sorted routes, which shares no code with the engines or
+//! with the lookup of the RIB.
 
 use longmatch::{Bits, Family, NextHopId};
 
 use crate::sorted::RangeSource;
 
-/// The address space as sorted ranges with their answers; neighbours have different ones.
+/// The right answers for all addresses, as sorted ranges.
+///
+/// Adjacent ranges have different answers.
 pub struct Oracle<F: Family> {
-    /// Where each range begins; the first at the lowest address.
+    /// First address of each range; the first range begins at the lowest address.
     firsts: Vec<F::Bits>,
     answers: Vec<Option<NextHopId>>,
 }
 
 impl<F: Family> Oracle<F> {
-    /// The ranges of a table. O(routes).
+    /// The right answers for a table. O(routes).
     pub fn new(table: &impl RangeSource<F>) -> Self {
         let (mut firsts, mut answers) = (Vec::new(), Vec::new());
         for range in table.ranges() {
@@ -27,28 +29,28 @@ impl<F: Family> Oracle<F> {
         Self { firsts, answers }
     }
 
-    /// The number of ranges, at least 1.
+    /// Number of ranges, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> usize {
         self.firsts.len()
     }
 
-    /// The right answer for an address: binary search, O(log ranges).
+    /// The right answer for an address. O(log ranges).
     pub fn lookup(&self, addr: F::Bits) -> Option<NextHopId> {
         self.answers[self.index(addr)]
     }
 
-    /// The right answers for many addresses.
+    /// The right answers for `addrs`, in their order. O(addresses * log ranges).
     pub fn answers(&self, addrs: &[F::Bits]) -> Vec<Option<NextHopId>> {
         addrs.iter().map(|addr| self.lookup(*addr)).collect()
     }
 
-    /// The right answers in order of addresses, from `addr` on.
+    /// Begins a sweep at `addr`.
     pub fn sweep(&self, addr: F::Bits) -> Sweep<'_, F> {
-        Sweep { oracle: self, range: self.index(addr), at: Some(addr) }
+        Sweep { oracle: self, range: self.index(addr), next: Some(addr) }
     }
 
-    /// The range that holds an address.
+    /// Index of the range of an address.
     fn index(&self, addr: F::Bits) -> usize {
         self.firsts.partition_point(|first| *first <= addr) - 1
     }
@@ -60,35 +62,37 @@ impl<F: Family> Oracle<F> {
     }
 }
 
-/// The right answers of consecutive addresses, a range at a time; made by [`Oracle::sweep`].
+/// A cursor over the right answers of consecutive addresses; see [`Oracle::sweep`].
 pub struct Sweep<'o, F: Family> {
     oracle: &'o Oracle<F>,
-    /// The range of `at`.
+    /// Index of the range of `next`.
     range: usize,
     /// The next address; `None` after the highest.
-    at: Option<F::Bits>,
+    next: Option<F::Bits>,
 }
 
 impl<F: Family> Sweep<'_, F> {
-    /// Fills `out` with the answers of the next addresses, as far as there are any; how many.
-    /// Takes time for each range and for the filling, not for each address.
+    /// Fills `out` with the answers of the next addresses and returns their number.
+    ///
+    /// The number is less than `out.len()` only at the end of the address space.
+    /// O(ranges + out.len()).
     pub fn fill(&mut self, out: &mut [Option<NextHopId>]) -> usize {
         let mut done = 0;
         while done < out.len()
-            && let Some(at) = self.at
+            && let Some(next) = self.next
         {
             let last = self.oracle.last(self.range);
-            // One less than the addresses left in the range, which may be 2^128.
-            let beyond = last.to_u128() - at.to_u128();
-            let room = out.len() - done;
-            let run = if beyond < room as u128 { beyond as usize + 1 } else { room };
+            // One less than the number of addresses left in the range, which may be 2^128.
+            let after = last.to_u128() - next.to_u128();
+            let capacity = out.len() - done;
+            let run = if after < capacity as u128 { after as usize + 1 } else { capacity };
             out[done..done + run].fill(self.oracle.answers[self.range]);
             done += run;
-            if run as u128 > beyond {
+            if run as u128 > after {
                 self.range += 1;
-                self.at = last.successor();
+                self.next = last.successor();
             } else {
-                self.at = Some(at.wrapping_add(run as u128));
+                self.next = Some(next.wrapping_add(run as u128));
             }
         }
         done
@@ -109,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_brute_force_at_every_edge() {
-        fn edges<F: Family>(rib: &Rib<F>) {
+    fn answers_agree_with_brute_force_at_every_edge() {
+        fn assert_edges<F: Family>(rib: &Rib<F>) {
             let oracle = Oracle::new(rib);
             for route in rib {
                 let (first, last) = (route.prefix.first(), route.prefix.last());
@@ -120,12 +124,12 @@ mod tests {
                 }
             }
         }
-        edges(&table4());
-        edges(&table6());
+        assert_edges(&table4());
+        assert_edges(&table6());
     }
 
     #[test]
-    fn an_empty_table_has_one_range_without_answer() {
+    fn an_empty_table_has_one_range_without_a_next_hop() {
         let oracle = Oracle::new(&Rib::<Ipv6>::new());
         assert_eq!((oracle.len(), oracle.lookup(u128::MAX)), (1, None));
         let mut out = [NextHopId::new(1); 3];
@@ -148,7 +152,7 @@ mod tests {
                     assert_eq!(*answer, brute_force(&rib, at), "{at:x}");
                     at = at.wrapping_add(1);
                 }
-                assert!(n == out.len() || at == 0, "stops at the highest address only");
+                assert!(n == out.len() || at == 0, "the sweep ended before the highest address");
             }
         }
     }

@@ -1,31 +1,32 @@
-//! Threads that stay on one CPU while they are measured.
+//! CPU affinity of measured threads.
 
 use std::sync::OnceLock;
 
-/// Keeps the calling thread on the `nth` of the CPUs that this process may use, the last one
-/// first: the first one is where systems put most other work. More threads than CPUs begin again.
-/// Where the system has no such thing, nothing happens.
+/// Pins the calling thread to the `nth` CPU from the last one of this process.
+///
+/// Systems run most other work on the first CPU. After the first CPU the count starts
+/// again at the last one. Does nothing on systems other than Linux.
 pub fn to(nth: usize) {
     let allowed = allowed();
     if !allowed.is_empty() {
-        only(&allowed[allowed.len() - 1 - nth % allowed.len()..][..1]);
+        restrict_to(&allowed[allowed.len() - 1 - nth % allowed.len()..][..1]);
     }
 }
 
-/// Lets the calling thread run on all CPUs of the process again.
+/// Allows the calling thread to run on all CPUs of this process again.
 pub fn free() {
-    only(allowed());
+    restrict_to(allowed());
 }
 
-/// The CPUs that the process could use when it was first asked.
+/// The CPUs that this process could use at the first call.
 fn allowed() -> &'static [usize] {
     static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
     ALLOWED.get_or_init(system::allowed)
 }
 
-fn only(cpus: &[usize]) {
+fn restrict_to(cpus: &[usize]) {
     if !cpus.is_empty() {
-        system::only(cpus);
+        system::restrict_to(cpus);
     }
 }
 
@@ -38,8 +39,8 @@ mod system {
         (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
     }
 
-    /// A system that refuses leaves the thread where it is, which measures well enough.
-    pub fn only(cpus: &[usize]) {
+    /// Sets the affinity. Errors are ignored: measurements are valid without pinning.
+    pub fn restrict_to(cpus: &[usize]) {
         let mut set = CpuSet::new();
         cpus.iter().for_each(|cpu| set.set(*cpu));
         let _ = sched_setaffinity(None, &set);
@@ -52,7 +53,7 @@ mod system {
         Vec::new()
     }
 
-    pub fn only(_: &[usize]) {}
+    pub fn restrict_to(_: &[usize]) {}
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -60,9 +61,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_stay_and_are_free_again() {
-        // In a thread of its own: the other tests' stay where they are.
-        let seen = std::thread::spawn(|| {
+    fn threads_are_pinned_and_freed() {
+        // Affinity belongs to the thread, so the other tests are not affected.
+        let affinities = std::thread::spawn(|| {
             let all = allowed().to_vec();
             to(0);
             let last = system::allowed();
@@ -71,7 +72,7 @@ mod tests {
             free();
             (all, last, again, system::allowed())
         });
-        let (all, last, again, freed) = seen.join().unwrap();
+        let (all, last, again, freed) = affinities.join().unwrap();
         assert_eq!(last, all[all.len() - 1..]);
         assert_eq!((again, freed), (last, all));
     }

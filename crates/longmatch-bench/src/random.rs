@@ -1,8 +1,9 @@
-//! Small deterministic random numbers: the same seed gives the same traffic on every machine.
+//! Random number generators: a seed gives the same traffic on every machine.
 
-/// Marsaglia's xorshift with four 32-bit variables: the generator that the Poptrie paper draws its
-/// random traffic from (section 4.2). It fits in registers, so that a key can be made just before
-/// its lookup without touching memory. Not for anything that must be unpredictable.
+/// Marsaglia's xorshift with four 32-bit variables, as in the Poptrie paper (4.2).
+///
+/// Its state fits in registers, so a key can be generated just before its lookup without access to
+/// memory. Its output is predictable.
 #[derive(Clone, Debug)]
 pub struct Xorshift {
     x: u32,
@@ -12,11 +13,11 @@ pub struct Xorshift {
 }
 
 impl Xorshift {
-    /// A generator whose four variables come from the seed; any seed will do.
+    /// A generator seeded with `seed`, which may have any value.
     pub fn new(seed: u64) -> Self {
         let mut mix = SplitMix64::new(seed);
         let (low, high) = (mix.next_u64(), mix.next_u64());
-        // All four zero is the one state that xorshift never leaves.
+        // A state of zeros would generate only zeros.
         Self { x: low as u32 | 1, y: (low >> 32) as u32, z: high as u32, w: (high >> 32) as u32 }
     }
 
@@ -29,31 +30,31 @@ impl Xorshift {
         self.w
     }
 
-    /// 128 random bits: four steps, the first one the most significant.
+    /// 128 random bits of four steps, the most significant bits first.
     #[inline(always)]
     pub fn next_u128(&mut self) -> u128 {
         (0..4).fold(0, |bits, _| bits << 32 | u128::from(self.next_u32()))
     }
 
-    /// A number below `n`, evenly distributed but for one part in 2^32 / `n`.
+    /// A number below `n`, uniform up to a relative error of `n` / 2^32.
     ///
     /// # Panics
-    /// When `n` is 0 or does not fit 32 bits.
+    /// If `n` is 0 or does not fit 32 bits.
     #[inline]
     pub fn below(&mut self, n: usize) -> usize {
-        assert!(n > 0 && u32::try_from(n).is_ok(), "a choice among {n}");
+        assert!(n > 0 && u32::try_from(n).is_ok(), "no random number below {n}");
         ((u64::from(self.next_u32()) * n as u64) >> 32) as usize
     }
 }
 
-/// Steele's, Lea's and Flood's splitmix64: turns any seed, however regular, into well-mixed words.
+/// SplitMix64 of Steele, Lea and Flood, which gives random words for any seed.
 #[derive(Clone, Debug)]
 pub struct SplitMix64 {
     state: u64,
 }
 
 impl SplitMix64 {
-    /// A generator that starts from the seed.
+    /// A generator with `seed` as its state.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -74,7 +75,7 @@ mod tests {
 
     /// The published first outputs for seed 1234567.
     #[test]
-    fn splitmix_is_the_published_one() {
+    fn splitmix_gives_the_published_outputs() {
         let mut mix = SplitMix64::new(1_234_567);
         assert_eq!(mix.next_u64(), 6_457_827_717_110_365_317);
         assert_eq!(mix.next_u64(), 3_203_168_211_198_807_973);
@@ -82,13 +83,13 @@ mod tests {
 
     /// The published first output for Marsaglia's own starting values.
     #[test]
-    fn xorshift_is_the_published_one() {
-        let mut it = Xorshift { x: 123_456_789, y: 362_436_069, z: 521_288_629, w: 88_675_123 };
-        assert_eq!(it.next_u32(), 3_701_687_786);
+    fn xorshift_gives_the_published_output() {
+        let mut random = Xorshift { x: 123_456_789, y: 362_436_069, z: 521_288_629, w: 88_675_123 };
+        assert_eq!(random.next_u32(), 3_701_687_786);
     }
 
     #[test]
-    fn seeds_matter_and_repeat() {
+    fn a_seed_determines_the_numbers() {
         let first = |seed| Xorshift::new(seed).next_u128();
         assert_eq!(first(7), first(7));
         assert_ne!(first(7), first(8));
@@ -96,10 +97,10 @@ mod tests {
     }
 
     #[test]
-    fn choices_stay_below_and_reach_all() {
+    fn below_reaches_every_number_evenly() {
         let mut random = Xorshift::new(1);
-        let mut seen = [0u32; 10];
-        (0..10_000).for_each(|_| seen[random.below(10)] += 1);
-        assert!(seen.iter().all(|n| (800..1200).contains(n)), "{seen:?}");
+        let mut counts = [0u32; 10];
+        (0..10_000).for_each(|_| counts[random.below(10)] += 1);
+        assert!(counts.iter().all(|n| (800..1200).contains(n)), "{counts:?}");
     }
 }

@@ -1,23 +1,23 @@
-//! What a measurement says: one line of NDJSON.
+//! The record of a measurement: one line of NDJSON.
 
 use core::fmt;
 
 use serde::Serialize;
 
-use crate::choice::Choice;
+use crate::auto_choice::AutoChoice;
 
-/// Where the keys of a measurement came from.
+/// The source of the keys of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeySource {
-    /// An array made beforehand; reading it is measured.
+    /// An array; the time includes reading it.
     Array,
-    /// Made just before each lookup; making them is measured.
+    /// Generated just before each lookup; the time includes generating them.
     Xorshift,
 }
 
 impl KeySource {
-    /// The name in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Array => "array",
@@ -32,21 +32,23 @@ impl fmt::Display for KeySource {
     }
 }
 
-/// One engine under one kind of traffic in one mode. The names of the fields are the keys of the
-/// NDJSON, which others read: they do not change.
+/// The measurement of one engine for one kind of traffic in one mode.
+///
+/// The names of the fields are the keys of the NDJSON. They are stable, because other programs read
+/// them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Record {
-    /// The engine, or [`ROOFLINE`].
+    /// Name of the engine, or [`ROOFLINE`].
     pub engine: String,
-    /// The choices made when compiling it; whose roofline it is.
+    /// Variant of the engine; for a roofline, the engine that it belongs to.
     pub variant: String,
     /// `ipv4` or `ipv6`.
     pub family: &'static str,
-    /// Routes in the table.
+    /// Number of routes in the table.
     pub routes: usize,
-    /// Different next hops in the table.
+    /// Number of different next hops in the table.
     pub next_hops: usize,
-    /// The kind of traffic, or the name of its file.
+    /// Name of the traffic or of its file.
     pub traffic: String,
     /// `one`, `batch` or `dependent`.
     pub mode: &'static str,
@@ -54,64 +56,65 @@ pub struct Record {
     pub batch: usize,
     /// Threads that looked up at the same time.
     pub threads: usize,
-    /// The instructions that were allowed.
+    /// The SIMD level.
     pub simd: &'static str,
-    /// Million lookups a second of all threads together: the median of the passes. Nothing when an
-    /// answer was wrong.
+    /// Median of the rates of the passes; `None` if an answer was wrong.
+    ///
+    /// Rates are in million lookups a second of all threads together.
     pub mlps: Option<f64>,
-    /// The slowest pass.
+    /// Rate of the slowest pass.
     pub mlps_min: Option<f64>,
-    /// A quarter of the passes was not faster.
+    /// First quartile of the rates.
     pub mlps_q1: Option<f64>,
-    /// A quarter of the passes was not slower.
+    /// Third quartile of the rates.
     pub mlps_q3: Option<f64>,
-    /// The fastest pass.
+    /// Rate of the fastest pass.
     pub mlps_max: Option<f64>,
-    /// The mean of the passes, which the Poptrie paper reports.
+    /// Mean of the rates, which the Poptrie paper reports.
     pub mlps_mean: Option<f64>,
-    /// Their standard deviation.
+    /// Standard deviation of the rates.
     pub mlps_sd: Option<f64>,
-    /// Nanoseconds a lookup took on its thread: the median of the passes.
+    /// Median over the passes of the time of one lookup on its thread, in nanoseconds.
     pub ns_per_lookup: Option<f64>,
     /// Bytes that lookups read.
     pub bytes: usize,
-    /// Milliseconds to compile the table: the median of three, or one if that took long.
+    /// Milliseconds to compile the table: the median of three, or one above a second.
     pub build_ms: f64,
-    /// Wrong answers among those that were checked before the measurement.
+    /// Wrong answers among those checked before the measurement.
     pub mismatches: u64,
-    /// Where the keys came from.
+    /// The source of the keys.
     pub keys: KeySource,
     /// Passes that count.
     pub passes: usize,
-    /// Passes that were thrown away and repeated, as the CPU was slower than it can be, or ran
-    /// something else meanwhile.
+    /// Passes that were disturbed, discarded and repeated.
     pub repeated: usize,
-    /// Passes that count although that was so, as repeating them has not helped.
+    /// Passes that count although the last repetition was disturbed too.
     pub disturbed: usize,
-    /// The frequency of the CPU, in GHz: the median over the passes.
+    /// Median over the passes of the CPU's frequency, in GHz.
     pub ghz: Option<f64>,
-    /// How the keys lie in memory: `host`, `halves` or `network`.
+    /// Layout of the keys in memory: `host`, `pairs` or `network`.
     pub form: &'static str,
-    /// Bytes that each of the dependent reads of a lookup reads from, as the engine states them;
-    /// empty where it does not. The roofline makes as many that do not wait.
+    /// Bytes of the table that each dependent read of a lookup accesses.
+    ///
+    /// Empty if the engine does not state its reads. The roofline makes the same number of
+    /// independent reads.
     pub reads: Vec<usize>,
-    /// How many times the rate of the engine its roofline has; nothing where that was not measured.
+    /// Rate of the roofline divided by that of the engine, if it was measured.
     pub roofline_ratio: Option<f64>,
-    /// The choices of `auto` that led to this engine; none where it was only named.
-    pub auto: Vec<Choice>,
+    /// The choices of `auto` that led to this engine; empty if it was only named.
+    pub auto: Vec<AutoChoice>,
 }
 
-/// What stands in the place of an engine's name in the record of a roofline: see
-/// [`crate::Setup::roofline`].
+/// Name of the engine in records of [rooflines](crate::RunConfig::roofline).
 pub const ROOFLINE: &str = "roofline";
 
 impl Record {
-    /// The record as one line of JSON, without the end of the line.
+    /// The record as one line of JSON, without a newline.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("names, numbers and nothing else")
+        serde_json::to_string(self).expect("every field is a string, a number or a list of them")
     }
 
-    /// The engine with its variant, as it is shown to people.
+    /// The engine's name with its variant, for display.
     pub fn title(&self) -> String {
         format!("{} {}", self.engine, self.variant).trim_end().to_owned()
     }
@@ -122,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_keys_are_those_that_others_read() {
+    fn json_keys_are_stable() {
         let record = Record {
             engine: "radix".into(),
             variant: String::new(),
@@ -153,7 +156,7 @@ mod tests {
             form: "host",
             reads: vec![7, 8],
             roofline_ratio: Some(1.5),
-            auto: vec![Choice {
+            auto: vec![AutoChoice {
                 spec: "auto:use=one".into(),
                 chosen: "radix".into(),
                 cycles: 3.5,

@@ -1,167 +1,176 @@
-//! One engine, or its roofline, while it is measured: how long a pass is, and how fast.
+//! The passes of one engine or roofline.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use crate::comparison::Setup;
+use crate::comparison::RunConfig;
 use crate::family::BenchFamily;
 use crate::key_stream::KeyStream;
 use crate::noise::NoiseReport;
 use crate::pin;
 use crate::record::KeySource;
 use crate::target::Pass;
-use crate::threads::{Arrival, ThreadError, together};
+use crate::threads::{ArriveOnDrop, ThreadError, together};
 use crate::traffic::Traffic;
 use crate::workload::Workload;
 
-/// The fewest lookups in a pass; also those that find out how many there should be.
-const FEWEST: usize = 1 << 16;
-/// How often a pass is repeated at most because the machine was disturbed.
+/// Minimum number of lookups in a pass, and the number in the first warm-up pass.
+const MIN_LOOKUPS: usize = 1 << 16;
+/// Maximum number of repetitions of a disturbed pass.
 const REPEATS: usize = 2;
 
-/// What the passes of an engine have shown.
+/// Results of the passes of one engine.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Passes {
-    /// The rates of those that count, in million lookups a second of all threads.
+pub(crate) struct PassResults {
+    /// Rates of the passes that count, in million lookups a second of all threads.
     pub rates: Vec<f64>,
     /// The CPU's frequency in each of them, in GHz.
     pub ghz: Vec<f64>,
-    /// Passes that were thrown away.
+    /// Number of discarded passes.
     pub repeated: usize,
-    /// Passes that count although the machine was disturbed each time.
+    /// Number of passes that count although every attempt was disturbed.
     pub disturbed: usize,
 }
 
-/// An engine while it is measured.
+/// An engine or a roofline during its measurement.
 pub(crate) struct Runner<'e, F: BenchFamily> {
-    engine: &'e dyn Pass<F>,
+    target: &'e dyn Pass<F>,
     /// Lookups of each thread in a pass.
     lookups: usize,
-    /// The highest frequency that was seen, in GHz.
+    /// Highest frequency measured so far, in GHz.
     best_ghz: f64,
-    passes: Passes,
+    results: PassResults,
 }
 
 impl<'e, F: BenchFamily> Runner<'e, F> {
-    /// Finds out how many lookups make a pass of the right length, with a first pass whose rate is
-    /// not kept.
+    /// A runner whose number of lookups fills the time of a pass.
+    ///
+    /// Two warm-up passes determine that number; their rates do not count.
     ///
     /// # Errors
-    /// When the system does not start all threads.
+    /// If the system does not start all threads.
     pub fn warmed_up(
-        engine: &'e dyn Pass<F>,
+        target: &'e dyn Pass<F>,
         workload: &Workload<F>,
-        setup: &Setup,
+        config: &RunConfig,
     ) -> Result<Self, ThreadError> {
-        let pass_us = setup.seconds * 1e6 / (setup.passes.max(1) + 1) as f64;
-        // An ascending stream is only itself as a whole.
-        let fewest =
-            if *workload.traffic() == Traffic::Sequential { workload.keys().len() } else { FEWEST };
-        let mut it = Self { engine, lookups: FEWEST, best_ghz: 0.0, passes: Passes::default() };
+        let pass_us = config.seconds * 1e6 / (config.passes.max(1) + 1) as f64;
+        // A part of a sequential stream would cover only a part of the address space.
+        let min_lookups = match workload.traffic() {
+            Traffic::Sequential => workload.keys().len(),
+            _ => MIN_LOOKUPS,
+        };
+        let results = PassResults::default();
+        let mut runner = Self { target, lookups: MIN_LOOKUPS, best_ghz: 0.0, results };
         for _ in 0..2 {
-            let (rate, _) = it.try_pass(workload, setup, 0)?;
-            it.lookups = ((rate / setup.threads as f64 * pass_us) as usize).max(fewest);
+            let (rate, _) = runner.try_pass(workload, config, 0)?;
+            runner.lookups = ((rate / config.threads as f64 * pass_us) as usize).max(min_lookups);
         }
-        Ok(it)
+        Ok(runner)
     }
 
-    /// The highest frequency that was seen so far, in GHz.
+    /// Highest frequency measured so far, in GHz.
     pub fn best_ghz(&self) -> f64 {
         self.best_ghz
     }
 
-    /// One pass of all threads; its rate is kept. It is repeated if the machine was disturbed,
-    /// `best_ghz` being what it can do.
+    /// Runs one pass on all threads and keeps its rate.
+    ///
+    /// A pass is repeated if the noise probe, with `best_ghz` as the CPU's full frequency, finds it
+    /// disturbed.
     ///
     /// # Errors
-    /// When the system does not start all threads.
+    /// If the system does not start all threads.
     pub fn pass(
         &mut self,
         workload: &Workload<F>,
-        setup: &Setup,
+        config: &RunConfig,
         pass: usize,
         best_ghz: f64,
     ) -> Result<(), ThreadError> {
         for left in (0..=REPEATS).rev() {
-            let (rate, calm) = self.try_pass(workload, setup, pass)?;
-            let disturbed = calm.is_disturbed(best_ghz.max(self.best_ghz));
+            let (rate, noise) = self.try_pass(workload, config, pass)?;
+            let disturbed = noise.is_disturbed(best_ghz.max(self.best_ghz));
             if disturbed && left > 0 {
-                self.passes.repeated += 1;
+                self.results.repeated += 1;
                 continue;
             }
-            self.passes.disturbed += usize::from(disturbed);
-            self.passes.rates.push(rate);
-            self.passes.ghz.push(calm.ghz);
+            self.results.disturbed += usize::from(disturbed);
+            self.results.rates.push(rate);
+            self.results.ghz.push(noise.ghz);
             break;
         }
         Ok(())
     }
 
-    /// One pass of all threads: its rate, and what the most disturbed one met.
+    /// Runs one pass on all threads; returns its rate and the greatest noise.
     fn try_pass(
         &mut self,
         workload: &Workload<F>,
-        setup: &Setup,
+        config: &RunConfig,
         pass: usize,
     ) -> Result<(f64, NoiseReport), ThreadError> {
-        let barrier = Barrier::new(setup.threads);
-        let all = together(setup.threads, |thread| {
-            timed(self.engine, setup, self.stream(workload, setup, pass, thread), &barrier, thread)
+        let barrier = Barrier::new(config.threads);
+        let all = together(config.threads, |thread| {
+            let stream = self.stream(workload, config, pass, thread);
+            run_thread(self.target, config, stream, &barrier, thread)
         });
-        if setup.pin {
+        if config.pin {
             pin::free();
         }
         let all = all?;
         let lowest =
-            |of: fn(&NoiseReport) -> f64| all.iter().map(|it| of(&it.calm)).reduce(f64::min);
-        let calm = NoiseReport {
-            ghz: lowest(|calm| calm.ghz).unwrap_or_default(),
-            ran: lowest(|calm| calm.ran).unwrap_or_default(),
+            |of: fn(&NoiseReport) -> f64| all.iter().map(|it| of(&it.noise)).reduce(f64::min);
+        let noise = NoiseReport {
+            ghz: lowest(|noise| noise.ghz).unwrap_or_default(),
+            running: lowest(|noise| noise.running).unwrap_or_default(),
         };
-        self.best_ghz = self.best_ghz.max(calm.ghz);
-        Ok((rate(&all), calm))
+        self.best_ghz = self.best_ghz.max(noise.ghz);
+        Ok((rate(&all), noise))
     }
 
-    /// What the passes have shown.
-    pub fn end(self) -> Passes {
-        self.passes
+    /// The results of all passes.
+    pub fn into_results(self) -> PassResults {
+        self.results
     }
 
-    /// Passes and threads begin at places of their own, the same for every engine.
-    fn stream<'h>(
+    /// The keys of one thread in one pass.
+    ///
+    /// Each begins at a different position, which is the same for every engine.
+    fn stream<'w>(
         &self,
-        workload: &'h Workload<F>,
-        setup: &Setup,
+        workload: &'w Workload<F>,
+        config: &RunConfig,
         pass: usize,
         thread: usize,
-    ) -> KeyStream<'h, F> {
+    ) -> KeyStream<'w, F> {
         let lookups = self.lookups;
-        let (part, parts) = (pass * setup.threads + thread, setup.passes.max(1) * setup.threads);
-        match setup.key_source(workload.traffic()) {
+        let (part, parts) = (pass * config.threads + thread, config.passes.max(1) * config.threads);
+        match config.key_source(workload.traffic()) {
             KeySource::Xorshift => {
                 KeyStream::Generated { seed: workload.seed() + part as u64, lookups }
             }
             KeySource::Array => {
                 let start = workload.keys().len() / parts * part;
-                workload.stream(setup.mode, start, lookups)
+                workload.stream(config.mode, start, lookups)
             }
         }
     }
 }
 
-/// What one thread did in a pass.
+/// Times and noise of one thread in a pass.
 #[derive(Clone, Copy, Debug)]
-struct Timed {
+struct ThreadResult {
     lookups: usize,
     began: Instant,
     ended: Instant,
-    calm: NoiseReport,
+    noise: NoiseReport,
 }
 
-/// Million lookups a second of all threads together, from the first one's beginning to the last
-/// one's end. Rates of threads that ran at different times, as more threads than CPUs do, cannot be
-/// added.
-fn rate(all: &[Timed]) -> f64 {
+/// Million lookups a second of all threads, from the first start to the last end.
+///
+/// The threads' own rates cannot be added, because threads that share a CPU run at different times.
+fn rate(all: &[ThreadResult]) -> f64 {
     let began = all.iter().map(|it| it.began).min();
     let ended = all.iter().map(|it| it.ended).max();
     let took = began.zip(ended).map_or(Duration::ZERO, |(began, ended)| ended - began);
@@ -169,34 +178,34 @@ fn rate(all: &[Timed]) -> f64 {
     lookups as f64 / (took.as_secs_f64() * 1e6).max(1e-3)
 }
 
-/// One thread in a pass, once its structure is in the caches again.
-fn timed<F: BenchFamily>(
-    engine: &dyn Pass<F>,
-    setup: &Setup,
+/// Runs the warm-up and the pass of one thread.
+fn run_thread<F: BenchFamily>(
+    target: &dyn Pass<F>,
+    config: &RunConfig,
     stream: KeyStream<'_, F>,
     barrier: &Barrier,
     thread: usize,
-) -> Timed {
-    if setup.pin {
+) -> ThreadResult {
+    if config.pin {
         pin::to(thread);
     }
-    let pass = |stream| engine.timed(setup.mode, setup.simd, setup.batch, stream);
-    let arrival = Arrival(barrier);
-    // The others have left the caches to this one's disadvantage, or advantage.
-    pass(stream.lead_in());
+    let pass = |stream| target.time_pass(config.mode, config.simd, config.batch, stream);
+    let arrival = ArriveOnDrop(barrier);
+    // Brings the structure back into the caches, which the passes of other engines have changed.
+    pass(stream.warm_up());
     drop(arrival);
     let mut ended = Instant::now();
-    let (took, mut calm) = NoiseReport::during(|| {
+    let (took, mut noise) = NoiseReport::during(|| {
         let took = pass(stream);
         ended = Instant::now();
         took
     });
-    if !engine.runs_here() {
-        calm.ran = 1.0;
+    if !target.runs_in_process() {
+        noise.running = 1.0;
     }
-    // A peer takes its time itself: what it takes to ask it and to hear from it does not count.
+    // A peer measures its own time, which excludes the exchange of messages with it.
     let began = ended.checked_sub(took).unwrap_or(ended);
-    Timed { lookups: stream.lookups(), began, ended, calm }
+    ThreadResult { lookups: stream.lookups(), began, ended, noise }
 }
 
 #[cfg(test)]
@@ -211,26 +220,26 @@ mod tests {
     use longmatch::{EngineKind, Ipv4};
     use std::sync::Mutex;
 
-    fn at(start: Instant, from_ms: u64, to_ms: u64) -> Timed {
+    fn at(start: Instant, from_ms: u64, to_ms: u64) -> ThreadResult {
         let at = |ms| start + Duration::from_millis(ms);
-        let calm = NoiseReport { ghz: 1.0, ran: 1.0 };
-        Timed { lookups: 1_000_000, began: at(from_ms), ended: at(to_ms), calm }
+        let noise = NoiseReport { ghz: 1.0, running: 1.0 };
+        ThreadResult { lookups: 1_000_000, began: at(from_ms), ended: at(to_ms), noise }
     }
 
     #[test]
-    fn rates_are_from_the_first_beginning_to_the_last_end() {
+    fn rates_span_the_first_start_to_the_last_end() {
         let start = Instant::now();
         assert_eq!(rate(&[at(start, 0, 10)]), 100.0);
         assert_eq!(rate(&[at(start, 0, 10), at(start, 0, 10)]), 200.0);
-        // One after the other: the same lookups in twice the time.
+        // One thread after the other: the same lookups take twice the time.
         assert_eq!(rate(&[at(start, 0, 10), at(start, 10, 20)]), 100.0);
         assert_eq!(rate(&[at(start, 5, 15), at(start, 0, 20)]), 100.0);
     }
 
-    /// As much work as a CPU does alone, whatever the number of threads: they take turns.
-    struct OneAtATime(Mutex<()>);
+    /// A loop whose threads take turns, so that more threads are not faster.
+    struct Serialized(Mutex<()>);
 
-    impl Pass<Ipv4> for OneAtATime {
+    impl Pass<Ipv4> for Serialized {
         fn pass(&self, _: Mode, _: Simd, _: usize, _: KeyStream<'_, Ipv4>) -> u32 {
             let _turn = self.0.lock().unwrap();
             std::thread::sleep(Duration::from_millis(2));
@@ -238,22 +247,22 @@ mod tests {
         }
     }
 
-    /// The sum of the threads' own rates would be eight times as much.
+    /// The sum of the threads' own rates would be eight times the rate of one.
     #[test]
     fn threads_that_take_turns_are_not_faster_than_one() {
         let rib = table4();
         let workload =
             Comparison::new(&rib).workload_of(&Traffic::Random, 1, 1000, CHECKED).unwrap();
-        let engine = OneAtATime(Mutex::new(()));
-        let setup = Setup { threads: 8, ..Setup::new(Mode::One) };
+        let target = Serialized(Mutex::new(()));
+        let config = RunConfig { threads: 8, ..RunConfig::new(Mode::One) };
         let mut runner = Runner::<Ipv4> {
-            engine: &engine,
+            target: &target,
             lookups: 1000,
             best_ghz: 0.0,
-            passes: Passes::default(),
+            results: PassResults::default(),
         };
-        let (rate, _) = runner.try_pass(&workload, &setup, 0).unwrap();
-        assert!(rate <= 1000.0 / 2000.0, "{rate} million a second");
+        let (rate, _) = runner.try_pass(&workload, &config, 0).unwrap();
+        assert!(rate <= 1000.0 / 2000.0, "{rate} million lookups a second");
     }
 
     #[test]
@@ -262,9 +271,9 @@ mod tests {
         let mut comparison = Comparison::new(&rib);
         comparison.add(&EngineKind::Radix.into()).unwrap();
         let workload = comparison.workload_of(&Traffic::Random, 1, 1000, CHECKED).unwrap();
-        let setup = Setup { threads: 3, seconds: 0.01, ..Setup::new(Mode::One) };
-        let error = refusing(2, || comparison.run(&workload, &setup)).unwrap_err();
+        let config = RunConfig { threads: 3, seconds: 0.01, ..RunConfig::new(Mode::One) };
+        let error = refusing(2, || comparison.run(&workload, &config)).unwrap_err();
         assert_eq!((error.started, error.wanted), (2, 3));
-        assert_eq!(comparison.run(&workload, &setup).unwrap().len(), 1, "nothing is left of it");
+        assert_eq!(comparison.run(&workload, &config).unwrap().len(), 1, "the next run works");
     }
 }

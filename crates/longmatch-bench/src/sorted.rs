@@ -1,7 +1,7 @@
-//! The truth from the text of a table alone: its routes, sorted, without a RIB.
+//! Sorted routes as a reference that is independent of the RIB.
 //!
-//! Every engine is compiled from a RIB, so a defect of the RIB would show in all of them alike. The
-//! routes as they were read, sorted, give a second opinion on the RIB itself.
+//! Every engine is compiled from the RIB, so all of them would share its defects. The sorted routes
+//! of the input verify the RIB itself.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use longmatch::{
     Range, Rib, Route, Structure,
 };
 
-/// A table whose address space can be cut into ranges.
+/// A table that can be divided into disjoint ranges of addresses.
 pub trait RangeSource<F: Family> {
-    /// The ranges of [`Rib::ranges`].
+    /// The ranges in the form of [`Rib::ranges`].
     fn ranges(&self) -> impl Iterator<Item = Range<F>>;
 
-    /// The number of routes.
+    /// Number of routes.
     fn routes(&self) -> usize;
 }
 
@@ -30,21 +30,21 @@ impl<F: Family> RangeSource<F> for Rib<F> {
     }
 }
 
-/// Routes in order of their prefixes, each prefix once.
+/// Routes sorted by prefix, with one route for each prefix.
 #[derive(Clone, Debug, Default)]
 pub struct SortedRoutes<F: Family> {
     routes: Vec<Route<F>>,
 }
 
 impl<F: Family> SortedRoutes<F> {
-    /// The routes that are left after changes in this order. O(changes * log changes).
+    /// The routes that remain after `changes`, applied in their order. O(n log n).
     pub fn new(changes: impl IntoIterator<Item = Change<F>>) -> Self {
         let changes = changes.into_iter().map(|change| match change {
             Change::Announce(route) => (route.prefix, Some(route.next_hop)),
             Change::Withdraw(prefix) => (prefix, None),
         });
         let mut last: Vec<_> = changes.collect();
-        // Stable, so the last of the changes of a prefix is the one that counts.
+        // The sort is stable, so the last change of a prefix comes last.
         last.sort_by_key(|(prefix, _)| *prefix);
         let ends = last.chunk_by(|a, b| a.0 == b.0).filter_map(|same| same.last());
         let route = |(prefix, next_hop): &(_, Option<NextHopId>)| {
@@ -64,16 +64,16 @@ impl<F: Family> RangeSource<F> for SortedRoutes<F> {
     }
 }
 
-/// A RIB as an engine, to be verified like one against the sorted text of its table.
+/// A RIB as an engine, verified against the sorted routes of its table.
 pub struct RibEngine<F: Family> {
     rib: Rib<F>,
-    text: Arc<SortedRoutes<F>>,
+    reference: Arc<SortedRoutes<F>>,
 }
 
 impl<F: Family> RibEngine<F> {
-    /// A copy of the RIB, to be compared with these routes.
-    pub fn new(rib: &Rib<F>, text: Arc<SortedRoutes<F>>) -> Self {
-        Self { rib: rib.clone(), text }
+    /// A copy of `rib` with the routes to compare it with. O(routes).
+    pub fn new(rib: &Rib<F>, reference: Arc<SortedRoutes<F>>) -> Self {
+        Self { rib: rib.clone(), reference }
     }
 }
 
@@ -101,32 +101,34 @@ impl<F: Family> Engine<F> for RibEngine<F> {
     type Config = ();
 
     fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
-        let text = SortedRoutes { routes: rib.iter().collect() };
-        Ok(Self::new(rib, Arc::new(text)))
+        let reference = SortedRoutes { routes: rib.iter().collect() };
+        Ok(Self::new(rib, Arc::new(reference)))
     }
 
-    /// Compares the routes, the ranges, and the longest match at both ends of each range, one by
-    /// one and in batches.
+    /// Compares the routes, the ranges, and the longest matches at the ends of ranges.
+    ///
+    /// Each longest match is looked up alone and in a batch.
     fn check(&self, _: &Rib<F>) -> Result<(), Corrupt> {
-        let broken = |what: String| Err(Corrupt::new(Self::NAME, what));
-        let (rib, text) = (&self.rib, &self.text);
-        if rib.len() != text.routes.len() || !rib.iter().eq(text.routes.iter().copied()) {
-            return broken("its routes are not those of the table's text".to_owned());
+        let corrupt = |problem: String| Err(Corrupt::new(Self::NAME, problem));
+        let (rib, reference) = (&self.rib, &self.reference);
+        if rib.len() != reference.routes.len() || !rib.iter().eq(reference.routes.iter().copied()) {
+            return corrupt("its routes differ from the loaded routes".to_owned());
         }
-        if !rib.iter().rev().eq(text.routes.iter().rev().copied()) {
-            return broken("its routes in reverse order are not those of the text".to_owned());
+        if !rib.iter().rev().eq(reference.routes.iter().rev().copied()) {
+            return corrupt("its routes in reverse order differ from the loaded routes".to_owned());
         }
-        if let Some(route) = text.routes.iter().find(|it| rib.get(it.prefix) != Some(it.next_hop)) {
-            return broken(format!("{} is not found", route.prefix));
+        let mut routes = reference.routes.iter();
+        if let Some(route) = routes.find(|it| rib.get(it.prefix) != Some(it.next_hop)) {
+            return corrupt(format!("{} is missing or has another next hop", route.prefix));
         }
-        if !rib.ranges().eq(RangeSource::ranges(&**text)) {
-            return broken("its ranges are not those of the table's text".to_owned());
+        if !rib.ranges().eq(RangeSource::ranges(&**reference)) {
+            return corrupt("its ranges differ from those of the loaded routes".to_owned());
         }
         let mut batch = Vec::new();
-        for range in RangeSource::ranges(&**text) {
+        for range in RangeSource::ranges(&**reference) {
             for addr in [range.first, range.last] {
                 if rib.get_lpm(F::addr(addr)) != range.route {
-                    return broken(format!("{} has another longest match", F::addr(addr)));
+                    return corrupt(format!("{} has a wrong longest match", F::addr(addr)));
                 }
                 batch.push((addr, range.route));
             }
@@ -136,7 +138,7 @@ impl<F: Family> Engine<F> for RibEngine<F> {
         rib.get_lpm_batch(&addrs, &mut found);
         match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
             Some(i) => {
-                broken(format!("{} has another longest match in a batch", F::addr(addrs[i])))
+                corrupt(format!("{} has a wrong longest match in a batch", F::addr(addrs[i])))
             }
             None => Ok(()),
         }
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_change_of_a_prefix_counts() {
+    fn the_last_change_of_a_prefix_wins() {
         let withdrawn: Prefix<Ipv4> = "10.0.0.0/9".parse().unwrap();
         let sorted = SortedRoutes::new([
             Change::Announce(route("10.1.0.0/16", 1)),
@@ -168,17 +170,18 @@ mod tests {
     }
 
     #[test]
-    fn a_rib_agrees_with_its_text_at_one_level() {
+    fn a_rib_is_verified_at_one_level() {
         let rib = table6();
-        let text = Arc::new(SortedRoutes { routes: rib.iter().collect() });
-        let verifier = Verifier::with_text(&rib, &*text, []).and_briefly(Simd::available());
-        let verdict = verifier.verify_rib(text, &|_| ()).unwrap();
+        let reference = Arc::new(SortedRoutes { routes: rib.iter().collect() });
+        let verifier =
+            Verifier::with_reference(&rib, &*reference, []).and_ranges_at(Simd::available());
+        let verdict = verifier.verify_rib(reference, &|_| ()).unwrap();
         assert!(verdict.is_right(), "{verdict:?}");
-        assert_eq!(verdict.results.len(), 2, "one by one and in batches");
+        assert_eq!(verdict.results.len(), 2, "one result for each kernel");
     }
 
     #[test]
-    fn a_rib_agrees_with_its_own_routes_and_with_no_others() {
+    fn a_rib_agrees_only_with_its_own_routes() {
         let engine = RibEngine::compile(&table6(), &()).unwrap();
         assert_eq!(engine.check(&table6()), Ok(()));
         let mut other = table4();
@@ -186,8 +189,8 @@ mod tests {
         other.remove("10.1.0.0/16".parse().unwrap());
         let engine = RibEngine::new(&other, Arc::new(all.clone()));
         assert!(engine.check(&other).is_err());
-        // The answers are wrong too, by the oracle made from the text.
-        let verifier = Verifier::with_text(&other, &all, []).and_briefly([Simd::best()]);
+        // The oracle of the reference finds wrong answers too.
+        let verifier = Verifier::with_reference(&other, &all, []).and_ranges_at([Simd::best()]);
         let verdict = verifier.verify_engine(&engine, &|_| ()).unwrap();
         assert!(verdict.results.iter().all(|result| result.mismatches > 0));
     }

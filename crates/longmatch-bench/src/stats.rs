@@ -1,26 +1,34 @@
-//! Several values of the same thing.
+//! Summary statistics of repeated measurements.
 
-/// What several measurements of the same thing have come to.
+/// Order statistics, mean and standard deviation of a sample.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stats {
-    /// The lowest.
+    /// Minimum.
     pub min: f64,
-    /// A quarter of them is not above.
+    /// First quartile.
     pub q1: f64,
-    /// The middle.
+    /// Median.
     pub median: f64,
-    /// A quarter of them is not below.
+    /// Third quartile.
     pub q3: f64,
-    /// The highest.
+    /// Maximum.
     pub max: f64,
-    /// The mean.
+    /// Mean.
     pub mean: f64,
-    /// The standard deviation of the sample; 0 of a single value.
+    /// Sample standard deviation; 0 for a single value.
     pub std_dev: f64,
 }
 
 impl Stats {
-    /// Of these values; `None` when there are none. Quartiles between two values are interpolated.
+    /// Statistics of `values`; `None` if there are none. O(n log n).
+    ///
+    /// The median and the quartiles are interpolated linearly between two values.
+    ///
+    /// ```
+    /// use longmatch_bench::Stats;
+    /// let stats = Stats::of(&[4.0, 1.0, 2.0]).unwrap();
+    /// assert_eq!((stats.min, stats.q1, stats.median, stats.max), (1.0, 1.5, 2.0, 4.0));
+    /// ```
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -44,18 +52,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn five_values_by_hand() {
-        let spread = Stats::of(&[3.0, 1.0, 5.0, 2.0, 9.0]).unwrap();
-        assert_eq!((spread.min, spread.q1, spread.median), (1.0, 2.0, 3.0));
-        assert_eq!((spread.q3, spread.max, spread.mean), (5.0, 9.0, 4.0));
-        // Deviations -1, -3, 1, -2, 5: squares 40, over 4.
-        assert_eq!(spread.std_dev, 10.0f64.sqrt());
+    fn statistics_equal_those_computed_by_hand() {
+        let stats = Stats::of(&[3.0, 1.0, 5.0, 2.0, 9.0]).unwrap();
+        assert_eq!((stats.min, stats.q1, stats.median), (1.0, 2.0, 3.0));
+        assert_eq!((stats.q3, stats.max, stats.mean), (5.0, 9.0, 4.0));
+        // The deviations -1, -3, 1, -2, 5 have the sum of squares 40; 40 / (5 - 1) = 10.
+        assert_eq!(stats.std_dev, 10.0f64.sqrt());
     }
 
     #[test]
-    fn quartiles_lie_between_values() {
-        let spread = Stats::of(&[1.0, 2.0, 3.0, 4.0]).unwrap();
-        assert_eq!((spread.q1, spread.median, spread.q3), (1.75, 2.5, 3.25));
+    fn quartiles_are_interpolated() {
+        let stats = Stats::of(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+        assert_eq!((stats.q1, stats.median, stats.q3), (1.75, 2.5, 3.25));
         let one = Stats::of(&[7.0]).unwrap();
         assert_eq!((one.min, one.q3, one.std_dev), (7.0, 7.0, 0.0));
         assert_eq!(Stats::of(&[]), None);

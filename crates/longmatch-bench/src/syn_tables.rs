@@ -1,30 +1,32 @@
-//! The synthetic tables of the Poptrie paper (section 4.1): a real table whose shorter prefixes are
-//! split, to see what an engine makes of tables to come.
+//! Synthetic tables of the Poptrie paper (section 4.1).
+//!
+//! Each is a real table with its shorter prefixes split, to model larger tables of the future.
 
 use std::collections::BTreeMap;
 
 use longmatch::{Ipv4, NextHopId, Prefix, Rib, Route};
 
-/// Prefixes no longer than the first number are split into 2 to the power of the second; the first
-/// line that fits counts.
+/// Pairs of a maximum prefix length and the bits by which such prefixes are split.
+///
+/// The first pair that fits a prefix applies.
 type Rule = &'static [(u8, u8)];
 
-// The lengths are those of the authors' slides; the paper's text alone leaves the boundaries open. They give the numbers
-// of its Table 1: on tables of that time SYN1 has 1.44 and SYN2 1.67 times the routes.
+// The lengths are those of the authors' slides, because the paper leaves the boundaries open. They
+// reproduce its Table 1: for tables of that time SYN1 has 1.44 and SYN2 1.67 times the routes.
 const SYN1: Rule = &[(15, 2), (23, 1)];
 const SYN2: Rule = &[(15, 3), (19, 2), (23, 1)];
 
-/// The paper's SYN1: prefixes of /0 to /15 are split into four, of /16 to /23 into two; longer ones stay.
+/// SYN1: splits prefixes up to /15 into 4 parts and longer ones up to /23 into 2.
 ///
-/// The paper gives the `i`-th part of a route the next hop `n + i`, `n` being the route's, and says that
-/// this meets no next hop of the original table. Here part 0 keeps `n`, and each pair of `n` and
-/// `i > 0` has an id of its own: the ids after the table's greatest, in the order in which a walk over
-/// the routes first needs them.
+/// The paper gives part `i` of a route with next hop `n` the next hop `n + i`, and states that the
+/// original table does not have it. Here part 0 keeps `n`, and each pair of `n` and `i > 0` has an
+/// id of its own, numbered from the table's greatest id upwards in the order of the routes.
 ///
-/// Parts of two routes can be one prefix, as the second /17 of a /15 and the first of its second /16 are. The part of the longer original prefix stays then. So the part that answers an address
-/// always is one of the route that answered it before.
+/// Parts of two routes can be the same prefix: the third part of a /15 is the first part of the
+/// second /16 inside it. Then the part of the longer original prefix remains, so that each address
+/// still matches a part of its original route.
 ///
-/// There is none for IPv6: the lengths are those of IPv4 tables.
+/// SYN1 and SYN2 do not exist for IPv6: the lengths are those of IPv4 tables. O(routes).
 ///
 /// ```
 /// use longmatch::{Ipv4, NextHopId, Rib};
@@ -37,24 +39,25 @@ const SYN2: Rule = &[(15, 3), (19, 2), (23, 1)];
 /// ```
 ///
 /// # Panics
-/// When no id is left after the table's greatest.
+/// If no id is left above the table's greatest.
 pub fn syn1(rib: &Rib<Ipv4>) -> Rib<Ipv4> {
     split(rib, SYN1)
 }
 
-/// The paper's SYN2: prefixes of /0 to /15 are split into eight, of /16 to /19 into four, of /20 to /23 into two;
-/// else as [`syn1`].
+/// SYN2: splits prefixes up to /15 into 8 parts, up to /19 into 4, up to /23 into 2.
+///
+/// Ids and equal parts are as in [`syn1`].
 ///
 /// # Panics
-/// When no id is left after the table's greatest.
+/// If no id is left above the table's greatest.
 pub fn syn2(rib: &Rib<Ipv4>) -> Rib<Ipv4> {
     split(rib, SYN2)
 }
 
 fn split(rib: &Rib<Ipv4>, rule: Rule) -> Rib<Ipv4> {
-    let mut next_hops = NewNextHops { ids: BTreeMap::new(), greatest: rib.max_next_hop() };
+    let mut next_hops = PartIds { ids: BTreeMap::new(), greatest: rib.max_next_hop() };
     let mut out = Rib::new();
-    // A covering route comes before the routes that it covers, so the parts of the longer one stay.
+    // A covering route precedes the routes that it covers, so their parts replace its parts.
     for Route { prefix, next_hop } in rib {
         let fits = rule.iter().find(|(longest, _)| prefix.len() <= *longest);
         let bits = fits.map_or(0, |(_, bits)| *bits);
@@ -64,26 +67,26 @@ fn split(rib: &Rib<Ipv4>, rule: Rule) -> Rib<Ipv4> {
                 prefix.bits() | i << (u32::BITS - u32::from(len)),
                 len,
             ),
-            next_hop: next_hops.of(next_hop, i),
+            next_hop: next_hops.id(next_hop, i),
         }));
     }
     out
 }
 
-/// The ids of the parts.
-struct NewNextHops {
+/// Next-hop ids of the parts, by original id and part number.
+struct PartIds {
     ids: BTreeMap<(NextHopId, u32), NextHopId>,
     greatest: u32,
 }
 
-impl NewNextHops {
-    fn of(&mut self, next_hop: NextHopId, i: u32) -> NextHopId {
+impl PartIds {
+    fn id(&mut self, next_hop: NextHopId, i: u32) -> NextHopId {
         if i == 0 {
             return next_hop;
         }
         *self.ids.entry((next_hop, i)).or_insert_with(|| {
             self.greatest = self.greatest.checked_add(1).expect("a next-hop id is left");
-            NextHopId::new(self.greatest).expect("it is not 0 after adding 1")
+            NextHopId::new(self.greatest).expect("a sum with 1 is not 0")
         })
     }
 }
@@ -166,8 +169,7 @@ mod tests {
         );
     }
 
-    /// Every address is answered by a part of the route that answered it before: the part's id is
-    /// that of the original next hop and of the part's number.
+    /// Each address matches a part of its original route, which has the right id.
     #[test]
     fn every_address_keeps_its_route() {
         let mut state = 1u32;

@@ -1,29 +1,35 @@
-//! What comparing answers has shown.
+//! Counts of right and wrong answers.
 
 use longmatch::{Family, NextHopId};
 
 use crate::verdict::Mismatch;
 
-/// How many wrong answers are kept to be shown.
+/// Maximum number of wrong answers kept as examples.
 pub(crate) const EXAMPLES: usize = 5;
 
-/// Answers that were compared, by one thread or by several.
+/// The answer that buffers hold before a lookup.
+///
+/// It makes an unwritten answer wrong, because practically no table has this id.
+pub(crate) const UNWRITTEN: Option<NextHopId> = NextHopId::new(u32::MAX);
+
+/// The number of compared answers, of wrong ones, and examples of these.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally<F: Family> {
     pub addresses: u64,
     pub mismatches: u64,
-    /// At most [`EXAMPLES`], those with the lowest addresses of what one thread has tally first:
-    /// address, expected, got.
-    wrong: Vec<(F::Bits, Option<NextHopId>, Option<NextHopId>)>,
+    /// At most [`EXAMPLES`] wrong answers: (address, expected, got).
+    ///
+    /// They have the lowest addresses among the first wrong answers of each thread.
+    examples: Vec<(F::Bits, Option<NextHopId>, Option<NextHopId>)>,
 }
 
 impl<F: Family> Tally<F> {
-    /// Nothing yet.
+    /// A tally of no answers.
     pub fn new() -> Self {
-        Self { addresses: 0, mismatches: 0, wrong: Vec::new() }
+        Self { addresses: 0, mismatches: 0, examples: Vec::new() }
     }
 
-    /// Compares the answers for some addresses.
+    /// Compares and counts the answers of `addrs`.
     #[inline]
     pub fn compare(
         &mut self,
@@ -33,12 +39,12 @@ impl<F: Family> Tally<F> {
     ) {
         self.addresses += addrs.len() as u64;
         if got != expected {
-            self.note(addrs, expected, got);
+            self.count_wrong(addrs, expected, got);
         }
     }
 
     #[cold]
-    fn note(
+    fn count_wrong(
         &mut self,
         addrs: &[F::Bits],
         expected: &[Option<NextHopId>],
@@ -47,30 +53,30 @@ impl<F: Family> Tally<F> {
         for ((addr, expected), got) in addrs.iter().zip(expected).zip(got) {
             if expected != got {
                 self.mismatches += 1;
-                if self.wrong.len() < EXAMPLES {
-                    self.wrong.push((*addr, *expected, *got));
+                if self.examples.len() < EXAMPLES {
+                    self.examples.push((*addr, *expected, *got));
                 }
             }
         }
     }
 
-    /// Takes in what another one has tally.
+    /// Adds the counts and examples of another tally.
     pub fn add(&mut self, other: Self) {
         self.addresses += other.addresses;
         self.mismatches += other.mismatches;
-        self.wrong.extend(other.wrong);
-        self.wrong.sort_by_key(|(addr, ..)| *addr);
-        self.wrong.truncate(EXAMPLES);
+        self.examples.extend(other.examples);
+        self.examples.sort_by_key(|(addr, ..)| *addr);
+        self.examples.truncate(EXAMPLES);
     }
 
-    /// The wrong answers that were kept.
+    /// The wrong answers kept as examples.
     pub fn examples(&self) -> Vec<Mismatch> {
         let mismatch = |(addr, expected, got): &(F::Bits, _, _)| Mismatch {
             address: F::addr(*addr).to_string(),
             expected: *expected,
             got: *got,
         };
-        self.wrong.iter().map(mismatch).collect()
+        self.examples.iter().map(mismatch).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The loops that are timed, compiled for each engine alone.
+//! The timed loops, compiled separately for each engine.
 
 use core::fmt;
 use core::hint::black_box;
@@ -14,25 +14,27 @@ use crate::family::BenchFamily;
 use crate::kernel::Kernel;
 use crate::key_stream::{KeyStream, batches, segments};
 use crate::random::Xorshift;
+use crate::tally::UNWRITTEN;
 use crate::ticks::ticks;
 
-/// How lookups are done in a measurement.
+/// The loop around the lookups of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Mode {
-    /// One after the other, the engine's lookup inlined in the loop; the CPU may overlap them. As
-    /// in the papers' tables (DXR's RND).
+    /// One address after the other, the lookup inlined; the CPU may overlap lookups.
+    ///
+    /// The papers' tables use it (DXR's RND).
     One,
-    /// A batch in one call, answers written to memory.
+    /// One call for a batch of addresses; the answers are written to memory.
     Batch,
-    /// One after the other, each address computed from the answer before: the latency (DXR's SEQ).
+    /// Each address computed from the previous answer: the latency (DXR's SEQ).
     Dependent,
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 3] = [Self::One, Self::Batch, Self::Dependent];
 
-    /// The name in the command line and in reports.
+    /// Name in the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::One => "one",
@@ -57,62 +59,70 @@ impl FromStr for Mode {
     }
 }
 
-/// What is timed as one, where single times are taken.
+/// The unit of work between two readings of the time stamp counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Iteration {
     /// One lookup.
     One,
-    /// One call for a batch of so many.
+    /// One call for a batch of this many addresses.
     Batch(usize),
 }
 
-/// A loop that is timed.
+/// A loop over lookups that can be timed.
 pub trait Pass<F: BenchFamily>: Send + Sync {
-    /// Goes through the keys. Returns the exclusive or of all answers: in batches of the last one
-    /// of each, since reading all of them again would be measured as well.
+    /// Looks up all keys of the stream and returns the exclusive or of the answers.
     ///
-    /// Keys that are generated are looked up one by one, and those in another form in batches,
-    /// whatever the mode.
+    /// In batches it includes only the last answer of each batch, because the time would include
+    /// reading the others. Generated keys are looked up one by one and encoded keys in batches, in
+    /// every mode.
     fn pass(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32;
 
-    /// How long [`Pass::pass`] takes.
-    fn timed(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> Duration {
+    /// The time of [`Pass::pass`].
+    fn time_pass(
+        &self,
+        mode: Mode,
+        simd: Simd,
+        batch: usize,
+        stream: KeyStream<'_, F>,
+    ) -> Duration {
         let start = Instant::now();
         black_box(self.pass(mode, simd, batch, stream));
         start.elapsed()
     }
 
-    /// Whether the loop runs in the calling thread, and not in another process.
-    fn runs_here(&self) -> bool {
+    /// Whether the loop runs in the calling thread, not in another process.
+    fn runs_in_process(&self) -> bool {
         true
     }
 }
 
-/// An engine in a [`crate::Comparison`], its type forgotten: one indirect call a pass, none a lookup.
+/// An engine or peer of a [`crate::Comparison`] with its type erased.
+///
+/// A pass costs one indirect call, a lookup none.
 pub trait BenchTarget<F: BenchFamily>: Pass<F> {
-    /// [`longmatch::Structure::NAME`], or the name of a peer.
+    /// [`longmatch::Structure::NAME`] of an engine, or the name of a peer.
     fn name(&self) -> &str;
 
     /// Whether it can look up in this mode.
-    fn has(&self, _mode: Mode) -> bool {
+    fn supports(&self, _mode: Mode) -> bool {
         true
     }
 
-    /// What has gone wrong, if something can and has.
+    /// The first error, if there was one; only a peer can fail.
     fn failure(&self) -> Option<String> {
         None
     }
 
-    /// [`longmatch::Structure::variant`].
+    /// [`longmatch::Structure::variant`], or nothing for a peer.
     fn variant(&self) -> String;
 
-    /// What lookups read, part by part.
+    /// The parts of the structure that lookups read.
     fn memory(&self) -> MemoryUsage;
 
-    /// [`Engine::reads`].
+    /// [`Engine::reads`], or nothing for a peer.
     fn reads(&self) -> Vec<usize>;
 
-    /// Looks up all keys, in batches of `batch`, to have the answers checked.
+    /// Looks up `keys` in batches and returns the answers.
     fn answers(
         &self,
         kernel: Kernel,
@@ -121,19 +131,25 @@ pub trait BenchTarget<F: BenchFamily>: Pass<F> {
         keys: &[F::Bits],
     ) -> Vec<Option<NextHopId>>;
 
-    /// Looks up as many random addresses as `out` has places, those of traffic random with that
-    /// seed, one or one batch at a time: the ticks of each time, see `ticks`. More than
-    /// fit 16 bits become the most that do.
+    /// Fills `out` with the ticks of single iterations over random addresses.
+    ///
+    /// The addresses are those of random traffic with this seed. Ticks (see [`crate::ticks`]) above
+    /// [`u16::MAX`] become this maximum.
     fn ticks(&self, simd: Simd, iteration: Iteration, seed: u64, out: &mut [u16]);
 
-    /// The same with [`longmatch::Lookup::lookup_keys`], for keys in any form.
-    fn answers_to(&self, simd: Simd, batch: usize, keys: Keys<'_, F>) -> Vec<Option<NextHopId>>;
+    /// Looks up keys of any layout with [`longmatch::Lookup::lookup_keys`], in batches.
+    fn encoded_answers(
+        &self,
+        simd: Simd,
+        batch: usize,
+        keys: Keys<'_, F>,
+    ) -> Vec<Option<NextHopId>>;
 }
 
-/// An engine as a target.
-pub(crate) struct Concrete<E>(pub E);
+/// A compiled engine as a [`BenchTarget`].
+pub(crate) struct EngineTarget<E>(pub E);
 
-impl<F: BenchFamily, E: Engine<F>> BenchTarget<F> for Concrete<E> {
+impl<F: BenchFamily, E: Engine<F>> BenchTarget<F> for EngineTarget<E> {
     fn name(&self) -> &str {
         E::NAME
     }
@@ -157,7 +173,7 @@ impl<F: BenchFamily, E: Engine<F>> BenchTarget<F> for Concrete<E> {
         batch: usize,
         keys: &[F::Bits],
     ) -> Vec<Option<NextHopId>> {
-        let mut all = unwritten(keys.len());
+        let mut all = vec![UNWRITTEN; keys.len()];
         for (keys, out) in keys.chunks(batch).zip(all.chunks_mut(batch)) {
             kernel.answer(&self.0, simd, keys, out);
         }
@@ -183,8 +199,13 @@ impl<F: BenchFamily, E: Engine<F>> BenchTarget<F> for Concrete<E> {
         }
     }
 
-    fn answers_to(&self, simd: Simd, batch: usize, keys: Keys<'_, F>) -> Vec<Option<NextHopId>> {
-        let mut all = unwritten(keys.len());
+    fn encoded_answers(
+        &self,
+        simd: Simd,
+        batch: usize,
+        keys: Keys<'_, F>,
+    ) -> Vec<Option<NextHopId>> {
+        let mut all = vec![UNWRITTEN; keys.len()];
         for (keys, out) in batches(keys, 0, keys.len(), batch).zip(all.chunks_mut(batch)) {
             self.0.lookup_keys(simd, keys, out);
         }
@@ -192,12 +213,7 @@ impl<F: BenchFamily, E: Engine<F>> BenchTarget<F> for Concrete<E> {
     }
 }
 
-/// Room for answers. What an engine leaves unwritten must not look right by chance.
-fn unwritten(count: usize) -> Vec<Option<NextHopId>> {
-    vec![NextHopId::new(u32::MAX); count]
-}
-
-impl<F: BenchFamily, E: Engine<F>> Pass<F> for Concrete<E> {
+impl<F: BenchFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
     fn pass(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32 {
         let engine = &self.0;
         match (stream, mode) {
@@ -227,9 +243,10 @@ impl<F: BenchFamily, E: Engine<F>> Pass<F> for Concrete<E> {
     }
 }
 
-/// Has each batch answered by `answer`, which says how many keys it had. Engines choose their
-/// instructions themselves there, so that this loop is the caller that a user of the library would
-/// write.
+/// Calls `answer`, which returns the number of its keys, for each batch.
+///
+/// This loop is compiled for the baseline, like a caller of the library; the engine's batch lookup
+/// selects its kernel for the SIMD level.
 fn answer_each<B>(
     batch: usize,
     batches: impl Iterator<Item = B>,
@@ -239,7 +256,7 @@ fn answer_each<B>(
     let mut sum = 0;
     for keys in batches {
         let count = answer(keys, &mut out);
-        // The answers count as read, so that none may be left out.
+        // Prevents the compiler from removing the lookups of answers that the sum does not read.
         let out = black_box(&out[..count]);
         sum ^= NextHopId::to_raw(out[count - 1]);
     }
@@ -315,8 +332,9 @@ struct Dependent<'a, F: Family, E> {
     keys: &'a [F::Bits],
     start: usize,
     lookups: usize,
-    /// 0, which the compiler does not know: an answer and this is always 0, yet has to be waited
-    /// for.
+    /// Always 0, which the compiler does not know.
+    ///
+    /// Masking an answer with it makes the next address depend on the answer without changing it.
     zero: u32,
 }
 
@@ -341,7 +359,7 @@ impl<F: BenchFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
 mod tests {
     use super::*;
     use crate::encoded_keys::EncodedKeys;
-    use crate::testing::{Wrong, table4};
+    use crate::testing::{WrongEngine, table4};
     use crate::{Oracle, Traffic};
     use longmatch::{Ipv4, KeyLayout, engine::radix::Radix};
 
@@ -356,9 +374,9 @@ mod tests {
     }
 
     #[test]
-    fn passes_look_up_what_they_say() {
+    fn passes_return_the_sum_of_their_answers() {
         let rib = table4();
-        let engine = Concrete(Radix::<Ipv4>::compile(&rib, &()).unwrap());
+        let engine = EngineTarget(Radix::<Ipv4>::compile(&rib, &()).unwrap());
         let keys = Traffic::Zipf.keys(&rib, 1000, 1);
         let right = Oracle::new(&rib).answers(&keys);
         for simd in Simd::available() {
@@ -376,30 +394,30 @@ mod tests {
             for kernel in Kernel::ALL {
                 assert_eq!(engine.answers(kernel, simd, 64, &keys), right);
             }
-            for form in [KeyLayout::Host, KeyLayout::Network] {
-                let held = EncodedKeys::<Ipv4>::new(&keys, form);
-                let keys = held.as_ref().map_or(Keys::host(&keys), EncodedKeys::keys);
+            for layout in [KeyLayout::Host, KeyLayout::Network] {
+                let encoded = EncodedKeys::<Ipv4>::new(&keys, layout);
+                let keys = encoded.as_ref().map_or(Keys::host(&keys), EncodedKeys::keys);
                 let stream = KeyStream::EncodedKeys { keys, start: 0, lookups: 1000 };
-                assert_eq!(engine.pass(Mode::Batch, simd, 64, stream), xor(&last), "{form:?}");
-                assert_eq!(engine.answers_to(simd, 64, keys), right, "{form:?}");
+                assert_eq!(engine.pass(Mode::Batch, simd, 64, stream), xor(&last), "{layout:?}");
+                assert_eq!(engine.encoded_answers(simd, 64, keys), right, "{layout:?}");
             }
         }
     }
 
     #[test]
-    fn generated_keys_are_those_of_random_traffic() {
+    fn generated_keys_equal_random_traffic() {
         let rib = table4();
-        let engine = Concrete(Radix::<Ipv4>::compile(&rib, &()).unwrap());
+        let engine = EngineTarget(Radix::<Ipv4>::compile(&rib, &()).unwrap());
         let right = Oracle::new(&rib).answers(&Traffic::Random.keys(&rib, 3000, 8));
         let stream = KeyStream::Generated { seed: 8, lookups: 3000 };
         assert_eq!(engine.pass(Mode::One, Simd::best(), 1, stream), xor(&right));
     }
 
     #[test]
-    fn wrong_answers_come_through() {
+    fn wrong_answers_are_returned() {
         let rib = table4();
         let radix = Radix::<Ipv4>::compile(&rib, &()).unwrap();
-        let engine = Concrete(Wrong { engine: radix, at: 7, batch_only: true });
+        let engine = EngineTarget(WrongEngine { engine: radix, at: 7, batch_only: true });
         let answers = |kernel| engine.answers(kernel, Simd::best(), 2, &[5, 6, 7]);
         assert_eq!(answers(Kernel::Each), [None; 3]);
         assert_eq!(answers(Kernel::Batch), [None, None, NextHopId::new(1)]);

@@ -1,5 +1,4 @@
-//! Small tables with every kind of edge, and an engine that is wrong on purpose: a check that
-//! cannot fail is worth nothing.
+//! Test tables with every kind of edge, and an engine with a wrong answer.
 
 use longmatch::{
     CompileError, Corrupt, Engine, Family, Ipv4, Ipv6, Lookup, MemoryUsage, NextHopId, Prefix, Rib,
@@ -10,13 +9,13 @@ fn table<F: Family>(prefixes: &[&str]) -> Rib<F> {
     let mut rib = Rib::new();
     for (i, text) in prefixes.iter().enumerate() {
         let Ok(prefix) = text.parse::<Prefix<F>>() else { panic!("{text}") };
-        // Next hops repeat, so that some neighbouring ranges have the same.
+        // Next hops repeat, so that some adjacent ranges have the same one.
         rib.insert(prefix, NextHopId::new(1 + i as u32 % 5).unwrap()).unwrap();
     }
     rib
 }
 
-/// Nested, adjacent and host routes, at both ends of the address space too.
+/// Nested, adjacent and host routes of IPv4, also at the ends of the address space.
 pub fn table4() -> Rib<Ipv4> {
     table(&[
         "0.0.0.0/32",
@@ -34,7 +33,7 @@ pub fn table4() -> Rib<Ipv4> {
     ])
 }
 
-/// The same for IPv6.
+/// Nested, adjacent and host routes of IPv6, also at the ends of the address space.
 pub fn table6() -> Rib<Ipv6> {
     table(&[
         "::/128",
@@ -49,23 +48,23 @@ pub fn table6() -> Rib<Ipv6> {
     ])
 }
 
-/// An engine that answers everything but one address as it should.
-pub struct Wrong<F: Family, E> {
-    /// The engine whose answers are right.
+/// An engine with a wrong answer for one address.
+pub struct WrongEngine<F: Family, E> {
+    /// The engine with the right answers.
     pub engine: E,
     /// The address with the wrong answer.
     pub at: F::Bits,
-    /// Whether only the kernel for batches is wrong.
+    /// Whether only [`Lookup::lookup_batch_with`] is wrong.
     pub batch_only: bool,
 }
 
-impl<F: Family, E: Engine<F>> Wrong<F, E> {
+impl<F: Family, E: Engine<F>> WrongEngine<F, E> {
     fn spoil(&self, addr: F::Bits, answer: Option<NextHopId>) -> Option<NextHopId> {
         if addr == self.at { NextHopId::new(NextHopId::to_raw(answer) + 1) } else { answer }
     }
 }
 
-impl<F: Family, E: Engine<F>> Lookup<F> for Wrong<F, E> {
+impl<F: Family, E: Engine<F>> Lookup<F> for WrongEngine<F, E> {
     fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
         let answer = self.engine.lookup_bits(addr);
         if self.batch_only { answer } else { self.spoil(addr, answer) }
@@ -88,7 +87,7 @@ impl<F: Family, E: Engine<F>> Lookup<F> for Wrong<F, E> {
     }
 }
 
-impl<F: Family, E: Engine<F>> Structure<F> for Wrong<F, E> {
+impl<F: Family, E: Engine<F>> Structure<F> for WrongEngine<F, E> {
     const NAME: &'static str = "wrong";
     const BATCHES: bool = true;
 
@@ -97,7 +96,7 @@ impl<F: Family, E: Engine<F>> Structure<F> for Wrong<F, E> {
     }
 }
 
-impl<F: Family, E: Engine<F>> Engine<F> for Wrong<F, E> {
+impl<F: Family, E: Engine<F>> Engine<F> for WrongEngine<F, E> {
     type Config = E::Config;
 
     fn compile(rib: &Rib<F>, config: &E::Config) -> Result<Self, CompileError> {
@@ -105,7 +104,7 @@ impl<F: Family, E: Engine<F>> Engine<F> for Wrong<F, E> {
     }
 
     fn check(&self, _: &Rib<F>) -> Result<(), Corrupt> {
-        // `Corrupt` cannot be made outside the core; what is wrong here shows in the answers.
+        // The structure is sound; only the answers are wrong.
         Ok(())
     }
 }

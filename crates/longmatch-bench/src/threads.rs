@@ -1,4 +1,4 @@
-//! Threads that work side by side, or an error where the system does not start them all.
+//! Groups of threads, with an error if the system does not start all of them.
 
 use core::fmt;
 use std::io;
@@ -6,14 +6,14 @@ use std::panic::resume_unwind;
 use std::sync::{Barrier, OnceLock};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-/// The system did not start a thread. Those that were started have ended without any work.
+/// Error: the system did not start all threads. Those that it started did no work.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThreadError {
-    /// Threads that ran.
+    /// Number of threads that the system started.
     pub started: usize,
-    /// Threads that were to run.
+    /// Number of threads to start.
     pub wanted: usize,
-    /// What the system says.
+    /// The error of the system.
     pub reason: String,
 }
 
@@ -26,10 +26,10 @@ impl fmt::Display for ThreadError {
 
 impl std::error::Error for ThreadError {}
 
-/// Starts the thread with this number, counted from 0, of `wanted` ones.
+/// Starts thread `number`, counted from 0, of `wanted` threads.
 ///
 /// # Errors
-/// When the system does not start it.
+/// If the system does not start it.
 pub fn spawn<'s, T: Send + 's>(
     scope: &'s Scope<'s, '_>,
     number: usize,
@@ -44,13 +44,15 @@ pub fn spawn<'s, T: Send + 's>(
     })
 }
 
-/// What starts the thread with this number.
+/// The builder of thread `number`.
 #[cfg(not(any(test, feature = "testing")))]
 pub fn builder(_: usize) -> Builder {
     Builder::new()
 }
 
-/// Tests choose a thread to get a stack that no address space has room for.
+/// The builder of thread `number`.
+///
+/// A refused thread gets a stack that is too large for any address space.
 #[cfg(any(test, feature = "testing"))]
 pub fn builder(number: usize) -> Builder {
     match testing::REFUSED.get() == Some(number) {
@@ -59,25 +61,31 @@ pub fn builder(number: usize) -> Builder {
     }
 }
 
-/// Does `work` in `count` threads, each with its number from 0 on; what each returns, in order.
-/// Number 0 is the calling thread. None begins before all are started, so that an error costs no
-/// time.
+/// Runs `work` on `count` threads, numbered from 0; returns the results in order.
+///
+/// Thread 0 is the calling thread. No thread begins before all are started.
 ///
 /// # Errors
-/// When the system does not start all of them. Then none has begun.
+/// If the system does not start all of them. Then none has begun.
 ///
 /// # Panics
-/// When one of them panics.
+/// If one of them panics.
+///
+/// ```
+/// let squares = longmatch_bench::threads::together(3, |number| number * number)?;
+/// assert_eq!(squares, [0, 1, 4]);
+/// # Ok::<(), longmatch_bench::ThreadError>(())
+/// ```
 pub fn together<T: Send>(
     count: usize,
     work: impl Fn(usize) -> T + Sync,
 ) -> Result<Vec<T>, ThreadError> {
     let (begin, work) = (&OnceLock::<bool>::new(), &work);
     thread::scope(|scope| {
-        let job = |number| move || begin.wait().then(|| work(number));
+        let start = |number| move || begin.wait().then(|| work(number));
         let others: Result<Vec<_>, _> =
-            (1..count).map(|number| spawn(scope, number, count, job(number))).collect();
-        // Whether they are to work: without an answer they would wait for ever.
+            (1..count).map(|number| spawn(scope, number, count, start(number))).collect();
+        // This must be set after an error too: the started threads wait for it.
         let _ = begin.set(others.is_ok());
         let others = others?;
         let first = work(0);
@@ -86,37 +94,36 @@ pub fn together<T: Send>(
     })
 }
 
-/// What a thread returned; its panic goes on here.
+/// Returns the result of a thread, or resumes its panic.
 pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Waits at a barrier when it is dropped, so that a thread that panics before does not keep the
-/// others waiting.
-pub struct Arrival<'b>(pub &'b Barrier);
+/// Waits at a barrier when dropped, so that a panic does not block other threads.
+pub struct ArriveOnDrop<'b>(pub &'b Barrier);
 
-impl Drop for Arrival<'_> {
+impl Drop for ArriveOnDrop<'_> {
     fn drop(&mut self) {
         self.0.wait();
     }
 }
 
-/// A limit on the threads that can be started, for tests.
+/// Refused threads, for tests.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing {
     use core::cell::Cell;
 
     thread_local! {
-        /// The number of the thread that is not started, of those that this thread starts.
+        /// Number of the thread that the current thread cannot start.
         pub(super) static REFUSED: Cell<Option<usize>> = const { Cell::new(None) };
     }
 
-    /// Does something while the system refuses the thread with this number.
+    /// Runs `work` while the system refuses to start thread `number`.
     pub fn refusing<T>(number: usize, work: impl FnOnce() -> T) -> T {
         REFUSED.set(Some(number));
-        let done = work();
+        let result = work();
         REFUSED.set(None);
-        done
+        result
     }
 }
 
@@ -135,28 +142,27 @@ mod tests {
         }
     }
 
-    /// Whichever thread is refused: the others end, and none has worked.
     #[test]
-    fn a_refused_thread_is_an_error_and_none_works() {
+    fn no_thread_works_if_one_is_refused() {
         for refused in 1..4 {
             let began = AtomicUsize::new(0);
             let result = refusing(refused, || together(4, |_| began.fetch_add(1, Relaxed)));
             let error = result.unwrap_err();
             assert_eq!((error.started, error.wanted), (refused, 4));
-            let said = error.to_string();
-            assert!(said.starts_with(&format!("the system started only {refused} of 4 threads: ")));
+            let text = error.to_string();
+            assert!(text.starts_with(&format!("the system started only {refused} of 4 threads: ")));
             assert_eq!(began.into_inner(), 0);
         }
-        assert!(refusing(4, || together(4, |_| ())).is_ok(), "there is no such thread");
+        assert!(refusing(4, || together(4, |_| ())).is_ok(), "four threads have no number 4");
     }
 
     #[test]
-    fn a_panic_before_a_barrier_keeps_nobody_waiting() {
+    fn a_panic_before_a_barrier_does_not_block_the_others() {
         for panicking in 0..2 {
             let barrier = Barrier::new(2);
             let work = |number| {
-                let arrival = Arrival(&barrier);
-                assert_ne!(number, panicking, "on purpose");
+                let arrival = ArriveOnDrop(&barrier);
+                assert_ne!(number, panicking, "intended panic");
                 drop(arrival);
             };
             assert!(catch_unwind(AssertUnwindSafe(|| together(2, work))).is_err());

@@ -1,16 +1,16 @@
-//! The CPU's time stamp counter around single lookups, where it has one.
+//! Time of single lookups by the CPU's time stamp counter.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::noise::gigahertz;
 
-/// How long the counter is compared with the clock.
+/// Time for which the counter is compared with the clock.
 const COMPARED: Duration = Duration::from_millis(20);
-/// Readings without anything between them, to find the overhead.
+/// Number of empty measurements that determine the overhead.
 const EMPTY: usize = 1 << 16;
 
-/// Reads the counter before what is measured. Nothing that follows begins earlier.
+/// Reads the counter at the start of a measurement, before all later instructions.
 #[inline(always)]
 pub fn begin() -> u64 {
     let now = read();
@@ -18,7 +18,7 @@ pub fn begin() -> u64 {
     now
 }
 
-/// Reads the counter after what is measured, which has ended by then.
+/// Reads the counter at the end of a measurement, after all earlier instructions.
 #[inline(always)]
 pub fn end() -> u64 {
     fence();
@@ -41,7 +41,7 @@ fn fence() {
     unsafe { core::arch::x86_64::_mm_lfence() }
 }
 
-/// Elsewhere nanoseconds stand in for ticks.
+/// On other CPUs a tick is a nanosecond of the clock.
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 fn read() -> u64 {
     use std::sync::OnceLock;
@@ -54,27 +54,25 @@ fn fence() {
     std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
 }
 
-/// What has to be known of the counter to make cycles of its ticks.
+/// Calibration of the time stamp counter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Counter {
-    /// Cycles of the CPU in one tick: the counter has a frequency of its own.
+    /// CPU cycles in one tick; the counter has its own frequency.
     pub cycles_per_tick: f64,
-    /// Ticks that a measurement of nothing takes: the median.
+    /// Median of the ticks of an empty measurement.
     pub overhead: u64,
-    /// The smallest difference between two readings that is not zero, in ticks: how fine the
-    /// counter is.
+    /// Resolution of the counter, in ticks: the smallest difference above 0.
     pub step: u64,
 }
 
 impl Counter {
-    /// Compares the counter of this CPU with the clock and with a chain of instructions. Takes some
-    /// 20 milliseconds.
+    /// Calibrates the counter with the clock and the noise probe, in about 20 ms.
     pub fn here() -> Self {
         let (clock, from) = (Instant::now(), end());
         while clock.elapsed() < COMPARED {}
         let ticks = (end() - from) as f64;
         let ticks_per_ns = ticks / clock.elapsed().as_nanos() as f64;
-        let mut empty: Vec<u64> = (0..EMPTY).map(|i| nothing(i as u64)).collect();
+        let mut empty: Vec<u64> = (0..EMPTY).map(|i| empty_measurement(i as u64)).collect();
         empty.sort_unstable();
         let mut steps: Vec<u64> = empty.windows(2).map(|pair| pair[1] - pair[0]).collect();
         steps.retain(|step| *step > 0);
@@ -83,24 +81,23 @@ impl Counter {
         Self { cycles_per_tick, overhead: empty[EMPTY / 2], step }
     }
 
-    /// Ticks less the overhead, as cycles.
+    /// Converts ticks to cycles, after subtracting the overhead.
     pub fn cycles(&self, ticks: u64) -> f64 {
         ticks.saturating_sub(self.overhead) as f64 * self.cycles_per_tick
     }
 }
 
-/// Measures as lookups are measured, without one.
 #[inline(always)]
-fn nothing(key: u64) -> u64 {
+fn empty_measurement(key: u64) -> u64 {
     ticks(key, |key| key)
 }
 
-/// The ticks that `work` takes with a key that nobody can know before, until its result is there.
+/// Measures the ticks of `work` until its result is available.
 #[inline(always)]
 pub fn ticks<K, R>(key: K, work: impl FnOnce(K) -> R) -> u64 {
     let key = black_box(key);
     let from = begin();
-    // Not known before, so that no part of the work is done earlier.
+    // Hides the key from the compiler, so that no part of the work moves before the start.
     let result = work(black_box(key));
     black_box(result);
     end() - from
@@ -111,12 +108,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_counter_counts() {
+    fn longer_work_takes_more_ticks() {
         let counter = Counter::here();
         assert!(counter.cycles_per_tick > 0.0 && counter.step > 0, "{counter:?}");
         assert_eq!(counter.cycles(counter.overhead), 0.0);
         assert_eq!(counter.cycles(0), 0.0);
         let longer = ticks(1000u64, |n| (0..n).fold(1u64, |x, i| (x ^ i).rotate_left(7)));
-        assert!(longer > nothing(1), "a thousand steps take time");
+        assert!(longer > empty_measurement(1), "{longer} ticks for 1000 steps");
     }
 }

@@ -1,5 +1,7 @@
-//! What is looked up: the traffic patterns of the Poptrie paper (section 4.2), traffic drawn from
-//! the table itself, and destinations from a file.
+//! Traffic: the addresses to look up.
+//!
+//! The patterns are those of the Poptrie paper (section 4.2), addresses drawn from the table, and
+//! destinations of a file.
 
 use core::fmt;
 use core::net::IpAddr;
@@ -12,60 +14,62 @@ use crate::family::BenchFamily;
 use crate::random::Xorshift;
 use crate::zipf::Zipf;
 
-/// How often `repeated` asks for each address.
+/// Length of the runs of equal addresses in repeated traffic.
 pub const REPEATS: usize = 16;
-/// How many different destinations `zipf` has.
+/// Number of destinations of zipf traffic.
 pub const ZIPF_DESTINATIONS: usize = 500_000;
 
 /// A pattern of destination addresses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Traffic {
-    /// Uniform over IPv4, or over 2000::/3. Most IPv6 ones have no route.
+    /// Uniformly random addresses of IPv4 or of 2000::/3.
+    ///
+    /// Most of these IPv6 addresses have no route.
     Random,
-    /// A walk upwards through the address space; see [`BenchFamily::sequential`].
+    /// Ascending addresses over the whole space: see [`BenchFamily::sequential`].
     Sequential,
-    /// Random, each address [`REPEATS`] times in a row.
+    /// Random addresses, each [`REPEATS`] times in a row.
     Repeated,
-    /// A random route of the table, every route equally likely, then random host bits.
+    /// Random addresses of random routes, every route with the same probability.
     Routed,
-    /// [`ZIPF_DESTINATIONS`] routed addresses, asked for with Zipf's distribution, s = 1.
+    /// [`ZIPF_DESTINATIONS`] routed addresses, drawn with Zipf's distribution (s = 1).
     Zipf,
-    /// Given destinations in their order, from the start again when they run out.
+    /// Given destinations in their order, repeated from the start.
     File(Arc<Destinations>),
 }
 
-/// Destinations from outside.
+/// Given destinations of both families.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Destinations {
-    /// What to call them in reports.
+    /// Name in reports.
     pub name: String,
-    /// The IPv4 ones, in order.
+    /// The IPv4 addresses, in their order.
     pub ipv4: Vec<u32>,
-    /// The IPv6 ones, in order.
+    /// The IPv6 addresses, in their order.
     pub ipv6: Vec<u128>,
 }
 
 impl Destinations {
-    /// Destinations in order, sorted apart by family.
+    /// Separates addresses by family and keeps their order.
     pub fn new(name: impl Into<String>, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
-        let mut it = Self { name: name.into(), ..Self::default() };
+        let mut destinations = Self { name: name.into(), ..Self::default() };
         for address in addresses {
             match address {
-                IpAddr::V4(address) => it.ipv4.push(address.to_bits()),
-                IpAddr::V6(address) => it.ipv6.push(address.to_bits()),
+                IpAddr::V4(address) => destinations.ipv4.push(address.to_bits()),
+                IpAddr::V6(address) => destinations.ipv6.push(address.to_bits()),
             }
         }
-        it
+        destinations
     }
 }
 
 impl Traffic {
-    /// The patterns that have a name of their own.
+    /// The patterns that can be chosen by name.
     pub const NAMED: [Self; 5] =
         [Self::Random, Self::Sequential, Self::Repeated, Self::Routed, Self::Zipf];
 
-    /// The name in the command line and in reports.
+    /// Name in the command line and in reports.
     pub fn name(&self) -> &str {
         match self {
             Self::Random => "random",
@@ -77,19 +81,26 @@ impl Traffic {
         }
     }
 
-    /// `count` keys of this pattern for a table; the same for the same seed.
+    /// Generates `count` keys for a table. The seed determines them.
     ///
-    /// A file with more destinations gives all of them, and none when it has none of this family.
-    /// Traffic drawn from a table without routes is random.
+    /// [`Traffic::File`] gives all of its destinations if it has more, and no key if it has none of
+    /// this family. Traffic drawn from an empty table is random. O(routes + count).
+    ///
+    /// ```
+    /// use longmatch::{Ipv4, Rib};
+    /// use longmatch_bench::Traffic;
+    /// let keys = Traffic::Repeated.keys(&Rib::<Ipv4>::new(), 32, 1);
+    /// assert!(keys.len() == 32 && keys[0] == keys[15]);
+    /// ```
     pub fn keys<F: BenchFamily>(&self, rib: &Rib<F>, count: usize, seed: u64) -> Vec<F::Bits> {
         let random = &mut Xorshift::new(seed);
         match self {
             Self::Random => (0..count).map(|_| F::random_address(random)).collect(),
             Self::Sequential => (0..count).map(|i| F::sequential(i, count)).collect(),
             Self::Repeated => repeated::<F>(count, REPEATS, random),
-            Self::Routed => Routed::new(rib).take(count, random),
+            Self::Routed => RoutedSampler::new(rib).take(count, random),
             Self::Zipf => zipf(rib, count, random),
-            Self::File(destinations) => cycled(F::listed(destinations), count),
+            Self::File(destinations) => cycled(F::keys_of(destinations), count),
         }
     }
 }
@@ -108,7 +119,7 @@ impl FromStr for Traffic {
     }
 }
 
-/// A text that names no [`Traffic`].
+/// Error: the text is not the name of a traffic pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct UnknownTraffic;
@@ -121,7 +132,7 @@ impl fmt::Display for UnknownTraffic {
 
 impl core::error::Error for UnknownTraffic {}
 
-/// Random addresses, each so many times in a row.
+/// Generates random addresses, each `times` times in a row.
 pub fn repeated<F: BenchFamily>(count: usize, times: usize, random: &mut Xorshift) -> Vec<F::Bits> {
     let mut keys = Vec::with_capacity(count);
     while keys.len() < count {
@@ -131,19 +142,21 @@ pub fn repeated<F: BenchFamily>(count: usize, times: usize, random: &mut Xorshif
     keys
 }
 
-/// Draws addresses that have a route.
-pub struct Routed<F: BenchFamily> {
+/// A sampler of addresses that have a route.
+pub struct RoutedSampler<F: BenchFamily> {
     prefixes: Vec<Prefix<F>>,
 }
 
-impl<F: BenchFamily> Routed<F> {
-    /// Prepares to draw from the routes of a table. O(routes).
+impl<F: BenchFamily> RoutedSampler<F> {
+    /// A sampler of the routes of a table. O(routes).
     pub fn new(rib: &Rib<F>) -> Self {
         Self { prefixes: rib.iter().map(|route| route.prefix).collect() }
     }
 
-    /// A random route, or the first bits of an address anywhere if there is none, and random bits.
-    pub fn next(&self, random: &mut Xorshift) -> F::Bits {
+    /// Draws a random address of a random route. O(1).
+    ///
+    /// If the table is empty, draws a random address.
+    pub fn sample(&self, random: &mut Xorshift) -> F::Bits {
         if self.prefixes.is_empty() {
             return F::random_address(random);
         }
@@ -152,12 +165,12 @@ impl<F: BenchFamily> Routed<F> {
     }
 
     fn take(&self, count: usize, random: &mut Xorshift) -> Vec<F::Bits> {
-        (0..count).map(|_| self.next(random)).collect()
+        (0..count).map(|_| self.sample(random)).collect()
     }
 }
 
 fn zipf<F: BenchFamily>(rib: &Rib<F>, count: usize, random: &mut Xorshift) -> Vec<F::Bits> {
-    let destinations = Routed::new(rib).take(ZIPF_DESTINATIONS, random);
+    let destinations = RoutedSampler::new(rib).take(ZIPF_DESTINATIONS, random);
     let ranks = Zipf::new(destinations.len());
     (0..count).map(|_| destinations[ranks.rank(random)]).collect()
 }
@@ -186,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_decide_the_keys() {
+    fn seeds_determine_the_keys() {
         let rib = table4();
         for traffic in Traffic::NAMED {
             let keys = |seed| traffic.keys(&rib, 1000, seed);
@@ -211,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn routed_reaches_every_route() {
+    fn routed_traffic_reaches_every_route() {
         let rib: Rib<Ipv4> = table4();
         let keys = Traffic::Routed.keys(&rib, 5000, 9);
         for route in &rib {
@@ -226,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_comes_in_runs() {
+    fn repeated_traffic_comes_in_runs() {
         let keys = Traffic::Repeated.keys(&Rib::<Ipv4>::new(), REPEATS * 100 + 5, 1);
         assert_eq!(keys.len(), REPEATS * 100 + 5);
         assert!(keys.chunks(REPEATS).all(|run| run.iter().all(|key| *key == run[0])));
@@ -234,32 +247,36 @@ mod tests {
     }
 
     #[test]
-    fn zipf_is_skewed_as_it_says() {
+    fn zipf_traffic_has_the_shares_of_the_distribution() {
         let count = 200_000;
-        // One large route: hardly any destination occurs twice.
+        // With the default route alone, hardly any destination is drawn twice.
         let mut rib = Rib::<Ipv4>::new();
         rib.insert(Prefix::DEFAULT, longmatch::NextHopId::new(1).unwrap()).unwrap();
-        let mut asked = HashMap::new();
+        let mut counts = HashMap::new();
         for key in Traffic::Zipf.keys(&rib, count, 1) {
-            *asked.entry(key).or_insert(0usize) += 1;
+            *counts.entry(key).or_insert(0usize) += 1;
         }
-        let mut asked: Vec<_> = asked.into_values().collect();
-        asked.sort_unstable_by(|a, b| b.cmp(a));
-        // With s = 1 the first of n has the share 1 / (ln n + 0.577), the second half of it.
+        let mut counts: Vec<_> = counts.into_values().collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        // With s = 1 the first of n has the share 1 / (ln n + 0.577), the second half of that.
         let first = count as f64 / ((ZIPF_DESTINATIONS as f64).ln() + 0.577);
-        assert!((asked[0] as f64 / first - 1.0).abs() < 0.05, "{} of {first}", asked[0]);
-        assert!((asked[1] as f64 / first - 0.5).abs() < 0.05, "{} of {first}", asked[1]);
+        assert!((counts[0] as f64 / first - 1.0).abs() < 0.05, "{} of {first}", counts[0]);
+        assert!((counts[1] as f64 / first - 0.5).abs() < 0.05, "{} of {first}", counts[1]);
     }
 
     #[test]
-    fn files_are_sorted_apart_and_repeated() {
+    fn destinations_are_separated_by_family_and_repeated() {
         let text = ["192.0.2.1", "2001:db8::1", "192.0.2.2"];
         let list = Destinations::new("list", text.map(|text| text.parse().unwrap()));
         let traffic = Traffic::File(Arc::new(list));
         assert_eq!(traffic.name(), "list");
         let keys = traffic.keys(&Rib::<Ipv4>::new(), 5, 0);
         assert_eq!(keys, [1, 2, 1, 2, 1].map(|host| 0xc000_0200 | host));
-        assert_eq!(traffic.keys(&Rib::<Ipv4>::new(), 1, 0).len(), 2, "none is left out");
+        assert_eq!(
+            traffic.keys(&Rib::<Ipv4>::new(), 1, 0).len(),
+            2,
+            "all destinations are included"
+        );
         let keys = traffic.keys(&Rib::<Ipv6>::new(), 2, 0);
         assert_eq!(keys, [Ipv6::bits("2001:db8::1".parse().unwrap()); 2]);
         let empty = Traffic::File(Arc::default());

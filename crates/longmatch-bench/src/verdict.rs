@@ -1,47 +1,47 @@
-//! What verifying an engine finds out.
+//! Results of verifying an engine.
 
 use longmatch::simd::Level;
 use longmatch::{Corrupt, NextHopId};
 
 use crate::kernel::Kernel;
-use crate::probes::Coverage;
+use crate::test_addresses::Coverage;
 
-/// What is known of an engine afterwards.
+/// The result of verifying one engine.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// [`longmatch::Structure::NAME`].
     pub engine: &'static str,
     /// [`longmatch::Structure::variant`].
     pub variant: String,
-    /// What [`longmatch::Engine::check`] says of the structure.
+    /// Result of [`longmatch::Engine::check`].
     pub check: Result<(), Corrupt>,
-    /// The answers of each kernel at each level.
-    pub results: Vec<Agreement>,
+    /// Results of each kernel at each SIMD level, lowest level first.
+    pub results: Vec<KernelResult>,
 }
 
 impl Verdict {
-    /// Whether the structure is sound and every answer right.
+    /// Whether the structure is sound and every answer is right.
     pub fn is_right(&self) -> bool {
         self.check.is_ok() && self.results.iter().all(|result| result.mismatches == 0)
     }
 }
 
-/// How far the answers of one kernel agree with the ranges of the RIB.
+/// The result of verifying one kernel at one SIMD level.
 #[derive(Clone, Debug)]
-pub struct Agreement {
+pub struct KernelResult {
     /// The kernel.
     pub kernel: Kernel,
-    /// The instructions it was allowed to use.
+    /// The SIMD level.
     pub level: Level,
-    /// What the addresses stand for.
+    /// Coverage of the address space.
     pub coverage: Coverage,
-    /// How many addresses were looked up.
+    /// Number of addresses looked up.
     pub addresses: u64,
-    /// How many answers were wrong.
+    /// Number of wrong answers.
     pub mismatches: u64,
-    /// The first wrong answers, by address.
+    /// The first wrong answers, sorted by address.
     pub examples: Vec<Mismatch>,
-    /// How long it took, comparison included.
+    /// Time of the lookups and comparisons, in seconds.
     pub seconds: f64,
 }
 
@@ -50,7 +50,7 @@ pub struct Agreement {
 pub struct Mismatch {
     /// The address, as text.
     pub address: String,
-    /// The answer of the RIB.
+    /// The right answer.
     pub expected: Option<NextHopId>,
     /// The answer of the engine.
     pub got: Option<NextHopId>,

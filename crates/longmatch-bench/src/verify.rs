@@ -1,5 +1,4 @@
-//! Compares an engine's answers with the ranges of the RIB, on every IPv4 address, and in every
-//! range of IPv6.
+//! Verification of engines on every IPv4 address and in every IPv6 range.
 
 use core::fmt;
 use core::ops::Range;
@@ -7,44 +6,48 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use longmatch::simd::Simd;
-use longmatch::{CompileError, Engine, EngineSpec, EngineVisitor, NextHopId, Rib};
+use longmatch::{CompileError, Engine, EngineSpec, EngineVisitor, Rib};
 
 use crate::family::BenchFamily;
 use crate::kernel::Kernel;
-use crate::probes::Probes;
 use crate::sorted::{RangeSource, RibEngine, SortedRoutes};
-use crate::tally::Tally;
+use crate::tally::{Tally, UNWRITTEN};
+use crate::test_addresses::TestAddresses;
 use crate::threads::{ThreadError, together};
-use crate::verdict::{Agreement, Verdict};
+use crate::verdict::{KernelResult, Verdict};
 
-/// What to verify with.
+/// A verifier of engines compiled from one table, with the right answers.
 pub struct Verifier<'r, F: BenchFamily> {
     rib: &'r Rib<F>,
-    /// For `full`.
-    probes: Probes<F>,
-    /// For `brief`, and for batches without a kernel of their own; `None` where it is the same.
-    ranges: Option<Probes<F>>,
-    /// For oracles, at every level: no sweep is worth their time. Made when the first one comes.
-    scan_probes: Option<Probes<F>>,
-    full: Vec<Simd>,
-    brief: Vec<Simd>,
+    /// The addresses for `full_levels`.
+    addresses: TestAddresses<F>,
+    /// The addresses for `range_levels` and for engines without a kernel for batches.
+    ///
+    /// `None` if `addresses` are the same.
+    ranges: Option<TestAddresses<F>>,
+    /// The addresses for oracles, which are too slow for a sweep.
+    ///
+    /// The first oracle initialises them.
+    scan_addresses: Option<TestAddresses<F>>,
+    full_levels: Vec<Simd>,
+    range_levels: Vec<Simd>,
     threads: usize,
 }
 
-/// How far the verification of an engine is.
+/// Progress of the verification of one engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
-    /// Lookups done since the last step.
+pub struct VerifyStep {
+    /// Lookups since the last step.
     pub addresses: u64,
-    /// Lookups that there are to do, from the first step to the last.
+    /// Lookups of the whole verification.
     pub total: u64,
 }
 
-/// Why an engine was not verified.
+/// Error of verifying an engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// The engine cannot hold the table, or does not exist like this.
+    /// The engine does not exist with these options or cannot hold the table.
     Compile(CompileError),
     /// The system did not start all threads.
     Threads(ThreadError),
@@ -73,128 +76,133 @@ impl From<ThreadError> for VerifyError {
     }
 }
 
-/// Called with every step, from any thread.
-pub type OnStep<'a> = &'a (dyn Fn(Step) + Sync);
+/// Progress callback; any thread may call it.
+pub type OnStep<'a> = &'a (dyn Fn(VerifyStep) + Sync);
 
 impl<'r, F: BenchFamily> Verifier<'r, F> {
-    /// Prepares to verify engines compiled from this table, at each of these levels, with as many
-    /// threads as there are CPUs.
+    /// A verifier of engines compiled from `rib`, at each of the SIMD levels.
+    ///
+    /// It uses as many threads as there are CPUs. O(routes).
     pub fn new(rib: &'r Rib<F>, simd: impl IntoIterator<Item = Simd>) -> Self {
-        Self::with_text(rib, rib, simd)
+        Self::with_reference(rib, rib, simd)
     }
 
-    /// Prepares the same with right answers from another source than the RIB from which engines
-    /// are compiled: the text of its table.
-    pub fn with_text(
+    /// A verifier whose right answers come from `reference` instead of the RIB.
+    pub fn with_reference(
         rib: &'r Rib<F>,
-        text: &impl RangeSource<F>,
+        reference: &impl RangeSource<F>,
         simd: impl IntoIterator<Item = Simd>,
     ) -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let ranges = F::SWEEPABLE.then(|| Probes::ranges(text));
-        let (probes, full) = (Probes::new(text), simd.into_iter().collect());
-        Self { rib, probes, ranges, scan_probes: None, full, brief: Vec::new(), threads }
+        Self {
+            rib,
+            addresses: TestAddresses::new(reference),
+            ranges: F::SWEEPABLE.then(|| TestAddresses::ranges(reference)),
+            scan_addresses: None,
+            full_levels: simd.into_iter().collect(),
+            range_levels: Vec::new(),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+        }
     }
 
-    /// Verifies at these levels too, but only in every range of addresses: for levels beside the
-    /// one that is used, since a sweep of IPv4 takes its time.
+    /// Adds levels that are verified only in ranges, to avoid long sweeps of IPv4.
     #[must_use]
-    pub fn and_briefly(mut self, simd: impl IntoIterator<Item = Simd>) -> Self {
-        self.brief.extend(simd);
+    pub fn and_ranges_at(mut self, simd: impl IntoIterator<Item = Simd>) -> Self {
+        self.range_levels.extend(simd);
         self
     }
 
     /// Compiles an engine and verifies it.
     ///
     /// # Errors
-    /// When the engine cannot hold the table, or does not exist like this; when the system does not
-    /// start all threads.
+    /// If the engine does not exist with these options or cannot hold the table, or if the system
+    /// does not start all threads.
     pub fn verify(
         &mut self,
         spec: &EngineSpec,
         on_step: OnStep<'_>,
     ) -> Result<Verdict, VerifyError> {
-        if spec.kind.is_oracle() && self.scan_probes.is_none() {
-            self.scan_probes = Some(Probes::for_scans(self.rib));
+        if spec.kind.is_oracle() && self.scan_addresses.is_none() {
+            self.scan_addresses = Some(TestAddresses::for_scans(self.rib));
         }
         F::verify(self, spec, on_step)
     }
 
-    /// Verifies an engine that is compiled already, and is no oracle.
+    /// Verifies a compiled engine that is not an oracle.
     ///
     /// # Errors
-    /// When the system does not start all threads.
+    /// If the system does not start all threads.
     pub fn verify_engine<E: Engine<F>>(
         &self,
         engine: &E,
         on_step: OnStep<'_>,
     ) -> Result<Verdict, ThreadError> {
-        self.judge(engine, self.rounds(false, E::BATCHES), None, on_step)
+        self.run(engine, self.kernel_tests(false, E::BATCHES), None, on_step)
     }
 
-    /// Verifies the RIB itself against the sorted text of its table, at the highest of the levels:
-    /// the RIB chooses its instructions by itself.
+    /// Verifies the RIB itself against the sorted routes of its table.
+    ///
+    /// It runs only at the highest level, because the RIB selects its level itself.
     ///
     /// # Errors
-    /// When the system does not start all threads.
+    /// If the system does not start all threads.
     pub fn verify_rib(
         &self,
-        text: Arc<SortedRoutes<F>>,
+        reference: Arc<SortedRoutes<F>>,
         on_step: OnStep<'_>,
     ) -> Result<Verdict, ThreadError> {
-        let mut rounds = self.rounds(false, true);
-        let highest = rounds.last().map(|round| round.simd.level());
-        rounds.retain(|round| Some(round.simd.level()) == highest);
-        self.judge(&RibEngine::new(self.rib, text), rounds, None, on_step)
+        let mut tests = self.kernel_tests(false, true);
+        let highest = tests.last().map(|test| test.simd.level());
+        tests.retain(|test| Some(test.simd.level()) == highest);
+        self.run(&RibEngine::new(self.rib, reference), tests, None, on_step)
     }
 
-    /// What to do with an engine, lowest level first.
-    fn rounds(&self, is_oracle: bool, batches: bool) -> Vec<Round<'_, F>> {
-        let ranges = self.ranges.as_ref().unwrap_or(&self.probes);
-        let full = self.full.iter().map(|simd| (*simd, &self.probes));
+    /// The tests of one engine, lowest level first.
+    fn kernel_tests(&self, is_oracle: bool, batches: bool) -> Vec<KernelTest<'_, F>> {
+        let ranges = self.ranges.as_ref().unwrap_or(&self.addresses);
+        let full = self.full_levels.iter().map(|simd| (*simd, &self.addresses));
         let mut levels: Vec<_> =
-            self.brief.iter().map(|simd| (*simd, ranges)).chain(full).collect();
+            self.range_levels.iter().map(|simd| (*simd, ranges)).chain(full).collect();
         levels.sort_by_key(|(simd, _)| simd.level());
-        let round = |simd, probes, kernel| {
-            // Without a kernel of their own batches take the very way that `Each` takes. The
-            // ranges would show if an engine claimed that wrongly.
-            let same = kernel == Kernel::Batch && !batches;
-            let probes = if same { ranges } else { probes };
-            let scan_probes = self.scan_probes.as_ref().filter(|_| is_oracle);
-            Round { simd, kernel, probes: scan_probes.unwrap_or(probes) }
+        let test = |simd, addresses, kernel| {
+            // Without a kernel for batches, `Batch` runs the code of `Each`. Its ranges are still
+            // verified, in case the engine states that wrongly.
+            let same_code = kernel == Kernel::Batch && !batches;
+            let addresses = if same_code { ranges } else { addresses };
+            let scan_addresses = self.scan_addresses.as_ref().filter(|_| is_oracle);
+            KernelTest { simd, kernel, addresses: scan_addresses.unwrap_or(addresses) }
         };
-        let kernels = |(simd, probes)| Kernel::ALL.map(|kernel| round(simd, probes, kernel));
+        let kernels = |(simd, addresses)| Kernel::ALL.map(|kernel| test(simd, addresses, kernel));
         levels.into_iter().flat_map(kernels).collect()
     }
 
-    /// Does it; only in some of the parts of the addresses when told so.
-    fn judge<E: Engine<F>>(
+    /// Runs the tests, on all parts of the addresses or on some, and `Engine::check`.
+    fn run<E: Engine<F>>(
         &self,
         engine: &E,
-        rounds: Vec<Round<'_, F>>,
+        tests: Vec<KernelTest<'_, F>>,
         parts: Option<Range<usize>>,
         on_step: OnStep<'_>,
     ) -> Result<Verdict, ThreadError> {
-        let total = rounds.iter().map(|round| round.probes.len()).sum();
-        let run = |round: Round<'_, F>| {
-            let parts = parts.clone().unwrap_or(0..round.probes.parts());
-            Job { engine, round, total, on_step }.run(parts, self.threads)
+        let total = tests.iter().map(|test| test.addresses.len()).sum();
+        let run = |test: KernelTest<'_, F>| {
+            let parts = parts.clone().unwrap_or(0..test.addresses.parts());
+            TestRun { engine, test, total, on_step }.run(parts, self.threads)
         };
-        let results = rounds.into_iter().map(run).collect::<Result<_, _>>()?;
+        let results = tests.into_iter().map(run).collect::<Result<_, _>>()?;
         let check = engine.check(self.rib);
         Ok(Verdict { engine: E::NAME, variant: engine.variant(), check, results })
     }
 }
 
-/// One kernel at one level, and what to look up with it.
+/// A test of one kernel at one SIMD level.
 #[derive(Clone, Copy)]
-struct Round<'v, F: BenchFamily> {
+struct KernelTest<'v, F: BenchFamily> {
     simd: Simd,
     kernel: Kernel,
-    probes: &'v Probes<F>,
+    addresses: &'v TestAddresses<F>,
 }
 
-struct Verify<'a, 'r, F: BenchFamily> {
+struct VerifyVisitor<'a, 'r, F: BenchFamily> {
     verifier: &'a Verifier<'r, F>,
     is_oracle: bool,
     on_step: OnStep<'a>,
@@ -207,37 +215,37 @@ pub(crate) fn compile<F: BenchFamily>(
     on_step: OnStep<'_>,
 ) -> Result<Verdict, VerifyError> {
     let is_oracle = spec.kind.is_oracle();
-    Ok(F::build(spec, verifier.rib, Verify { verifier, is_oracle, on_step })??)
+    Ok(F::build(spec, verifier.rib, VerifyVisitor { verifier, is_oracle, on_step })??)
 }
 
-impl<F: BenchFamily> EngineVisitor<F> for Verify<'_, '_, F> {
+impl<F: BenchFamily> EngineVisitor<F> for VerifyVisitor<'_, '_, F> {
     type Output = Result<Verdict, ThreadError>;
 
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
         let Self { verifier, is_oracle, on_step } = self;
-        verifier.judge(&engine, verifier.rounds(is_oracle, E::BATCHES), None, on_step)
+        verifier.run(&engine, verifier.kernel_tests(is_oracle, E::BATCHES), None, on_step)
     }
 }
 
-/// A round at work.
-struct Job<'a, F: BenchFamily, E> {
+/// A test with its engine.
+struct TestRun<'a, F: BenchFamily, E> {
     engine: &'a E,
-    round: Round<'a, F>,
-    /// Lookups of all rounds.
+    test: KernelTest<'a, F>,
+    /// Lookups of all tests of the engine.
     total: u64,
     on_step: OnStep<'a>,
 }
 
-impl<F: BenchFamily, E: Engine<F>> Job<'_, F, E> {
-    fn run(&self, parts: Range<usize>, threads: usize) -> Result<Agreement, ThreadError> {
+impl<F: BenchFamily, E: Engine<F>> TestRun<'_, F, E> {
+    fn run(&self, parts: Range<usize>, threads: usize) -> Result<KernelResult, ThreadError> {
         let start = Instant::now();
-        // Neighbouring parts go to different threads: they take about the same time.
+        // Adjacent parts take about the same time, so they go to different threads.
         let work = |i| self.thread(parts.clone().skip(i).step_by(threads));
         let tally: Tally<F> = together(threads, work)?.into_iter().collect();
-        Ok(Agreement {
-            kernel: self.round.kernel,
-            level: self.round.simd.level(),
-            coverage: self.round.probes.coverage(),
+        Ok(KernelResult {
+            kernel: self.test.kernel,
+            level: self.test.simd.level(),
+            coverage: self.test.addresses.coverage(),
             addresses: tally.addresses,
             mismatches: tally.mismatches,
             examples: tally.examples(),
@@ -245,20 +253,19 @@ impl<F: BenchFamily, E: Engine<F>> Job<'_, F, E> {
         })
     }
 
-    /// Looks up the addresses of some parts.
+    /// Looks up the addresses of some parts and compares the answers.
     fn thread(&self, parts: impl Iterator<Item = usize>) -> Tally<F> {
         let mut tally = Tally::new();
-        let Round { simd, kernel, probes } = self.round;
+        let KernelTest { simd, kernel, addresses } = self.test;
         let mut got = Vec::new();
         for part in parts {
-            let addresses = probes.visit(part, |addrs, expected| {
-                // What an engine leaves unwritten must not look right by chance.
+            let count = addresses.visit(part, |addrs, expected| {
                 got.clear();
-                got.resize(addrs.len(), NextHopId::new(u32::MAX));
+                got.resize(addrs.len(), UNWRITTEN);
                 kernel.answer(self.engine, simd, addrs, &mut got);
                 tally.compare(addrs, expected, &got);
             });
-            (self.on_step)(Step { addresses, total: self.total });
+            (self.on_step)(VerifyStep { addresses: count, total: self.total });
         }
         tally
     }
@@ -267,18 +274,23 @@ impl<F: BenchFamily, E: Engine<F>> Job<'_, F, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probes::Coverage;
     use crate::tally::EXAMPLES;
-    use crate::testing::{Wrong, table4, table6};
+    use crate::test_addresses::Coverage;
+    use crate::testing::{WrongEngine, table4, table6};
     use crate::threads::testing::refusing;
     use crate::verdict::Mismatch;
     use longmatch::{
-        EngineKind, Engines, Family, Ipv4, Ipv6, engine::linear::Linear, engine::radix::Radix,
+        EngineKind, Engines, Family, Ipv4, Ipv6, NextHopId, engine::linear::Linear,
+        engine::radix::Radix,
     };
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-    fn wrong<F: BenchFamily>(rib: &Rib<F>, at: F::Bits, batch_only: bool) -> Wrong<F, Radix<F>> {
-        Wrong { engine: Radix::compile(rib, &()).unwrap(), at, batch_only }
+    fn wrong<F: BenchFamily>(
+        rib: &Rib<F>,
+        at: F::Bits,
+        batch_only: bool,
+    ) -> WrongEngine<F, Radix<F>> {
+        WrongEngine { engine: Radix::compile(rib, &()).unwrap(), at, batch_only }
     }
 
     fn mismatch(address: &str, expected: u32) -> Vec<Mismatch> {
@@ -286,14 +298,15 @@ mod tests {
         vec![Mismatch { address: address.into(), expected: NextHopId::new(expected), got }]
     }
 
-    /// A part of 2^24 addresses is enough here: that parts leave nothing out is tested apart.
+    /// One part suffices, because another test shows that the parts are complete.
     #[test]
     fn one_wrong_ipv4_address_is_found() {
         let rib = table4();
         let verifier = Verifier::<Ipv4>::new(&rib, [Simd::best()]);
         let last = wrong(&rib, u32::MAX, false);
-        let verdict =
-            verifier.judge(&last, verifier.rounds(false, true), Some(255..256), &|_| ()).unwrap();
+        let verdict = verifier
+            .run(&last, verifier.kernel_tests(false, true), Some(255..256), &|_| ())
+            .unwrap();
         assert!(!verdict.is_right());
         for result in &verdict.results {
             assert_eq!((result.addresses, result.mismatches), (1 << 24, 1));
@@ -301,17 +314,18 @@ mod tests {
         }
         let first = wrong(&rib, 0, false);
         let verdict =
-            verifier.judge(&first, verifier.rounds(false, true), Some(0..1), &|_| ()).unwrap();
+            verifier.run(&first, verifier.kernel_tests(false, true), Some(0..1), &|_| ()).unwrap();
         assert_eq!(verdict.results[0].examples, mismatch("0.0.0.0", 1));
     }
 
     #[test]
-    fn a_wrong_kernel_is_told_from_a_right_one() {
+    fn only_the_wrong_kernel_has_mismatches() {
         let rib = table4();
         let verifier = Verifier::<Ipv4>::new(&rib, Simd::available());
         let engine = wrong(&rib, 0xc000_0240, true);
-        let verdict =
-            verifier.judge(&engine, verifier.rounds(false, true), Some(192..193), &|_| ()).unwrap();
+        let verdict = verifier
+            .run(&engine, verifier.kernel_tests(false, true), Some(192..193), &|_| ())
+            .unwrap();
         assert_eq!(verdict.results.len(), 2 * Simd::available().count());
         for result in &verdict.results {
             assert_eq!(result.mismatches, u64::from(result.kernel == Kernel::Batch));
@@ -365,9 +379,9 @@ mod tests {
     }
 
     #[test]
-    fn lower_levels_can_be_verified_briefly() {
+    fn levels_can_be_verified_in_ranges_only() {
         let rib = table4();
-        let verifier = Verifier::<Ipv4>::new(&rib, []).and_briefly(Simd::available());
+        let verifier = Verifier::<Ipv4>::new(&rib, []).and_ranges_at(Simd::available());
         let engine = wrong(&rib, 0xffff_ffef, false);
         let verdict = verifier.verify_engine(&engine, &|_| ()).unwrap();
         assert_eq!(verdict.results.len(), 2 * Simd::available().count());
@@ -376,28 +390,28 @@ mod tests {
         assert!(verdict.results.is_sorted_by_key(|it| it.level));
     }
 
-    /// Where there is no kernel for batches, they are swept only where there is something to find.
+    /// Batches are swept only if the engine has a kernel for them.
     #[test]
     fn batches_without_a_kernel_are_not_swept_twice() {
         let rib = table4();
         let verifier = Verifier::<Ipv4>::new(&rib, [Simd::best()]);
         let coverage = |batches| {
-            let rounds = verifier.rounds(false, batches);
-            rounds.iter().map(|round| round.probes.coverage()).collect::<Vec<_>>()
+            let tests = verifier.kernel_tests(false, batches);
+            tests.iter().map(|test| test.addresses.coverage()).collect::<Vec<_>>()
         };
         assert_eq!(coverage(true), [Coverage::EveryAddress; 2]);
         assert_eq!(coverage(false), [Coverage::EveryAddress, Coverage::EveryRange]);
     }
 
     #[test]
-    fn progress_adds_up() {
+    fn steps_add_up_to_the_total() {
         let rib = table6();
         let mut verifier =
-            Verifier::<Ipv6>::new(&rib, [Simd::best()]).and_briefly(Simd::available());
+            Verifier::<Ipv6>::new(&rib, [Simd::best()]).and_ranges_at(Simd::available());
         for kind in EngineKind::ALL.into_iter().filter(|kind| Ipv6::has(*kind)) {
             let done = AtomicU64::new(0);
             let total = AtomicU64::new(0);
-            let count = |step: Step| {
+            let count = |step: VerifyStep| {
                 done.fetch_add(step.addresses, Relaxed);
                 total.store(step.total, Relaxed);
             };
@@ -407,7 +421,7 @@ mod tests {
         }
     }
 
-    /// The whole of IPv4, as the command line does it.
+    /// The full sweep of `longmatch verify`.
     #[test]
     #[ignore = "takes minutes without optimisation"]
     fn every_engine_is_right_on_every_ipv4_address() {

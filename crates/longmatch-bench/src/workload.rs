@@ -1,4 +1,4 @@
-//! Traffic made ready to be measured with.
+//! Traffic prepared for measurements.
 
 use longmatch::{KeyLayout, Keys, NextHopId};
 
@@ -10,24 +10,24 @@ use crate::oracle::Oracle;
 use crate::target::Mode;
 use crate::traffic::Traffic;
 
-/// Keys whose answers are checked before a measurement.
+/// Number of keys whose answers are checked before a measurement.
 pub(crate) const CHECKED: usize = 1 << 20;
-/// They are taken from the traffic in so many places.
+/// Number of places of the traffic from which the checked keys are taken.
 const PLACES: usize = 16;
 
-/// Traffic made ready: its keys, and the right answers of some of them.
+/// The keys of some traffic, and the right answers of a sample of them.
 pub struct Workload<F: BenchFamily> {
     traffic: Traffic,
     seed: u64,
     keys: Aligned<F::Bits>,
     checked: Vec<F::Bits>,
     answers: Vec<Option<NextHopId>>,
-    /// The keys and the checked ones in another form.
-    held: Option<[EncodedKeys<F>; 2]>,
+    /// All keys and the checked keys, in another layout.
+    encoded: Option<[EncodedKeys<F>; 2]>,
 }
 
 impl<F: BenchFamily> Workload<F> {
-    /// Of keys, at least one.
+    /// A workload of `keys`, which are not empty.
     pub(crate) fn new(
         traffic: &Traffic,
         seed: u64,
@@ -35,83 +35,85 @@ impl<F: BenchFamily> Workload<F> {
         oracle: &Oracle<F>,
         checked: usize,
     ) -> Self {
-        // Stats over the array: the start of a stream upwards is not like the rest of it.
-        let (place, taken) = (keys.len().div_ceil(PLACES), checked.div_ceil(PLACES));
+        // Sequential traffic differs from place to place, so the sample comes from all over it.
+        let (place_len, sample_len) = (keys.len().div_ceil(PLACES), checked.div_ceil(PLACES));
         let checked: Vec<_> = keys
-            .chunks(place)
-            .flat_map(|chunk| &chunk[..chunk.len().min(taken)])
+            .chunks(place_len)
+            .flat_map(|chunk| &chunk[..chunk.len().min(sample_len)])
             .copied()
             .collect();
         let answers = oracle.answers(&checked);
-        let keys = Aligned::copied(&keys);
-        Self { traffic: traffic.clone(), seed, keys, checked, answers, held: None }
+        let keys = Aligned::copy_of(&keys);
+        Self { traffic: traffic.clone(), seed, keys, checked, answers, encoded: None }
     }
 
-    /// The same keys, held in that form for batches. One after the other they are integers
-    /// always, and where the family does not have the form they stay integers.
+    /// The same workload with its keys in `layout` for mode batch.
+    ///
+    /// The other modes look up integers, and so does mode batch if the family lacks the layout.
     #[must_use]
-    pub fn encoded_as(mut self, form: KeyLayout) -> Self {
-        let held = EncodedKeys::new(&self.keys, form).zip(EncodedKeys::new(&self.checked, form));
-        self.held = held.map(|(keys, checked)| [keys, checked]);
+    pub fn encoded_as(mut self, layout: KeyLayout) -> Self {
+        let checked = EncodedKeys::new(&self.checked, layout);
+        let encoded = EncodedKeys::new(&self.keys, layout).zip(checked);
+        self.encoded = encoded.map(|(keys, checked)| [keys, checked]);
         self
     }
 
-    /// The traffic.
+    /// The traffic of the keys.
     pub fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 
-    /// The keys.
+    /// All keys, as integers.
     pub fn keys(&self) -> &[F::Bits] {
         &self.keys
     }
 
-    /// The form in which a mode looks up the keys.
-    pub fn form(&self, mode: Mode) -> KeyLayout {
-        match &self.held {
+    /// The layout of the keys in a mode.
+    pub fn layout(&self, mode: Mode) -> KeyLayout {
+        match &self.encoded {
             Some([keys, _]) if mode == Mode::Batch => keys.keys().layout(),
             _ => KeyLayout::Host,
         }
     }
 
-    /// The seed that made the keys.
+    /// The seed of the traffic.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// How many answers of each kernel are checked before a measurement.
+    /// Number of keys whose answers each kernel must give before a measurement.
     pub fn checked(&self) -> usize {
         self.checked.len()
     }
 
-    /// The share of the checked keys that have a route.
+    /// Share of the checked keys that have a route.
     pub fn routed(&self) -> f64 {
         let routed = self.answers.iter().filter(|answer| answer.is_some()).count();
         routed as f64 / self.answers.len().max(1) as f64
     }
 
-    /// The keys to be checked and the right answers to them.
-    pub(crate) fn cases(&self) -> (&[F::Bits], &[Option<NextHopId>]) {
+    /// The checked keys and their right answers.
+    pub(crate) fn checked_keys(&self) -> (&[F::Bits], &[Option<NextHopId>]) {
         (&self.checked, &self.answers)
     }
 
-    /// The keys to be checked in the form in which they are held.
-    pub(crate) fn encoded_cases(&self) -> Option<Keys<'_, F>> {
-        self.held.as_ref().map(|[_, checked]| checked.keys())
+    /// The checked keys in the other layout, if there is one.
+    pub(crate) fn encoded_checked_keys(&self) -> Option<Keys<'_, F>> {
+        self.encoded.as_ref().map(|[_, checked]| checked.keys())
     }
 
-    /// A stream over the keys to be checked.
-    pub(crate) fn stream_of_cases(&self, mode: Mode) -> KeyStream<'_, F> {
+    /// A stream of the checked keys.
+    pub(crate) fn checked_stream(&self, mode: Mode) -> KeyStream<'_, F> {
         let (keys, lookups) = (&self.checked[..], self.checked.len());
-        match self.encoded_cases() {
+        match self.encoded_checked_keys() {
             Some(keys) if mode == Mode::Batch => KeyStream::EncodedKeys { keys, start: 0, lookups },
             _ => KeyStream::Array { keys, start: 0, lookups },
         }
     }
 
-    /// A stream over so many keys, from `start` on.
+    /// A stream of `lookups` keys from index `start` on.
     pub(crate) fn stream(&self, mode: Mode, start: usize, lookups: usize) -> KeyStream<'_, F> {
-        match &self.held {
+        match &self.encoded {
             Some([keys, _]) if mode == Mode::Batch => {
                 KeyStream::EncodedKeys { keys: keys.keys(), start, lookups }
             }

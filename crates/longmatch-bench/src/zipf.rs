@@ -1,38 +1,40 @@
-//! Zipf's distribution by the alias method: two random numbers and one table entry a draw, where
-//! a search through cumulative sums would take longer than the lookups it is made for.
+//! Zipf's distribution by the alias method.
+//!
+//! A draw takes two random numbers and one table entry. A search of cumulative sums would take
+//! longer than the lookups of the traffic.
 
 use crate::random::Xorshift;
 
-/// Ranks from 0, where rank k is drawn in proportion to 1 / (k + 1).
+/// Ranks from 0, with the probability of rank k proportional to 1 / (k + 1).
 pub(crate) struct Zipf {
     slots: Vec<Slot>,
 }
 
-/// One of n equally likely slots: its own rank with some probability, another one otherwise.
+/// One of n equally likely slots, which gives its own rank or its alias.
 #[derive(Clone, Copy)]
 struct Slot {
-    /// The probability to stay, scaled to 2^32 - 1.
-    stay: u32,
-    other: u32,
+    /// Probability of its own rank, scaled to 2^32 - 1.
+    own: u32,
+    alias: u32,
 }
 
 impl Zipf {
     /// The distribution over `n` ranks. O(n).
     ///
     /// # Panics
-    /// When `n` is 0 or does not fit 32 bits.
+    /// If `n` is 0 or does not fit 32 bits.
     pub fn new(n: usize) -> Self {
         assert!(n > 0 && u32::try_from(n).is_ok(), "Zipf's distribution over {n} ranks");
         let total: f64 = (1..=n).map(|k| 1.0 / k as f64).sum();
-        // The weights have the mean 1: a slot of less takes the rest from one of more.
+        // The mean weight is 1: a slot with a lower weight takes the rest from one with a higher.
         let mut weights: Vec<f64> = (1..=n).map(|k| n as f64 / (k as f64 * total)).collect();
         let mut slots: Vec<Slot> =
-            (0..n as u32).map(|rank| Slot { stay: u32::MAX, other: rank }).collect();
+            (0..n as u32).map(|rank| Slot { own: u32::MAX, alias: rank }).collect();
         let (mut less, mut more): (Vec<usize>, Vec<usize>) =
             (0..n).partition(|rank| weights[*rank] < 1.0);
         while let (Some(small), Some(&large)) = (less.pop(), more.last()) {
             slots[small] =
-                Slot { stay: (weights[small] * f64::from(u32::MAX)) as u32, other: large as u32 };
+                Slot { own: (weights[small] * f64::from(u32::MAX)) as u32, alias: large as u32 };
             weights[large] -= 1.0 - weights[small];
             if weights[large] < 1.0 {
                 more.pop();
@@ -42,11 +44,11 @@ impl Zipf {
         Self { slots }
     }
 
-    /// Draws a rank.
+    /// Draws a rank. O(1).
     pub fn rank(&self, random: &mut Xorshift) -> usize {
-        let at = random.below(self.slots.len());
-        let slot = self.slots[at];
-        if random.next_u32() <= slot.stay { at } else { slot.other as usize }
+        let rank = random.below(self.slots.len());
+        let slot = self.slots[rank];
+        if random.next_u32() <= slot.own { rank } else { slot.alias as usize }
     }
 }
 
@@ -55,14 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_have_their_shares() {
+    fn ranks_have_their_probabilities() {
         let (n, draws) = (10, 200_000);
         let zipf = Zipf::new(n);
         let random = &mut Xorshift::new(11);
-        let mut seen = vec![0u32; n];
-        (0..draws).for_each(|_| seen[zipf.rank(random)] += 1);
+        let mut counts = vec![0u32; n];
+        (0..draws).for_each(|_| counts[zipf.rank(random)] += 1);
         let total: f64 = (1..=n).map(|k| 1.0 / k as f64).sum();
-        for (rank, count) in seen.into_iter().enumerate() {
+        for (rank, count) in counts.into_iter().enumerate() {
             let expected = f64::from(draws) / ((rank + 1) as f64 * total);
             assert!(
                 (f64::from(count) / expected - 1.0).abs() < 0.05,

@@ -1,4 +1,4 @@
-//! Every adapter that `cargo xtask peers` has built, compared with the oracle.
+//! Comparison of every adapter that `cargo xtask peers` has built with the oracle.
 
 mod common;
 
@@ -11,18 +11,18 @@ use longmatch::{Bits, Ipv4, Ipv6, NextHopId, Prefix, Rib, Table};
 use longmatch_bench::{Availability, BenchFamily, KnownPeer, Peer, PeerCommand, known_peers};
 use longmatch_feed::{Options, load_path};
 
-/// What a peer has for an answer: so long that only one that hangs takes longer.
-const ROOFLINE: Duration = Duration::from_secs(1800);
+/// Limit for an answer, which only a hanging peer exceeds.
+const LIMIT: Duration = Duration::from_secs(1800);
 
-/// Tables that adapters answer when `LONGMATCH_DATA` names the directory that has them.
+/// Tables that are included if `LONGMATCH_DATA` names their directory.
 const LARGE: [&str; 4] = ["ipv4-full", "ipv4-pch2015-truenh", "ipv6-full", "ipv6-linx2017-truenh"];
 
-/// A table, and how many keys of each kind are asked for.
+/// A table, with the number of keys of each kind.
 struct Case<F: BenchFamily> {
     name: String,
     rib: Rib<F>,
     keys: usize,
-    /// Whether its next hops are larger than some implementations can hold.
+    /// Whether its next-hop ids exceed the limits of some implementations.
     may_be_refused: bool,
 }
 
@@ -63,7 +63,7 @@ fn load(path: PathBuf) -> Table<Box<str>> {
     table
 }
 
-/// All tables of both families.
+/// The cases of both families.
 fn cases() -> (Vec<Case<Ipv4>>, Vec<Case<Ipv6>>) {
     let (mut ipv4, mut ipv6) = (edges(300), edges(40));
     let mut files: Vec<_> =
@@ -74,7 +74,7 @@ fn cases() -> (Vec<Case<Ipv4>>, Vec<Case<Ipv6>>) {
     for (dir, name, keys) in files {
         let path = dir.join(format!("{name}.txt.zst"));
         if !path.is_file() {
-            println!("SKIPPED: {} is not there", path.display());
+            println!("SKIPPED: {} does not exist", path.display());
             continue;
         }
         let table = load(path);
@@ -87,9 +87,12 @@ fn cases() -> (Vec<Case<Ipv4>>, Vec<Case<Ipv6>>) {
     (ipv4, ipv6)
 }
 
-/// Has a peer answer tables, a line of output each. What went wrong.
+/// Compares the answers of a peer for all cases and prints a line for each.
+///
+/// # Errors
+/// A text with all wrong answers and failures.
 fn answer<F: BenchFamily>(command: &PeerCommand, cases: &[Case<F>]) -> Result<(), String> {
-    let start = || Peer::start(command, &fresh_dir(), ROOFLINE).map_err(|it| it.to_string());
+    let start = || Peer::start(command, &fresh_dir(), LIMIT).map_err(|error| error.to_string());
     let mut peer = start()?;
     if !peer.has_family::<F>() {
         return Ok(());
@@ -97,8 +100,8 @@ fn answer<F: BenchFamily>(command: &PeerCommand, cases: &[Case<F>]) -> Result<()
     println!("{}: {}", command.name, peer.hello().about);
     let mut wrong = Vec::new();
     for Case { name, rib, keys: count, may_be_refused } in cases {
-        let what = format!("{}, {} {name}", command.name, F::NAME);
-        let said = match peer.load(rib) {
+        let title = format!("{}, {} {name}", command.name, F::NAME);
+        let result = match peer.load(rib) {
             Ok(loaded) => {
                 let keys = keys(rib, *count);
                 let bytes = loaded.bytes.map_or("-".into(), |bytes| bytes.to_string());
@@ -110,11 +113,11 @@ fn answer<F: BenchFamily>(command: &PeerCommand, cases: &[Case<F>]) -> Result<()
             Err(error) if *may_be_refused && error.is_refusal() => Ok(error.fault.to_string()),
             Err(error) => Err(error.to_string()),
         };
-        match said {
-            Ok(said) => println!("    {what}: {said}"),
+        match result {
+            Ok(text) => println!("    {title}: {text}"),
             Err(problem) => {
-                println!("    {what}: WRONG: {problem}");
-                wrong.push(format!("{what}: {problem}"));
+                println!("    {title}: WRONG: {problem}");
+                wrong.push(format!("{title}: {problem}"));
                 peer = start()?;
             }
         }
@@ -122,8 +125,8 @@ fn answer<F: BenchFamily>(command: &PeerCommand, cases: &[Case<F>]) -> Result<()
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// The peers that are asked for in `LONGMATCH_PEER_NAMES`, or all.
-fn asked_for(peer: &KnownPeer) -> bool {
+/// Whether `LONGMATCH_PEER_NAMES` contains the peer or is empty.
+fn is_selected(peer: &KnownPeer) -> bool {
     let names = env::var("LONGMATCH_PEER_NAMES").unwrap_or_default();
     names.trim().is_empty() || names.split_whitespace().any(|name| name == peer.name)
 }
@@ -134,13 +137,13 @@ fn adapters_answer_like_the_oracle() {
     let dir = env::var_os("LONGMATCH_PEERS").map_or(in_repository("target/peers"), PathBuf::from);
     let (ipv4, ipv6) = cases();
     let mut wrong = Vec::new();
-    for peer in known_peers().iter().filter(|peer| asked_for(peer)) {
+    for peer in known_peers().iter().filter(|peer| is_selected(peer)) {
         match peer.find(&dir) {
             Availability::Found(command) => {
                 wrong.extend(answer(&command, &ipv4).err());
                 wrong.extend(answer(&command, &ipv6).err());
             }
-            Availability::Missing(how) => println!("SKIPPED: {}: {how}", peer.name),
+            Availability::Missing(text) => println!("SKIPPED: {}: {text}", peer.name),
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));

@@ -1,4 +1,4 @@
-//! The client of peers, with the reference peer in Python, and with programs that are no peers.
+//! Tests of the client with the reference peer and with programs that are no peers.
 
 mod common;
 
@@ -9,17 +9,17 @@ use common::{MODES, all_lengths, compare, compare_answers, fresh_dir, in_reposit
 use longmatch::{Ipv4, Ipv6, NextHopId, Prefix, Rib};
 use longmatch_bench::{BenchFamily, Mode, PEER_LIMIT, Peer, PeerCommand, PeerError, PeerFault};
 
-/// What a peer that says nothing has for an answer here.
+/// Limit for an answer of a peer that never answers.
 const SHORT: Duration = Duration::from_secs(2);
-/// The same for others that misbehave, which is noticed before.
+/// Limit for an answer of other peers, which no test reaches.
 const LONG: Duration = Duration::from_secs(30);
 
-/// The program, if it runs here; else it is said that a test is skipped.
+/// The name of the Python program. Reports a skipped test if it does not run.
 fn python() -> Option<&'static str> {
     let runs =
-        Command::new("python3").arg("--version").output().is_ok_and(|it| it.status.success());
+        Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
     if !runs {
-        eprintln!("SKIPPED: python3 does not run, so the reference peer cannot be tested");
+        eprintln!("SKIPPED: python3 does not run, but the reference peer needs it");
     }
     runs.then_some("python3")
 }
@@ -41,7 +41,7 @@ fn table<F: BenchFamily>(routes: &[(&str, u32)]) -> Rib<F> {
 }
 
 #[test]
-fn the_reference_peer_says_who_it_is() {
+fn the_reference_peer_says_hello() {
     let Some(peer) = reference() else { return };
     assert_eq!(peer.hello().families, ["ipv4", "ipv6"]);
     assert_eq!(peer.hello().modes, MODES);
@@ -49,7 +49,7 @@ fn the_reference_peer_says_who_it_is() {
 }
 
 #[test]
-fn small_tables_are_answered() {
+fn answers_of_small_tables_are_right() {
     let Some(mut peer) = reference() else { return };
     let ipv4 = table::<Ipv4>(&[
         ("0.0.0.0/0", 5),
@@ -68,13 +68,13 @@ fn small_tables_are_answered() {
     let loaded = compare(&mut peer, &ipv4, &keys(&ipv4, 500));
     assert!(loaded.build_ns > 0 && loaded.bytes.is_none(), "{loaded:?}");
     compare(&mut peer, &ipv6, &keys(&ipv6, 500));
-    // Nothing of the tables before may remain.
+    // Nothing of the earlier tables may remain.
     compare(&mut peer, &Rib::<Ipv4>::new(), &[0, 1 << 31, u32::MAX]);
     compare(&mut peer, &Rib::<Ipv6>::new(), &[0, 1 << 127, u128::MAX]);
 }
 
 #[test]
-fn tables_of_all_lengths_are_answered() {
+fn answers_of_all_prefix_lengths_are_right() {
     let Some(mut peer) = reference() else { return };
     let ipv4 = all_lengths::<Ipv4>(20, 50, 1);
     let ipv6 = all_lengths::<Ipv6>(5, u32::MAX, 2);
@@ -82,7 +82,7 @@ fn tables_of_all_lengths_are_answered() {
     compare(&mut peer, &ipv6, &keys(&ipv6, 1000));
 }
 
-/// The reference peer with a mistake: Python code of its class, one line.
+/// The reference peer with a mistake: one line of Python in its class.
 fn mistaken(python: &str, mistake: &str) -> Peer {
     let script = format!(
         "import sys\nsys.path.insert(0, sys.argv[1])\nimport reference\n\
@@ -95,7 +95,7 @@ fn mistaken(python: &str, mistake: &str) -> Peer {
 }
 
 #[test]
-fn wrong_answers_and_sums_are_noticed() {
+fn wrong_answers_and_sums_are_found() {
     let Some(python) = python() else { return };
     let rib = table::<Ipv4>(&[("10.0.0.0/8", 1)]);
     let keys = [9 << 24, 10 << 24, 11 << 24];
@@ -105,15 +105,15 @@ fn wrong_answers_and_sums_are_noticed() {
         compare_answers(&mut peer, &rib, &keys)
     };
     let wrong = "lookup = lambda self, key: 7 if key == 0x0b000000 else key == 0x0a000000";
-    let told = compared(wrong).unwrap_err();
-    assert!(told.contains("1 of 3 answers are wrong: 11.0.0.0 has Some(#7), not None"), "{told}");
-    let told = compared("walk = lambda self, keys: 2").unwrap_err();
-    assert!(told.contains("the sum is 2, not 1"), "{told}");
+    let text = compared(wrong).unwrap_err();
+    assert!(text.contains("1 of 3 answers are wrong: 11.0.0.0 has Some(#7), not None"), "{text}");
+    let text = compared("walk = lambda self, keys: 2").unwrap_err();
+    assert!(text.contains("the sum is 2, not 1"), "{text}");
     assert_eq!(compared("pass"), Ok(()));
 }
 
 #[test]
-fn files_are_gone_with_the_peer() {
+fn dropping_the_peer_removes_its_files() {
     let Some(python) = python() else { return };
     let script = in_repository("peers/reference.py").into_os_string();
     let command = PeerCommand { name: "x".into(), command: vec![python.into(), script] };
@@ -121,44 +121,44 @@ fn files_are_gone_with_the_peer() {
     let mut peer = Peer::start(&command, &dir, PEER_LIMIT).unwrap();
     peer.load(&table::<Ipv4>(&[("10.0.0.0/8", 1)])).unwrap();
     assert!(dir.is_dir());
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "a table is not kept");
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "the table's file is left");
     let second = Peer::start(&command, &dir, PEER_LIMIT).unwrap_err();
-    assert!(matches!(second.fault, PeerFault::File(_)), "the directory is in use: {second}");
-    assert!(dir.is_dir(), "and remains so");
+    assert!(matches!(second.fault, PeerFault::File(_)), "the directory exists: {second}");
+    assert!(dir.is_dir(), "a failed start removed the directory");
     drop(peer);
     assert!(!dir.exists());
 }
 
 #[test]
-fn what_was_not_promised_is_not_asked() {
+fn unsupported_commands_are_not_sent() {
     let Some(mut peer) = reference() else { return };
-    let unable = |result: Result<_, PeerError>| {
+    let unsupported = |result: Result<_, PeerError>| {
         let error = result.unwrap_err();
-        assert!(matches!(error.fault, PeerFault::Unable(_)) && error.is_refusal(), "{error}");
+        assert!(matches!(error.fault, PeerFault::Unsupported(_)) && error.is_refusal(), "{error}");
     };
-    unable(peer.time::<Ipv4>(Mode::One, 1, 0, 1).map(drop));
+    unsupported(peer.time::<Ipv4>(Mode::One, 1, 0, 1).map(drop));
     peer.set_keys::<Ipv4>(&[]).unwrap();
-    unable(peer.answers::<Ipv4>(Mode::One, 1).map(drop));
+    unsupported(peer.answers::<Ipv4>(Mode::One, 1).map(drop));
     peer.set_keys::<Ipv4>(&[1, 2]).unwrap();
-    unable(peer.answers::<Ipv4>(Mode::Dependent, 1).map(drop));
-    // There is no table yet: this it refuses itself, and can be asked on.
+    unsupported(peer.answers::<Ipv4>(Mode::Dependent, 1).map(drop));
+    // The peer itself refuses lookups without a table, and accepts further commands.
     let error = peer.answers::<Ipv4>(Mode::One, 1).unwrap_err();
     assert!(matches!(&error.fault, PeerFault::Refused(why) if why.contains("table")), "{error}");
     compare(&mut peer, &table::<Ipv4>(&[("10.0.0.0/8", 1)]), &[10 << 24, 11 << 24]);
 }
 
-/// A shell script in place of a peer.
+/// Starts a shell script as a peer.
 fn shell(script: &str, limit: Duration) -> Result<Peer, PeerError> {
     let command = ["sh", "-c", script].map(Into::into).to_vec();
     Peer::start(&PeerCommand { name: "bad".into(), command }, &fresh_dir(), limit)
 }
 
-/// The same for one that greets as it should, takes keys, and then does this.
-fn greeting(script: &str) -> Peer {
-    greeting_within(script, LONG)
+/// Starts a shell script after a valid hello and keys.
+fn after_keys(script: &str) -> Peer {
+    after_keys_within(script, LONG)
 }
 
-fn greeting_within(script: &str, limit: Duration) -> Peer {
+fn after_keys_within(script: &str, limit: Duration) -> Peer {
     let hello = "read line; echo longmatch-peer 1 ipv4 one bad 1; read line; echo keys 2";
     let mut peer =
         shell(&format!("{hello}; {script}"), limit).unwrap_or_else(|error| panic!("{error}"));
@@ -166,7 +166,7 @@ fn greeting_within(script: &str, limit: Duration) -> Peer {
     peer
 }
 
-/// The error's text, which must have come soon.
+/// The fault and the text of an error that must occur before the limit.
 fn fails<T>(began: Instant, result: Result<T, PeerError>) -> (PeerFault, String) {
     let passed = began.elapsed();
     assert!(passed < LONG, "{passed:?}");
@@ -175,7 +175,7 @@ fn fails<T>(began: Instant, result: Result<T, PeerError>) -> (PeerFault, String)
 }
 
 #[test]
-fn programs_that_are_no_peers_are_told() {
+fn programs_that_are_no_peers_are_rejected() {
     let began = Instant::now();
     let (_, text) = fails(began, shell("echo no idea >&2; exit 3", LONG));
     assert!(text.contains("exit status: 3") && text.contains("no idea"), "{text}");
@@ -191,93 +191,93 @@ fn programs_that_are_no_peers_are_told() {
 }
 
 #[test]
-fn silence_ends_at_the_limit() {
+fn silent_peers_are_ended_at_the_limit() {
     let began = Instant::now();
     let (fault, text) = fails(began, shell("exec sleep 100", SHORT));
     assert_eq!(fault, PeerFault::TimedOut(SHORT), "{text}");
-    // Its own child holds the pipes open, so that they do not end with it.
-    let mut peer = greeting_within("sleep 30 & wait", SHORT);
+    // The grandchild keeps the pipes open after the end of the child.
+    let mut peer = after_keys_within("sleep 30 & wait", SHORT);
     let (fault, _) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
     assert_eq!(fault, PeerFault::TimedOut(SHORT));
     let (fault, _) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
-    assert_eq!(fault, PeerFault::Gone);
+    assert_eq!(fault, PeerFault::AlreadyEnded);
 }
 
 #[test]
-fn lines_without_end_are_cut() {
+fn endless_lines_are_rejected() {
     for endless in ["exec cat /dev/zero", "exec yes"] {
-        let mut peer = greeting(&format!("read line; {endless}"));
+        let mut peer = after_keys(&format!("read line; {endless}"));
         let (fault, text) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
         assert!(matches!(fault, PeerFault::Unexpected { .. }), "{text}");
-        // 400 characters, each escaped.
+        // The message has 400 escaped characters.
         assert!(text.len() < 3000, "{}", text.len());
     }
 }
 
 #[test]
-fn words_out_of_turn_are_no_answers() {
-    let mut peer = greeting("echo answered 2; sleep 60");
+fn unsolicited_lines_are_rejected() {
+    let mut peer = after_keys("echo answered 2; sleep 60");
     std::thread::sleep(Duration::from_secs(2));
     let (_, text) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
-    assert!(text.contains("before it was asked") && text.contains("answered 2"), "{text}");
+    assert!(text.contains("unsolicited") && text.contains("answered 2"), "{text}");
 }
 
 #[test]
-fn floods_of_errors_leave_their_end() {
+fn the_end_of_standard_error_is_reported() {
     let script = "read line; i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done";
-    let mut peer = greeting(script);
+    let mut peer = after_keys(script);
     let (fault, text) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
     assert!(matches!(fault, PeerFault::Ended { .. }), "{text}");
     assert!(text.contains("line 2999") && !text.contains("line 1000"), "{text}");
 }
 
 #[test]
-fn wrong_counts_and_short_files_are_told() {
-    // The last word of the command is the file's name; `set` would split it at its blanks.
+fn wrong_counts_and_file_lengths_are_rejected() {
+    // The path is the last word of the command and contains blanks, so `set` would split it.
     let file = "read -r line; file=/${line#*/}";
     let cases = [
         ("echo answered 3", "2 keys, not 3"),
         ("echo answered two", "a number"),
         ("echo answered 2", "No such file"),
-        ("printf abcdefg > \"$file\"; echo answered 2", "8 bytes, and there are 7"),
-        ("printf abcdefghi > \"$file\"; echo answered 2", "8 bytes, and there are more"),
+        ("printf abcdefg > \"$file\"; echo answered 2", "8 bytes, but the file has 7"),
+        ("printf abcdefghi > \"$file\"; echo answered 2", "8 bytes, but the file has more"),
         ("printf 'answered 2'", "ended without an answer"),
     ];
     for (script, wanted) in cases {
-        let mut peer = greeting(&format!("{file}; {script}"));
+        let mut peer = after_keys(&format!("{file}; {script}"));
         let (_, text) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
         assert!(text.contains(wanted), "{script}: {text}");
         let (fault, _) = fails(Instant::now(), peer.answers::<Ipv4>(Mode::One, 1));
-        assert_eq!(fault, PeerFault::Gone, "{script}");
+        assert_eq!(fault, PeerFault::AlreadyEnded, "{script}");
     }
     let mut peer =
-        greeting(&format!("{file}; printf abcdefgh > \"$file\"; echo answered 2; read x"));
+        after_keys(&format!("{file}; printf abcdefgh > \"$file\"; echo answered 2; read x"));
     let answers = peer.answers::<Ipv4>(Mode::One, 1).unwrap();
     assert_eq!(answers, [b"abcd", b"efgh"].map(|raw| NextHopId::new(u32::from_le_bytes(*raw))));
 }
 
 #[test]
-fn impossible_times_are_told() {
+fn impossible_times_are_rejected() {
     for (script, wanted) in [
         ("echo timed 99999999999999 0", "have passed"),
         ("echo timed 0 0", "have passed"),
         ("echo timed 1", "NANOSECONDS SUM"),
         ("echo loaded 1 1 -", "expected `timed"),
     ] {
-        let mut peer = greeting(&format!("read line; {script}; read line"));
+        let mut peer = after_keys(&format!("read line; {script}; read line"));
         let (_, text) = fails(Instant::now(), peer.time::<Ipv4>(Mode::One, 1, 0, 10));
         assert!(text.contains(wanted), "{script}: {text}");
     }
 }
 
 #[test]
-fn refused_tables_are_results() {
+fn a_refused_table_does_not_end_the_peer() {
     let script = "read line; echo error ids have 24 bits; read line; echo loaded 1 5 64; read line";
-    let mut peer = greeting(script);
+    let mut peer = after_keys(script);
     let rib = table::<Ipv4>(&[("10.0.0.0/8", 1 << 24)]);
     let error = peer.load(&rib).unwrap_err();
     assert!(error.is_refusal() && error.to_string().contains("ids have 24 bits"), "{error}");
-    assert_eq!(peer.load(&rib).unwrap().bytes, Some(64), "and it goes on");
+    assert_eq!(peer.load(&rib).unwrap().bytes, Some(64), "the second table is loaded");
     let error = peer.load(&Rib::<Ipv6>::new()).unwrap_err();
-    assert!(matches!(error.fault, PeerFault::Unable(_)), "{error}");
+    assert!(matches!(error.fault, PeerFault::Unsupported(_)), "{error}");
 }

@@ -6,7 +6,7 @@ use super::show::{
     MIB, about_rates, column, condition, number, of, paper_column, rate_bars, table, text,
 };
 use longmatch_bench::BenchFamily;
-use longmatch_bench::Setup;
+use longmatch_bench::RunConfig;
 use longmatch_bench::Traffic;
 
 /// One way of measuring.
@@ -16,14 +16,14 @@ pub(crate) struct Trial<'p> {
     /// What is looked up.
     pub traffic: Traffic,
     /// How.
-    pub setup: Setup,
+    pub setup: RunConfig,
     /// The rates that the paper gives, by spec.
     pub papers: &'p [(&'static str, f64)],
 }
 
 impl<'p> Trial<'p> {
     /// One without values of a paper.
-    pub fn new(name: impl Into<String>, traffic: Traffic, setup: Setup) -> Self {
+    pub fn new(name: impl Into<String>, traffic: Traffic, setup: RunConfig) -> Self {
         Self { name: name.into(), traffic, setup, papers: &[] }
     }
 

@@ -11,7 +11,7 @@ use longmatch_bench::BenchFamily;
 use longmatch_bench::Traffic;
 use longmatch_bench::Workload;
 use longmatch_bench::{BenchTarget, Mode};
-use longmatch_bench::{Comparison, Setup};
+use longmatch_bench::{Comparison, RunConfig};
 use longmatch_bench::{PeerCommand, PeerEngine};
 use longmatch_bench::{ROOFLINE, Record};
 
@@ -134,7 +134,7 @@ impl<'r, F: BenchFamily> Field<'r, F> {
     /// # Panics
     /// When an entrant is written wrongly.
     pub fn apart(table: Named<'r, F>, entrants: &[Entrant]) -> Self {
-        Self::entered(table, entrants, |race, _, spec| race.add_apart(spec))
+        Self::entered(table, entrants, |race, _, spec| race.add_duplicate(spec))
     }
 
     /// The same with another way to enter an engine in the race, which adds one or fails.
@@ -254,14 +254,14 @@ impl<'a> Desk<'a> {
     }
 
     /// How to measure.
-    pub fn setup(&self, mode: Mode) -> Setup {
+    pub fn setup(&self, mode: Mode) -> RunConfig {
         let Effort { seconds, passes, .. } = self.effort;
-        Setup { seconds, passes, pin: true, ..Setup::new(mode) }
+        RunConfig { seconds, passes, pin: true, ..RunConfig::new(mode) }
     }
 
     /// How to measure where many values make one line: half as long as usual.
-    pub fn brief(&self, mode: Mode) -> Setup {
-        Setup { seconds: self.effort.seconds * BRIEF, ..self.setup(mode) }
+    pub fn brief(&self, mode: Mode) -> RunConfig {
+        RunConfig { seconds: self.effort.seconds * BRIEF, ..self.setup(mode) }
     }
 
     /// Keys in an array of traffic.
@@ -271,8 +271,8 @@ impl<'a> Desk<'a> {
 
     /// How to measure as the Poptrie paper does: one address after the other, random ones made
     /// just before.
-    pub fn just_in_time(&self) -> Setup {
-        Setup { generate: true, ..self.setup(Mode::One) }
+    pub fn just_in_time(&self) -> RunConfig {
+        RunConfig { generate: true, ..self.setup(Mode::One) }
     }
 
     /// Makes traffic ready. `None` when it has no keys of this family.
@@ -291,7 +291,7 @@ impl<'a> Desk<'a> {
         figure: &str,
         field: &Field<'_, F>,
         heat: &Workload<F>,
-        setup: &Setup,
+        setup: &RunConfig,
         at: &str,
     ) -> Vec<Measured> {
         let run = field.race.run(heat, setup);
@@ -301,7 +301,7 @@ impl<'a> Desk<'a> {
         // Records come in the order of the race, a limit behind its engine.
         let mut own = Vec::new();
         for place in 0..field.race.len() {
-            own.push(match field.race.engine(place).has(setup.mode) {
+            own.push(match field.race.engine(place).supports(setup.mode) {
                 true => (records.next(), records.next_if(|record| record.engine == ROOFLINE)),
                 false => (None, None),
             });
@@ -333,7 +333,7 @@ impl<'a> Desk<'a> {
         figure: &str,
         field: &Field<'_, F>,
         heat: &Workload<F>,
-        setup: &Setup,
+        setup: &RunConfig,
         at: &str,
         measured: &Measured,
     ) -> Row {

@@ -8,7 +8,7 @@ use longmatch_bench::BenchFamily;
 use longmatch_bench::KeySource;
 use longmatch_bench::Mode;
 use longmatch_bench::Workload;
-use longmatch_bench::{Comparison, Setup};
+use longmatch_bench::{Comparison, RunConfig};
 
 /// Bytes in a MiB.
 pub(crate) const MIB: f64 = (1 << 20) as f64;
@@ -100,7 +100,7 @@ pub(crate) fn about_rates<F: BenchFamily>(
     table: &str,
     race: &Comparison<'_, F>,
     heat: &Workload<F>,
-    setup: &Setup,
+    setup: &RunConfig,
 ) -> Vec<Condition> {
     let keys = match setup.key_source(heat.traffic()) {
         KeySource::Array => format!("array of {}", thousands(heat.keys().len() as u64)),
@@ -124,7 +124,7 @@ pub(crate) fn about_rates<F: BenchFamily>(
     ]
 }
 
-fn pass_ms(setup: &Setup) -> f64 {
+fn pass_ms(setup: &RunConfig) -> f64 {
     setup.seconds * 1e3 / (setup.passes + 1) as f64
 }
 

@@ -94,7 +94,7 @@ pub fn remove_leftovers(folder: &Path) -> Vec<PathBuf> {
         // Mostly there is none.
         let _ = fs::remove_file(unfinished(&folder.join(file)));
     }
-    longmatch_bench::remove_abandoned(folder)
+    longmatch_bench::remove_stale_directories(folder)
 }
 
 /// The file that keeps the section of an experiment.

@@ -8,7 +8,7 @@ use longmatch::{Bits, Rib};
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Oracle;
 use longmatch_bench::Xorshift;
-use longmatch_bench::{Routed, Traffic, repeated};
+use longmatch_bench::{RoutedSampler, Traffic, repeated};
 
 /// How often DXR's REP test asks for each address.
 pub(crate) const DXR_REPEATS: usize = 8;
@@ -56,10 +56,10 @@ pub(crate) fn missing<F: BenchFamily>(
 ) -> Option<Traffic> {
     let random = &mut Xorshift::new(seed);
     let misses = if percent == 0 { Vec::new() } else { outside(rib, count, random)? };
-    let routed = Routed::new(rib);
+    let routed = RoutedSampler::new(rib);
     let mut next = || match random.below(100) < percent {
         true => misses[random.below(misses.len())],
-        false => routed.next(random),
+        false => routed.sample(random),
     };
     Some(made::<F>(&format!("missing-{percent}"), (0..count).map(|_| next()).collect()))
 }

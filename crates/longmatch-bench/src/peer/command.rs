@@ -1,4 +1,4 @@
-//! How a peer is started: its name, a program, and arguments.
+//! Command line of a peer, with the name of the peer.
 
 use core::fmt;
 use core::str::FromStr;
@@ -15,19 +15,19 @@ use std::ffi::OsString;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PeerCommand {
-    /// The name that reports use.
+    /// Name in reports.
     pub name: String,
-    /// The program, then its arguments; at least the program. No shell sees them.
+    /// The program, then its arguments; at least the program. No shell interprets them.
     pub command: Vec<OsString>,
 }
 
-/// Why a text is no `NAME=COMMAND`.
+/// Error of parsing `NAME=COMMAND`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BadPeerCommand {
-    /// There is no `=`.
+    /// The text has no `=`.
     NoCommand,
-    /// The name is empty or has blanks or control characters in it.
+    /// The name is empty or contains blanks or control characters.
     Name,
     /// The command is empty.
     Empty,
@@ -39,9 +39,9 @@ impl fmt::Display for BadPeerCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoCommand => f.write_str("expected NAME=COMMAND, such as mine=./my-peer"),
-            Self::Name => f.write_str("the name before `=` is empty or has blanks in it"),
-            Self::Empty => f.write_str("there is no command after `=`"),
-            Self::Quote(mark) => write!(f, "a {mark} is not closed"),
+            Self::Name => f.write_str("the name before `=` is empty or contains blanks"),
+            Self::Empty => f.write_str("the command after `=` is empty"),
+            Self::Quote(mark) => write!(f, "the quotation mark {mark} is not closed"),
         }
     }
 }
@@ -51,8 +51,10 @@ impl std::error::Error for BadPeerCommand {}
 impl FromStr for PeerCommand {
     type Err = BadPeerCommand;
 
-    /// Takes `NAME=COMMAND`. Words of the command end at blanks, except between single or double
-    /// quotation marks; there are no other special characters.
+    /// Parses `NAME=COMMAND`.
+    ///
+    /// Blanks separate the words of the command, except between single or double quotation marks.
+    /// No other character is special.
     fn from_str(text: &str) -> Result<Self, BadPeerCommand> {
         let (name, command) = text.split_once('=').ok_or(BadPeerCommand::NoCommand)?;
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -68,7 +70,7 @@ impl FromStr for PeerCommand {
 
 fn words(text: &str) -> Result<Vec<OsString>, BadPeerCommand> {
     let mut words = Vec::new();
-    // `None` between words: a word can be empty, if it is quoted.
+    // `None` is between words; a quoted word can be empty.
     let mut word: Option<String> = None;
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -92,24 +94,24 @@ mod tests {
     use super::*;
 
     fn command(text: &str) -> Result<Vec<OsString>, BadPeerCommand> {
-        text.parse::<PeerCommand>().map(|it| it.command)
+        text.parse::<PeerCommand>().map(|peer| peer.command)
     }
 
     #[test]
-    fn words_end_at_blanks() {
+    fn blanks_separate_words() {
         let peer: PeerCommand = "x=  python3\tpeer.py  a=b ".parse().unwrap();
         assert_eq!(peer.name, "x");
         assert_eq!(peer.command, ["python3", "peer.py", "a=b"]);
     }
 
     #[test]
-    fn quotation_marks_keep_words_together() {
+    fn quotation_marks_group_words() {
         assert_eq!(command("x='a b'c\"d 'e\" '' f").unwrap(), ["a bcd 'e", "", "f"]);
-        assert_eq!(command("x=a\\ b").unwrap(), ["a\\", "b"], "a backslash is nothing special");
+        assert_eq!(command("x=a\\ b").unwrap(), ["a\\", "b"], "a backslash is not special");
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn invalid_commands_are_rejected() {
         assert_eq!(command("./peer"), Err(BadPeerCommand::NoCommand));
         assert_eq!(command("=./peer"), Err(BadPeerCommand::Name));
         assert_eq!(command("a b=./peer"), Err(BadPeerCommand::Name));

@@ -1,12 +1,11 @@
-//! Other people's implementations, measured as programs of their own.
+//! Peers: other implementations, measured in processes of their own.
 //!
-//! A [`Peer`] is a child process that speaks the protocol of `docs/peers.md`: one command a line on
-//! its standard input, one answer line each on its standard output, tables and addresses in files.
-//! Nothing that it says is trusted: every answer has a limit in time and size, and is compared with
-//! what was asked.
+//! A [`Peer`] is a child process that follows the protocol of `docs/peers.md`: it reads commands
+//! from standard input, answers each with one line on standard output, and exchanges tables,
+//! addresses and answers in files. Every answer is limited in time and size and is validated.
 
-mod abandoned;
 mod command;
+mod directory;
 mod error;
 mod files;
 mod known;
@@ -22,8 +21,8 @@ use longmatch::{Family, NextHopId, Rib};
 use crate::key_stream::segments;
 use crate::target::Mode;
 
-pub use abandoned::{directory_name, remove_abandoned};
 pub use command::{BadPeerCommand, PeerCommand};
+pub use directory::{peer_directory_name, remove_stale_directories};
 pub use error::{PeerError, PeerFault};
 pub use known::{Availability, KnownPeer, known_peers};
 pub use reply::{PeerHello, PeerLoaded, PeerTime};
@@ -32,10 +31,12 @@ pub use target::PeerEngine;
 use files::Files;
 use process::Process;
 
-/// How long a peer has for each answer, unless the caller says otherwise.
+/// Default limit for the time of each answer, sufficient for large tables.
 pub const PEER_LIMIT: Duration = Duration::from_secs(120);
 
-/// A running peer. Dropping it ends the process and removes its files.
+/// A running peer.
+///
+/// Dropping it ends the process and removes its files.
 #[derive(Debug)]
 pub struct Peer {
     name: String,
@@ -45,7 +46,7 @@ pub struct Peer {
     keys: Vec<KeyCount>,
 }
 
-/// How many keys of a family a peer has.
+/// Number of keys of a family that a peer has.
 #[derive(Debug)]
 struct KeyCount {
     family: &'static str,
@@ -53,84 +54,84 @@ struct KeyCount {
 }
 
 impl Peer {
-    /// Starts a program and asks who it is.
+    /// Starts a program and exchanges `hello` with it.
     ///
-    /// What is passed to it lies in `dir`, which is made here and removed at the end. `limit` is
-    /// the longest time that any answer may take; [`PEER_LIMIT`] is meant for large tables.
+    /// `dir` is created for the files and removed at the end. `limit` is the maximum time of each
+    /// answer, for example [`PEER_LIMIT`].
     ///
     /// # Errors
-    /// When `dir` exists or cannot be made, when the program does not start, or when it does not
-    /// answer as a peer.
+    /// If `dir` exists or cannot be created, if the program does not start, or if its answer does
+    /// not follow the protocol.
     pub fn start(command: &PeerCommand, dir: &Path, limit: Duration) -> Result<Self, PeerError> {
         let name = command.name.clone();
-        let failed = |asked: &str, fault| PeerError::new(&name, asked, fault);
+        let failed = |command: &str, fault| PeerError::new(&name, command, fault);
         let files = Files::new(dir).map_err(|fault| failed("start", fault))?;
         let mut process = Process::start(command, limit).map_err(|fault| failed("start", fault))?;
-        let hello = process.ask(b"hello", PeerHello::parse);
+        let hello = process.command(b"hello", PeerHello::parse);
         let hello = hello.map_err(|fault| failed("hello", fault))?;
         Ok(Self { name, hello, process, files, keys: Vec::new() })
     }
 
-    /// The name that the caller gave it.
+    /// The name of its [`PeerCommand`].
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it said about itself.
+    /// Its answer to `hello`.
     pub fn hello(&self) -> &PeerHello {
         &self.hello
     }
 
-    /// Whether it takes tables of a family.
+    /// Whether it supports tables of a family.
     pub fn has_family<F: Family>(&self) -> bool {
         self.hello.families.contains(&F::NAME)
     }
 
-    /// Has it build its structure from all routes. A table that it had of this family is gone.
+    /// Loads a table, which replaces an earlier one of this family.
     ///
     /// # Errors
-    /// When it refuses the table ([`PeerFault::Refused`], and it can be asked on), or fails.
+    /// If the peer refuses the table ([`PeerFault::Refused`]) or fails.
     pub fn load<F: Family>(&mut self, rib: &Rib<F>) -> Result<PeerLoaded, PeerError> {
-        self.able::<F>("load")?;
+        self.require_family::<F>("load")?;
         let path = self.files.routes(rib).map_err(|fault| self.failed("load", fault))?;
-        let line = line(&["load", F::NAME], Some(&path));
-        let loaded = self.ask(&line, |text| PeerLoaded::parse(text, rib.len()));
+        let line = command_line(&["load", F::NAME], Some(&path));
+        let loaded = self.command(&line, |text| PeerLoaded::parse(text, rib.len()));
         self.files.remove(&path);
         loaded
     }
 
-    /// Gives it the addresses that it is asked for from now on.
+    /// Passes the keys of all later lookups of this family.
     ///
     /// # Errors
-    /// When it refuses them, says another number of them, or fails.
+    /// If the peer refuses them, states a wrong number of keys, or fails.
     pub fn set_keys<F: Family>(&mut self, keys: &[F::Bits]) -> Result<(), PeerError> {
-        self.able::<F>("keys")?;
-        self.keys.retain(|it| it.family != F::NAME);
+        self.require_family::<F>("keys")?;
+        self.keys.retain(|keys| keys.family != F::NAME);
         let path = self.files.keys::<F>(keys).map_err(|fault| self.failed("keys", fault))?;
-        let line = line(&["keys", F::NAME], Some(&path));
-        let counted = self.ask(&line, |text| reply::count(text, "keys", keys.len()));
+        let line = command_line(&["keys", F::NAME], Some(&path));
+        let counted = self.command(&line, |text| reply::count(text, "keys", keys.len()));
         self.files.remove(&path);
         counted?;
         self.keys.push(KeyCount { family: F::NAME, count: keys.len() });
         Ok(())
     }
 
-    /// Its answers to all keys, got by the calls that are timed; batches of `batch`.
+    /// Returns its answers for all keys, from the same calls as [`Peer::time`].
     ///
     /// # Errors
-    /// When it has no keys or not this mode, or fails.
+    /// If the peer has no keys, does not support the mode, or fails.
     pub fn answers<F: Family>(
         &mut self,
         mode: Mode,
         batch: usize,
     ) -> Result<Vec<Option<NextHopId>>, PeerError> {
-        let count = self.ready::<F>("answer", mode)?;
+        let count = self.key_count::<F>("answer", mode)?;
         let batch = batch_of(mode, batch).to_string();
         let path = self.files.answers();
-        // Answers of an earlier question must not stand for those that are not written.
+        // Otherwise answers of an earlier command could pass for those of this one.
         self.files.remove(&path);
-        let line = line(&["answer", F::NAME, mode.name(), &batch], Some(&path));
-        self.ask(&line, |text| reply::count(text, "answered", count))?;
+        let line = command_line(&["answer", F::NAME, mode.name(), &batch], Some(&path));
+        self.command(&line, |text| reply::count(text, "answered", count))?;
         let answers = self.files.read_answers(&path, count);
         self.files.remove(&path);
         answers.map_err(|fault| {
@@ -139,12 +140,13 @@ impl Peer {
         })
     }
 
-    /// Has it look up so many keys from number `start` on, round and round, and time that.
+    /// Times `lookups` lookups of the keys from index `start` on, with wraparound.
     ///
-    /// The sum is not compared with the right one here: [`pass_sum`] makes that from the answers.
+    /// The caller compares the sum with [`pass_sum`] of the right answers.
     ///
     /// # Errors
-    /// When it has no keys or not this mode, says more time than has passed, or fails.
+    /// If the peer has no keys, does not support the mode, states more time than has passed, or
+    /// fails.
     pub fn time<F: Family>(
         &mut self,
         mode: Mode,
@@ -152,44 +154,50 @@ impl Peer {
         start: usize,
         lookups: usize,
     ) -> Result<PeerTime, PeerError> {
-        let count = self.ready::<F>("time", mode)?;
+        let count = self.key_count::<F>("time", mode)?;
         let numbers = [batch_of(mode, batch), start % count, lookups].map(|n| n.to_string());
         let [batch, start, lookups] = &numbers;
-        let line = line(&["time", F::NAME, mode.name(), batch, start, lookups], None);
+        let line = command_line(&["time", F::NAME, mode.name(), batch, start, lookups], None);
         let began = std::time::Instant::now();
-        self.ask(&line, |text| PeerTime::parse(text, began.elapsed()))
+        self.command(&line, |text| PeerTime::parse(text, began.elapsed()))
     }
 
-    fn ask<T>(
+    /// Sends a command and parses the answer.
+    fn command<T>(
         &mut self,
         line: &[u8],
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Result<T, PeerError> {
-        let answer = self.process.ask(line, parse);
+        let answer = self.process.command(line, parse);
         answer.map_err(|fault| self.failed(&String::from_utf8_lossy(line), fault))
     }
 
-    fn failed(&self, asked: &str, fault: PeerFault) -> PeerError {
-        PeerError::new(&self.name, asked, fault)
+    fn failed(&self, command: &str, fault: PeerFault) -> PeerError {
+        PeerError::new(&self.name, command, fault)
     }
 
-    fn able<F: Family>(&self, asked: &str) -> Result<(), PeerError> {
+    fn require_family<F: Family>(&self, command: &str) -> Result<(), PeerError> {
         match self.has_family::<F>() {
             true => Ok(()),
-            false => Err(self.failed(asked, PeerFault::Unable(format!("{} tables", F::NAME)))),
+            false => {
+                Err(self.failed(command, PeerFault::Unsupported(format!("{} tables", F::NAME))))
+            }
         }
     }
 
-    /// The number of keys, at least one, if it can be asked for them in this mode.
-    fn ready<F: Family>(&self, asked: &str, mode: Mode) -> Result<usize, PeerError> {
-        self.able::<F>(asked)?;
-        let unable = |what| Err(self.failed(asked, PeerFault::Unable(what)));
+    /// The number of its keys, at least one.
+    ///
+    /// # Errors
+    /// If the peer has no keys or does not support the mode.
+    fn key_count<F: Family>(&self, command: &str, mode: Mode) -> Result<usize, PeerError> {
+        self.require_family::<F>(command)?;
+        let unsupported = |what| Err(self.failed(command, PeerFault::Unsupported(what)));
         if !self.hello.modes.contains(&mode) {
-            return unable(format!("mode {mode}"));
+            return unsupported(format!("mode {mode}"));
         }
-        match self.keys.iter().find(|it| it.family == F::NAME) {
-            Some(it) if it.count > 0 => Ok(it.count),
-            _ => unable(format!("{} lookups without keys", F::NAME)),
+        match self.keys.iter().find(|keys| keys.family == F::NAME) {
+            Some(keys) if keys.count > 0 => Ok(keys.count),
+            _ => unsupported(format!("{} lookups without keys", F::NAME)),
         }
     }
 }
@@ -198,8 +206,8 @@ fn batch_of(mode: Mode, batch: usize) -> usize {
     if mode == Mode::Batch { batch.max(1) } else { 1 }
 }
 
-/// A command: words, and a path as the last one.
-fn line(words: &[&str], path: Option<&Path>) -> Vec<u8> {
+/// The line of a command, with an optional path as its last word.
+fn command_line(words: &[&str], path: Option<&Path>) -> Vec<u8> {
     let mut line = words.join(" ").into_bytes();
     if let Some(path) = path {
         line.push(b' ');
@@ -208,11 +216,13 @@ fn line(words: &[&str], path: Option<&Path>) -> Vec<u8> {
     line
 }
 
-/// What [`PeerTime::sum`] is when every answer is right: the exclusive or of all answers, in batches
-/// of the last one of each. Batches do not go past the end of the keys. O(lookups).
+/// The right value of [`PeerTime::sum`]: the exclusive or of the answers.
+///
+/// In batches it includes only the last answer of each. No batch crosses the end of the keys.
+/// O(lookups).
 ///
 /// # Panics
-/// When `start` is not below the number of answers, unless there are no lookups.
+/// If `start` is not below the number of answers, unless `lookups` is 0.
 pub fn pass_sum(
     answers: &[Option<NextHopId>],
     mode: Mode,
@@ -221,7 +231,8 @@ pub fn pass_sum(
     lookups: usize,
 ) -> u32 {
     let parts = segments(answers, start, lookups);
-    let read = parts.flat_map(|part| part.chunks(batch_of(mode, batch))).filter_map(|it| it.last());
+    let read =
+        parts.flat_map(|part| part.chunks(batch_of(mode, batch))).filter_map(|batch| batch.last());
     read.fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
 }
 
@@ -230,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_of_what_is_read() {
+    fn sums_include_the_answers_that_are_read() {
         let answers: Vec<_> = [1, 2, 4, 8, 16].map(NextHopId::new).into();
         assert_eq!(pass_sum(&answers, Mode::One, 9, 0, 5), 31);
         assert_eq!(pass_sum(&answers, Mode::One, 9, 3, 4), 8 ^ 16 ^ 1 ^ 2);

@@ -1,7 +1,7 @@
-//! A child process that answers lines with lines, within limits of time and memory.
+//! Child process that answers lines with lines, within limits of time and memory.
 //!
-//! Two threads listen to it, so that waiting can end. They end when the other side closes; if a
-//! child of the child holds its output open, that can be later than here, so nobody waits for them.
+//! Two threads read its output, so that a wait for an answer can time out. They end when the pipes
+//! are closed. A grandchild can keep the pipes open for longer, so the threads are not joined.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -11,40 +11,41 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::command::PeerCommand;
-use super::error::{PeerFault, shown, shown_end};
+use super::error::{PeerFault, printable, printable_end};
 use crate::threads::builder;
 
-/// The longest line that is read.
+/// Maximum length of a line, in bytes.
 const MAX_LINE: usize = 4096;
-/// How much of the end of standard error is kept.
+/// Bytes of the end of standard error that are kept.
 const TAIL: usize = 4096;
-/// How long a peer that was told to quit, or has closed its output, has to end by itself.
+/// Time in which a peer must end after `quit`, or after it has closed its output.
 const GRACE: Duration = Duration::from_millis(500);
-/// How often it is looked whether something has ended.
-const NAP: Duration = Duration::from_millis(5);
+/// Interval of polling.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What came from standard output.
-enum Said {
+/// One piece of standard output.
+enum Output {
     Line(String),
-    /// A line that goes on beyond the limit; its beginning.
+    /// The beginning of a line that exceeds [`MAX_LINE`].
     TooLong(String),
-    /// The end, and a line that was not finished.
+    /// The end, possibly after an incomplete line.
     End,
 }
 
-/// A running peer, as long as it behaves.
+/// The process of a peer, which is ended after the first fatal fault.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    /// Nothing when the child was ended.
+    /// `None` after the child was ended.
     stdin: Option<ChildStdin>,
-    said: Receiver<Said>,
-    stderr: Listener,
+    output: Receiver<Output>,
+    stderr: StderrTail,
     limit: Duration,
 }
 
+/// The thread that reads standard error, with the end of the text.
 #[derive(Debug)]
-struct Listener {
+struct StderrTail {
     tail: Arc<Mutex<Vec<u8>>>,
     thread: JoinHandle<()>,
 }
@@ -52,7 +53,7 @@ struct Listener {
 impl Process {
     pub fn start(command: &PeerCommand, limit: Duration) -> Result<Self, PeerFault> {
         let Some((program, arguments)) = command.command.split_first() else {
-            return Err(PeerFault::Start("no program is named".to_owned()));
+            return Err(PeerFault::Start("the command is empty".to_owned()));
         };
         let mut child = Command::new(program)
             .args(arguments)
@@ -64,33 +65,33 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(PeerFault::Start("it has no pipes".to_owned()));
+            return Err(PeerFault::Start("its pipes are missing".to_owned()));
         };
-        // One line waits at most: whoever says more is stopped by the pipe.
-        let (sender, said) = sync_channel(1);
-        let listening = builder(0).spawn(move || listen(stdout, &sender));
-        match listening.and_then(|_| Listener::new(stderr)) {
-            Ok(stderr) => Ok(Self { child, stdin: Some(stdin), said, stderr, limit }),
+        // The channel holds one line, so a peer that writes more blocks on its pipe.
+        let (sender, output) = sync_channel(1);
+        let started = builder(0).spawn(move || read_lines(stdout, &sender));
+        match started.and_then(|_| StderrTail::new(stderr)) {
+            Ok(stderr) => Ok(Self { child, stdin: Some(stdin), output, stderr, limit }),
             Err(error) => {
-                // It fails if the child has ended by itself, which is just as well.
+                // This fails if the child has already ended.
                 let _ = child.kill();
                 let _ = child.wait();
-                Err(PeerFault::Start(format!("no thread that listens to it was started: {error}")))
+                Err(PeerFault::Start(format!("no thread to read its output: {error}")))
             }
         }
     }
 
-    /// Sends a line and takes the answer apart. After every fault but a refusal the child is ended.
-    pub fn ask<T>(
+    /// Sends a line and parses the answer. Every fault except a refusal ends the child.
+    pub fn command<T>(
         &mut self,
         line: &[u8],
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Result<T, PeerFault> {
-        let asked = self.send(line).and_then(|()| self.hear());
-        let answer = asked.and_then(|line| match refusal(&line) {
-            Some(why) => Err(PeerFault::Refused(shown(why))),
+        let received = self.send(line).and_then(|()| self.receive());
+        let answer = received.and_then(|line| match refusal(&line) {
+            Some(reason) => Err(PeerFault::Refused(printable(reason))),
             None => parse(&line)
-                .map_err(|problem| PeerFault::Unexpected { problem, came: shown(&line) }),
+                .map_err(|problem| PeerFault::Unexpected { problem, line: printable(&line) }),
         });
         if answer.as_ref().is_err_and(PeerFault::is_final) {
             self.end(Duration::ZERO);
@@ -100,60 +101,60 @@ impl Process {
 
     fn send(&mut self, line: &[u8]) -> Result<(), PeerFault> {
         if self.stdin.is_none() {
-            return Err(PeerFault::Gone);
+            return Err(PeerFault::AlreadyEnded);
         }
-        // A peer that talks without being asked would have its words taken for answers later, and
-        // one that reads nothing could block what is written here.
-        match self.said.try_recv() {
+        // An unsolicited line would pass for the next answer. A peer that writes instead of reading
+        // could also block the write below.
+        match self.output.try_recv() {
             Err(TryRecvError::Empty) => {}
-            Ok(Said::Line(came) | Said::TooLong(came)) => {
-                let problem = "it spoke before it was asked".to_owned();
-                return Err(PeerFault::Unexpected { problem, came: shown(&came) });
+            Ok(Output::Line(line) | Output::TooLong(line)) => {
+                let problem = "it wrote an unsolicited line".to_owned();
+                return Err(PeerFault::Unexpected { problem, line: printable(&line) });
             }
-            Ok(Said::End) | Err(TryRecvError::Disconnected) => return Err(self.ended()),
+            Ok(Output::End) | Err(TryRecvError::Disconnected) => return Err(self.ended()),
         }
-        let stdin = self.stdin.as_mut().ok_or(PeerFault::Gone)?;
+        let stdin = self.stdin.as_mut().ok_or(PeerFault::AlreadyEnded)?;
         let sent = stdin.write_all(&[line, b"\n"].concat()).and_then(|()| stdin.flush());
-        // Whatever is wrong with the pipe: nobody reads it any more.
+        // An error of the pipe means that the peer does not read it any more.
         sent.map_err(|_| self.ended())
     }
 
-    fn hear(&mut self) -> Result<String, PeerFault> {
-        match self.said.recv_timeout(self.limit) {
-            Ok(Said::Line(line)) => Ok(line),
-            Ok(Said::TooLong(came)) => {
-                let problem = format!("the line does not end within {MAX_LINE} bytes");
-                Err(PeerFault::Unexpected { problem, came: shown(&came) })
+    fn receive(&mut self) -> Result<String, PeerFault> {
+        match self.output.recv_timeout(self.limit) {
+            Ok(Output::Line(line)) => Ok(line),
+            Ok(Output::TooLong(line)) => {
+                let problem = format!("its line is longer than {MAX_LINE} bytes");
+                Err(PeerFault::Unexpected { problem, line: printable(&line) })
             }
-            Ok(Said::End) | Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+            Ok(Output::End) | Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
             Err(RecvTimeoutError::Timeout) => Err(PeerFault::TimedOut(self.limit)),
         }
     }
 
-    /// Why nothing can be heard or said any more.
+    /// The fault of a peer that has closed a pipe.
     fn ended(&mut self) -> PeerFault {
-        // Who closes its output usually ends; what it says then is worth waiting for a moment.
+        // A peer that has closed its output usually ends soon, with a status and a message.
         let status = self.end(GRACE);
-        PeerFault::Ended { status, stderr: self.stderr.end() }
+        PeerFault::Ended { status, stderr: self.stderr.text() }
     }
 
-    /// Ends the child by force.
+    /// Kills the child.
     pub fn end_now(&mut self) {
         self.end(Duration::ZERO);
     }
 
-    /// Ends the child, by force after `grace`. How it ended.
+    /// Ends the child, by force after `grace`, and returns its exit status as text.
     fn end(&mut self, grace: Duration) -> String {
         self.stdin = None;
         let ended = within(grace, || !matches!(self.child.try_wait(), Ok(None)));
         if !ended {
-            // It fails if the child has ended by itself, which is just as well.
+            // This fails if the child has already ended.
             let _ = self.child.kill();
         }
         match self.child.wait() {
-            Ok(_) if !ended => "it closed its output, or did not answer, and was ended".to_owned(),
+            Ok(_) if !ended => "it closed its output or did not answer, and was killed".to_owned(),
             Ok(status) => status.to_string(),
-            Err(error) => format!("its status is not known: {error}"),
+            Err(error) => format!("its exit status is unknown: {error}"),
         }
     }
 }
@@ -161,56 +162,55 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let quit = self.stdin.as_mut().map(|stdin| stdin.write_all(b"quit\n"));
-        self.end(if quit.is_some_and(|it| it.is_ok()) { GRACE } else { Duration::ZERO });
+        self.end(if quit.is_some_and(|sent| sent.is_ok()) { GRACE } else { Duration::ZERO });
     }
 }
 
-/// Why a peer refuses, if the line says so.
+/// The reason of a refusal, if the line is one.
 fn refusal(line: &str) -> Option<&str> {
-    let why = line.strip_prefix("error")?;
-    (why.is_empty() || why.starts_with(' ')).then(|| why.trim())
+    let reason = line.strip_prefix("error")?;
+    (reason.is_empty() || reason.starts_with(' ')).then(|| reason.trim())
 }
 
-/// Waits for something to happen, for a time; whether it did.
-fn within(limit: Duration, happened: impl FnMut() -> bool) -> bool {
-    let mut happened = happened;
+/// Waits until a condition is true or the limit has passed; returns the condition.
+fn within(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + limit;
     loop {
-        if happened() {
+        if condition() {
             return true;
         }
         if Instant::now() >= until {
             return false;
         }
-        thread::sleep(NAP);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// Reads lines until the end, or until nobody wants them.
-fn listen(stdout: ChildStdout, to: &SyncSender<Said>) {
+/// Sends lines of standard output until its end or until the receiver is dropped.
+fn read_lines(stdout: ChildStdout, sender: &SyncSender<Output>) {
     let mut stdout = BufReader::new(stdout);
     loop {
-        let said = next_line(&mut stdout);
-        let last = !matches!(said, Said::Line(_));
-        if to.send(said).is_err() || last {
+        let output = next_line(&mut stdout);
+        let last = !matches!(output, Output::Line(_));
+        if sender.send(output).is_err() || last {
             return;
         }
     }
 }
 
-fn next_line(from: &mut impl BufRead) -> Said {
+fn next_line(from: &mut impl BufRead) -> Output {
     let mut line = Vec::new();
-    // An error of reading is an end as well.
+    // A read error counts as the end.
     let read = from.take(MAX_LINE as u64).read_until(b'\n', &mut line);
     let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
     match read {
-        Ok(_) if line.ends_with(b"\n") => Said::Line(text(line.trim_ascii_end())),
-        Ok(MAX_LINE..) => Said::TooLong(text(&line)),
-        _ => Said::End,
+        Ok(_) if line.ends_with(b"\n") => Output::Line(text(line.trim_ascii_end())),
+        Ok(MAX_LINE..) => Output::TooLong(text(&line)),
+        _ => Output::End,
     }
 }
 
-impl Listener {
+impl StderrTail {
     fn new(mut stderr: ChildStderr) -> io::Result<Self> {
         let tail = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&tail);
@@ -228,11 +228,11 @@ impl Listener {
         Ok(Self { tail, thread })
     }
 
-    /// The last words, once the child has ended.
-    fn end(&self) -> String {
+    /// The end of standard error, after the child has ended.
+    fn text(&self) -> String {
         within(GRACE, || self.thread.is_finished());
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        shown_end(&String::from_utf8_lossy(&tail))
+        printable_end(&String::from_utf8_lossy(&tail))
     }
 }
 
@@ -253,32 +253,34 @@ mod tests {
         let mut lines = Vec::new();
         loop {
             match next_line(&mut from) {
-                Said::Line(line) => lines.push(line),
-                Said::TooLong(line) => {
+                Output::Line(line) => lines.push(line),
+                Output::TooLong(line) => {
                     lines.push(format!("{} too long", line.len()));
                     return lines;
                 }
-                Said::End => return lines,
+                Output::End => return lines,
             }
         }
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_peer_that_no_thread_listens_to_does_not_start() {
+    fn a_peer_without_reading_threads_does_not_start() {
         let command = PeerCommand { name: "cat".into(), command: vec!["cat".into()] };
         for refused in 0..2 {
             let start = || Process::start(&command, Duration::from_secs(10));
-            let Err(PeerFault::Start(why)) = refusing(refused, start) else { panic!("it started") };
-            assert!(why.starts_with("no thread that listens to it was started: "), "{why}");
+            let Err(PeerFault::Start(text)) = refusing(refused, start) else {
+                panic!("it started")
+            };
+            assert!(text.starts_with("no thread to read its output: "), "{text}");
         }
         assert!(Process::start(&command, Duration::from_secs(10)).is_ok());
     }
 
     #[test]
-    fn lines_are_whole_and_short() {
+    fn lines_are_complete_and_limited() {
         assert_eq!(lines(b"a b\r\n\nlast\n"), ["a b", "", "last"]);
-        assert_eq!(lines(b"keys 1\nkeys 12"), ["keys 1"], "no end, no line");
+        assert_eq!(lines(b"keys 1\nkeys 12"), ["keys 1"], "an incomplete line is not a line");
         let line = [vec![b'x'; MAX_LINE - 1], b"\n".to_vec()].concat();
         assert_eq!(lines(&line), ["x".repeat(MAX_LINE - 1)]);
         assert_eq!(lines(&[b'x'; MAX_LINE * 2]), [format!("{MAX_LINE} too long")]);
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_told_from_other_words() {
+    fn refusals_are_distinguished_from_other_lines() {
         assert_eq!(refusal("error too large"), Some("too large"));
         assert_eq!(refusal("error"), Some(""));
         assert_eq!(refusal("errors 1"), None);

@@ -1,4 +1,4 @@
-//! Answer lines, taken apart and compared with what was asked.
+//! Parsers of the answer lines, which compare them with the command.
 
 use core::time::Duration;
 
@@ -7,32 +7,34 @@ use crate::target::Mode;
 /// The version of the protocol in `docs/peers.md`.
 const VERSION: &str = "1";
 
-/// What a peer says about itself.
+/// Answer of a peer to `hello`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PeerHello {
-    /// Names of families whose tables it takes: `ipv4`, `ipv6`; at least one.
+    /// Names of the supported families, at least one of `ipv4` and `ipv6`.
     pub families: Vec<&'static str>,
-    /// How it looks up: [`Mode::One`], [`Mode::Batch`] or both.
+    /// The supported modes, at least one of [`Mode::One`] and [`Mode::Batch`].
     pub modes: Vec<Mode>,
-    /// Its own name and version.
+    /// Name and version that the peer states.
     pub about: String,
 }
 
-/// A structure that a peer has built.
+/// Answer of a peer to `load`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PeerLoaded {
-    /// Nanoseconds that building took, as the peer says.
+    /// Nanoseconds to build the structure, as the peer states them.
     pub build_ns: u64,
-    /// Bytes that the structure takes, if the peer can tell.
+    /// Bytes of the structure; `None` if unknown.
     pub bytes: Option<u64>,
 }
 
-/// A loop that a peer has timed.
+/// Answer of a peer to `time`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PeerTime {
-    /// Nanoseconds that it took, as the peer says; not 0, and no more than have passed here.
+    /// Nanoseconds of the loop, as the peer states them.
+    ///
+    /// They are above 0 and at most the time since the command.
     pub ns: u64,
-    /// The exclusive or of the answers that were read: see [`pass_sum`](crate::pass_sum).
+    /// Exclusive or of the answers: see [`pass_sum`](crate::pass_sum).
     pub sum: u32,
 }
 
@@ -44,25 +46,27 @@ impl PeerHello {
             Some(VERSION) => {}
             version => {
                 let version = version.unwrap_or_default();
-                return Err(format!("it speaks version `{version}`, and this is {VERSION}"));
+                return Err(format!("its protocol has version `{version}`, not {VERSION}"));
             }
         }
         let list = words.next().unwrap_or_default();
-        let families = items(list, |name| ["ipv4", "ipv6"].into_iter().find(|it| *it == name));
+        let families =
+            items(list, |name| ["ipv4", "ipv6"].into_iter().find(|family| *family == name));
         let families = families.ok_or("expected families such as `ipv4,ipv6`")?;
         let list = words.next().unwrap_or_default();
-        let modes =
-            items(list, |name| [Mode::One, Mode::Batch].into_iter().find(|it| it.name() == name));
+        let modes = items(list, |name| {
+            [Mode::One, Mode::Batch].into_iter().find(|mode| mode.name() == name)
+        });
         let modes = modes.ok_or("expected modes such as `one,batch`")?;
-        let about = super::error::shown(words.next().unwrap_or_default().trim());
+        let about = super::error::printable(words.next().unwrap_or_default().trim());
         if about.is_empty() {
-            return Err("expected its name and version at the end".to_owned());
+            return Err("expected a name and version at the end".to_owned());
         }
         Ok(Self { families, modes, about })
     }
 }
 
-/// The items of a list with commas, each once, at least one.
+/// The different items of a list with commas; `None` if an item is invalid.
 fn items<T: PartialEq>(list: &str, item: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     let mut items = Vec::new();
     for name in list.split(',') {
@@ -87,7 +91,7 @@ impl PeerLoaded {
 }
 
 impl PeerTime {
-    /// `passed` is the time since it was asked.
+    /// Parses an answer that came `passed` after the command.
     pub(super) fn parse(line: &str, passed: Duration) -> Result<Self, String> {
         let [ns, sum] = words(after(line, "timed")?, "NANOSECONDS SUM")?;
         let (ns, sum) = (number(ns, "nanoseconds")?, number(sum, "the sum")?);
@@ -98,7 +102,7 @@ impl PeerTime {
     }
 }
 
-/// A number of keys or answers, which must be this one.
+/// Checks a stated number of keys or answers.
 pub(super) fn count(line: &str, word: &str, wanted: usize) -> Result<(), String> {
     let [count] = words(after(line, word)?, "COUNT")?;
     match number::<usize>(count, "the count")? {
@@ -107,15 +111,15 @@ pub(super) fn count(line: &str, word: &str, wanted: usize) -> Result<(), String>
     }
 }
 
-/// What follows the first word, which must be this one.
+/// The text after the first word, which must be `word`.
 fn after<'l>(line: &'l str, word: &str) -> Result<&'l str, String> {
     let rest = line.strip_prefix(word).and_then(|rest| rest.strip_prefix(' '));
     rest.ok_or_else(|| format!("expected `{word} ...`"))
 }
 
-fn words<'l, const N: usize>(text: &'l str, form: &str) -> Result<[&'l str; N], String> {
+fn words<'l, const N: usize>(text: &'l str, format: &str) -> Result<[&'l str; N], String> {
     let words: Vec<_> = text.split(' ').take(N + 1).collect();
-    words.try_into().map_err(|_| format!("expected {form} after the first word"))
+    words.try_into().map_err(|_| format!("expected {format} after the first word"))
 }
 
 fn number<T: core::str::FromStr>(word: &str, what: &str) -> Result<T, String> {
@@ -127,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hello_is_taken_apart() {
+    fn hello_is_parsed() {
         let hello = PeerHello::parse("longmatch-peer 1 ipv6,ipv4,ipv6 batch tree 1.2 (fast)");
         let hello = hello.unwrap();
         assert_eq!(hello.families, ["ipv6", "ipv4"]);
@@ -136,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn other_greetings_are_not_taken() {
+    fn invalid_hellos_are_rejected() {
         for line in [
             "",
             "hello",
@@ -153,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_must_be_the_right_ones() {
+    fn wrong_numbers_are_rejected() {
         let loaded = |line| PeerLoaded::parse(line, 3);
         assert_eq!(loaded("loaded 3 9 -"), Ok(PeerLoaded { build_ns: 9, bytes: None }));
         assert_eq!(loaded("loaded 3 9 64"), Ok(PeerLoaded { build_ns: 9, bytes: Some(64) }));
@@ -168,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_time_than_has_passed() {
+    fn impossible_times_are_rejected() {
         let timed = |line| PeerTime::parse(line, Duration::from_nanos(100));
         assert_eq!(timed("timed 100 7"), Ok(PeerTime { ns: 100, sum: 7 }));
         for line in ["timed 101 7", "timed 0 7", "timed 100 4294967296", "timed 100"] {

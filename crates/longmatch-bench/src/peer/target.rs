@@ -1,4 +1,4 @@
-//! A peer among the engines that are measured.
+//! A peer as a [`BenchTarget`] beside the engines.
 
 use core::marker::PhantomData;
 use core::time::Duration;
@@ -12,38 +12,43 @@ use super::{Peer, PeerCommand, PeerError, PeerTime};
 use crate::family::BenchFamily;
 use crate::kernel::Kernel;
 use crate::key_stream::KeyStream;
+use crate::tally::UNWRITTEN;
 use crate::target::{BenchTarget, Iteration, Mode, Pass};
 
-/// The time that stands for a pass that failed: so long that its rate is nothing.
-const FAILED: Duration = Duration::from_secs(1 << 20);
+/// Time of a failed pass: so long that its rate is almost 0.
+const FAILED_PASS: Duration = Duration::from_secs(1 << 20);
 
-/// A peer that has a table.
+/// A peer that has built its structure from a table.
 pub struct PeerEngine<F: BenchFamily> {
     name: String,
     about: String,
     modes: Vec<Mode>,
-    /// Bytes of its structure; nothing where it does not say.
+    /// Bytes of its structure; `None` if unknown.
     bytes: Option<u64>,
     build_ms: f64,
-    /// A measurement asks from one thread at a time, but not always from the same.
+    /// The threads of a measurement use the peer one at a time.
     state: Mutex<State>,
     family: PhantomData<F>,
 }
 
 struct State {
     peer: Peer,
-    /// Where the keys are that the peer has, and how many: a measurement changes none in place.
+    /// Address and number of the keys that the peer has.
+    ///
+    /// They identify the keys, because a measurement does not change keys in place.
     keys: (usize, usize),
-    /// The first thing that went wrong.
+    /// The first error.
     error: Option<PeerError>,
 }
 
 impl<F: BenchFamily> PeerEngine<F> {
-    /// Starts a peer and has it build its structure. What is passed to it lies in `dir`, which is
-    /// made and removed; `limit` is the longest time that any answer may take.
+    /// Starts a peer and loads a table.
+    ///
+    /// `dir` is created for the files and removed at the end. `limit` is the maximum time of each
+    /// answer.
     ///
     /// # Errors
-    /// When it does not start, refuses the table or fails.
+    /// If the peer does not start, refuses the table or fails.
     pub fn new(
         command: &PeerCommand,
         dir: &Path,
@@ -63,12 +68,12 @@ impl<F: BenchFamily> PeerEngine<F> {
         })
     }
 
-    /// What it says that it is.
+    /// Name and version that the peer states.
     pub fn about(&self) -> &str {
         &self.about
     }
 
-    /// Milliseconds that it took to build its structure.
+    /// Milliseconds to build the structure, as the peer states them.
     pub fn build_ms(&self) -> f64 {
         self.build_ms
     }
@@ -77,8 +82,8 @@ impl<F: BenchFamily> PeerEngine<F> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The mode in which it can answer, if not in this one.
-    fn mode(&self, wanted: Mode) -> Mode {
+    /// The wanted mode if the peer supports it, otherwise its first mode.
+    fn supported_mode(&self, wanted: Mode) -> Mode {
         if self.modes.contains(&wanted) {
             wanted
         } else {
@@ -86,39 +91,39 @@ impl<F: BenchFamily> PeerEngine<F> {
         }
     }
 
-    /// A stream of the peer; nothing when it failed.
+    /// Times the lookups of a stream; `None` after an error.
     fn time(&self, mode: Mode, batch: usize, stream: KeyStream<'_, F>) -> Option<PeerTime> {
         let mut state = self.state();
         let (keys, start, lookups) = match stream {
             KeyStream::Array { keys, start, lookups } => (keys, start, lookups),
-            // Peers hold keys in a form of their own, and make none.
+            // Peers convert keys to their own form and cannot generate any.
             KeyStream::EncodedKeys { .. } | KeyStream::Generated { .. } => return None,
         };
-        state.ask(|state| {
-            state.hold::<F>(keys)?;
+        state.run(|state| {
+            state.set_keys::<F>(keys)?;
             state.peer.time::<F>(mode, batch, start, lookups)
         })
     }
 }
 
 impl State {
-    /// Gives the peer these keys, if it does not have them.
-    fn hold<F: BenchFamily>(&mut self, keys: &[F::Bits]) -> Result<(), PeerError> {
-        let place = (keys.as_ptr().addr(), keys.len());
-        if self.keys != place {
+    /// Passes keys to the peer unless it has them already.
+    fn set_keys<F: BenchFamily>(&mut self, keys: &[F::Bits]) -> Result<(), PeerError> {
+        let identity = (keys.as_ptr().addr(), keys.len());
+        if self.keys != identity {
             self.keys = (0, 0);
             self.peer.set_keys::<F>(keys)?;
-            self.keys = place;
+            self.keys = identity;
         }
         Ok(())
     }
 
-    /// What the peer says, unless something goes or went wrong.
-    fn ask<T>(&mut self, ask: impl FnOnce(&mut Self) -> Result<T, PeerError>) -> Option<T> {
+    /// Runs commands and keeps the first error, after which it runs no more.
+    fn run<T>(&mut self, commands: impl FnOnce(&mut Self) -> Result<T, PeerError>) -> Option<T> {
         if self.error.is_some() {
             return None;
         }
-        let answer = ask(self);
+        let answer = commands(self);
         answer.map_err(|error| self.error = Some(error)).ok()
     }
 }
@@ -128,11 +133,11 @@ impl<F: BenchFamily> Pass<F> for PeerEngine<F> {
         self.time(mode, batch, stream).map_or(u32::MAX, |time| time.sum)
     }
 
-    fn timed(&self, mode: Mode, _: Simd, batch: usize, stream: KeyStream<'_, F>) -> Duration {
-        self.time(mode, batch, stream).map_or(FAILED, |time| Duration::from_nanos(time.ns))
+    fn time_pass(&self, mode: Mode, _: Simd, batch: usize, stream: KeyStream<'_, F>) -> Duration {
+        self.time(mode, batch, stream).map_or(FAILED_PASS, |time| Duration::from_nanos(time.ns))
     }
 
-    fn runs_here(&self) -> bool {
+    fn runs_in_process(&self) -> bool {
         false
     }
 }
@@ -146,7 +151,7 @@ impl<F: BenchFamily> BenchTarget<F> for PeerEngine<F> {
         String::new()
     }
 
-    fn has(&self, mode: Mode) -> bool {
+    fn supports(&self, mode: Mode) -> bool {
         self.modes.contains(&mode)
     }
 
@@ -171,21 +176,26 @@ impl<F: BenchFamily> BenchTarget<F> for PeerEngine<F> {
         batch: usize,
         keys: &[F::Bits],
     ) -> Vec<Option<NextHopId>> {
-        let mode = self.mode(if kernel == Kernel::Each { Mode::One } else { Mode::Batch });
-        let answers = self.state().ask(|state| {
-            state.hold::<F>(keys)?;
+        let mode =
+            self.supported_mode(if kernel == Kernel::Each { Mode::One } else { Mode::Batch });
+        let answers = self.state().run(|state| {
+            state.set_keys::<F>(keys)?;
             state.peer.answers::<F>(mode, batch)
         });
-        // Nothing that an answer could be by chance.
-        answers.unwrap_or_else(|| vec![NextHopId::new(u32::MAX); keys.len()])
+        answers.unwrap_or_else(|| vec![UNWRITTEN; keys.len()])
     }
 
     fn ticks(&self, _: Simd, _: Iteration, _: u64, _: &mut [u16]) {}
 
-    fn answers_to(&self, simd: Simd, batch: usize, keys: Keys<'_, F>) -> Vec<Option<NextHopId>> {
+    fn encoded_answers(
+        &self,
+        simd: Simd,
+        batch: usize,
+        keys: Keys<'_, F>,
+    ) -> Vec<Option<NextHopId>> {
         let keys: Vec<_> = (0..keys.len()).map(|i| keys.get(i)).collect();
         let answers = self.answers(Kernel::Batch, simd, batch, &keys);
-        // They are gone after this, and others may come to lie where they were.
+        // These keys are freed now, and later ones could have the same address.
         self.state().keys = (0, 0);
         answers
     }

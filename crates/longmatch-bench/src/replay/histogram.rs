@@ -1,15 +1,18 @@
-//! Durations, counted in buckets whose number is fixed and whose width grows with the duration.
+//! Histogram of durations with fixed buckets and a bounded relative error.
 
 use core::time::Duration;
 
-/// Buckets for each doubling: 2^6. A bucket is at most 1/64 of its durations wide.
+/// Bits of a duration after the leading one that select its bucket.
+///
+/// The relative error is at most 1/64.
 const PRECISION: u32 = 6;
 const HALF: usize = 1 << PRECISION;
-/// Enough for every number of 64 bits.
+/// Number of buckets for all durations of 64 bits.
 const BUCKETS: usize = (u64::BITS - PRECISION + 1) as usize * HALF;
 
-/// How often each duration occurred, in nanoseconds. Noting one is a few instructions, and takes no
-/// memory beyond the 30 KiB that it begins with.
+/// Counts of durations in nanoseconds.
+///
+/// It takes 30 KiB. Recording a duration takes a few instructions and does not allocate.
 #[derive(Clone)]
 pub(crate) struct Histogram {
     counts: Box<[u64]>,
@@ -24,7 +27,7 @@ impl Histogram {
     }
 
     #[inline]
-    pub fn note(&mut self, duration: Duration) {
+    pub fn record(&mut self, duration: Duration) {
         let ns = duration.as_nanos() as u64;
         self.counts[bucket(ns)] += 1;
         self.count += 1;
@@ -32,7 +35,7 @@ impl Histogram {
         self.max = self.max.max(ns);
     }
 
-    /// Adds what another one has noted.
+    /// Adds the counts of another histogram.
     pub fn add(&mut self, other: &Self) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(to, from)| *to += from);
         self.count += other.count;
@@ -44,24 +47,25 @@ impl Histogram {
         self.count
     }
 
-    /// Nanoseconds of all durations together.
+    /// Sum of all durations, in nanoseconds.
     pub fn sum(&self) -> u64 {
         self.sum
     }
 
-    /// The longest duration in nanoseconds, exactly.
+    /// The exact maximum, in nanoseconds.
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// The nanoseconds that at least this share of the durations does not exceed: exact below 128,
-    /// otherwise too much by at most 1/64. 0 if there are none.
+    /// The nanoseconds that at least this share of the durations does not exceed.
+    ///
+    /// The result is exact below 128, otherwise too high by at most 1/64; 0 for no durations.
     pub fn quantile(&self, share: f64) -> u64 {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);
-        let mut seen = 0;
+        let mut below = 0;
         for (bucket, count) in self.counts.iter().enumerate() {
-            seen += count;
-            if seen >= rank {
+            below += count;
+            if below >= rank {
                 return highest(bucket).min(self.max);
             }
         }
@@ -69,17 +73,19 @@ impl Histogram {
     }
 }
 
-/// Numbers below 128 have a bucket of their own. Of a larger one the first bit says which group of
-/// buckets, and the 6 bits behind it which of these.
+/// The bucket of a duration.
+///
+/// Durations below 128 have their own buckets. For longer ones, the position of the leading bit
+/// selects a group of 64 buckets, and the 6 bits after it the bucket in that group.
 #[inline]
 fn bucket(ns: u64) -> usize {
     let shift = ns.max(1).ilog2().saturating_sub(PRECISION);
     let group = (shift as usize) << PRECISION;
-    // The first bit makes the group one more, once there is one.
+    // `ns >> shift` includes the leading bit, which adds one group.
     group + (ns >> shift) as usize
 }
 
-/// The greatest number in a bucket.
+/// The longest duration of a bucket.
 fn highest(bucket: usize) -> u64 {
     if bucket < 2 * HALF {
         return bucket as u64;
@@ -95,12 +101,12 @@ mod tests {
 
     fn of(all: impl IntoIterator<Item = u64>) -> Histogram {
         let mut histogram = Histogram::new();
-        all.into_iter().for_each(|ns| histogram.note(Duration::from_nanos(ns)));
+        all.into_iter().for_each(|ns| histogram.record(Duration::from_nanos(ns)));
         histogram
     }
 
     #[test]
-    fn buckets_leave_no_gap_and_do_not_overlap() {
+    fn buckets_are_adjacent() {
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
         assert_eq!(highest(BUCKETS - 1), u64::MAX);
         assert_eq!((bucket(0), bucket(1), bucket(127)), (0, 1, 127));
@@ -113,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn small_numbers_are_exact() {
+    fn short_durations_are_exact() {
         let histogram = of(1..=100);
         let quantiles = [0.0, 0.01, 0.5, 0.501, 0.99, 0.999, 1.0];
         let wanted = [1, 1, 50, 51, 99, 100, 100];
@@ -122,17 +128,17 @@ mod tests {
     }
 
     #[test]
-    fn large_numbers_are_nearly_exact() {
+    fn long_durations_have_a_bounded_error() {
         let histogram = of((1..=10_000).map(|i| i * 1_000));
         for (share, exact) in [(0.5, 5_000_000), (0.99, 9_900_000), (0.9999, 9_999_000)] {
             let got = histogram.quantile(share);
             assert!((exact..=exact + exact / 64).contains(&got), "{share}: {got}");
         }
-        assert_eq!(histogram.quantile(1.0), 10_000_000, "the longest is exact");
+        assert_eq!(histogram.quantile(1.0), 10_000_000, "the maximum is exact");
     }
 
     #[test]
-    fn nothing_has_no_quantiles_and_adds_nothing() {
+    fn histograms_add_up_and_may_be_empty() {
         assert_eq!(Histogram::new().quantile(0.5), 0);
         let (mut all, some) = (of([3, 900]), of([70_000]));
         all.add(&some);

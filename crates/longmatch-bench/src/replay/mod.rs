@@ -1,9 +1,8 @@
-//! Replays changes of a table that is looked up meanwhile: how long each takes, what it replaces,
-//! and what readers notice.
+//! Replay of updates of a live table, which times updates and concurrent readers.
 
 mod checks;
-mod entering;
 mod histogram;
+mod reader_cost;
 mod readers;
 mod record;
 #[cfg(test)]
@@ -22,74 +21,75 @@ use crate::random::Xorshift;
 use crate::threads::ThreadError;
 use crate::traffic::Traffic;
 use checks::Checks;
-use entering::Entering;
 use histogram::Histogram;
-use readers::{Crew, Latencies, Phase, Signal, Times};
+use reader_cost::ReaderCost;
+use readers::{Phase, PhaseSignal, PhaseTimes, ReaderThreads, ReaderTimes};
 
-pub use entering::ENTERING_BATCH;
+pub use reader_cost::READER_COST_BATCH;
 pub use readers::READER_BATCH;
-pub use record::{Kinds, ReplayRecord};
+pub use record::{ReplayRecord, UpdateCounts};
 
-/// How many addresses readers go round in.
+/// Number of addresses that the readers look up over and over.
 const READER_KEYS: usize = 1 << 20;
-/// Updates between two steps, unless the table is compiled again.
-const STEP: u64 = 4096;
-/// How much later than asked for sleep may end.
-const LATE: Duration = Duration::from_micros(200);
+/// Updates between two calls of the progress callback without a recompilation.
+const STEP_UPDATES: u64 = 4096;
+/// Maximum delay of the end of a sleep.
+const SLEEP_DELAY: Duration = Duration::from_micros(200);
 
-/// What is replayed, and how.
+/// A sequence of updates and the settings of its replay.
 #[derive(Clone, Debug)]
 pub struct Replay<'a, F: BenchFamily> {
-    /// The routes at the beginning.
+    /// The routes before the first update.
     pub rib: &'a Rib<F>,
-    /// What happens to them, in order.
+    /// The updates, in their order.
     pub changes: &'a [Change<F>],
-    /// Updates for each commit, at least 1. The last commit may have fewer.
+    /// Updates per commit, at least 1. The last commit may have fewer.
     pub batch: usize,
-    /// The time from the beginning of a commit to that of the next, if they are not to come as fast
-    /// as they can.
+    /// Time between the starts of two batches; `None` for no pause.
     pub pace: Option<Duration>,
-    /// Threads that look up meanwhile.
+    /// Number of reader threads.
     pub readers: usize,
-    /// What they look up, over and over; at least one address if there are readers.
+    /// Addresses that the readers look up; not empty if there are readers.
     pub keys: &'a [F::Bits],
-    /// How long they do while nothing changes.
+    /// Time for which the readers look up without updates.
     pub idle: Duration,
-    /// Whether that is after the replay instead of before it: for a table that begins empty.
+    /// Whether the idle phase follows the updates, as for an initially empty table.
     pub idle_after: bool,
-    /// Compares the table with its routes at the first commit after so many updates, again and
-    /// again; and in any case at the end.
+    /// Number of updates between two comparisons of the table with its routes.
+    ///
+    /// A comparison follows the next commit. The last commit is always followed by one.
     pub verify_every: Option<usize>,
-    /// Whether all comparisons are of every IPv4 address, or of addresses inside of every IPv6
-    /// range too.
+    /// Whether comparisons include all [`TestAddresses`](crate::TestAddresses).
+    ///
+    /// Otherwise they include the ends of ranges.
     pub full: bool,
 }
 
-/// How far a replay is.
+/// Progress of a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplayStep {
-    /// Updates so far.
+    /// Number of updates so far.
     pub done: u64,
-    /// Updates that there are.
+    /// Number of all updates.
     pub total: u64,
-    /// Commits so far for which the table was compiled again as a whole.
+    /// Number of commits so far that recompiled the table.
     pub recompiled: u64,
 }
 
-/// Why a replay has ended early.
+/// Error of a replay.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The routes at the beginning do not fit the engine.
+    /// The engine cannot hold the routes before the first update.
     Compile(CompileError),
-    /// An update, counted from 1, could not be made.
+    /// The engine rejected an update.
     Update {
-        /// Which one; of a batch the last.
+        /// Number of the update, counted from 1; for a commit, its last update.
         number: u64,
-        /// Why.
+        /// The reason.
         error: UpdateError,
     },
-    /// The routes at the end do not fit the engine when it is compiled from them.
+    /// The engine cannot be compiled from the routes after the last update.
     Fresh(CompileError),
     /// The system did not start all threads.
     Threads(ThreadError),
@@ -114,7 +114,7 @@ impl From<ThreadError> for ReplayError {
     }
 }
 
-/// Announcements of all routes of a table in an order that the seed decides.
+/// Announcements of all routes of a table in random order. O(routes).
 pub fn in_random_order<F: BenchFamily>(rib: &Rib<F>, seed: u64) -> Vec<Change<F>> {
     let mut changes: Vec<_> = rib.iter().map(Change::Announce).collect();
     let mut random = Xorshift::new(seed);
@@ -124,25 +124,27 @@ pub fn in_random_order<F: BenchFamily>(rib: &Rib<F>, seed: u64) -> Vec<Change<F>
     changes
 }
 
-/// What readers look up in a table: random addresses that have a route.
+/// Addresses for the readers of a table: 2^20 random addresses that have a route.
 pub fn reader_keys<F: BenchFamily>(rib: &Rib<F>, seed: u64) -> Vec<F::Bits> {
     Traffic::Routed.keys(rib, READER_KEYS, seed)
 }
 
 impl<F: BenchFamily> Replay<'_, F> {
-    /// Compiles the routes at the beginning.
+    /// Compiles the table before the first update.
     ///
     /// # Errors
-    /// When the engine cannot hold the table, or does not exist like this.
+    /// If the engine does not exist with these options or cannot hold the table.
     pub fn writer(&self, spec: &EngineSpec) -> Result<Writer<F>, CompileError> {
         Writer::new(self.rib.clone(), spec.clone())
     }
 
-    /// Replays all changes with a table from [`Replay::writer`]. Takes the time of the updates, of
-    /// the comparisons, and of one compilation; memory for the readers' times and no more.
+    /// Replays all updates with a table from [`Replay::writer`].
+    ///
+    /// It takes the time of the updates, the comparisons, the idle phase and one compilation. Its
+    /// memory for times does not grow with the number of updates.
     ///
     /// # Errors
-    /// When the engine cannot take an update in, or the system does not start all threads.
+    /// If the engine rejects an update, or the system does not start all threads.
     pub fn run(
         &self,
         writer: Writer<F>,
@@ -150,49 +152,50 @@ impl<F: BenchFamily> Replay<'_, F> {
         on_step: &mut dyn FnMut(ReplayStep),
     ) -> Result<ReplayRecord, ReplayError> {
         let bytes_before = writer.memory_usage().bytes();
-        let signal = Signal::new();
+        let signal = PhaseSignal::new();
         thread::scope(|scope| {
             let readers = (0..self.readers).map(|_| writer.reader()).collect();
-            let crew = Crew::start(scope, &signal, readers, self.keys)?;
-            let mut run = Run { replay: self, writer, tally: Tally::new(), checks: Checks::new() };
-            let mut entering = None;
+            let threads = ReaderThreads::start(scope, &signal, readers, self.keys)?;
+            let (totals, checks) = (UpdateTotals::new(), Checks::new());
+            let mut run = Run { replay: self, writer, totals, checks };
+            let mut reader_cost = None;
             let mut idle = |writer: &Writer<F>| {
                 if self.readers > 0 {
-                    entering = Some(Entering::measure(writer.reader(), self.keys));
-                    crew.idle(self.idle);
+                    reader_cost = Some(ReaderCost::measure(writer.reader(), self.keys));
+                    threads.idle(self.idle);
                 }
             };
             if !self.idle_after {
                 idle(&run.writer);
             }
-            run.changes(&crew, on_step)?;
+            run.apply_all(&threads, on_step)?;
             if self.idle_after {
                 idle(&run.writer);
             }
-            let latencies = crew.end();
-            run.end()?;
-            run.record(spec, bytes_before, entering, &latencies)
+            let reader_times = threads.join();
+            run.last_check()?;
+            run.record(spec, bytes_before, reader_cost, &reader_times)
         })
     }
 }
 
-/// What updates have done and taken so far.
-struct Tally {
-    kinds: Kinds,
+/// Effects and times of the updates so far.
+struct UpdateTotals {
+    counts: UpdateCounts,
     times: Histogram,
-    /// Nanoseconds of the updates that changed something, or committed what did.
-    effective: u64,
+    /// Nanoseconds of the updates that changed something or committed a change.
+    effective_ns: u64,
     replaced: Replaced,
     recompiled: u64,
 }
 
-impl Tally {
+impl UpdateTotals {
     fn new() -> Self {
-        let (kinds, replaced) = (Kinds::default(), Replaced::default());
-        Self { kinds, times: Histogram::new(), effective: 0, replaced, recompiled: 0 }
+        let (counts, replaced) = (UpdateCounts::default(), Replaced::default());
+        Self { counts, times: Histogram::new(), effective_ns: 0, replaced, recompiled: 0 }
     }
 
-    fn note_commit(&mut self, commit: &Commit) {
+    fn add_commit(&mut self, commit: &Commit) {
         let Replaced { entries, nodes, leaves } = commit.replaced;
         self.replaced.entries += entries;
         self.replaced.nodes += nodes;
@@ -201,53 +204,57 @@ impl Tally {
     }
 }
 
+/// A replay in progress.
 struct Run<'r, 'a, F: BenchFamily> {
     replay: &'r Replay<'a, F>,
     writer: Writer<F>,
-    tally: Tally,
+    totals: UpdateTotals,
     checks: Checks<F>,
 }
 
 impl<F: BenchFamily> Run<'_, '_, F> {
-    /// Makes all changes. Comparisons and steps are between the times that are taken.
-    fn changes(
+    /// Applies all updates. Their times exclude comparisons and progress callbacks.
+    fn apply_all(
         &mut self,
-        crew: &Crew<'_>,
+        threads: &ReaderThreads<'_>,
         on_step: &mut dyn FnMut(ReplayStep),
     ) -> Result<(), ReplayError> {
         let Replay { changes, batch, verify_every, pace, .. } = *self.replay;
         let total = changes.len() as u64;
         let (mut done, mut unchecked) = (0, 0);
-        crew.turn_to(Phase::Churn);
+        threads.switch_to(Phase::Churn);
         let mut due = Instant::now();
         for batch in changes.chunks(batch.max(1)) {
             if let Some(pace) = pace {
                 wait_until(due);
                 due += pace;
             }
-            let recompiled = self.tally.recompiled;
-            self.batch(batch, done)?;
+            let recompiled = self.totals.recompiled;
+            self.apply_batch(batch, done)?;
             let before = done;
             done += batch.len() as u64;
             unchecked += batch.len();
-            if self.tally.recompiled > recompiled || done / STEP > before / STEP {
-                on_step(ReplayStep { done, total, recompiled: self.tally.recompiled });
+            let step = done / STEP_UPDATES > before / STEP_UPDATES;
+            if step || self.totals.recompiled > recompiled {
+                on_step(ReplayStep { done, total, recompiled: self.totals.recompiled });
             }
             if verify_every.is_some_and(|every| unchecked >= every) && done < total {
-                crew.turn_to(Phase::Rest);
+                threads.switch_to(Phase::Pause);
                 self.compare()?;
                 unchecked = 0;
-                crew.turn_to(Phase::Churn);
+                threads.switch_to(Phase::Churn);
             }
         }
-        crew.turn_to(Phase::Rest);
+        threads.switch_to(Phase::Pause);
         Ok(())
     }
 
-    /// Makes the changes of one commit, `done` having been made before. The time of an update is
-    /// from the end of the one before; that of the commit is the last one's.
-    fn batch(&mut self, changes: &[Change<F>], done: u64) -> Result<(), ReplayError> {
-        let Self { writer, tally, .. } = self;
+    /// Applies and commits one batch, after `done` earlier updates.
+    ///
+    /// The time of an update begins at the end of the previous one. The last update's time includes
+    /// the commit.
+    fn apply_batch(&mut self, changes: &[Change<F>], done: u64) -> Result<(), ReplayError> {
+        let Self { writer, totals, .. } = self;
         let failed = |i: usize| {
             let number = done + 1 + i as u64;
             move |error| ReplayError::Update { number, error }
@@ -263,21 +270,21 @@ impl<F: BenchFamily> Run<'_, '_, F> {
             let ended = Instant::now();
             let took = ended - began;
             began = ended;
-            tally.times.note(took);
-            let effective = tally.kinds.note(outcome);
+            totals.times.record(took);
+            let effective = totals.counts.count(outcome);
             pending |= effective;
             if effective || pending && commit.is_some() {
-                tally.effective += took.as_nanos() as u64;
+                totals.effective_ns += took.as_nanos() as u64;
             }
             if let Some(commit) = &commit {
-                tally.note_commit(commit);
+                totals.add_commit(commit);
             }
         }
         Ok(())
     }
 
-    /// The last comparison.
-    fn end(&mut self) -> Result<(), ThreadError> {
+    /// Compares the table with its routes after the last update.
+    fn last_check(&mut self) -> Result<(), ThreadError> {
         self.writer.reclaim();
         self.compare()
     }
@@ -285,7 +292,7 @@ impl<F: BenchFamily> Run<'_, '_, F> {
     fn compare(&mut self) -> Result<(), ThreadError> {
         self.checks.checkpoint(&self.writer);
         match self.replay.full {
-            true => self.checks.everything(&self.writer),
+            true => self.checks.all_addresses(&self.writer),
             false => Ok(()),
         }
     }
@@ -294,18 +301,18 @@ impl<F: BenchFamily> Run<'_, '_, F> {
         self,
         spec: &EngineSpec,
         bytes_before: usize,
-        entering: Option<Entering>,
-        readers: &[Latencies],
+        reader_cost: Option<ReaderCost>,
+        readers: &[ReaderTimes],
     ) -> Result<ReplayRecord, ReplayError> {
-        let Self { replay, writer, tally, checks } = self;
+        let Self { replay, writer, totals, checks } = self;
         let fresh = Fib::compile(writer.rib(), spec.clone()).map_err(ReplayError::Fresh)?;
-        let updates = tally.kinds.updates();
+        let updates = totals.counts.updates();
         let each = |count: u64| count as f64 / updates.max(1) as f64;
-        let quantile = |share| tally.times.quantile(share) as f64 / 1e3;
+        let quantile = |share| totals.times.quantile(share) as f64 / 1e3;
         let mut reader = writer.reader();
         let table = reader.pin();
-        let idle = || readers.iter().map(|it| &it.idle);
-        let churn = || readers.iter().map(|it| &it.churn);
+        let idle = || readers.iter().map(|times| &times.idle);
+        let churn = || readers.iter().map(|times| &times.churn);
         Ok(ReplayRecord {
             engine: table.name(),
             variant: table.variant(),
@@ -313,18 +320,21 @@ impl<F: BenchFamily> Run<'_, '_, F> {
             routes: replay.rib.len(),
             routes_after: writer.rib().len(),
             updates,
-            kinds: tally.kinds,
+            counts: totals.counts,
             batch: replay.batch,
-            mean_us: each(tally.times.sum()) / 1e3,
-            mean_effective_us: ratio(tally.effective as f64 / 1e3, tally.kinds.effective() as f64),
+            mean_us: each(totals.times.sum()) / 1e3,
+            mean_effective_us: ratio(
+                totals.effective_ns as f64 / 1e3,
+                totals.counts.effective() as f64,
+            ),
             p50_us: quantile(0.5),
             p99_us: quantile(0.99),
             p999_us: quantile(0.999),
-            max_us: tally.times.max() as f64 / 1e3,
-            entries_replaced: each(tally.replaced.entries),
-            nodes_replaced: each(tally.replaced.nodes),
-            leaves_replaced: each(tally.replaced.leaves),
-            recompiled: tally.recompiled,
+            max_us: totals.times.max() as f64 / 1e3,
+            entries_replaced: each(totals.replaced.entries),
+            nodes_replaced: each(totals.replaced.nodes),
+            leaves_replaced: each(totals.replaced.leaves),
+            recompiled: totals.recompiled,
             bytes_before,
             bytes_after: writer.memory_usage().bytes(),
             bytes_fresh: fresh.memory_usage().bytes(),
@@ -337,8 +347,8 @@ impl<F: BenchFamily> Run<'_, '_, F> {
             reader_p50_ns_churn: batch_ns(churn(), 0.5),
             reader_p9999_ns_idle: batch_ns(idle(), 0.9999),
             reader_p9999_ns_churn: batch_ns(churn(), 0.9999),
-            guard_ns: entering.map(|it| it.guard_ns),
-            report_ns: entering.map(|it| it.report_ns),
+            guard_ns: reader_cost.map(|cost| cost.guard_ns),
+            report_ns: reader_cost.map(|cost| cost.quiescent_ns),
             checkpoints: checks.checkpoints,
             checked: checks.tally.addresses,
             mismatches: checks.tally.mismatches,
@@ -348,12 +358,12 @@ impl<F: BenchFamily> Run<'_, '_, F> {
     }
 }
 
-/// Waits, first asleep and then awake, as sleep ends late.
+/// Sleeps for most of the time and then spins, because a sleep may end late.
 fn wait_until(due: Instant) {
     loop {
         match due.saturating_duration_since(Instant::now()) {
             Duration::ZERO => return,
-            long if long > LATE => thread::sleep(long - LATE),
+            long if long > SLEEP_DELAY => thread::sleep(long - SLEEP_DELAY),
             _ => std::hint::spin_loop(),
         }
     }
@@ -363,25 +373,25 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// Million lookups a second of all readers, from the first one's beginning to the last one's end of
-/// each phase. Rates of readers that ran at different times, as more readers than CPUs do, cannot be
-/// added.
-fn mlps<'h>(all: impl Iterator<Item = &'h Times> + Clone) -> Option<f64> {
-    let phases = all.clone().map(|it| it.spans.len()).max().unwrap_or(0);
+/// Million lookups a second of all readers, from the first start to the last end.
+///
+/// The readers' own rates cannot be added, because readers that share a CPU run at different times.
+fn mlps<'h>(all: impl Iterator<Item = &'h PhaseTimes> + Clone) -> Option<f64> {
+    let phases = all.clone().map(|times| times.spans.len()).max().unwrap_or(0);
     let span = |phase: usize| {
-        let spans = || all.clone().filter_map(|it| it.spans.get(phase));
+        let spans = || all.clone().filter_map(|times| times.spans.get(phase));
         let began = spans().map(|(began, _)| *began).min();
         let ended = spans().map(|(_, ended)| *ended).max();
         began.zip(ended).map_or(Duration::ZERO, |(began, ended)| ended - began)
     };
     let took: Duration = (0..phases).map(span).sum();
-    let batches: u64 = all.map(|it| it.batches.count()).sum();
+    let batches: u64 = all.map(|times| times.batches.count()).sum();
     let rate = ratio((batches * READER_BATCH as u64) as f64 / 1e6, took.as_secs_f64());
     rate.filter(|rate| *rate > 0.0)
 }
 
-/// Nanoseconds that this share of all readers' batches did not exceed.
-fn batch_ns<'h>(times: impl Iterator<Item = &'h Times>, share: f64) -> Option<u64> {
+/// The nanoseconds that this share of all readers' batches did not exceed.
+fn batch_ns<'h>(times: impl Iterator<Item = &'h PhaseTimes>, share: f64) -> Option<u64> {
     let mut all = Histogram::new();
     times.for_each(|times| all.add(&times.batches));
     (all.count() > 0).then(|| all.quantile(share))

@@ -1,4 +1,4 @@
-//! Threads that look up while the table rests, and while it changes.
+//! Reader threads, which look up while the table is idle and while it changes.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
@@ -15,16 +15,16 @@ use crate::threads::{ThreadError, joined, spawn};
 
 /// Addresses that a reader looks up in one call.
 pub const READER_BATCH: usize = 256;
-/// Batches before each phase whose times are not kept.
-const RUN_UP: usize = 64;
-/// How often a resting reader looks whether it is to do something.
-const NAP: Duration = Duration::from_micros(100);
+/// Batches at the start of each phase whose times are not recorded.
+const WARM_UP_BATCHES: usize = 64;
+/// Interval at which a paused reader polls the phase.
+const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
-/// What readers are to do.
+/// What the readers do, as the writer's thread commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
-    /// Nothing; they are out of the table.
-    Rest,
+    /// Wait, offline.
+    Pause,
     /// Look up in a table that does not change.
     Idle,
     /// Look up in a table that changes.
@@ -33,31 +33,31 @@ pub(crate) enum Phase {
     Stop,
 }
 
-const PHASES: [Phase; 4] = [Phase::Rest, Phase::Idle, Phase::Churn, Phase::Stop];
+const PHASES: [Phase; 4] = [Phase::Pause, Phase::Idle, Phase::Churn, Phase::Stop];
 
-/// What is between the one who says what to do and the readers.
-pub(crate) struct Signal {
-    /// The phase's place in [`PHASES`].
+/// The current phase, and the number of readers that have begun it.
+pub(crate) struct PhaseSignal {
+    /// Index of the phase in [`PHASES`].
     phase: AtomicU32,
-    /// Readers that have come to the phase.
+    /// Number of readers in the phase.
     arrived: AtomicUsize,
 }
 
-impl Signal {
-    /// Everyone rests.
+impl PhaseSignal {
+    /// A signal with all readers paused.
     pub fn new() -> Self {
-        Self { phase: AtomicU32::new(Phase::Rest as u32), arrived: AtomicUsize::new(0) }
+        Self { phase: AtomicU32::new(Phase::Pause as u32), arrived: AtomicUsize::new(0) }
     }
 
     fn phase(&self) -> Phase {
         PHASES[self.phase.load(SeqCst) as usize]
     }
 
-    /// Waits for an end of a phase; the next one.
+    /// Waits for the end of `phase` and returns the next phase.
     fn after(&self, phase: Phase) -> Phase {
         loop {
             match self.phase() {
-                same if same == phase => thread::sleep(NAP),
+                same if same == phase => thread::sleep(POLL_INTERVAL),
                 next => return next,
             }
         }
@@ -68,108 +68,111 @@ impl Signal {
     }
 }
 
-/// What a reader did in all phases of one kind.
-pub(crate) struct Times {
-    /// How long each batch took.
+/// Times of a reader in all phases of one kind.
+pub(crate) struct PhaseTimes {
+    /// Time of each batch.
     pub batches: Histogram,
-    /// When it began and ended in each phase.
+    /// Start and end of each phase.
     pub spans: Vec<(Instant, Instant)>,
 }
 
-impl Times {
+impl PhaseTimes {
     pub fn new() -> Self {
         Self { batches: Histogram::new(), spans: Vec::new() }
     }
 }
 
-/// How long batches took.
-pub(crate) struct Latencies {
-    pub idle: Times,
-    pub churn: Times,
+/// Times of a reader.
+pub(crate) struct ReaderTimes {
+    pub idle: PhaseTimes,
+    pub churn: PhaseTimes,
 }
 
-impl Latencies {
+impl ReaderTimes {
     fn new() -> Self {
-        Self { idle: Times::new(), churn: Times::new() }
+        Self { idle: PhaseTimes::new(), churn: PhaseTimes::new() }
     }
 }
 
-/// The readers, at work until the value is dropped.
-pub(crate) struct Crew<'s> {
-    signal: &'s Signal,
-    readers: Vec<ScopedJoinHandle<'s, (Latencies, u32)>>,
+/// The running reader threads. Dropping it stops them.
+pub(crate) struct ReaderThreads<'s> {
+    signal: &'s PhaseSignal,
+    handles: Vec<ScopedJoinHandle<'s, (ReaderTimes, u32)>>,
 }
 
-impl<'s> Crew<'s> {
-    /// Starts a thread for each reader, which rests. Each goes round and round through the keys
-    /// and begins at a place of its own.
+impl<'s> ReaderThreads<'s> {
+    /// Starts a paused thread for each reader.
+    ///
+    /// All look up the same keys over and over, each from a different position on.
     ///
     /// # Errors
-    /// When the system does not start all of them. Those that were started end.
+    /// If the system does not start all of them. The started threads end.
     pub fn start<'e, F: BenchFamily>(
         scope: &'s Scope<'s, 'e>,
-        signal: &'s Signal,
+        signal: &'s PhaseSignal,
         readers: Vec<Reader<F>>,
         keys: &'s [F::Bits],
     ) -> Result<Self, ThreadError> {
         let wanted = readers.len();
         let batches = keys.len() / READER_BATCH / wanted.max(1);
-        let mut crew = Self { signal, readers: Vec::with_capacity(wanted) };
+        let mut threads = Self { signal, handles: Vec::with_capacity(wanted) };
         for (number, reader) in readers.into_iter().enumerate() {
-            let work = move || work(reader, signal, keys, number * batches);
-            // Dropping the crew on an error stops those that rest already.
-            crew.readers.push(spawn(scope, number, wanted, work)?);
+            let work = move || look_up(reader, signal, keys, number * batches);
+            // On an error, dropping `threads` stops those that were started.
+            threads.handles.push(spawn(scope, number, wanted, work)?);
         }
-        Ok(crew)
+        Ok(threads)
     }
 
-    /// Has all readers do something else, and waits until they have begun.
-    pub fn turn_to(&self, phase: Phase) {
+    /// Switches all readers to a phase and waits until they have begun it.
+    pub fn switch_to(&self, phase: Phase) {
         self.signal.arrived.store(0, SeqCst);
         self.signal.phase.store(phase as u32, SeqCst);
-        while self.signal.arrived.load(SeqCst) < self.readers.len() {
-            // Whoever has ended has panicked, which joining it tells.
-            if self.readers.iter().any(ScopedJoinHandle::is_finished) {
+        while self.signal.arrived.load(SeqCst) < self.handles.len() {
+            // A thread that has ended here has panicked; joining it resumes the panic.
+            if self.handles.iter().any(ScopedJoinHandle::is_finished) {
                 break;
             }
             thread::yield_now();
         }
     }
 
-    /// Has readers look up in a table that does not change, for so long.
+    /// Runs the idle phase for `duration`.
     pub fn idle(&self, duration: Duration) {
-        if !self.readers.is_empty() {
-            self.turn_to(Phase::Idle);
+        if !self.handles.is_empty() {
+            self.switch_to(Phase::Idle);
             thread::sleep(duration);
-            self.turn_to(Phase::Rest);
+            self.switch_to(Phase::Pause);
         }
     }
 
-    /// Ends all readers; the times of each.
+    /// Stops all readers and returns the times of each.
     ///
     /// # Panics
-    /// When a reader has.
-    pub fn end(mut self) -> Vec<Latencies> {
-        self.turn_to(Phase::Stop);
-        let readers = std::mem::take(&mut self.readers);
-        readers.into_iter().map(|it| joined(it).0).collect()
+    /// If a reader has panicked.
+    pub fn join(mut self) -> Vec<ReaderTimes> {
+        self.switch_to(Phase::Stop);
+        let handles = std::mem::take(&mut self.handles);
+        handles.into_iter().map(|handle| joined(handle).0).collect()
     }
 }
 
-impl Drop for Crew<'_> {
+impl Drop for ReaderThreads<'_> {
     fn drop(&mut self) {
         self.signal.phase.store(Phase::Stop as u32, SeqCst);
     }
 }
 
-/// A reader's life. Beside the times it returns a sum over answers, so that none may be left out.
-fn work<F: BenchFamily>(
+/// The work of a reader thread.
+///
+/// It also returns a sum of answers, so that the compiler cannot remove lookups.
+fn look_up<F: BenchFamily>(
     mut reader: Reader<F>,
-    signal: &Signal,
+    signal: &PhaseSignal,
     keys: &[F::Bits],
     start: usize,
-) -> (Latencies, u32) {
-    let mut latencies = Latencies::new();
+) -> (ReaderTimes, u32) {
+    let mut reader_times = ReaderTimes::new();
     let mut out = Aligned::new(READER_BATCH);
     let mut batches = keys.chunks(READER_BATCH).cycle().skip(start);
     let mut sum = 0;
@@ -180,31 +183,31 @@ fn work<F: BenchFamily>(
         online.quiescent();
         sum ^= NextHopId::to_raw(*black_box(&*out).last().unwrap_or(&None));
     };
-    let mut phase = Phase::Rest;
+    let mut phase = Phase::Pause;
     loop {
         phase = signal.after(phase);
         let times = match phase {
-            Phase::Rest => {
+            Phase::Pause => {
                 signal.arrive();
                 continue;
             }
             Phase::Stop => break,
-            Phase::Idle => &mut latencies.idle,
-            Phase::Churn => &mut latencies.churn,
+            Phase::Idle => &mut reader_times.idle,
+            Phase::Churn => &mut reader_times.churn,
         };
         let mut online = reader.online();
-        (0..RUN_UP).for_each(|_| answer(&mut online));
+        (0..WARM_UP_BATCHES).for_each(|_| answer(&mut online));
         signal.arrive();
         let first = Instant::now();
         let mut began = first;
         while signal.phase() == phase || times.batches.count() == 0 {
             answer(&mut online);
             let ended = Instant::now();
-            times.batches.note(ended - began);
+            times.batches.record(ended - began);
             began = ended;
         }
         times.spans.push((first, began));
     }
     signal.arrive();
-    (latencies, sum)
+    (reader_times, sum)
 }

@@ -1,132 +1,136 @@
-//! What a replay says: one line of NDJSON.
+//! The record of a replay: one line of NDJSON.
 
 use longmatch::Outcome;
 use serde::Serialize;
 
 use crate::verdict::Mismatch;
 
-/// Updates by what they did to the routes.
+/// Numbers of updates by their effect on the routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Kinds {
-    /// Routes for prefixes that had none.
+pub struct UpdateCounts {
+    /// Announcements of prefixes without a route.
     pub new: u64,
-    /// Announcements of a route that was there: nothing changed.
+    /// Announcements of routes that were present, which change nothing.
     pub same: u64,
-    /// Other next hops for prefixes that had one.
+    /// Announcements that changed the next hop of a prefix.
     pub changed: u64,
-    /// Routes that were taken away.
+    /// Withdrawals of routes that were present.
     pub withdrawn: u64,
-    /// Withdrawals of routes that were not there: nothing changed.
+    /// Withdrawals of absent routes, which change nothing.
     pub unknown: u64,
 }
 
-impl Kinds {
-    /// Counts one; whether it has changed something.
+impl UpdateCounts {
+    /// Counts an update; returns whether it changed something.
     #[inline]
-    pub(crate) fn note(&mut self, outcome: Outcome) -> bool {
-        let (kind, effective) = match outcome {
+    pub(crate) fn count(&mut self, outcome: Outcome) -> bool {
+        let (counter, effective) = match outcome {
             Outcome::New => (&mut self.new, true),
             Outcome::Same => (&mut self.same, false),
             Outcome::Replaced(_) => (&mut self.changed, true),
             Outcome::Withdrawn(_) => (&mut self.withdrawn, true),
             Outcome::Unknown => (&mut self.unknown, false),
         };
-        *kind += 1;
+        *counter += 1;
         effective
     }
 
-    /// All that changed something.
+    /// Number of updates that changed something.
     pub fn effective(&self) -> u64 {
         self.new + self.changed + self.withdrawn
     }
 
-    /// All.
+    /// Number of all updates.
     pub fn updates(&self) -> u64 {
         self.effective() + self.same + self.unknown
     }
 }
 
-/// One engine under a sequence of updates. The names of the fields are the keys of the NDJSON,
-/// which others read: they do not change.
+/// The measurement of one engine during a sequence of updates.
 ///
-/// The time of an update is that of applying it to the routes and, if it is the last one of its
-/// batch, of committing the batch; one reading of the clock is in it. Quantiles of times are up
-/// to 1/64 too high, everything else is exact.
+/// The names of the fields are the keys of the NDJSON. They are stable, because other programs read
+/// them.
+///
+/// The time of an update includes changing the routes, one reading of the clock and, for the last
+/// update of a batch, the commit. Quantiles of times are up to 1/64 too high; all else is exact.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ReplayRecord {
-    /// The engine.
+    /// Name of the engine.
     pub engine: &'static str,
-    /// The choices made when compiling it, as they are at the end.
+    /// Variant of the engine after the last update.
     pub variant: String,
     /// `ipv4` or `ipv6`.
     pub family: &'static str,
-    /// Routes at the beginning.
+    /// Number of routes before the first update.
     pub routes: usize,
-    /// Routes at the end.
+    /// Number of routes after the last update.
     pub routes_after: usize,
-    /// Updates.
+    /// Number of updates.
     pub updates: u64,
-    /// What they did.
+    /// Numbers of updates by their effect.
     #[serde(flatten)]
-    pub kinds: Kinds,
-    /// Updates for each commit.
+    pub counts: UpdateCounts,
+    /// Updates per commit.
     pub batch: usize,
-    /// Microseconds an update took on average.
+    /// Mean time of an update, in microseconds.
     pub mean_us: f64,
-    /// Microseconds that updates took which changed something, and those that committed such ones,
-    /// divided by the number of updates that changed something. Nothing when none did.
+    /// Mean time of an update that changed something, in microseconds, if there is one.
+    ///
+    /// It includes the times of other updates that committed a change.
     pub mean_effective_us: Option<f64>,
-    /// Microseconds that half of all updates did not exceed.
+    /// Median time of an update, in microseconds.
     pub p50_us: f64,
-    /// Microseconds that 99 % of all updates did not exceed.
+    /// 99th percentile of the time of an update, in microseconds.
     pub p99_us: f64,
-    /// Microseconds that 99.9 % of all updates did not exceed.
+    /// 99.9th percentile of the time of an update, in microseconds.
     pub p999_us: f64,
-    /// Microseconds of the slowest update.
+    /// Time of the slowest update, in microseconds.
     pub max_us: f64,
-    /// Entries of the first table that were replaced, divided by the number of all updates. What a
-    /// table replaces that is compiled again as a whole does not count, here and in the next two.
+    /// Mean number of entries of the first table that an update replaced.
+    ///
+    /// Recompilations do not count here and in the next two fields.
     pub entries_replaced: f64,
-    /// Nodes that were replaced, divided by the number of all updates.
+    /// Mean number of nodes that an update replaced.
     pub nodes_replaced: f64,
-    /// Leaves, or pages, that were replaced, divided by the number of all updates.
+    /// Mean number of leaves or pages that an update replaced.
     pub leaves_replaced: f64,
-    /// Commits for which the table was compiled again as a whole.
+    /// Number of commits that recompiled the table.
     pub recompiled: u64,
-    /// Bytes of the table at the beginning.
+    /// Bytes of the table before the first update.
     pub bytes_before: usize,
-    /// Bytes of the table at the end.
+    /// Bytes of the table after the last update.
     pub bytes_after: usize,
-    /// Bytes of a table that is compiled from the routes at the end.
+    /// Bytes of a table compiled from the routes after the last update.
     pub bytes_fresh: usize,
-    /// Threads that looked up meanwhile.
+    /// Number of reader threads.
     pub readers: usize,
-    /// Addresses that they looked up in one call.
+    /// Addresses in one call of a reader.
     pub reader_batch: usize,
-    /// The instructions with which they did.
+    /// SIMD level of the readers.
     pub simd: &'static str,
-    /// Million lookups a second of all readers together, while nothing changed.
+    /// Million lookups a second of all readers together, without updates.
     pub reader_mlps_idle: Option<f64>,
-    /// The same while updates were replayed.
+    /// Million lookups a second of all readers together, during updates.
     pub reader_mlps_churn: Option<f64>,
-    /// Nanoseconds that half of the readers' *batches* did not exceed, while nothing changed. What
-    /// else runs on the CPUs is in the rates, and hardly in this.
+    /// Median time of a *batch* of a reader without updates, in nanoseconds.
+    ///
+    /// Other load on the CPUs affects it much less than the rates.
     pub reader_p50_ns_idle: Option<u64>,
-    /// The same while updates were replayed.
+    /// Median time of a *batch* of a reader during updates, in nanoseconds.
     pub reader_p50_ns_churn: Option<u64>,
-    /// Nanoseconds that 99.99 % of the readers' *batches* did not exceed, while nothing changed.
+    /// 99.99th percentile of the time of a *batch* without updates, in nanoseconds.
     pub reader_p9999_ns_idle: Option<u64>,
-    /// The same while updates were replayed.
+    /// 99.99th percentile of the time of a *batch* during updates, in nanoseconds.
     pub reader_p9999_ns_churn: Option<u64>,
-    /// Nanoseconds a lookup that a guard for each batch of 32 costs, beside one for all of them.
+    /// Additional nanoseconds per lookup of a guard for each batch of 32.
     pub guard_ns: Option<f64>,
-    /// Nanoseconds a lookup that a report after each batch of 32 costs.
+    /// Additional nanoseconds per lookup of a quiescent report after each batch of 32.
     pub report_ns: Option<f64>,
-    /// How often the table was compared with its routes.
+    /// Number of comparisons of the table with its routes.
     pub checkpoints: u64,
-    /// Lookups with which it was.
+    /// Number of lookups in these comparisons.
     pub checked: u64,
-    /// Wrong answers among them.
+    /// Number of wrong answers among them.
     pub mismatches: u64,
     /// `ok`, or the first broken invariant of the structure.
     pub check: String,
@@ -136,16 +140,16 @@ pub struct ReplayRecord {
 }
 
 impl ReplayRecord {
-    /// Whether every answer was right, and the structure sound.
+    /// Whether every answer was right and the structure was sound.
     pub fn is_right(&self) -> bool {
         self.mismatches == 0 && self.check == OK
     }
 
-    /// The engine with its variant, as it is shown to people.
+    /// The engine's name with its variant, for display.
     pub fn title(&self) -> String {
         format!("{} {}", self.engine, self.variant).trim_end().to_owned()
     }
 }
 
-/// What stands for a sound structure.
+/// Value of [`ReplayRecord::check`] for a sound structure.
 pub(crate) const OK: &str = "ok";

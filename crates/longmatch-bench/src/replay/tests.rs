@@ -13,7 +13,7 @@ fn withdraw<F: BenchFamily>(prefix: &str) -> Change<F> {
     Change::Withdraw(prefix)
 }
 
-/// 2 new, 1 same, 2 changed, 2 withdrawn, 1 unknown; one route more at the end, 10.1.0.0/16 gone.
+/// Updates of every kind, counted in [`COUNTS`].
 fn changes() -> Vec<Change<Ipv4>> {
     vec![
         announce("10.2.0.0/16", 4),
@@ -27,7 +27,7 @@ fn changes() -> Vec<Change<Ipv4>> {
     ]
 }
 
-const KINDS: Kinds = Kinds { new: 2, same: 1, changed: 2, withdrawn: 2, unknown: 1 };
+const COUNTS: UpdateCounts = UpdateCounts { new: 2, same: 1, changed: 2, withdrawn: 2, unknown: 1 };
 
 fn replay<'a, F: BenchFamily>(rib: &'a Rib<F>, changes: &'a [Change<F>]) -> Replay<'a, F> {
     Replay {
@@ -50,11 +50,11 @@ fn run<F: BenchFamily>(replay: &Replay<'_, F>, engine: &str) -> ReplayRecord {
 }
 
 #[test]
-fn updates_are_counted_by_what_they_do() {
+fn updates_are_counted_by_their_effect() {
     let (rib, changes) = (table4(), changes());
     for (engine, batch) in [("folio", 1), ("folio", 3), ("radix", 1), ("radix", 3)] {
         let record = run(&Replay { batch, ..replay(&rib, &changes) }, engine);
-        assert_eq!((record.updates, record.kinds, record.batch), (8, KINDS, batch));
+        assert_eq!((record.updates, record.counts, record.batch), (8, COUNTS, batch));
         assert_eq!((record.routes, record.routes_after), (12, 12));
         assert!(record.is_right(), "{record:?}");
         assert_eq!((record.engine, record.checkpoints), (engine, 1));
@@ -63,8 +63,7 @@ fn updates_are_counted_by_what_they_do() {
         let times = [record.p50_us, record.p99_us, record.p999_us, record.max_us];
         assert!(times.is_sorted() && times[0] > 0.0, "{times:?}");
         assert_eq!((record.reader_mlps_idle, record.reader_p9999_ns_churn), (None, None));
-        // Six commits have something in them, or all three. One that is patched may be compiled
-        // again now and then.
+        // Six of eight commits, or all three, have a change. A patched engine may recompile some.
         let commits = if batch == 1 { 6 } else { 3 };
         assert!(record.recompiled < commits || engine == "radix" && record.recompiled == commits);
         assert!(engine == "radix" || record.entries_replaced > 0.0);
@@ -73,7 +72,7 @@ fn updates_are_counted_by_what_they_do() {
 }
 
 #[test]
-fn a_table_compiled_again_takes_what_a_fresh_one_does() {
+fn bytes_fresh_are_those_of_a_compiled_table() {
     let (rib, changes) = (table4(), changes());
     let record = run(&replay(&rib, &changes), "poptrie:s=16:batch=each");
     let after: Rib<Ipv4> = {
@@ -92,14 +91,14 @@ fn a_table_compiled_again_takes_what_a_fresh_one_does() {
 }
 
 #[test]
-fn nothing_to_replay_is_no_division_by_nothing() {
+fn replays_without_changes_have_no_mean_of_changes() {
     let rib = table6();
     let record = run(&replay::<Ipv6>(&rib, &[]), "folio");
     assert_eq!((record.updates, record.mean_us, record.mean_effective_us), (0, 0.0, None));
     assert!(record.is_right() && record.checkpoints == 1);
     let same = [announce::<Ipv6>("::/128", 1)];
     let record = run(&replay(&rib, &same), "folio");
-    assert_eq!((record.kinds.same, record.mean_effective_us), (1, None));
+    assert_eq!((record.counts.same, record.mean_effective_us), (1, None));
 }
 
 #[test]
@@ -121,9 +120,8 @@ fn readers_are_measured_in_both_phases() {
     }
 }
 
-/// Comparisons take place when they are due, and steps tell how far it is.
 #[test]
-fn checkpoints_and_steps() {
+fn checkpoints_and_steps_occur_when_due() {
     let rib = table6();
     let changes: Vec<_> = (0..10).map(|i| announce::<Ipv6>("2001:db8::/33", 1 + i % 2)).collect();
     for (batch, every, checkpoints) in [(1, 3, 4), (4, 3, 3), (4, 5, 2), (1, 10, 1), (1, 1, 10)] {
@@ -139,7 +137,7 @@ fn checkpoints_and_steps() {
     assert_eq!(steps, [step(4, 1), step(8, 2), step(10, 3)]);
 }
 
-/// A writer with a change that is not committed is a table that is wrong.
+/// A change that is not committed makes the table wrong.
 #[test]
 fn wrong_answers_are_found() {
     fn wrong<F: BenchFamily>(rib: Rib<F>, change: Change<F>, engine: &str) -> Checks<F> {
@@ -157,11 +155,11 @@ fn wrong_answers_are_found() {
         let example = &checks.tally.examples()[0];
         assert_eq!(example.address, "10.1.255.255");
         assert_eq!(example.expected, NextHopId::new(77));
-        // A range of more than one address has two ends.
+        // Both ends of a range of several addresses are looked up.
         let checks = wrong(table6(), announce("2001:db8:0:1::/64", 78), engine);
         let addresses: Vec<_> = checks.tally.examples().into_iter().map(|it| it.address).collect();
         let ends = ["2001:db8:0:1::", "2001:db8:0:1::2", "2001:db8:0:1:ffff:ffff:ffff:ffff"];
-        assert_eq!(addresses, ends, "around the host route inside");
+        assert_eq!(addresses, ends, "the host route divides the range");
     }
 }
 
@@ -182,27 +180,27 @@ fn a_record_of_a_wrong_table_is_not_right() {
 }
 
 #[test]
-fn wrong_answers_inside_of_ranges_are_found() {
+fn wrong_answers_inside_ranges_are_found() {
     let mut writer = Writer::new(table6(), EngineKind::Folio).unwrap();
     let mut checks = Checks::new();
-    checks.everything(&writer).unwrap();
+    checks.all_addresses(&writer).unwrap();
     assert_eq!(checks.tally.mismatches, 0);
     let right = checks.tally.addresses;
     writer.apply(announce("fe80::/10", 99)).unwrap();
     let mut checks = Checks::new();
-    checks.everything(&writer).unwrap();
+    checks.all_addresses(&writer).unwrap();
     assert_eq!(checks.tally.addresses, right);
-    assert!(checks.tally.mismatches > 2, "beside both ends");
+    assert!(checks.tally.mismatches > 2, "only the ends were looked up");
 }
 
 #[test]
-fn an_update_that_does_not_fit_is_named() {
+fn the_error_names_the_rejected_update() {
     let mut rib = Rib::<Ipv4>::with_route_limit(2);
     rib.insert("10.0.0.0/8".parse().unwrap(), NextHopId::new(1).unwrap()).unwrap();
     let changes = [announce("10.1.0.0/16", 2), announce("10.2.0.0/16", 2)];
     let replay = replay(&rib, &changes);
     let spec = EngineKind::Folio.into();
-    // Readers end although nobody tells them to.
+    // The error must also stop the readers.
     let keys = [1, 2, 3];
     let replay = Replay { readers: 1, keys: &keys, ..replay };
     let error = replay.run(replay.writer(&spec).unwrap(), &spec, &mut |_| ()).unwrap_err();
@@ -211,7 +209,7 @@ fn an_update_that_does_not_fit_is_named() {
 }
 
 #[test]
-fn random_orders_have_all_routes_and_repeat() {
+fn random_orders_have_all_routes_and_depend_on_the_seed() {
     let rib = table6();
     let order = in_random_order(&rib, 1);
     let back: Rib<Ipv6> = order
@@ -225,36 +223,36 @@ fn random_orders_have_all_routes_and_repeat() {
     assert_eq!(order, in_random_order(&rib, 1));
     assert_ne!(order, in_random_order(&rib, 2));
     let record = run(&replay(&Rib::new(), &order), "folio");
-    assert_eq!((record.kinds.new, record.routes, record.routes_after), (9, 0, 9));
+    assert_eq!((record.counts.new, record.routes, record.routes_after), (9, 0, 9));
     assert!(record.is_right());
 }
 
-/// Rates that are added would be 2 x 256 in 1 ms, twice.
+/// Added rates would be twice as high.
 #[test]
 fn rates_of_readers_that_take_turns_are_not_added() {
     let start = Instant::now();
     let at = |ms| start + Duration::from_millis(ms);
     let reader = |spans: &[(u64, u64)]| {
-        let mut times = Times::new();
+        let mut times = PhaseTimes::new();
         for (from, to) in spans {
-            times.batches.note(Duration::from_millis(to - from));
+            times.batches.record(Duration::from_millis(to - from));
             times.spans.push((at(*from), at(*to)));
         }
         times
     };
-    let rate = |readers: &[Times]| mlps(readers.iter()).unwrap();
+    let rate = |readers: &[PhaseTimes]| mlps(readers.iter()).unwrap();
     let one = READER_BATCH as f64 / 1e3;
     let is =
         |rate: f64, wanted: f64| assert!((rate / wanted - 1.0).abs() < 1e-9, "{rate} {wanted}");
     is(rate(&[reader(&[(0, 1)])]), one);
     is(rate(&[reader(&[(0, 1)]), reader(&[(0, 1)])]), 2.0 * one);
     is(rate(&[reader(&[(0, 1)]), reader(&[(1, 2)])]), one);
-    // What is between two phases does not count.
+    // The time between two phases does not count.
     is(rate(&[reader(&[(0, 1), (50, 51)]), reader(&[(1, 2), (51, 52)])]), one);
     assert_eq!(mlps([].iter()), None);
 }
 
-/// Readers that were started before the refused one end, and so does the replay.
+/// An error must end the readers that were started before it.
 #[test]
 fn refused_threads_end_a_replay() {
     let rib = table6();

@@ -1,67 +1,68 @@
-//! Word by word, for every CPU.
+//! The roofline's scalar loop, for every CPU.
 
 use core::marker::PhantomData;
 
 use longmatch::simd::{Simd, Work};
 use longmatch::{Family, Keys};
 
-use super::{Roofline, WORDS_AHEAD, lead, prefetch, prefetch_keys};
+use super::{Roofline, WORDS_AHEAD, leading_bits, prefetch, prefetch_keys};
 
-/// Answers keys into `out`, which is as long.
+/// Writes the answers of `keys` to `out`, which has the same length.
 pub(super) fn read<F: Family>(roofline: &Roofline, simd: Simd, keys: Keys<'_, F>, out: &mut [u32]) {
-    let (at, of) = (keys.as_ptr(), PhantomData::<F>);
+    let (start, family) = (keys.as_ptr(), PhantomData::<F>);
     match keys.as_host() {
-        Some(addrs) => simd.run(Each { roofline, key: |i| addrs[i], at, out, of }),
-        None => simd.run(Each { roofline, key: |i| keys.get(i), at, out, of }),
+        Some(addrs) => simd.run(ScalarRead { roofline, key: |i| addrs[i], start, out, family }),
+        None => simd.run(ScalarRead { roofline, key: |i| keys.get(i), start, out, family }),
     }
 }
 
-/// Keys that go through each table together.
+/// Keys that read each table together.
 const GROUP: usize = 8;
 
-struct Each<'a, F, K> {
+struct ScalarRead<'a, F, K> {
     roofline: &'a Roofline,
-    /// Key number `i`.
+    /// Returns the key with an index.
     key: K,
-    /// Where they begin.
-    at: *const u8,
+    /// Start of the keys in memory, to prefetch them.
+    start: *const u8,
     out: &'a mut [u32],
-    of: PhantomData<F>,
+    family: PhantomData<F>,
 }
 
-impl<F: Family, K: Fn(usize) -> F::Bits> Work for Each<'_, F, K> {
+impl<F: Family, K: Fn(usize) -> F::Bits> Work for ScalarRead<'_, F, K> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { roofline, key, at, out, of: _ } = self;
+        let Self { roofline, key, start, out, family: _ } = self;
         let bytes = usize::from(F::WIDTH) / 8;
-        let ahead = roofline.asked().next().is_some();
-        let asked = if ahead { WORDS_AHEAD } else { 0 };
-        let ask = |i: usize| {
-            let lead = lead::<F>(key(i));
-            roofline.asked().for_each(|table| prefetch(table.at(table.index(lead))));
+        let prefetches = roofline.prefetched_tables().next().is_some();
+        let ahead = if prefetches { WORDS_AHEAD } else { 0 };
+        let prefetch_words = |i: usize| {
+            let leading = leading_bits::<F>(key(i));
+            let tables = roofline.prefetched_tables();
+            tables.for_each(|table| prefetch(table.word_ptr(table.index(leading))));
         };
         let count = out.len();
-        (0..asked.min(count)).for_each(ask);
+        (0..ahead.min(count)).for_each(prefetch_words);
         let (groups, rest) = out.as_chunks_mut::<GROUP>();
-        let mut start = 0;
+        let mut first = 0;
         for out in groups {
-            prefetch_keys(at.wrapping_add(start * bytes), GROUP * bytes);
-            if ahead {
-                (start + asked..count.min(start + asked + GROUP)).for_each(ask);
+            prefetch_keys(start.wrapping_add(first * bytes), GROUP * bytes);
+            if prefetches {
+                (first + ahead..count.min(first + ahead + GROUP)).for_each(prefetch_words);
             }
-            let leads: [u32; GROUP] = core::array::from_fn(|i| lead::<F>(key(start + i)));
+            let leading: [u32; GROUP] = core::array::from_fn(|i| leading_bits::<F>(key(first + i)));
             *out = [0; GROUP];
             for table in &roofline.tables {
-                for (out, lead) in out.iter_mut().zip(leads) {
-                    *out = out.wrapping_add(table.words[table.index(lead)]);
+                for (out, leading) in out.iter_mut().zip(leading) {
+                    *out = out.wrapping_add(table.words[table.index(leading)]);
                 }
             }
-            start += GROUP;
+            first += GROUP;
         }
         for (i, out) in rest.iter_mut().enumerate() {
-            *out = roofline.answer::<F>(key(start + i));
+            *out = roofline.answer::<F>(key(first + i));
         }
     }
 }

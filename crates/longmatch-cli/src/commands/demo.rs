@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::time::Instant;
 
 use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6};
-use longmatch_bench::{BenchFamily, Comparison, Machine, Mode, Record, Setup, Traffic};
+use longmatch_bench::{BenchFamily, Comparison, Machine, Mode, Record, RunConfig, Traffic};
 use longmatch_feed::printable;
 
 use super::bench::{SEED, milliseconds, rate, rate_bar};
@@ -115,14 +115,14 @@ fn measured<F: CliFamily + BenchFamily>(
     let label = format!("measuring {}", F::LABEL);
     let mut progress = Progress::new(label, Some(TRAFFICS.len() as u64), "traffics");
     let share = BUDGET / (2 * TRAFFICS.len() * comparison.len().max(1)) as f64;
-    let setup = Setup { seconds: share.min(SECONDS), ..Setup::new(Mode::Batch) };
+    let config = RunConfig { seconds: share.min(SECONDS), ..RunConfig::new(Mode::Batch) };
     let (mut checked, mut rows) = (0, vec![Vec::new(); comparison.len()]);
     for (i, (traffic, _)) in TRAFFICS.iter().enumerate() {
         progress.set(i as u64);
         let Some(workload) = comparison.workload(traffic, SEED) else { continue };
         // Both kernels answer all keys.
         checked += 2 * workload.checked();
-        let records = comparison.run(&workload, &setup);
+        let records = comparison.run(&workload, &config);
         let records = records.map_err(|error| CliError::threads("measuring", &error))?;
         rows.iter_mut().zip(records).for_each(|(row, record)| row.push(record));
     }

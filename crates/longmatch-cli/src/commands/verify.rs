@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use longmatch::simd::{Level, Simd};
 use longmatch::{Change, EngineKind, EngineSpec, Ipv4, Ipv6, NextHopId, Rib};
 use longmatch_bench::{
-    Agreement, BenchFamily, Coverage, Kernel, Machine, Mismatch, SortedRoutes, Step, Verdict,
-    Verifier,
+    BenchFamily, Coverage, Kernel, KernelResult, Machine, Mismatch, SortedRoutes, Verdict,
+    Verifier, VerifyStep,
 };
 use longmatch_feed::printable;
 use serde::Serialize;
@@ -135,8 +135,8 @@ impl Verify<'_> {
         if !self.args.json {
             writeln!(self.out, "\n{}", self.out.bold(title))?;
         }
-        let mut verifier = Verifier::<F>::with_text(rib, &*text, self.full.clone())
-            .and_briefly(self.brief.clone());
+        let mut verifier = Verifier::<F>::with_reference(rib, &*text, self.full.clone())
+            .and_ranges_at(self.brief.clone());
         let (mut verdicts, mut failed) = (Vec::new(), Vec::new());
         let verdict = self.verify_rib(&verifier, text)?;
         self.judge::<F>(verdict, &mut verdicts)?;
@@ -314,9 +314,9 @@ impl Verify<'_> {
 }
 
 /// A callback that shows the progress of a verification in a line until it is dropped.
-fn progress_of(label: String) -> impl Fn(Step) + Sync {
+fn progress_of(label: String) -> impl Fn(VerifyStep) + Sync {
     let progress = Mutex::new(None);
-    move |step: Step| {
+    move |step: VerifyStep| {
         if let Ok(mut progress) = progress.lock() {
             let (line, done) = progress.get_or_insert_with(|| {
                 (Progress::new(label.clone(), Some(step.total), "lookups"), 0)
@@ -328,7 +328,7 @@ fn progress_of(label: String) -> impl Fn(Step) + Sync {
 }
 
 /// The recorded wrong answers, with the texts of their next hops.
-fn examples<'a>(routes: &'a Routes, result: &'a Agreement) -> Vec<Example<'a>> {
+fn examples<'a>(routes: &'a Routes, result: &'a KernelResult) -> Vec<Example<'a>> {
     let text = |id: NextHopId| routes.next_hop(id);
     let example = |it: &'a Mismatch| Example {
         address: &it.address,
@@ -360,10 +360,10 @@ impl Row {
 }
 
 /// Joins levels with the same results. Levels come lowest first and without gaps.
-fn merged(results: &[Agreement]) -> Vec<Row> {
+fn merged(results: &[KernelResult]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for result in results {
-        let Agreement { kernel, coverage, level, addresses, mismatches, seconds, .. } = *result;
+        let KernelResult { kernel, coverage, level, addresses, mismatches, seconds, .. } = *result;
         match rows.iter_mut().find(|row| row.kernel == kernel && row.coverage == coverage) {
             Some(row) => {
                 row.highest = level;
@@ -384,9 +384,9 @@ fn merged(results: &[Agreement]) -> Vec<Row> {
 mod tests {
     use super::*;
 
-    fn result(kernel: Kernel, level: Level, coverage: Coverage) -> Agreement {
+    fn result(kernel: Kernel, level: Level, coverage: Coverage) -> KernelResult {
         let (addresses, mismatches, seconds) = (10, 1, 0.5);
-        Agreement { kernel, level, coverage, addresses, mismatches, examples: vec![], seconds }
+        KernelResult { kernel, level, coverage, addresses, mismatches, examples: vec![], seconds }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use longmatch::EngineSpec;
 use longmatch::engine::auto::{self, AutoGoal};
-use longmatch_bench::{BenchFamily, Choice, Comparison, Record};
+use longmatch_bench::{AutoChoice, BenchFamily, Comparison, Record};
 
 use crate::error::CliError;
 use crate::input::CliFamily;
@@ -22,7 +22,7 @@ pub fn print_choices<F: CliFamily + BenchFamily>(
     comparison: &Comparison<'_, F>,
 ) -> Result<(), CliError> {
     for (choice, title, taken) in comparison.choices() {
-        let Choice { spec, cycles, .. } = choice;
+        let AutoChoice { spec, cycles, .. } = choice;
         let (taken, predicted) = (bytes(taken as u64), bytes(choice.bytes));
         writeln!(
             out,

@@ -8,7 +8,7 @@ use std::io::Write;
 use longmatch::simd::Simd;
 use longmatch::{EngineSpec, Ipv4, Ipv6, KeyLayout};
 use longmatch_bench::{
-    BenchFamily, Comparison, Machine, Mode, ROOFLINE, Record, Setup, Traffic, Workload,
+    BenchFamily, Comparison, Machine, Mode, ROOFLINE, Record, RunConfig, Traffic, Workload,
 };
 
 use crate::args::{self, BenchArgs};
@@ -186,7 +186,7 @@ impl Bench<'_> {
         let mut records = Vec::new();
         for (done, mode) in self.modes.iter().enumerate() {
             progress.set(done as u64);
-            let run = comparison.run(workload, &self.setup(*mode));
+            let run = comparison.run(workload, &self.run_config(*mode));
             let option = || format!("--threads {}", self.args.threads);
             records.extend(run.map_err(|error| CliError::threads(option(), &error))?);
         }
@@ -201,10 +201,19 @@ impl Bench<'_> {
         Ok(records.len())
     }
 
-    fn setup(&self, mode: Mode) -> Setup {
+    fn run_config(&self, mode: Mode) -> RunConfig {
         let BenchArgs { batch, threads, seconds, generate, roofline, .. } = *self.args;
         let simd = self.simd;
-        Setup { batch, threads, simd, seconds, generate, roofline, pin: true, ..Setup::new(mode) }
+        RunConfig {
+            batch,
+            threads,
+            simd,
+            seconds,
+            generate,
+            roofline,
+            pin: true,
+            ..RunConfig::new(mode)
+        }
     }
 
     fn print<F: CliFamily + BenchFamily>(
@@ -265,7 +274,7 @@ impl Bench<'_> {
             true => format!(", batches of {}", thousands(self.args.batch as u64)),
             false => String::new(),
         };
-        let layout = match workload.form(Mode::Batch) {
+        let layout = match workload.layout(Mode::Batch) {
             KeyLayout::Host => "",
             KeyLayout::U64Pairs => " in pairs",
             KeyLayout::Network => " in network order",

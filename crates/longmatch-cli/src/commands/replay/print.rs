@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use longmatch_bench::{ENTERING_BATCH, Kinds, READER_BATCH, ReplayRecord};
+use longmatch_bench::{READER_BATCH, READER_COST_BATCH, ReplayRecord, UpdateCounts};
 use longmatch_feed::printable;
 
 use super::Command;
@@ -22,7 +22,7 @@ impl Command<'_> {
         let source = self.source(first.updates);
         let out = &mut self.out;
         writeln!(out, "\n{}  {}", out.bold(F::LABEL), out.dim(source))?;
-        writeln!(out, "  {}", out.dim(kinds(first)))?;
+        writeln!(out, "  {}", out.dim(update_counts(first)))?;
         self.times(records, failed)?;
         self.tables(records)?;
         if first.readers > 0 {
@@ -101,8 +101,9 @@ impl Command<'_> {
             "{readers}: million lookups a second, and nanoseconds of a batch of {READER_BATCH}; \
              idle without updates, churn with them"
         );
-        let costs =
-            format!("guard and quiescent: nanoseconds per lookup, in batches of {ENTERING_BATCH}");
+        let costs = format!(
+            "guard and quiescent: nanoseconds per lookup, in batches of {READER_COST_BATCH}"
+        );
         writeln!(self.out, "\n  {}\n  {}", self.out.dim(rates), self.out.dim(costs))?;
         let mut grid = Grid::new([
             ("engine", Align::Left),
@@ -162,8 +163,8 @@ fn label(record: &ReplayRecord, records: &[ReplayRecord]) -> String {
 }
 
 /// Summary of the updates' effects, which are the same for every engine.
-fn kinds(record: &ReplayRecord) -> String {
-    let Kinds { new, same, changed, withdrawn, unknown } = record.kinds;
+fn update_counts(record: &ReplayRecord) -> String {
+    let UpdateCounts { new, same, changed, withdrawn, unknown } = record.counts;
     let [new, same, changed] = [new, same, changed].map(thousands);
     let [withdrawn, unknown] = [withdrawn, unknown].map(thousands);
     let after = plural(record.routes_after as u64, "route");

@@ -9,7 +9,7 @@ use crate::show::{
 };
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Mode;
-use longmatch_bench::Setup;
+use longmatch_bench::RunConfig;
 use longmatch_bench::Traffic;
 
 pub(super) const BATCH_SIZE: Experiment = Experiment {
@@ -55,7 +55,7 @@ fn figure<F: BenchFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
     let mut all: Vec<(f64, Vec<Measured>)> = Vec::new();
     let mut conditions = Vec::new();
     for batch in sizes(&desk.effort) {
-        let setup = Setup { batch: *batch, ..desk.brief(Mode::Batch) };
+        let setup = RunConfig { batch: *batch, ..desk.brief(Mode::Batch) };
         all.push((*batch as f64, desk.measure(&id, &field, &heat, &setup, "")));
         conditions = about_rates(named.name, &field.race, &heat, &setup);
     }

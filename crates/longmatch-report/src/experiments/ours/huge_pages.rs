@@ -70,7 +70,7 @@ fn figure<F: BenchFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Result<Fi
     let mut backings = Vec::new();
     let field = Field::entered(named, &entrants.collect::<Vec<_>>(), |race, entrant, spec| {
         let (pages, _) = MARKS.into_iter().find(|it| it.1 == entrant.mark).unwrap_or(MARKS[0]);
-        let (entered, backing) = within(pages, || race.add_apart(spec));
+        let (entered, backing) = within(pages, || race.add_duplicate(spec));
         if entered.is_ok() {
             backings.push(backing);
         }

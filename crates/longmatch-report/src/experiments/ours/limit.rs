@@ -9,7 +9,7 @@ use crate::model::{Bar, BarGroup, Bars, Cell, Chart, Figure, Finding, Row};
 use crate::show::{MIB, about_rates, column, number, of, rate_axis, rate_bar, remark, table, text};
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Mode;
-use longmatch_bench::Setup;
+use longmatch_bench::RunConfig;
 use longmatch_bench::Traffic;
 
 pub(super) const ROOFLINE: Experiment = Experiment {
@@ -47,7 +47,7 @@ fn figure<F: BenchFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
     let id = format!("limit-{}-{}", F::NAME, named.name);
     let field = Field::new(named, &ENGINES.map(entrant));
     desk.step(2.0);
-    let setup = Setup { roofline: true, ..desk.setup(Mode::Batch) };
+    let setup = RunConfig { roofline: true, ..desk.setup(Mode::Batch) };
     let mut groups = Vec::new();
     let mut rows = Vec::new();
     let mut conditions = Vec::new();

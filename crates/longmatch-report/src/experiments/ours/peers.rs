@@ -13,7 +13,7 @@ use longmatch_bench::BenchFamily;
 use longmatch_bench::Mode;
 use longmatch_bench::Traffic;
 use longmatch_bench::pin;
-use longmatch_bench::{directory_name, known_peers};
+use longmatch_bench::{known_peers, peer_directory_name};
 
 pub(super) const PEERS: Experiment = Experiment {
     name: "peers",
@@ -74,7 +74,7 @@ fn enter<F: BenchFamily>(desk: &Desk<'_>, field: &mut Field<'_, F>) -> Vec<Condi
     pin::to(0);
     let commands = peers.commands.iter().enumerate();
     for (i, command) in commands.filter(|(_, it)| of_family(&it.name)) {
-        let dir = peers.scratch.join(directory_name(i, F::NAME));
+        let dir = peers.scratch.join(peer_directory_name(i, F::NAME));
         let about = field.enter_peer(command, &dir, limit);
         abouts.extend(about.map(|about| condition(&command.name, about)));
     }

@@ -51,7 +51,7 @@ fn figure(desk: &mut Desk<'_>, named: Named<'_, Ipv4>) -> Figure {
     let setup = desk.just_in_time();
     let mut series = Vec::new();
     for threads in 1..=cpus() {
-        let setup = longmatch_bench::Setup { threads, ..setup };
+        let setup = longmatch_bench::RunConfig { threads, ..setup };
         let at = format!("threads={threads}");
         series.push((threads as f64, desk.measure(&id, &field, &heat, &setup, &at)));
     }

@@ -61,7 +61,7 @@ fn run(desk: &mut Desk<'_>) -> Result<Vec<Figure>, Absence> {
 /// What stands for real packets: the trace, if it has destinations of the family.
 fn real<F: BenchFamily>(inputs: &Inputs) -> (Traffic, bool) {
     match &inputs.trace {
-        Some(trace) if !F::listed(trace).is_empty() => (Traffic::File(trace.clone()), true),
+        Some(trace) if !F::keys_of(trace).is_empty() => (Traffic::File(trace.clone()), true),
         _ => (Traffic::Zipf, false),
     }
 }

@@ -11,7 +11,7 @@ use crate::show::{
 use crate::synthetic::spider_random;
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Mode;
-use longmatch_bench::Setup;
+use longmatch_bench::RunConfig;
 
 pub(super) const FIGURE_12: Experiment = Experiment {
     name: "spider-fig12",
@@ -86,7 +86,7 @@ fn figure<F: BenchFamily>(desk: &mut Desk<'_>, named: Named<'_, F>) -> Figure {
         for (field, mode) in fields.iter_mut().zip([Mode::Batch, Mode::One]) {
             let papers = paper::<F>().iter().filter(|it| it.1 as usize == count);
             field.set_papers(&papers.map(|it| (it.0, it.2)).collect::<Vec<_>>());
-            let setup = Setup { threads: count, ..desk.setup(mode) };
+            let setup = RunConfig { threads: count, ..desk.setup(mode) };
             measured.extend(desk.measure(&id, field, &heat, &setup, &format!("threads={count}")));
             conditions = about_rates(named.name, &field.race, &heat, &setup);
         }

@@ -1,4 +1,4 @@
-//! Which addresses an engine is verified on, with the right answers.
+//! The addresses on which engines are verified, with the right answers.
 
 use core::fmt;
 
@@ -9,20 +9,21 @@ use crate::oracle::Oracle;
 use crate::random::Xorshift;
 use crate::sorted::RangeSource;
 
-/// How much of the address space was looked at.
+/// Coverage of the address space by a verification.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Coverage {
-    /// Every address there is.
+    /// Every address.
     EveryAddress,
-    /// Every range between two neighbouring edges of prefixes: its first and last address, its
-    /// middle and some random ones.
+    /// Addresses of every range between two adjacent edges of prefixes.
+    ///
+    /// These are its first, last and middle address and some random ones.
     EveryRange,
-    /// Only some of the ranges, because one lookup takes time in proportion to the table.
+    /// A sample of the ranges, for engines that scan all routes.
     Sampled,
 }
 
 impl Coverage {
-    /// The name in reports.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::EveryAddress => "every address",
@@ -38,39 +39,38 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// Addresses handed to an engine in one call. A prime, so that kernels meet whole groups and
-/// remainders of every size at ever other addresses; small, so that keys, right answers and given
-/// answers stay in the first-level cache.
+/// Addresses in one call of an engine.
+///
+/// The number is prime, so that the remainders of kernels begin at different addresses, and small,
+/// so that keys and answers fit the first-level cache.
 const CHUNK: usize = 2039;
 
 /// Consecutive addresses in a part of a sweep.
 const PART: u128 = 1 << 24;
-/// Listed addresses in a part: few, so that even a sample has work for every thread.
+/// Listed addresses in a part: few, so that even a sample occupies every thread.
 const LISTED_PART: usize = CHUNK;
 
-/// What scans of all routes may cost for one kernel at one level, in routes compared: a second or
-/// a few.
+/// Maximum number of routes that all scans of one kernel at one level compare.
 const SCAN_BUDGET: u128 = 1 << 32;
 
-/// Random addresses inside each range, beside its ends and its middle.
+/// Random addresses of each range, in addition to its ends and its middle.
 const RANDOM_INSIDE: usize = 4;
 
-/// The addresses, in parts that can be worked on independently.
-pub struct Probes<F: BenchFamily> {
+/// Addresses with their right answers, in parts for several threads.
+pub struct TestAddresses<F: BenchFamily> {
     coverage: Coverage,
     source: Source<F>,
 }
 
 enum Source<F: BenchFamily> {
-    /// Every address from the lowest to the highest.
+    /// Every address, in ascending order.
     Sweep(Oracle<F>),
-    /// These, in order, with their answers.
+    /// Listed addresses in ascending ranges, with their answers.
     Listed { addrs: Vec<F::Bits>, answers: Vec<Option<NextHopId>> },
 }
 
-impl<F: BenchFamily> Probes<F> {
-    /// The addresses to verify engines on that look up in about constant time: all of IPv4, every
-    /// range of IPv6.
+impl<F: BenchFamily> TestAddresses<F> {
+    /// Every IPv4 address, or addresses of every IPv6 range, for most engines.
     pub fn new(table: &impl RangeSource<F>) -> Self {
         if F::SWEEPABLE {
             return Self {
@@ -81,13 +81,15 @@ impl<F: BenchFamily> Probes<F> {
         Self::ranges(table)
     }
 
-    /// Both ends of every range, its middle and some addresses inside, of either family.
+    /// The ends, the middle and some random addresses of every range. O(routes).
     pub fn ranges(table: &impl RangeSource<F>) -> Self {
         Self { coverage: Coverage::EveryRange, source: Source::listed(table, 1) }
     }
 
-    /// The addresses to verify an engine on that scans all routes for each of them: every range,
-    /// or as many, evenly spread, as stay within a fixed number of comparisons.
+    /// The addresses for an engine that scans all routes for each lookup.
+    ///
+    /// These are the addresses of every range, or of an evenly spaced sample of ranges that limits
+    /// the number of compared routes to 2^32.
     pub fn for_scans(table: &impl RangeSource<F>) -> Self {
         let routes = (table.routes() as u128).max(1);
         let ranges = table.ranges().count() as u128;
@@ -97,12 +99,12 @@ impl<F: BenchFamily> Probes<F> {
         Self { coverage, source: Source::listed(table, every) }
     }
 
-    /// How much of the address space they are.
+    /// Coverage of the address space.
     pub fn coverage(&self) -> Coverage {
         self.coverage
     }
 
-    /// How many there are.
+    /// Number of addresses.
     pub fn len(&self) -> u64 {
         match &self.source {
             Source::Sweep(_) => 1 << F::WIDTH,
@@ -110,12 +112,12 @@ impl<F: BenchFamily> Probes<F> {
         }
     }
 
-    /// Whether there are none, which never happens.
+    /// Whether there is no address: always false, as even an empty table has a range.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of parts.
+    /// Number of parts.
     pub fn parts(&self) -> usize {
         match &self.source {
             Source::Sweep(_) => ((1u128 << F::WIDTH) / PART) as usize,
@@ -123,8 +125,9 @@ impl<F: BenchFamily> Probes<F> {
         }
     }
 
-    /// Calls `visit` with the addresses of a part, a chunk at a time, and the right answers; how
-    /// many there were.
+    /// Calls `visit` with chunks of the addresses of a part and their right answers.
+    ///
+    /// Returns the number of addresses.
     pub fn visit<V>(&self, part: usize, mut visit: V) -> u64
     where
         V: FnMut(&[F::Bits], &[Option<NextHopId>]),
@@ -163,7 +166,7 @@ where
 }
 
 impl<F: BenchFamily> Source<F> {
-    /// Addresses of every `every`th elementary range.
+    /// Addresses of each `every`th range.
     fn listed(table: &impl RangeSource<F>, every: usize) -> Self {
         let mut random = Xorshift::new(table.routes() as u64);
         let (mut addrs, mut answers) = (Vec::new(), Vec::new());
@@ -197,15 +200,15 @@ mod tests {
     use longmatch::{Ipv4, Ipv6, Rib};
 
     #[test]
-    fn a_sweep_meets_every_address_once() {
-        let probes = Probes::<Ipv4>::new(&table4());
-        assert_eq!(probes.coverage(), Coverage::EveryAddress);
-        assert_eq!(probes.len(), probes.parts() as u64 * PART as u64);
-        // Two parts stand for all: they are consecutive and leave nothing out.
+    fn a_sweep_visits_every_address_once() {
+        let addresses = TestAddresses::<Ipv4>::new(&table4());
+        assert_eq!(addresses.coverage(), Coverage::EveryAddress);
+        assert_eq!(addresses.len(), addresses.parts() as u64 * PART as u64);
+        // The first and the last part represent all others, which would take too long.
         for part in [0, 255] {
             let mut next = (part as u32) << 24;
             let oracle = Oracle::new(&table4());
-            probes.visit(part, |addrs, answers| {
+            addresses.visit(part, |addrs, answers| {
                 assert_eq!(addrs.len(), answers.len());
                 let consecutive = addrs.iter().enumerate().all(|(i, a)| *a == next + i as u32);
                 assert!(consecutive, "{next:x}");
@@ -216,10 +219,10 @@ mod tests {
         }
     }
 
-    fn listed<F: BenchFamily>(probes: &Probes<F>) -> Vec<(F::Bits, Option<NextHopId>)> {
+    fn listed<F: BenchFamily>(addresses: &TestAddresses<F>) -> Vec<(F::Bits, Option<NextHopId>)> {
         let mut all = Vec::new();
-        for part in 0..probes.parts() {
-            probes.visit(part, |addrs, answers| {
+        for part in 0..addresses.parts() {
+            addresses.visit(part, |addrs, answers| {
                 all.extend(addrs.iter().copied().zip(answers.iter().copied()));
             });
         }
@@ -227,12 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_met_at_both_ends_and_inside() {
+    fn ranges_are_visited_at_both_ends_and_inside() {
         let rib = table6();
-        let probes = Probes::<Ipv6>::new(&rib);
-        assert_eq!(probes.coverage(), Coverage::EveryRange);
-        let all = listed(&probes);
-        assert_eq!(all.len() as u64, probes.len());
+        let addresses = TestAddresses::<Ipv6>::new(&rib);
+        assert_eq!(addresses.coverage(), Coverage::EveryRange);
+        let all = listed(&addresses);
+        assert_eq!(all.len() as u64, addresses.len());
         let oracle = Oracle::new(&rib);
         assert!(all.iter().all(|(addr, answer)| oracle.lookup(*addr) == *answer));
         for range in rib.ranges() {
@@ -245,17 +248,19 @@ mod tests {
     }
 
     #[test]
-    fn scans_are_sampled_when_the_table_is_large() {
-        assert_eq!(Probes::for_scans(&Rib::<Ipv4>::new()).coverage(), Coverage::EveryRange);
-        assert_eq!(Probes::for_scans(&table4()).coverage(), Coverage::EveryRange);
+    fn scans_of_large_tables_are_sampled() {
+        assert_eq!(TestAddresses::for_scans(&Rib::<Ipv4>::new()).coverage(), Coverage::EveryRange);
+        assert_eq!(TestAddresses::for_scans(&table4()).coverage(), Coverage::EveryRange);
         let mut large = table6();
         let hop = NextHopId::new(1).unwrap();
         for i in 0..60_000u128 {
             let bits = 0x2400 << 112 | i << 80;
             large.insert(longmatch::Prefix::from_bits_masked(bits, 64), hop).unwrap();
         }
-        let probes = Probes::for_scans(&large);
-        assert_eq!(probes.coverage(), Coverage::Sampled);
-        assert!(!probes.is_empty() && probes.len() as u128 * large.len() as u128 <= SCAN_BUDGET);
+        let addresses = TestAddresses::for_scans(&large);
+        assert_eq!(addresses.coverage(), Coverage::Sampled);
+        assert!(
+            !addresses.is_empty() && addresses.len() as u128 * large.len() as u128 <= SCAN_BUDGET
+        );
     }
 }

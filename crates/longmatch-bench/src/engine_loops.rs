@@ -1,20 +1,23 @@
-//! The engines' loops, compiled once for each family, in this crate.
+//! Callers of the loops of all engines, compiled once for each family.
 //!
-//! A function that is generic over the family is compiled in every crate that calls it, with everything that it calls.
-//! The loops of all engines are most of this crate's machine code, so what reaches them goes through a trait whose
-//! implementations name the family.
+//! A function that is generic over the family is compiled with all its callees in every crate that
+//! calls it. The loops of the engines are most of this crate's machine code, so their callers go
+//! through a trait whose implementations name the family.
 
 use longmatch::{CompileError, EngineSpec, Engines, Ipv4, Ipv6, Rib};
 
-use crate::comparison::{self, Entry};
+use crate::comparison::{self, EngineUnderTest};
 use crate::family::BenchFamily;
 use crate::verdict::Verdict;
 use crate::verify::{self, OnStep, Verifier, VerifyError};
 
-/// What reaches the loops of all engines.
-pub trait Instances: Engines {
+/// Entry points to the loops of all engines.
+pub trait EngineLoops: Engines {
     /// Compiles an engine for a comparison.
-    fn add(spec: &EngineSpec, rib: &Rib<Self>) -> Result<Entry<Self>, CompileError>
+    fn compile_target(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+    ) -> Result<EngineUnderTest<Self>, CompileError>
     where
         Self: BenchFamily;
 
@@ -28,10 +31,13 @@ pub trait Instances: Engines {
         Self: BenchFamily;
 }
 
-macro_rules! instances {
+macro_rules! engine_loops {
     ($($family:ty),*) => {$(
-        impl Instances for $family {
-            fn add(spec: &EngineSpec, rib: &Rib<Self>) -> Result<Entry<Self>, CompileError> {
+        impl EngineLoops for $family {
+            fn compile_target(
+                spec: &EngineSpec,
+                rib: &Rib<Self>,
+            ) -> Result<EngineUnderTest<Self>, CompileError> {
                 comparison::compile(spec, rib)
             }
 
@@ -46,4 +52,4 @@ macro_rules! instances {
     )*};
 }
 
-instances!(Ipv4, Ipv6);
+engine_loops!(Ipv4, Ipv6);

@@ -1,4 +1,4 @@
-//! Names of the directories of peers, and the removal of those that a killed run has left.
+//! Names of peers' directories, and removal of those that a killed run left behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,12 @@ use longmatch::{Family, Ipv4, Ipv6};
 
 use super::files::file_names;
 
-/// The name of the directory of a report's peer: `peer-0-ipv4-4711` for the first one in process
-/// 4711.
-pub fn directory_name(number: usize, family: &str) -> String {
+/// Name of a peer's directory, such as `peer-0-ipv4-4711` in process 4711.
+pub fn peer_directory_name(number: usize, family: &str) -> String {
     format!("peer-{number}-{family}-{}", std::process::id())
 }
 
-/// The process that a directory of this name belongs to; nothing where it is no such name.
+/// Process id in the name of a peer's directory; `None` for other names.
 fn owner(name: &str) -> Option<u32> {
     let (number, rest) = name.strip_prefix("peer-")?.split_once('-')?;
     let (family, process) = rest.split_once('-')?;
@@ -21,28 +20,29 @@ fn owner(name: &str) -> Option<u32> {
     [Ipv4::NAME, Ipv6::NAME].contains(&family).then(|| process.parse().ok())?
 }
 
-/// Whether another process has this number. Systems without `/proc` do not tell: none has, there.
+/// Whether another running process has this id; false on systems without `/proc`.
 fn is_another_process(id: u32) -> bool {
     id != std::process::id() && Path::new("/proc").join(id.to_string()).exists()
 }
 
-/// Removes the directories in `folder` that [`directory_name`] has named in processes that have
-/// ended, so it is to be called before this process makes its own. Returns those that are still
-/// there, as when they hold files that are not ours.
-pub fn remove_abandoned(folder: &Path) -> Vec<PathBuf> {
+/// Removes the peers' directories in `folder` whose process has ended.
+///
+/// Directories with the id of this process count as such, so call it before starting peers. Returns
+/// the directories that could not be removed, for example because they contain other files.
+pub fn remove_stale_directories(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let abandoned = entries.flatten().filter(|entry| {
+    let stale = entries.flatten().filter(|entry| {
         let ended = entry.file_name().to_str().and_then(owner).map(|id| !is_another_process(id));
-        // Links to directories are none of ours.
+        // This excludes links to directories, which peers do not create.
         ended == Some(true) && entry.file_type().is_ok_and(|kind| kind.is_dir())
     });
-    abandoned.map(|entry| entry.path()).filter(|dir| !remove(dir)).collect()
+    stale.map(|entry| entry.path()).filter(|dir| !remove(dir)).collect()
 }
 
-/// Removes a directory with the files of a peer, and returns whether it is gone.
+/// Removes a directory with the files of a peer; returns whether it succeeded.
 fn remove(dir: &Path) -> bool {
     for file in file_names() {
-        // Most runs end before all of them exist.
+        // Files that do not exist are not an error.
         let _ = fs::remove_file(dir.join(file));
     }
     fs::remove_dir(dir).is_ok()
@@ -53,8 +53,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_their_process() {
-        assert_eq!(owner(&directory_name(12, "ipv6")), Some(std::process::id()));
+    fn names_contain_the_process_id() {
+        assert_eq!(owner(&peer_directory_name(12, "ipv6")), Some(std::process::id()));
         assert_eq!(owner("peer-0-ipv4-4711"), Some(4711));
         for other in ["peer-ipv4-4711", "peer-0-ipv5-4711", "peer-0-ipv4-", "peer-x-ipv4-1", "p"] {
             assert_eq!(owner(other), None, "{other}");

@@ -1,30 +1,29 @@
-//! What `auto` chose, and how far that was from the best.
+//! Choices of `auto`, and their distance from the best engine of the run.
 
 use longmatch::engine::auto::Prediction;
 use serde::Serialize;
 
 use crate::record::{ROOFLINE, Record};
 
-/// A choice of `auto`, in the record of the engine that was chosen.
+/// A choice of `auto`, kept in the record of the chosen engine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Choice {
-    /// `auto` with its options.
+pub struct AutoChoice {
+    /// The specification that led to the choice: `auto` with its options.
     pub spec: String,
-    /// The candidate that was proposed and taken, as it can be given to `--engine`.
+    /// The specification of the chosen engine, as `--engine` takes it.
     pub chosen: String,
-    /// The cycles of a lookup that the model predicts, on the CPU that it was made on.
+    /// Predicted cycles of a lookup, on the CPU of the model.
     pub cycles: f64,
-    /// The bytes that it predicts.
+    /// Predicted bytes.
     pub bytes: u64,
-    /// The rate as a share of the best one among the engines of the same run; nothing where this
-    /// or none was measured.
+    /// Rate of the chosen engine divided by the best rate of the run, if both exist.
     pub of_best: Option<f64>,
-    /// The engine that had the best rate, with its variant.
+    /// Title of the engine with the best rate.
     pub best: Option<String>,
 }
 
-impl Choice {
-    /// Not compared yet.
+impl AutoChoice {
+    /// A choice that was not yet compared with the best engine.
     pub(crate) fn new(spec: String, prediction: &Prediction) -> Self {
         let Prediction { spec: chosen, cycles, bytes, .. } = prediction;
         let chosen = chosen.to_string();
@@ -32,8 +31,8 @@ impl Choice {
     }
 }
 
-/// Compares the choices among the records of one run with the best engine there.
-pub(crate) fn compare(records: &mut [Record]) {
+/// Compares the choices in the records of one run with the best engine of that run.
+pub(crate) fn compare_with_best(records: &mut [Record]) {
     let engines = records.iter().filter(|record| record.engine != ROOFLINE);
     let rates = engines.filter_map(|record| Some((record.mlps?, record.title())));
     let Some((best, title)) = rates.max_by(|(a, _), (b, _)| a.total_cmp(b)) else { return };
