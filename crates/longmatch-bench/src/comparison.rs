@@ -41,13 +41,14 @@ pub struct RunConfig {
     pub seconds: f64,
     /// Passes that count. One more pass comes first and does not count.
     pub passes: usize,
-    /// Generates each key just before its lookup, in mode one of random traffic.
+    /// Generates keys in the timed loop, if the traffic has a rule for them: see [`KeySource`].
     ///
-    /// All other runs read an array, and the record says so.
+    /// All other traffic is read from an array, and the record says so.
     pub generate: bool,
     /// Pins each thread to a CPU of its own.
     pub pin: bool,
-    /// In mode batch, also measures the roofline of each engine that states its reads.
+    /// In mode batch with keys from an array, also measures the roofline of each engine that states
+    /// its reads.
     ///
     /// It makes the same number of independent reads from tables of the same sizes.
     pub roofline: bool,
@@ -72,9 +73,9 @@ impl RunConfig {
     }
 
     /// The source of the keys for this traffic.
-    pub fn key_source(&self, traffic: &Traffic) -> KeySource {
-        let generated = self.generate && self.mode == Mode::One && *traffic == Traffic::Random;
-        if generated { KeySource::Xorshift } else { KeySource::Array }
+    pub fn key_source<F: BenchFamily>(&self, traffic: &Traffic) -> KeySource {
+        let generator = if self.generate { traffic.generator::<F>() } else { None };
+        generator.unwrap_or(KeySource::Array)
     }
 }
 
@@ -251,7 +252,10 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
         checked: usize,
     ) -> Option<Workload<F>> {
         let keys = traffic.keys(self.rib, keys, seed);
-        (!keys.is_empty()).then(|| Workload::new(traffic, seed, keys, &self.oracle, checked))
+        (!keys.is_empty()).then(|| {
+            let leads = traffic.leads(self.rib);
+            Workload::new(traffic, seed, keys, leads, &self.oracle, checked)
+        })
     }
 
     /// Checks all answers, then measures every engine without a wrong answer.
@@ -336,7 +340,7 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
             bytes,
             build_ms,
             mismatches,
-            keys: config.key_source(workload.traffic()),
+            keys: config.key_source::<F>(workload.traffic()),
             passes: passes.rates.len(),
             repeated: passes.repeated,
             disturbed: passes.disturbed,
@@ -520,19 +524,22 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_generated_only_for_random_traffic_in_mode_one() {
+    fn keys_are_generated_where_the_traffic_has_a_rule() {
         let rib = table4();
         let mut comparison = Comparison::<Ipv4>::new(&rib);
         comparison.add(&EngineKind::Radix.into()).unwrap();
         for (traffic, mode, keys) in [
             (Traffic::Random, Mode::One, KeySource::Xorshift),
-            (Traffic::Random, Mode::Batch, KeySource::Array),
+            (Traffic::Random, Mode::Batch, KeySource::Xorshift),
+            (Traffic::Sequential, Mode::One, KeySource::Counter),
+            (Traffic::SpiderRandom, Mode::Batch, KeySource::Lcg),
             (Traffic::Zipf, Mode::One, KeySource::Array),
         ] {
             let workload = comparison.workload_of(&traffic, 1, 5000, CHECKED).unwrap();
             let records =
                 comparison.run(&workload, &RunConfig { generate: true, ..quick(mode) }).unwrap();
             assert_eq!(records[0].keys, keys);
+            assert!(records[0].mlps.is_some());
         }
     }
 

@@ -19,6 +19,7 @@ mod comparison;
 mod encoded_keys;
 mod engine_loops;
 mod family;
+mod generator;
 mod kernel;
 mod key_stream;
 pub mod machine;
@@ -53,6 +54,7 @@ pub use auto_choice::AutoChoice;
 pub use available::available_memory;
 pub use comparison::{Comparison, RunConfig};
 pub use family::BenchFamily;
+pub use generator::KeyRule;
 pub use kernel::Kernel;
 pub use key_stream::KeyStream;
 pub use machine::Machine;
@@ -76,7 +78,7 @@ pub use target::{BenchTarget, Iteration, Mode, Pass};
 pub use test_addresses::{Coverage, TestAddresses};
 pub use threads::ThreadError;
 pub use traffic::{
-    Destinations, REPEATS, RoutedSampler, Traffic, UnknownTraffic, ZIPF_DESTINATIONS, repeated,
+    DXR_REPEATS, Destinations, REPEATS, RoutedSampler, Traffic, UnknownTraffic, ZIPF_DESTINATIONS,
 };
 pub use verdict::{KernelResult, Mismatch, Verdict};
 pub use verify::{OnStep, Verifier, VerifyError, VerifyStep};

@@ -69,6 +69,32 @@ impl SplitMix64 {
     }
 }
 
+/// Eight linear congruential generators of 32 bits side by side, for the Spider paper's traffic.
+///
+/// The paper (V-A) names the kind, not the constants; these are those of Numerical Recipes (7.1.4
+/// of the third edition): full period, fit for nothing but traffic.
+#[derive(Clone, Debug)]
+pub(crate) struct Lcg {
+    states: [u32; Self::LANES],
+}
+
+impl Lcg {
+    /// Numbers of one step.
+    pub const LANES: usize = 8;
+
+    /// Generators with states of `mix`.
+    pub fn new(mix: &mut SplitMix64) -> Self {
+        Self { states: core::array::from_fn(|_| mix.next_u64() as u32) }
+    }
+
+    /// The next number of each.
+    #[inline(always)]
+    pub fn next_u32s(&mut self) -> [u32; Self::LANES] {
+        self.states = self.states.map(|x| x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+        self.states
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +112,15 @@ mod tests {
     fn xorshift_gives_the_published_output() {
         let mut random = Xorshift { x: 123_456_789, y: 362_436_069, z: 521_288_629, w: 88_675_123 };
         assert_eq!(random.next_u32(), 3_701_687_786);
+    }
+
+    /// The first outputs after 0, which the book prints in hexadecimal.
+    #[test]
+    fn the_linear_congruential_generator_gives_the_published_outputs() {
+        let mut lanes = Lcg { states: [0; Lcg::LANES] };
+        for wanted in [0x3c6e_f35f, 0x4750_2932, 0xd1cc_f6e9, 0xaaf9_5334] {
+            assert_eq!(lanes.next_u32s(), [wanted; Lcg::LANES]);
+        }
     }
 
     #[test]

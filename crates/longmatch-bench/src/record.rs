@@ -12,8 +12,12 @@ use crate::auto_choice::AutoChoice;
 pub enum KeySource {
     /// An array; the time includes reading it.
     Array,
-    /// Generated just before each lookup; the time includes generating them.
+    /// A xorshift generator in the timed loop; the time includes it.
     Xorshift,
+    /// A linear congruential generator in the timed loop; the time includes it.
+    Lcg,
+    /// A counter in the timed loop.
+    Counter,
 }
 
 impl KeySource {
@@ -22,6 +26,8 @@ impl KeySource {
         match self {
             Self::Array => "array",
             Self::Xorshift => "xorshift",
+            Self::Lcg => "lcg",
+            Self::Counter => "counter",
         }
     }
 }

@@ -8,7 +8,6 @@ use crate::family::BenchFamily;
 use crate::key_stream::KeyStream;
 use crate::noise::NoiseReport;
 use crate::pin;
-use crate::record::KeySource;
 use crate::target::Pass;
 use crate::threads::{ArriveOnDrop, ThreadError, together};
 use crate::traffic::Traffic;
@@ -146,15 +145,11 @@ impl<'e, F: BenchFamily> Runner<'e, F> {
     ) -> KeyStream<'w, F> {
         let lookups = self.lookups;
         let (part, parts) = (pass * config.threads + thread, config.passes.max(1) * config.threads);
-        match config.key_source(workload.traffic()) {
-            KeySource::Xorshift => {
-                KeyStream::Generated { seed: workload.seed() + part as u64, lookups }
-            }
-            KeySource::Array => {
-                let start = workload.keys().len() / parts * part;
-                workload.stream(config.mode, start, lookups)
-            }
-        }
+        let generated = if config.generate { workload.generated(part, lookups) } else { None };
+        generated.unwrap_or_else(|| {
+            let start = workload.keys().len() / parts * part;
+            workload.stream(config.mode, start, lookups)
+        })
     }
 }
 

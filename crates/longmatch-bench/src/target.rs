@@ -11,8 +11,9 @@ use longmatch::{Bits, Engine, Family, Keys, MemoryUsage, NextHopId};
 
 use crate::aligned::Aligned;
 use crate::family::BenchFamily;
+use crate::generator::BLOCK;
 use crate::kernel::Kernel;
-use crate::key_stream::{KeyStream, batches, segments};
+use crate::key_stream::{KeyBlocks, KeyStream, batches};
 use crate::random::Xorshift;
 use crate::tally::UNWRITTEN;
 use crate::ticks::ticks;
@@ -73,8 +74,7 @@ pub trait Pass<F: BenchFamily>: Send + Sync {
     /// Looks up all keys of the stream and returns the exclusive or of the answers.
     ///
     /// In batches it includes only the last answer of each batch, because the time would include
-    /// reading the others. Generated keys are looked up one by one and encoded keys in batches, in
-    /// every mode.
+    /// reading the others. Encoded keys are looked up in batches, in every mode.
     fn pass(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32;
 
     /// The time of [`Pass::pass`].
@@ -216,46 +216,52 @@ impl<F: BenchFamily, E: Engine<F>> BenchTarget<F> for EngineTarget<E> {
 impl<F: BenchFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
     fn pass(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32 {
         let engine = &self.0;
-        match (stream, mode) {
-            (KeyStream::Generated { seed, lookups }, _) => {
-                simd.run(Generated { engine, seed, lookups, family: PhantomData })
+        let block = match (mode, stream) {
+            (Mode::Batch, _) => batch,
+            (_, KeyStream::Generated { .. }) => BLOCK,
+            _ => usize::MAX,
+        };
+        let mut blocks = match stream {
+            KeyStream::EncodedKeys { keys, start, lookups } => {
+                let mut batches = batches(keys, start, lookups, batch);
+                return answer_each(batch, |out| {
+                    batches.next().map(|keys| {
+                        engine.lookup_keys(simd, keys, out);
+                        keys.len()
+                    })
+                });
             }
-            (KeyStream::Array { keys, start, lookups }, Mode::One) => {
-                simd.run(OneByOne::<F, E> { engine, keys, start, lookups })
+            KeyStream::Array { keys, start, lookups } => {
+                KeyBlocks::<F>::of_array(keys, start, lookups, block)
             }
-            (KeyStream::Array { keys, start, lookups }, Mode::Dependent) => {
-                simd.run(Dependent::<F, E> { engine, keys, start, lookups, zero: black_box(0) })
+            KeyStream::Generated { rule, seed, lookups } => {
+                KeyBlocks::generated(rule, seed, lookups, block)
             }
-            (KeyStream::Array { keys, start, lookups }, Mode::Batch) => {
-                let batches = segments(keys, start, lookups).flat_map(|part| part.chunks(batch));
-                answer_each(batch, batches, |keys, out| {
+        };
+        match mode {
+            Mode::One => simd.run(OneByOne { engine, blocks }),
+            Mode::Dependent => simd.run(Dependent { engine, blocks, zero: black_box(0) }),
+            Mode::Batch => answer_each(batch, |out| {
+                blocks.next().map(|keys| {
                     engine.lookup_batch_with(simd, keys, out);
                     keys.len()
                 })
-            }
-            (KeyStream::EncodedKeys { keys, start, lookups }, _) => {
-                answer_each(batch, batches(keys, start, lookups, batch), |keys, out| {
-                    engine.lookup_keys(simd, keys, out);
-                    keys.len()
-                })
-            }
+            }),
         }
     }
 }
 
-/// Calls `answer`, which returns the number of its keys, for each batch.
+/// Calls `answer`, which looks up one batch and returns its size, until there is none left.
 ///
 /// This loop is compiled for the baseline, like a caller of the library; the engine's batch lookup
 /// selects its kernel for the SIMD level.
-fn answer_each<B>(
+fn answer_each(
     batch: usize,
-    batches: impl Iterator<Item = B>,
-    mut answer: impl FnMut(B, &mut [Option<NextHopId>]) -> usize,
+    mut answer: impl FnMut(&mut [Option<NextHopId>]) -> Option<usize>,
 ) -> u32 {
     let mut out = Aligned::new(batch);
     let mut sum = 0;
-    for keys in batches {
-        let count = answer(keys, &mut out);
+    while let Some(count) = answer(&mut out) {
         // Prevents the compiler from removing the lookups of answers that the sum does not read.
         let out = black_box(&out[..count]);
         sum ^= NextHopId::to_raw(out[count - 1]);
@@ -265,43 +271,19 @@ fn answer_each<B>(
 
 struct OneByOne<'a, F: Family, E> {
     engine: &'a E,
-    keys: &'a [F::Bits],
-    start: usize,
-    lookups: usize,
+    blocks: KeyBlocks<'a, F>,
 }
 
 impl<F: BenchFamily, E: Engine<F>> Work for OneByOne<'_, F, E> {
     type Output = u32;
 
     #[inline(always)]
-    fn run(self) -> u32 {
+    fn run(mut self) -> u32 {
         let mut sum = 0;
-        for segment in segments(self.keys, self.start, self.lookups) {
-            for key in segment {
+        while let Some(keys) = self.blocks.next() {
+            for key in keys {
                 sum ^= NextHopId::to_raw(self.engine.lookup_bits(*key));
             }
-        }
-        sum
-    }
-}
-
-struct Generated<'a, F, E> {
-    engine: &'a E,
-    seed: u64,
-    lookups: usize,
-    family: PhantomData<F>,
-}
-
-impl<F: BenchFamily, E: Engine<F>> Work for Generated<'_, F, E> {
-    type Output = u32;
-
-    #[inline(always)]
-    fn run(self) -> u32 {
-        let Self { engine, seed, lookups, family: _ } = self;
-        let mut random = Xorshift::new(seed);
-        let mut sum = 0;
-        for _ in 0..lookups {
-            sum ^= NextHopId::to_raw(engine.lookup_bits(F::random_address(&mut random)));
         }
         sum
     }
@@ -329,9 +311,7 @@ impl<F: BenchFamily, E: Engine<F>> Work for Ticks<'_, F, E> {
 
 struct Dependent<'a, F: Family, E> {
     engine: &'a E,
-    keys: &'a [F::Bits],
-    start: usize,
-    lookups: usize,
+    blocks: KeyBlocks<'a, F>,
     /// Always 0, which the compiler does not know.
     ///
     /// Masking an answer with it makes the next address depend on the answer without changing it.
@@ -342,10 +322,10 @@ impl<F: BenchFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
     type Output = u32;
 
     #[inline(always)]
-    fn run(self) -> u32 {
+    fn run(mut self) -> u32 {
         let (mut sum, mut answer) = (0, 0);
-        for segment in segments(self.keys, self.start, self.lookups) {
-            for key in segment {
+        while let Some(keys) = self.blocks.next() {
+            for key in keys {
                 let key = *key ^ F::Bits::from_u128((answer & self.zero).into());
                 answer = NextHopId::to_raw(self.engine.lookup_bits(key));
                 sum ^= answer;
@@ -359,6 +339,7 @@ impl<F: BenchFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
 mod tests {
     use super::*;
     use crate::encoded_keys::EncodedKeys;
+    use crate::generator::{KeyGenerator, KeyRule};
     use crate::testing::{WrongEngine, table4};
     use crate::{Oracle, Traffic};
     use longmatch::{Ipv4, KeyLayout, engine::radix::Radix};
@@ -405,12 +386,18 @@ mod tests {
     }
 
     #[test]
-    fn generated_keys_equal_random_traffic() {
+    fn generated_keys_equal_those_of_an_array() {
         let rib = table4();
         let engine = EngineTarget(Radix::<Ipv4>::compile(&rib, &()).unwrap());
-        let right = Oracle::new(&rib).answers(&Traffic::Random.keys(&rib, 3000, 8));
-        let stream = KeyStream::Generated { seed: 8, lookups: 3000 };
-        assert_eq!(engine.pass(Mode::One, Simd::best(), 1, stream), xor(&right));
+        for rule in [KeyRule::Random, KeyRule::Repeated(16), KeyRule::Sequential] {
+            let keys = KeyGenerator::new(rule, 8, 3000).all::<Ipv4>();
+            let array = KeyStream::Array { keys: &keys, start: 0, lookups: 3000 };
+            let generated = KeyStream::Generated { rule, seed: 8, lookups: 3000 };
+            for mode in Mode::ALL {
+                let pass = |stream| engine.pass(mode, Simd::best(), 100, stream);
+                assert_eq!(pass(generated), pass(array), "{rule:?} {mode}");
+            }
+        }
     }
 
     #[test]

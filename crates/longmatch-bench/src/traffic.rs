@@ -11,11 +11,15 @@ use std::sync::Arc;
 use longmatch::{Bits, Prefix, Rib};
 
 use crate::family::BenchFamily;
+use crate::generator::{KeyGenerator, KeyRule};
 use crate::random::Xorshift;
+use crate::record::KeySource;
 use crate::zipf::Zipf;
 
 /// Length of the runs of equal addresses in repeated traffic.
 pub const REPEATS: usize = 16;
+/// The same in the REP test of the DXR page.
+pub const DXR_REPEATS: usize = 8;
 /// Number of destinations of zipf traffic.
 pub const ZIPF_DESTINATIONS: usize = 500_000;
 
@@ -35,6 +39,15 @@ pub enum Traffic {
     Routed,
     /// [`ZIPF_DESTINATIONS`] routed addresses, drawn with Zipf's distribution (s = 1).
     Zipf,
+    /// Random addresses, each [`DXR_REPEATS`] times in a row: the REP test of the DXR page.
+    DxrRepeated,
+    /// Random addresses of 2000::/8, as in the Poptrie paper (4.10). It has no IPv4 address.
+    RandomIn8,
+    /// The random addresses of the Spider paper (V-A), of a linear congruential generator.
+    ///
+    /// Those of IPv4 are uniform; those of IPv6 have the first 32 bits of a random route, 32 random
+    /// bits, and `::1`.
+    SpiderRandom,
     /// Given destinations in their order, repeated from the start.
     File(Arc<Destinations>),
 }
@@ -77,6 +90,9 @@ impl Traffic {
             Self::Repeated => "repeated",
             Self::Routed => "routed",
             Self::Zipf => "zipf",
+            Self::DxrRepeated => "repeated-8",
+            Self::RandomIn8 => "random-in-8",
+            Self::SpiderRandom => "spider-random",
             Self::File(destinations) => &destinations.name,
         }
     }
@@ -93,15 +109,49 @@ impl Traffic {
     /// assert!(keys.len() == 32 && keys[0] == keys[15]);
     /// ```
     pub fn keys<F: BenchFamily>(&self, rib: &Rib<F>, count: usize, seed: u64) -> Vec<F::Bits> {
+        let leads = self.leads(rib);
+        if let Some(rule) = self.rule::<F>(&leads) {
+            return KeyGenerator::new(rule, seed, count).all::<F>();
+        }
         let random = &mut Xorshift::new(seed);
         match self {
-            Self::Random => (0..count).map(|_| F::random_address(random)).collect(),
-            Self::Sequential => (0..count).map(|i| F::sequential(i, count)).collect(),
-            Self::Repeated => repeated::<F>(count, REPEATS, random),
             Self::Routed => RoutedSampler::new(rib).take(count, random),
             Self::Zipf => zipf(rib, count, random),
             Self::File(destinations) => cycled(F::keys_of(destinations), count),
+            _ => Vec::new(),
         }
+    }
+
+    /// The rule by which a timed loop can compute the keys; `None` if they need an array.
+    ///
+    /// `leads` are those of [`Traffic::leads`].
+    pub(crate) fn rule<'k, F: BenchFamily>(&self, leads: &'k [u32]) -> Option<KeyRule<'k>> {
+        Some(match self {
+            Self::Random => KeyRule::Random,
+            Self::Sequential => KeyRule::Sequential,
+            Self::Repeated => KeyRule::Repeated(REPEATS),
+            Self::DxrRepeated => KeyRule::Repeated(DXR_REPEATS),
+            Self::RandomIn8 if F::WIDTH == 128 => KeyRule::RandomIn8,
+            Self::SpiderRandom => KeyRule::Spider(leads),
+            _ => return None,
+        })
+    }
+
+    /// The first 32 bits of each IPv6 route, if this traffic draws from them. O(routes).
+    pub(crate) fn leads<F: BenchFamily>(&self, rib: &Rib<F>) -> Vec<u32> {
+        if *self != Self::SpiderRandom || F::WIDTH != 128 {
+            return Vec::new();
+        }
+        rib.iter().map(|route| (route.prefix.bits().to_u128() >> 96) as u32).collect()
+    }
+
+    /// The source of the keys if a timed loop computes them.
+    pub(crate) fn generator<F: BenchFamily>(&self) -> Option<KeySource> {
+        self.rule::<F>(&[]).map(|rule| match rule {
+            KeyRule::Sequential => KeySource::Counter,
+            KeyRule::Spider(_) => KeySource::Lcg,
+            _ => KeySource::Xorshift,
+        })
     }
 }
 
@@ -131,16 +181,6 @@ impl fmt::Display for UnknownTraffic {
 }
 
 impl core::error::Error for UnknownTraffic {}
-
-/// Generates random addresses, each `times` times in a row.
-pub fn repeated<F: BenchFamily>(count: usize, times: usize, random: &mut Xorshift) -> Vec<F::Bits> {
-    let mut keys = Vec::with_capacity(count);
-    while keys.len() < count {
-        let address = F::random_address(random);
-        keys.resize((keys.len() + times).min(count), address);
-    }
-    keys
-}
 
 /// A sampler of addresses that have a route.
 pub struct RoutedSampler<F: BenchFamily> {
@@ -244,6 +284,25 @@ mod tests {
         assert_eq!(keys.len(), REPEATS * 100 + 5);
         assert!(keys.chunks(REPEATS).all(|run| run.iter().all(|key| *key == run[0])));
         assert!(keys.chunks(REPEATS).is_sorted_by(|a, b| a[0] != b[0]));
+    }
+
+    #[test]
+    fn the_papers_traffic_has_its_parts() {
+        let keys = Traffic::DxrRepeated.keys(&Rib::<Ipv4>::new(), 100, 1);
+        assert!(
+            keys.len() == 100 && keys.chunks(8).all(|run| run.iter().all(|key| *key == run[0]))
+        );
+        assert!(keys.chunks(8).is_sorted_by(|a, b| a[0] != b[0]));
+        assert!(Traffic::RandomIn8.keys(&table4(), 100, 1).is_empty());
+        assert!(Traffic::RandomIn8.keys(&table6(), 100, 1).iter().all(|key| key >> 120 == 0x20));
+        let rib = table6();
+        let keys = Traffic::SpiderRandom.keys(&rib, 4000, 1);
+        let leads = [0, 0x2000_0000, 0x2001_0db8, 0xfe80_0000, 0xffff_ffff];
+        assert!(keys.iter().all(|key| leads.contains(&(key >> 96)) && *key as u64 == 1));
+        assert!(leads.iter().all(|lead| keys.iter().any(|key| key >> 96 == *lead)));
+        // Five of the nine routes begin with 2001:db8.
+        let share = keys.iter().filter(|key| **key >> 96 == 0x2001_0db8).count();
+        assert!((2000..2444).contains(&share), "{share}");
     }
 
     #[test]

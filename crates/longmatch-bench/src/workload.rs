@@ -20,6 +20,8 @@ pub struct Workload<F: BenchFamily> {
     traffic: Traffic,
     seed: u64,
     keys: Aligned<F::Bits>,
+    /// The beginnings of routes from which a generator draws.
+    leads: Vec<u32>,
     checked: Vec<F::Bits>,
     answers: Vec<Option<NextHopId>>,
     /// All keys and the checked keys, in another layout.
@@ -32,6 +34,7 @@ impl<F: BenchFamily> Workload<F> {
         traffic: &Traffic,
         seed: u64,
         keys: Vec<F::Bits>,
+        leads: Vec<u32>,
         oracle: &Oracle<F>,
         checked: usize,
     ) -> Self {
@@ -44,7 +47,7 @@ impl<F: BenchFamily> Workload<F> {
             .collect();
         let answers = oracle.answers(&checked);
         let keys = Aligned::copy_of(&keys);
-        Self { traffic: traffic.clone(), seed, keys, checked, answers, encoded: None }
+        Self { traffic: traffic.clone(), seed, keys, leads, checked, answers, encoded: None }
     }
 
     /// The same workload with its keys in `layout` for mode batch.
@@ -76,11 +79,6 @@ impl<F: BenchFamily> Workload<F> {
         }
     }
 
-    /// The seed of the traffic.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
     /// Number of keys whose answers each kernel must give before a measurement.
     pub fn checked(&self) -> usize {
         self.checked.len()
@@ -109,6 +107,12 @@ impl<F: BenchFamily> Workload<F> {
             Some(keys) if mode == Mode::Batch => KeyStream::EncodedKeys { keys, start: 0, lookups },
             _ => KeyStream::Array { keys, start: 0, lookups },
         }
+    }
+
+    /// A stream of `lookups` keys that the timed loop computes; `None` if they need an array.
+    pub(crate) fn generated(&self, part: usize, lookups: usize) -> Option<KeyStream<'_, F>> {
+        let (rule, seed) = (self.traffic.rule::<F>(&self.leads)?, self.seed + part as u64);
+        Some(KeyStream::Generated { rule, seed, lookups })
     }
 
     /// A stream of `lookups` keys from index `start` on.

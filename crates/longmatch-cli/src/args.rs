@@ -399,9 +399,9 @@ pub struct BenchArgs {
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     pub seconds: f64,
 
-    /// Generate each random address just before its lookup; mode one only
+    /// Compute addresses in the timed loop, as the papers do
     ///
-    /// The Poptrie paper measures this way. By default addresses are read from an array.
+    /// For random, sequential and repeated traffic. By default addresses are read from an array.
     #[arg(long)]
     pub generate: bool,
 
@@ -456,14 +456,17 @@ impl BenchArgs {
                 thousands(MAX_ANSWERS as u64)
             )));
         }
-        if self.generate && self.traffics() != [Traffic::Random] {
-            return Err(CliError::new("--generate is for random addresses: use --traffic random"));
+        let computed = [Traffic::Random, Traffic::Sequential, Traffic::Repeated];
+        if self.generate && !self.traffics().iter().all(|traffic| computed.contains(traffic)) {
+            return Err(CliError::new(
+                "--generate computes random, sequential and repeated addresses only: \
+                 use --traffic random",
+            ));
         }
-        if self.generate && self.mode.iter().any(|mode| *mode != Mode::One) {
-            return Err(CliError::new("--generate is for single lookups only: use --mode one"));
+        if self.generate && self.keys != Keys::Host {
+            return Err(CliError::new("--generate computes integers: use --keys host"));
         }
-        if self.keys != Keys::Host && (self.generate || self.mode.iter().any(|m| *m != Mode::Batch))
-        {
+        if self.keys != Keys::Host && self.mode.iter().any(|mode| *mode != Mode::Batch) {
             return Err(CliError::new("--keys applies to batches only: use --mode batch"));
         }
         if self.keys == Keys::Pairs && !self.families.ipv6 {
@@ -471,10 +474,12 @@ impl BenchArgs {
         }
         let batches = self.mode.is_empty() || self.mode.contains(&Mode::Batch);
         if self.roofline && (self.generate || !batches) {
-            return Err(CliError::new("--roofline applies to batches only: use --mode batch"));
+            return Err(CliError::new(
+                "--roofline applies to batches of keys from an array: use --mode batch, \
+                 without --generate",
+            ));
         }
         Ok(match &self.mode[..] {
-            [] if self.generate => vec![Mode::One],
             [] if self.keys != Keys::Host => vec![Mode::Batch],
             [] => vec![Mode::One, Mode::Batch],
             modes => modes.to_vec(),

@@ -1,13 +1,13 @@
 //! The context of an experiment: its inputs, its values, and how far it is.
 
-use longmatch::Rib;
-use longmatch_bench::{BenchFamily, Mode, ROOFLINE, Record, RunConfig, Traffic, Workload};
+use longmatch_bench::{
+    BenchFamily, KeySource, Mode, ROOFLINE, Record, RunConfig, Traffic, Workload,
+};
 
 use crate::engine_set::{EngineSet, Measured};
-use crate::experiment::{Experiment, KeySource, RunSpec, TrafficKind};
+use crate::experiment::{Experiment, RunSpec, TrafficKind};
 use crate::inputs::{Effort, Inputs, Named};
 use crate::record::{Spread, Value};
-use crate::synthetic;
 
 /// The seed of all traffic: two reports look up the same addresses.
 pub const SEED: u64 = 1;
@@ -91,23 +91,22 @@ impl<'a> ExperimentContext<'a> {
     pub fn setup(&self, run: &RunSpec) -> RunConfig {
         let Effort { seconds, passes, .. } = self.effort;
         let seconds = if run.brief { seconds * BRIEF } else { seconds };
-        let (batch, generate) = (run.batch, run.keys == KeySource::JustInTime);
+        let (batch, generate) = (run.batch, run.just_in_time);
         RunConfig { seconds, passes, pin: true, batch, generate, ..RunConfig::new(run.mode) }
     }
 
-    /// The traffic of a run configuration; `None` if it has no address of the family.
-    pub fn traffic<F: BenchFamily>(&self, kind: TrafficKind, rib: &Rib<F>) -> Option<Traffic> {
-        let count = F::KEYS.min(self.effort.keys);
+    /// The traffic of a run configuration; `None` without a trace.
+    pub fn traffic(&self, kind: TrafficKind) -> Option<Traffic> {
         Some(match kind {
             TrafficKind::Random => Traffic::Random,
             TrafficKind::Sequential => Traffic::Sequential,
             TrafficKind::Repeated => Traffic::Repeated,
-            TrafficKind::DxrRepeated => synthetic::dxr_repeated::<F>(count, SEED),
+            TrafficKind::DxrRepeated => Traffic::DxrRepeated,
             TrafficKind::Routed => Traffic::Routed,
             TrafficKind::Zipf => Traffic::Zipf,
             TrafficKind::Trace => Traffic::File(self.inputs.trace.clone()?),
-            TrafficKind::SpiderRandom => synthetic::spider_random(rib, count, SEED),
-            TrafficKind::PoptrieIpv6 => synthetic::poptrie_ipv6::<F>(count, SEED)?,
+            TrafficKind::SpiderRandom => Traffic::SpiderRandom,
+            TrafficKind::RandomIn8 => Traffic::RandomIn8,
         })
     }
 
@@ -189,7 +188,8 @@ impl<'a> ExperimentContext<'a> {
         let routed =
             format!("{}, {:.0} % with a route", workload.traffic(), workload.routed() * 100.0);
         note(&named("traffic"), format!("{routed}, seed {SEED}"));
-        note(&named("lookups"), in_words(setup));
+        let keys = setup.key_source::<F>(workload.traffic());
+        note(&named("lookups"), in_words(setup, keys));
         note("passes", format!("{} of {:.0} ms, interleaved", setup.passes, pass_ms(setup)));
         note("answers checked", workload.checked().to_string());
     }
@@ -199,15 +199,18 @@ fn pass_ms(setup: &RunConfig) -> f64 {
     setup.seconds * 1e3 / (setup.passes + 1) as f64
 }
 
-fn in_words(setup: &RunConfig) -> String {
-    let keys =
-        if setup.generate { ", keys made just before by xorshift" } else { ", keys from an array" };
+fn in_words(setup: &RunConfig, keys: KeySource) -> String {
     let mode = match setup.mode {
         Mode::One => "one after the other; the CPU may overlap them".to_owned(),
         Mode::Batch => format!("in batches of {}", setup.batch),
         Mode::Dependent => "each address depends on the answer before".to_owned(),
     };
-    format!("{mode}{keys}")
+    let keys = match keys {
+        KeySource::Array => "keys from an array".to_owned(),
+        KeySource::Counter => "keys counted in the loop".to_owned(),
+        generator => format!("keys made just before by a generator ({generator})"),
+    };
+    format!("{mode}; {keys}")
 }
 
 /// The table of a set in words.
@@ -299,7 +302,7 @@ fn rate_value<F: BenchFamily>(
         alias: measured.engine.alias.clone(),
         at: measured.engine.at.into(),
         traffic: workload.traffic().name().into(),
-        keys: setup.key_source(workload.traffic()).name().into(),
+        keys: setup.key_source::<F>(workload.traffic()).name().into(),
         mode: setup.mode.name().into(),
         batch: if setup.mode == Mode::Batch { setup.batch as u64 } else { 1 },
         threads: setup.threads as u64,

@@ -85,8 +85,8 @@ pub(crate) struct RunSpec {
     pub mode: Mode,
     /// Keys in a batch.
     pub batch: usize,
-    /// Where keys come from.
-    pub keys: KeySource,
+    /// Whether keys are made in the timed loop, where the traffic has a rule for them; otherwise they come from an array.
+    pub just_in_time: bool,
     /// What is varied.
     pub axis: Axis,
     /// Half the usual time for each rate, where many rates make one line.
@@ -113,16 +113,7 @@ pub(crate) enum TrafficKind {
     /// Random addresses as the Spider paper makes them: all of IPv4; IPv6 inside routes.
     SpiderRandom,
     /// Random addresses of 2000::/8, as the Poptrie paper makes them.
-    PoptrieIpv6,
-}
-
-/// Where keys come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum KeySource {
-    /// An array in memory.
-    Array,
-    /// A generator, just before each lookup or each batch.
-    JustInTime,
+    RandomIn8,
 }
 
 /// What a run configuration varies.

@@ -238,7 +238,7 @@ AnonHugePages:         0 kB
             assert_eq!(new_ranges(&before, &whole), [b..c, c + LARGE..c + 2 * LARGE]);
             assert_eq!(new_ranges(&before, &[of(0..c)]), [0..a, b..c]);
             assert_eq!(new_ranges(&before, &[of(0..a), of(c..c + LARGE)]), [0..a, c..c + LARGE]);
-            assert_eq!(new_ranges(&[], &[of(0..LARGE - 1)]), []);
+            assert!(new_ranges(&[], &[of(0..LARGE - 1)]).is_empty());
         }
     }
 }

@@ -13,6 +13,7 @@ mod engine_set;
 mod experiment;
 mod experiments;
 mod files;
+mod frequency;
 #[allow(unsafe_code, reason = "advice on memory, on Linux")]
 mod huge;
 mod inputs;

@@ -19,7 +19,7 @@ pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
             Tables::Ipv6 => inputs.ipv6().len(),
             Tables::First => inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1),
             Tables::All => inputs.ipv4().len() + inputs.ipv6().len(),
-            Tables::Split => 2 * inputs.ipv4().len(),
+            Tables::Split => 3 * inputs.ipv4().len(),
         };
         let engines = rates.engines.len();
         let runs = rates
@@ -63,7 +63,7 @@ pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<
 /// The table itself and both of its split tables, as run configurations of one table.
 fn split(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
     type Split = fn(&Rib<Ipv4>) -> Rib<Ipv4>;
-    for (name, split) in [("SYN1", syn1 as Split), ("SYN2", syn2)] {
+    for (name, split) in [("the table", Rib::clone as Split), ("SYN1", syn1), ("SYN2", syn2)] {
         let rib = split(named.rib);
         on_table(rates, context, Named { rib: &rib, ..named }, name);
     }
@@ -88,7 +88,7 @@ fn on_table<F: BenchFamily>(
             .filter(|it| !it.is_empty())
             .collect::<Vec<_>>()
             .join(", ");
-        let Some(traffic) = context.traffic(run.traffic, named.rib) else { continue };
+        let Some(traffic) = context.traffic(run.traffic) else { continue };
         let Some(workload) = context.workload(&set, &traffic) else { continue };
         for x in places(run) {
             let setup = varied(run, x, context.setup(run));

@@ -18,7 +18,7 @@ use std::path::Path;
 
 use longmatch::{Family, NextHopId, Rib};
 
-use crate::key_stream::segments;
+use crate::key_stream::wrapping_ranges;
 use crate::target::Mode;
 
 pub use command::{BadPeerCommand, PeerCommand};
@@ -230,7 +230,7 @@ pub fn pass_sum(
     start: usize,
     lookups: usize,
 ) -> u32 {
-    let parts = segments(answers, start, lookups);
+    let parts = wrapping_ranges(answers.len(), start, lookups).map(|range| &answers[range]);
     let read =
         parts.flat_map(|part| part.chunks(batch_of(mode, batch))).filter_map(|batch| batch.last());
     read.fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))

@@ -116,7 +116,7 @@ impl Roofline {
         workload: &Workload<F>,
         config: &RunConfig,
     ) -> Option<Self> {
-        if !config.roofline || config.mode != Mode::Batch {
+        if !config.roofline || config.mode != Mode::Batch || config.generate {
             return None;
         }
         let reads = engine.reads();

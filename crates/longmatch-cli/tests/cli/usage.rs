@@ -42,7 +42,7 @@ fn bad_usage_ends_with_2_and_advice() {
         (&["bench", "--threads", "1024", "--batch", "16777216"], "--batch 262144 or less"),
         (&["replay", "--from-empty", "--readers", "100000"], "at most 1,024"),
         (&["replay", "--from-empty", "--readers", "0"], "at least 1"),
-        (&["bench", "--generate", "--mode", "batch"], "--mode one"),
+        (&["bench", "--generate", "--keys", "network"], "--keys host"),
         (&["bench", "--generate", "--traffic", "zipf"], "--traffic random"),
         (&["bench", "--keys", "wire"], "network"),
         (&["bench", "--keys", "network", "--mode", "one,batch"], "--mode batch"),

@@ -1,13 +1,18 @@
 //! M. Zec, L. Rizzo, M. Mikuc, the page of DXR (2014 and later).
 
-use longmatch::engine::dxr::{Config, Dxr, Original, Single, Statistics, Wide, chunk_lengths};
+use core::hint::black_box;
+use std::time::Instant;
+
+use longmatch::engine::dxr::{
+    Config, Dxr, Original, Single, Statistics, Wide, chunk_lengths, published_statistics,
+};
 use longmatch::{CompileError, Engine as _, Ipv4, Rib};
-use longmatch_bench::Mode;
+use longmatch_bench::{Mode, Stats};
 
 use crate::claim::{ABOVE, Claim, Judge, Needs, Over, Pick, Q, of, rate};
 use crate::context::{ExperimentContext, Place, at};
 use crate::experiment::{
-    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec, Tables,
+    Absence, Axis, ChartKind, Experiment, Figure, Papers, Rates, Rows, RunSpec, Tables,
     TrafficKind, Work,
 };
 use crate::inputs::Named;
@@ -15,8 +20,13 @@ use crate::record::Value;
 
 /// The experiments, in the order of the page.
 pub(super) fn all() -> Vec<Experiment> {
-    vec![chunks(), throughput()]
+    vec![chunks(), throughput(), bandwidth()]
 }
+
+/// The row of D20R with the page's way of counting.
+const PUBLISHED: &str = "dxr:d=20, as the page counts";
+/// Compilations of D20R of which the median is taken.
+const COMPILATIONS: usize = 3;
 
 const SOURCE: &str = "DXR page";
 const SETTING: &str = "LINX, 22 April 2014: 513,644 prefixes, 239 next hops; Core i7-4771; the ranges are those of it, \
@@ -76,7 +86,15 @@ fn chunks() -> Experiment {
         run: "",
         metric,
         x: None,
-        values: vec![("dxr:d=20", value)],
+        values: vec![(PUBLISHED, value)],
+    };
+    let last_update = Papers {
+        figure: RT_STAT,
+        family: "ipv4",
+        run: "",
+        metric: "update",
+        x: None,
+        values: vec![("dxr:d=20", 909.6)],
     };
     Experiment {
         name: "dxr-chunks",
@@ -98,14 +116,16 @@ fn chunks() -> Experiment {
             Figure {
                 id: RT_STAT,
                 title: "D16R to D22R",
-                caption: "Counted in the compiled structures. A short range has two bytes, a long one four, without what \
-                          pads an array. Of physical chunks each content counts once, of aggregated ones each place \
-                          that refers to it.",
+                caption: "Counted in the compiled structures. A short range has two bytes, a long one four. Of physical \
+                          chunks each content counts once, of aggregated ones each place that refers to it. The page \
+                          counts otherwise: a short chunk with an odd number of ranges stores its last one twice, and \
+                          a route longer than /24 makes a chunk long even if no answer changes. Update: the table is \
+                          compiled again; the page does not say what its 909.6 ms cover.",
                 chart: ChartKind::None,
                 rows: Rows::Engines,
             },
         ],
-        papers: shares.map(share).chain(STATISTICS.map(statistic)).collect(),
+        papers: shares.map(share).chain(STATISTICS.map(statistic)).chain([last_update]).collect(),
         claims: chunk_claims(),
     }
 }
@@ -132,7 +152,7 @@ fn chunk_claims() -> Vec<Claim> {
         .map(|(shares, k)| (share(k, "1"), shares[0] - 0.08, shares[0] + 0.08));
     let rt_stat = STATISTICS.map(|(metric, unit, value)| {
         let decimals = u8::from(unit == "%" || metric == "bytes a prefix");
-        (of("dxr:d=20", metric), value, decimals)
+        (of(PUBLISHED, metric), value, decimals)
     });
     let with =
         |needs, id, text, judge| Claim { id, section: "", text, family: "ipv4", needs, judge };
@@ -162,6 +182,18 @@ fn chunk_claims() -> Vec<Claim> {
             Judge::Exact(rt_stat.to_vec()),
         ),
         with(
+            Vec::new(),
+            "D1.5",
+            "A short range takes 2 bytes and a long one 4, nothing else.",
+            Judge::Exact(vec![(
+                of(PUBLISHED, "range table")
+                    - 2.0 * of(PUBLISHED, "physical short fragments")
+                    - 4.0 * of(PUBLISHED, "physical long fragments"),
+                0.0,
+                0,
+            )]),
+        ),
+        with(
             vec![alike()],
             "D1.6",
             "D16R takes less than 2 bytes a prefix.",
@@ -177,6 +209,7 @@ fn count(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
         for k in MIN_K..MIN_K + SHARES.len() as u8 {
             structure(context, named, k);
         }
+        statistics(context, named, PUBLISHED, &published_statistics(named.rib, 20));
         context.step(0.9);
     }
     Ok(())
@@ -223,11 +256,16 @@ fn structure(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>, k: u8)
     for (option, compile, config) in variants {
         let spec = format!("dxr:d={k}{option}");
         match compile(named.rib, config) {
-            Ok(statistics) => {
-                for ((metric, unit, _), value) in
-                    STATISTICS.into_iter().zip(numbers(&statistics, named.rib.len()))
-                {
-                    context.count(place, named, &spec, (metric, unit), value);
+            Ok(own) => {
+                statistics(context, named, &spec, &own);
+                if k == 20 {
+                    let times = (0..COMPILATIONS).map(|_| {
+                        let started = Instant::now();
+                        black_box(compile(named.rib, config).is_ok());
+                        started.elapsed().as_secs_f64() * 1e3
+                    });
+                    let median = Stats::of(&times.collect::<Vec<_>>()).map_or(0.0, |it| it.median);
+                    context.count(place, named, &spec, ("update", "ms"), median);
                 }
                 return;
             }
@@ -245,11 +283,22 @@ fn structure(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>, k: u8)
     }
 }
 
+fn statistics(
+    context: &mut ExperimentContext<'_>,
+    named: Named<'_, Ipv4>,
+    engine: &str,
+    own: &Statistics,
+) {
+    let place = Place { figure: RT_STAT, ..Place::default() };
+    for ((metric, unit, _), value) in STATISTICS.into_iter().zip(numbers(own, named.rib.len())) {
+        context.count(place, named, engine, (metric, unit), value);
+    }
+}
+
 /// The numbers of a structure, in the order of [`STATISTICS`].
 fn numbers(statistics: &Statistics, prefixes: usize) -> [f64; 13] {
     let Statistics { physical, aggregated, .. } = statistics;
-    let range_bytes = 2 * physical.short_fragments + 4 * physical.long_fragments;
-    let [direct, range] = [statistics.direct_bytes, range_bytes].map(|it| it as f64);
+    let [direct, range] = [statistics.direct_bytes, statistics.range_bytes].map(|it| it as f64);
     let resolved = 100.0 * statistics.resolved as f64 / 2f64.powi(statistics.k.into());
     let counts = [physical, aggregated].map(|it| {
         [it.short_chunks, it.long_chunks, it.short_fragments, it.long_fragments]
@@ -276,7 +325,7 @@ const SEQ: RunSpec = RunSpec {
     traffic: TrafficKind::Random,
     mode: Mode::Dependent,
     batch: 256,
-    keys: KeySource::Array,
+    just_in_time: false,
     axis: Axis::None,
     brief: false,
 };
@@ -337,6 +386,32 @@ fn throughput() -> Experiment {
     }
 }
 
+/// The page's bandwidth of memory, for which there is no portable counter.
+fn bandwidth() -> Experiment {
+    Experiment {
+        name: "dxr-bandwidth",
+        aliases: &[],
+        source: SOURCE,
+        title: "Bandwidth of memory",
+        about: "Bytes that a lookup reads from memory, DXR beside DIR-24-8. The page says that DXR needs fewer and gives \
+                no number.",
+        setting: SETTING,
+        work: Work::Own(
+            |_| {
+                Err(Absence(
+                    "cannot be measured: it takes the counters of the memory controller, which differ from CPU to CPU, \
+                     need root and do not exist in a virtual machine; this program reads none"
+                        .into(),
+                ))
+            },
+            |_, _| 0.1,
+        ),
+        figures: Vec::new(),
+        papers: Vec::new(),
+        claims: Vec::new(),
+    }
+}
+
 fn throughput_claims() -> Vec<Claim> {
     let best = |run| {
         Q::Max(
@@ -359,6 +434,7 @@ fn throughput_claims() -> Vec<Claim> {
     ];
     let repeated = ["dir24_8", "dxr:d=16", "dxr:d=18", "dxr:d=20", "dxr:d=21", "dxr:d=22"];
     let over = |engine| Over { engine, run: CORES.name, metric: "rate" };
+    let gain = |engine| rate(engine, CORES.name).at(4.0) / rate(engine, CORES.name).at(1.0);
     vec![
         with(
             vec![fast()],
@@ -413,6 +489,12 @@ fn throughput_claims() -> Vec<Claim> {
             "D2.8",
             "Throughput scales almost linearly with the cores.",
             Judge::Linear(vec![over("dxr:d=16"), over("dxr:d=20")], 0.8),
+        ),
+        with(
+            vec![cores(4.0)],
+            "D2.9",
+            "It scales better than that of DIR-24-8 (no number; here D20R from one core to four).",
+            Judge::Greater(vec![(gain("dxr:d=20"), gain("dir24_8"))]),
         ),
         with(
             vec![cores(8.0)],

@@ -8,7 +8,8 @@ use std::io::Write;
 use longmatch::simd::Simd;
 use longmatch::{EngineSpec, Ipv4, Ipv6, KeyLayout};
 use longmatch_bench::{
-    BenchFamily, Comparison, Machine, Mode, ROOFLINE, Record, RunConfig, Traffic, Workload,
+    BenchFamily, Comparison, KeySource, Machine, Mode, ROOFLINE, Record, RunConfig, Traffic,
+    Workload,
 };
 
 use crate::args::{self, BenchArgs};
@@ -279,9 +280,12 @@ impl Bench<'_> {
             KeyLayout::U64Pairs => " in pairs",
             KeyLayout::Network => " in network order",
         };
-        let keys = match records.iter().any(|record| record.keys.name() == "array") {
-            true => format!("array of {} keys{layout}", thousands(workload.keys().len() as u64)),
-            false => "keys generated just before each lookup (xorshift)".to_owned(),
+        let keys = match records.first().map(|record| record.keys) {
+            None | Some(KeySource::Array) => {
+                format!("array of {} keys{layout}", thousands(workload.keys().len() as u64))
+            }
+            Some(KeySource::Counter) => "keys counted in the loop".to_owned(),
+            Some(generator) => format!("keys generated in the loop ({generator})"),
         };
         format!(
             "{keys}, {:.0} % routed; {}{batch}, {}; {} answers checked",

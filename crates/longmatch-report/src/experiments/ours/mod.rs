@@ -1,5 +1,6 @@
 //! Questions that the papers do not ask, and users do.
 
+mod batches;
 mod live;
 mod pages;
 mod peers;
@@ -10,8 +11,7 @@ use longmatch_bench::{BenchFamily, Mode, Traffic};
 use crate::context::{ExperimentContext, Place, SEED, at, with_rate};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{
-    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Rates, Rows, RunSpec, Tables,
-    TrafficKind, Work,
+    Absence, Axis, ChartKind, Experiment, Figure, Rates, Rows, RunSpec, Tables, TrafficKind, Work,
 };
 use crate::inputs::{Named, OnTable, on_all, on_first};
 use crate::record::Value;
@@ -26,6 +26,8 @@ pub(super) fn all() -> Vec<Experiment> {
         live::live(),
         sizes::growth(),
         batch_size(),
+        batches::sources(),
+        batches::variants(),
         sizes::small_tables(),
         misses(),
         sizes::memory(),
@@ -40,7 +42,7 @@ const BATCH: RunSpec = RunSpec {
     traffic: TrafficKind::Routed,
     mode: Mode::Batch,
     batch: 256,
-    keys: KeySource::Array,
+    just_in_time: false,
     axis: Axis::None,
     brief: false,
 };

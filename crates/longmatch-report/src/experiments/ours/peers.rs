@@ -66,7 +66,7 @@ impl OnTable for Peers {
             Effort { keys: KEYS.min(usual.keys), checked: CHECKED.min(usual.checked), ..usual };
         for (run, mode) in [("one by one", Mode::One), ("batches of 256", Mode::Batch)] {
             let config = RunSpec { mode, ..BATCH };
-            let Some(traffic) = context.traffic(TrafficKind::Routed, named.rib) else { continue };
+            let Some(traffic) = context.traffic(TrafficKind::Routed) else { continue };
             let Some(workload) = context.workload(&set, &traffic) else { continue };
             let setup = context.setup(&config);
             let place = Place { figure: FIGURE, run, ..Place::default() };

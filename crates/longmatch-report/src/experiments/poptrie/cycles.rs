@@ -93,6 +93,14 @@ fn claims() -> Vec<Claim> {
         .into_iter()
         .flat_map(|engine| [24.0, 25.0].map(|depth| by_depth(engine, "95th percentile", depth)));
     let at_21 = |engine| by_depth(engine, "cycles", 21.0);
+    let shallow = |engine: &str| {
+        let all = ENGINES.iter().map(|it| it.0).filter(|it| *it == engine);
+        let medians = all.flat_map(|it| (1..16).map(move |depth| (it, f64::from(depth))));
+        medians.map(|(it, depth)| by_depth(it, "cycles", depth)).collect::<Vec<_>>()
+    };
+    let of_paper = || ENGINES.iter().map(|it| it.0).filter(|it| *it != "folio");
+    let all_shallow: Vec<Q> = of_paper().flat_map(shallow).collect();
+    let others = of_paper().filter(|it| *it != "dxr:d=16");
     let with = |needs, id, text, judge: Judge| Claim { needs, ..claim(id, "4.6", text, judge) };
     vec![
         with(
@@ -143,6 +151,20 @@ fn claims() -> Vec<Claim> {
             "P11.2",
             "At depth 21 the median of D18R is below that of Poptrie18 (no number).",
             (at_21("dxr:d=18") / at_21(POPTRIE18)).within(0.4, BELOW),
+        ),
+        with(
+            vec![Needs::FineClock(Q::Min(all_shallow.clone()))],
+            "P11.3",
+            "Below depth 16 all algorithms take as few cycles (medians below 50; here within 2.5 times).",
+            (Q::Max(all_shallow.clone()) / Q::Min(all_shallow.clone())).at_most(2.5),
+        ),
+        with(
+            vec![Needs::FineClock(Q::Min(all_shallow))],
+            "P11.4",
+            "Below depth 16 the median of D16R is the greatest (no number).",
+            Judge::Greater(
+                others.map(|it| (Q::Max(shallow("dxr:d=16")), Q::Max(shallow(it)))).collect(),
+            ),
         ),
     ]
 }

@@ -2,14 +2,14 @@
 
 mod cycles;
 mod structure;
+mod tables;
 mod updates;
 
 use longmatch_bench::Mode;
 
-use crate::claim::{ABOVE, Claim, Judge, Needs, Over, Pick, Q, of, rate};
+use crate::claim::{ABOVE, BELOW, Claim, Judge, Needs, Over, Q, of, rate};
 use crate::experiment::{
-    Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec, Tables,
-    TrafficKind, Work,
+    Axis, ChartKind, Experiment, Figure, Papers, Rates, Rows, RunSpec, Tables, TrafficKind, Work,
 };
 
 /// The experiments, in the order of the paper.
@@ -23,9 +23,9 @@ pub(super) fn all() -> Vec<Experiment> {
         locality(),
         cycles::cycles_of_lookups(),
         trace(),
-        split(),
+        tables::split(),
         updates::updates(),
-        ipv6(),
+        tables::ipv6(),
     ]
 }
 
@@ -38,11 +38,11 @@ const JUST_IN_TIME: RunSpec = RunSpec {
     traffic: TrafficKind::Random,
     mode: Mode::One,
     batch: 256,
-    keys: KeySource::JustInTime,
+    just_in_time: true,
     axis: Axis::None,
     brief: false,
 };
-const ARRAY: RunSpec = RunSpec { name: "from an array", keys: KeySource::Array, ..JUST_IN_TIME };
+const ARRAY: RunSpec = RunSpec { name: "from an array", just_in_time: false, ..JUST_IN_TIME };
 const BATCH: RunSpec = RunSpec { name: "batches of 256", mode: Mode::Batch, ..ARRAY };
 const J: &str = JUST_IN_TIME.name;
 
@@ -210,6 +210,34 @@ fn comparison() -> Experiment {
                 versus("dxr:d=18").within(ABOVE, 2.0),
             ),
             claim(
+                "P9.7",
+                "4.5",
+                "The 64-ary Tree BitMap is slightly faster than the 16-ary one (1.10 and 1.11 times).",
+                (rate("tree_bitmap:stride=6", J) / rate("tree_bitmap:stride=4", J))
+                    .within(ABOVE, 1.65),
+            ),
+            claim(
+                "P9.8",
+                "4.5",
+                "Poptrie18 is 3.18 to 3.90 times as fast as the 64-ary Tree BitMap.",
+                versus("tree_bitmap:stride=6").within(2.1, 5.9),
+            ),
+            claim(
+                "P9.9",
+                "4.5",
+                "Poptrie18 takes more memory than D18R, and Poptrie16 more than D16R (1.3 and 2.0 to 2.4 times).",
+                Judge::Within(vec![
+                    (of(POPTRIE18, "memory") / of("dxr:d=18", "memory"), 1.0, 2.0),
+                    (of("poptrie:s=16", "memory") / of("dxr:d=16", "memory"), 1.0, 3.6),
+                ]),
+            ),
+            claim(
+                "P9.10",
+                "4.5",
+                "SAIL takes 18 to 19 times the memory of Poptrie18.",
+                (of("sail", "memory") / of(POPTRIE18, "memory")).within(6.0, 40.0),
+            ),
+            claim(
                 "P9.5",
                 "4.5",
                 "On every table a Poptrie is the fastest (35 of 35).",
@@ -241,7 +269,7 @@ const LOCALITY: [(&str, f64, f64); 5] = [
 
 fn locality() -> Experiment {
     let figure = "poptrie-locality";
-    let run = |name, traffic| RunSpec { name, traffic, ..ARRAY };
+    let run = |name, traffic| RunSpec { name, traffic, ..JUST_IN_TIME };
     let ratio = |a, b, run| rate(a, run) / rate(b, run);
     let both = |traffic, band: [(f64, f64); 2]| {
         Judge::Within(vec![
@@ -272,7 +300,9 @@ fn locality() -> Experiment {
         figures: vec![Figure {
             id: figure,
             title: "Sequential and repeated lookups",
-            caption: "One after the other. The paper's values are those of REAL-Tier1-B.",
+            caption: "One after the other, keys made in the loop: a counter, and one draw for sixteen lookups. The \
+                      counter steps through the whole space in runs of 4,096 addresses. The paper's values are those \
+                      of REAL-Tier1-B.",
             chart: ChartKind::Bars("rate"),
             rows: Rows::Engines,
         }],
@@ -307,6 +337,23 @@ fn locality() -> Experiment {
                 "4.5",
                 "Under repeated traffic DXR is slower than Poptrie (1.06 and 1.23 times).",
                 both("repeated", [(ABOVE, 1.6), (ABOVE, 1.85)]),
+            ),
+            claim(
+                "PL.5",
+                "4.5",
+                "Poptrie is faster than DXR under every traffic and on every table.",
+                Judge::AllTables(
+                    Box::new(Judge::Greater(
+                        ["sequential", "repeated", J]
+                            .into_iter()
+                            .flat_map(|run| {
+                                [("poptrie:s=16", "dxr:d=16"), (POPTRIE18, "dxr:d=18")]
+                                    .map(|(poptrie, dxr)| (rate(poptrie, run), rate(dxr, run)))
+                            })
+                            .collect(),
+                    )),
+                    1,
+                ),
             ),
             claim(
                 "PL.6",
@@ -374,176 +421,30 @@ fn trace() -> Experiment {
                 versus("sail").within(ABOVE, 2.4),
             ),
             on_trace(
+                "P12.4",
+                "With the trace Poptrie18 is the fastest on every table (34 of 34).",
+                Judge::AllTables(
+                    Box::new(Judge::Greater(
+                        ["tree_bitmap:stride=4", "dxr:d=16", "dxr:d=18", "sail"]
+                            .map(|rival| (rate(POPTRIE18, run), rate(rival, run)))
+                            .to_vec(),
+                    )),
+                    3,
+                ),
+            ),
+            on_trace(
+                "P12.5",
+                "Poptrie18 and D18R are slower with the trace than with random addresses.",
+                Judge::Within(
+                    [POPTRIE18, "dxr:d=18"]
+                        .map(|it| (rate(it, run) / rate(it, J), 0.3, BELOW))
+                        .to_vec(),
+                ),
+            ),
+            on_trace(
                 "P12.6",
                 "SAIL is faster with the trace than with random addresses.",
                 (rate("sail", run) / rate("sail", J)).within(ABOVE, 4.0),
-            ),
-        ],
-    }
-}
-
-/// Mlps on SYN1 and SYN2 of REAL-Tier1-A (Table 5). D18R is the modified one, whose ranges have a bit more.
-const TABLE_5: [(&str, f64, Option<f64>); 3] = [
-    ("sail", 102.86, None),
-    ("dxr:d=18:wide", 115.45, Some(102.59)),
-    (POPTRIE18, 188.02, Some(174.42)),
-];
-
-fn split() -> Experiment {
-    let figure = "poptrie-table5";
-    let (syn1, syn2) = ("SYN1, just in time", "SYN2, just in time");
-    let ratio = |rival, run| rate(POPTRIE18, run) / rate(rival, run);
-    let on_syn1 = TABLE_5.map(|(engine, mlps, _)| (engine, mlps));
-    let on_syn2: Vec<_> = TABLE_5.iter().filter_map(|it| Some((it.0, it.2?))).collect();
-    Experiment {
-        name: figure,
-        aliases: &[],
-        source: "Poptrie paper, Table 5",
-        title: "Tables of the future",
-        about: "Random lookups in SYN1 and SYN2, tables whose shorter prefixes are split (4.1).",
-        setting: SETTING,
-        work: Work::Rates(vec![Rates {
-            figure,
-            tables: Tables::Split,
-            engines: vec![
-                ("sail", "SAIL"),
-                ("dxr:d=18", "D18R"),
-                ("dxr:d=18:wide", "D18R, modified"),
-                (POPTRIE18, "Poptrie18"),
-                ("dir24_8", ""),
-                ("spider:lanes=16", ""),
-                ("folio", ""),
-            ],
-            runs: vec![JUST_IN_TIME],
-            parts: &[],
-        }]),
-        figures: vec![Figure {
-            id: figure,
-            title: "Random lookups in split tables",
-            caption: "The paper's values are those of the tables made from REAL-Tier1-A.",
-            chart: ChartKind::Bars("rate"),
-            rows: Rows::Engines,
-        }],
-        papers: vec![
-            papers(figure, syn1, "rate", &on_syn1),
-            papers(figure, syn2, "rate", &on_syn2),
-        ],
-        claims: vec![
-            claim(
-                "P5.1",
-                "4.8",
-                "In SYN1 Poptrie18 is 1.60 to 1.63 times as fast as the modified D18R.",
-                ratio("dxr:d=18:wide", syn1).within(1.07, 2.45),
-            ),
-            claim(
-                "P5.2",
-                "4.8",
-                "In SYN2 Poptrie18 is 1.68 to 1.70 times as fast as the modified D18R.",
-                ratio("dxr:d=18:wide", syn2).within(1.12, 2.55),
-            ),
-            claim(
-                "P5.3",
-                "4.8",
-                "In SYN1 Poptrie18 is 1.83 to 1.88 times as fast as SAIL.",
-                ratio("sail", syn1).within(ABOVE, 3.8),
-            ),
-            claim(
-                "P5.4",
-                "4.8",
-                "SAIL cannot compile SYN2, as it has room for 2^15 chunks only.",
-                Judge::Refuses(
-                    Pick { engine: "sail", run: syn2, metric: "rate", x: None },
-                    "chunks",
-                ),
-            ),
-            Claim {
-                needs: vec![Needs::Routes(0, 1_000_000)],
-                ..claim(
-                    "P5.6",
-                    "4.8",
-                    "In all of them Poptrie18 exceeds the wire rate of 100 Gbit/s, 148.8 million packets a second.",
-                    Judge::Within(vec![
-                        (rate(POPTRIE18, syn1), 148.8, f64::INFINITY),
-                        (rate(POPTRIE18, syn2), 148.8, f64::INFINITY),
-                    ]),
-                )
-            },
-        ],
-    }
-}
-
-/// Nodes, leaves, KiB, milliseconds and Mlps (Table 6).
-const TABLE_6: [(&str, [f64; 5]); 3] = [
-    ("poptrie:s=0", [14_925.0, 32_586.0, 414.0, 7.22, 138.51]),
-    ("poptrie:s=16", [16_554.0, 33_047.0, 709.0, 4.77, 209.84]),
-    (POPTRIE18, [14_910.0, 32_569.0, 1437.0, 4.73, 211.32]),
-];
-
-fn ipv6() -> Experiment {
-    let figure = "poptrie-table6";
-    let run = "2000::/8";
-    let random = RunSpec { name: run, traffic: TrafficKind::PoptrieIpv6, ..ARRAY };
-    let six = |it: Papers| Papers { family: "ipv6", ..it };
-    let on_six =
-        |id, text, needs, judge| Claim { family: "ipv6", needs, ..claim(id, "4.10", text, judge) };
-    let column =
-        |i: usize, by: f64| TABLE_6.map(|(engine, values)| (engine, values[i] * by)).to_vec();
-    let mut rates = column(4, 1.0);
-    rates.extend([("dxr:d=16", 163.07), ("dxr:d=18", 169.91)]);
-    let faster = |engine| (rate(engine, run) / rate("poptrie:s=0", run), ABOVE, 2.3);
-    Experiment {
-        name: figure,
-        aliases: &["poptrie-4.10"],
-        source: "Poptrie paper, Table 6 and section 4.10",
-        title: "IPv6",
-        about: "Random lookups within 2000::/8, as in the paper; within 2000::/3 and of routed addresses, which are ours.",
-        setting: "IPv6 of the router of REAL-Tier1-A: 20,440 prefixes; Intel Core i7-4770K, 3.9 GHz, 8 MiB of L3",
-        work: Work::Rates(vec![Rates {
-            figure,
-            tables: Tables::Ipv6,
-            engines: ENGINES.into_iter().filter(|(engine, _)| *engine != "sail").collect(),
-            runs: vec![
-                random,
-                RunSpec { name: "2000::/3, just in time", ..JUST_IN_TIME },
-                RunSpec { name: "routed, batches of 256", traffic: TrafficKind::Routed, ..BATCH },
-            ],
-            parts: PARTS,
-        }]),
-        figures: vec![Figure {
-            id: figure,
-            title: "IPv6 lookups",
-            caption: "Nodes, leaves and bytes are counted in the compiled structure.",
-            chart: ChartKind::Bars("rate"),
-            rows: Rows::Engines,
-        }],
-        papers: vec![
-            six(papers(figure, run, "rate", &rates)),
-            six(papers(figure, "", "nodes", &column(0, 1.0))),
-            six(papers(figure, "", "leaves", &column(1, 1.0))),
-            six(papers(figure, "", "memory", &column(2, 1.0 / 1024.0))),
-            six(papers(figure, "", "compile", &column(3, 1.0))),
-        ],
-        claims: vec![
-            on_six(
-                "P6.1",
-                "Poptrie18 is 1.24 times as fast as D18R.",
-                Vec::new(),
-                (rate(POPTRIE18, run) / rate("dxr:d=18", run)).within(ABOVE, 1.85),
-            ),
-            on_six(
-                "P6.2",
-                "Direct pointing makes Poptrie faster for IPv6 too (1.51 and 1.53 times).",
-                Vec::new(),
-                Judge::Within(vec![faster("poptrie:s=16"), faster(POPTRIE18)]),
-            ),
-            on_six(
-                "P6.3",
-                "With direct pointing it exceeds the wire rate of 100 Gbit/s, 148.8 million packets a second.",
-                vec![Needs::Routes(0, 30_000)],
-                Judge::Within(vec![
-                    (rate("poptrie:s=16", run), 148.8, f64::INFINITY),
-                    (rate(POPTRIE18, run), 148.8, f64::INFINITY),
-                ]),
             ),
         ],
     }

@@ -1,21 +1,32 @@
 //! Y. Ueno, R. Nakamura, Y. Kuga, H. Esaki, Spider (IEEE Access 2020), section V.
 
-use longmatch::Ipv4;
-use longmatch_bench::{BenchFamily, Iteration, Mode};
+mod batched;
+mod cores;
+mod cycles;
+mod frequency;
 
-use crate::claim::{Claim, Judge, Needs, Over, Pick, Q, of, rate};
-use crate::context::{ExperimentContext, MIB, Place, about_table, anchor};
-use crate::distribution::{Ticks, about_clock, cycles, time};
+use longmatch_bench::{BenchFamily, Mode};
+
+use crate::claim::{Claim, Judge, Needs, Over, Q, of, rate};
+use crate::context::{ExperimentContext, MIB, Place};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{
-    Absence, Axis, ChartKind, Experiment, Figure, KeySource, Papers, Rates, Rows, RunSpec, Tables,
+    Absence, Axis, ChartKind, Experiment, Figure, Papers, Rates, Rows, RunSpec, Tables,
     TrafficKind, Work,
 };
 use crate::inputs::{Named, OnTable, on_first};
 
 /// The experiments, in the order of the paper.
 pub(super) fn all() -> Vec<Experiment> {
-    vec![frequency(), memory(), ways(), comparison(), cycles_of_iterations(), cores()]
+    vec![
+        frequency::frequency(),
+        memory(),
+        ways(),
+        comparison(),
+        cycles::cycles_of_iterations(),
+        cores::cores(),
+        batched::batched_updates(),
+    ]
 }
 
 const SETTING: &str = "Intel Xeon Gold 6130, 16 cores, 2.1 GHz (3.7 with turbo), 22 MiB of L3; full tables of two ISPs: \
@@ -32,7 +43,7 @@ const ONE: RunSpec = RunSpec {
     traffic: TrafficKind::SpiderRandom,
     mode: Mode::One,
     batch: 1,
-    keys: KeySource::JustInTime,
+    just_in_time: true,
     axis: Axis::None,
     brief: false,
 };
@@ -47,25 +58,6 @@ fn claim(
     judge: Judge,
 ) -> Claim {
     Claim { id, section, text, family, needs: Vec::new(), judge }
-}
-
-/// The reason why Figures 1 and 11 are absent.
-const ABSENT: &str = "cannot be measured on this machine: the frequency of its CPUs cannot be set (no \
-                      /sys/devices/system/cpu/cpu0/cpufreq/scaling_setspeed, as in a virtual machine)";
-
-fn frequency() -> Experiment {
-    Experiment {
-        name: "spider-fig11",
-        aliases: &["spider-fig1"],
-        source: "Spider paper, Figures 1 and 11",
-        title: "Rates by the frequency of the CPU",
-        about: "The rates at frequencies from the lowest to the highest, and lines fitted to them.",
-        setting: SETTING,
-        work: Work::Own(|_| Err(Absence(ABSENT.into())), |_, _| 0.1),
-        figures: Vec::new(),
-        papers: Vec::new(),
-        claims: Vec::new(),
-    }
 }
 
 fn memory() -> Experiment {
@@ -120,6 +112,12 @@ fn memory() -> Experiment {
                 ]),
             ),
             on(
+                "S1.4",
+                "A node of Spider is a row of 256 entries of 4 bytes; 257 more rows come with every table.",
+                Vec::new(),
+                Judge::Exact(vec![(of(SPIDER, "bytes beside rows"), 0.0, 0)]),
+            ),
+            on(
                 "S1.5",
                 "Spider fits the last cache (22 MiB).",
                 vec![Needs::Routes(0, 900_000)],
@@ -144,6 +142,10 @@ fn count(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
             let Some(target) = target else { continue };
             let mib = target.memory().bytes() as f64 / MIB;
             context.count(place, named, &engine.spec, ("memory", "MiB"), mib);
+            if engine.spec == SPIDER {
+                let besides = target.memory().bytes() % (256 * size_of::<u32>());
+                context.count(place, named, SPIDER, ("bytes beside rows", ""), besides as f64);
+            }
         }
         context.step(1.0);
     }
@@ -249,7 +251,7 @@ impl OnTable for Ways {
         context: &mut ExperimentContext<'_>,
         named: Named<'_, F>,
     ) -> Result<(), Absence> {
-        let Some(traffic) = context.traffic(TrafficKind::SpiderRandom, named.rib) else {
+        let Some(traffic) = context.traffic(TrafficKind::SpiderRandom) else {
             return Ok(());
         };
         let mut others = vec![(POPTRIE18, "Poptrie18"), (DIR_24_8, "DIR-24-8")];
@@ -290,7 +292,7 @@ fn comparison() -> Experiment {
     let trace = |run: RunSpec| RunSpec {
         name: "trace",
         traffic: TrafficKind::Trace,
-        keys: KeySource::Array,
+        just_in_time: false,
         ..run
     };
     let of = |tables, engines: &[(&'static str, &'static str)], run| Rates {
@@ -316,6 +318,11 @@ fn comparison() -> Experiment {
     let second = |best, all: &[&'static str], run| {
         let pair = |rival| (rate(best, run), rate(rival, run));
         Judge::Greater(all.iter().copied().filter(|it| *it != best).map(pair).collect())
+    };
+    let first = |rivals: &[&'static str]| {
+        let pair = |rival, run| (rate(SPIDER, run), rate(rival, run));
+        let both = rivals.iter().flat_map(|it| [pair(*it, "random"), pair(*it, "trace")]);
+        Judge::AllTables(Box::new(Judge::Greater(both.collect())), 2)
     };
     let all_four = RIVALS.map(|(spec, _)| spec);
     Experiment {
@@ -377,6 +384,45 @@ fn comparison() -> Experiment {
                 )
             },
             claim(
+                "S9.5a",
+                "V-D",
+                "ipv4",
+                "Spider is the fastest with random traffic and with a trace (on both tables).",
+                first(&all_four),
+            ),
+            claim(
+                "S9.5b",
+                "V-D",
+                "ipv6",
+                "Spider is the fastest with random traffic and with a trace (on both tables).",
+                first(&[POPTRIE18, "poptrie:s=16", DIR_24_8]),
+            ),
+            Claim {
+                needs: vec![packets("ipv4")],
+                ..claim(
+                    "S9.7",
+                    "V-D",
+                    "ipv4",
+                    "With a trace D18R is the second.",
+                    second("dxr:d=18", &all_four, "trace"),
+                )
+            },
+            Claim {
+                needs: vec![packets("ipv6")],
+                ..claim(
+                    "S9.9",
+                    "V-D",
+                    "ipv6",
+                    "Every method is much faster with a trace (no number; here 1.1 times), for lack of the generator.",
+                    Judge::Within(
+                        [SPIDER, POPTRIE18, DIR_24_8]
+                            .map(|it| (rate(it, "trace") / rate(it, "random"), 1.1, f64::INFINITY))
+                            .to_vec(),
+                    ),
+                )
+            },
+            frequency::at_full_frequency(),
+            claim(
                 "S9.6",
                 "V-D",
                 "ipv4",
@@ -390,198 +436,6 @@ fn comparison() -> Experiment {
                 "With random traffic DIR-24-8 is the second.",
                 second(DIR_24_8, &[POPTRIE18, "poptrie:s=16", DIR_24_8], "random"),
             ),
-        ],
-    }
-}
-
-const CYCLES: &str = "spider-fig10";
-
-/// Mean, 50th, 75th, 90th and 99th percentile of an iteration (Table 2).
-const TABLE_2: [(&str, [f64; 5]); 3] = [
-    (POPTRIE18, [60.69, 58.0, 58.0, 60.0, 172.0]),
-    ("dxr:d=18", [54.24, 52.0, 52.0, 54.0, 186.0]),
-    (SPIDER, [200.27, 192.0, 214.0, 238.0, 352.0]),
-];
-
-fn cycles_of_iterations() -> Experiment {
-    let names = ["mean", "50th", "75th", "90th", "99th"];
-    let paper = |i: usize| Papers {
-        figure: CYCLES,
-        family: "ipv4",
-        run: names[i],
-        metric: "cycles",
-        x: None,
-        values: TABLE_2.map(|(engine, values)| (engine, values[i])).to_vec(),
-    };
-    let of = |engine, run| Q::Of(Pick { engine, run, metric: "cycles", x: None });
-    let fine = |run| vec![Needs::FineClock(of("dxr:d=18", run))];
-    let with =
-        |id, text, run, judge| Claim { needs: fine(run), ..claim(id, "V-D", "ipv4", text, judge) };
-    Experiment {
-        name: CYCLES,
-        aliases: &["spider-table2"],
-        source: "Spider paper, Figure 10 and Table 2",
-        title: "Cycles of an iteration",
-        about: "How long an iteration takes, where it waits for everything before it: one address for Poptrie18 and D18R, \
-                sixteen for Spider and for Folio.",
-        setting: SETTING,
-        work: Work::Own(run_cycles, |inputs, effort| {
-            inputs.ipv4().len() as f64 * (4.0 * effort.cycles as f64 * 200e-9 + 2.0)
-        }),
-        figures: vec![Figure {
-            id: CYCLES,
-            title: "Distribution of cycles per iteration",
-            caption: "The share of iterations that take no more than so many cycles.",
-            chart: ChartKind::Steps("share of lookups", ("cycles", "")),
-            rows: Rows::Engines,
-        }],
-        papers: (0..names.len()).map(paper).collect(),
-        claims: vec![
-            with(
-                "S10.1",
-                "An iteration of Spider takes 3.3 times the cycles of one of Poptrie18 (the text: four times or more).",
-                "mean",
-                (of(SPIDER, "mean") / of(POPTRIE18, "mean")).within(2.2, 6.0),
-            ),
-            with(
-                "S10.2",
-                "An iteration of Spider takes 3.7 times the cycles of one of D18R (the text: four times or more).",
-                "mean",
-                (of(SPIDER, "mean") / of("dxr:d=18", "mean")).within(2.45, 6.0),
-            ),
-            with(
-                "S10.3",
-                "The median of D18R is slightly below that of Poptrie18 (1.12 times).",
-                "50th",
-                (of(POPTRIE18, "50th") / of("dxr:d=18", "50th")).within(1.0, 1.67),
-            ),
-        ],
-    }
-}
-
-fn run_cycles(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    for named in context.inputs.some_ipv4()? {
-        let engines =
-            [(POPTRIE18, "Poptrie18"), ("dxr:d=18", "D18R"), (SPIDER, "Spider_16w"), ("folio", "")];
-        let set = EngineSet::apart(named, &EngineUnderTest::all(&engines));
-        context.step(2.0);
-        let count = context.effort.cycles;
-        let sixteen = |engine: &EngineUnderTest| match engine.spec.as_str() {
-            SPIDER | "folio" => Iteration::Batch(16),
-            _ => Iteration::One,
-        };
-        let (counter, timed) =
-            time(&set, &sixteen, count, &mut || context.step(count as f64 * 200e-9));
-        let anchor = anchor::<Ipv4>(CYCLES, named.name);
-        context.condition(&anchor, "table", about_table(&set));
-        about_clock(context, &anchor, &counter, count);
-        for it in &timed {
-            let ticks = Ticks::count(counter, it.ticks.iter().copied());
-            let place = Place { figure: CYCLES, ..Place::default() };
-            cycles(context, place, named, &it.engine, &ticks);
-        }
-    }
-    Ok(())
-}
-
-fn cores() -> Experiment {
-    let figure = "spider-fig12";
-    let run = |run: RunSpec| RunSpec { name: "", axis: Axis::Threads, ..run };
-    let of = |tables, engines: &[(&'static str, &'static str)], config| Rates {
-        figure,
-        tables,
-        engines: engines.to_vec(),
-        runs: vec![run(config)],
-        parts: &[],
-    };
-    let paper = |family, x, values: &[(&'static str, f64)]| Papers {
-        figure,
-        family,
-        run: "",
-        metric: "rate",
-        x: Some(x),
-        values: values.to_vec(),
-    };
-    let four = [(POPTRIE18, "Poptrie18"), ("dxr:d=18", "D18R"), (DIR_24_8, "DIR-24-8")];
-    let six = [(POPTRIE18, "Poptrie18"), (DIR_24_8, "DIR-24-8")];
-    let cores = |least| Needs::Fact("cores", least, "the machine has too few cores");
-    let over = |engine| Over { engine, run: "", metric: "rate" };
-    let linear = |id, family, text, engines: &[&'static str], least| Claim {
-        needs: vec![cores(3.0)],
-        ..claim(
-            id,
-            "V-F",
-            family,
-            text,
-            Judge::Linear(engines.iter().map(|it| over(it)).collect(), least),
-        )
-    };
-    let at_16 = |engine| rate(engine, "").at(16.0);
-    let versus = |rival| at_16(SPIDER) / at_16(rival);
-    Experiment {
-        name: figure,
-        aliases: &["spider-cores"],
-        source: "Spider paper, Figure 12",
-        title: "Several cores",
-        about: "The rate of all threads together in one table, as the paper looks up.",
-        setting: "as above, turbo off",
-        work: Work::Rates(vec![
-            of(Tables::Ipv4, &[(SPIDER, "Spider_16w")], SIXTEEN),
-            of(Tables::Ipv4, &four, ONE),
-            of(Tables::Ipv6, &[(SPIDER, "Spider_16w")], SIXTEEN),
-            of(Tables::Ipv6, &six, ONE),
-        ]),
-        figures: vec![Figure {
-            id: figure,
-            title: "Rates by threads",
-            caption: "Each thread stays on a CPU of its own.",
-            chart: ChartKind::Lines("rate", ("threads", ""), [false, false]),
-            rows: Rows::Places,
-        }],
-        papers: vec![
-            paper("ipv4", 1.0, &[(SPIDER, 318.0)]),
-            paper(
-                "ipv4",
-                16.0,
-                &[(SPIDER, 5074.0), (POPTRIE18, 2532.0), ("dxr:d=18", 2325.0), (DIR_24_8, 1680.0)],
-            ),
-            paper("ipv6", 1.0, &[(SPIDER, 117.0)]),
-            paper("ipv6", 16.0, &[(SPIDER, 1857.0), (POPTRIE18, 496.0), (DIR_24_8, 823.0)]),
-        ],
-        claims: vec![
-            linear("S12.1", "ipv4", "Spider scales with the cores.", &[SPIDER], 0.8),
-            linear("S12.2", "ipv6", "Spider scales with the cores.", &[SPIDER], 0.8),
-            linear(
-                "S12.3",
-                "ipv4",
-                "All methods scale with the cores.",
-                &[POPTRIE18, "dxr:d=18", DIR_24_8],
-                0.7,
-            ),
-            Claim {
-                needs: vec![cores(16.0)],
-                ..claim(
-                    "S12.4",
-                    "V-F",
-                    "ipv4",
-                    "With 16 cores Spider is 2.0, 2.2 and 3.0 times as fast as Poptrie18, D18R and DIR-24-8.",
-                    Judge::Within(vec![
-                        (versus(POPTRIE18), 1.3, 3.0),
-                        (versus("dxr:d=18"), 1.45, 3.3),
-                        (versus(DIR_24_8), 1.5, 6.0),
-                    ]),
-                )
-            },
-            Claim {
-                needs: vec![cores(16.0)],
-                ..claim(
-                    "S12.6",
-                    "V-F",
-                    "ipv4",
-                    "16 cores look up 5 billion addresses a second (5,074 million).",
-                    at_16(SPIDER).at_least(3380.0),
-                )
-            },
         ],
     }
 }

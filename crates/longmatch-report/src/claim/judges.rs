@@ -1,0 +1,139 @@
+//! The judges, each of which takes values and returns a verdict, or the reason why there is none.
+
+use super::{ABOVE, BELOW, Judgement, Number, Over, Pick, Q, TIE, Values, Verdict};
+
+/// Joins the judgements of the parts of a claim: all must hold, one that does not decides.
+fn joined(parts: Vec<Judgement>) -> Judgement {
+    let reason = parts.iter().map(|it| it.reason.as_str()).collect::<Vec<_>>().join("; ");
+    let any = |verdict| parts.iter().any(|it| it.verdict == verdict);
+    let verdict = match () {
+        () if any(Verdict::DoesNotHold) => Verdict::DoesNotHold,
+        () if any(Verdict::NotComparable) => Verdict::NotComparable,
+        () => Verdict::Holds,
+    };
+    Judgement { verdict, reason }
+}
+
+pub(super) fn within(values: &Values<'_>, all: &[(Q, f64, f64)]) -> Result<Judgement, String> {
+    let judged = |(q, low, high): &(Q, f64, f64)| {
+        let it = values.number(q)?;
+        let reason = format!("{}, band {}", short(it.value), band(*low, *high));
+        // A band with an open end is as wide as noise can be.
+        if it.noise > (high / low).ln() / 2.0 {
+            return Ok(Judgement::not_comparable(format!(
+                "{reason}: the noise is wider than half of the band"
+            )));
+        }
+        let tie = |edge: f64, other: f64| {
+            edge == ABOVE && other > 1.0 && (1.0 / ABOVE..ABOVE).contains(&it.value)
+        };
+        if tie(*low, *high) || (*high == BELOW && (BELOW..1.0 / BELOW).contains(&it.value)) {
+            return Ok(Judgement::not_comparable(format!("{reason}: no difference")));
+        }
+        Ok(Judgement::of((*low..=*high).contains(&it.value), reason))
+    };
+    Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
+}
+
+fn band(low: f64, high: f64) -> String {
+    match (low > 0.0, high.is_finite()) {
+        (true, true) => format!("{} to {}", short(low), short(high)),
+        (true, false) => format!("at least {}", short(low)),
+        (false, _) => format!("at most {}", short(high)),
+    }
+}
+
+/// A number with three digits or so.
+fn short(value: f64) -> String {
+    match value.abs() {
+        it if it >= 100.0 => format!("{value:.0}"),
+        it if it >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+pub(super) fn greater(values: &Values<'_>, pairs: &[(Q, Q)]) -> Result<Judgement, String> {
+    let judged = |(a, b): &(Q, Q)| {
+        let (a, b) = (values.number(a)?, values.number(b)?);
+        let (ratio, tie) = (a.value / b.value, TIE.max(a.noise + b.noise));
+        let reason = format!("{} against {}", short(a.value), short(b.value));
+        if ratio > 1.0 / (1.0 + tie) && ratio < 1.0 + tie {
+            return Ok(Judgement::not_comparable(format!("{reason}: no difference")));
+        }
+        Ok(Judgement::of(ratio > 1.0, reason))
+    };
+    Ok(joined(pairs.iter().map(judged).collect::<Result<_, String>>()?))
+}
+
+pub(super) fn exact(values: &Values<'_>, all: &[(Q, f64, u8)]) -> Result<Judgement, String> {
+    let judged = |(q, wanted, decimals): &(Q, f64, u8)| {
+        let it = values.number(q)?.value;
+        let unit = 10f64.powi(-i32::from(*decimals));
+        // Papers cut or round the last digit.
+        let holds = (it - wanted).abs() <= unit / 2.0 || (0.0..unit).contains(&(it - wanted));
+        Ok(Judgement::of(holds, format!("{it:.0$} for {wanted:.0$}", usize::from(*decimals))))
+    };
+    Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
+}
+
+pub(super) fn monotone(values: &Values<'_>, over: &Over, fall: f64) -> Result<Judgement, String> {
+    let series = values.series(over)?;
+    let falls = |pair: &&[(f64, Number)]| pair[1].1.value < pair[0].1.value * (1.0 - fall);
+    let places: Vec<_> = series.windows(2).filter(falls).map(|pair| short(pair[1].0)).collect();
+    let reason = match places.is_empty() {
+        true => format!("no fall of more than {} %", short(fall * 100.0)),
+        false => format!("it falls at {}", places.join(", ")),
+    };
+    Ok(Judgement::of(places.is_empty(), reason))
+}
+
+/// More than linear by this share is noise.
+const SUPERLINEAR: f64 = 1.05;
+
+pub(super) fn linear(values: &Values<'_>, all: &[Over], least: f64) -> Result<Judgement, String> {
+    let judged = |over: &Over| {
+        let series = values.series(over)?;
+        let ((from, first), (to, last)) = (series[0], series[series.len() - 1]);
+        let share = (last.value / first.value) / (to / from);
+        let reason = format!("{}: {} of linear from {from} to {to}", over.engine, short(share));
+        if share > SUPERLINEAR {
+            return Ok(Judgement::not_comparable(format!("{reason}, which is noise")));
+        }
+        Ok(Judgement::of(share >= least, reason))
+    };
+    Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
+}
+
+pub(super) fn crossover(
+    values: &Values<'_>,
+    over: &Over,
+    levels: &[Q],
+    below: f64,
+    above: f64,
+) -> Result<Judgement, String> {
+    let series = values.series(over)?;
+    let levels = levels.iter().map(|q| values.number(q)).collect::<Result<Vec<_>, _>>()?;
+    let most = levels.iter().map(|it| it.value).fold(0.0, f64::max);
+    let least = levels.iter().map(|it| it.value).fold(f64::INFINITY, f64::min);
+    let early = series.iter().filter(|(x, it)| *x <= below && it.value > least * ABOVE);
+    let late = series.iter().filter(|(x, it)| *x >= above && it.value < most * BELOW);
+    let wrong: Vec<_> = early.chain(late).map(|(x, _)| short(*x)).collect();
+    let first =
+        series.iter().find(|(_, it)| it.value > most).map_or("none".into(), |(x, _)| short(*x));
+    let reason = format!("the first place above all others: {first}");
+    Ok(match wrong.is_empty() {
+        true => Judgement::of(true, reason),
+        false => Judgement::of(
+            false,
+            format!("{reason}; otherwise than claimed at {}", wrong.join(", ")),
+        ),
+    })
+}
+
+pub(super) fn refuses(values: &Values<'_>, pick: &Pick, words: &str) -> Result<Judgement, String> {
+    let found = values.find(pick)?;
+    Ok(match found.value {
+        Some(_) => Judgement::of(false, format!("{} compiles", pick.engine)),
+        None => Judgement::of(found.refused.contains(words), found.refused.clone()),
+    })
+}

@@ -1,0 +1,88 @@
+//! What a batch costs beside its lookups, and the variants of each engine.
+
+use super::{BATCH, DEFAULTS, ours};
+use crate::experiment::{
+    ChartKind, Experiment, Figure, Rates, Rows, RunSpec, Tables, TrafficKind, Work,
+};
+
+/// Batches of keys from an array beside batches that are filled in the timed loop.
+pub(super) fn sources() -> Experiment {
+    let id = "key-sources";
+    let array = RunSpec { name: "from an array", traffic: TrafficKind::Random, ..BATCH };
+    let made = RunSpec { name: "just in time", just_in_time: true, ..array };
+    let sixteen = RunSpec { name: "just in time, 16 a batch", batch: 16, ..made };
+    ours(
+        id,
+        "Where keys come from",
+        "Batches of random addresses that an array holds, and batches that a generator fills just before each call, as \
+         in the Spider paper. An array costs memory bandwidth, a generator costs instructions.",
+        Work::Rates(vec![Rates {
+            figure: id,
+            tables: Tables::First,
+            engines: DEFAULTS.to_vec(),
+            runs: vec![array, made, sixteen],
+            parts: &[],
+        }]),
+        vec![Figure {
+            id,
+            title: "Rates by the source of the keys",
+            caption: "Batches of 256 random addresses (IPv6: of 2000::/3), or of 16. The generator is xorshift; its time \
+                      is in the rate.",
+            chart: ChartKind::Bars("rate"),
+            rows: Rows::Engines,
+        }],
+    )
+}
+
+/// Variants that users can choose, with the default of each engine.
+const VARIANTS: [&str; 20] = [
+    "folio",
+    "poptrie",
+    "poptrie:batch=each",
+    "poptrie:batch=flight",
+    "poptrie:s=16",
+    "dxr",
+    "dxr:d=16",
+    "dxr:d=20",
+    "dxr:d=21",
+    "dxr:d=15:x=5",
+    "spider",
+    "spider:flight=4",
+    "spider:lanes=16",
+    "sail",
+    "dir24_8",
+    "dir24_8:entry=32",
+    "tree_bitmap",
+    "tree_bitmap:stride=4",
+    "radix",
+    "radix:path-compressed",
+];
+
+/// The variants of the engines.
+pub(super) fn variants() -> Experiment {
+    let id = "variants";
+    let kinds = [
+        ("random", TrafficKind::Random),
+        ("routed", TrafficKind::Routed),
+        ("zipf", TrafficKind::Zipf),
+    ];
+    ours(
+        id,
+        "Variants of the engines",
+        "The options of each engine beside its default, in batches of 256.",
+        Work::Rates(vec![Rates {
+            figure: id,
+            tables: Tables::First,
+            engines: VARIANTS.map(|spec| (spec, "")).to_vec(),
+            runs: kinds.map(|(name, traffic)| RunSpec { name, traffic, ..BATCH }).to_vec(),
+            parts: &[],
+        }]),
+        vec![Figure {
+            id,
+            title: "Rates of variants",
+            caption: "Keys from an array; see the first figure for the traffic.",
+            chart: ChartKind::None,
+            rows: Rows::Engines,
+        }],
+    )
+}
