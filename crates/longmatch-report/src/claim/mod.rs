@@ -198,7 +198,8 @@ impl Judgement {
         Self { verdict: if holds { Verdict::Holds } else { Verdict::DoesNotHold }, reason }
     }
 
-    fn not_comparable(reason: impl Into<String>) -> Self {
+    /// Nothing to judge, and the reason.
+    pub fn not_comparable(reason: impl Into<String>) -> Self {
         Self { verdict: Verdict::NotComparable, reason: reason.into() }
     }
 }

@@ -100,7 +100,12 @@ fn section<'r>(
     let all: Vec<&Value> = values.iter().collect();
     let figures = view::figures(experiment, &all, outcome);
     let mut claims = Vec::new();
-    for claim in experiment.claims.iter().filter(|_| outcome.absent.is_empty()) {
+    for claim in &experiment.claims {
+        if !outcome.absent.is_empty() {
+            let judgement = Judgement::not_comparable(&outcome.absent);
+            claims.push((claim, String::new(), judgement));
+            continue;
+        }
         let tables = tables(&all, claim.family, records);
         let names: Vec<String> =
             tables.iter().map(|it| it.all.first().map_or("", |it| &it.table).to_owned()).collect();

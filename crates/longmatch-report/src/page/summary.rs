@@ -1,41 +1,90 @@
 //! The first screen: the fastest engines under each traffic, and a chart of them.
 
+use core::fmt::Write as _;
+
 use crate::model::{Cell, Chart, Column, Table};
 use crate::record::Value;
 use crate::run::Records;
 use crate::view;
 
+use super::number::short;
+use super::text::escape;
 use super::{chart, table};
 
 /// The experiment with every kind of traffic.
 const EXPERIMENT: &str = "traffic";
 
-/// The table of winners with their distance to the next engine, and a chart of all engines.
+/// The traffic of the first screen; the section of the experiment has the rest.
+const TRAFFIC: [&str; 3] = ["routed", "random", "zipf"];
+/// The modes, and their names for readers.
+const MODES: [(&str, &str); 2] = [("batch", "in batches"), ("one", "one by one")];
+
+/// The answer in a sentence, tables of the fastest engines, and a chart of all engines.
 pub(super) fn html(records: &Records) -> String {
-    let found = records.experiments.iter().find(|(outcome, _)| outcome.experiment == EXPERIMENT);
-    let values: Vec<&Value> =
-        found.iter().flat_map(|(_, values)| values).filter(|it| it.metric == "rate").collect();
-    if values.is_empty() {
-        return String::new();
-    }
-    let rooflines =
-        records.experiments.iter().find(|(outcome, _)| outcome.experiment == "roofline");
-    let rooflines: Vec<&Value> = rooflines.iter().flat_map(|(_, values)| values).collect();
+    let values = rates(records, EXPERIMENT);
+    let rooflines = rates(records, "roofline");
     let mut out = String::from(
         "<section id=\"page-summary\" class=\"summary\">\n<h2>The fastest engines</h2>\n",
     );
-    let winners = winners(&values, &rooflines);
-    out += &table::html(&winners, "The fastest engines");
-    let first = view::groups(&values).into_iter().next().unwrap_or_default();
-    let batch: Vec<&Value> =
-        first.into_iter().filter(|it| it.mode == "batch" || it.mode.is_empty()).collect();
-    out +=
-        &chart::html(&Chart::Bars(view::bars("rate", &batch)), "page-summary", "Rates in batches");
+    let first: Vec<_> =
+        ["ipv4", "ipv6"].into_iter().filter_map(|family| first_table(&values, family)).collect();
+    if first.is_empty() {
+        return String::new();
+    }
+    let answers: Vec<String> = first.iter().filter_map(|own| answer(own)).collect();
+    let _ = writeln!(out, "<p class=\"lead\">Addresses inside routes: {}.</p>", answers.join("; "));
+    for own in &first {
+        let title = format!("{}, {}", family(own[0]), own[0].table);
+        let _ = writeln!(out, "<h3>{}</h3>", escape(&title));
+        out += &table::html(&winners(own, &rooflines), &title);
+    }
+    let batches: Vec<&Value> = first[0].iter().copied().filter(|it| it.mode == "batch").collect();
+    let shown = batches.into_iter().filter(|it| TRAFFIC[..2].contains(&it.run.as_str()));
+    let bars = view::bars("rate", &shown.collect::<Vec<_>>());
+    let title = format!("Rates in batches, {}", family(first[0][0]));
+    let _ = writeln!(out, "<h3>{title}</h3>");
+    out += &chart::html(&Chart::Bars(bars), "page-summary", &title);
     out + "</section>\n"
 }
 
-/// A row for each family, table, traffic and mode.
-fn winners(values: &[&Value], rooflines: &[&Value]) -> Table {
+/// The values of the first table of a family.
+fn first_table<'v>(values: &[&'v Value], family: &str) -> Option<Vec<&'v Value>> {
+    let first = values.iter().find(|it| it.family == family)?;
+    let same = |it: &&&Value| it.family == family && it.table == first.table;
+    Some(values.iter().filter(same).copied().collect())
+}
+
+fn rates<'r>(records: &'r Records, experiment: &str) -> Vec<&'r Value> {
+    let found = records.experiments.iter().find(|(outcome, _)| outcome.experiment == experiment);
+    let values = found.iter().flat_map(|(_, values)| values);
+    values.filter(|it| it.metric == "rate" || it.metric == "share of the roofline").collect()
+}
+
+fn family(value: &Value) -> &'static str {
+    if value.family == "ipv6" { "IPv6" } else { "IPv4" }
+}
+
+/// The rates of one kind of lookups, the greatest first.
+fn contest<'v>(own: &[&'v Value], run: &str, mode: &str) -> Vec<&'v Value> {
+    let is = |it: &&&Value| it.run == run && it.mode == mode && it.value.is_some();
+    let mut found: Vec<&Value> = own.iter().filter(is).copied().collect();
+    found.sort_by(|a, b| b.value.unwrap_or_default().total_cmp(&a.value.unwrap_or_default()));
+    found
+}
+
+/// The fastest engine for routed addresses in each mode, in words.
+fn answer(own: &[&Value]) -> Option<String> {
+    let winner = |(mode, words): (&str, &str)| {
+        let best = *contest(own, TRAFFIC[0], mode).first()?;
+        let rate = short(best.value?);
+        Some(format!("<b>{}</b> {words} ({rate} million a second)", escape(&best.engine)))
+    };
+    let both: Vec<String> = MODES.into_iter().filter_map(winner).collect();
+    (!both.is_empty()).then(|| format!("{}: {}", family(own[0]), both.join(", ")))
+}
+
+/// A row for each traffic and mode.
+fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
     let column =
         |name: &str, unit: &str| Column { name: name.into(), unit: unit.into(), paper: false };
     let columns = vec![
@@ -43,33 +92,30 @@ fn winners(values: &[&Value], rooflines: &[&Value]) -> Table {
         column("fastest", ""),
         column("rate", "Mlps"),
         column("next", ""),
-        column("times as fast as the next", ""),
-        column("share of its roofline", "%"),
+        column("lead", "times"),
+        column("of its roofline", "%"),
     ];
-    let same =
-        |a: &Value, b: &Value| (&a.family, &a.table, &a.run) == (&b.family, &b.table, &b.run);
-    let mut contests: Vec<Vec<&Value>> = Vec::new();
-    for value in values.iter().copied().filter(|it| it.value.is_some()) {
-        match contests.iter_mut().find(|own| same(own[0], value)) {
-            Some(own) => own.push(value),
-            None => contests.push(vec![value]),
+    let mut rows = Vec::new();
+    for (mode, words) in MODES {
+        for run in TRAFFIC {
+            let all = contest(own, run, mode);
+            let Some(best) = all.first() else { continue };
+            let (rate, next) = (best.value.unwrap_or_default(), all.get(1));
+            let roofline = rooflines.iter().find(|it| {
+                let same = (&it.engine, &it.family, &it.table, it.run.as_str());
+                it.metric != "rate"
+                    && mode == "batch"
+                    && same == (&best.engine, &best.family, &best.table, run)
+            });
+            rows.push(vec![
+                Cell::Text(format!("{run}, {words}")),
+                Cell::Text(best.engine.clone()),
+                Cell::Number(rate, 0),
+                next.map_or(Cell::Empty, |it| Cell::Text(it.engine.clone())),
+                next.and_then(|it| it.value).map_or(Cell::Empty, |it| Cell::Number(rate / it, 2)),
+                roofline.and_then(|it| it.value).map_or(Cell::Empty, |it| Cell::Number(it, 0)),
+            ]);
         }
     }
-    let row = |own: &mut Vec<&Value>| {
-        own.sort_by(|a, b| b.value.unwrap_or_default().total_cmp(&a.value.unwrap_or_default()));
-        let (best, next) = (own[0], own.get(1));
-        let rate = best.value.unwrap_or_default();
-        let roofline = rooflines.iter().find(|it| {
-            it.metric == "share of the roofline" && it.engine == best.engine && same(it, best)
-        });
-        vec![
-            Cell::Text(format!("{}, {}, {}", best.family, best.table, best.run)),
-            Cell::Text(best.engine.clone()),
-            Cell::Number(rate, 0),
-            next.map_or(Cell::Empty, |it| Cell::Text(it.engine.clone())),
-            next.and_then(|it| it.value).map_or(Cell::Empty, |it| Cell::Number(rate / it, 2)),
-            roofline.and_then(|it| it.value).map_or(Cell::Empty, |it| Cell::Number(it, 0)),
-        ]
-    };
-    Table { rows: contests.iter_mut().map(row).collect(), columns }
+    Table { rows, columns }
 }
