@@ -4,13 +4,10 @@ use longmatch_bench::{
     BenchFamily, KeySource, Mode, ROOFLINE, Record, RunConfig, Traffic, Workload,
 };
 
+use crate::declaration::{Absence, Papers, RunSpec, TrafficKind, paper};
 use crate::engine_set::{EngineSet, Measured};
-use crate::experiment::{Experiment, RunSpec, TrafficKind};
-use crate::inputs::{Effort, Inputs, Named};
+use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::{Spread, Value};
-
-/// The seed of all traffic: two reports look up the same addresses.
-pub const SEED: u64 = 1;
 
 /// The end of the reason for which an engine with wrong answers has no value.
 pub(crate) const WRONG: &str = "wrong answers";
@@ -36,7 +33,8 @@ pub(crate) struct ExperimentContext<'a> {
     pub inputs: &'a Inputs,
     /// How thorough it is.
     pub effort: Effort,
-    experiment: &'static Experiment,
+    name: &'static str,
+    papers: &'static [Papers],
     values: Vec<Value>,
     conditions: Vec<[String; 3]>,
     /// Seconds of estimated work done.
@@ -62,13 +60,15 @@ impl<'a> ExperimentContext<'a> {
     pub fn new(
         inputs: &'a Inputs,
         effort: Effort,
-        experiment: &'static Experiment,
+        name: &'static str,
+        papers: &'static [Papers],
         on_step: &'a mut dyn FnMut(f64),
     ) -> Self {
         Self {
             inputs,
             effort,
-            experiment,
+            name,
+            papers,
             values: Vec::new(),
             conditions: Vec::new(),
             done: 0.0,
@@ -145,9 +145,9 @@ impl<'a> ExperimentContext<'a> {
 
     /// Notes a value.
     pub fn note(&mut self, value: Value) {
-        let value = Value { experiment: self.experiment.name.into(), ..value };
+        let value = Value { experiment: self.name.into(), ..value };
         self.values
-            .push(Value { paper: value.paper.or_else(|| self.experiment.paper(&value)), ..value });
+            .push(Value { paper: value.paper.or_else(|| paper(self.papers, &value)), ..value });
     }
 
     /// Notes a count, of an engine or, if its spec is empty, of a table.
@@ -333,4 +333,51 @@ pub(crate) fn with_rate(record: &Record, value: Value) -> Value {
         disturbed: record.disturbed as u64,
         ..value
     }
+}
+
+/// Work on one table of either family.
+pub(crate) trait OnTable {
+    /// Does the work.
+    ///
+    /// # Errors
+    /// If it cannot be done with this table, or here.
+    fn on_table<F: BenchFamily>(
+        &self,
+        context: &mut ExperimentContext<'_>,
+        named: Named<'_, F>,
+    ) -> Result<(), Absence>;
+}
+
+/// Does the work on the first table of each family.
+///
+/// # Errors
+/// If there is no table, or the work cannot be done.
+pub(crate) fn on_first(
+    context: &mut ExperimentContext<'_>,
+    work: &impl OnTable,
+) -> Result<(), Absence> {
+    let inputs = context.inputs;
+    if inputs.ipv4().is_empty() && inputs.ipv6().is_empty() {
+        return Err(Absence("needs a table of routes".into()));
+    }
+    if let Some(named) = inputs.ipv4().first() {
+        work.on_table(context, *named)?;
+    }
+    if let Some(named) = inputs.ipv6().first() {
+        work.on_table(context, *named)?;
+    }
+    Ok(())
+}
+
+/// Does the work on every table of each family.
+///
+/// # Errors
+/// As [`on_first`].
+pub(crate) fn on_all(
+    context: &mut ExperimentContext<'_>,
+    work: &impl OnTable,
+) -> Result<(), Absence> {
+    let inputs = context.inputs;
+    inputs.ipv4().into_iter().try_for_each(|named| work.on_table(context, named))?;
+    inputs.ipv6().into_iter().try_for_each(|named| work.on_table(context, named))
 }

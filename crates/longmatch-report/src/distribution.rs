@@ -2,9 +2,10 @@
 
 use longmatch::simd::Simd;
 
-use crate::context::{ExperimentContext, Place, SEED, at};
+use crate::context::{ExperimentContext, Place, at};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::inputs::Named;
+use crate::inputs::SEED;
 use crate::record::{Spread, Value};
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Iteration;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::run::FILES;
+use crate::records::FILES;
 
 /// The temporary file that becomes `path` once it is complete.
 fn unfinished(path: &Path) -> PathBuf {

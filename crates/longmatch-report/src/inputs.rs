@@ -7,11 +7,13 @@ use std::sync::Arc;
 use longmatch::{Change, Ipv4, Ipv6, Rib};
 use serde::{Deserialize, Serialize};
 
-use crate::context::ExperimentContext;
-use crate::experiment::Absence;
+use crate::declaration::Absence;
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Destinations;
 use longmatch_bench::{Availability, PeerCommand, known_peers};
+
+/// The seed of all traffic: two reports look up the same addresses.
+pub const SEED: u64 = 1;
 
 /// A table under a name.
 #[derive(Clone, Debug)]
@@ -139,7 +141,7 @@ impl Inputs {
             effort.seconds
         );
         let given = |it: Option<String>| it.unwrap_or_else(|| "none given".into());
-        let seed = crate::context::SEED.to_string();
+        let seed = SEED.to_string();
         let others = [
             ("updates", given(updates)),
             ("trace", given(trace)),
@@ -173,53 +175,6 @@ impl Inputs {
 fn hash_routes<F: BenchFamily>(rib: &Rib<F>, hasher: &mut DefaultHasher) {
     rib.len().hash(hasher);
     rib.iter().for_each(|route| route.hash(hasher));
-}
-
-/// Work on one table of either family.
-pub(crate) trait OnTable {
-    /// Does the work.
-    ///
-    /// # Errors
-    /// If it cannot be done with this table, or here.
-    fn on_table<F: BenchFamily>(
-        &self,
-        context: &mut ExperimentContext<'_>,
-        named: Named<'_, F>,
-    ) -> Result<(), Absence>;
-}
-
-/// Does the work on the first table of each family.
-///
-/// # Errors
-/// If there is no table, or the work cannot be done.
-pub(crate) fn on_first(
-    context: &mut ExperimentContext<'_>,
-    work: &impl OnTable,
-) -> Result<(), Absence> {
-    let inputs = context.inputs;
-    if inputs.ipv4().is_empty() && inputs.ipv6().is_empty() {
-        return Err(Absence("needs a table of routes".into()));
-    }
-    if let Some(named) = inputs.ipv4().first() {
-        work.on_table(context, *named)?;
-    }
-    if let Some(named) = inputs.ipv6().first() {
-        work.on_table(context, *named)?;
-    }
-    Ok(())
-}
-
-/// Does the work on every table of each family.
-///
-/// # Errors
-/// As [`on_first`].
-pub(crate) fn on_all(
-    context: &mut ExperimentContext<'_>,
-    work: &impl OnTable,
-) -> Result<(), Absence> {
-    let inputs = context.inputs;
-    inputs.ipv4().into_iter().try_for_each(|named| work.on_table(context, named))?;
-    inputs.ipv6().into_iter().try_for_each(|named| work.on_table(context, named))
 }
 
 fn some<F: BenchFamily>(tables: Vec<Named<'_, F>>) -> Result<Vec<Named<'_, F>>, Absence> {

@@ -7,6 +7,7 @@
 
 mod claim;
 mod context;
+mod declaration;
 mod depths;
 mod distribution;
 mod engine_set;
@@ -21,15 +22,18 @@ mod model;
 mod page;
 mod rates;
 mod record;
+mod records;
 mod run;
 mod scaled;
 mod surroundings;
 mod synthetic;
 mod view;
 
-pub use context::SEED;
-pub use experiment::{Absence, Experiment};
+pub use declaration::Absence;
+pub use experiment::Experiment;
 pub use files::remove_leftovers;
-pub use inputs::{Effort, Inputs, Peers, Subject, UpdateStream};
+pub use inputs::{Effort, Inputs, Peers, SEED, Subject, UpdateStream};
+pub use page::{claims, html, markdown};
 pub use record::{Line, Outcome, Run, Spread, Value, read_ndjson, write_csv, write_ndjson};
-pub use run::{FILES, Records, Report, ReportStep};
+pub use records::{FILES, Records};
+pub use run::{Report, ReportStep, write};

@@ -4,8 +4,8 @@ use longmatch::{Ipv4, Rib};
 use longmatch_bench::{BenchFamily, RunConfig, syn1, syn2};
 
 use crate::context::{ExperimentContext, MIB, Place};
+use crate::declaration::{Absence, Axis, Rates, RunSpec, Tables};
 use crate::engine_set::{EngineSet, EngineUnderTest, Measured};
-use crate::experiment::{Absence, Axis, Rates, RunSpec, Tables};
 use crate::inputs::{Effort, Inputs, Named};
 
 /// The seconds that compiling an engine takes, about.

@@ -9,17 +9,16 @@ use std::time::Instant;
 
 use longmatch_bench::machine::{self, Machine};
 
-use crate::context::{ExperimentContext, WRONG};
-use crate::experiment::{Absence, Experiment, Work};
+use crate::context::ExperimentContext;
+use crate::declaration::Absence;
+use crate::experiment::{Experiment, Work};
 use crate::files::replace;
 use crate::inputs::{Effort, Inputs};
 use crate::page;
 use crate::rates;
-use crate::record::{Line, Outcome, Run, Value, read_ndjson, write_ndjson};
+use crate::record::{Outcome, Run, Value, read_ndjson, write_ndjson};
+use crate::records::{FILES, Records};
 use crate::surroundings::{facts, surroundings};
-
-/// The files of a report, in its directory.
-pub const FILES: [&str; 2] = ["report.html", "records.ndjson"];
 
 /// A report to be made.
 pub struct Report<'a> {
@@ -42,85 +41,16 @@ pub struct ReportStep {
     pub total: f64,
 }
 
-/// The records of a report.
-#[derive(Clone, Default, Debug)]
-pub struct Records {
-    /// The circumstances.
-    pub run: Run,
-    /// The experiments with their values, in the order of the report.
-    pub experiments: Vec<(Outcome, Vec<Value>)>,
-}
-
-impl Records {
-    /// Sorts lines by experiment; values without an end of their experiment are left out.
-    pub fn of(lines: Vec<Line>) -> Self {
-        let mut records = Self::default();
-        let mut values: Vec<Value> = Vec::new();
-        for line in lines {
-            match line {
-                Line::Run(run) => records.run = run,
-                Line::Value(value) => values.push(*value),
-                Line::Experiment(outcome) => {
-                    values.retain(|value| value.experiment == outcome.experiment);
-                    records.experiments.push((outcome, core::mem::take(&mut values)));
-                }
-            }
-        }
-        records
-    }
-
-    /// The lines of the file of records.
-    pub fn lines(&self) -> Vec<Line> {
-        let experiments = self.experiments.iter().flat_map(|(outcome, values)| {
-            let values = values.iter().cloned().map(|value| Line::Value(Box::new(value)));
-            values.chain([Line::Experiment(outcome.clone())])
-        });
-        core::iter::once(Line::Run(self.run.clone())).chain(experiments).collect()
-    }
-
-    /// Values that are missing because answers were wrong.
-    pub fn wrong(&self) -> usize {
-        self.experiments
-            .iter()
-            .flat_map(|(_, values)| values)
-            .filter(|value| value.refused.ends_with(WRONG))
-            .count()
-    }
-
-    /// Reads the records of a report from its directory.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or has a line that is no record.
-    pub fn read(dir: &Path) -> io::Result<Self> {
-        Ok(Self::of(read_ndjson(&fs::read(dir.join(FILES[1]))?[..])?))
-    }
-
-    /// The page as HTML, with its charts inside.
-    pub fn html(&self) -> String {
-        page::html(self)
-    }
-
-    /// The page as Markdown, without charts.
-    pub fn markdown(&self) -> String {
-        page::markdown(self)
-    }
-
-    /// The claims of all experiments by verdict: those that hold, that do not, and that are not comparable.
-    pub fn claims(&self) -> [usize; 3] {
-        page::claims(self)
-    }
-
-    /// Writes the records and the page into a directory, each file as a whole.
-    ///
-    /// # Errors
-    /// If a file cannot be written: the error names it. The other file is written.
-    pub fn write(&self, dir: &Path) -> io::Result<()> {
-        let mut records = Vec::new();
-        write_ndjson(&self.lines(), &mut records)?;
-        let [html, ndjson] = FILES;
-        let written = replace(&dir.join(ndjson), &records);
-        replace(&dir.join(html), self.html().as_bytes()).and(written)
-    }
+/// Writes the records and the page into a directory, each file as a whole.
+///
+/// # Errors
+/// If a file cannot be written: the error names it. The other file is written.
+pub fn write(records: &Records, dir: &Path) -> io::Result<()> {
+    let mut lines = Vec::new();
+    write_ndjson(&records.lines(), &mut lines)?;
+    let [html, ndjson] = FILES;
+    let written = replace(&dir.join(ndjson), &lines);
+    replace(&dir.join(html), page::html(records).as_bytes()).and(written)
 }
 
 impl Report<'_> {
@@ -163,9 +93,9 @@ impl Report<'_> {
             step(0.0);
             records.experiments.push(self.one(experiment, &mut step));
             before += own;
-            records.write(dir)?;
+            write(&records, dir)?;
         }
-        records.write(dir)?;
+        write(&records, dir)?;
         Ok((records, kept))
     }
 
@@ -182,7 +112,13 @@ impl Report<'_> {
         on_step: &mut dyn FnMut(f64),
     ) -> (Outcome, Vec<Value>) {
         let started = Instant::now();
-        let mut context = ExperimentContext::new(self.inputs, self.effort, experiment, on_step);
+        let mut context = ExperimentContext::new(
+            self.inputs,
+            self.effort,
+            experiment.name,
+            &experiment.papers,
+            on_step,
+        );
         let ended = match &experiment.work {
             Work::Rates(all) => rates::run(all, &mut context),
             Work::Own(run, _) => run(&mut context),

@@ -1,6 +1,7 @@
 //! Figures made from values: a table of all of them and a chart of one quantity.
 
-use crate::experiment::{ChartKind, Experiment, Figure as Spec, Rows};
+use crate::declaration::{ChartKind, Figure as Spec, Rows};
+use crate::experiment::Experiment;
 use crate::model::{
     Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Figure, Heat, Lines, Point,
     Series, Table,

@@ -65,8 +65,8 @@ fn convert(args: &ReportArgs, format: ReportFormat, out: &mut Out) -> Result<(),
     })?;
     match format {
         ReportFormat::Csv => write_csv(&records.lines(), &mut *out)?,
-        ReportFormat::Markdown => out.write_all(records.markdown().as_bytes())?,
-        ReportFormat::Html => out.write_all(records.html().as_bytes())?,
+        ReportFormat::Markdown => out.write_all(longmatch_report::markdown(&records).as_bytes())?,
+        ReportFormat::Html => out.write_all(longmatch_report::html(&records).as_bytes())?,
     }
     out.flush()?;
     Ok(())
@@ -124,7 +124,7 @@ fn run_experiments(args: &ReportArgs, report: &Report<'_>) -> Result<(Records, u
 
 /// Prints the claims by verdict, the experiments without values, and the path of the page.
 fn print(out: &mut Out, args: &ReportArgs, records: &Records, kept: usize) -> Result<(), CliError> {
-    let [holds, fails, rest] = records.claims();
+    let [holds, fails, rest] = longmatch_report::claims(records);
     if holds + fails + rest > 0 {
         let (yes, no) =
             (out.green(format!("{holds} hold here")), out.red(format!("{fails} do not")));

@@ -1,6 +1,6 @@
 //! The judges, each of which takes values and returns a verdict, or the reason why there is none.
 
-use super::{ABOVE, BELOW, Judgement, Number, Over, Pick, Q, TIE, Values, Verdict};
+use super::terms::{ABOVE, BELOW, Judgement, Number, Over, Pick, Q, TIE, Values, Verdict};
 
 /// Joins the judgements of the parts of a claim: all must hold, one that does not decides.
 fn joined(parts: Vec<Judgement>) -> Judgement {

@@ -1,6 +1,7 @@
 //! Each judge says yes, no, and not comparable.
 
 use super::*;
+use crate::record::Value;
 
 fn value(engine: &str, x: Option<f64>, value: f64) -> Value {
     let (engine, metric) = (engine.into(), "rate".into());

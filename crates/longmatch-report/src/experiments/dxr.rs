@@ -11,10 +11,10 @@ use longmatch_bench::{Mode, Stats};
 
 use crate::claim::{ABOVE, Claim, Judge, Needs, Over, Pick, Q, of, rate};
 use crate::context::{ExperimentContext, Place, at};
-use crate::experiment::{
-    Absence, Axis, ChartKind, Experiment, Figure, Papers, Rates, Rows, RunSpec, Tables,
-    TrafficKind, Work,
+use crate::declaration::{
+    Absence, Axis, ChartKind, Figure, Papers, Rates, Rows, RunSpec, Tables, TrafficKind,
 };
+use crate::experiment::{Experiment, Work};
 use crate::inputs::Named;
 use crate::record::Value;
 

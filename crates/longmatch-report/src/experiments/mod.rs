@@ -8,9 +8,21 @@ mod spider;
 mod tests;
 mod updates;
 
+use std::sync::LazyLock;
+
 use crate::experiment::Experiment;
 
-/// All experiments, in the order of the report.
-pub(crate) fn all() -> Vec<Experiment> {
-    [ours::all(), poptrie::all(), dxr::all(), spider::all()].into_iter().flatten().collect()
+impl Experiment {
+    /// All experiments, in the order of the report.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        static ALL: LazyLock<Vec<Experiment>> = LazyLock::new(|| {
+            [ours::all(), poptrie::all(), dxr::all(), spider::all()].into_iter().flatten().collect()
+        });
+        ALL.iter()
+    }
+
+    /// The experiment with a name or alias.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::all().find(|it| it.name == name || it.aliases.contains(&name))
+    }
 }

@@ -7,12 +7,14 @@ use longmatch_bench::Destinations;
 use longmatch_bench::testing::{table4, table6};
 
 use crate::context::ExperimentContext;
-use crate::experiment::{Absence, Experiment, Work};
+use crate::declaration::Absence;
+use crate::experiment::{Experiment, Work};
 use crate::inputs::{Effort, Inputs, Subject, UpdateStream};
 use crate::model::Cell;
 use crate::rates;
 use crate::record::{Outcome, Value};
-use crate::run::{Records, Report};
+use crate::records::Records;
+use crate::run::Report;
 use crate::{page, view};
 
 fn inputs(ipv4: Rib<Ipv4>, ipv6: Rib<Ipv6>) -> Inputs {
@@ -24,7 +26,13 @@ fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Absence> {
     let experiment = Experiment::named(name).expect("an experiment");
     let mut steps = Vec::new();
     let mut on_step = |done| steps.push(done);
-    let mut context = ExperimentContext::new(inputs, Effort::TEST, experiment, &mut on_step);
+    let mut context = ExperimentContext::new(
+        inputs,
+        Effort::TEST,
+        experiment.name,
+        &experiment.papers,
+        &mut on_step,
+    );
     let estimate = match &experiment.work {
         Work::Rates(all) => {
             rates::run(all, &mut context)?;
@@ -267,7 +275,7 @@ fn a_whole_report() {
         roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() },
     );
     assert!(parsed.is_ok(), "{:?}", parsed.err());
-    assert!(records.claims().iter().sum::<usize>() > 40);
+    assert!(page::claims(&records).iter().sum::<usize>() > 40);
     assert_eq!(page::html(&Records::read(&dir).unwrap()), html);
     assert!(!page::markdown(&records).is_empty());
     let (_, kept) = report.run(&dir, &mut |_| ()).unwrap();

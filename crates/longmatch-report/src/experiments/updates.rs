@@ -5,7 +5,8 @@ use core::time::Duration;
 use longmatch::{Change, EngineSpec, Rib, Route};
 use longmatch_bench::{BenchFamily, Replay, ReplayRecord, Xorshift, pin};
 
-use crate::context::{SEED, WRONG};
+use crate::context::WRONG;
+use crate::inputs::SEED;
 
 /// Synthetic updates, where none are given.
 const SYNTHETIC: usize = 200_000;

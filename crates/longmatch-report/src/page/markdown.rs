@@ -3,13 +3,14 @@
 use core::fmt::Write as _;
 
 use crate::model::{Cell, Figure};
-use crate::run::Records;
+use crate::records::Records;
 
+use super::section::{Section, sections, title, verdict_in_words};
 use super::text::markdown as text;
-use super::{Section, number, sections, table, title, verdict_in_words};
+use super::{number, table};
 
 /// The report of some records as GitHub-flavoured Markdown.
-pub(crate) fn markdown(records: &Records) -> String {
+pub fn markdown(records: &Records) -> String {
     let mut out = format!("# {}\n", text(&title(records)));
     for (name, value) in records.run.machine.iter().chain(&records.run.inputs) {
         let _ = write!(out, "\n- {}: {}", text(name), text(value));

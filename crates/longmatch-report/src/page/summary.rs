@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 
 use crate::model::{Cell, Chart, Column, Table};
 use crate::record::Value;
-use crate::run::Records;
+use crate::records::Records;
 use crate::view;
 
 use super::number::short;

@@ -1,9 +1,8 @@
 //! What a batch costs beside its lookups, and the variants of each engine.
 
-use super::{BATCH, DEFAULTS, ours};
-use crate::experiment::{
-    ChartKind, Experiment, Figure, Rates, Rows, RunSpec, Tables, TrafficKind, Work,
-};
+use super::common::{BATCH, DEFAULTS, ours};
+use crate::declaration::{ChartKind, Figure, Rates, Rows, RunSpec, Tables, TrafficKind};
+use crate::experiment::{Experiment, Work};
 
 /// Batches of keys from an array beside batches that are filled in the timed loop.
 pub(super) fn sources() -> Experiment {

@@ -5,10 +5,12 @@ use core::time::Duration;
 use longmatch::{Change, EngineSpec};
 use longmatch_bench::{BenchFamily, Replay, ReplayRecord, reader_keys};
 
-use super::ours;
-use crate::context::{ExperimentContext, Place, SEED, WRONG, anchor, at};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, Work};
+use super::common::ours;
+use crate::context::{ExperimentContext, Place, WRONG, anchor, at};
+use crate::declaration::{Absence, ChartKind, Figure, Rows};
+use crate::experiment::{Experiment, Work};
 use crate::experiments::updates::{Stream, stream};
+use crate::inputs::SEED;
 use crate::inputs::{Effort, Inputs, Named};
 use crate::record::Value;
 

@@ -3,12 +3,14 @@
 use longmatch::EngineKind;
 use longmatch_bench::{BenchFamily, Traffic};
 
-use super::{BATCH, ours};
+use super::common::{BATCH, ours};
 use crate::context::{ExperimentContext, Place};
+use crate::context::{OnTable, on_first};
+use crate::declaration::{Absence, ChartKind, Figure, Rows, RunSpec};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, RunSpec, Work};
+use crate::experiment::{Experiment, Work};
 use crate::huge::{Backing, Pages, within};
-use crate::inputs::{Named, OnTable, on_first};
+use crate::inputs::Named;
 
 const ENGINES: [&str; 7] = ["folio", "poptrie", "dxr", "dxr:d=21", "dir24_8", "sail", "spider"];
 

@@ -4,11 +4,13 @@ use core::time::Duration;
 
 use longmatch_bench::{BenchFamily, Mode, known_peers, peer_directory_name, pin};
 
-use super::{BATCH, ours};
+use super::common::{BATCH, ours};
 use crate::context::{ExperimentContext, Place, anchor};
+use crate::context::{OnTable, on_first};
+use crate::declaration::{Absence, ChartKind, Figure, Rows, RunSpec, TrafficKind};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, RunSpec, TrafficKind, Work};
-use crate::inputs::{Effort, Inputs, Named, OnTable, on_first};
+use crate::experiment::{Experiment, Work};
+use crate::inputs::{Effort, Inputs, Named};
 
 /// Keys of each traffic: some peers need a hundred bytes for one.
 const KEYS: usize = 1 << 20;

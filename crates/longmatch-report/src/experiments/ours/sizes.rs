@@ -3,11 +3,14 @@
 use longmatch::{EngineKind, EngineSpec, Fib, Rib};
 use longmatch_bench::{BenchFamily, Mode, Traffic};
 
-use super::{BATCH, ours};
-use crate::context::{ExperimentContext, MIB, Place, SEED, at};
+use super::common::{BATCH, ours};
+use crate::context::{ExperimentContext, MIB, Place, at};
+use crate::context::{OnTable, on_all, on_first};
+use crate::declaration::{Absence, ChartKind, Figure, Rows, RunSpec};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, RunSpec, Work};
-use crate::inputs::{Effort, Inputs, Named, OnTable, on_all, on_first};
+use crate::experiment::{Experiment, Work};
+use crate::inputs::SEED;
+use crate::inputs::{Effort, Inputs, Named};
 use crate::record::Value;
 use crate::scaled::{Growth, renumbered, thinned};
 

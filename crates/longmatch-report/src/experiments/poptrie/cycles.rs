@@ -3,14 +3,16 @@
 use longmatch::Ipv4;
 use longmatch_bench::{Iteration, Xorshift};
 
-use super::{POPTRIE18, claim};
+use super::common::{POPTRIE18, claim};
 use crate::claim::{ABOVE, BELOW, Claim, Judge, Needs, Pick, Q};
-use crate::context::{ExperimentContext, Place, SEED, about_table, anchor, at};
+use crate::context::{ExperimentContext, Place, about_table, anchor, at};
+use crate::declaration::{Absence, ChartKind, Figure, Papers, Rows};
 use crate::depths::Depths;
 use crate::distribution::{SHARES, Ticks, about_clock, cycles, time};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Papers, Rows, Work};
+use crate::experiment::{Experiment, Work};
 use crate::inputs::Named;
+use crate::inputs::SEED;
 
 const ENGINES: [(&str, &str); 6] = [
     ("sail", "SAIL"),

@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use longmatch::Ipv4;
 use longmatch_bench::{BenchFamily, syn1, syn2};
 
-use super::{J, JUST_IN_TIME, PARTS, POPTRIE18, SETTING, claim, papers};
+use super::common::{J, JUST_IN_TIME, PARTS, POPTRIE18, SETTING, claim, papers};
 use crate::claim::{Claim, Judge, Needs, Q, of, rate};
 use crate::context::{ExperimentContext, Place, at};
+use crate::declaration::{Absence, ChartKind, Figure, Rates, Rows, Tables};
 use crate::depths::{Depths, blocks};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rates, Rows, Tables, Work};
+use crate::experiment::{Experiment, Work};
 use crate::inputs::Named;
 use crate::record::Value;
 

@@ -1,10 +1,9 @@
 //! Other tables: SYN1 and SYN2 (Table 5), IPv6 (Table 6).
 
-use super::{BATCH, ENGINES, JUST_IN_TIME, PARTS, POPTRIE18, SETTING, claim, papers};
+use super::common::{BATCH, ENGINES, JUST_IN_TIME, PARTS, POPTRIE18, SETTING, claim, papers};
 use crate::claim::{ABOVE, Claim, Judge, Needs, Pick, rate};
-use crate::experiment::{
-    ChartKind, Experiment, Figure, Papers, Rates, Rows, RunSpec, Tables, TrafficKind, Work,
-};
+use crate::declaration::{ChartKind, Figure, Papers, Rates, Rows, RunSpec, Tables, TrafficKind};
+use crate::experiment::{Experiment, Work};
 
 /// Mlps on SYN1 and SYN2 of REAL-Tier1-A (Table 5). D18R is the modified one, whose ranges have a bit more.
 const TABLE_5: [(&str, f64, Option<f64>); 3] = [

@@ -3,11 +3,13 @@
 use longmatch::{Change, Rib};
 use longmatch_bench::{BenchFamily, ReplayRecord, in_random_order};
 
-use super::{POPTRIE18, claim, papers};
+use super::common::{POPTRIE18, claim, papers};
 use crate::claim::{Claim, Needs, Q, of};
-use crate::context::{ExperimentContext, Place, SEED, anchor, at};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, Work};
+use crate::context::{ExperimentContext, Place, anchor, at};
+use crate::declaration::{Absence, ChartKind, Figure, Rows};
+use crate::experiment::{Experiment, Work};
 use crate::experiments::updates::{Stream, replay, short_updates, stream};
+use crate::inputs::SEED;
 use crate::inputs::{Effort, Inputs, Named};
 use crate::record::Value;
 

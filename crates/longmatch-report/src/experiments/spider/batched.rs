@@ -8,11 +8,13 @@ use longmatch::live::{Batcher, Reader, Writer};
 use longmatch::{Change, EngineKind, EngineSpec, NextHopId};
 use longmatch_bench::{BenchFamily, Stats, pin, reader_keys};
 
-use super::SPIDER;
+use super::common::SPIDER;
 use crate::claim::{Claim, Needs, of};
-use crate::context::{ExperimentContext, Place, SEED, anchor, at};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Rows, Work};
+use crate::context::{ExperimentContext, Place, anchor, at};
+use crate::declaration::{Absence, ChartKind, Figure, Rows};
+use crate::experiment::{Experiment, Work};
 use crate::experiments::updates::stream;
+use crate::inputs::SEED;
 use crate::inputs::{Effort, Inputs, Named};
 use crate::record::{Spread, Value};
 

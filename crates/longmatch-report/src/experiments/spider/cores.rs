@@ -1,10 +1,9 @@
 //! Several cores: Figure 12.
 
-use super::{DIR_24_8, ONE, POPTRIE18, SIXTEEN, SPIDER, claim};
+use super::common::{DIR_24_8, ONE, POPTRIE18, SIXTEEN, SPIDER, claim};
 use crate::claim::{Claim, Judge, Needs, Over, rate};
-use crate::experiment::{
-    Axis, ChartKind, Experiment, Figure, Papers, Rates, Rows, RunSpec, Tables, Work,
-};
+use crate::declaration::{Axis, ChartKind, Figure, Papers, Rates, Rows, RunSpec, Tables};
+use crate::experiment::{Experiment, Work};
 
 pub(super) fn cores() -> Experiment {
     let figure = "spider-fig12";

@@ -3,12 +3,13 @@
 use longmatch::Ipv4;
 use longmatch_bench::Iteration;
 
-use super::{POPTRIE18, SETTING, SPIDER, claim};
+use super::common::{POPTRIE18, SETTING, SPIDER, claim};
 use crate::claim::{Claim, Judge, Needs, Pick, Q};
 use crate::context::{ExperimentContext, Place, about_table, anchor};
+use crate::declaration::{Absence, ChartKind, Figure, Papers, Rows};
 use crate::distribution::{Ticks, about_clock, cycles, time};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{Absence, ChartKind, Experiment, Figure, Papers, Rows, Work};
+use crate::experiment::{Experiment, Work};
 
 const CYCLES: &str = "spider-fig10";
 

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use longmatch_bench::BenchFamily;
 
-use super::{DIR_24_8, ONE, POPTRIE18, SETTING, SIXTEEN, SPIDER, claim};
+use super::common::{DIR_24_8, ONE, POPTRIE18, SETTING, SIXTEEN, SPIDER, claim};
 use crate::claim::{ABOVE, Claim, Judge, Needs, Over, of, rate};
 use crate::context::{ExperimentContext, Place, anchor};
+use crate::context::{OnTable, on_first};
+use crate::declaration::{Absence, ChartKind, Figure, Papers, Rows, RunSpec, TrafficKind};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{
-    Absence, ChartKind, Experiment, Figure, Papers, Rows, RunSpec, TrafficKind, Work,
-};
+use crate::experiment::{Experiment, Work};
 use crate::frequency::{CPUS, Frequency};
-use crate::inputs::{Named, OnTable, on_first};
+use crate::inputs::Named;
 
 const FIGURE: &str = "spider-fig11";
 const LOWEST: &str = "rate at the lowest frequency";

@@ -4,10 +4,11 @@ use crate::model::{Bar, Bars};
 use crate::page::number;
 use crate::page::text::{BOLD, shorten, width};
 
+use super::drawing::{Draw, Drawing, Key, named, paper_mark, said, scale};
+use super::form::Form;
 use super::palette::Palette;
 use super::scale::{Scale, drawable};
 use super::svg::{Anchor, Svg};
-use super::{Draw, Drawing, Form, Key, named, paper_mark, said, scale};
 
 /// How high a bar is.
 const THICK: f64 = 12.0;

@@ -5,10 +5,11 @@ use crate::model::{BoxSeries, Boxes};
 use crate::page::number;
 use crate::page::text::{BOLD, shorten, width};
 
+use super::drawing::{Draw, Drawing, Key, every, named, said, scale};
+use super::form::Form;
 use super::palette::Palette;
 use super::scale::{Scale, drawable};
 use super::svg::{Anchor, Svg};
-use super::{Draw, Drawing, Form, Key, every, named, said, scale};
 
 /// The height of what is drawn in a panel, and of what stands above it.
 const PLOT: f64 = 150.0;

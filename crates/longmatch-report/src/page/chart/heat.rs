@@ -4,8 +4,9 @@ use crate::model::Heat;
 use crate::page::number;
 use crate::page::text::{shorten, width};
 
+use super::drawing::{Draw, Drawing, Key, every, named};
+use super::form::Form;
 use super::svg::{Anchor, Svg};
-use super::{Draw, Drawing, Form, Key, every, named};
 
 /// The style sheet has so many steps of lightness.
 const SHADES: usize = 10;

@@ -4,10 +4,11 @@ use crate::model::{Axis, Lines, Point, Series};
 use crate::page::number;
 use crate::page::text::{shorten, width};
 
+use super::drawing::{Draw, Drawing, Key, line_swatch, named, said, scale};
+use super::form::Form;
 use super::palette::{Look, Palette};
 use super::scale::{Scale, drawable};
 use super::svg::{Anchor, Svg};
-use super::{Draw, Drawing, Form, Key, line_swatch, named, said, scale};
 
 /// The distance of names at the ends of lines.
 const APART: f64 = 15.0;

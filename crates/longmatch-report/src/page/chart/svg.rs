@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::page::text::escape;
 
-use super::Form;
+use super::form::Form;
 
 /// Where a text begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

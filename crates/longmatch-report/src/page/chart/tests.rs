@@ -2,8 +2,12 @@
 
 use roxmltree::{Document, Node};
 
+use super::drawing::*;
+use super::form::Form;
 use super::*;
-use crate::model::{Bar, BarGroup, Bars, BoxSeries, Boxes, Heat, Lines, Point, Series};
+use crate::model::{
+    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Chart, Heat, Lines, Point, Series,
+};
 
 fn axis(log: bool) -> Axis {
     Axis { name: "rate".into(), unit: "Mlps".into(), log }

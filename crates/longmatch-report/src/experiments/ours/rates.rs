@@ -1,0 +1,80 @@
+//! Rates by traffic and by batch size.
+
+use longmatch_bench::Mode;
+
+use super::common::{BATCH, DEFAULTS, ours};
+use crate::declaration::{Axis, ChartKind, Figure, Rates, Rows, RunSpec, Tables, TrafficKind};
+use crate::experiment::{Experiment, Work};
+
+pub(super) fn traffic() -> Experiment {
+    let kinds = [
+        ("random", TrafficKind::Random),
+        ("routed", TrafficKind::Routed),
+        ("zipf", TrafficKind::Zipf),
+        ("sequential", TrafficKind::Sequential),
+        ("repeated", TrafficKind::Repeated),
+        ("trace", TrafficKind::Trace),
+    ];
+    let run = |mode| kinds.map(|(name, traffic)| RunSpec { name, traffic, mode, ..BATCH }).to_vec();
+    let of = |figure, mode| Rates {
+        figure,
+        tables: Tables::All,
+        engines: DEFAULTS.to_vec(),
+        runs: run(mode),
+        parts: &[],
+    };
+    let figure = |id, title| Figure {
+        id,
+        title,
+        caption: "Keys from an array. random: uniform over IPv4, or over 2000::/3, where most addresses have no route. \
+                  routed: inside a random route. zipf: routed, by Zipf's law. sequential: upwards. repeated: random, \
+                  sixteen times each. trace: destinations of real packets.",
+        chart: ChartKind::Bars("rate"),
+        rows: Rows::Engines,
+    };
+    ours(
+        "traffic",
+        "Which engine is the fastest",
+        "Every engine in its default variant under every kind of traffic, in batches of 256 and one address after the \
+         other.",
+        Work::Rates(vec![of("traffic-batch", Mode::Batch), of("traffic-one", Mode::One)]),
+        vec![
+            figure("traffic-batch", "Rates in batches of 256"),
+            figure("traffic-one", "Rates one by one"),
+        ],
+    )
+}
+
+pub(super) fn batch_size() -> Experiment {
+    let id = "batch-size";
+    ours(
+        id,
+        "Batch size",
+        "How many addresses must be looked up at once until an engine reaches its full rate. A batch of one is a call \
+         for each address.",
+        Work::Rates(vec![Rates {
+            figure: id,
+            tables: Tables::First,
+            engines: vec![
+                ("folio", ""),
+                ("poptrie", ""),
+                ("dxr", ""),
+                ("spider", ""),
+                ("dir24_8", ""),
+            ],
+            runs: vec![RunSpec {
+                axis: Axis::Batch(&[1, 4, 16, 64, 256, 1024, 4096]),
+                brief: true,
+                ..BATCH
+            }],
+            parts: &[],
+        }]),
+        vec![Figure {
+            id,
+            title: "Rates by batch size",
+            caption: "Routed addresses from an array; answers are written to an array of the size of a batch.",
+            chart: ChartKind::Lines("rate", ("addresses in a batch", ""), [true, false]),
+            rows: Rows::Places,
+        }],
+    )
+}

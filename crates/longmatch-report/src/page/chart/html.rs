@@ -1,0 +1,56 @@
+//! A chart as HTML.
+
+use crate::model::Chart;
+use crate::page::text::escape;
+
+use super::drawing::{Draw, Key};
+use super::form::Form;
+
+/// The chart with its legend as HTML, or a word that there is nothing to draw. `id` is that of
+/// its figure and `title` what the figure is called.
+pub(crate) fn html(chart: &Chart, id: &str, title: &str) -> String {
+    let chart: &dyn Draw = match chart {
+        Chart::Bars(bars) => bars,
+        Chart::Lines(lines) => lines,
+        Chart::Boxes(boxes) => boxes,
+        Chart::Heat(heat) => heat,
+    };
+    let Some((wide, narrow)) = chart.draw(Form::Wide).zip(chart.draw(Form::Narrow)) else {
+        return "<p class=\"nothing\">There is no value to draw.</p>\n".into();
+    };
+    let says = format!("{} The values are in the table below.", chart.describe());
+    let mut out = String::from("<div class=\"chart\">\n");
+    for (form, drawing) in [(Form::Wide, wide), (Form::Narrow, narrow)] {
+        let (class, width, height) = (form.class(), form.width(), drawing.height.ceil());
+        let (title, says) = (escape(title), escape(&says));
+        out += &format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-labelledby=\"{id}-{class}-title {id}-{class}-says\">\n\
+             <title id=\"{id}-{class}-title\">{title}</title>\n\
+             <desc id=\"{id}-{class}-says\">{says}</desc>\n{}</svg>\n",
+            drawing.body
+        );
+    }
+    out + &legend(&chart.keys()) + "</div>\n"
+}
+
+fn legend(keys: &[Key]) -> String {
+    if keys.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(match keys.iter().all(|key| key.narrow_only) {
+        true => "<ul class=\"legend only-narrow\">\n",
+        false => "<ul class=\"legend\">\n",
+    });
+    for key in keys {
+        let class = if key.narrow_only { " class=\"only-narrow\"" } else { "" };
+        out += &format!(
+            "<li{class}><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"swatch\" \
+             viewBox=\"0 0 28 14\" aria-hidden=\"true\">{}</svg> {}</li>\n",
+            key.swatch,
+            escape(&key.text)
+        );
+    }
+    out + "</ul>\n"
+}

@@ -1,0 +1,187 @@
+//! The page as HTML.
+
+use core::fmt::Write as _;
+
+use crate::claim::{Claim, Judgement, Verdict};
+use crate::model::Figure;
+use crate::records::Records;
+
+use super::section::{Section, counted, machine_in_a_line, sections, title, verdict_in_words};
+use super::text::{anchor, escape, prose};
+use super::{chart, summary, table};
+
+const STYLE: &str = include_str!("page.css");
+
+/// Browsers use nothing but the style sheet in the page, and run no script.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/// The page of some records.
+pub fn html(records: &Records) -> String {
+    let sections = sections(records);
+    let title = escape(&title(records));
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#page-main\">To the results</a>\n<header>\n<h1>{title}</h1>\n<p class=\"lead\">{}</p>\n\
+         </header>\n",
+        escape(POLICY),
+        escape(&machine_in_a_line(records)),
+    );
+    out += &summary::html(records);
+    out += &tally(&sections);
+    out += "<div class=\"columns\">\n";
+    out += &contents(&sections);
+    out += "<main id=\"page-main\">\n";
+    let mut number = 0;
+    for section in sections.iter().filter(|it| it.outcome.absent.is_empty()) {
+        out += &section_html(section, &mut number);
+    }
+    out += &absent(&sections);
+    out += &circumstances(records);
+    out + "</main>\n</div>\n</body>\n</html>\n"
+}
+
+/// The claims by verdict, and those that do not hold.
+fn tally(sections: &[Section<'_>]) -> String {
+    let [holds, fails, rest] = counted(sections);
+    if holds + fails + rest == 0 {
+        return String::new();
+    }
+    let mut out = format!(
+        "<section id=\"page-claims\">\n<h2>The papers' claims</h2>\n<p class=\"tally\">\
+         <span class=\"yes\"><b>{holds}</b> hold here</span> <span class=\"no\"><b>{fails}</b> do not</span> \
+         <span class=\"note\"><b>{rest}</b> are not comparable</span></p>\n<ul class=\"findings\">\n"
+    );
+    for section in sections {
+        for judged in section.claims.iter().filter(|(.., it)| it.verdict == Verdict::DoesNotHold) {
+            out += &claim_html(judged, section.experiment.source);
+        }
+    }
+    out + "</ul>\n</section>\n"
+}
+
+/// A claim as an item of a list; `source` stands before it if it is not obvious.
+fn claim_html((claim, table, judgement): &(&Claim, String, Judgement), source: &str) -> String {
+    let class = match judgement.verdict {
+        Verdict::Holds => "yes",
+        Verdict::DoesNotHold => "no",
+        Verdict::NotComparable => "note",
+    };
+    let mark = verdict_in_words(judgement.verdict);
+    let place = [source, claim.section]
+        .into_iter()
+        .filter(|it| !it.is_empty())
+        .collect::<Vec<_>>()
+        .join(", ");
+    let here = if table.is_empty() { String::new() } else { format!(" ({})", escape(table)) };
+    format!(
+        "<li class=\"{class}\" title=\"{}\"><span class=\"mark\">{mark}</span> {} <small>{}</small> Here{here}: {}.</li>\n",
+        escape(claim.id),
+        prose(claim.text),
+        escape(&place),
+        prose(&judgement.reason)
+    )
+}
+
+fn contents(sections: &[Section<'_>]) -> String {
+    let mut out = String::from(
+        "<nav id=\"page-contents\" aria-labelledby=\"page-contents-title\">\n\
+         <h2 id=\"page-contents-title\">Contents</h2>\n<ol>\n",
+    );
+    for Section { experiment, .. } in sections.iter().filter(|it| it.outcome.absent.is_empty()) {
+        let (id, title, source) =
+            (anchor(experiment.name), escape(experiment.title), escape(experiment.source));
+        let _ = writeln!(out, "<li><a href=\"#{id}\">{title}</a> <span>{source}</span></li>");
+    }
+    out + "<li><a href=\"#page-machine\">Machine and settings</a></li>\n</ol>\n</nav>\n"
+}
+
+fn section_html(section: &Section<'_>, number: &mut usize) -> String {
+    let Section { experiment, outcome, figures, claims } = section;
+    let id = anchor(experiment.name);
+    let mut out = format!(
+        "<section id=\"{id}\" class=\"experiment\">\n<p class=\"source\">{}</p>\n\
+         <h2>{} <a class=\"self\" href=\"#{id}\" aria-label=\"Link to this section\">#</a></h2>\n<p>{}</p>\n",
+        escape(experiment.source),
+        escape(experiment.title),
+        prose(experiment.about)
+    );
+    if !experiment.setting.is_empty() {
+        let _ = writeln!(out, "<p class=\"given\">The paper's: {}</p>", prose(experiment.setting));
+    }
+    if !claims.is_empty() {
+        let items: String = claims.iter().map(|it| claim_html(it, "")).collect();
+        let _ = writeln!(out, "<ul class=\"findings\">\n{items}</ul>");
+    }
+    for figure in figures {
+        *number += 1;
+        out += &figure_html(figure, *number);
+    }
+    let _ = writeln!(
+        out,
+        "<p class=\"end\"><code>{}</code> took {:.0} s and ended {}. <a href=\"#page-contents\">Contents</a></p>\n</section>",
+        escape(experiment.name),
+        outcome.seconds,
+        escape(&outcome.date)
+    );
+    out
+}
+
+fn figure_html(figure: &Figure, number: usize) -> String {
+    let (id, title) = (anchor(&figure.id), escape(&figure.title));
+    let mut out = format!(
+        "<figure id=\"{id}\" class=\"result\">\n<figcaption>\n<h3><span class=\"nr\">Figure {number}.</span> {title} \
+         <a class=\"self\" href=\"#{id}\" aria-label=\"Link to figure {number}\">#</a></h3>\n<p>{}</p>\n</figcaption>\n",
+        prose(&figure.caption)
+    );
+    if let Some(drawn) = &figure.chart {
+        out += &chart::html(drawn, &id, &figure.title);
+    }
+    out += &table::html(&figure.table, &figure.title);
+    if !figure.conditions.is_empty() {
+        let list = definitions("conditions", &figure.conditions);
+        let _ = writeln!(out, "<details><summary>Conditions</summary>\n{list}</details>");
+    }
+    out + "</figure>\n"
+}
+
+fn definitions(class: &str, pairs: &[(String, String)]) -> String {
+    let mut out = format!("<dl class=\"{class}\">\n");
+    for (name, value) in pairs {
+        let _ = writeln!(out, "<div><dt>{}</dt> <dd>{}</dd></div>", escape(name), prose(value));
+    }
+    out + "</dl>\n"
+}
+
+fn absent(sections: &[Section<'_>]) -> String {
+    let mut out = String::new();
+    for Section { experiment, outcome, .. } in
+        sections.iter().filter(|it| !it.outcome.absent.is_empty())
+    {
+        let (title, source, why) =
+            (escape(experiment.title), escape(experiment.source), prose(&outcome.absent));
+        let _ = writeln!(
+            out,
+            "<div><dt><b>{title}</b> <span>{source}</span></dt> <dd>{why}</dd></div>"
+        );
+    }
+    if out.is_empty() {
+        return out;
+    }
+    format!(
+        "<section id=\"page-absent\" class=\"absent\">\n<h2>Not measured</h2>\n<dl>\n{out}</dl>\n</section>\n"
+    )
+}
+
+fn circumstances(records: &Records) -> String {
+    let mut out = String::from(
+        "<section id=\"page-machine\" class=\"setting\">\n<h2>Machine and settings</h2>\n<div class=\"pair\">\n",
+    );
+    for (name, pairs) in [("Machine", &records.run.machine), ("Settings", &records.run.inputs)] {
+        let _ = writeln!(out, "<div>\n<h3>{name}</h3>\n{}</div>", definitions("facts", pairs));
+    }
+    out + "</div>\n<p>METHODOLOGY.md says how rates are measured, and BIAS.md what that favours.</p>\n</section>\n"
+}

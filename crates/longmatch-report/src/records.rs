@@ -1,0 +1,65 @@
+//! The records of a report, experiment by experiment.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::context::WRONG;
+use crate::record::{Line, Outcome, Run, Value, read_ndjson};
+
+/// The files of a report, in its directory.
+pub const FILES: [&str; 2] = ["report.html", "records.ndjson"];
+
+/// The records of a report.
+#[derive(Clone, Default, Debug)]
+pub struct Records {
+    /// The circumstances.
+    pub run: Run,
+    /// The experiments with their values, in the order of the report.
+    pub experiments: Vec<(Outcome, Vec<Value>)>,
+}
+
+impl Records {
+    /// Sorts lines by experiment; values without an end of their experiment are left out.
+    pub fn of(lines: Vec<Line>) -> Self {
+        let mut records = Self::default();
+        let mut values: Vec<Value> = Vec::new();
+        for line in lines {
+            match line {
+                Line::Run(run) => records.run = run,
+                Line::Value(value) => values.push(*value),
+                Line::Experiment(outcome) => {
+                    values.retain(|value| value.experiment == outcome.experiment);
+                    records.experiments.push((outcome, core::mem::take(&mut values)));
+                }
+            }
+        }
+        records
+    }
+
+    /// The lines of the file of records.
+    pub fn lines(&self) -> Vec<Line> {
+        let experiments = self.experiments.iter().flat_map(|(outcome, values)| {
+            let values = values.iter().cloned().map(|value| Line::Value(Box::new(value)));
+            values.chain([Line::Experiment(outcome.clone())])
+        });
+        core::iter::once(Line::Run(self.run.clone())).chain(experiments).collect()
+    }
+
+    /// Values that are missing because answers were wrong.
+    pub fn wrong(&self) -> usize {
+        self.experiments
+            .iter()
+            .flat_map(|(_, values)| values)
+            .filter(|value| value.refused.ends_with(WRONG))
+            .count()
+    }
+
+    /// Reads the records of a report from its directory.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has a line that is no record.
+    pub fn read(dir: &Path) -> io::Result<Self> {
+        Ok(Self::of(read_ndjson(&fs::read(dir.join(FILES[1]))?[..])?))
+    }
+}
