@@ -131,6 +131,14 @@ pub(crate) enum Rows {
     Runs,
     /// One for each place; columns for engines.
     Places,
+    /// One for each table of a family; columns for the engines to which the paper gives a name. The values are the
+    /// rates of another figure in a run configuration, where it has several tables.
+    Tables {
+        /// The other figure.
+        of: &'static str,
+        /// The run configuration.
+        run: &'static str,
+    },
 }
 
 /// Values of a paper, beside which ours are shown.

@@ -14,13 +14,35 @@ pub(crate) fn figures(
     values: &[&Value],
     outcome: &Outcome,
 ) -> Vec<Figure> {
-    groups(values)
-        .into_iter()
-        .filter_map(|own| {
-            let spec = experiment.figures.iter().find(|spec| spec.id == own[0].figure)?;
-            Some(figure(spec, &own, outcome))
-        })
-        .collect()
+    let own = groups(values).into_iter().filter_map(|own| {
+        let spec = experiment.figures.iter().find(|spec| spec.id == own[0].figure)?;
+        Some(figure(spec, &own, outcome))
+    });
+    let mut all: Vec<Figure> = own.collect();
+    for spec in &experiment.figures {
+        if let Rows::Tables { of, run } = spec.rows {
+            let rates = values.iter().filter(|it| it.figure == of && it.run == run);
+            let rates: Vec<_> = rates.filter(|it| it.metric == "rate").copied().collect();
+            all.extend(["ipv4", "ipv6"].into_iter().filter_map(|it| over_tables(spec, it, &rates)));
+        }
+    }
+    all
+}
+
+/// The rates of a family by table; none if it has one table only.
+fn over_tables(spec: &Spec, family: &str, rates: &[&Value]) -> Option<Figure> {
+    let named = rates.iter().filter(|it| it.family == family && !it.alias.is_empty());
+    let by_table = named.map(|it| Value {
+        figure: spec.id.into(),
+        run: it.table.clone(),
+        table: String::new(),
+        paper: None,
+        ..(*it).clone()
+    });
+    let own: Vec<Value> = by_table.collect();
+    let own: Vec<&Value> = own.iter().collect();
+    let several = distinct(&own, |it| it.run.clone()).len() > 1;
+    several.then(|| figure(&Spec { rows: Rows::Runs, ..*spec }, &own, &Outcome::default()))
 }
 
 /// Values of one figure, family and table each.
@@ -235,7 +257,7 @@ fn table(spec: &Spec, values: &[&Value]) -> Table {
     let runs = spec.rows == Rows::Runs;
     let row_of = |it: &Value| match spec.rows {
         Rows::Engines => it.engine.clone(),
-        Rows::Runs => it.run.clone(),
+        Rows::Runs | Rows::Tables { .. } => it.run.clone(),
         Rows::Places => place(it),
     };
     let key_of = |it: &Value| Key {
@@ -419,6 +441,25 @@ mod tests {
                 ("a, paper", true, vec![(1.0, 4.0)]),
             ]
         );
+    }
+
+    #[test]
+    fn tables_can_be_rows() {
+        let of = |table: &str, rate| Value {
+            table: table.into(),
+            alias: "A".into(),
+            ..value("a", "one", Some(rate))
+        };
+        let unnamed = Value { alias: String::new(), ..of("t", 1.0) };
+        let own = [of("t", 2.0), unnamed, of("u", 3.0)];
+        let spec = Spec { rows: Rows::Tables { of: "f", run: "one" }, ..SPEC };
+        let figure = over_tables(&spec, "ipv4", &own.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(headings(&figure.table), ["", "rate"]);
+        let row = |name: &str, rate| vec![Cell::Text(name.into()), Cell::Number(rate, 1)];
+        assert_eq!(figure.table.rows, [row("t", 2.0), row("u", 3.0)]);
+        let one: Vec<&Value> = own[..2].iter().collect();
+        assert!(over_tables(&spec, "ipv4", &one).is_none());
+        assert!(over_tables(&spec, "ipv6", &own.iter().collect::<Vec<_>>()).is_none());
     }
 
     #[test]

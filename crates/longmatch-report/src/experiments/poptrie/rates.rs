@@ -100,14 +100,23 @@ pub(super) fn comparison() -> Experiment {
             runs: vec![JUST_IN_TIME, ARRAY, BATCH],
             parts: &[],
         }]),
-        figures: vec![Figure {
-            id: figure,
-            title: "Random lookups",
-            caption: "Medians with quartiles. The paper's values are those of REAL-Tier1-A. Tree BitMap (64-ary) and \
+        figures: vec![
+            Figure {
+                id: "poptrie-fig9-tables",
+                title: "Random lookups by table",
+                caption: "Keys made just before, as in the paper's Figure 9. All tables of a family.",
+                chart: ChartKind::Bars("rate"),
+                rows: Rows::Tables { of: figure, run: J },
+            },
+            Figure {
+                id: figure,
+                title: "Random lookups",
+                caption: "Medians with quartiles. The paper's values are those of REAL-Tier1-A. Tree BitMap (64-ary) and \
                       Poptrie count bits with the CPU's instruction.",
-            chart: ChartKind::Bars("rate"),
-            rows: Rows::Engines,
-        }],
+                chart: ChartKind::Bars("rate"),
+                rows: Rows::Engines,
+            },
+        ],
         papers: vec![
             papers(figure, J, "rate", &TABLE_3.map(|(engine, _, mlps)| (engine, mlps))),
             papers(figure, "", "memory", &TABLE_3.map(|(engine, mib, _)| (engine, mib))),
