@@ -2,6 +2,7 @@
 
 use core::fmt::Write as _;
 
+use crate::claim::ABOVE;
 use crate::model::{Cell, Chart, Column, Table};
 use crate::record::Value;
 use crate::records::Records;
@@ -33,11 +34,14 @@ pub(super) fn html(records: &Records) -> String {
     }
     let answers: Vec<String> = first.iter().filter_map(|own| answer(own)).collect();
     let _ = writeln!(out, "<p class=\"lead\">Addresses inside routes: {}.</p>", answers.join("; "));
+    out += "<div class=\"winners\">\n";
     for own in &first {
         let title = format!("{}, {}", family(own[0]), own[0].table);
-        let _ = writeln!(out, "<h3>{}</h3>", escape(&title));
+        let _ = writeln!(out, "<div>\n<h3>{}</h3>", escape(&title));
         out += &table::html(&winners(own, &rooflines), &title);
+        out += "</div>\n";
     }
+    out += "</div>\n";
     let batches: Vec<&Value> = first[0].iter().copied().filter(|it| it.mode == "batch").collect();
     let shown = batches.into_iter().filter(|it| TRAFFIC[..2].contains(&it.run.as_str()));
     let bars = view::bars("rate", &shown.collect::<Vec<_>>());
@@ -91,8 +95,7 @@ fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
         column("lookups", ""),
         column("fastest", ""),
         column("rate", "Mlps"),
-        column("next", ""),
-        column("lead", "times"),
+        column("lead", ""),
         column("of its roofline", "%"),
     ];
     let mut rows = Vec::new();
@@ -100,7 +103,15 @@ fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
         for run in TRAFFIC {
             let all = contest(own, run, mode);
             let Some(best) = all.first() else { continue };
-            let (rate, next) = (best.value.unwrap_or_default(), all.get(1));
+            let rate = best.value.unwrap_or_default();
+            let next = all.get(1).and_then(|it| Some((it.engine.as_str(), rate / it.value?)));
+            let (fastest, lead) = match next {
+                None => (best.engine.clone(), "alone".into()),
+                Some((next, lead)) if lead < ABOVE => {
+                    (format!("{} and {next}", best.engine), "no difference".into())
+                }
+                Some((next, lead)) => (best.engine.clone(), format!("{lead:.2} × {next}")),
+            };
             let roofline = rooflines.iter().find(|it| {
                 let same = (&it.engine, &it.family, &it.table, it.run.as_str());
                 it.metric != "rate"
@@ -109,10 +120,9 @@ fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
             });
             rows.push(vec![
                 Cell::Text(format!("{run}, {words}")),
-                Cell::Text(best.engine.clone()),
+                Cell::Text(fastest),
                 Cell::Number(rate, 0),
-                next.map_or(Cell::Empty, |it| Cell::Text(it.engine.clone())),
-                next.and_then(|it| it.value).map_or(Cell::Empty, |it| Cell::Number(rate / it, 2)),
+                Cell::Text(lead),
                 roofline.and_then(|it| it.value).map_or(Cell::Empty, |it| Cell::Number(it, 0)),
             ]);
         }
