@@ -91,14 +91,17 @@ fn grid(records: &Records, tables: &[Table]) -> String {
     }
     let (mut grid, mut notes) = (Grid::new(&heads), Notes::default());
     for base in bases(records, BATCH, tables) {
-        let mut cells = vec![code(base)];
-        for table in tables {
-            let [one, batch] = [ONE, BATCH].map(|figure| Shown { records, figure, table });
-            let variant = batch.representative(base).unwrap_or(base);
-            let mark = if variant == base {
-                String::new()
-            } else {
-                notes.mark(stands_for(batch, base, variant))
+        let shown = |figure| tables.iter().map(move |table| Shown { records, figure, table });
+        let variants: Vec<_> =
+            shown(BATCH).map(|it| it.representative(base).unwrap_or(base)).collect();
+        // The row has the name of the variant where there is only one.
+        let common = variants.iter().all(|variant| *variant == variants[0]);
+        let label = if common { variants[0] } else { base };
+        let mut cells = vec![code(label)];
+        for ((one, batch), variant) in shown(ONE).zip(shown(BATCH)).zip(&variants) {
+            let mark = match variant_note(batch, base, variant) {
+                Some(note) => notes.mark(note),
+                None => String::new(),
             };
             cells.push(one.rates(variant, &SHORT, &mut notes) + &mark);
             cells.push(batch.rates(variant, &SHORT, &mut notes) + &mark);
@@ -109,12 +112,12 @@ fn grid(records: &Records, tables: &[Table]) -> String {
     grid.finish() + &notes.finish()
 }
 
-/// States which variant's values stand in the row of an engine, and why.
-fn stands_for(shown: Shown<'_>, base: &str, variant: &str) -> String {
-    match shown.refusal(base) {
-        Some(reason) => format!("The values of `{variant}`. {reason}."),
-        None => format!("The values of `{variant}`."),
-    }
+/// States which variant's values stand in the row of an engine, and why; `None` where an earlier variant does not refuse
+/// the table.
+fn variant_note(shown: Shown<'_>, base: &str, variant: &str) -> Option<String> {
+    let mut others = shown.engines().into_iter().filter(|it| base_of(it) == base && *it != variant);
+    let reason = others.find_map(|other| shown.refusal(other))?;
+    Some(format!("The values of `{variant}`. {reason}."))
 }
 
 #[cfg(test)]
