@@ -99,7 +99,7 @@ fn grid(records: &Records, tables: &[Table]) -> String {
         let label = if common { variants[0] } else { base };
         let mut cells = vec![code(label)];
         for ((one, batch), variant) in shown(ONE).zip(shown(BATCH)).zip(&variants) {
-            let mark = match variant_note(batch, base, variant) {
+            let mark = match variant_note(batch, label, variant) {
                 Some(note) => notes.mark(note),
                 None => String::new(),
             };
@@ -112,12 +112,15 @@ fn grid(records: &Records, tables: &[Table]) -> String {
     grid.finish() + &notes.finish()
 }
 
-/// States which variant's values stand in the row of an engine, and why; `None` where an earlier variant does not refuse
-/// the table.
-fn variant_note(shown: Shown<'_>, base: &str, variant: &str) -> Option<String> {
-    let mut others = shown.engines().into_iter().filter(|it| base_of(it) == base && *it != variant);
-    let reason = others.find_map(|other| shown.refusal(other))?;
-    Some(format!("The values of `{variant}`. {reason}."))
+/// States which variant's values stand in a row; `None` where the row's label does, and no earlier variant refuses the table.
+fn variant_note(shown: Shown<'_>, label: &str, variant: &str) -> Option<String> {
+    let own = |it: &&str| base_of(it) == base_of(label) && *it != variant;
+    let reason = shown.engines().into_iter().filter(own).find_map(|other| shown.refusal(other));
+    match reason {
+        Some(reason) => Some(format!("The values of `{variant}`. {reason}.")),
+        None if variant == label => None,
+        None => Some(format!("The values of `{variant}`.")),
+    }
 }
 
 #[cfg(test)]

@@ -146,6 +146,26 @@ fn the_headline_is_exact() {
 }
 
 #[test]
+fn a_row_with_several_variants_names_each() {
+    let large = |it: &Json| it["table"] == "large";
+    let lines = lines().into_iter().map(|it| match large(&it) {
+        true => with(it, "engine", "radix:b".into()),
+        false if it["engine"] == "radix" => with(it, "engine", "radix:a".into()),
+        false => it,
+    });
+    let records = Records::parse(&text(&lines.collect::<Vec<_>>())).unwrap();
+    let block = blocks::content(&records, "headline", "").unwrap();
+    let row = "| `radix` | 1.50 / 3.00 / 4.50 <sup>1</sup> | 15.0 / 30.0 / 45.0 <sup>1</sup> | – <sup>2</sup> <sup>1</sup> \
+               | 1.50 / 3.00 / 4.50 <sup>3</sup> |";
+    assert!(block.contains(row), "{block}");
+    assert!(
+        block.contains("\n1. The values of `radix:a`.\n")
+            && block.contains("\n3. The values of `radix:b`.\n")
+    );
+    assert!(block.contains("\n| `radix:a` | 1.50 / 3.00 / 4.50 |"), "{block}");
+}
+
+#[test]
 fn the_other_blocks_are_exact() {
     let records = records();
     let block = |name| blocks::content(&records, name, "../").unwrap();
