@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::api;
+use crate::docs;
 use crate::layers;
 use crate::report::{Report, Verdict};
 use crate::workspace::{FEATURES, cargo, root};
@@ -46,6 +47,7 @@ pub fn run() -> Outcome {
         Ok(verdict) => verdict,
         Err(error) => Verdict::Failed(error.to_string()),
     });
+    report.step("published numbers", || docs::check(&root()));
     Ok(report.finish())
 }
 

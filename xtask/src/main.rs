@@ -8,6 +8,7 @@ mod asm;
 mod beside;
 mod cpu;
 mod data;
+mod docs;
 mod foreign;
 mod layers;
 mod lint;
@@ -30,7 +31,7 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  lint           formatting, clippy, documentation and file lengths, with warnings as errors
+  lint           formatting, clippy, documentation, file lengths and published numbers, with warnings as errors
   test           every test in its quick form, the no_std checks, the quick verification of all engines, asm, sanitize,
                  page and foreign
   test ENGINE    the tests of one engine, such as poptrie: its own, the suite, key layouts, small tables and guard pages
@@ -59,6 +60,9 @@ Commands:
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
   data --check   rebuild the tables in memory only and compare them with the files in data/
+  docs           write the published numbers, from docs/results/published.ndjson: the generated blocks of README.md, of
+                 docs/engines.md, of docs/tables.md and of the engines' READMEs, and the pictures in docs/pictures
+  docs --check   write nothing, and name each file that differs
   help           print this text
 
 Exit code: 0 if all passed, 1 if a step failed, 2 if the command line was wrong or the work could not start.
@@ -85,6 +89,8 @@ fn main() -> ExitCode {
         ["peers", words @ ..] => peers::run(words),
         ["data"] => data::run(data::Mode::Write),
         ["data", "--check"] => data::run(data::Mode::Check),
+        ["docs"] => docs::run(docs::Mode::Write),
+        ["docs", "--check"] => docs::run(docs::Mode::Check),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(true)

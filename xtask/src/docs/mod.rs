@@ -1,0 +1,159 @@
+//! `cargo xtask docs`: writes every published number from one file of records.
+//!
+//! - `records`: what the blocks need of the records of `longmatch report`.
+//! - `markers`: finds and replaces the generated blocks of a Markdown file.
+//! - `blocks`, `headline`: the content of the blocks; `cells`: that of a table's cells; `markdown`: tables and numbers.
+//! - `picture`: the README's picture, in two colour schemes.
+
+mod blocks;
+mod cells;
+mod headline;
+mod markdown;
+mod markers;
+mod picture;
+mod records;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Outcome;
+use crate::report::Verdict;
+use crate::workspace::root;
+use records::Records;
+
+/// The records behind all published numbers: one run of `longmatch report`.
+const RECORDS: &str = "docs/results/published.ndjson";
+/// The directories of the engines.
+const ENGINES: &str = "crates/longmatch/src/engine";
+/// The page that states where each table of a published number comes from.
+const TABLES: &str = "docs/tables.md";
+/// The blocks that each page must have.
+const PAGES: [(&str, &[&str]); 3] = [
+    ("README.md", &["headline"]),
+    ("docs/engines.md", &["provenance", "rates", "memory", "variants", "batch sizes", "roofline"]),
+    (TABLES, &["tables"]),
+];
+/// Path of the picture, before the name of the colour scheme.
+const PICTURE: &str = "docs/pictures/engines-";
+
+/// Use of the generated text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Write the files.
+    Write,
+    /// Write nothing; compare with the files.
+    Check,
+}
+
+/// Writes or compares all generated text; returns whether nothing differs.
+pub fn run(mode: Mode) -> Outcome {
+    if mode == Mode::Check {
+        return match check(&root()) {
+            Verdict::Failed(problem) => {
+                eprintln!("{problem}");
+                Ok(false)
+            }
+            _ => Ok(true),
+        };
+    }
+    for (path, text) in stale(&root())? {
+        let file = root().join(&path);
+        let dir = file.parent().ok_or("a file without a directory")?;
+        fs::create_dir_all(dir)?;
+        fs::write(file, text).map_err(|error| format!("{path}: {error}"))?;
+        println!("wrote {path}");
+    }
+    Ok(true)
+}
+
+/// Compares all generated text below a directory with the files; the reason names each file that differs.
+pub fn check(root: &Path) -> Verdict {
+    match stale(root) {
+        Err(problem) => Verdict::Failed(problem),
+        Ok(stale) if stale.is_empty() => Verdict::Passed,
+        Ok(stale) => {
+            let names: Vec<_> = stale.into_iter().map(|(path, _)| path).collect();
+            Verdict::Failed(format!(
+                "not as {RECORDS} has it: {}; mend with `cargo xtask docs`",
+                names.join(", ")
+            ))
+        }
+    }
+}
+
+/// Returns the files whose generated text differs, with the text that they should have.
+///
+/// # Errors
+/// If a file cannot be read, a block is malformed, unknown or missing, or the records lack a value: with the file's name.
+fn stale(root: &Path) -> Result<Vec<(String, String)>, String> {
+    let records = Records::parse(&read(root, RECORDS)?).map_err(|it| format!("{RECORDS}: {it}"))?;
+    check_provenance(root, &records)?;
+    let mut files = Vec::new();
+    for (path, required) in pages(root, &records)? {
+        let old = read(root, &path)?;
+        let up = "../".repeat(Path::new(&path).components().count() - 1);
+        let (new, names) = markers::replace(&old, |name| blocks::content(&records, name, &up))
+            .map_err(|problem| format!("{path}: {problem}"))?;
+        if let Some(missing) = required.iter().find(|name| !names.contains(name)) {
+            return Err(format!("{path}: no block `<!-- generated: {missing} -->`"));
+        }
+        files.push((path, Some(old), new));
+    }
+    for theme in picture::THEMES {
+        let path = format!("{PICTURE}{}.svg", theme.name);
+        let old = fs::read_to_string(root.join(&path)).ok();
+        files.push((path, old, picture::draw(&records, theme)?));
+    }
+    let stale = files.into_iter().filter(|(_, old, new)| old.as_ref() != Some(new));
+    Ok(stale.map(|(path, _, new)| (path, new)).collect())
+}
+
+/// Returns the pages with generated blocks, and the blocks that each must have.
+///
+/// # Errors
+/// If the directory of the engines cannot be read.
+fn pages(root: &Path, records: &Records) -> Result<Vec<(String, Vec<String>)>, String> {
+    let mut pages: Vec<(String, Vec<String>)> = PAGES
+        .iter()
+        .map(|(path, blocks)| ((*path).into(), blocks.iter().map(|&block| block.into()).collect()))
+        .collect();
+    let measured = headline::bases(records, cells::BATCH, &records.tables(cells::BATCH)?);
+    for engine in engines(&root.join(ENGINES)).map_err(|error| format!("{ENGINES}: {error}"))? {
+        let required = measured.contains(&engine.as_str()).then(|| format!("engine {engine}"));
+        pages.push((format!("{ENGINES}/{engine}/README.md"), required.into_iter().collect()));
+    }
+    Ok(pages)
+}
+
+/// Returns the names of the directories that have a README, sorted.
+fn engines(dir: &Path) -> std::io::Result<Vec<String>> {
+    let entries = fs::read_dir(dir)?.collect::<Result<Vec<_>, _>>()?;
+    let dirs = entries.into_iter().filter(|entry| entry.path().join("README.md").exists());
+    let mut names: Vec<_> = dirs.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Checks that the repository states where each table of the records comes from.
+///
+/// # Errors
+/// If it does not state it for a table.
+fn check_provenance(root: &Path, records: &Records) -> Result<(), String> {
+    let text = read(root, TABLES)?;
+    for table in records.tables(cells::BATCH)? {
+        let heading = format!("## `{}`", table.name);
+        if !text.lines().any(|line| line == heading) {
+            return Err(format!(
+                "{TABLES}: no section `{heading}`, but {RECORDS} has rates on that table"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn read(root: &Path, path: &str) -> Result<String, String> {
+    let file: PathBuf = root.join(path);
+    fs::read_to_string(file).map_err(|error| format!("{path}: {error}"))
+}

@@ -1,0 +1,393 @@
+//! The whole command on a small file of records, in a directory of its own.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value as Json, json};
+
+use super::records::Records;
+use super::{RECORDS, TABLES, Verdict, blocks, check, picture, stale};
+
+const REFUSED: &str = "sail: next-hop id 9 does not fit, the greatest possible is 7";
+
+/// A rate, or the reason why there is none.
+fn rate(figure: &str, table: &str, engine: &str, run: &str, rate: Result<f64, &str>) -> Json {
+    let family = if table.ends_with('6') { "ipv6" } else { "ipv4" };
+    let batch = if figure == "traffic-one" { 1 } else { 256 };
+    let mut value = json!({
+        "record": "value", "experiment": "traffic", "figure": figure, "table": table, "family": family, "routes": 1234,
+        "engine": engine, "run": run, "batch": batch, "metric": "rate",
+    });
+    match rate {
+        Ok(rate) => value["value"] = rate.into(),
+        Err(reason) => value["refused"] = reason.into(),
+    }
+    value
+}
+
+/// A count of an engine.
+fn counted(figure: &str, engine: &str, metric: &str, x: Option<f64>, value: f64) -> Json {
+    json!({
+        "record": "value", "experiment": figure, "figure": figure, "table": "ipv4", "family": "ipv4", "routes": 1234,
+        "engine": engine, "metric": metric, "value": value, "x": x,
+    })
+}
+
+fn run() -> Json {
+    let names = [
+        "CPU",
+        "CPUs for this process",
+        "caches",
+        "instructions",
+        "system",
+        "longmatch",
+        "compiler",
+        "commit",
+        "date",
+    ];
+    let machine: Vec<_> =
+        names.into_iter().map(|name| [name.to_owned(), format!("the {name}")]).collect();
+    json!({"record": "run", "machine": machine, "inputs": [["effort", "quick"], ["seed", "1"]]})
+}
+
+/// Rates of three engines on an embedded table of each family, and of one on a large table.
+fn lines() -> Vec<Json> {
+    let mut lines = vec![run()];
+    let mut conditions = Vec::new();
+    let runs = ["random", "routed", "zipf", "sequential", "repeated"];
+    for (figure, factor) in [("traffic-batch", 10.0), ("traffic-one", 1.0)] {
+        for (table, family) in [("ipv4", "ipv4"), ("large", "ipv4"), ("ipv6", "ipv6")] {
+            let anchor = format!("{figure}-{family}-{table}");
+            conditions.push([
+                anchor.clone(),
+                "table".into(),
+                format!("{table}: 1234 routes, 9 next hops"),
+            ]);
+            for (i, run) in runs.into_iter().enumerate() {
+                conditions.push([
+                    anchor.clone(),
+                    format!("traffic, {run}"),
+                    format!("{run}, 7 % with a route, seed 1"),
+                ]);
+                let own = |speed: f64| Ok(speed * factor * (i + 1) as f64);
+                lines.push(rate(figure, table, "radix", run, own(1.5)));
+                if table != "large" {
+                    lines.push(rate(figure, table, "folio", run, own(20.0)));
+                    lines.push(rate(figure, table, "sail", run, Err(REFUSED)));
+                    lines.push(rate(figure, table, "dxr", run, Err("dxr: too many")));
+                    lines.push(rate(figure, table, "dxr:xl", run, own(4.0)));
+                }
+            }
+        }
+        lines.push(counted(figure, "folio", "memory", None, 3.5));
+    }
+    lines.push(counted("memory", "folio", "bytes", Some(10.0), 1048576.0));
+    lines.push(counted("memory", "folio", "bytes", Some(1234.0), 3670016.0));
+    lines.push(counted("memory", "dxr:xl", "bytes", Some(1234.0), 524288.0));
+    lines.push(rate("roofline", "ipv4", "folio", "random", Ok(50.0)));
+    lines.push(rate("roofline", "ipv4", "roofline of folio", "random", Ok(100.0)));
+    let share = counted("roofline", "folio", "share of the roofline", None, 50.0);
+    lines.push(with(share, "run", "random".into()));
+    lines.push(with(rate("batch-size", "ipv4", "folio", "routed", Ok(7.0)), "x", 1.0.into()));
+    lines.push(json!({"record": "experiment", "experiment": "traffic", "conditions": conditions}));
+    lines
+}
+
+fn with(mut line: Json, field: &str, value: Json) -> Json {
+    line[field] = value;
+    line
+}
+
+fn text(lines: &[Json]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn records() -> Records {
+    Records::parse(&text(&lines())).unwrap()
+}
+
+/// Why a file of records is refused.
+fn problem(lines: &[Json]) -> String {
+    Records::parse(&text(lines)).unwrap_err()
+}
+
+#[test]
+fn the_headline_is_exact() {
+    let block = blocks::content(&records(), "headline", "").unwrap();
+    let own = |line: &&str| line.starts_with('|') || line.get(1..3) == Some(". ");
+    let tables: Vec<_> = block.lines().filter(own).collect();
+    assert_eq!(
+        tables[..9],
+        [
+            "| engine | `ipv4`: one | a batch | MiB | `large`: one | a batch | MiB |",
+            "|---|---|---|---|---|---|---|",
+            "| `radix` | 1.50 / 3.00 / 4.50 | 15.0 / 30.0 / 45.0 | – <sup>1</sup> | 1.50 / 3.00 / 4.50 | 15.0 / 30.0 / 45.0 | – <sup>1</sup> |",
+            "| `folio` | 20.0 / 40.0 / 60.0 | 200 / 400 / 600 | 3.50 | – <sup>1</sup> | – <sup>1</sup> | – <sup>1</sup> |",
+            "| `sail` | – <sup>2</sup> | – <sup>2</sup> | – <sup>2</sup> | – <sup>1</sup> | – <sup>1</sup> | – <sup>1</sup> |",
+            "| `dxr` | 4.00 / 8.00 / 12.0 <sup>3</sup> | 40.0 / 80.0 / 120 <sup>3</sup> | – <sup>1</sup> <sup>3</sup> | – <sup>1</sup> | – <sup>1</sup> | – <sup>1</sup> |",
+            "1. Not measured in this run.",
+            "2. No value. sail: next-hop id 9 does not fit, the greatest possible is 7.",
+            "3. The values of `dxr:xl`. dxr: too many.",
+        ]
+    );
+    let ipv6 = "| `dxr:xl` | 4.00 / 8.00 / 12.0 <sup>3</sup> | 40.0 / 80.0 / 120 <sup>3</sup> | – <sup>1</sup> <sup>3</sup> |";
+    assert!(tables[9..].contains(&ipv6), "a row with one variant has its name");
+    for part in [
+        "the CPU",
+        "the compiler",
+        "the commit",
+        "the date",
+        "batches of 256",
+        "1,234 routes",
+        "9 next hops",
+    ] {
+        assert!(block.replace('\n', " ").contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_row_with_several_variants_names_each() {
+    let large = |it: &Json| it["table"] == "large";
+    let lines = lines().into_iter().map(|it| match large(&it) {
+        true => with(it, "engine", "radix:b".into()),
+        false if it["engine"] == "radix" => with(it, "engine", "radix:a".into()),
+        false => it,
+    });
+    let records = Records::parse(&text(&lines.collect::<Vec<_>>())).unwrap();
+    let block = blocks::content(&records, "headline", "").unwrap();
+    let row = "| `radix` | 1.50 / 3.00 / 4.50 <sup>1</sup> | 15.0 / 30.0 / 45.0 <sup>1</sup> | – <sup>2</sup> <sup>1</sup> \
+               | 1.50 / 3.00 / 4.50 <sup>3</sup> |";
+    assert!(block.contains(row), "{block}");
+    assert!(
+        block.contains("\n1. The values of `radix:a`.\n")
+            && block.contains("\n3. The values of `radix:b`.\n")
+    );
+    assert!(block.contains("\n| `radix:a` | 1.50 / 3.00 / 4.50 |"), "{block}");
+}
+
+#[test]
+fn the_other_blocks_are_exact() {
+    let records = records();
+    let block = |name| blocks::content(&records, name, "../").unwrap();
+    assert_eq!(
+        block("memory"),
+        "| `ipv4`, MiB | 10 routes | 1,234 routes |\n|---|---|---|\n| `folio` | 1.00 | 3.50 |\n\
+         | `dxr:xl` | – <sup>1</sup> | 0.50 |\n\n1. Not counted: the engine holds these routes without these options.\n"
+    );
+    assert_eq!(block("batch sizes"), "| `ipv4`, Mlps | 1 |\n|---|---|\n| `folio` | 7.00 |\n");
+    let roofline = block("roofline");
+    assert!(roofline.contains("| `folio` | 50.0 | 100 | 50 % | – <sup>1</sup> |"), "{roofline}");
+    assert_eq!(block("variants"), "No values: the run did not include the experiment `variants`.");
+    let rates = block("rates");
+    assert!(rates.contains("| `folio` | 200 | 400 | 600 | 800 | 1,000 | 3.50 |"), "{rates}");
+    assert!(rates.contains("| `dxr:xl` | 4.00 | 8.00 | 12.0 | 16.0 | 20.0 | –"), "{rates}");
+    assert!(block("tables").contains("| [`large`](#large) | IPv4 | 1,234 | 9 | no |"));
+    let engine = block("engine dxr");
+    assert!(
+        engine.contains("| `ipv4` | `dxr` | – <sup>1</sup> | – <sup>1</sup> | – <sup>1</sup> |"),
+        "{engine}"
+    );
+    assert!(
+        engine.contains("| `ipv4` | `dxr:xl` | 4.00 / 8.00 / 12.0 | 40.0 / 80.0 / 120 |"),
+        "{engine}"
+    );
+    for name in ["engine none", "engines", ""] {
+        assert!(blocks::content(&records, name, "").is_err(), "{name}");
+    }
+}
+
+#[test]
+fn variants_stand_in_the_page_and_with_their_engine() {
+    let mut all = lines();
+    for (run, value) in [("random", 1.0), ("routed", 2.0), ("zipf", 3.0)] {
+        all.insert(1, rate("variants", "ipv4", "dxr:d=20", run, Ok(value)));
+    }
+    let records = Records::parse(&text(&all)).unwrap();
+    let block = blocks::content(&records, "variants", "").unwrap();
+    assert!(block.ends_with("| `dxr:d=20` | 1.00 | 2.00 | 3.00 |\n"), "{block}");
+    let block = blocks::content(&records, "engine dxr", "").unwrap();
+    assert!(block.contains("| `dxr:d=20` on `ipv4` | 1.00 | 2.00 | 3.00 |"), "{block}");
+    all[1]["batch"] = 4096.into();
+    all[2]["batch"] = 4096.into();
+    all[3]["batch"] = 4096.into();
+    let records = Records::parse(&text(&all)).unwrap();
+    let problem = blocks::content(&records, "variants", "").unwrap_err();
+    assert_eq!(problem, "`variants` has batches of 4096, `traffic-batch` of 256");
+}
+
+#[test]
+fn incomplete_records_are_refused() {
+    let all = lines();
+    let mut missing = all.clone();
+    missing[1].as_object_mut().unwrap().remove("value");
+    assert_eq!(problem(&missing), "line 2: neither a value nor the reason why there is none");
+    let refused = with(all[1].clone(), "refused", "why".into());
+    assert_eq!(problem(&[run(), refused]), "line 2: a value that is refused");
+    assert!(problem(&[run(), run()]).starts_with("2 lines about a run"));
+    assert!(problem(&[]).starts_with("0 lines about a run"));
+    assert!(problem(&[run(), json!({"record": "other"})]).starts_with("line 2: unknown kind"));
+    assert!(Records::parse("{").unwrap_err().starts_with("line 1: "));
+    let mut unnamed = run();
+    unnamed["machine"].as_array_mut().unwrap().retain(|pair| pair[0] != "commit");
+    assert_eq!(problem(&[unnamed]), "the line about the run has no `commit` in its `machine`");
+    let mut debug = run();
+    debug["machine"][5][1] = "DEBUG build".into();
+    assert!(problem(&[debug]).contains("debug assertions"));
+}
+
+#[test]
+fn blocks_without_their_values_are_refused() {
+    let mut all = lines();
+    all[1]["batch"] = 4096.into();
+    let records = Records::parse(&text(&all)).unwrap();
+    let problem = blocks::content(&records, "headline", "").unwrap_err();
+    assert_eq!(problem, "`traffic-batch` has batches of 4096 and of 256");
+    let no_conditions: Vec<_> =
+        lines().into_iter().filter(|it| it["record"] != "experiment").collect();
+    let records = Records::parse(&text(&no_conditions)).unwrap();
+    let problem = blocks::content(&records, "rates", "").unwrap_err();
+    assert_eq!(problem, "the conditions of `traffic-batch-ipv4-ipv4` have no `table`");
+    let no_ipv6: Vec<_> = lines().into_iter().filter(|it| it["family"] != "ipv6").collect();
+    let records = Records::parse(&text(&no_ipv6)).unwrap();
+    let problem = blocks::content(&records, "headline", "").unwrap_err();
+    assert_eq!(problem, "the records have no rates on the embedded ipv6 table");
+}
+
+#[test]
+fn the_picture_has_each_engine_once_the_fastest_first() {
+    let records = records();
+    for theme in picture::THEMES {
+        let svg = picture::draw(&records, theme).unwrap();
+        let (ipv4, ipv6) = svg.split_once("IPv6").unwrap();
+        let names = |part: &str| {
+            let names = part
+                .split("class=\"name\"")
+                .skip(1)
+                .map(|it| it.split(['>', '<']).nth(1).unwrap().to_owned());
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(ipv4), ["folio", "dxr:xl", "radix", "sail"]);
+        assert_eq!(names(ipv6), ["folio", "dxr:xl", "radix", "sail"]);
+        assert_eq!(svg.matches("class=\"bar\"").count(), 6, "an engine without a rate has no bar");
+        assert_eq!(svg.matches(">next-hop id 9 does not fit<").count(), 2);
+        assert!(
+            svg.contains(">400<") && svg.contains(">80.0<") && svg.contains("the CPU"),
+            "{svg}"
+        );
+    }
+}
+
+/// A small repository, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let dir = std::env::temp_dir().join(format!("xtask-docs-{name}-{}", std::process::id()));
+        let scratch = Self(dir);
+        scratch.write(RECORDS, &text(&lines()));
+        let block = |name: &str| format!("<!-- generated: {name} -->\n<!-- end -->\n");
+        scratch.write("README.md", &format!("# A\n{}", block("headline")));
+        let names = ["provenance", "rates", "memory", "variants", "batch sizes", "roofline"];
+        scratch.write("docs/engines.md", &names.map(block).concat());
+        let sections = ["ipv4", "ipv6", "large"].map(|name| format!("## `{name}`\n"));
+        scratch.write(TABLES, &(block("tables") + &sections.concat()));
+        for engine in ["dxr", "folio", "radix", "sail"] {
+            let path = format!("{}/{engine}/README.md", super::ENGINES);
+            scratch.write(&path, &block(&format!("engine {engine}")));
+        }
+        scratch.write(&format!("{}/auto/README.md", super::ENGINES), "no rates\n");
+        scratch
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.0.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.0.join(path)).unwrap()
+    }
+
+    fn mend(&self) {
+        for (path, text) in stale(&self.0).unwrap() {
+            self.write(&path, &text);
+        }
+    }
+
+    fn problem(&self) -> String {
+        match check(&self.0) {
+            Verdict::Failed(problem) => problem,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Best effort: a left-over directory harms no later run.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn stale_files_are_named_and_not_written() {
+    let scratch = Scratch::new("stale");
+    assert!(scratch.problem().contains("docs/pictures/engines-dark.svg"));
+    assert!(!scratch.0.join("docs/pictures").exists());
+    scratch.mend();
+    assert_eq!(check(&scratch.0), Verdict::Passed);
+    let edited = scratch.read("README.md").replacen("400", "500", 1);
+    scratch.write("README.md", &edited);
+    assert_eq!(
+        scratch.problem(),
+        "not as docs/results/published.ndjson has it: README.md; mend with `cargo xtask docs`"
+    );
+    assert_eq!(scratch.read("README.md"), edited);
+    scratch.mend();
+    let text = scratch.read(RECORDS).replace("\"value\":4.0", "\"value\":4.5");
+    scratch.write(RECORDS, &text);
+    let problem = scratch.problem();
+    assert!(
+        problem.contains("README.md, docs/engines.md") && problem.contains("dxr/README.md"),
+        "{problem}"
+    );
+    assert!(!problem.contains("sail/README.md"), "{problem}");
+}
+
+#[test]
+fn malformed_pages_are_refused_with_their_names() {
+    let scratch = Scratch::new("malformed");
+    scratch.mend();
+    let readme = scratch.read("README.md");
+    for (text, problem) in [
+        (
+            readme.replace("<!-- end -->", ""),
+            "README.md: line 2: the generated block has no `<!-- end -->`",
+        ),
+        (
+            readme.replace("generated: headline", "generated: headlines"),
+            "README.md: line 2: unknown generated block `headlines`",
+        ),
+        ("# A\n".into(), "README.md: no block `<!-- generated: headline -->`"),
+    ] {
+        scratch.write("README.md", &text);
+        assert_eq!(scratch.problem(), problem);
+    }
+    scratch.write("README.md", &readme);
+    scratch.write(&format!("{}/dxr/README.md", super::ENGINES), "no rates\n");
+    assert_eq!(
+        scratch.problem(),
+        "crates/longmatch/src/engine/dxr/README.md: no block `<!-- generated: engine dxr -->`"
+    );
+}
+
+#[test]
+fn tables_without_provenance_are_refused() {
+    let scratch = Scratch::new("provenance");
+    scratch.mend();
+    let text = scratch.read(TABLES).replace("## `large`", "## large");
+    scratch.write(TABLES, &text);
+    let problem = scratch.problem();
+    assert!(problem.starts_with("docs/tables.md: no section `## `large``"), "{problem}");
+}
