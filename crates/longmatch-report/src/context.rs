@@ -312,6 +312,9 @@ fn rate_value<F: BenchFamily>(
         ..Value::default()
     };
     let value = at(place, table, value);
+    let variant = measured.record().map(|record| record.title().replace(' ', ":"));
+    let variant = variant.filter(|variant| *variant != value.engine).unwrap_or_default();
+    let value = Value { variant, ..value };
     match &measured.result {
         Err(reason) => Value { refused: reason.clone(), ..value },
         Ok(record) if record.mismatches > 0 => {

@@ -76,6 +76,9 @@ pub struct Value {
     /// The engine with its options, as `--engine` takes it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub engine: String,
+    /// The engine with all options, those that it chose itself among them; empty if they are those given.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub variant: String,
     /// The paper's name of the engine.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub alias: String,
@@ -206,13 +209,14 @@ pub fn read_ndjson(input: impl BufRead) -> io::Result<Vec<Line>> {
 }
 
 /// The columns of CSV: the fields of [`Value`], in their order.
-const COLUMNS: [&str; 32] = [
+const COLUMNS: [&str; 33] = [
     "experiment",
     "figure",
     "table",
     "family",
     "routes",
     "engine",
+    "variant",
     "alias",
     "run",
     "traffic",
@@ -282,6 +286,7 @@ mod tests {
             family: text(),
             routes: 1,
             engine: text(),
+            variant: text(),
             alias: text(),
             run: text(),
             traffic: text(),

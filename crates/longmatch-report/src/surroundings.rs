@@ -49,6 +49,8 @@ pub(crate) fn surroundings() -> Vec<(String, String)> {
         pair("memory", memory().unwrap_or_else(unknown)),
         pair("system", system().unwrap_or_else(|| machine.target.clone())),
         pair("longmatch", format!("{}, {}", env!("CARGO_PKG_VERSION"), machine.build())),
+        pair("compiler", env!("LONGMATCH_COMPILER")),
+        pair("commit", env!("LONGMATCH_COMMIT")),
         pair("date", machine.date),
     ]
 }

@@ -3,7 +3,7 @@
 use super::cells::{ALL, BATCH, ONE, SHORT, Shown, base_of, cell};
 use super::headline;
 use super::markdown::{Grid, Notes, code, count, wrap};
-use super::records::{Records, Table, Value};
+use super::records::{ROOFLINE, Records, Table, Value};
 
 /// Bytes in a MiB.
 const MIB: f64 = (1 << 20) as f64;
@@ -223,11 +223,11 @@ fn roofline(records: &Records) -> Result<String, String> {
         let first = format!("`{}`", table.name);
         let mut grid = Grid::new(&[&*first].into_iter().chain(heads).collect::<Vec<_>>());
         let mut notes = Notes::default();
-        for engine in shown.engines().into_iter().filter(|it| !it.starts_with("roofline of ")) {
+        for engine in shown.engines().into_iter().filter(|it| !it.starts_with(ROOFLINE)) {
             let mut cells = vec![code(engine)];
             for run in ["random", "routed"] {
                 cells.push(shown.rate(engine, run, &mut notes));
-                let own = shown.value(&format!("roofline of {engine}"), run, "rate");
+                let own = shown.value(&format!("{ROOFLINE}{engine}"), run, "rate");
                 let share = shown.value(engine, run, "share of the roofline");
                 match (own, share.map(|it| &it.value)) {
                     (Some(own), Some(Ok(share))) => {

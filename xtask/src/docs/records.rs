@@ -18,6 +18,9 @@ const CIRCUMSTANCES: [&str; 9] = [
     "date",
 ];
 
+/// What stands before an engine whose roofline a value is.
+pub const ROOFLINE: &str = "roofline of ";
+
 /// The records of one run.
 #[derive(Debug, Default)]
 pub struct Records {
@@ -46,6 +49,8 @@ pub struct Value {
     pub routes: u64,
     /// The engine with its options.
     pub engine: String,
+    /// The engine with the options that it chose itself, if there are any.
+    pub variant: String,
     /// The run configuration, such as `routed`.
     pub run: String,
     /// Keys in a batch; 0 for a count.
@@ -116,10 +121,30 @@ impl Records {
         for name in CIRCUMSTANCES {
             records.machine(name)?;
         }
+        records.name_variants();
         if records.machine("longmatch")?.contains("DEBUG") {
             return Err("a build with debug assertions: its rates are not meaningful".into());
         }
         Ok(records)
+    }
+
+    /// Names engines by all of their options, also those that they chose for the table and the CPU.
+    fn name_variants(&mut self) {
+        let named = self.values.iter().filter(|it| !it.variant.is_empty());
+        let variants: Vec<_> = named
+            .map(|it| (it.table.clone(), it.family.clone(), it.engine.clone(), it.variant.clone()))
+            .collect();
+        for value in &mut self.values {
+            let roofline = value.engine.strip_prefix(ROOFLINE).map(str::to_owned);
+            let engine = roofline.as_ref().unwrap_or(&value.engine);
+            let same = |it: &&(String, String, String, String)| {
+                it.0 == value.table && it.1 == value.family && it.2 == *engine
+            };
+            if let Some((.., variant)) = variants.iter().find(same) {
+                let prefix = if roofline.is_some() { ROOFLINE } else { "" };
+                value.engine = format!("{prefix}{variant}");
+            }
+        }
     }
 
     /// Takes the end of an experiment.
@@ -260,6 +285,7 @@ fn value(json: &Json) -> Result<Value, String> {
         family: text("family"),
         routes: whole("routes"),
         engine: text("engine"),
+        variant: text("variant"),
         run: text("run"),
         batch: whole("batch"),
         x: json["x"].as_f64(),

@@ -111,6 +111,25 @@ fn problem(lines: &[Json]) -> String {
     Records::parse(&text(lines)).unwrap_err()
 }
 
+/// An engine is named by the options that it chose, also in its counts and its roofline.
+#[test]
+fn engines_have_all_of_their_options() {
+    let chosen = |it: Json| match it["engine"] == "folio" && it["metric"] == "rate" {
+        true => with(it, "variant", "folio:cuts=18".into()),
+        false => it,
+    };
+    let lines: Vec<Json> = lines().into_iter().map(chosen).collect();
+    let records = Records::parse(&text(&lines)).unwrap();
+    let count = |figure: &str, engine: &str| {
+        records.figure(figure).filter(|it| it.table == "ipv4" && it.engine == engine).count()
+    };
+    for figure in ["traffic-batch", "memory", "roofline"] {
+        assert_eq!(count(figure, "folio"), 0, "{figure}");
+        assert!(count(figure, "folio:cuts=18") > 0, "{figure}");
+    }
+    assert_eq!(count("roofline", "roofline of folio:cuts=18"), 1);
+}
+
 #[test]
 fn the_headline_is_exact() {
     let block = blocks::content(&records(), "headline", "").unwrap();
