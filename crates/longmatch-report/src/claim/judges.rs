@@ -48,7 +48,8 @@ fn short(value: f64) -> String {
     match value.abs() {
         it if it >= 100.0 => format!("{value:.0}"),
         it if it >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        it if it >= 0.1 || it == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
     }
 }
 
@@ -79,7 +80,8 @@ pub(super) fn exact(values: &Values<'_>, all: &[(Q, f64, u8)]) -> Result<Judgeme
 pub(super) fn monotone(values: &Values<'_>, over: &Over, fall: f64) -> Result<Judgement, String> {
     let series = values.series(over)?;
     let falls = |pair: &&[(f64, Number)]| pair[1].1.value < pair[0].1.value * (1.0 - fall);
-    let places: Vec<_> = series.windows(2).filter(falls).map(|pair| short(pair[1].0)).collect();
+    let places: Vec<_> =
+        series.windows(2).filter(falls).map(|pair| pair[1].0.to_string()).collect();
     let reason = match places.is_empty() {
         true => format!("no fall of more than {} %", short(fall * 100.0)),
         false => format!("it falls at {}", places.join(", ")),
@@ -117,9 +119,9 @@ pub(super) fn crossover(
     let least = levels.iter().map(|it| it.value).fold(f64::INFINITY, f64::min);
     let early = series.iter().filter(|(x, it)| *x <= below && it.value > least * ABOVE);
     let late = series.iter().filter(|(x, it)| *x >= above && it.value < most * BELOW);
-    let wrong: Vec<_> = early.chain(late).map(|(x, _)| short(*x)).collect();
+    let wrong: Vec<_> = early.chain(late).map(|(x, _)| x.to_string()).collect();
     let first =
-        series.iter().find(|(_, it)| it.value > most).map_or("none".into(), |(x, _)| short(*x));
+        series.iter().find(|(_, it)| it.value > most).map_or("none".into(), |(x, _)| x.to_string());
     let reason = format!("the first place above all others: {first}");
     Ok(match wrong.is_empty() {
         true => Judgement::of(true, reason),

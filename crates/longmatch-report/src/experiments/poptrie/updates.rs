@@ -70,7 +70,7 @@ fn claims() -> Vec<Claim> {
     let bytes: Q = Q::Sum(vec![24.0 * value("nodes replaced"), 2.0 * value("leaves replaced")]);
     vec![
         with(
-            vec![real()],
+            vec![real(), effective()],
             "PU.1",
             "One update in 24 replaces the array of direct entries (0.041).",
             value("arrays replaced").within(0.01, 0.16),
