@@ -3,8 +3,6 @@
 use longmatch::engine::auto::Prediction;
 use serde::Serialize;
 
-use crate::record::{ROOFLINE, Record};
-
 /// A choice of `auto`, kept in the record of the chosen engine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AutoChoice {
@@ -28,18 +26,5 @@ impl AutoChoice {
         let Prediction { spec: chosen, cycles, bytes, .. } = prediction;
         let chosen = chosen.to_string();
         Self { spec, chosen, cycles: *cycles, bytes: *bytes, of_best: None, best: None }
-    }
-}
-
-/// Compares the choices in the records of one run with the best engine of that run.
-pub(crate) fn compare_with_best(records: &mut [Record]) {
-    let engines = records.iter().filter(|record| record.engine != ROOFLINE);
-    let rates = engines.filter_map(|record| Some((record.mlps?, record.title())));
-    let Some((best, title)) = rates.max_by(|(a, _), (b, _)| a.total_cmp(b)) else { return };
-    for record in records {
-        for choice in &mut record.auto {
-            choice.of_best = record.mlps.map(|mlps| mlps / best);
-            choice.best = Some(title.clone());
-        }
     }
 }

@@ -3,19 +3,18 @@
 //! All answers are checked before any rate is measured. The passes of the engines are interleaved,
 //! so that other load on the machine affects all of them.
 
-use std::time::Instant;
+use longmatch::{CompileError, Engine, EngineSpec, NextHopId, Rib};
 
-use longmatch::engine::auto::{self, AutoGoal};
-use longmatch::simd::Simd;
-use longmatch::{CompileError, Engine, EngineKind, EngineSpec, EngineVisitor, NextHopId, Rib};
-
-use crate::auto_choice::{self, AutoChoice};
-use crate::family::BenchFamily;
+use crate::auto_choice::AutoChoice;
+use crate::engine_loops::BenchFamily;
+use crate::engine_under_test::EngineUnderTest;
+use crate::family::TrafficFamily;
 use crate::kernel::Kernel;
 use crate::oracle::Oracle;
 use crate::peer::PeerEngine;
-use crate::record::{KeySource, ROOFLINE, Record};
+use crate::record::{ROOFLINE, Record};
 use crate::roofline::Roofline;
+use crate::run_config::RunConfig;
 use crate::runner::{PassResults, Runner};
 use crate::stats::Stats;
 use crate::target::{BenchTarget, EngineTarget, Mode, Pass};
@@ -26,121 +25,15 @@ use crate::workload::{CHECKED, Workload};
 /// Milliseconds above which a compilation is timed once instead of three times.
 const SLOW_BUILD_MS: f64 = 1000.0;
 
-/// The settings of one run.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RunConfig {
-    /// The loop around the lookups.
-    pub mode: Mode,
-    /// Keys in a batch. Answers are checked in batches of this size in every mode.
-    pub batch: usize,
-    /// Threads that look up at the same time.
-    pub threads: usize,
-    /// The SIMD level of the lookups.
-    pub simd: Simd,
-    /// Approximate time to measure each engine, all passes together, in seconds.
-    pub seconds: f64,
-    /// Passes that count. One more pass comes first and does not count.
-    pub passes: usize,
-    /// Generates keys in the timed loop, if the traffic has a rule for them: see [`KeySource`].
-    ///
-    /// All other traffic is read from an array, and the record says so.
-    pub generate: bool,
-    /// Pins each thread to a CPU of its own.
-    pub pin: bool,
-    /// In mode batch with keys from an array, also measures the roofline of each engine that states
-    /// its reads.
-    ///
-    /// It makes the same number of independent reads from tables of the same sizes.
-    pub roofline: bool,
-}
-
-impl RunConfig {
-    /// The default: 5 passes in 1 s, batches of 256, one thread, the best SIMD level.
-    pub fn new(mode: Mode) -> Self {
-        let simd = Simd::best();
-        let (generate, pin, roofline) = (false, false, false);
-        Self {
-            mode,
-            batch: 256,
-            threads: 1,
-            simd,
-            seconds: 1.0,
-            passes: 5,
-            generate,
-            pin,
-            roofline,
-        }
-    }
-
-    /// The source of the keys for this traffic.
-    pub fn key_source<F: BenchFamily>(&self, traffic: &Traffic) -> KeySource {
-        let generator = if self.generate { traffic.generator::<F>() } else { None };
-        generator.unwrap_or(KeySource::Array)
-    }
-}
-
 /// Engines compiled from one table, to be measured together.
-pub struct Comparison<'r, F: BenchFamily> {
+pub struct Comparison<'r, F: TrafficFamily> {
     rib: &'r Rib<F>,
     oracle: Oracle<F>,
     next_hops: usize,
     engines: Vec<EngineUnderTest<F>>,
 }
 
-/// One engine or peer of a comparison.
-pub struct EngineUnderTest<F: BenchFamily> {
-    target: Box<dyn BenchTarget<F>>,
-    build_ms: f64,
-    /// The choices of `auto` that led to this engine.
-    choices: Vec<AutoChoice>,
-    /// Whether the caller also named this engine.
-    named: bool,
-}
-
-impl<F: BenchFamily> EngineUnderTest<F> {
-    fn named(target: Box<dyn BenchTarget<F>>, build_ms: f64) -> Self {
-        Self { target, build_ms, choices: Vec::new(), named: true }
-    }
-
-    /// The engine's name with its variant.
-    fn title(&self) -> String {
-        format!("{} {}", self.target.name(), self.target.variant()).trim_end().to_owned()
-    }
-}
-
-/// Takes the time from its creation until the engine is compiled.
-struct BuildTimer {
-    started: Instant,
-}
-
-impl<F: BenchFamily> EngineVisitor<F> for BuildTimer {
-    type Output = EngineUnderTest<F>;
-
-    fn visit<E: Engine<F>>(self, engine: E) -> EngineUnderTest<F> {
-        let build_ms = self.started.elapsed().as_secs_f64() * 1e3;
-        EngineUnderTest::named(Box::new(EngineTarget(engine)), build_ms)
-    }
-}
-
-/// Compiles the named engine, or the one that `auto` chooses.
-///
-/// # Errors
-/// If the engine does not exist with these options or cannot hold the table.
-pub fn compile<F: BenchFamily>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-) -> Result<EngineUnderTest<F>, CompileError> {
-    let timer = BuildTimer { started: Instant::now() };
-    if spec.kind != EngineKind::Auto {
-        return F::build(spec, rib, timer);
-    }
-    let goal = AutoGoal::parse(&spec.options)?;
-    let (prediction, engine) = auto::compile(rib, &goal, timer)?;
-    let choices = vec![AutoChoice::new(spec.to_string(), &prediction)];
-    Ok(EngineUnderTest { choices, named: false, ..engine })
-}
-
-impl<'r, F: BenchFamily> Comparison<'r, F> {
+impl<'r, F: TrafficFamily> Comparison<'r, F> {
     /// A comparison without engines. O(routes).
     pub fn new(rib: &'r Rib<F>) -> Self {
         let mut ids: Vec<_> = rib.iter().map(|route| route.next_hop).collect();
@@ -167,46 +60,6 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
     /// Whether the comparison has no engine.
     pub fn is_empty(&self) -> bool {
         self.engines.is_empty()
-    }
-
-    /// Compiles an engine and adds it.
-    ///
-    /// The build time is the median of three compilations, or that of one if it takes longer than a
-    /// second. An engine that is both named and chosen by `auto` is added only once.
-    ///
-    /// # Errors
-    /// If the engine does not exist with these options or cannot hold the table.
-    pub fn add(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
-        let mut engine = F::compile_target(spec, self.rib)?;
-        if engine.build_ms <= SLOW_BUILD_MS {
-            let [second, third] = [
-                F::compile_target(spec, self.rib)?.build_ms,
-                F::compile_target(spec, self.rib)?.build_ms,
-            ];
-            let median = Stats::of(&[engine.build_ms, second, third]).map(|stats| stats.median);
-            engine.build_ms = median.unwrap_or(engine.build_ms);
-        }
-        let title = engine.title();
-        match self.engines.iter_mut().find(|present| present.title() == title) {
-            Some(present) if !engine.named => present.choices.append(&mut engine.choices),
-            Some(present) if !present.named => {
-                // The build time of a named engine excludes the time of the choice.
-                (present.named, present.build_ms) = (true, engine.build_ms);
-            }
-            _ => self.engines.push(engine),
-        }
-        Ok(())
-    }
-
-    /// Compiles an engine once and adds it, even if it is already present.
-    ///
-    /// This allows comparing two copies that differ only in the memory that holds them.
-    ///
-    /// # Errors
-    /// The same as for [`Comparison::add`].
-    pub fn add_duplicate(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
-        self.engines.push(F::compile_target(spec, self.rib)?);
-        Ok(())
     }
 
     /// The choices of `auto`, each with the title and the bytes of the chosen engine.
@@ -298,7 +151,7 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
             }
             records.push(record);
         }
-        auto_choice::compare_with_best(&mut records);
+        compare_with_best(&mut records);
         Ok(records)
     }
 
@@ -356,13 +209,55 @@ impl<'r, F: BenchFamily> Comparison<'r, F> {
     }
 }
 
+impl<F: BenchFamily> Comparison<'_, F> {
+    /// Compiles an engine and adds it.
+    ///
+    /// The build time is the median of three compilations, or that of one if it takes longer than a
+    /// second. An engine that is both named and chosen by `auto` is added only once.
+    ///
+    /// # Errors
+    /// If the engine does not exist with these options or cannot hold the table.
+    pub fn add(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
+        let mut engine = F::compile_target(spec, self.rib)?;
+        if engine.build_ms <= SLOW_BUILD_MS {
+            let [second, third] = [
+                F::compile_target(spec, self.rib)?.build_ms,
+                F::compile_target(spec, self.rib)?.build_ms,
+            ];
+            let median = Stats::of(&[engine.build_ms, second, third]).map(|stats| stats.median);
+            engine.build_ms = median.unwrap_or(engine.build_ms);
+        }
+        let title = engine.title();
+        match self.engines.iter_mut().find(|present| present.title() == title) {
+            Some(present) if !engine.named => present.choices.append(&mut engine.choices),
+            Some(present) if !present.named => {
+                // The build time of a named engine excludes the time of the choice.
+                (present.named, present.build_ms) = (true, engine.build_ms);
+            }
+            _ => self.engines.push(engine),
+        }
+        Ok(())
+    }
+
+    /// Compiles an engine once and adds it, even if it is already present.
+    ///
+    /// This allows comparing two copies that differ only in the memory that holds them.
+    ///
+    /// # Errors
+    /// The same as for [`Comparison::add`].
+    pub fn add_duplicate(&mut self, spec: &EngineSpec) -> Result<(), CompileError> {
+        self.engines.push(F::compile_target(spec, self.rib)?);
+        Ok(())
+    }
+}
+
 /// The subject of one measurement: an engine or its roofline.
-struct Subject<'a, F: BenchFamily> {
+struct Subject<'a, F: TrafficFamily> {
     engine: &'a EngineUnderTest<F>,
     roofline: Option<&'a Roofline>,
 }
 
-impl<'a, F: BenchFamily> Subject<'a, F> {
+impl<'a, F: TrafficFamily> Subject<'a, F> {
     fn pass(&self) -> &'a dyn Pass<F> {
         match self.roofline {
             Some(roofline) => roofline,
@@ -383,10 +278,23 @@ fn set_roofline_ratio(engine: &mut Record, roofline: &Record) {
         engine.mlps.zip(roofline.mlps).map(|(engine, roofline)| roofline / engine);
 }
 
+/// Compares the choices in the records of one run with the best engine of that run.
+fn compare_with_best(records: &mut [Record]) {
+    let engines = records.iter().filter(|record| record.engine != ROOFLINE);
+    let rates = engines.filter_map(|record| Some((record.mlps?, record.title())));
+    let Some((best, title)) = rates.max_by(|(a, _), (b, _)| a.total_cmp(b)) else { return };
+    for record in records {
+        for choice in &mut record.auto {
+            choice.of_best = record.mlps.map(|mlps| mlps / best);
+            choice.best = Some(title.clone());
+        }
+    }
+}
+
 /// Counts the wrong answers of both kernels and of encoded keys.
 ///
 /// A wrong sum of the loop to be timed counts as one more.
-fn mismatches<F: BenchFamily>(
+fn mismatches<F: TrafficFamily>(
     target: &dyn BenchTarget<F>,
     workload: &Workload<F>,
     config: &RunConfig,
@@ -412,6 +320,7 @@ fn mismatches<F: BenchFamily>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::KeySource;
     use crate::testing::{WrongEngine, table4, table6};
     use longmatch::{EngineKind, Ipv4, Ipv6, KeyLayout, engine::radix::Radix};
 

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use longmatch::{Bits, Family, KeyLayout, Keys};
 
 use crate::aligned::Aligned;
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 
 /// Addresses in the layout of packets or of another language.
 pub(crate) struct EncodedKeys<F> {
@@ -18,7 +18,7 @@ enum Array {
     Network(Aligned<u8>),
 }
 
-impl<F: BenchFamily> EncodedKeys<F> {
+impl<F: TrafficFamily> EncodedKeys<F> {
     /// Encodes addresses.
     ///
     /// Returns `None` for [`KeyLayout::Host`], which needs no copy, and for layouts that the family
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use longmatch::{Ipv4, Ipv6};
 
-    fn assert_round_trip<F: BenchFamily>(addrs: &[F::Bits], layout: KeyLayout) {
+    fn assert_round_trip<F: TrafficFamily>(addrs: &[F::Bits], layout: KeyLayout) {
         let encoded = EncodedKeys::<F>::new(addrs, layout).unwrap();
         let keys = encoded.keys();
         assert_eq!((keys.layout(), keys.len()), (layout, addrs.len()));

@@ -4,49 +4,47 @@
 //! calls it. The loops of the engines are most of this crate's machine code, so their callers go
 //! through a trait whose implementations name the family.
 
-use longmatch::{CompileError, EngineSpec, Engines, Ipv4, Ipv6, Rib};
+use longmatch::{CompileError, EngineSpec, Ipv4, Ipv6, Rib};
 
-use crate::comparison::{self, EngineUnderTest};
-use crate::family::BenchFamily;
+use crate::engine_under_test::{self, EngineUnderTest};
+use crate::family::TrafficFamily;
 use crate::verdict::Verdict;
-use crate::verify::{self, OnStep, Verifier, VerifyError};
+use crate::verifier::{self, OnStep, Verifier, VerifyError};
 
-/// Entry points to the loops of all engines.
-pub trait EngineLoops: Engines {
+/// An address family whose engines this crate compiles, measures and verifies by name.
+///
+/// Its functions are the entry points to the loops of all engines.
+pub trait BenchFamily: TrafficFamily {
     /// Compiles an engine for a comparison.
     fn compile_target(
         spec: &EngineSpec,
         rib: &Rib<Self>,
-    ) -> Result<EngineUnderTest<Self>, CompileError>
-    where
-        Self: BenchFamily;
+    ) -> Result<EngineUnderTest<Self>, CompileError>;
 
     /// Compiles an engine and verifies it.
     fn verify(
-        verifier: &Verifier<'_, Self>,
+        verifier: &mut Verifier<'_, Self>,
         spec: &EngineSpec,
         on_step: OnStep<'_>,
-    ) -> Result<Verdict, VerifyError>
-    where
-        Self: BenchFamily;
+    ) -> Result<Verdict, VerifyError>;
 }
 
 macro_rules! engine_loops {
     ($($family:ty),*) => {$(
-        impl EngineLoops for $family {
+        impl BenchFamily for $family {
             fn compile_target(
                 spec: &EngineSpec,
                 rib: &Rib<Self>,
             ) -> Result<EngineUnderTest<Self>, CompileError> {
-                comparison::compile(spec, rib)
+                engine_under_test::compile(spec, rib)
             }
 
             fn verify(
-                verifier: &Verifier<'_, Self>,
+                verifier: &mut Verifier<'_, Self>,
                 spec: &EngineSpec,
                 on_step: OnStep<'_>,
             ) -> Result<Verdict, VerifyError> {
-                verify::compile(verifier, spec, on_step)
+                verifier::compile(verifier, spec, on_step)
             }
         }
     )*};

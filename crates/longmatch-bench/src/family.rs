@@ -2,15 +2,14 @@
 
 use longmatch::{Engines, Ipv4, Ipv6, Keys};
 
-use crate::engine_loops::EngineLoops;
+use crate::destinations::Destinations;
 use crate::random::Xorshift;
-use crate::traffic::Destinations;
 
 /// 2000::, the first global unicast address (2000::/3).
 const GLOBAL_UNICAST: u128 = 0x2000 << 112;
 
 /// An address family for which this crate generates traffic.
-pub trait BenchFamily: Engines + EngineLoops {
+pub trait TrafficFamily: Engines {
     /// Number of keys in an array of traffic: 64 MiB, so that the array fits no cache.
     const KEYS: usize;
     /// Whether every address can be verified in reasonable time.
@@ -38,7 +37,7 @@ pub trait BenchFamily: Engines + EngineLoops {
 /// Consecutive addresses in one run of sequential IPv4 traffic.
 const RUN: usize = 4096;
 
-impl BenchFamily for Ipv4 {
+impl TrafficFamily for Ipv4 {
     const KEYS: usize = 1 << 24;
     const SWEEPABLE: bool = true;
 
@@ -74,7 +73,7 @@ impl BenchFamily for Ipv4 {
     }
 }
 
-impl BenchFamily for Ipv6 {
+impl TrafficFamily for Ipv6 {
     const KEYS: usize = 1 << 22;
     const SWEEPABLE: bool = false;
 

@@ -5,7 +5,7 @@
 
 use longmatch::Bits;
 
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::random::{Lcg, SplitMix64, Xorshift};
 
 /// Keys of a block in the modes that look up one by one: few enough for the first-level cache.
@@ -16,9 +16,9 @@ const IPV6_8: u128 = 0x20 << 120;
 /// A rule by which keys are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyRule<'k> {
-    /// Uniformly random addresses: see [`BenchFamily::random_address`].
+    /// Uniformly random addresses: see [`TrafficFamily::random_address`].
     Random,
-    /// Ascending addresses: see [`BenchFamily::sequential`].
+    /// Ascending addresses: see [`TrafficFamily::sequential`].
     Sequential,
     /// Uniformly random addresses, each this many times in a row.
     Repeated(usize),
@@ -56,7 +56,7 @@ impl<'k> KeyGenerator<'k> {
     ///
     /// The linear congruential generator makes eight numbers at a time, as the Spider paper's does
     /// (V-B); those that exceed `keys` are lost.
-    pub fn fill<F: BenchFamily>(&mut self, keys: &mut [F::Bits]) {
+    pub fn fill<F: TrafficFamily>(&mut self, keys: &mut [F::Bits]) {
         let random = &mut self.random;
         match self.rule {
             KeyRule::Random => keys.fill_with(|| F::random_address(random)),
@@ -87,7 +87,7 @@ impl<'k> KeyGenerator<'k> {
     }
 
     /// All keys of the stream.
-    pub fn all<F: BenchFamily>(mut self) -> Vec<F::Bits> {
+    pub fn all<F: TrafficFamily>(mut self) -> Vec<F::Bits> {
         let mut keys = vec![F::Bits::default(); self.count];
         self.fill::<F>(&mut keys);
         keys
@@ -95,7 +95,7 @@ impl<'k> KeyGenerator<'k> {
 }
 
 /// Fills at most eight keys.
-fn spider_keys<F: BenchFamily>(lanes: &mut Lcg, leads: &[u32], keys: &mut [F::Bits]) {
+fn spider_keys<F: TrafficFamily>(lanes: &mut Lcg, leads: &[u32], keys: &mut [F::Bits]) {
     let first = lanes.next_u32s();
     if F::WIDTH == 32 {
         for (key, bits) in keys.iter_mut().zip(first) {
@@ -128,14 +128,14 @@ mod tests {
         ]
     }
 
-    fn in_blocks<F: BenchFamily>(rule: KeyRule<'_>, block: usize) -> Vec<F::Bits> {
+    fn in_blocks<F: TrafficFamily>(rule: KeyRule<'_>, block: usize) -> Vec<F::Bits> {
         let mut generator = KeyGenerator::new(rule, 3, 1000);
         let mut keys = vec![F::Bits::default(); 1000];
         keys.chunks_mut(block).for_each(|block| generator.fill::<F>(block));
         keys
     }
 
-    fn blocks_do_not_change<F: BenchFamily>(block: usize) {
+    fn blocks_do_not_change<F: TrafficFamily>(block: usize) {
         for rule in rules() {
             let all = KeyGenerator::new(rule, 3, 1000).all::<F>();
             assert_eq!(all.len(), 1000);

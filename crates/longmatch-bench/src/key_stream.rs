@@ -5,7 +5,7 @@ use core::ops::Range;
 use longmatch::{Family, Keys};
 
 use crate::aligned::Aligned;
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::generator::{KeyGenerator, KeyRule};
 
 /// The source of the keys of a pass, and their number.
@@ -84,7 +84,7 @@ enum BlockSource<'k, F: Family> {
     Generator { generator: KeyGenerator<'k>, keys: Aligned<F::Bits> },
 }
 
-impl<'k, F: BenchFamily> KeyBlocks<'k, F> {
+impl<'k, F: TrafficFamily> KeyBlocks<'k, F> {
     /// Slices of an array with `lookups` keys in total, from `start` on, wrapping.
     ///
     /// No slice crosses the end of the array.

@@ -16,8 +16,10 @@ mod aligned;
 mod auto_choice;
 mod available;
 mod comparison;
+mod destinations;
 mod encoded_keys;
 mod engine_loops;
+mod engine_under_test;
 mod family;
 mod generator;
 mod kernel;
@@ -32,6 +34,7 @@ mod record;
 mod replay;
 #[allow(unsafe_code, reason = "vector instructions, on x86-64")]
 mod roofline;
+mod run_config;
 mod runner;
 mod sorted;
 mod stats;
@@ -46,14 +49,17 @@ pub mod threads;
 pub mod ticks;
 mod traffic;
 mod verdict;
+mod verifier;
 mod verify;
 mod workload;
 mod zipf;
 
 pub use auto_choice::AutoChoice;
 pub use available::available_memory;
-pub use comparison::{Comparison, RunConfig};
-pub use family::BenchFamily;
+pub use comparison::Comparison;
+pub use destinations::Destinations;
+pub use engine_loops::BenchFamily;
+pub use family::TrafficFamily;
 pub use generator::KeyRule;
 pub use kernel::Kernel;
 pub use key_stream::KeyStream;
@@ -71,6 +77,7 @@ pub use replay::{
     READER_BATCH, READER_COST_BATCH, Replay, ReplayError, ReplayRecord, ReplayStep, UpdateCounts,
     in_random_order, reader_keys,
 };
+pub use run_config::RunConfig;
 pub use sorted::{RangeSource, RibEngine, SortedRoutes};
 pub use stats::Stats;
 pub use syn_tables::{syn1, syn2};
@@ -78,8 +85,8 @@ pub use target::{BenchTarget, Iteration, Mode, Pass};
 pub use test_addresses::{Coverage, TestAddresses};
 pub use threads::ThreadError;
 pub use traffic::{
-    DXR_REPEATS, Destinations, REPEATS, RoutedSampler, Traffic, UnknownTraffic, ZIPF_DESTINATIONS,
+    DXR_REPEATS, REPEATS, RoutedSampler, Traffic, UnknownTraffic, ZIPF_DESTINATIONS,
 };
 pub use verdict::{KernelResult, Mismatch, Verdict};
-pub use verify::{OnStep, Verifier, VerifyError, VerifyStep};
+pub use verifier::{OnStep, Verifier, VerifyError, VerifyStep};
 pub use workload::Workload;

@@ -3,11 +3,11 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use crate::comparison::RunConfig;
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::key_stream::KeyStream;
 use crate::noise::NoiseReport;
 use crate::pin;
+use crate::run_config::RunConfig;
 use crate::target::Pass;
 use crate::threads::{ArriveOnDrop, ThreadError, together};
 use crate::traffic::Traffic;
@@ -32,7 +32,7 @@ pub(crate) struct PassResults {
 }
 
 /// An engine or a roofline during its measurement.
-pub(crate) struct Runner<'e, F: BenchFamily> {
+pub(crate) struct Runner<'e, F: TrafficFamily> {
     target: &'e dyn Pass<F>,
     /// Lookups of each thread in a pass.
     lookups: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Runner<'e, F: BenchFamily> {
     results: PassResults,
 }
 
-impl<'e, F: BenchFamily> Runner<'e, F> {
+impl<'e, F: TrafficFamily> Runner<'e, F> {
     /// A runner whose number of lookups fills the time of a pass.
     ///
     /// Two warm-up passes determine that number; their rates do not count.
@@ -174,7 +174,7 @@ fn rate(all: &[ThreadResult]) -> f64 {
 }
 
 /// Runs the warm-up and the pass of one thread.
-fn run_thread<F: BenchFamily>(
+fn run_thread<F: TrafficFamily>(
     target: &dyn Pass<F>,
     config: &RunConfig,
     stream: KeyStream<'_, F>,

@@ -149,7 +149,7 @@ impl<F: Family> Engine<F> for RibEngine<F> {
 mod tests {
     use super::*;
     use crate::testing::{table4, table6};
-    use crate::verify::Verifier;
+    use crate::verifier::Verifier;
     use longmatch::{Ipv4, Prefix};
 
     fn route(prefix: &str, next_hop: u32) -> Route<Ipv4> {

@@ -10,7 +10,7 @@ use longmatch::simd::{Simd, Work};
 use longmatch::{Bits, Engine, Family, Keys, MemoryUsage, NextHopId};
 
 use crate::aligned::Aligned;
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::generator::BLOCK;
 use crate::kernel::Kernel;
 use crate::key_stream::{KeyBlocks, KeyStream, batches};
@@ -70,7 +70,7 @@ pub enum Iteration {
 }
 
 /// A loop over lookups that can be timed.
-pub trait Pass<F: BenchFamily>: Send + Sync {
+pub trait Pass<F: TrafficFamily>: Send + Sync {
     /// Looks up all keys of the stream and returns the exclusive or of the answers.
     ///
     /// In batches it includes only the last answer of each batch, because the time would include
@@ -99,7 +99,7 @@ pub trait Pass<F: BenchFamily>: Send + Sync {
 /// An engine or peer of a [`crate::Comparison`] with its type erased.
 ///
 /// A pass costs one indirect call, a lookup none.
-pub trait BenchTarget<F: BenchFamily>: Pass<F> {
+pub trait BenchTarget<F: TrafficFamily>: Pass<F> {
     /// [`longmatch::Structure::NAME`] of an engine, or the name of a peer.
     fn name(&self) -> &str;
 
@@ -149,7 +149,7 @@ pub trait BenchTarget<F: BenchFamily>: Pass<F> {
 /// A compiled engine as a [`BenchTarget`].
 pub(crate) struct EngineTarget<E>(pub E);
 
-impl<F: BenchFamily, E: Engine<F>> BenchTarget<F> for EngineTarget<E> {
+impl<F: TrafficFamily, E: Engine<F>> BenchTarget<F> for EngineTarget<E> {
     fn name(&self) -> &str {
         E::NAME
     }
@@ -213,7 +213,7 @@ impl<F: BenchFamily, E: Engine<F>> BenchTarget<F> for EngineTarget<E> {
     }
 }
 
-impl<F: BenchFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
+impl<F: TrafficFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
     fn pass(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32 {
         let engine = &self.0;
         let block = match (mode, stream) {
@@ -274,7 +274,7 @@ struct OneByOne<'a, F: Family, E> {
     blocks: KeyBlocks<'a, F>,
 }
 
-impl<F: BenchFamily, E: Engine<F>> Work for OneByOne<'_, F, E> {
+impl<F: TrafficFamily, E: Engine<F>> Work for OneByOne<'_, F, E> {
     type Output = u32;
 
     #[inline(always)]
@@ -296,7 +296,7 @@ struct Ticks<'a, F, E> {
     family: PhantomData<F>,
 }
 
-impl<F: BenchFamily, E: Engine<F>> Work for Ticks<'_, F, E> {
+impl<F: TrafficFamily, E: Engine<F>> Work for Ticks<'_, F, E> {
     type Output = ();
 
     #[inline(always)]
@@ -318,7 +318,7 @@ struct Dependent<'a, F: Family, E> {
     zero: u32,
 }
 
-impl<F: BenchFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
+impl<F: TrafficFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
     type Output = u32;
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use core::fmt;
 
 use longmatch::{Bits, NextHopId};
 
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::oracle::Oracle;
 use crate::random::Xorshift;
 use crate::sorted::RangeSource;
@@ -57,19 +57,19 @@ const SCAN_BUDGET: u128 = 1 << 32;
 const RANDOM_INSIDE: usize = 4;
 
 /// Addresses with their right answers, in parts for several threads.
-pub struct TestAddresses<F: BenchFamily> {
+pub struct TestAddresses<F: TrafficFamily> {
     coverage: Coverage,
     source: Source<F>,
 }
 
-enum Source<F: BenchFamily> {
+enum Source<F: TrafficFamily> {
     /// Every address, in ascending order.
     Sweep(Oracle<F>),
     /// Listed addresses in ascending ranges, with their answers.
     Listed { addrs: Vec<F::Bits>, answers: Vec<Option<NextHopId>> },
 }
 
-impl<F: BenchFamily> TestAddresses<F> {
+impl<F: TrafficFamily> TestAddresses<F> {
     /// Every IPv4 address, or addresses of every IPv6 range, for most engines.
     pub fn new(table: &impl RangeSource<F>) -> Self {
         if F::SWEEPABLE {
@@ -144,7 +144,7 @@ impl<F: BenchFamily> TestAddresses<F> {
     }
 }
 
-fn sweep<F: BenchFamily, V>(oracle: &Oracle<F>, part: usize, mut visit: V) -> u64
+fn sweep<F: TrafficFamily, V>(oracle: &Oracle<F>, part: usize, mut visit: V) -> u64
 where
     V: FnMut(&[F::Bits], &[Option<NextHopId>]),
 {
@@ -165,7 +165,7 @@ where
     PART as u64
 }
 
-impl<F: BenchFamily> Source<F> {
+impl<F: TrafficFamily> Source<F> {
     /// Addresses of each `every`th range.
     fn listed(table: &impl RangeSource<F>, every: usize) -> Self {
         let mut random = Xorshift::new(table.routes() as u64);
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    fn listed<F: BenchFamily>(addresses: &TestAddresses<F>) -> Vec<(F::Bits, Option<NextHopId>)> {
+    fn listed<F: TrafficFamily>(addresses: &TestAddresses<F>) -> Vec<(F::Bits, Option<NextHopId>)> {
         let mut all = Vec::new();
         for part in 0..addresses.parts() {
             addresses.visit(part, |addrs, answers| {

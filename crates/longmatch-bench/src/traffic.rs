@@ -4,13 +4,13 @@
 //! destinations of a file.
 
 use core::fmt;
-use core::net::IpAddr;
 use core::str::FromStr;
 use std::sync::Arc;
 
 use longmatch::{Bits, Prefix, Rib};
 
-use crate::family::BenchFamily;
+use crate::destinations::Destinations;
+use crate::family::TrafficFamily;
 use crate::generator::{KeyGenerator, KeyRule};
 use crate::random::Xorshift;
 use crate::record::KeySource;
@@ -31,7 +31,7 @@ pub enum Traffic {
     ///
     /// Most of these IPv6 addresses have no route.
     Random,
-    /// Ascending addresses over the whole space: see [`BenchFamily::sequential`].
+    /// Ascending addresses over the whole space: see [`TrafficFamily::sequential`].
     Sequential,
     /// Random addresses, each [`REPEATS`] times in a row.
     Repeated,
@@ -50,31 +50,6 @@ pub enum Traffic {
     SpiderRandom,
     /// Given destinations in their order, repeated from the start.
     File(Arc<Destinations>),
-}
-
-/// Given destinations of both families.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Destinations {
-    /// Name in reports.
-    pub name: String,
-    /// The IPv4 addresses, in their order.
-    pub ipv4: Vec<u32>,
-    /// The IPv6 addresses, in their order.
-    pub ipv6: Vec<u128>,
-}
-
-impl Destinations {
-    /// Separates addresses by family and keeps their order.
-    pub fn new(name: impl Into<String>, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
-        let mut destinations = Self { name: name.into(), ..Self::default() };
-        for address in addresses {
-            match address {
-                IpAddr::V4(address) => destinations.ipv4.push(address.to_bits()),
-                IpAddr::V6(address) => destinations.ipv6.push(address.to_bits()),
-            }
-        }
-        destinations
-    }
 }
 
 impl Traffic {
@@ -108,7 +83,7 @@ impl Traffic {
     /// let keys = Traffic::Repeated.keys(&Rib::<Ipv4>::new(), 32, 1);
     /// assert!(keys.len() == 32 && keys[0] == keys[15]);
     /// ```
-    pub fn keys<F: BenchFamily>(&self, rib: &Rib<F>, count: usize, seed: u64) -> Vec<F::Bits> {
+    pub fn keys<F: TrafficFamily>(&self, rib: &Rib<F>, count: usize, seed: u64) -> Vec<F::Bits> {
         let leads = self.leads(rib);
         if let Some(rule) = self.rule::<F>(&leads) {
             return KeyGenerator::new(rule, seed, count).all::<F>();
@@ -125,7 +100,7 @@ impl Traffic {
     /// The rule by which a timed loop can compute the keys; `None` if they need an array.
     ///
     /// `leads` are those of [`Traffic::leads`].
-    pub(crate) fn rule<'k, F: BenchFamily>(&self, leads: &'k [u32]) -> Option<KeyRule<'k>> {
+    pub(crate) fn rule<'k, F: TrafficFamily>(&self, leads: &'k [u32]) -> Option<KeyRule<'k>> {
         Some(match self {
             Self::Random => KeyRule::Random,
             Self::Sequential => KeyRule::Sequential,
@@ -138,7 +113,7 @@ impl Traffic {
     }
 
     /// The first 32 bits of each IPv6 route, if this traffic draws from them. O(routes).
-    pub(crate) fn leads<F: BenchFamily>(&self, rib: &Rib<F>) -> Vec<u32> {
+    pub(crate) fn leads<F: TrafficFamily>(&self, rib: &Rib<F>) -> Vec<u32> {
         if *self != Self::SpiderRandom || F::WIDTH != 128 {
             return Vec::new();
         }
@@ -146,7 +121,7 @@ impl Traffic {
     }
 
     /// The source of the keys if a timed loop computes them.
-    pub(crate) fn generator<F: BenchFamily>(&self) -> Option<KeySource> {
+    pub(crate) fn generator<F: TrafficFamily>(&self) -> Option<KeySource> {
         self.rule::<F>(&[]).map(|rule| match rule {
             KeyRule::Sequential => KeySource::Counter,
             KeyRule::Spider(_) => KeySource::Lcg,
@@ -183,11 +158,11 @@ impl fmt::Display for UnknownTraffic {
 impl core::error::Error for UnknownTraffic {}
 
 /// A sampler of addresses that have a route.
-pub struct RoutedSampler<F: BenchFamily> {
+pub struct RoutedSampler<F: TrafficFamily> {
     prefixes: Vec<Prefix<F>>,
 }
 
-impl<F: BenchFamily> RoutedSampler<F> {
+impl<F: TrafficFamily> RoutedSampler<F> {
     /// A sampler of the routes of a table. O(routes).
     pub fn new(rib: &Rib<F>) -> Self {
         Self { prefixes: rib.iter().map(|route| route.prefix).collect() }
@@ -209,7 +184,7 @@ impl<F: BenchFamily> RoutedSampler<F> {
     }
 }
 
-fn zipf<F: BenchFamily>(rib: &Rib<F>, count: usize, random: &mut Xorshift) -> Vec<F::Bits> {
+fn zipf<F: TrafficFamily>(rib: &Rib<F>, count: usize, random: &mut Xorshift) -> Vec<F::Bits> {
     let destinations = RoutedSampler::new(rib).take(ZIPF_DESTINATIONS, random);
     let ranks = Zipf::new(destinations.len());
     (0..count).map(|_| destinations[ranks.rank(random)]).collect()
@@ -249,7 +224,7 @@ mod tests {
         }
     }
 
-    fn assert_routed<F: BenchFamily>(rib: &Rib<F>, traffic: &Traffic) {
+    fn assert_routed<F: TrafficFamily>(rib: &Rib<F>, traffic: &Traffic) {
         for key in traffic.keys(rib, 5000, 3) {
             assert!(rib.get_lpm(F::addr(key)).is_some(), "{}", F::addr(key));
         }

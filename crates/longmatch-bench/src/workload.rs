@@ -4,7 +4,7 @@ use longmatch::{KeyLayout, Keys, NextHopId};
 
 use crate::aligned::Aligned;
 use crate::encoded_keys::EncodedKeys;
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::key_stream::KeyStream;
 use crate::oracle::Oracle;
 use crate::target::Mode;
@@ -16,7 +16,7 @@ pub(crate) const CHECKED: usize = 1 << 20;
 const PLACES: usize = 16;
 
 /// The keys of some traffic, and the right answers of a sample of them.
-pub struct Workload<F: BenchFamily> {
+pub struct Workload<F: TrafficFamily> {
     traffic: Traffic,
     seed: u64,
     keys: Aligned<F::Bits>,
@@ -28,7 +28,7 @@ pub struct Workload<F: BenchFamily> {
     encoded: Option<[EncodedKeys<F>; 2]>,
 }
 
-impl<F: BenchFamily> Workload<F> {
+impl<F: TrafficFamily> Workload<F> {
     /// A workload of `keys`, which are not empty.
     pub(crate) fn new(
         traffic: &Traffic,

@@ -8,8 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use longmatch::simd::Simd;
 use longmatch::{Keys, MemoryPart, MemoryUsage, NextHopId, Rib};
 
-use super::{Peer, PeerCommand, PeerError, PeerTime};
-use crate::family::BenchFamily;
+use super::client::Peer;
+use super::command::PeerCommand;
+use super::error::PeerError;
+use super::reply::PeerTime;
+use crate::family::TrafficFamily;
 use crate::kernel::Kernel;
 use crate::key_stream::KeyStream;
 use crate::tally::UNWRITTEN;
@@ -19,7 +22,7 @@ use crate::target::{BenchTarget, Iteration, Mode, Pass};
 const FAILED_PASS: Duration = Duration::from_secs(1 << 20);
 
 /// A peer that has built its structure from a table.
-pub struct PeerEngine<F: BenchFamily> {
+pub struct PeerEngine<F: TrafficFamily> {
     name: String,
     about: String,
     modes: Vec<Mode>,
@@ -41,7 +44,7 @@ struct State {
     error: Option<PeerError>,
 }
 
-impl<F: BenchFamily> PeerEngine<F> {
+impl<F: TrafficFamily> PeerEngine<F> {
     /// Starts a peer and loads a table.
     ///
     /// `dir` is created for the files and removed at the end. `limit` is the maximum time of each
@@ -108,7 +111,7 @@ impl<F: BenchFamily> PeerEngine<F> {
 
 impl State {
     /// Passes keys to the peer unless it has them already.
-    fn set_keys<F: BenchFamily>(&mut self, keys: &[F::Bits]) -> Result<(), PeerError> {
+    fn set_keys<F: TrafficFamily>(&mut self, keys: &[F::Bits]) -> Result<(), PeerError> {
         let identity = (keys.as_ptr().addr(), keys.len());
         if self.keys != identity {
             self.keys = (0, 0);
@@ -128,7 +131,7 @@ impl State {
     }
 }
 
-impl<F: BenchFamily> Pass<F> for PeerEngine<F> {
+impl<F: TrafficFamily> Pass<F> for PeerEngine<F> {
     fn pass(&self, mode: Mode, _: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32 {
         self.time(mode, batch, stream).map_or(u32::MAX, |time| time.sum)
     }
@@ -142,7 +145,7 @@ impl<F: BenchFamily> Pass<F> for PeerEngine<F> {
     }
 }
 
-impl<F: BenchFamily> BenchTarget<F> for PeerEngine<F> {
+impl<F: TrafficFamily> BenchTarget<F> for PeerEngine<F> {
     fn name(&self) -> &str {
         &self.name
     }

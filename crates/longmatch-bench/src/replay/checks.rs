@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use longmatch::NextHopId;
 use longmatch::live::{Reader, Writer};
 
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::replay::record::OK;
 use crate::tally::{Tally, UNWRITTEN};
 use crate::test_addresses::TestAddresses;
@@ -15,14 +15,14 @@ use crate::threads::{ThreadError, together};
 const CHUNK: usize = 1024;
 
 /// Results of all comparisons of a replay.
-pub(crate) struct Checks<F: BenchFamily> {
+pub(crate) struct Checks<F: TrafficFamily> {
     pub tally: Tally<F>,
     pub checkpoints: u64,
     /// The first broken invariant of the structure.
     broken: Option<String>,
 }
 
-impl<F: BenchFamily> Checks<F> {
+impl<F: TrafficFamily> Checks<F> {
     /// The results before any comparison.
     pub fn new() -> Self {
         Self { tally: Tally::new(), checkpoints: 0, broken: None }
@@ -79,7 +79,7 @@ impl<F: BenchFamily> Checks<F> {
 }
 
 /// Ends of ranges with their right answers, looked up in chunks.
-struct RangeEnds<'s, F: BenchFamily> {
+struct RangeEnds<'s, F: TrafficFamily> {
     reader: Reader<F>,
     tally: &'s mut Tally<F>,
     addrs: Vec<F::Bits>,
@@ -87,7 +87,7 @@ struct RangeEnds<'s, F: BenchFamily> {
     got: Vec<Option<NextHopId>>,
 }
 
-impl<'s, F: BenchFamily> RangeEnds<'s, F> {
+impl<'s, F: TrafficFamily> RangeEnds<'s, F> {
     fn new(reader: Reader<F>, tally: &'s mut Tally<F>) -> Self {
         Self { reader, tally, addrs: Vec::new(), expected: Vec::new(), got: Vec::new() }
     }

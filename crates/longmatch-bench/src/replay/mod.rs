@@ -16,7 +16,7 @@ use longmatch::live::{Commit, Replaced, Writer};
 use longmatch::simd::Simd;
 use longmatch::{Change, CompileError, EngineSpec, Fib, Rib, UpdateError};
 
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::random::Xorshift;
 use crate::threads::ThreadError;
 use crate::traffic::Traffic;
@@ -38,7 +38,7 @@ const SLEEP_DELAY: Duration = Duration::from_micros(200);
 
 /// A sequence of updates and the settings of its replay.
 #[derive(Clone, Debug)]
-pub struct Replay<'a, F: BenchFamily> {
+pub struct Replay<'a, F: TrafficFamily> {
     /// The routes before the first update.
     pub rib: &'a Rib<F>,
     /// The updates, in their order.
@@ -115,7 +115,7 @@ impl From<ThreadError> for ReplayError {
 }
 
 /// Announcements of all routes of a table in random order. O(routes).
-pub fn in_random_order<F: BenchFamily>(rib: &Rib<F>, seed: u64) -> Vec<Change<F>> {
+pub fn in_random_order<F: TrafficFamily>(rib: &Rib<F>, seed: u64) -> Vec<Change<F>> {
     let mut changes: Vec<_> = rib.iter().map(Change::Announce).collect();
     let mut random = Xorshift::new(seed);
     for i in (1..changes.len()).rev() {
@@ -125,11 +125,11 @@ pub fn in_random_order<F: BenchFamily>(rib: &Rib<F>, seed: u64) -> Vec<Change<F>
 }
 
 /// Addresses for the readers of a table: 2^20 random addresses that have a route.
-pub fn reader_keys<F: BenchFamily>(rib: &Rib<F>, seed: u64) -> Vec<F::Bits> {
+pub fn reader_keys<F: TrafficFamily>(rib: &Rib<F>, seed: u64) -> Vec<F::Bits> {
     Traffic::Routed.keys(rib, READER_KEYS, seed)
 }
 
-impl<F: BenchFamily> Replay<'_, F> {
+impl<F: TrafficFamily> Replay<'_, F> {
     /// Compiles the table before the first update.
     ///
     /// # Errors
@@ -205,14 +205,14 @@ impl UpdateTotals {
 }
 
 /// A replay in progress.
-struct Run<'r, 'a, F: BenchFamily> {
+struct Run<'r, 'a, F: TrafficFamily> {
     replay: &'r Replay<'a, F>,
     writer: Writer<F>,
     totals: UpdateTotals,
     checks: Checks<F>,
 }
 
-impl<F: BenchFamily> Run<'_, '_, F> {
+impl<F: TrafficFamily> Run<'_, '_, F> {
     /// Applies all updates. Their times exclude comparisons and progress callbacks.
     fn apply_all(
         &mut self,

@@ -7,7 +7,7 @@ use longmatch::NextHopId;
 use longmatch::live::Reader;
 
 use crate::aligned::Aligned;
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::stats::Stats;
 
 /// Addresses looked up under one guard, or between two quiescent reports.
@@ -30,7 +30,7 @@ pub(crate) struct ReaderCost {
 
 impl ReaderCost {
     /// Interleaves passes of the three kinds; returns the medians of their differences.
-    pub fn measure<F: BenchFamily>(mut reader: Reader<F>, keys: &[F::Bits]) -> Self {
+    pub fn measure<F: TrafficFamily>(mut reader: Reader<F>, keys: &[F::Bits]) -> Self {
         let keys = &keys[..keys.len().min(KEYS)];
         let mut out = Aligned::new(READER_COST_BATCH);
         let mut differences = [(); 2].map(|()| Vec::with_capacity(PASSES));
@@ -71,13 +71,13 @@ fn nanoseconds<K>(
 }
 
 #[inline(never)]
-fn one_guard<F: BenchFamily>(reader: &mut Reader<F>, keys: &[F::Bits], out: &mut Answers) -> f64 {
+fn one_guard<F: TrafficFamily>(reader: &mut Reader<F>, keys: &[F::Bits], out: &mut Answers) -> f64 {
     let table = reader.pin();
     nanoseconds(keys, out, |keys, out| table.lookup_batch(keys, out))
 }
 
 #[inline(never)]
-fn guard_per_batch<F: BenchFamily>(
+fn guard_per_batch<F: TrafficFamily>(
     reader: &mut Reader<F>,
     keys: &[F::Bits],
     out: &mut Answers,
@@ -86,7 +86,7 @@ fn guard_per_batch<F: BenchFamily>(
 }
 
 #[inline(never)]
-fn report_per_batch<F: BenchFamily>(
+fn report_per_batch<F: TrafficFamily>(
     reader: &mut Reader<F>,
     keys: &[F::Bits],
     out: &mut Answers,

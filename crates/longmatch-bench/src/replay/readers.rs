@@ -9,7 +9,7 @@ use longmatch::NextHopId;
 use longmatch::live::{OnlineReader, Reader};
 
 use crate::aligned::Aligned;
-use crate::family::BenchFamily;
+use crate::family::TrafficFamily;
 use crate::replay::histogram::Histogram;
 use crate::threads::{ThreadError, joined, spawn};
 
@@ -107,7 +107,7 @@ impl<'s> ReaderThreads<'s> {
     ///
     /// # Errors
     /// If the system does not start all of them. The started threads end.
-    pub fn start<'e, F: BenchFamily>(
+    pub fn start<'e, F: TrafficFamily>(
         scope: &'s Scope<'s, 'e>,
         signal: &'s PhaseSignal,
         readers: Vec<Reader<F>>,
@@ -166,7 +166,7 @@ impl Drop for ReaderThreads<'_> {
 /// The work of a reader thread.
 ///
 /// It also returns a sum of answers, so that the compiler cannot remove lookups.
-fn look_up<F: BenchFamily>(
+fn look_up<F: TrafficFamily>(
     mut reader: Reader<F>,
     signal: &PhaseSignal,
     keys: &[F::Bits],

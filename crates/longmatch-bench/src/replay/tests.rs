@@ -3,12 +3,12 @@ use crate::testing::{table4, table6};
 use crate::threads::testing::refusing;
 use longmatch::{EngineKind, Ipv4, Ipv6, NextHopId, Prefix, Route};
 
-fn announce<F: BenchFamily>(prefix: &str, hop: u32) -> Change<F> {
+fn announce<F: TrafficFamily>(prefix: &str, hop: u32) -> Change<F> {
     let Ok(prefix) = prefix.parse::<Prefix<F>>() else { panic!("{prefix}") };
     Change::Announce(Route { prefix, next_hop: NextHopId::new(hop).unwrap() })
 }
 
-fn withdraw<F: BenchFamily>(prefix: &str) -> Change<F> {
+fn withdraw<F: TrafficFamily>(prefix: &str) -> Change<F> {
     let Ok(prefix) = prefix.parse::<Prefix<F>>() else { panic!("{prefix}") };
     Change::Withdraw(prefix)
 }
@@ -29,7 +29,7 @@ fn changes() -> Vec<Change<Ipv4>> {
 
 const COUNTS: UpdateCounts = UpdateCounts { new: 2, same: 1, changed: 2, withdrawn: 2, unknown: 1 };
 
-fn replay<'a, F: BenchFamily>(rib: &'a Rib<F>, changes: &'a [Change<F>]) -> Replay<'a, F> {
+fn replay<'a, F: TrafficFamily>(rib: &'a Rib<F>, changes: &'a [Change<F>]) -> Replay<'a, F> {
     Replay {
         rib,
         changes,
@@ -44,7 +44,7 @@ fn replay<'a, F: BenchFamily>(rib: &'a Rib<F>, changes: &'a [Change<F>]) -> Repl
     }
 }
 
-fn run<F: BenchFamily>(replay: &Replay<'_, F>, engine: &str) -> ReplayRecord {
+fn run<F: TrafficFamily>(replay: &Replay<'_, F>, engine: &str) -> ReplayRecord {
     let spec = engine.parse().unwrap();
     replay.run(replay.writer(&spec).unwrap(), &spec, &mut |_| ()).unwrap()
 }
@@ -140,7 +140,7 @@ fn checkpoints_and_steps_occur_when_due() {
 /// A change that is not committed makes the table wrong.
 #[test]
 fn wrong_answers_are_found() {
-    fn wrong<F: BenchFamily>(rib: Rib<F>, change: Change<F>, engine: &str) -> Checks<F> {
+    fn wrong<F: TrafficFamily>(rib: Rib<F>, change: Change<F>, engine: &str) -> Checks<F> {
         let spec: EngineSpec = engine.parse().unwrap();
         let mut writer = Writer::new(rib, spec).unwrap();
         writer.apply(change).unwrap();

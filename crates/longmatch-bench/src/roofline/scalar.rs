@@ -5,14 +5,14 @@ use core::marker::PhantomData;
 use longmatch::simd::{Simd, Work};
 use longmatch::{Family, Keys};
 
-use super::{Roofline, WORDS_AHEAD, leading_bits, prefetch, prefetch_keys};
+use super::tables::{Tables, WORDS_AHEAD, leading_bits, prefetch, prefetch_keys};
 
 /// Writes the answers of `keys` to `out`, which has the same length.
-pub(super) fn read<F: Family>(roofline: &Roofline, simd: Simd, keys: Keys<'_, F>, out: &mut [u32]) {
+pub(super) fn read<F: Family>(tables: &Tables, simd: Simd, keys: Keys<'_, F>, out: &mut [u32]) {
     let (start, family) = (keys.as_ptr(), PhantomData::<F>);
     match keys.as_host() {
-        Some(addrs) => simd.run(ScalarRead { roofline, key: |i| addrs[i], start, out, family }),
-        None => simd.run(ScalarRead { roofline, key: |i| keys.get(i), start, out, family }),
+        Some(addrs) => simd.run(ScalarRead { tables, key: |i| addrs[i], start, out, family }),
+        None => simd.run(ScalarRead { tables, key: |i| keys.get(i), start, out, family }),
     }
 }
 
@@ -20,7 +20,7 @@ pub(super) fn read<F: Family>(roofline: &Roofline, simd: Simd, keys: Keys<'_, F>
 const GROUP: usize = 8;
 
 struct ScalarRead<'a, F, K> {
-    roofline: &'a Roofline,
+    tables: &'a Tables,
     /// Returns the key with an index.
     key: K,
     /// Start of the keys in memory, to prefetch them.
@@ -34,14 +34,14 @@ impl<F: Family, K: Fn(usize) -> F::Bits> Work for ScalarRead<'_, F, K> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { roofline, key, start, out, family: _ } = self;
+        let Self { tables, key, start, out, family: _ } = self;
         let bytes = usize::from(F::WIDTH) / 8;
-        let prefetches = roofline.prefetched_tables().next().is_some();
+        let prefetches = tables.prefetched().next().is_some();
         let ahead = if prefetches { WORDS_AHEAD } else { 0 };
         let prefetch_words = |i: usize| {
             let leading = leading_bits::<F>(key(i));
-            let tables = roofline.prefetched_tables();
-            tables.for_each(|table| prefetch(table.word_ptr(table.index(leading))));
+            let prefetched = tables.prefetched();
+            prefetched.for_each(|table| prefetch(table.word_ptr(table.index(leading))));
         };
         let count = out.len();
         (0..ahead.min(count)).for_each(prefetch_words);
@@ -54,7 +54,7 @@ impl<F: Family, K: Fn(usize) -> F::Bits> Work for ScalarRead<'_, F, K> {
             }
             let leading: [u32; GROUP] = core::array::from_fn(|i| leading_bits::<F>(key(first + i)));
             *out = [0; GROUP];
-            for table in &roofline.tables {
+            for table in tables.iter() {
                 for (out, leading) in out.iter_mut().zip(leading) {
                     *out = out.wrapping_add(table.words[table.index(leading)]);
                 }
@@ -62,7 +62,7 @@ impl<F: Family, K: Fn(usize) -> F::Bits> Work for ScalarRead<'_, F, K> {
             first += GROUP;
         }
         for (i, out) in rest.iter_mut().enumerate() {
-            *out = roofline.answer::<F>(key(first + i));
+            *out = tables.answer::<F>(key(first + i));
         }
     }
 }

@@ -1,0 +1,234 @@
+//! A running peer and the commands to it.
+
+use core::time::Duration;
+use std::path::Path;
+
+use longmatch::{Family, NextHopId, Rib};
+
+use super::command::PeerCommand;
+use super::error::{PeerError, PeerFault};
+use super::files::Files;
+use super::process::Process;
+use super::reply::{self, PeerHello, PeerLoaded, PeerTime};
+use crate::key_stream::wrapping_ranges;
+use crate::target::Mode;
+
+/// Default limit for the time of each answer, sufficient for large tables.
+pub const PEER_LIMIT: Duration = Duration::from_secs(120);
+
+/// A running peer.
+///
+/// Dropping it ends the process and removes its files.
+#[derive(Debug)]
+pub struct Peer {
+    name: String,
+    hello: PeerHello,
+    process: Process,
+    files: Files,
+    keys: Vec<KeyCount>,
+}
+
+/// Number of keys of a family that a peer has.
+#[derive(Debug)]
+struct KeyCount {
+    family: &'static str,
+    count: usize,
+}
+
+impl Peer {
+    /// Starts a program and exchanges `hello` with it.
+    ///
+    /// `dir` is created for the files and removed at the end. `limit` is the maximum time of each
+    /// answer, for example [`PEER_LIMIT`].
+    ///
+    /// # Errors
+    /// If `dir` exists or cannot be created, if the program does not start, or if its answer does
+    /// not follow the protocol.
+    pub fn start(command: &PeerCommand, dir: &Path, limit: Duration) -> Result<Self, PeerError> {
+        let name = command.name.clone();
+        let failed = |command: &str, fault| PeerError::new(&name, command, fault);
+        let files = Files::new(dir).map_err(|fault| failed("start", fault))?;
+        let mut process = Process::start(command, limit).map_err(|fault| failed("start", fault))?;
+        let hello = process.command(b"hello", PeerHello::parse);
+        let hello = hello.map_err(|fault| failed("hello", fault))?;
+        Ok(Self { name, hello, process, files, keys: Vec::new() })
+    }
+
+    /// The name of its [`PeerCommand`].
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its answer to `hello`.
+    pub fn hello(&self) -> &PeerHello {
+        &self.hello
+    }
+
+    /// Whether it supports tables of a family.
+    pub fn has_family<F: Family>(&self) -> bool {
+        self.hello.families.contains(&F::NAME)
+    }
+
+    /// Loads a table, which replaces an earlier one of this family.
+    ///
+    /// # Errors
+    /// If the peer refuses the table ([`PeerFault::Refused`]) or fails.
+    pub fn load<F: Family>(&mut self, rib: &Rib<F>) -> Result<PeerLoaded, PeerError> {
+        self.require_family::<F>("load")?;
+        let path = self.files.routes(rib).map_err(|fault| self.failed("load", fault))?;
+        let line = command_line(&["load", F::NAME], Some(&path));
+        let loaded = self.command(&line, |text| PeerLoaded::parse(text, rib.len()));
+        self.files.remove(&path);
+        loaded
+    }
+
+    /// Passes the keys of all later lookups of this family.
+    ///
+    /// # Errors
+    /// If the peer refuses them, states a wrong number of keys, or fails.
+    pub fn set_keys<F: Family>(&mut self, keys: &[F::Bits]) -> Result<(), PeerError> {
+        self.require_family::<F>("keys")?;
+        self.keys.retain(|keys| keys.family != F::NAME);
+        let path = self.files.keys::<F>(keys).map_err(|fault| self.failed("keys", fault))?;
+        let line = command_line(&["keys", F::NAME], Some(&path));
+        let counted = self.command(&line, |text| reply::count(text, "keys", keys.len()));
+        self.files.remove(&path);
+        counted?;
+        self.keys.push(KeyCount { family: F::NAME, count: keys.len() });
+        Ok(())
+    }
+
+    /// Returns its answers for all keys, from the same calls as [`Peer::time`].
+    ///
+    /// # Errors
+    /// If the peer has no keys, does not support the mode, or fails.
+    pub fn answers<F: Family>(
+        &mut self,
+        mode: Mode,
+        batch: usize,
+    ) -> Result<Vec<Option<NextHopId>>, PeerError> {
+        let count = self.key_count::<F>("answer", mode)?;
+        let batch = batch_of(mode, batch).to_string();
+        let path = self.files.answers();
+        // Otherwise answers of an earlier command could pass for those of this one.
+        self.files.remove(&path);
+        let line = command_line(&["answer", F::NAME, mode.name(), &batch], Some(&path));
+        self.command(&line, |text| reply::count(text, "answered", count))?;
+        let answers = self.files.read_answers(&path, count);
+        self.files.remove(&path);
+        answers.map_err(|fault| {
+            self.process.end_now();
+            self.failed(&String::from_utf8_lossy(&line), fault)
+        })
+    }
+
+    /// Times `lookups` lookups of the keys from index `start` on, with wraparound.
+    ///
+    /// The caller compares the sum with [`pass_sum`] of the right answers.
+    ///
+    /// # Errors
+    /// If the peer has no keys, does not support the mode, states more time than has passed, or
+    /// fails.
+    pub fn time<F: Family>(
+        &mut self,
+        mode: Mode,
+        batch: usize,
+        start: usize,
+        lookups: usize,
+    ) -> Result<PeerTime, PeerError> {
+        let count = self.key_count::<F>("time", mode)?;
+        let numbers = [batch_of(mode, batch), start % count, lookups].map(|n| n.to_string());
+        let [batch, start, lookups] = &numbers;
+        let line = command_line(&["time", F::NAME, mode.name(), batch, start, lookups], None);
+        let began = std::time::Instant::now();
+        self.command(&line, |text| PeerTime::parse(text, began.elapsed()))
+    }
+
+    /// Sends a command and parses the answer.
+    fn command<T>(
+        &mut self,
+        line: &[u8],
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<T, PeerError> {
+        let answer = self.process.command(line, parse);
+        answer.map_err(|fault| self.failed(&String::from_utf8_lossy(line), fault))
+    }
+
+    fn failed(&self, command: &str, fault: PeerFault) -> PeerError {
+        PeerError::new(&self.name, command, fault)
+    }
+
+    fn require_family<F: Family>(&self, command: &str) -> Result<(), PeerError> {
+        match self.has_family::<F>() {
+            true => Ok(()),
+            false => {
+                Err(self.failed(command, PeerFault::Unsupported(format!("{} tables", F::NAME))))
+            }
+        }
+    }
+
+    /// The number of its keys, at least one.
+    ///
+    /// # Errors
+    /// If the peer has no keys or does not support the mode.
+    fn key_count<F: Family>(&self, command: &str, mode: Mode) -> Result<usize, PeerError> {
+        self.require_family::<F>(command)?;
+        let unsupported = |what| Err(self.failed(command, PeerFault::Unsupported(what)));
+        if !self.hello.modes.contains(&mode) {
+            return unsupported(format!("mode {mode}"));
+        }
+        match self.keys.iter().find(|keys| keys.family == F::NAME) {
+            Some(keys) if keys.count > 0 => Ok(keys.count),
+            _ => unsupported(format!("{} lookups without keys", F::NAME)),
+        }
+    }
+}
+
+fn batch_of(mode: Mode, batch: usize) -> usize {
+    if mode == Mode::Batch { batch.max(1) } else { 1 }
+}
+
+/// The line of a command, with an optional path as its last word.
+fn command_line(words: &[&str], path: Option<&Path>) -> Vec<u8> {
+    let mut line = words.join(" ").into_bytes();
+    if let Some(path) = path {
+        line.push(b' ');
+        line.extend_from_slice(path.as_os_str().as_encoded_bytes());
+    }
+    line
+}
+
+/// The right value of [`PeerTime::sum`]: the exclusive or of the answers.
+///
+/// In batches it includes only the last answer of each. No batch crosses the end of the keys.
+/// O(lookups).
+///
+/// # Panics
+/// If `start` is not below the number of answers, unless `lookups` is 0.
+pub fn pass_sum(
+    answers: &[Option<NextHopId>],
+    mode: Mode,
+    batch: usize,
+    start: usize,
+    lookups: usize,
+) -> u32 {
+    let parts = wrapping_ranges(answers.len(), start, lookups).map(|range| &answers[range]);
+    let read =
+        parts.flat_map(|part| part.chunks(batch_of(mode, batch))).filter_map(|batch| batch.last());
+    read.fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_include_the_answers_that_are_read() {
+        let answers: Vec<_> = [1, 2, 4, 8, 16].map(NextHopId::new).into();
+        assert_eq!(pass_sum(&answers, Mode::One, 9, 0, 5), 31);
+        assert_eq!(pass_sum(&answers, Mode::One, 9, 3, 4), 8 ^ 16 ^ 1 ^ 2);
+        assert_eq!(pass_sum(&answers, Mode::Batch, 2, 0, 5), 2 ^ 8 ^ 16);
+        assert_eq!(pass_sum(&answers, Mode::Batch, 2, 4, 4), 16 ^ 2 ^ 4);
+        assert_eq!(pass_sum(&[], Mode::One, 1, 0, 0), 0);
+    }
+}
