@@ -2,6 +2,9 @@
 //!
 //! A line of [`LIBRARY`] is a module with its layer. A module may import only modules of lower layers of its crate, and
 //! none of its own layer. So engines do not know each other, and no cycle crosses a module. Tests may import anything.
+//! The crates without layers are checked for [`cycles`].
+
+mod cycles;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -78,12 +81,12 @@ const FEED: Crate = Crate {
 /// The crates whose imports are checked.
 const CRATES: [Crate; 2] = [LIBRARY, FEED];
 
-/// Checks the imports of every crate in the table.
+/// Checks the imports of every crate in the table, and those of the crates without layers.
 ///
 /// # Errors
 /// If a source file cannot be read.
 pub fn check(root: &Path) -> io::Result<Verdict> {
-    let mut wrong = 0;
+    let mut wrong = cycles::check(root)?;
     for it in &CRATES {
         let sources = root.join(it.sources);
         let mut files = Vec::new();
@@ -104,7 +107,9 @@ pub fn check(root: &Path) -> io::Result<Verdict> {
     }
     Ok(match wrong {
         0 => Verdict::Passed,
-        n => Verdict::Failed(format!("{n} import(s) that do not point down, listed above")),
+        n => {
+            Verdict::Failed(format!("{n} import(s) that do not point down or cycles, listed above"))
+        }
     })
 }
 

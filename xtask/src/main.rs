@@ -49,8 +49,8 @@ Commands:
   mutants [WORD...]
                  mutation tests of the RIB and of live tables: apply each mutant of xtask/src/mutants, or those with a WORD in their
                  names or files, to a copy of the sources, and fail if the tests pass with it
-  page           check a report's page, testdata/report/sample.html, in a browser (Chromium), at the widths of phones and
-                 screens and in print
+  page           make a report on the embedded tables, and check its page in a browser (Chromium), at the widths of
+                 phones and screens and in print
   page FILE      the same for another page
   peers [NAME...]
                  build the adapters of the named peers, or all that can be built here, into target/peers, where

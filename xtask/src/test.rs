@@ -39,7 +39,6 @@ pub fn run() -> Outcome {
         page::embedded(&mut report);
         peers::steps(&mut report, &[]);
     }
-    page::sample(&mut report);
     check_without_std(&mut report);
     beside.finish(&mut report);
     // Repeated, because the first lines have scrolled away.

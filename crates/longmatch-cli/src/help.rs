@@ -90,9 +90,9 @@ or nothing was replayed.";
 pub const REPORT: &str = "\
 Each --routes FILE is a separate table; give the most important one first.
 
-Writes report.html, one self-contained page; report.md, the same as text; and records.ndjson and
-records.csv, every value with its settings. Finished sections are kept in the directory: the same
-command continues an interrupted report.
+Writes report.html, one self-contained page, and records.ndjson, every value with its settings.
+Both are written again after each experiment: the same command continues an interrupted report.
+--convert prints an existing report as CSV or Markdown, or its page again, without measuring.
 
 Examples:
   longmatch report
@@ -100,6 +100,7 @@ Examples:
   longmatch report -r rib.mrt.bz2 --updates day.txt.zst --trace packets.pcap.gz --quick
   longmatch report --list
   longmatch report --only poptrie-table2 --only dxr-chunks
+  longmatch report --out results --convert csv > values.csv
 
 Exit codes: 0 all answers right, 1 a wrong one, 2 bad usage or input.";
 

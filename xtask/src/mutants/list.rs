@@ -511,8 +511,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "Spider passes over the addresses of unused lanes",
         file: SPIDER,
-        find: "done += ways;",
-        replace: "done += N * LANES;",
+        find: "(from, to) = (&from[ways..], &mut to[ways..]);",
+        replace: "(from, to) = (&from[N * LANES..], &mut to[N * LANES..]);",
         tests: Own(SPIDERS),
     },
     Mutant {

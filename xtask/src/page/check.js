@@ -1,7 +1,7 @@
 // Loads PAGE into a frame of each width, checks it, and writes defects into #verdict. The last line is `end`.
 "use strict";
 
-const WIDTHS = [320, 360, 400, 768, 1280];
+const WIDTHS = [320, 360, 400, 768, 800, 1280, 1400];
 // Minimum size of letters in charts, in pixels.
 const MIN_LETTERS = 9;
 const lines = [];

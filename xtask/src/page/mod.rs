@@ -13,15 +13,19 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::report::{Report, Verdict};
-use crate::workspace::{longmatch_of_tests, root};
+use crate::workspace::{FEATURES, cargo, longmatch_of_tests, root};
 use browser::Browser;
 
-/// The page that is checked by default; a test of the report keeps it up to date.
-const SAMPLE: &str = "testdata/report/sample.html";
-
-/// Experiments of the report whose page is checked: bars, lines, boxes, a map and tables.
-const EXPERIMENTS: [&str; 6] =
-    ["memory", "poptrie-fig7", "poptrie-table2", "poptrie-fig8", "poptrie-cycles", "dxr-chunks"];
+/// Experiments of the report whose page is checked: the first screen, bars, lines, boxes, a map, tables, claims.
+const EXPERIMENTS: [&str; 7] = [
+    "traffic",
+    "memory",
+    "poptrie-fig7",
+    "poptrie-table2",
+    "poptrie-fig8",
+    "poptrie-cycles",
+    "dxr-chunks",
+];
 
 /// The script that checks the frames.
 const CHECK: &str = include_str!("check.js");
@@ -32,29 +36,30 @@ const MIN_PDF_BYTES: u64 = 4_000;
 /// Maximum number of defects that are printed.
 const MAX_DEFECTS: usize = 40;
 
-/// Checks a page, or the sample, and returns whether it has no defects.
+/// Checks a page, or that of a report on the embedded tables, and returns whether it has no defects.
 pub fn run(page: Option<&str>) -> Outcome {
     let mut report = Report::default();
     match page {
-        // Relative to the current directory, unlike the sample, which is relative to the root.
         Some(page) => {
             let page = fs::canonicalize(page).map_err(|error| format!("{page}: {error}"))?;
             steps(&mut report, &page, "the page");
         }
-        None => sample(&mut report),
+        None => {
+            let build = format!("build {FEATURES} --bin longmatch");
+            report.command("build of the command", &mut cargo(&build));
+            if !report.has_failed() {
+                embedded(&mut report);
+            }
+        }
     }
     Ok(report.finish())
 }
 
-/// Checks the sample as steps of a report; skipped, with the reason, if there is no browser.
-pub fn sample(report: &mut Report) {
-    steps(report, &root().join(SAMPLE), "the sample of a report's page");
-}
-
-/// Writes a report of the embedded tables with the build of the tests, with a chart of each kind, and checks its page.
+/// Writes a report of the embedded tables with the build of the tests, with a chart of each kind, and checks its page;
+/// skips the check, with the reason, if there is no browser.
 pub fn embedded(report: &mut Report) {
     let out = root().join("target/page/report");
-    // Sections of an earlier run would be reused.
+    // Values of an earlier run would be kept.
     let _ = fs::remove_dir_all(&out);
     let mut command = longmatch_of_tests("report");
     command.args(EXPERIMENTS.iter().flat_map(|name| ["--only", name])).arg("--out").arg(&out);

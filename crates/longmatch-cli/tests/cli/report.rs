@@ -20,9 +20,7 @@ const ROUTES: &str = "\
 2001:db8:ffff::1/128 d
 ";
 
-const FILES: [&str; 4] = ["report.html", "report.md", "records.ndjson", "records.csv"];
-
-/// Experiments that count and take no time measurements.
+/// Experiments that count and measure no time.
 const COUNTED: [&str; 5] =
     ["poptrie-table1", "poptrie-fig7", "dxr-chunks", "spider-table1", "memory"];
 
@@ -30,9 +28,30 @@ fn read(folder: &str, file: &str) -> String {
     fs::read_to_string(Path::new(folder).join(file)).unwrap()
 }
 
-fn records(folder: &str) -> Vec<serde_json::Value> {
+/// The lines of a report's file of records that say how each experiment ended, or those of its values.
+fn records(folder: &str, kind: &str) -> Vec<serde_json::Value> {
     let text = read(folder, "records.ndjson");
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    lines.filter(|line| line["record"] == kind).collect()
+}
+
+fn values(folder: &str) -> Vec<serde_json::Value> {
+    records(folder, "value")
+}
+
+/// The lines of an experiment, as they stand in the file.
+fn lines_of(folder: &str, experiment: &str) -> Vec<String> {
+    let own = format!("\"experiment\":\"{experiment}\"");
+    let text = read(folder, "records.ndjson");
+    text.lines().filter(|line| line.contains(&own)).map(str::to_owned).collect()
+}
+
+fn names(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 #[test]
@@ -40,6 +59,16 @@ fn every_experiment_is_listed() {
     let ended = run(&["report", "--list"]);
     assert_eq!((ended.code, &ended.stderr[..]), (0, ""));
     let names = [
+        "traffic",
+        "roofline",
+        "peers",
+        "live",
+        "growth",
+        "batch-size",
+        "small-tables",
+        "misses",
+        "memory",
+        "huge-pages",
         "poptrie-table1",
         "poptrie-fig7",
         "poptrie-table2",
@@ -53,31 +82,35 @@ fn every_experiment_is_listed() {
         "poptrie-table6",
         "dxr-chunks",
         "dxr-throughput",
+        "spider-fig11",
         "spider-table1",
         "spider-fig6",
         "spider-fig9",
         "spider-fig10",
         "spider-fig12",
-        "traffic",
-        "limit",
-        "batch-size",
-        "growth",
-        "misses",
-        "huge-pages",
-        "memory",
-        "small-tables",
-        "live",
-        "peers",
     ];
-    for name in names {
-        let line = ended.stdout.lines().find(|line| line.split_whitespace().next() == Some(name));
-        assert!(line.is_some_and(|line| line.len() > name.len() + 10), "{name}");
+    let mut lines = ended.stdout.lines();
+    let heading = lines.next().unwrap();
+    let [source, title, aliases] =
+        ["source", "title", "aliases"].map(|name| heading.find(name).expect(name));
+    let mut listed = Vec::new();
+    for line in lines {
+        let column = |from, to: usize| line.get(from..to.min(line.len())).unwrap_or("").trim();
+        assert!(!column(source, title).is_empty(), "no source: {line}");
+        assert!(!column(title, aliases).is_empty(), "no title: {line}");
+        listed.push(column(0, source));
     }
-    assert_eq!(ended.stdout.lines().count(), names.len() + 1, "and a heading");
+    for name in names {
+        assert!(listed.contains(&name), "{name} in {listed:?}");
+    }
+    let number = listed.len();
+    listed.sort_unstable();
+    listed.dedup();
+    assert_eq!(listed.len(), number, "each name stands once");
 }
 
-/// All values but times are the same on every machine; they are compared with a reviewed golden
-/// file. `LONGMATCH_BLESS=1` rewrites that file.
+/// Counted values are the same on every machine; they are compared with a reviewed golden file. `LONGMATCH_BLESS=1`
+/// rewrites that file.
 #[test]
 fn counted_records_are_the_golden_ones() {
     let dir = Dir::new();
@@ -86,15 +119,17 @@ fn counted_records_are_the_golden_ones() {
     let args: Vec<_> = ["report", "-r", &routes, "--out", &out].into_iter().chain(only).collect();
     let ended = run(&args);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let names: std::collections::BTreeSet<_> =
-        records(&out).iter().map(|it| it["experiment"].as_str().unwrap().to_owned()).collect();
-    assert!(names.iter().map(|it| &it[..]).eq({
-        let mut sorted = COUNTED;
-        sorted.sort_unstable();
-        sorted
-    }));
+    let ended: Vec<_> = records(&out, "experiment");
+    let mut names: Vec<_> = ended.iter().map(|it| it["experiment"].as_str().unwrap()).collect();
+    let mut counted = COUNTED;
+    names.sort_unstable();
+    counted.sort_unstable();
+    assert_eq!(names, counted);
+    // The other lines are about the machine and the run.
+    let text = read(&out, "records.ndjson");
+    let own = |line: &&str| line.starts_with("{\"record\":\"value\",");
+    let now: String = text.lines().filter(own).flat_map(|line| [line, "\n"]).collect();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/report/counted.ndjson");
-    let now = read(&out, "records.ndjson");
     if std::env::var_os("LONGMATCH_BLESS").is_some() {
         fs::write(&golden, &now).unwrap();
     }
@@ -106,28 +141,46 @@ fn counted_records_are_the_golden_ones() {
 }
 
 #[test]
-fn finished_sections_are_kept() {
+fn finished_experiments_are_kept() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
     let first = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig7"]);
     assert_eq!(first.code, 0, "{}", first.stderr);
     assert!(first.stdout.contains("1 experiment: "), "{}", first.stdout);
-    for file in FILES {
-        assert!(!read(&out, file).is_empty(), "{file}");
-    }
-    let section = read(&out, "parts/poptrie-fig7.json");
+    assert_eq!(names(&out), ["records.ndjson", "report.html"]);
+    let measured = lines_of(&out, "poptrie-fig7");
     let again = ["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig7", "--only", "memory"];
     let both = run(&again);
     assert!(both.stdout.contains("2 experiments, 1 of them from an earlier run: "), "{both:?}");
-    assert_eq!(read(&out, "parts/poptrie-fig7.json"), section);
-    // Another table, or a damaged section, is measured again.
+    // With the time that it took, and to the last digit.
+    assert_eq!(lines_of(&out, "poptrie-fig7"), measured);
+    assert!(read(&out, "report.html").contains("id=\"memory-ipv6-small\""));
+    // Another table is measured again.
     let other = dir.file("other.txt", "10.0.0.0/8 x\n");
     let other = run(&["report", "-r", &other, "-o", &out, "--only", "poptrie-fig7"]);
     assert!(other.stdout.contains("1 experiment: "), "{}", other.stdout);
-    assert!(records(&out).iter().all(|it| it["table"] == "other"));
-    fs::write(Path::new(&out).join("parts/memory.json"), "{\"settings\": 7").unwrap();
-    let repaired = run(&["report", "-r", &routes, "-o", &out, "--only", "memory"]);
-    assert!(repaired.stdout.contains("1 experiment: "), "{}", repaired.stdout);
+    assert!(values(&out).iter().all(|it| it["table"] == "other"));
+}
+
+/// An experiment of which the end is missing is measured again; those before it are kept.
+#[test]
+fn an_interrupted_report_continues() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    let args = ["report", "-r", &routes, "-o", &out, "--only", "memory", "--only", "poptrie-fig7"];
+    assert_eq!(run(&args).code, 0);
+    let whole = read(&out, "records.ndjson");
+    let kept = lines_of(&out, "memory");
+    let (cut, end) = whole.trim_end().rsplit_once('\n').unwrap();
+    assert!(end.starts_with("{\"record\":\"experiment\",\"experiment\":\"poptrie-fig7\""), "{end}");
+    fs::write(Path::new(&out).join("records.ndjson"), format!("{cut}\n")).unwrap();
+    let page = run(&["report", "-o", &out, "--convert", "html"]);
+    assert_eq!(page.code, 0, "{}", page.stderr);
+    assert!(page.stdout.contains("id=\"memory\"") && !page.stdout.contains("poptrie-fig7"));
+    let ended = run(&args);
+    assert!(ended.stdout.contains("2 experiments, 1 of them from an earlier run: "), "{ended:?}");
+    assert_eq!(lines_of(&out, "memory"), kept);
+    assert_eq!(values(&out).len(), whole.matches("\"record\":\"value\"").count());
 }
 
 /// The two files have the same name, number of updates and last update.
@@ -149,34 +202,103 @@ fn other_updates_are_another_report() {
     assert!(report(&other).contains("1 experiment: "));
 }
 
-/// Each rate has both counts of disturbed passes, and each figure of rates states them.
+/// Each rate says how many passes it has and how many of them the machine disturbed, and under which conditions.
 #[test]
-fn disturbed_passes_are_counted_separately() {
+fn rates_have_their_passes_and_conditions() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
     let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "misses"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let rates: Vec<_> = records(&out).into_iter().filter(|it| it["metric"] == "rate").collect();
-    let sum = |figure: &str, key: &str| {
-        let of = rates.iter().filter(|it| it["figure"] == figure);
-        of.map(|it| it[key].as_u64().expect("a count")).sum::<u64>()
-    };
-    let [passes, repeated, disturbed] =
-        ["passes", "repeated", "disturbed"].map(|key| sum("misses-ipv6-small", key));
-    assert!(passes > 0 && disturbed <= passes, "{rates:?}");
-    let wanted = match (repeated, disturbed) {
-        (0, 0) => format!("disturbed passes: none of {passes}"),
-        _ => format!(
-            "disturbed passes: {repeated} repeated; of the {passes} that count, {disturbed} \
-             disturbed in every attempt"
-        ),
-    };
-    assert!(read(&out, "report.md").contains(&wanted), "{wanted}");
-    let header = read(&out, "records.csv");
-    assert!(header.starts_with("experiment,") && header.contains(",passes,repeated,disturbed,"));
+    let rates: Vec<_> = values(&out).into_iter().filter(|it| it["metric"] == "rate").collect();
+    assert!(rates.len() > 10, "{rates:?}");
+    for rate in &rates {
+        let count = |key: &str| rate.get(key).map_or(0, |it| it.as_u64().expect("a count"));
+        let spread = ["min", "q1", "value", "q3", "max"].map(|key| rate[key].as_f64().unwrap());
+        assert!(count("passes") > 1 && count("disturbed") <= count("passes"), "{rate}");
+        assert!(spread.is_sorted() && spread[0] > 0.0, "{rate}");
+        assert_eq!(
+            (&rate["mode"], &rate["keys"], count("batch")),
+            (&"batch".into(), &"array".into(), 256)
+        );
+    }
+    let ended = records(&out, "experiment").remove(0);
+    let conditions: Vec<_> = ended["conditions"].as_array().unwrap().iter().collect();
+    let of =
+        |name: &str| conditions.iter().find(|it| it[0] == "misses-ipv6-small" && it[1] == name);
+    for name in ["table", "traffic", "lookups", "passes", "answers checked"] {
+        assert!(of(name).is_some(), "{name} in {conditions:?}");
+    }
+    let run = records(&out, "run").remove(0);
+    let machine: Vec<_> = run["machine"].as_array().unwrap().iter().map(|it| &it[0]).collect();
+    for name in ["CPU", "flags", "system", "longmatch"] {
+        assert!(machine.iter().any(|it| *it == name), "{name} in {machine:?}");
+    }
 }
 
-/// A limit on the size of files simulates a full disk: the section fits, the page does not.
+/// Every form is made of the records alone; the directory is not changed.
+#[test]
+fn reports_are_converted() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    let made = run(&["report", "-r", &routes, "-o", &out, "--only", "dxr-chunks"]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let page = read(&out, "report.html");
+    fs::remove_file(Path::new(&out).join("report.html")).unwrap();
+    let convert = |format: &str| {
+        let ended = run(&["report", "--out", &out, "--convert", format]);
+        assert_eq!((ended.code, &ended.stderr[..]), (0, ""), "{format}");
+        ended.stdout
+    };
+    assert_eq!(convert("html"), page);
+    let csv = convert("csv");
+    let (heading, rows) = csv.split_once('\n').unwrap();
+    let columns: Vec<_> = heading.split(',').collect();
+    assert!(heading.starts_with("experiment,figure,table,family,"), "{heading}");
+    assert!(columns.contains(&"paper") && !columns.contains(&"threads"), "{heading}");
+    assert_eq!(rows.lines().count(), values(&out).len());
+    let metric = columns.iter().position(|name| *name == "metric").unwrap();
+    let value = columns.iter().position(|name| *name == "value").unwrap();
+    let direct = rows.lines().map(|row| row.split(',').collect::<Vec<_>>());
+    let mut direct = direct.filter(|row| row[metric] == "direct table");
+    assert_eq!(direct.next().expect("D16R")[value], "262144.0");
+    let markdown = convert("markdown");
+    assert!(markdown.starts_with("# longmatch report: small\n"), "{markdown}");
+    let table = "| dxr:d=16 |";
+    assert!(markdown.contains("## Chunks and memory") && markdown.contains(table), "{markdown}");
+    assert!(markdown.contains("not comparable"), "the verdicts: {markdown}");
+    assert_eq!(names(&out), ["records.ndjson"]);
+}
+
+#[test]
+fn records_that_cannot_be_read_are_not_converted() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    let convert = |format: &str| {
+        let ended = run(&["report", "--out", &out, "--convert", format]);
+        assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{format}: {ended:?}");
+        assert!(ended.stderr.contains("out/records.ndjson: "), "{}", ended.stderr);
+        assert!(ended.stderr.contains("--out"), "{}", ended.stderr);
+        ended.stderr
+    };
+    assert!(convert("csv").contains("No such file"));
+    let args = ["report", "-r", &routes, "-o", &out, "--only", "spider-table1"];
+    assert_eq!(run(&args).code, 0);
+    let file = Path::new(&out).join("records.ndjson");
+    let damaged = read(&out, "records.ndjson").replacen("\"metric\":", "\"metric\"", 1);
+    fs::write(&file, damaged).unwrap();
+    for format in ["csv", "markdown", "html"] {
+        assert!(convert(format).contains("line 2: no record: "));
+    }
+    // A new run has nothing to keep, and repairs the file.
+    let ended = run(&args);
+    assert!(ended.code == 0 && ended.stdout.contains("1 experiment: "), "{ended:?}");
+    assert!(!values(&out).is_empty());
+    let unknown = run(&["report", "--out", &out, "--convert", "pdf"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("csv, markdown, html"), "{}", unknown.stderr);
+}
+
+/// A limit on the size of files simulates a full disk: the records fit, the page does not.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_no_incomplete_page() {
@@ -194,12 +316,9 @@ fn a_full_disk_leaves_no_incomplete_page() {
     let ended = crate::common::Ended::from(output);
     assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{}", ended.stderr);
     assert!(ended.stderr.contains("out/report.html is not written: File too large"), "{ended:?}");
-    assert!(!ended.stderr.contains("records.csv"), "it fits: {ended:?}");
-    assert!(ended.stderr.contains("--out") && ended.stderr.contains("out/parts"), "{ended:?}");
-    let mut names: Vec<_> = fs::read_dir(&out).unwrap().map(|it| it.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["parts", "records.csv", "records.ndjson", "report.md"]);
-    // Without the limit the same command continues from the stored section.
+    assert!(ended.stderr.contains("--out") && ended.stderr.contains("records.ndjson"), "{ended:?}");
+    assert_eq!(names(&out), ["records.ndjson"]);
+    // Without the limit the same command continues from the records.
     let ended = run(&args);
     assert!(ended.stdout.contains("1 experiment, 1 of them from an earlier run"), "{ended:?}");
     assert!(!read(&out, "report.html").is_empty());
@@ -217,15 +336,12 @@ fn leftovers_of_an_interrupted_report_are_removed() {
         fs::write(folder.join(name).join("answers.bin"), "x").unwrap();
     }
     fs::write(folder.join(mixed).join("notes.txt"), "x").unwrap();
-    fs::create_dir(folder.join("parts")).unwrap();
-    for name in ["report.html.unfinished", "parts/memory.json.unfinished"] {
+    for name in ["report.html.unfinished", "records.ndjson.unfinished", "mine.unfinished"] {
         fs::write(folder.join(name), "x").unwrap();
     }
     let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig7"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    for gone in [ours, "report.html.unfinished", "parts/memory.json.unfinished"] {
-        assert!(!folder.join(gone).exists(), "{gone}");
-    }
+    assert_eq!(names(&out), ["mine.unfinished", mixed, "records.ndjson", "report.html"]);
     assert!(folder.join(mixed).join("notes.txt").exists());
     assert!(ended.stderr.contains(mixed) && ended.stderr.contains("not removed"), "{ended:?}");
 }
@@ -240,19 +356,23 @@ fn tables_have_names() {
     let ended = run(&["report", "-r", &one, "-r", &two, "-o", &out, "--only", "poptrie-fig7"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let page = read(&out, "report.html");
-    assert!(page.contains("id=\"poptrie-fig7-one\"") && page.contains("id=\"poptrie-fig7-two-3\""));
+    assert!(page.contains("id=\"poptrie-fig7-ipv4-one\""));
+    assert!(page.contains("id=\"poptrie-fig7-ipv4-two-3\""));
     assert!(!page.contains("<script"), "no scripts are needed to read it");
 }
 
 #[test]
 fn left_out_experiments_are_listed() {
     let dir = Dir::new();
-    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
-    // Named by the number that the paper gives it.
-    let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig12"]);
+    let (routes, out) = (dir.file("six.txt", "2001:db8::/32 a\n"), dir.path("out"));
+    // Named by what it reproduces.
+    let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "dxr-rt.stat"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stdout.contains("poptrie-fig12 is left out: needs destinations of packets"));
-    assert!(read(&out, "report.html").contains("--trace"));
+    let why = "needs a table with ipv4 routes";
+    assert!(ended.stdout.contains(&format!("dxr-chunks is left out: {why}")), "{ended:?}");
+    assert!(ended.stdout.contains("0 experiments: "), "{ended:?}");
+    assert!(read(&out, "report.html").contains(why));
+    assert_eq!(records(&out, "experiment")[0]["absent"], why);
 }
 
 #[test]
@@ -265,8 +385,10 @@ fn bad_input_is_refused() {
         assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{args:?}");
         ended.stderr
     };
-    let unknown = error(&["--only", "poptrie-table7"]);
+    let unknown = error(&["--only", "memory", "--only", "poptrie-table7"]);
     assert!(unknown.contains("unknown experiment 'poptrie-table7'"), "{unknown}");
+    assert!(unknown.contains("longmatch report --list"), "{unknown}");
+    assert!(!Path::new(&out).exists(), "nothing is written before the arguments are checked");
     assert!(error(&["--quick", "--full"]).contains("cannot be used with"));
     let empty = dir.file("empty.txt", "# nothing\n");
     assert!(error(&["-r", &empty]).contains("empty.txt: no routes"));
@@ -283,18 +405,42 @@ fn bad_input_is_refused() {
     assert!(ended.stderr.contains("--out"), "{}", ended.stderr);
 }
 
-/// The peer of `docs/peers.md`, which needs Python only.
+#[test]
+fn a_directory_that_cannot_be_written_is_an_error() {
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
+    // A directory in the place of a file: permissions do not stop root.
+    fs::create_dir_all(Path::new(&out).join("records.ndjson")).unwrap();
+    let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-table1"]);
+    assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{}", ended.stderr);
+    assert!(ended.stderr.contains("out/records.ndjson is not written: "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("another directory with --out"), "{}", ended.stderr);
+    assert_eq!(names(&out), ["records.ndjson", "report.html"]);
+}
+
+/// Whether there is a Python for the reference peer of `docs/peers.md`; says so if not.
+fn has_python() -> bool {
+    let python = std::process::Command::new("python3").arg("--version").output();
+    let found = python.is_ok_and(|it| it.status.success());
+    if !found {
+        eprintln!("SKIPPED: no python3, in which the reference peer is written");
+    }
+    found
+}
+
+/// The directory of the reference peer.
+fn peers() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers")
+}
+
 #[test]
 fn peers_are_measured_and_checked() {
-    let python = std::process::Command::new("python3").arg("--version").output();
-    if !python.is_ok_and(|it| it.status.success()) {
-        eprintln!("SKIPPED: no python3, in which the reference peer is written");
+    if !has_python() {
         return;
     }
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", "10.0.0.0/8 a\n10.1.0.0/16 b\n"), dir.path("out"));
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/reference.py");
-    let command = format!("mine=python3 '{}'", script.display());
+    let command = format!("mine=python3 '{}'", peers().join("reference.py").display());
     // A directory without adapters: the test must not depend on adapters built on this machine.
     let adapters = dir.path("none");
     let args = ["report", "-r", &routes, "-o", &out, "--peers", &adapters, "--only", "memory"];
@@ -302,19 +448,44 @@ fn peers_are_measured_and_checked() {
     let ended = run(&args);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let of = |engine: &str| {
-        let all = records(&out).into_iter().filter(|it| it["engine"] == engine);
+        let all = values(&out).into_iter().filter(|it| it["engine"] == engine);
         all.filter(|it| it["metric"] == "rate").collect::<Vec<_>>()
     };
     let mine = of("mine");
-    assert!(!mine.is_empty() && mine.iter().any(|it| it["value"].as_f64().is_some()), "{mine:?}");
-    assert!(
-        of("bart").iter().all(|it| it["refused"].as_str().unwrap().contains("cargo xtask peers"))
-    );
-    // A peer that cannot be started is shown as such, and only the section on peers is measured
-    // again.
+    assert!(!mine.is_empty() && mine.iter().all(|it| it["value"].as_f64().is_some()), "{mine:?}");
+    let missing = of("bart");
+    assert!(!missing.is_empty());
+    assert!(missing.iter().all(|it| it["refused"].as_str().unwrap().contains("cargo xtask peers")));
+    // A peer that cannot be started is shown as such, and only the experiment with peers is measured again.
     *args.last_mut().expect("an argument") = "mine=/nonexistent/peer";
     let ended = run(&args);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("2 experiments, 1 of them from an earlier run"), "{ended:?}");
-    assert!(of("mine").iter().all(|it| it["value"].is_null() && it["refused"] != ""));
+    let mine = of("mine");
+    assert!(!mine.is_empty());
+    assert!(mine.iter().all(|it| it["value"].is_null() && it["refused"] != ""), "{mine:?}");
+}
+
+/// A script that runs reports sees in the exit code that an answer was wrong.
+#[test]
+fn wrong_answers_end_with_1() {
+    if !has_python() {
+        return;
+    }
+    let dir = Dir::new();
+    let (routes, out) = (dir.file("small.txt", "10.0.0.0/8 a\n10.1.0.0/16 b\n"), dir.path("out"));
+    let script = format!(
+        "import sys\nsys.path.insert(0, {:?})\nfrom reference import Reference, serve\n\n\n\
+         class Wrong(Reference):\n    def lookup(self, key):\n        return 2\n\n\nserve(Wrong)\n",
+        peers().display().to_string()
+    );
+    let command = format!("wrong=python3 '{}'", dir.file("wrong.py", script));
+    let adapters = dir.path("none");
+    let args = ["report", "-r", &routes, "-o", &out, "--peers", &adapters, "--only", "peers"];
+    let ended = run(&[&args[..], &["--peer-cmd", &command]].concat());
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(ended.stdout.contains("failed because of wrong answers"), "{ended:?}");
+    let wrong = values(&out).into_iter().filter(|it| it["engine"] == "wrong");
+    let wrong: Vec<_> = wrong.filter(|it| it["metric"] == "rate").collect();
+    assert!(!wrong.is_empty() && wrong.iter().all(|it| it["value"].is_null()), "{wrong:?}");
 }

@@ -1,0 +1,204 @@
+//! Cycles of imports between the modules of a crate, and the check that there are none.
+//!
+//! The crates in [`CRATES`] have no fixed layers, as experiments and measurements are added often. Their modules, the
+//! files and directories beside `lib.rs`, may import each other, but not in a circle. Tests may import anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{find, imported, module_path};
+
+/// A crate whose modules are checked.
+struct Crate {
+    /// Path of its sources from the repository's root.
+    sources: &'static str,
+    /// Modules that still import each other in a circle. The check fails with any other, and if one of these is broken:
+    /// then its line must go.
+    known: &'static [&'static [&'static str]],
+}
+
+/// The crates whose modules are checked.
+const CRATES: [Crate; 2] = [
+    Crate {
+        sources: "crates/longmatch-bench/src",
+        known: &[
+            &["auto_choice", "record"],
+            &[
+                "comparison",
+                "encoded_keys",
+                "engine_loops",
+                "family",
+                "peer",
+                "roofline",
+                "runner",
+                "tally",
+                "target",
+                "test_addresses",
+                "traffic",
+                "verdict",
+                "verify",
+                "workload",
+            ],
+        ],
+    },
+    Crate {
+        sources: "crates/longmatch-report/src",
+        known: &[
+            &["context", "distribution", "engine_set", "experiment", "experiments", "inputs"],
+            &["files", "page", "run"],
+        ],
+    },
+];
+
+/// The imports between modules: from, to, and a file with such an import.
+type Imports = BTreeMap<(String, String), PathBuf>;
+
+/// Checks the crates, prints each cycle with its imports, and returns how many are wrong.
+///
+/// # Errors
+/// If a source file cannot be read.
+pub fn check(root: &Path) -> io::Result<usize> {
+    let mut wrong = 0;
+    for it in &CRATES {
+        let sources = root.join(it.sources);
+        let mut paths = Vec::new();
+        find(&sources, &mut paths)?;
+        let read = |path: PathBuf| {
+            let text = fs::read_to_string(&path)?;
+            Ok((path.strip_prefix(&sources).unwrap_or(&path).to_path_buf(), text))
+        };
+        let files: Vec<(PathBuf, String)> =
+            paths.into_iter().map(read).collect::<io::Result<_>>()?;
+        let imports = imports(&files);
+        println!(
+            "{}: {} imports between modules in {} files",
+            it.sources,
+            imports.len(),
+            files.len()
+        );
+        let found = cycles(&imports);
+        let known: Vec<BTreeSet<&str>> =
+            it.known.iter().map(|group| group.iter().copied().collect()).collect();
+        for group in found.iter().filter(|group| !known.contains(group)) {
+            wrong += 1;
+            print(it.sources, group, &imports);
+        }
+        for group in known.iter().filter(|group| !found.contains(group)) {
+            wrong += 1;
+            println!(
+                "{}: {group:?} is no cycle as it stands in xtask/src/layers/cycles.rs",
+                it.sources
+            );
+        }
+    }
+    Ok(wrong)
+}
+
+fn print(sources: &str, group: &BTreeSet<&str>, imports: &Imports) {
+    println!("{sources}: these modules import each other in a circle: {group:?}");
+    for ((from, to), file) in imports {
+        if group.contains(&from[..]) && group.contains(&to[..]) {
+            println!("    {from} imports {to} in {}", file.display());
+        }
+    }
+}
+
+/// Returns the imports between the modules of a crate's files, whose paths are those below its sources.
+///
+/// An import of anything but a module is one of an item of the crate's root; `super::` in a nested module looks the
+/// same, so these do not count.
+fn imports(files: &[(PathBuf, String)]) -> Imports {
+    let module = |path: &[String]| path.first().cloned().unwrap_or_default();
+    let paths: Vec<Vec<String>> = files.iter().map(|(file, _)| module_path(file)).collect();
+    let modules: BTreeSet<String> = paths.iter().map(|path| module(path)).collect();
+    let mut imports = Imports::new();
+    for ((file, text), path) in files.iter().zip(&paths).filter(|(_, path)| !path.is_empty()) {
+        for import in imported(path, text) {
+            let (from, to) = (module(path), module(&import));
+            if from != to && !to.is_empty() && modules.contains(&to) {
+                imports.insert((from, to), file.clone());
+            }
+        }
+    }
+    imports
+}
+
+/// Returns the groups of modules each of which imports each other, directly or not.
+fn cycles(imports: &Imports) -> BTreeSet<BTreeSet<&str>> {
+    let modules: BTreeSet<&str> = imports.keys().map(|(from, _)| &from[..]).collect();
+    let reached: BTreeMap<&str, BTreeSet<&str>> =
+        modules.into_iter().map(|module| (module, reach(module, imports))).collect();
+    let back = |from: &str, to: &str| reached.get(to).is_some_and(|all| all.contains(from));
+    let groups = reached.iter().map(|(module, all)| {
+        all.iter().copied().filter(|other| back(module, other)).collect::<BTreeSet<_>>()
+    });
+    groups.filter(|group| !group.is_empty()).collect()
+}
+
+/// Returns all modules that a module imports, directly or not.
+fn reach<'i>(module: &str, imports: &'i Imports) -> BTreeSet<&'i str> {
+    let mut reached = BTreeSet::new();
+    let mut left = vec![module];
+    while let Some(from) = left.pop() {
+        for (_, to) in imports.keys().filter(|(own, _)| own == from) {
+            if reached.insert(&to[..]) {
+                left.push(to);
+            }
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(all: &[(&str, &str)]) -> Vec<(PathBuf, String)> {
+        all.iter().map(|(path, text)| (path.into(), (*text).to_owned())).collect()
+    }
+
+    fn groups(all: &[(&str, &str)]) -> Vec<String> {
+        let imports = imports(&files(all));
+        let name = |group: &BTreeSet<&str>| group.iter().copied().collect::<Vec<_>>().join(" ");
+        cycles(&imports).iter().map(name).collect()
+    }
+
+    #[test]
+    fn a_circle_is_found_however_long() {
+        let two = [("a.rs", "use crate::b::X;"), ("b.rs", "use crate::a::Y;")];
+        assert_eq!(groups(&two), ["a b"]);
+        let three = [
+            ("lib.rs", "mod a; mod b; mod c; mod d; use crate::a::Z;"),
+            ("a.rs", "use crate::{b::X, d};"),
+            ("b/mod.rs", "mod inner;"),
+            ("b/inner.rs", "use super::super::c;\nuse super::Own;"),
+            ("c.rs", "fn f() { crate::a::f() }"),
+            ("d.rs", ""),
+        ];
+        assert_eq!(groups(&three), ["a b c"]);
+        let apart =
+            [&two[..], &[("c.rs", "use crate::{a, d};"), ("d.rs", "use super::c;")]].concat();
+        assert_eq!(groups(&apart), ["a b", "c d"]);
+    }
+
+    #[test]
+    fn what_points_one_way_is_no_circle() {
+        let all = [
+            ("lib.rs", "mod a; mod b; mod c;"),
+            ("a.rs", "use crate::b::X;\nuse crate::c;\n// use crate::a;"),
+            ("b/mod.rs", "use crate::c;\n#[cfg(test)]\nmod tests { use crate::a; }"),
+            ("b/deep.rs", "use super::Y;"),
+            ("c.rs", "mod inner { use super::Own; }"),
+        ];
+        assert!(groups(&all).is_empty());
+    }
+
+    #[test]
+    fn the_crates_are_there() {
+        for it in &CRATES {
+            assert!(crate::workspace::root().join(it.sources).join("lib.rs").is_file());
+        }
+    }
+}
