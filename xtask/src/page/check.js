@@ -57,7 +57,7 @@ function check(frame) {
         if (box.width === 0 || box.height === 0) wrong(`<${part.localName} id="${part.id}"> is invisible`);
     }
     for (const chart of page.querySelectorAll(".chart")) {
-        const name = chart.closest("figure").id;
+        const name = chart.closest("figure, section").id;
         const shown = [...chart.querySelectorAll("svg[role=img]")]
             .filter((drawing) => drawing.getBoundingClientRect().height > 20);
         if (shown.length !== 1) wrong(`${name} shows ${shown.length} drawings of its chart`);

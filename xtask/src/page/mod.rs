@@ -13,19 +13,12 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::report::{Report, Verdict};
-use crate::workspace::{FEATURES, cargo, longmatch_of_tests, root};
+use crate::workspace::{cargo_test, longmatch_of_tests, root};
 use browser::Browser;
 
-/// Experiments of the report whose page is checked: the first screen, bars, lines, boxes, a map, tables, claims.
-const EXPERIMENTS: [&str; 7] = [
-    "traffic",
-    "memory",
-    "poptrie-fig7",
-    "poptrie-table2",
-    "poptrie-fig8",
-    "poptrie-cycles",
-    "dxr-chunks",
-];
+/// Experiments of the report whose page is checked: bars, lines, boxes, a map, tables, claims.
+const EXPERIMENTS: [&str; 6] =
+    ["memory", "poptrie-fig7", "poptrie-table2", "poptrie-fig8", "poptrie-cycles", "dxr-chunks"];
 
 /// The script that checks the frames.
 const CHECK: &str = include_str!("check.js");
@@ -45,8 +38,8 @@ pub fn run(page: Option<&str>) -> Outcome {
             steps(&mut report, &page, "the page");
         }
         None => {
-            let build = format!("build {FEATURES} --bin longmatch");
-            report.command("build of the command", &mut cargo(&build));
+            // The command as the tests build it: another build would compile the library again.
+            report.command("build of the command", &mut cargo_test("--no-run --test cli"));
             if !report.has_failed() {
                 embedded(&mut report);
             }
