@@ -8,6 +8,7 @@ use crate::claim::Claim;
 use crate::context::ExperimentContext;
 use crate::declaration::{Absence, Figure, Papers, Rates};
 use crate::inputs::{Effort, Inputs};
+use crate::rates;
 
 /// A table or figure of a paper, or a question of our own.
 pub struct Experiment {
@@ -33,6 +34,33 @@ pub struct Experiment {
 pub(crate) enum Work {
     /// Rates of sets of engines.
     Rates(Vec<Rates>),
+    /// The same, in a full report only.
+    FullRates(Vec<Rates>),
     /// A function of its own, and an estimate of the seconds that it takes.
     Own(fn(&mut ExperimentContext<'_>) -> Result<(), Absence>, fn(&Inputs, &Effort) -> f64),
+}
+
+impl Work {
+    /// Measures.
+    ///
+    /// # Errors
+    /// If it cannot be measured with these inputs or here.
+    pub fn run(&self, context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+        match self {
+            Self::FullRates(_) if !context.effort.full => {
+                Err(Absence("is measured with --full only".into()))
+            }
+            Self::Rates(all) | Self::FullRates(all) => rates::run(all, context),
+            Self::Own(run, _) => run(context),
+        }
+    }
+
+    /// The seconds that it takes, about.
+    pub fn seconds(&self, inputs: &Inputs, effort: &Effort) -> f64 {
+        match self {
+            Self::FullRates(_) if !effort.full => 0.0,
+            Self::Rates(all) | Self::FullRates(all) => rates::seconds(all, inputs, effort),
+            Self::Own(_, seconds) => seconds(inputs, effort),
+        }
+    }
 }

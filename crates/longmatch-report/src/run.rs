@@ -11,11 +11,10 @@ use longmatch_bench::machine::{self, Machine};
 
 use crate::context::ExperimentContext;
 use crate::declaration::Absence;
-use crate::experiment::{Experiment, Work};
+use crate::experiment::Experiment;
 use crate::files::replace;
 use crate::inputs::{Effort, Inputs};
 use crate::page;
-use crate::rates;
 use crate::record::{Outcome, Run, Value, read_ndjson, write_ndjson};
 use crate::records::{FILES, Records};
 use crate::surroundings::{facts, surroundings};
@@ -100,10 +99,7 @@ impl Report<'_> {
     }
 
     fn seconds(&self, experiment: &Experiment) -> f64 {
-        match &experiment.work {
-            Work::Rates(all) => rates::seconds(all, self.inputs, &self.effort),
-            Work::Own(_, seconds) => seconds(self.inputs, &self.effort),
-        }
+        experiment.work.seconds(self.inputs, &self.effort)
     }
 
     fn one(
@@ -119,10 +115,7 @@ impl Report<'_> {
             &experiment.papers,
             on_step,
         );
-        let ended = match &experiment.work {
-            Work::Rates(all) => rates::run(all, &mut context),
-            Work::Own(run, _) => run(&mut context),
-        };
+        let ended = experiment.work.run(&mut context);
         let (mut values, mut conditions) = context.finish();
         let absent = ended.err().map_or_else(String::new, |Absence(reason)| reason);
         if !absent.is_empty() {

@@ -8,10 +8,9 @@ use longmatch_bench::testing::{table4, table6};
 
 use crate::context::ExperimentContext;
 use crate::declaration::Absence;
-use crate::experiment::{Experiment, Work};
+use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Subject, UpdateStream};
 use crate::model::Cell;
-use crate::rates;
 use crate::record::{Outcome, Value};
 use crate::records::Records;
 use crate::run::Report;
@@ -33,16 +32,8 @@ fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Absence> {
         &experiment.papers,
         &mut on_step,
     );
-    let estimate = match &experiment.work {
-        Work::Rates(all) => {
-            rates::run(all, &mut context)?;
-            rates::seconds(all, inputs, &Effort::TEST)
-        }
-        Work::Own(run, seconds) => {
-            run(&mut context)?;
-            seconds(inputs, &Effort::TEST)
-        }
-    };
+    experiment.work.run(&mut context)?;
+    let estimate = experiment.work.seconds(inputs, &Effort::TEST);
     let (values, _) = context.finish();
     assert!(!steps.is_empty() && steps.is_sorted(), "{name} goes backwards");
     assert!(estimate > 0.0, "{name}: {estimate}");

@@ -69,7 +69,7 @@ pub(super) fn variants() -> Experiment {
         id,
         "Variants of the engines",
         "The options of each engine beside its default, in batches of 256.",
-        Work::Rates(vec![Rates {
+        Work::FullRates(vec![Rates {
             figure: id,
             tables: Tables::First,
             engines: VARIANTS.map(|spec| (spec, "")).to_vec(),
