@@ -60,7 +60,7 @@ Commands:
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
   data --check   rebuild the tables in memory only and compare them with the files in data/
-  docs           write the published numbers, from docs/results/published.ndjson: the generated blocks of README.md, of
+  docs           write the published numbers, from docs/results/published/records.ndjson: the generated blocks of README.md, of
                  docs/engines.md, of docs/tables.md and of the engines' READMEs, and the pictures in docs/pictures
   docs --check   write nothing, and name each file that differs
   help           print this text

@@ -39,7 +39,7 @@ pub(crate) fn surroundings() -> Vec<(String, String)> {
     let best = (0..5).map(|_| gigahertz()).fold(0.0, f64::max);
     let simd = machine.simd.last().copied().unwrap_or("portable");
     vec![
-        pair("CPU", format!("{}{virtual_machine}", machine.cpu)),
+        pair("CPU", format!("{}{}{virtual_machine}", machine.cpu, model(&cpuinfo))),
         pair("CPUs for this process", machine.cpus.to_string()),
         pair("frequency", format!("about {best:.2} GHz, measured")),
         pair("caches", caches(Path::new("/sys/devices/system/cpu/cpu0/cache"))),
@@ -102,6 +102,16 @@ fn cache_bytes(folder: &Path, level: &str) -> Option<f64> {
 
 fn pair(name: &str, value: impl Into<String>) -> (String, String) {
     (name.into(), value.into())
+}
+
+/// The numbers of the CPU's model, which tell models apart whose name a virtual machine shortens.
+fn model(cpuinfo: &str) -> String {
+    let field = |name: &str| {
+        let mut pairs = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+        pairs.find(|(own, _)| own.trim() == name).map(|(_, value)| value.trim())
+    };
+    let numbers = field("cpu family").zip(field("model"));
+    numbers.map_or_else(String::new, |(family, model)| format!(", family {family}, model {model}"))
 }
 
 fn flags(cpuinfo: &str) -> impl Iterator<Item = &str> {
@@ -172,6 +182,13 @@ mod tests {
         assert_eq!(known_flags(text), "popcnt avx2");
         assert!(flags(text).any(|flag| flag == "hypervisor"));
         assert_eq!(known_flags("nothing"), "none known");
+    }
+
+    #[test]
+    fn models_have_numbers() {
+        let text = "processor : 0\ncpu family\t: 6\nmodel\t\t: 207\nmodel name\t: X\n";
+        assert_eq!(model(text), ", family 6, model 207");
+        assert_eq!(model("nothing"), "");
     }
 
     #[test]

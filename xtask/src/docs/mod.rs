@@ -24,7 +24,7 @@ use crate::workspace::root;
 use records::Records;
 
 /// The records behind all published numbers: one run of `longmatch report`.
-const RECORDS: &str = "docs/results/published.ndjson";
+const RECORDS: &str = "docs/results/published/records.ndjson";
 /// The directories of the engines.
 const ENGINES: &str = "crates/longmatch/src/engine";
 /// The page that states where each table of a published number comes from.

@@ -360,7 +360,7 @@ fn stale_files_are_named_and_not_written() {
     scratch.write("README.md", &edited);
     assert_eq!(
         scratch.problem(),
-        "not as docs/results/published.ndjson has it: README.md; mend with `cargo xtask docs`"
+        "not as docs/results/published/records.ndjson has it: README.md; mend with `cargo xtask docs`"
     );
     assert_eq!(scratch.read("README.md"), edited);
     scratch.mend();
