@@ -83,7 +83,7 @@ fn compare() -> Result<Verdict, Box<dyn Error>> {
     let items = items(&pages())?;
     let found = listing(&items);
     let known = fs::read_to_string(root().join(GOLDEN)).unwrap_or_default();
-    println!("{} items, {} in {GOLDEN}", count(&items), known.lines().count());
+    println!("{} lines, {} in {GOLDEN}", found.lines().count(), known.lines().count());
     if found == known {
         return Ok(Verdict::Passed);
     }

@@ -170,6 +170,27 @@ pub(crate) fn cycles<F: BenchFamily>(
     }
 }
 
+/// Notes the reasons of the engines that cannot hold the table.
+pub(crate) fn refusals<F: BenchFamily>(
+    context: &mut ExperimentContext<'_>,
+    place: Place<'_>,
+    named: Named<'_, F>,
+    set: &EngineSet<'_, F>,
+) {
+    for (engine, result) in &set.members {
+        let Err(reason) = result else { continue };
+        let value = Value {
+            engine: engine.spec.clone(),
+            alias: engine.alias.clone(),
+            metric: "cycles".into(),
+            unit: "cycles".into(),
+            refused: reason.clone(),
+            ..Value::default()
+        };
+        context.note(at(Place { run: "mean", ..place }, named, value));
+    }
+}
+
 /// Notes how cycles were counted.
 pub(crate) fn about_clock(
     context: &mut ExperimentContext<'_>,

@@ -81,7 +81,7 @@ fn on_table<F: BenchFamily>(
         false => EngineSet::new(named, &engines),
     };
     context.step(rates.engines.len() as f64 * COMPILE);
-    let mut first = true;
+    let mut first = None;
     for run in &rates.runs {
         let name = [prefix, run.name]
             .into_iter()
@@ -94,11 +94,15 @@ fn on_table<F: BenchFamily>(
             let setup = varied(run, x, context.setup(run));
             let place = Place { figure: rates.figure, run: &name, x, at: "" };
             let measured = context.measure(place, &set, &workload, &setup);
-            if x.is_none() && core::mem::take(&mut first) {
-                let place = Place { figure: rates.figure, run: prefix, ..Place::default() };
-                counts(context, place, named, &set, &measured, rates.parts);
+            if x.is_none() {
+                first.get_or_insert(measured);
             }
         }
+    }
+    // Behind the rates, as their columns.
+    if let Some(measured) = first {
+        let place = Place { figure: rates.figure, run: prefix, ..Place::default() };
+        counts(context, place, named, &set, &measured, rates.parts);
     }
 }
 

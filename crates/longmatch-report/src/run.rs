@@ -40,6 +40,15 @@ pub struct ReportStep {
     pub total: f64,
 }
 
+/// Experiments with their values, by name.
+type ByName = BTreeMap<String, (Outcome, Vec<Value>)>;
+
+/// The records in the order of the report.
+fn ordered(run: &Run, all: &ByName) -> Records {
+    let experiments = Experiment::all().filter_map(|it| all.get(it.name).cloned());
+    Records { run: run.clone(), experiments: experiments.collect() }
+}
+
 /// Writes the records and the page into a directory, each file as a whole.
 ///
 /// # Errors
@@ -53,8 +62,8 @@ pub fn write(records: &Records, dir: &Path) -> io::Result<()> {
 }
 
 impl Report<'_> {
-    /// Runs all experiments that an earlier run with the same settings has not left in the directory. `on_end` is
-    /// called with the records whenever one has ended, and they are written.
+    /// Runs all experiments that an earlier run with the same settings has not left in the directory, whose other
+    /// experiments stay. The records are written whenever one has ended.
     ///
     /// # Errors
     /// If the directory cannot be written.
@@ -65,7 +74,7 @@ impl Report<'_> {
     ) -> io::Result<(Records, usize)> {
         let earlier =
             fs::read(dir.join(FILES[1])).ok().and_then(|text| read_ndjson(&text[..]).ok());
-        let mut earlier: BTreeMap<String, (Outcome, Vec<Value>)> = earlier
+        let mut earlier: ByName = earlier
             .map(|lines| Records::of(lines).experiments)
             .into_iter()
             .flatten()
@@ -78,22 +87,23 @@ impl Report<'_> {
         });
         let left = self.experiments.iter().filter(|it| !earlier.contains_key(it.name));
         let total = left.map(|it| self.seconds(it)).sum();
-        let mut records = Records { run: self.about(), experiments: Vec::new() };
-        let (mut before, mut kept) = (0.0, 0);
+        let kept = earlier.len();
+        // All that is known is written each time, so that nothing of an earlier run is lost.
+        let mut all = earlier;
+        let (about, mut before) = (self.about(), 0.0);
         for experiment in self.experiments.iter().copied() {
-            if let Some(own) = earlier.remove(experiment.name) {
-                kept += 1;
-                records.experiments.push(own);
+            if all.contains_key(experiment.name) {
                 continue;
             }
             let own = self.seconds(experiment);
             let mut step =
                 |done: f64| on_step(ReportStep { experiment, done: before + done.min(own), total });
             step(0.0);
-            records.experiments.push(self.one(experiment, &mut step));
+            all.insert(experiment.name.to_owned(), self.one(experiment, &mut step));
             before += own;
-            write(&records, dir)?;
+            write(&ordered(&about, &all), dir)?;
         }
+        let records = ordered(&about, &all);
         write(&records, dir)?;
         Ok((records, kept))
     }
@@ -155,7 +165,8 @@ impl Report<'_> {
             String::new()
         };
         let mut hasher = DefaultHasher::new();
-        (env!("CARGO_PKG_VERSION"), format!("{:?}", self.effort), peers).hash(&mut hasher);
+        let code = (env!("CARGO_PKG_VERSION"), env!("LONGMATCH_COMMIT"));
+        (code, format!("{:?}", self.effort), peers).hash(&mut hasher);
         (&machine.cpu, machine.build(), self.inputs.fingerprint()).hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }

@@ -79,14 +79,24 @@ fn figure(spec: &Spec, values: &[&Value], outcome: &Outcome) -> Figure {
     let place = [&values[0].family, &values[0].table].into_iter().filter(|it| !it.is_empty());
     let place = place.map(|it| format!(", {it}")).collect::<String>();
     let own = outcome.conditions.iter().filter(|[figure, ..]| *figure == id);
+    let own = own.map(|[_, name, value]| (name.clone(), value.clone()));
     Figure {
         title: format!("{}{place}", spec.title),
         caption: spec.caption.into(),
-        conditions: own.map(|[_, name, value]| (name.clone(), value.clone())).collect(),
+        conditions: own.chain(disturbances(values)).collect(),
         chart: chart(spec.chart, values),
         table: table(spec, values),
         id,
     }
+}
+
+/// The passes that were disturbed, if any passes were timed.
+fn disturbances(values: &[&Value]) -> Option<(String, String)> {
+    let sum = |of: fn(&Value) -> u64| values.iter().map(|it| of(it)).sum::<u64>();
+    let passes = sum(|it| it.passes);
+    let (disturbed, repeated) = (sum(|it| it.disturbed), sum(|it| it.repeated));
+    let text = format!("{disturbed} of {passes} passes; {repeated} more were repeated");
+    (passes > 0).then(|| ("disturbed".into(), text))
 }
 
 fn chart(kind: ChartKind, values: &[&Value]) -> Option<Chart> {
@@ -174,6 +184,7 @@ fn label(value: &Value) -> String {
 fn series(values: &[&Value]) -> Vec<Series> {
     let several_runs = distinct(values, |it| it.run.clone()).len() > 1;
     let name = |it: &Value| match several_runs && !it.run.is_empty() {
+        true if it.engine.is_empty() => it.run.clone(),
         true => format!("{}, {}", it.engine, it.run),
         false => it.engine.clone(),
     };
@@ -224,8 +235,14 @@ fn boxes(values: &[&Value], x: Axis, y: Axis) -> Boxes {
 /// A map of counts: columns by [`Value::at`], rows by [`Value::x`].
 fn heat(values: &[&Value], x: Axis, y: Axis) -> Heat {
     let columns = distinct(values, |it| it.at.clone());
-    let mut rows = distinct(values, |it| it.x.unwrap_or_default());
-    rows.sort_by(f64::total_cmp);
+    // Also rows without a cell, so that rows are evenly apart.
+    let ends = values.iter().filter_map(|it| it.x).fold(None, |ends, x| {
+        let (low, high) = ends.unwrap_or((x, x));
+        Some((f64::min(low, x), f64::max(high, x)))
+    });
+    let rows: Vec<f64> = ends.map_or_else(Vec::new, |(low, high)| {
+        (low as i64..=high as i64).map(|x| x as f64).collect()
+    });
     let cell = |it: &&Value| {
         let column = columns.iter().position(|at| *at == it.at)?;
         let row = rows.iter().position(|x| Some(*x) == it.x)?;
@@ -352,6 +369,7 @@ fn decimals(it: &Value) -> u8 {
         "MiB" | "%" => 2,
         "us" => 3,
         "cycles" | "B" => 0,
+        "" if it.value.is_some_and(|value| value > 0.0 && value < 0.01) => 7,
         _ if it.value.is_none_or(|value| value.fract() == 0.0)
             && it.paper.is_none_or(|paper| paper.fract() == 0.0) =>
         {
@@ -477,13 +495,13 @@ mod tests {
     fn maps_count_by_column_and_row() {
         let at =
             |at: &str, x, count| Value { at: at.into(), x: Some(x), ..value("", "", Some(count)) };
-        let own = [at("/8", 24.0, 5.0), at("/8", 9.0, 1.0), at("/9", 9.0, 2.0)];
+        let own = [at("/8", 11.0, 5.0), at("/8", 9.0, 1.0), at("/9", 9.0, 2.0)];
         let axis = || Axis { name: String::new(), unit: String::new(), log: false };
         let map = heat(&own.iter().collect::<Vec<_>>(), axis(), axis());
         assert_eq!(
             (map.columns, map.rows),
-            (vec!["/8".to_owned(), "/9".into()], vec!["9".to_owned(), "24".into()])
+            (vec!["/8".to_owned(), "/9".into()], vec!["9".to_owned(), "10".into(), "11".into()])
         );
-        assert_eq!(map.cells, [(0, 1, 5), (0, 0, 1), (1, 0, 2)]);
+        assert_eq!(map.cells, [(0, 2, 5), (0, 0, 1), (1, 0, 2)]);
     }
 }

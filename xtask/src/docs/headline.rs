@@ -46,7 +46,9 @@ pub fn bases<'a>(records: &'a Records, figure: &'a str, tables: &[Table]) -> Vec
 pub fn content(records: &Records, root: &str) -> Result<String, String> {
     let size = count(records.batch(BATCH)?);
     let about = format!(
-        "Million lookups a second (Mlps) under {} traffic, one address after the other and in batches of {size}. {}",
+        "Million lookups a second (Mlps) under {} traffic, one address after the other and in batches of {size}. \
+         Engines have their default options; [docs/engines.md]({root}docs/engines.md) has the options that each chose \
+         for a table. {}",
         SHORT.join(" / "),
         circumstances(records)?
     );
@@ -94,12 +96,9 @@ fn grid(records: &Records, tables: &[Table]) -> String {
         let shown = |figure| tables.iter().map(move |table| Shown { records, figure, table });
         let variants: Vec<_> =
             shown(BATCH).map(|it| it.representative(base).unwrap_or(base)).collect();
-        // The row has the name of the variant where there is only one.
-        let common = variants.iter().all(|variant| *variant == variants[0]);
-        let label = if common { variants[0] } else { base };
-        let mut cells = vec![code(label)];
+        let mut cells = vec![code(base)];
         for ((one, batch), variant) in shown(ONE).zip(shown(BATCH)).zip(&variants) {
-            let mark = match variant_note(batch, label, variant) {
+            let mark = match variant_note(batch, variant) {
                 Some(note) => notes.mark(note),
                 None => String::new(),
             };
@@ -112,15 +111,11 @@ fn grid(records: &Records, tables: &[Table]) -> String {
     grid.finish() + &notes.finish()
 }
 
-/// States which variant's values stand in a row; `None` where the row's label does, and no earlier variant refuses the table.
-fn variant_note(shown: Shown<'_>, label: &str, variant: &str) -> Option<String> {
-    let own = |it: &&str| base_of(it) == base_of(label) && *it != variant;
+/// States which variant's values stand in a row, and why; `None` where the engine's default holds the table.
+fn variant_note(shown: Shown<'_>, variant: &str) -> Option<String> {
+    let own = |it: &&str| base_of(it) == base_of(variant) && *it != variant;
     let reason = shown.engines().into_iter().filter(own).find_map(|other| shown.refusal(other));
-    match reason {
-        Some(reason) => Some(format!("The values of `{variant}`. {reason}.")),
-        None if variant == label => None,
-        None => Some(format!("The values of `{variant}`.")),
-    }
+    reason.map(|reason| format!("The values of `{variant}`. {reason}."))
 }
 
 #[cfg(test)]

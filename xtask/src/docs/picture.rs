@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::cells::{BATCH, Shown};
+use super::cells::{BATCH, Shown, base_of};
 use super::headline::{bases, embedded};
 use super::markdown::{count, number};
 use super::records::{Records, Table};
@@ -87,13 +87,17 @@ pub fn draw(records: &Records, theme: Theme) -> Result<String, String> {
     Ok(drawing.finish())
 }
 
+/// Characters of the longest name that leaves room for bars; longer ones stand without their options.
+const LONGEST_NAME: usize = 21;
+
 /// The engines on a table, each once, the fastest first, those without a rate last.
 fn bars<'a>(records: &'a Records, table: &'a Table) -> Vec<Bar<'a>> {
     let shown = Shown { records, figure: BATCH, table };
     let own = |base| {
         let engine = shown.representative(base)?;
         let rate = shown.value(engine, RUN, "rate").map(|it| it.value.clone());
-        Some((engine, rate.unwrap_or_else(|| Err("not measured".into()))))
+        let name = if engine.len() <= LONGEST_NAME { engine } else { base_of(engine) };
+        Some((name, rate.unwrap_or_else(|| Err("not measured".into()))))
     };
     let bases = bases(records, BATCH, std::slice::from_ref(table));
     let mut bars: Vec<Bar<'a>> = bases.into_iter().filter_map(own).collect();

@@ -90,6 +90,18 @@ impl Table {
     }
 }
 
+/// A variant with its long list of numbers cut to the first and the last.
+fn shortened(variant: &str) -> String {
+    let option = |option: &str| match option.split_once('=') {
+        Some((name, list)) if list.matches('-').count() > 2 => {
+            let numbers: Vec<_> = list.split('-').collect();
+            format!("{name}={}-…-{}", numbers[0], numbers[numbers.len() - 1])
+        }
+        _ => option.to_owned(),
+    };
+    variant.split(':').map(option).collect::<Vec<_>>().join(":")
+}
+
 impl Records {
     /// Parses the lines of a file of records.
     ///
@@ -132,7 +144,9 @@ impl Records {
     fn name_variants(&mut self) {
         let named = self.values.iter().filter(|it| !it.variant.is_empty());
         let variants: Vec<_> = named
-            .map(|it| (it.table.clone(), it.family.clone(), it.engine.clone(), it.variant.clone()))
+            .map(|it| {
+                (it.table.clone(), it.family.clone(), it.engine.clone(), shortened(&it.variant))
+            })
             .collect();
         for value in &mut self.values {
             let roofline = value.engine.strip_prefix(ROOFLINE).map(str::to_owned);

@@ -17,7 +17,8 @@ fn joined(parts: Vec<Judgement>) -> Judgement {
 pub(super) fn within(values: &Values<'_>, all: &[(Q, f64, f64)]) -> Result<Judgement, String> {
     let judged = |(q, low, high): &(Q, f64, f64)| {
         let it = values.number(q)?;
-        let reason = format!("{}, band {}", short(it.value), band(*low, *high));
+        let name = if all.len() > 1 { engines(q) } else { String::new() };
+        let reason = format!("{name}{}, band {}", short(it.value), band(*low, *high));
         // A band with an open end is as wide as noise can be.
         if it.noise > (high / low).ln() / 2.0 {
             return Ok(Judgement::not_comparable(format!(
@@ -33,6 +34,24 @@ pub(super) fn within(values: &Values<'_>, all: &[(Q, f64, f64)]) -> Result<Judge
         Ok(Judgement::of((*low..=*high).contains(&it.value), reason))
     };
     Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
+}
+
+/// The engines of a quantity, each once: its name where a claim has several.
+fn engines(q: &Q) -> String {
+    fn add(q: &Q, names: &mut Vec<&'static str>) {
+        match q {
+            Q::Of(pick) if !pick.engine.is_empty() && !names.contains(&pick.engine) => {
+                names.push(pick.engine);
+            }
+            Q::Of(_) | Q::Fact(_) => {}
+            Q::Ratio(a, b) | Q::Less(a, b) => [a, b].into_iter().for_each(|q| add(q, names)),
+            Q::Times(_, q) => add(q, names),
+            Q::Sum(all) | Q::Max(all) | Q::Min(all) => all.iter().for_each(|q| add(q, names)),
+        }
+    }
+    let mut names = Vec::new();
+    add(q, &mut names);
+    if names.is_empty() { String::new() } else { format!("{}: ", names.join(" to ")) }
 }
 
 fn band(low: f64, high: f64) -> String {
@@ -54,10 +73,12 @@ fn short(value: f64) -> String {
 }
 
 pub(super) fn greater(values: &Values<'_>, pairs: &[(Q, Q)]) -> Result<Judgement, String> {
-    let judged = |(a, b): &(Q, Q)| {
-        let (a, b) = (values.number(a)?, values.number(b)?);
+    let judged = |(q, other): &(Q, Q)| {
+        let (a, b) = (values.number(q)?, values.number(other)?);
         let (ratio, tie) = (a.value / b.value, TIE.max(a.noise + b.noise));
-        let reason = format!("{} against {}", short(a.value), short(b.value));
+        let names = [engines(q), engines(other)];
+        let [first, second] = names.map(|it| it.trim_end_matches(": ").to_owned());
+        let reason = format!("{first} {} against {second} {}", short(a.value), short(b.value));
         if ratio > 1.0 / (1.0 + tie) && ratio < 1.0 + tie {
             return Ok(Judgement::not_comparable(format!("{reason}: no difference")));
         }
@@ -72,7 +93,9 @@ pub(super) fn exact(values: &Values<'_>, all: &[(Q, f64, u8)]) -> Result<Judgeme
         let unit = 10f64.powi(-i32::from(*decimals));
         // Papers cut or round the last digit.
         let holds = (it - wanted).abs() <= unit / 2.0 || (0.0..unit).contains(&(it - wanted));
-        Ok(Judgement::of(holds, format!("{it:.0$} for {wanted:.0$}", usize::from(*decimals))))
+        let name = if all.len() > 1 { engines(q) } else { String::new() };
+        let decimals = usize::from(*decimals);
+        Ok(Judgement::of(holds, format!("{name}{it:.decimals$} for {wanted:.decimals$}")))
     };
     Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
 }

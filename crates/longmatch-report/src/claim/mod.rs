@@ -69,8 +69,9 @@ impl Claim {
     }
 
     fn judge_one(&self, judge: &Judge, values: &Values<'_>) -> Judgement {
+        let full = if self.family == "ipv6" { 10_000 } else { 100_000 };
         let missing = self.needs.iter().find_map(|needs| missing(needs, values));
-        if let Some(reason) = missing {
+        if let Some(reason) = missing.or_else(|| missing_routes(full, values)) {
             return Judgement::not_comparable(reason);
         }
         let judged = match judge {
@@ -89,6 +90,11 @@ impl Claim {
     }
 }
 
+/// The papers' claims are about full tables.
+fn missing_routes(full: u64, values: &Values<'_>) -> Option<String> {
+    missing(&Needs::Routes(full, u64::MAX), values)
+}
+
 /// What is missing for a claim, in words.
 fn missing(needs: &Needs, values: &Values<'_>) -> Option<String> {
     match needs {
@@ -99,7 +105,15 @@ fn missing(needs: &Needs, values: &Values<'_>) -> Option<String> {
         Needs::Routes(least, most) => {
             let routes = values.all.first().map_or(0, |value| value.routes);
             let fits = (*least..=*most).contains(&routes);
-            (!fits).then(|| format!("a table of {routes} routes, not {least} to {most}"))
+            let wanted = match *most {
+                u64::MAX => format!("at least {least}"),
+                most => format!("{least} to {most}"),
+            };
+            (!fits).then(|| format!("a table of {routes} routes, not {wanted}"))
+        }
+        Needs::Without(engine, option, words) => {
+            let mut own = values.all.iter().filter(|it| it.engine == *engine);
+            own.any(|it| it.variant.split(':').any(|own| own == *option)).then(|| (*words).into())
         }
         Needs::Least(q, least, words) => match values.number(q) {
             Err(reason) => Some(reason),

@@ -13,6 +13,8 @@ pub(crate) enum Needs {
     Fact(&'static str, f64, &'static str),
     /// A number of routes in the table.
     Routes(u64, u64),
+    /// The engine did not choose this option for the table; the words say why it matters.
+    Without(&'static str, &'static str, &'static str),
     /// A quantity is at least this; the words say why it matters.
     Least(Q, f64, &'static str),
     /// A quantity is at most this.
@@ -215,7 +217,13 @@ impl Values<'_> {
                 && (pick.x.is_none() || pick.x == value.x)
         };
         let found = self.all.iter().find(is).copied();
-        found.ok_or_else(|| format!("{} was not measured", named(pick)))
+        found.ok_or_else(|| {
+            let mut own = self.all.iter().filter(|it| it.engine == pick.engine);
+            match own.find(|it| !it.refused.is_empty()) {
+                Some(refused) => refused.refused.clone(),
+                None => format!("{} was not measured", named(pick)),
+            }
+        })
     }
 
     pub(super) fn number(&self, q: &Q) -> Result<Number, String> {

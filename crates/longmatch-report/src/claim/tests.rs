@@ -5,7 +5,7 @@ use crate::record::Value;
 
 fn value(engine: &str, x: Option<f64>, value: f64) -> Value {
     let (engine, metric) = (engine.into(), "rate".into());
-    Value { engine, metric, x, value: Some(value), routes: 1000, ..Value::default() }
+    Value { engine, metric, x, value: Some(value), routes: 600_000, ..Value::default() }
 }
 
 fn noisy(it: Value, q1: f64, q3: f64) -> Value {
@@ -186,16 +186,17 @@ fn what_is_missing_is_not_comparable() {
     let of = |needs| judged_with(a().within(1.0, 2.0), vec![needs], &[&two(1.5, 70.0)]);
     let fine = [
         Needs::Fact("cores", 4.0, "cores"),
-        Needs::Routes(1000, 1000),
+        Needs::Routes(600_000, 600_000),
         Needs::Least(b(), 70.0, "b"),
         Needs::Most(b(), 70.0, "b"),
         Needs::FineClock(b()),
+        Needs::Without("a", "leaf=16", "leaves"),
     ];
     assert!(fine.into_iter().map(of).all(|it| it == Holds));
     let missing = [
         Needs::Fact("cores", 5.0, "cores"),
         Needs::Fact("trace", 1.0, "trace"),
-        Needs::Routes(1001, 2000),
+        Needs::Routes(600_001, 700_000),
         Needs::Least(b(), 71.0, "b"),
         Needs::Most(b(), 69.0, "b"),
         Needs::FineClock(a()),

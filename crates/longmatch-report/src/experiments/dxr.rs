@@ -274,6 +274,7 @@ fn structure(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>, k: u8)
                     engine: spec,
                     refused: error.to_string(),
                     metric: STATISTICS[0].0.into(),
+                    unit: STATISTICS[0].1.into(),
                     ..Value::default()
                 };
                 context.note(at(place, named, value));

@@ -31,6 +31,10 @@ pub fn markdown(records: &Records) -> String {
         }
         figures.iter().for_each(|it| out += &figure(it));
     }
+    for section in sections(records).iter().filter(|it| !it.outcome.absent.is_empty()) {
+        let (title, why) = (text(section.experiment.title), text(&section.outcome.absent));
+        let _ = write!(out, "\n## {title}\n\nNot measured: {why}\n");
+    }
     out
 }
 
@@ -48,6 +52,9 @@ fn figure(figure: &Figure) -> String {
             let _ = write!(out, " {} |", cell(it));
         });
         out.push('\n');
+    }
+    for (name, value) in &figure.conditions {
+        let _ = write!(out, "\n- {}: {}", text(name), text(value));
     }
     out
 }

@@ -8,7 +8,7 @@ use crate::claim::{ABOVE, BELOW, Claim, Judge, Needs, Pick, Q};
 use crate::context::{ExperimentContext, Place, about_table, anchor, at};
 use crate::declaration::{Absence, ChartKind, Figure, Papers, Rows};
 use crate::depths::Depths;
-use crate::distribution::{SHARES, Ticks, about_clock, cycles, time};
+use crate::distribution::{SHARES, Ticks, about_clock, cycles, refusals, time};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{Experiment, Work};
 use crate::inputs::Named;
@@ -192,6 +192,7 @@ fn on_table(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
         context.condition(&anchor, "table", about_table(&set));
         about_clock(context, &anchor, &counter, count);
     }
+    refusals(context, Place { figure: FIGURE_10, ..Place::default() }, named, &set);
     for engine in &timed {
         let all = Ticks::count(counter, engine.ticks.iter().copied());
         let place = Place { figure: FIGURE_10, ..Place::default() };

@@ -7,7 +7,7 @@ use super::common::{POPTRIE18, SETTING, SPIDER, claim};
 use crate::claim::{Claim, Judge, Needs, Pick, Q};
 use crate::context::{ExperimentContext, Place, about_table, anchor};
 use crate::declaration::{Absence, ChartKind, Figure, Papers, Rows};
-use crate::distribution::{Ticks, about_clock, cycles, time};
+use crate::distribution::{Ticks, about_clock, cycles, refusals, time};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{Experiment, Work};
 
@@ -102,9 +102,10 @@ fn run_cycles(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
         let anchor = anchor::<Ipv4>(CYCLES, named.name);
         context.condition(&anchor, "table", about_table(&set));
         about_clock(context, &anchor, &counter, count);
+        let place = Place { figure: CYCLES, ..Place::default() };
+        refusals(context, place, named, &set);
         for it in &timed {
             let ticks = Ticks::count(counter, it.ticks.iter().copied());
-            let place = Place { figure: CYCLES, ..Place::default() };
             cycles(context, place, named, &it.engine, &ticks);
         }
     }
