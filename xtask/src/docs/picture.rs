@@ -77,7 +77,9 @@ pub fn draw(records: &Records, theme: Theme) -> Result<String, String> {
         drawing.group(table, bars, most);
     }
     drawing.down(24);
-    drawing.text("muted", LEFT, records.machine("CPU")?);
+    // The whole name is too long for a line.
+    let cpu = records.machine("CPU")?.replace(" (a virtual machine)", ", virtual");
+    drawing.text("muted", LEFT, &cpu);
     drawing.down(16);
     let build = ["instructions", "date", "commit"].map(|name| records.machine(name));
     let [instructions, date, commit] = build;
