@@ -181,7 +181,7 @@ fn contents_differ(folio: Slices<'_>, account: &Account) -> Result<(), Corrupt> 
     let mut contents = HashSet::with_capacity(pages.len());
     for page in pages {
         let branch = match page.kind {
-            Kind::Codes => None,
+            Kind::Codes | Kind::Escaping => None,
             Kind::Branch(level) => Some(level),
         };
         if !contents.insert((branch, content(bytes, page))) {
@@ -196,7 +196,7 @@ fn content<'b>(bytes: &'b [u8], page: &Page) -> &'b [u8] {
 }
 
 /// Returns the end of the run of equal items that begins at `from`. An item is `unit` elements.
-fn run_end<T: PartialEq>(items: &[T], unit: usize, from: usize) -> usize {
+pub(super) fn run_end<T: PartialEq>(items: &[T], unit: usize, from: usize) -> usize {
     /// Two stretches of this length fit the L1 cache; the run is read from memory once.
     const LONGEST: usize = 1 << 11;
     let (mut end, mut step, mut growing) = (from + unit, unit, true);

@@ -293,7 +293,7 @@ impl<'a, B: Bits, L: Lines> Builder<'a, B, L> {
         }
         let stored = self.store.insert(kind, &page, 1 << log2)?;
         let new = match kind {
-            Kind::Codes => &mut self.leaves,
+            Kind::Codes | Kind::Escaping => &mut self.leaves,
             Kind::Branch(_) => &mut self.branches,
         };
         *new += u64::from(!stored.known);
@@ -307,7 +307,7 @@ impl<'a, B: Bits, L: Lines> Builder<'a, B, L> {
         }
         self.children.push(stored.at);
         Ok(match kind {
-            Kind::Codes => Entry::page_of_codes(place, window.end() - depth + slot_shift as u8),
+            Kind::Codes | Kind::Escaping => Entry::page_of_codes(place, window.end() - depth + slot_shift as u8),
             Kind::Branch(_) => Entry::branch_page(place),
         })
     }

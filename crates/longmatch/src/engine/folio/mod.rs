@@ -9,6 +9,7 @@ mod compile;
 mod cost;
 mod layout;
 mod lookup;
+mod pages;
 mod plan;
 mod root;
 mod store;
@@ -18,6 +19,7 @@ mod tests;
 mod update;
 
 pub use layout::{Byte, Code, Coded, Folio};
+pub use pages::{CodeForm, Pages};
 pub use plan::RootForm;
 
 use alloc::string::String;
@@ -26,16 +28,16 @@ use core::iter::once;
 use core::sync::atomic::Ordering::Relaxed;
 
 use self::compile::Admit;
-use self::layout::{CodeForm, Extent, Fixed, Slices};
+use self::layout::{Extent, Fixed, Slices};
 use self::root::RootLayout;
 use self::store::{Kind, Page};
 use self::survey::Survey;
 use crate::engine::kit::{
-    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine,
+    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine,
     Lookup, OptionError, Request, Structure, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
-use crate::net::{Family, NextHopId};
+use crate::net::{Family, Ipv4, Ipv6, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
@@ -61,6 +63,10 @@ pub struct Config {
     pub cuts: Vec<u8>,
     /// The form of the first table.
     pub root: Option<RootForm>,
+    /// The form of codes.
+    pub codes: Option<CodeForm>,
+    /// How a batch is looked up.
+    pub batch: Batch,
     /// Whether to request huge pages from the system.
     pub huge: bool,
 }
@@ -159,40 +165,57 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
         let Self { entries, pages, fixed, store, .. } = self;
-        let form = CodeForm::of::<C>();
+        let form = layout::CodeForm::of::<C>();
         check::check(Slices { entries, pages, fixed }, form, &store.account(), rib)
     }
 }
 
 const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32, s= and the first cut, cuts= and \
-     the first cuts joined by '-', sparse, dense or regions, huge";
+     the first cuts joined by '-', sparse, dense or regions, huge, batch=";
 
 /// Builds the engine with the narrowest fitting codes, or those of the options.
 pub(crate) struct Build;
 
-impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
+impl Config {
+    /// Reads the options of a request.
+    fn of<F: Family>(request: &Request<'_, F>, modes: &[Batch]) -> Result<Self, OptionError> {
         let mut options = request.parse(EXPECTED);
         let cuts = |option: &str| {
             let cuts = option.strip_prefix("cuts=").or_else(|| option.strip_prefix("s="))?;
             cuts.split('-').map(|cut| cut.parse().ok()).collect()
         };
         let form = |name: &str| RootForm::ALL.into_iter().find(|form| form.name() == name);
-        let names = [Byte::NAME, Coded::NAME, u16::NAME, u32::NAME];
-        let codes = options.value("codes", |name| names.into_iter().find(|known| *known == name));
-        let config = Config {
+        let codes = |name: &str| CodeForm::ALL.into_iter().find(|codes| codes.name() == name);
+        let config = Self {
+            codes: options.value("codes", codes),
             cuts: options.read(cuts).unwrap_or_default(),
             root: options.read(form),
+            batch: options.batch(modes),
             huge: options.flag("huge"),
         };
         options.finish()?;
+        Ok(config)
+    }
+}
+
+impl Builder<Ipv4> for Build {
+    fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
+        let config = Config::of(request, pages::MODES)?;
+        let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
+        Ok(visitor.visit(pages::compile(&Survey::of(request.rib), &config, admit)?))
+    }
+}
+
+impl Builder<Ipv6> for Build {
+    fn build<V: EngineVisitor<Ipv6>>(request: &Request<'_, Ipv6>, visitor: V) -> Built<Ipv6, V> {
+        let config = Config::of(request, &[Batch::Auto])?;
         let survey = Survey::of(request.rib);
         let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
-        Ok(match codes.unwrap_or_else(|| survey.codes()) {
-            Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config, admit)?),
-            Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config, admit)?),
-            u16::NAME => visitor.visit(compile::compile::<F, u16>(&survey, &config, admit)?),
-            _ => visitor.visit(compile::compile::<F, u32>(&survey, &config, admit)?),
+        Ok(match config.codes.map_or_else(|| survey.codes(), CodeForm::name) {
+            Byte::NAME => visitor.visit(compile::compile::<_, Byte>(&survey, &config, admit)?),
+            Coded::NAME => visitor.visit(compile::compile::<_, Coded>(&survey, &config, admit)?),
+            u16::NAME => visitor.visit(compile::compile::<_, u16>(&survey, &config, admit)?),
+            _ => visitor.visit(compile::compile::<_, u32>(&survey, &config, admit)?),
         })
     }
 }

@@ -249,7 +249,7 @@ fn reached(share: f64) -> f64 {
 }
 
 /// Cycles of a gather from a table of this many bytes.
-fn gather(bytes: f64) -> f64 {
+pub(super) fn gather(bytes: f64) -> f64 {
     let mut before = GATHER[0];
     for (log2, cycles) in GATHER {
         let limit = (1u64 << log2 as u32) as f64;

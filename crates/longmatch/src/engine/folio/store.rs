@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
-use super::layout::{MAX_CODES, MAX_WIDTH, PLACE_UNIT};
+use super::layout::MAX_CODES;
 use crate::mem::LINE;
 
 /// Kind of a page. Pages of codes mean the same at every level; a branch page leads to pages whose
@@ -12,6 +12,9 @@ use crate::mem::LINE;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Codes,
+    /// A page of codes of which some escape. Escapes belong to places, so the page is not shared by
+    /// its content.
+    Escaping,
     /// A branch page of this level.
     Branch(u8),
 }
@@ -69,7 +72,7 @@ impl Lines for Vec<u8> {
 }
 
 /// Exclusive upper bound on the logarithms of page sizes.
-const SIZES: usize = 3 + MAX_WIDTH as usize;
+const SIZES: usize = 3 + 24;
 
 /// Pages under construction, and later their account.
 ///
@@ -122,7 +125,18 @@ impl<L: Lines> Store<L> {
     ///
     /// The number of bytes is a power of two. `code_bytes` is the unit of places.
     pub fn insert(&mut self, kind: Kind, bytes: &[u8], code_bytes: usize) -> Result<Stored, Full> {
-        debug_assert!(bytes.len().is_power_of_two() && bytes.len() >= PLACE_UNIT * code_bytes);
+        self.insert_within(kind, bytes, MAX_CODES * code_bytes)
+    }
+
+    /// [`Store::insert`] with a limit on the bytes of all pages.
+    pub fn insert_within(
+        &mut self,
+        kind: Kind,
+        bytes: &[u8],
+        limit: usize,
+    ) -> Result<Stored, Full> {
+        debug_assert!(bytes.len().is_power_of_two());
+        debug_assert!(kind != Kind::Escaping);
         let hash = hash(kind, bytes);
         let Self { pages, by_content, lines, .. } = self;
         let same = |at: &u32| {
@@ -134,11 +148,27 @@ impl<L: Lines> Store<L> {
             page.references += 1;
             return Ok(Stored { at: *at, start: page.start, known: true });
         }
+        self.add(kind, bytes, Some(hash), limit)
+    }
+
+    /// Adds a page of [`Kind::Escaping`] with one entry, whatever its bytes.
+    pub fn insert_escaping(&mut self, bytes: &[u8], limit: usize) -> Result<Stored, Full> {
+        self.add(Kind::Escaping, bytes, None, limit)
+    }
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        bytes: &[u8],
+        hash: Option<u64>,
+        limit: usize,
+    ) -> Result<Stored, Full> {
         let log2_bytes = bytes.len().ilog2() as u8;
         let vacant = self.vacant.last().copied();
         let at =
             vacant.map_or_else(|| u32::try_from(self.pages.len()), Ok).map_err(|_| Full::Places)?;
-        let start = self.place(log2_bytes, MAX_CODES * code_bytes)?;
+        let start = self.place(log2_bytes, limit)?;
+        let hash = hash.unwrap_or_else(|| hash_of_place(start));
         let page = Page { start, log2_bytes, kind, references: 1, hash };
         self.lines.write(start, bytes);
         match self.vacant.pop() {
@@ -157,9 +187,9 @@ impl<L: Lines> Store<L> {
         page.references -= 1;
     }
 
-    /// Adds a reference to a page, given by position.
-    pub fn retain(&mut self, at: u32) {
-        self.pages[at as usize].references += 1;
+    /// Adds references to a page, given by position.
+    pub fn retain(&mut self, at: u32, count: u32) {
+        self.pages[at as usize].references += count;
     }
 
     /// Returns a page by position.
@@ -189,7 +219,10 @@ impl<L: Lines> Store<L> {
     /// Finds the position of a page by kind, size and start.
     pub fn find(&self, kind: Kind, start: u32, log2_bytes: u8) -> Option<u32> {
         let page = Page { start, log2_bytes, kind, references: 0, hash: 0 };
-        let hash = hash(kind, self.lines.page(&page));
+        let hash = match kind {
+            Kind::Escaping => hash_of_place(start),
+            kind => hash(kind, self.lines.page(&page)),
+        };
         let same = |at: &&u32| {
             let other = &self.pages[**at as usize];
             (other.start, other.kind) == (start, kind)
@@ -275,11 +308,17 @@ impl Store {
     }
 }
 
+/// The hash of a page that is found by its place.
+fn hash_of_place(start: u32) -> u64 {
+    hash(Kind::Escaping, &start.to_le_bytes())
+}
+
 /// Hashes 8 bytes at a time. Pages with the same hash are compared, so distribution suffices.
 fn hash(kind: Kind, bytes: &[u8]) -> u64 {
     const K: u64 = 0x9e37_79b9_7f4a_7c15;
     let kind = match kind {
         Kind::Codes => 0,
+        Kind::Escaping => u64::MAX,
         Kind::Branch(level) => 1 + u64::from(level),
     };
     let mix = |hash: u64, word: u64| ((hash ^ word).wrapping_mul(K)).rotate_left(29);

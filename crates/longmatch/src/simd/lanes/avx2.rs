@@ -137,7 +137,12 @@ unsafe impl Lanes for Avx2 {
 
     #[inline(always)]
     fn any(self, mask: __m256i) -> bool {
-        proven!(_mm256_movemask_ps(_mm256_castsi256_ps(mask))) != 0
+        self.bits(mask) != 0
+    }
+
+    #[inline(always)]
+    fn bits(self, mask: __m256i) -> u32 {
+        proven!(_mm256_movemask_ps(_mm256_castsi256_ps(mask))) as u32
     }
 
     #[inline(always)]

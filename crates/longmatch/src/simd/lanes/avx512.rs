@@ -150,6 +150,22 @@ unsafe impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn bits(self, mask: __mmask16) -> u32 {
+        mask.into()
+    }
+
+    /// Packs the numbers in a register: a packing store to memory is many times slower on Zen 4.
+    #[inline(always)]
+    unsafe fn store_chosen(self, mask: __mmask16, first: u32, at: *mut u32) -> usize {
+        let lanes = proven!(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+        let numbers = self.add(lanes, self.splat(first));
+        let packed = proven!(_mm512_maskz_compress_epi32(mask, numbers));
+        // SAFETY: the caller guarantees 64 writable bytes at `at`.
+        unsafe { self.store(at, packed) };
+        mask.count_ones() as usize
+    }
+
+    #[inline(always)]
     fn is_zero(self, a: __m512i) -> bool {
         proven!(_mm512_test_epi32_mask(a, a)) == 0
     }

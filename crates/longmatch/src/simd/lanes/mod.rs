@@ -82,6 +82,24 @@ pub unsafe trait Lanes: Copy {
     fn union(self, a: Self::V) -> u32;
     /// Whether any lane is chosen.
     fn any(self, mask: Self::M) -> bool;
+    /// The chosen lanes as bits, lane 0 lowest.
+    fn bits(self, mask: Self::M) -> u32;
+
+    /// Stores the numbers of the chosen lanes in order, counted from `first`; returns how many.
+    ///
+    /// # Safety
+    /// `at` points to [`Lanes::COUNT`] writable `u32`, aligned or not.
+    #[inline(always)]
+    unsafe fn store_chosen(self, mask: Self::M, first: u32, at: *mut u32) -> usize {
+        let (mut bits, mut count) = (self.bits(mask), 0);
+        while bits != 0 {
+            // SAFETY: there are at most `COUNT` bits.
+            unsafe { at.wrapping_add(count).write_unaligned(first + bits.trailing_zeros()) };
+            bits &= bits - 1;
+            count += 1;
+        }
+        count
+    }
     /// Whether all lanes are 0.
     fn is_zero(self, a: Self::V) -> bool;
     /// `yes` in the chosen lanes, `no` in the others.

@@ -143,6 +143,12 @@ unsafe impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn bits(self, mask: V) -> u32 {
+        let bits = self.lanes(&mask).iter().zip(0..).map(|(lane, bit)| (lane & 1) << bit);
+        bits.fold(0, |all, bit| all | bit)
+    }
+
+    #[inline(always)]
     fn is_zero(self, a: V) -> bool {
         !self.any(a)
     }

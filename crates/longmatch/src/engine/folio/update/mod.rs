@@ -13,6 +13,8 @@
 
 mod path;
 
+pub(super) use path::halves;
+
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -37,7 +39,7 @@ const MAX_BLOCKS: u64 = 1 << 16;
 const SPARE_BYTES: usize = 1 << 20;
 
 /// The array of pages in live memory.
-struct LivePages(Owner<u8>);
+pub(super) struct LivePages(pub Owner<u8>);
 
 impl Lines for LivePages {
     fn page(&self, page: &Page) -> &[u8] {

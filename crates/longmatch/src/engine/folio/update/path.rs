@@ -368,12 +368,12 @@ impl<F: Family> Patcher<F> {
         let entries = slots(self.store.content(self.store.page(copy))).enumerate();
         let others = entries.filter(|(slot, _)| *slot != but);
         let pages: Vec<u32> = others.filter_map(|(_, entry)| self.page(level + 1, entry)).collect();
-        pages.into_iter().for_each(|page| self.store.retain(page));
+        pages.into_iter().for_each(|page| self.store.retain(page, 1));
     }
 }
 
 /// Halves a page of codes if each pair is equal; returns whether it did.
-fn halves(page: &mut Vec<u8>, unit: usize) -> bool {
+pub(in super::super) fn halves(page: &mut Vec<u8>, unit: usize) -> bool {
     if page.chunks_exact(2 * unit).any(|pair| pair[..unit] != pair[unit..]) {
         return false;
     }

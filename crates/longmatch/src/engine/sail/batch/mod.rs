@@ -18,7 +18,7 @@ pub(super) fn lookup_batch(sail: &Sail, simd: Simd, addrs: &[u32], out: &mut [Op
     match sail.batch {
         Batch::Each => sail.lookup_each(simd, addrs, out),
         Batch::Flight => in_flight::run(sail, simd, addrs, out),
-        Batch::Auto | Batch::Gather | Batch::Line => {
+        _ => {
             if let Err(Addresses { sail, addrs, out }) =
                 simd.run_lanes(Addresses { sail, addrs, out })
             {
