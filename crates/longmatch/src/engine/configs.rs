@@ -107,12 +107,7 @@ impl From<super::folio::Config> for EngineSpec {
         let cuts: Vec<String> = config.cuts.iter().map(u8::to_string).collect();
         let spec = Spec::new(EngineKind::Folio);
         let spec = if cuts.is_empty() { spec } else { spec.value("cuts", cuts.join("-")) };
-        let spec = match config.codes {
-            Some(codes) => spec.value("codes", codes.name()),
-            None => spec,
-        };
-        let spec = spec.option(config.root.map(super::folio::RootForm::name)).batch(config.batch);
-        spec.flag("huge", config.huge).0
+        spec.option(config.root.map(super::folio::RootForm::name)).flag("huge", config.huge).0
     }
 }
 
@@ -224,13 +219,12 @@ mod tests {
             ),
             (
                 folio::Config {
-                    cuts: alloc::vec![16],
+                    cuts: alloc::vec![16, 24],
                     root: Some(folio::RootForm::Dense),
                     huge: true,
-                    ..folio::Config::default()
                 }
                 .into(),
-                "folio:cuts=16:dense:huge",
+                "folio:cuts=16-24:dense:huge",
             ),
             (
                 tree_bitmap::Config { stride: 4, wide_results: true }.into(),

@@ -62,10 +62,10 @@ fn agree<F: Engines>(writer: &Writer<F>) {
 const IPV4: [&str; 24] = [
     "folio",
     "folio:codes=8",
-    "folio:codes=book:s=12",
+    "folio:codes=book:cuts=12-20-32",
     "folio:codes=16:s=16",
-    "folio:codes=32:s=14",
-    "folio:s=18:batch=ring",
+    "folio:codes=32:cuts=14-22",
+    "folio:cuts=18-23-28",
     "poptrie",
     "poptrie:s=16:unaggregated",
     "poptrie:s=0",
@@ -197,7 +197,7 @@ fn changes_are_committed_together() {
 /// Its children then have two parents.
 #[test]
 fn shared_pages_are_copied() {
-    for engine in ["folio:s=8", "folio:codes=32:s=12", "poptrie:s=0"] {
+    for engine in ["folio:cuts=8-12-16-24", "folio:codes=32:cuts=8-12-16-24", "poptrie:s=0"] {
         let mut writer = writer::<Ipv4>(&[], engine);
         // Equal subtrees below two blocks, in two slots each.
         for prefix in ["10.1.2.0/24", "10.16.2.0/24", "11.1.2.0/24", "11.16.2.0/24"] {
@@ -223,7 +223,7 @@ fn shared_pages_are_copied() {
 /// A failed commit changes nothing.
 #[test]
 fn failed_commits_are_undone() {
-    let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], "dir24_8:entry=16");
+    let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio:codes=16");
     writer.apply(announce("11.0.0.0/8", 2)).unwrap();
     writer.apply(withdraw("10.0.0.0/8")).unwrap();
     writer.apply(announce("10.0.0.0/24", 1 << 16)).unwrap();
@@ -354,10 +354,10 @@ fn a_retired_table_outlives_the_writer() {
     }
 }
 
-/// A table without routes has one page of one code, and its former memory can be reused.
+/// A table without routes has no page, and its former memory can be reused.
 #[test]
 fn a_drained_table_has_nothing() {
-    let mut writer = writer::<Ipv4>(&[], "folio:s=20");
+    let mut writer = writer::<Ipv4>(&[], "folio:cuts=16-24-32");
     let mut prefixes = Vec::new();
     for i in 0..600u32 {
         let length = [17, 20, 24, 25, 30, 32][i as usize % 6];
@@ -378,7 +378,7 @@ fn a_drained_table_has_nothing() {
         }
         agree(&writer);
         assert_eq!(writer.reclaim(), 0);
-        assert_eq!(writer.memory_usage().part("pages").unwrap().count, 1);
+        assert_eq!(writer.memory_usage().part("pages").unwrap().count, 0);
     }
 }
 
@@ -399,7 +399,7 @@ fn readers_see_only_versions() {
     ];
     // Miri takes a thousand times as long.
     let (engines, last) = if cfg!(miri) {
-        (&["poptrie:s=0", "folio:codes=32:s=8"][..], 6)
+        (&["poptrie:s=0", "folio:codes=32:cuts=8-16-24-32"][..], 6)
     } else {
         (&all[..], 250)
     };

@@ -161,6 +161,9 @@ pub trait Memory: Copy + Send + Sync + 'static {
     /// An array of this kind.
     type Array<T: Plain>: Readable<T, Kind = Self>;
 
+    /// Whether nothing ever changes, so that a read may cover bytes beside its item.
+    const FROZEN: bool;
+
     /// Loads an item; in live memory it may be replaced at the same time.
     ///
     /// # Safety
@@ -211,6 +214,8 @@ pub struct LiveMemory;
 impl Memory for FrozenMemory {
     type Array<T: Plain> = Frozen<T>;
 
+    const FROZEN: bool = true;
+
     #[inline(always)]
     unsafe fn load<T: Single>(at: *const T) -> T {
         // SAFETY: an item of an array is aligned and initialised, and frozen memory never changes.
@@ -220,6 +225,8 @@ impl Memory for FrozenMemory {
 
 impl Memory for LiveMemory {
     type Array<T: Plain> = Live<T>;
+
+    const FROZEN: bool = false;
 
     #[inline(always)]
     unsafe fn load<T: Single>(at: *const T) -> T {

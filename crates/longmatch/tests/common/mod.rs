@@ -60,26 +60,16 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         "folio:codes=32",
         "folio:codes=book",
         "folio:s=16",
-        "folio:s=8:huge",
-        "folio:dense:codes=16",
+        "folio:s=8",
+        "folio:cuts=18-25:huge",
+        "folio:cuts=16-20-24-28:codes=16:dense",
     ];
     specs.extend(variants.map(|text| text.parse::<EngineSpec>().unwrap()));
     specs
         .extend((1..=16).map(|ways| format!("spider:lanes={ways}").parse::<EngineSpec>().unwrap()));
     let of_family: &[&str] = match F::WIDTH {
-        32 => &[
-            "dxr:d=16:wide",
-            "dxr:d=12:x=5:wide:hops=k",
-            "folio:s=24:codes=book",
-            "folio:batch=each",
-            "folio:batch=flight:codes=16",
-            "folio:batch=gather:codes=8",
-            "folio:batch=ring",
-            "folio:batch=ring-loads:codes=32",
-        ],
+        32 => &["dxr:d=16:wide", "dxr:d=12:x=5:wide:hops=k", "folio:cuts=24:codes=book"],
         _ => &[
-            "folio:cuts=18-25:huge",
-            "folio:cuts=16-20-24-28:codes=16:dense",
             "dxr:d=16:xl",
             "dxr:d=12:x=5:xl:hops=k",
             "folio:sparse",

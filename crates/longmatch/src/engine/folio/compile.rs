@@ -307,7 +307,9 @@ impl<'a, B: Bits, L: Lines> Builder<'a, B, L> {
         }
         self.children.push(stored.at);
         Ok(match kind {
-            Kind::Codes | Kind::Escaping => Entry::page_of_codes(place, window.end() - depth + slot_shift as u8),
+            Kind::Codes | Kind::Escaping => {
+                Entry::page_of_codes(place, window.end() - depth + slot_shift as u8)
+            }
             Kind::Branch(_) => Entry::branch_page(place),
         })
     }

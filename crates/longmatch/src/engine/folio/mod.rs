@@ -33,8 +33,8 @@ use self::root::RootLayout;
 use self::store::{Kind, Page};
 use self::survey::Survey;
 use crate::engine::kit::{
-    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine,
-    Lookup, OptionError, Request, Structure, Variant, capacity_for,
+    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys,
+    LiveEngine, Lookup, OptionError, Request, Structure, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Family, Ipv4, Ipv6, NextHopId};

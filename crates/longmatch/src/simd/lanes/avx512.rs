@@ -157,7 +157,8 @@ unsafe impl Lanes for Avx512 {
     /// Packs the numbers in a register: a packing store to memory is many times slower on Zen 4.
     #[inline(always)]
     unsafe fn store_chosen(self, mask: __mmask16, first: u32, at: *mut u32) -> usize {
-        let lanes = proven!(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+        let lanes =
+            proven!(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
         let numbers = self.add(lanes, self.splat(first));
         let packed = proven!(_mm512_maskz_compress_epi32(mask, numbers));
         // SAFETY: the caller guarantees 64 writable bytes at `at`.

@@ -15,8 +15,8 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::layout::{DROP, DROP_BITS, Decode, Entry, View};
-use super::lookup;
+use super::layout::{DROP, DROP_BITS, Decode, Entry, Vectors, View};
+use super::lookup::{self, InPlace};
 use crate::engine::kit::{Batch, KeyLayout, Keys};
 use crate::net::{Ipv4, NextHopId};
 use crate::simd::lanes::Lanes;
@@ -33,6 +33,11 @@ const PAGES_AHEAD: usize = 5;
 const FLIGHT_AHEAD: usize = 64;
 /// The fewest addresses for which a ring is worth its start.
 const RING: usize = 192;
+/// Ways in which vectors find next hops: [`Decode::Raw`] and [`Vectors`] as constants.
+const RAW: u8 = 0;
+const PATCHES: u8 = 1;
+const BOOK: u8 = 2;
+const GATHER: u8 = 3;
 /// Prefetch distance of addresses, in bytes: the hardware's prefetching stops at the end of a
 /// memory page.
 const KEYS_AHEAD: usize = 4096;
@@ -48,7 +53,7 @@ pub(super) fn lookup_batch(
     // Separate values, not `keys`: the struct would be loaded a vector at a time right after it was
     // stored word by word. The CPU can do that only after all earlier instructions retire.
     let swap = keys.layout() == KeyLayout::Network && cfg!(target_endian = "little");
-    let (table, from) = (&table, keys.as_ptr());
+    let (table, keys) = (&table, InPlace { from: keys.as_ptr(), swap });
     let mode = match mode {
         Batch::Ring | Batch::RingLoads if out.len() < RING => Batch::Gather,
         Batch::Auto if out.len() < RING => Batch::Gather,
@@ -63,34 +68,22 @@ pub(super) fn lookup_batch(
             && vectors
             && out.len() >= Avx512::COUNT
         {
-            return lanes.run(Vectors { lanes, table, swap, from, mode, out });
+            return lanes.run(Chunks { lanes, table, keys, mode, out });
         }
         if let Some(lanes) = Avx2::new(simd)
             && vectors
             && out.len() >= Avx2::COUNT
         {
-            return lanes.run(Vectors { lanes, table, swap, from, mode, out });
+            return lanes.run(Chunks { lanes, table, keys, mode, out });
         }
     }
-    simd.run_scalar(Scalar { table, swap, from, mode, out });
+    simd.run_scalar(Scalar { table, keys, mode, out });
 }
 
-/// Reads address `i`.
-///
-/// # Safety
-/// `from` has as many readable addresses.
-#[inline(always)]
-unsafe fn key(from: *const u8, swap: bool, i: usize) -> u32 {
-    // SAFETY: address `i` is readable, as the caller promises.
-    let key = unsafe { from.cast::<u32>().wrapping_add(i).read_unaligned() };
-    if swap { key.swap_bytes() } else { key }
-}
-
-/// A batch without vectors. `from` has as many readable addresses as `out` has answers.
+/// A batch without vectors. There are as many keys as answers.
 struct Scalar<'a> {
     table: &'a View<'a>,
-    swap: bool,
-    from: *const u8,
+    keys: InPlace,
     mode: Batch,
     out: &'a mut [Option<NextHopId>],
 }
@@ -102,8 +95,8 @@ impl Work for Scalar<'_> {
     fn run(self) {
         if self.mode == Batch::Each || self.out.len() < FLIGHT_AHEAD {
             for (i, out) in self.out.iter_mut().enumerate() {
-                // SAFETY: there are as many addresses as answers.
-                *out = lookup::lookup(*self.table, unsafe { key(self.from, self.swap, i) });
+                // SAFETY: there are as many keys as answers.
+                *out = lookup::lookup(*self.table, unsafe { self.keys.get(i) });
             }
             return;
         }
@@ -119,53 +112,51 @@ impl Scalar<'_> {
     /// Looks up all addresses, each some addresses after its root entry was read.
     #[inline(always)]
     fn flight<const LOG2: u8>(self) {
-        let Self { table, swap, from, out, .. } = self;
+        let len = self.out.len();
         let mut positions = [0u32; FLIGHT_AHEAD];
-        let find = |i: usize| {
-            // SAFETY: there are as many addresses as answers.
-            let addr = unsafe { key(from, swap, i) };
-            let block = addr >> (32 - u32::from(table.root_bits));
-            // SAFETY: the root has an entry for every block (invariant 1).
-            let entry = unsafe { table.root.load(block as usize) };
-            let position = Entry(entry).position(addr, table.below_root());
-            prefetch_bytes(table.codes.as_ptr().wrapping_add((position as usize) << LOG2));
-            position
-        };
-        let escape = table.escape_code();
-        let answer = |i: usize, position: u32| {
-            // SAFETY: `position` is that of a code of the page of the address.
-            match unsafe { lookup::code::<LOG2>(*table, position) } {
-                // SAFETY: there are as many addresses as answers.
-                code if code == escape => lookup::lookup(*table, unsafe { key(from, swap, i) }),
-                code => NextHopId::new(table.decode(code)),
-            }
-        };
         for (i, position) in positions.iter_mut().enumerate() {
-            *position = find(i);
+            *position = self.position::<LOG2>(i);
         }
-        let len = out.len();
-        for (i, out) in out.iter_mut().enumerate() {
+        for i in 0..len {
             let position = &mut positions[i % FLIGHT_AHEAD];
-            *out = answer(i, *position);
+            // SAFETY: `position` is that of the code of address `i`.
+            let code = unsafe { lookup::code::<_, LOG2>(*self.table, *position) };
+            self.out[i] = match code == self.table.escape_code() {
+                // SAFETY: there are as many keys as answers.
+                true => lookup::lookup(*self.table, unsafe { self.keys.get(i) }),
+                false => NextHopId::new(self.table.decode(code)),
+            };
             if i + FLIGHT_AHEAD < len {
-                *position = find(i + FLIGHT_AHEAD);
+                *position = self.position::<LOG2>(i + FLIGHT_AHEAD);
             }
         }
     }
+
+    /// Reads the root and prefetches the code of an address, whose position it returns.
+    #[inline(always)]
+    fn position<const LOG2: u8>(&self, i: usize) -> u32 {
+        let table = self.table;
+        debug_assert!(i < self.out.len());
+        // SAFETY: there are as many keys as answers.
+        let addr = unsafe { self.keys.get(i) };
+        // SAFETY: the root has an entry for every block (invariant 1).
+        let entry = unsafe { table.root.load((addr >> table.root_shift) as usize) };
+        let position = Entry(entry).position(addr, table.below_root);
+        prefetch_bytes(table.codes.as_ptr().wrapping_add((position as usize) << LOG2));
+        position
+    }
 }
 
-/// A batch that fills at least one vector. `from` has as many readable addresses as `out` has
-/// answers.
-struct Vectors<'a, L> {
+/// A batch that fills at least one vector. There are as many keys as answers.
+struct Chunks<'a, L> {
     lanes: L,
     table: &'a View<'a>,
-    swap: bool,
-    from: *const u8,
+    keys: InPlace,
     mode: Batch,
     out: &'a mut [Option<NextHopId>],
 }
 
-impl<L: Lanes> Work for Vectors<'_, L> {
+impl<L: Lanes> Work for Chunks<'_, L> {
     type Output = ();
 
     #[inline(always)]
@@ -178,30 +169,29 @@ impl<L: Lanes> Work for Vectors<'_, L> {
     }
 }
 
-impl<L: Lanes> Vectors<'_, L> {
+impl<L: Lanes> Chunks<'_, L> {
     /// Answers all chunks. A last one of less than a vector answers some addresses again.
     #[inline(always)]
     fn chunks<const LOG2: u8>(self) {
-        let Self { lanes, table, swap, from, mode, out } = self;
+        let Self { lanes, table, keys, mode, out } = self;
         let mut start = 0;
         while start < out.len() {
             let first = start.min(out.len() - L::COUNT);
             let len = (out.len() - first).min(CHUNK);
             let out = &mut out[first..][..len];
-            let from = from.wrapping_add(4 * first);
-            Chunk::<_, LOG2> { lanes, table, swap, from, to: out.as_mut_ptr().cast(), len }.run(mode);
+            let keys = InPlace { from: keys.from.wrapping_add(4 * first), ..keys };
+            Chunk::<_, LOG2> { lanes, table, keys, to: out.as_mut_ptr().cast(), len }.run(mode);
             start = first + len;
         }
     }
 }
 
-/// From one vector to [`CHUNK`] addresses: `from` has `len` readable addresses, `to` as many
-/// writable answers.
+/// From one vector to [`CHUNK`] addresses: there are `len` keys, and `to` has as many writable
+/// answers.
 struct Chunk<'a, L, const LOG2: u8> {
     lanes: L,
     table: &'a View<'a>,
-    swap: bool,
-    from: *const u8,
+    keys: InPlace,
     to: *mut u32,
     len: usize,
 }
@@ -217,33 +207,17 @@ impl<L: Lanes, const LOG2: u8> Chunk<'_, L, LOG2> {
             Batch::RingLoads => self.ring::<true>(&mut words),
             _ => self.gather(),
         }
-        let l = self.lanes;
         let escaped = match &self.table.decode {
-            Decode::Raw => self.decode(&mut words, |codes| codes),
-            Decode::Patches(patches) => self.decode(&mut words, |codes| {
-                patches.iter().fold(codes, |hops, (code, raw)| {
-                    let patch = |code_of: L::V, hop| {
-                        let patched = l.equal(code_of, l.splat(u32::from(*code)));
-                        l.select(patched, l.splat(u32::from(*raw)), hop)
-                    };
-                    [patch(codes[0], hops[0]), patch(codes[1], hops[1])]
-                })
-            }),
-            Decode::Book(book) => {
-                self.decode(&mut words, |codes| l.look_up_u16(book.table(), codes))
-            }
-            Decode::Table(table) => {
-                let at = table.as_ptr().cast();
-                // SAFETY: a table has a next hop for every code, the escape among them.
-                let hops = |codes| unsafe { l.gather::<4>(at, codes) };
-                self.decode(&mut words, |codes| codes.map(hops))
-            }
+            Decode::Raw => self.decode::<RAW>(&mut words),
+            Decode::Table(_, Vectors::Patches(_)) => self.decode::<PATCHES>(&mut words),
+            Decode::Table(_, Vectors::Book(_)) => self.decode::<BOOK>(&mut words),
+            Decode::Table(_, Vectors::Gather) => self.decode::<GATHER>(&mut words),
         };
         for i in &words[..escaped] {
             // SAFETY: `decode` has initialised as many numbers of answers.
             let i = unsafe { i.assume_init() } as usize;
             // SAFETY: `i` is below `len`.
-            let addr = unsafe { key(self.from, self.swap, i) };
+            let addr = unsafe { self.keys.get(i) };
             let hop = NextHopId::to_raw(lookup::lookup(*self.table, addr));
             // SAFETY: `i` is below `len`.
             unsafe { self.to.wrapping_add(i).write(hop) };
@@ -269,15 +243,15 @@ impl<L: Lanes, const LOG2: u8> Chunk<'_, L, LOG2> {
     #[inline(always)]
     unsafe fn positions(&self, at: usize) -> L::V {
         let (l, table) = (self.lanes, self.table);
-        let from = self.from.wrapping_add(4 * at);
+        let from = self.keys.from.wrapping_add(4 * at);
         prefetch_bytes(from.wrapping_add(KEYS_AHEAD));
         // SAFETY: the vector's addresses are readable.
         let key = unsafe { l.load(from) };
-        let key = if self.swap { l.swap_bytes(key) } else { key };
-        let block = l.shr(key, l.splat(32 - u32::from(table.root_bits)));
+        let key = if self.keys.swap { l.swap_bytes(key) } else { key };
+        let block = l.shr(key, l.splat(table.root_shift));
         // SAFETY: the root has an entry for every block (invariant 1).
         let entry = unsafe { l.gather_published(table.root.as_ptr(), block) };
-        let below = l.and(key, l.splat(table.below_root()));
+        let below = l.and(key, l.splat(table.below_root));
         let slot = l.shr(below, l.and(entry, l.splat(DROP)));
         l.add(l.shr(entry, l.splat(DROP_BITS)), slot)
     }
@@ -390,47 +364,99 @@ impl<L: Lanes, const LOG2: u8> Chunk<'_, L, LOG2> {
             // SAFETY: the positions of this vector are stored.
             let position = unsafe { words.wrapping_add(i).read() };
             // SAFETY: it is a position of a code of a page that the root leads to.
-            let code = unsafe { lookup::code::<LOG2>(*self.table, position) };
+            let code = unsafe { lookup::code::<_, LOG2>(*self.table, position) };
             // SAFETY: `i` is an address of the chunk.
             unsafe { self.to.wrapping_add(i).write(code) };
         }
     }
 
+    /// The next hops of two vectors of codes, in the way `HOW`.
+    #[inline(always)]
+    fn next_hops<const HOW: u8>(&self, codes: [L::V; 2]) -> [L::V; 2] {
+        let l = self.lanes;
+        match &self.table.fixed.decode {
+            Decode::Table(_, Vectors::Patches(patches)) if HOW == PATCHES => {
+                let mut hops = codes;
+                for (code, raw) in patches {
+                    let (code, raw) = (l.splat((*code).into()), l.splat((*raw).into()));
+                    hops[0] = l.select(l.equal(codes[0], code), raw, hops[0]);
+                    hops[1] = l.select(l.equal(codes[1], code), raw, hops[1]);
+                }
+                hops
+            }
+            Decode::Table(_, Vectors::Book(book)) if HOW == BOOK => {
+                l.look_up_u16(book.table(), codes)
+            }
+            Decode::Table(hops, _) if HOW == GATHER => {
+                let at = hops.as_ptr().cast();
+                // SAFETY: the table has a next hop for every code, the escape among them.
+                let first = unsafe { l.gather::<4>(at, codes[0]) };
+                // SAFETY: as for the first vector.
+                [first, unsafe { l.gather::<4>(at, codes[1]) }]
+            }
+            _ => codes,
+        }
+    }
+
+    /// Writes the numbers of a vector's addresses whose code escapes to `words`, and returns how
+    /// many there are.
+    ///
+    /// # Safety
+    /// `words` has at least a vector's writable words.
+    #[inline(always)]
+    unsafe fn escaping(&self, at: usize, codes: L::V, words: *mut u32) -> usize {
+        let l = self.lanes;
+        let chosen = l.equal(codes, l.splat(self.table.escape_code()));
+        // SAFETY: this method's contract is that of `store_chosen`.
+        unsafe { l.store_chosen(chosen, at as u32, words) }
+    }
+
+    /// Loads a vector of codes.
+    ///
+    /// # Safety
+    /// `at` is the first address of a vector in the chunk, whose codes are stored.
+    #[inline(always)]
+    unsafe fn load(&self, at: usize) -> L::V {
+        // SAFETY: the vector's codes are stored.
+        unsafe { self.lanes.load(self.to.wrapping_add(at).cast()) }
+    }
+
     /// Turns the codes into next hops. Writes the numbers of the addresses whose code escapes to
     /// `words` and returns how many there are.
+    ///
+    /// No closures: the compiler does not inline all of them, and a vector instruction outside of
+    /// the code that is compiled for it is a call.
     #[inline(always)]
-    fn decode(&self, words: &mut Words, next_hops: impl Fn([L::V; 2]) -> [L::V; 2]) -> usize {
-        let (l, words) = (self.lanes, words.as_mut_ptr().cast::<u32>());
-        let escape = l.splat(self.table.escape_code());
+    fn decode<const HOW: u8>(&self, words: &mut Words) -> usize {
+        let words = words.as_mut_ptr().cast::<u32>();
         let mut escaped = 0;
-        let mut choose = |at: usize, codes: L::V| {
-            let chosen = l.equal(codes, escape);
-            // SAFETY: all vectors together have less than `CHUNK` and a vector's lanes, and there
-            // are a vector's lanes more.
-            escaped += unsafe { l.store_chosen(chosen, at as u32, words.wrapping_add(escaped)) };
-        };
-        // SAFETY: `at` is the first address of a vector in the chunk, whose codes are stored.
-        let load = |at: usize| unsafe { l.load(self.to.wrapping_add(at).cast()) };
         // The last vector overlaps the one before: read before that one is written.
         let (whole, last) = (self.len / L::COUNT, self.len - L::COUNT);
-        let last_codes = load(last);
+        // SAFETY: a chunk has at least a vector's addresses.
+        let last_codes = unsafe { self.load(last) };
         let mut vector = 0;
         while vector < whole {
-            let at = [vector, (vector + 1).min(whole - 1)].map(|vector| vector * L::COUNT);
-            let codes = at.map(load);
-            choose(at[0], codes[0]);
-            if at[1] != at[0] {
-                choose(at[1], codes[1]);
+            let (a, b) = (vector * L::COUNT, (vector + 1).min(whole - 1) * L::COUNT);
+            // SAFETY: `a` and `b` are first addresses of whole vectors of the chunk.
+            let codes = unsafe { [self.load(a), self.load(b)] };
+            // SAFETY: all vectors together have less than `CHUNK` and a vector's lanes, and there
+            // are a vector's lanes more.
+            escaped += unsafe { self.escaping(a, codes[0], words.wrapping_add(escaped)) };
+            if a != b {
+                // SAFETY: as for the first vector.
+                escaped += unsafe { self.escaping(b, codes[1], words.wrapping_add(escaped)) };
             }
-            for (at, hops) in at.into_iter().zip(next_hops(codes)) {
-                // SAFETY: the vector is one of the chunk's.
-                unsafe { self.store(at, hops) };
-            }
+            let hops = self.next_hops::<HOW>(codes);
+            // SAFETY: as for their codes.
+            unsafe { self.store(a, hops[0]) };
+            // SAFETY: as for their codes.
+            unsafe { self.store(b, hops[1]) };
             vector += 2;
         }
         if whole * L::COUNT < self.len {
-            choose(last, last_codes);
-            let [hops, _] = next_hops([last_codes; 2]);
+            // SAFETY: as for the whole vectors.
+            escaped += unsafe { self.escaping(last, last_codes, words.wrapping_add(escaped)) };
+            let [hops, _] = self.next_hops::<HOW>([last_codes; 2]);
             // SAFETY: the vector is the chunk's last one.
             unsafe { self.store(last, hops) };
         }

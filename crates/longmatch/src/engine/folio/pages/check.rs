@@ -15,7 +15,8 @@ use super::super::NAME;
 use super::super::check::run_end;
 use super::super::store::{Account, Kind, Page};
 use super::layout::{
-    Decode, Entry, Escape, MAX_CODES, MAX_NEXT_HOP, MAX_ROOT, MIN_ROOT, PATCHES, Slices, WIDTH,
+    Decode, Entry, Escape, MAX_CODES, MAX_NEXT_HOP, MAX_ROOT, MIN_ROOT, PATCHES, Slices, Vectors,
+    WIDTH,
 };
 use crate::engine::kit::{Corrupt, Expected};
 use crate::mem::{LINE, Run, tile};
@@ -87,7 +88,9 @@ fn arrays_fit(table: Slices<'_>) -> Result<(), Corrupt> {
     }
     if log2 > 2 || !(1..=30).contains(&escape_bits) || table.escapes.len() != 2 << escape_bits {
         let words = table.escapes.len();
-        return corrupt(format!("codes of 2^{log2} bytes, {words} words for 2^{escape_bits} escapes"));
+        return corrupt(format!(
+            "codes of 2^{log2} bytes, {words} words for 2^{escape_bits} escapes"
+        ));
     }
     Ok(())
 }
@@ -103,23 +106,25 @@ fn codes_agree(table: Slices<'_>) -> Result<(), Corrupt> {
         }
         _ => Ok(()),
     };
-    match &table.fixed.decode {
-        Decode::Raw => Ok(()),
-        Decode::Patches(patches) => {
-            let sound = |(code, raw): &(u8, u16)| {
-                u32::from(*code) < escape && u32::from(*raw) >= escape && *code > 0
-            };
-            if table.fixed.log2 > 0 || patches.len() > PATCHES || !patches.iter().all(sound) {
-                return corrupt(format!("{patches:?} for codes up to {escape}"));
-            }
-            (0..escape).try_for_each(once)
-        }
-        Decode::Book(_) if table.fixed.log2 == 0 => (0..escape).try_for_each(once),
-        Decode::Table(next_hops) if next_hops.len() as u64 == u64::from(escape) + 1 => {
-            (0..escape).try_for_each(&mut once)
-        }
-        Decode::Book(_) | Decode::Table(_) => corrupt(format!("a table for {escape} codes")),
+    let Decode::Table(hops, vectors) = &table.fixed.decode else { return Ok(()) };
+    if hops.len() as u64 != u64::from(escape) + 1 {
+        return corrupt(format!("{} next hops for {escape} codes", hops.len()));
     }
+    let agrees = |code: u32| match vectors {
+        Vectors::Gather => true,
+        Vectors::Book(book) => {
+            table.fixed.log2 == 0 && u32::from(book.value(code as u8)) == hops[code as usize]
+        }
+        Vectors::Patches(patches) => {
+            let patch = patches.iter().find(|patch| u32::from(patch.0) == code);
+            let hop = patch.map_or(code, |patch| patch.1.into());
+            table.fixed.log2 == 0 && patches.len() <= PATCHES && hop == hops[code as usize]
+        }
+    };
+    if let Some(code) = (0..escape).find(|code| !agrees(*code)) {
+        return corrupt(format!("vectors find another next hop of code {code}"));
+    }
+    (0..escape).try_for_each(&mut once)
 }
 
 /// Verifies that pages and unused pieces tile the array, each at a valid place.

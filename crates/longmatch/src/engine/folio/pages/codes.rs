@@ -7,9 +7,8 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 use super::super::book::Book;
-use super::super::survey::{Survey, sorted_by_key};
-use super::layout::{Decode, Fixed, PATCHES};
-use crate::net::Bits;
+use super::super::survey::Survey;
+use super::layout::{Decode, Fixed, PATCHES, Vectors};
 
 /// The forms of the codes of pages. The escape is one of the codes.
 ///
@@ -82,33 +81,42 @@ enum Inverse {
     Table(HashMap<u32, u32>),
 }
 
-/// Next hops without a code are rare if they have at most one start in this many.
-const WITHOUT_CODE: usize = 50;
+/// Next hops without a code are rare if they have at most one part in this many of the weight.
+const WITHOUT_CODE: u64 = 50;
 
-/// The next hops of a table by their number of starts, most first.
-pub(super) struct Frequencies(Vec<(u32, u32)>);
+/// The next hops of a table with their weights, heaviest first.
+///
+/// A weight is the share of the starts plus the share of the addresses, in units of 2^-32: routed
+/// traffic meets next hops of many routes, uniform traffic those of large ones.
+pub(super) struct Frequencies(Vec<(u32, u64)>);
 
 impl Frequencies {
-    pub fn of<B: Bits>(survey: &Survey<B>) -> Self {
-        let mut all: Vec<u32> = survey.starts.iter().map(|start| start.raw).collect();
+    pub fn of(survey: &Survey<u32>) -> Self {
+        let (mut at, mut raw) = (0, survey.lowest);
+        let starts = survey.starts.len() as u64 + 1;
+        let mut all: Vec<(u32, u64)> = Vec::with_capacity(survey.starts.len() + 2);
+        for start in &survey.starts {
+            all.push((raw, u64::from(start.at) - at + (1 << 32) / starts));
+            (at, raw) = (start.at.into(), start.raw);
+        }
         // An address without a route is an answer too.
-        all.extend([survey.lowest, 0]);
+        all.extend([(raw, (1 << 32) - at + (1 << 32) / starts), (0, 0)]);
         all.sort_unstable();
-        let mut counts: Vec<(u32, u32)> =
-            all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
-        counts.sort_unstable_by_key(|(raw, count)| (u32::MAX - count, *raw));
-        Self(counts)
+        let weight = |same: &[(u32, u64)]| (same[0].0, same.iter().map(|it| it.1).sum());
+        let mut weights: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).map(weight).collect();
+        weights.sort_unstable_by_key(|(raw, weight)| (u64::MAX - weight, *raw));
+        Self(weights)
     }
 
-    /// Number of starts of all next hops but the `codes` most frequent.
-    fn without(&self, codes: usize) -> usize {
-        self.0.iter().skip(codes).map(|(_, count)| *count as usize).sum()
+    /// The weight of all next hops but the `codes` heaviest.
+    fn without(&self, codes: usize) -> u64 {
+        self.0.iter().skip(codes).map(|(_, weight)| weight).sum()
     }
 
-    /// The narrowest codes that suffice for nearly all starts.
+    /// The narrowest codes that suffice for nearly all lookups.
     pub fn form(&self) -> CodeForm {
-        let starts = self.without(0);
-        let fits = |codes: u32| self.without(codes as usize) * WITHOUT_CODE <= starts;
+        let all = self.without(0);
+        let fits = |codes: u32| self.without(codes as usize) * WITHOUT_CODE <= all;
         let byte = CodeForm::Byte.codes();
         if !fits(byte) {
             return if fits(CodeForm::Half.codes()) { CodeForm::Half } else { CodeForm::Word };
@@ -123,44 +131,52 @@ impl Frequencies {
 
     /// Assigns codes of a form.
     pub fn decode(&self, form: CodeForm) -> Decode {
-        let codes = form.codes();
+        let codes = form.codes() as usize;
         let widest = self.0.iter().map(|(raw, _)| *raw).max().unwrap_or(0);
-        match form {
-            CodeForm::Word => Decode::Raw,
-            _ if widest < codes => Decode::Raw,
-            CodeForm::Byte => self.patches(),
-            CodeForm::Book if widest <= u16::MAX.into() => {
-                let mut book = [0; 256];
-                let most = self.0.iter().take(codes as usize);
-                book.iter_mut().zip(most).for_each(|(code, (raw, _))| *code = *raw as u16);
-                Decode::Book(Box::new(Book::new(book)))
-            }
-            CodeForm::Book | CodeForm::Half => {
-                // The escape has an entry too, which vectors read and nothing uses.
-                let mut table = vec![0; codes as usize + 1];
-                let most = self.0.iter().take(codes as usize);
-                table.iter_mut().zip(most).for_each(|(code, (raw, _))| *code = *raw);
-                Decode::Table(table.into())
-            }
+        if form == CodeForm::Word || (widest as usize) < codes {
+            return Decode::Raw;
         }
+        if form == CodeForm::Byte {
+            return self.patches();
+        }
+        let mut hops = vec![0; codes + 1];
+        let most = self.0.iter().take(codes);
+        hops.iter_mut().zip(most).for_each(|(code, (raw, _))| *code = *raw);
+        let mut book = [0; 256];
+        let narrow = book.iter_mut().zip(&hops).all(|(code, raw)| {
+            *code = *raw as u16;
+            *raw <= u16::MAX.into()
+        });
+        let vectors = match form {
+            CodeForm::Book if narrow => Vectors::Book(Box::new(Book::new(book))),
+            _ => Vectors::Gather,
+        };
+        Decode::Table(hops.into(), vectors)
     }
 
-    /// The most frequent next hops beyond the codes take the codes of less frequent ones.
+    /// The heaviest next hops beyond the codes take the codes of lighter ones.
     fn patches(&self) -> Decode {
         let codes = CodeForm::Byte.codes();
         let narrow = |raw: &u32| *raw <= u16::MAX.into();
         let above = self.0.iter().filter(|(raw, _)| *raw >= codes && narrow(raw)).take(PATCHES);
-        let mut count = vec![0; codes as usize];
-        for (raw, starts) in &self.0 {
-            if let Some(count) = count.get_mut(*raw as usize) {
-                *count = *starts;
+        let mut weight = vec![0; codes as usize];
+        for (raw, own) in &self.0 {
+            if let Some(weight) = weight.get_mut(*raw as usize) {
+                *weight = *own;
             }
         }
         // Not the code of "no route".
-        let rare = sorted_by_key(1..codes, |raw| count[raw as usize]);
-        let pairs = above.zip(rare).filter(|((_, starts), code)| *starts > count[*code as usize]);
+        let mut light: Vec<u32> = (1..codes).collect();
+        light.sort_by_key(|raw| weight[*raw as usize]);
+        let pairs = above.zip(light).filter(|((_, own), code)| *own > weight[*code as usize]);
         let patches: Vec<_> = pairs.map(|((raw, _), code)| (code as u8, *raw as u16)).collect();
-        if patches.is_empty() { Decode::Raw } else { Decode::Patches(patches) }
+        if patches.is_empty() {
+            return Decode::Raw;
+        }
+        let mut hops: Box<[u32]> = (0..=codes).collect();
+        patches.iter().for_each(|(code, raw)| hops[usize::from(*code)] = u32::from(*raw));
+        hops[codes as usize] = 0;
+        Decode::Table(hops, Vectors::Patches(patches))
     }
 }
 
@@ -170,14 +186,14 @@ impl Codes {
         let escape = fixed.escape_code();
         let mut inverse = match &fixed.decode {
             Decode::Raw => Inverse::Own(Vec::new()),
-            Decode::Patches(patches) => {
+            Decode::Table(_, Vectors::Patches(patches)) => {
                 let patch = |(code, raw): &(u8, u16)| {
                     let (code, raw) = (u32::from(*code), u32::from(*raw));
                     [(raw, Some(code)), (code, None)]
                 };
                 Inverse::Own(patches.iter().flat_map(patch).collect())
             }
-            Decode::Book(_) | Decode::Table(_) => Inverse::Table(HashMap::new()),
+            Decode::Table(..) => Inverse::Table(HashMap::new()),
         };
         if let Inverse::Table(table) = &mut inverse {
             // Codes that are not in use decode to 0; the first one counts.

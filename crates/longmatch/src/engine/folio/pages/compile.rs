@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::super::store::{Full, Kind, Lines, Store, Stored};
 use super::super::compile::Admit;
-use super::super::{NAME, RootForm};
+use super::super::store::{Full, Kind, Lines, Store, Stored};
 use super::super::survey::{Start, Survey};
+use super::super::{NAME, RootForm};
 use super::codes::{Codes, Frequencies};
 use super::layout::{
     Entry, Escape, Extent, Fixed, LEAST_DEEP, MAX_CODES, MAX_DEEP, MAX_NEXT_HOP, Pages, WIDTH,
@@ -20,9 +20,6 @@ use crate::net::Bits;
 /// Bytes that an escape costs besides its block, its two words and as many empty ones: what a
 /// lookup that needs it is worth.
 const ESCAPE: usize = 64;
-
-
-
 
 pub(in crate::engine::folio) fn compile(
     survey: &Survey<u32>,
@@ -332,4 +329,3 @@ pub(super) fn fill_codes(bytes: &mut [u8], log2: u8, code: u32) {
         _ => bytes.as_chunks_mut().0.fill(code.to_le_bytes()),
     }
 }
-

@@ -9,7 +9,7 @@ use super::super::book::Book;
 use super::super::store::Store;
 use super::codes::CodeForm;
 use crate::engine::kit::Batch;
-use crate::mem::{FrozenMemory, Items, Memory, Readable};
+use crate::mem::{FrozenMemory, Items, LiveMemory, Memory, Readable};
 
 /// Bits of an address.
 pub(super) const WIDTH: u8 = 32;
@@ -150,12 +150,19 @@ impl Escape {
 pub(super) enum Decode {
     /// A code is the next hop.
     Raw,
+    /// The next hops of all codes, 0 for the escape; and how vectors find them.
+    Table(Box<[u32]>, Vectors),
+}
+
+/// How vectors of codes find their next hops.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Vectors {
     /// A code is the next hop, except these.
     Patches(Vec<(u8, u16)>),
-    /// The next hops of 8-bit codes.
+    /// In registers.
     Book(Box<Book>),
-    /// The next hops of codes.
-    Table(Box<[u32]>),
+    /// By a gather.
+    Gather,
 }
 
 /// The most codes that are not their own next hop.
@@ -186,11 +193,6 @@ impl Fixed {
         u32::MAX >> (32 - (8 << self.log2))
     }
 
-    /// Bytes of a code.
-    pub fn code_bytes(&self) -> usize {
-        1 << self.log2
-    }
-
     /// The first slot in which the escape of a position may lie.
     #[inline(always)]
     pub fn escape_slot(&self, position: u32) -> usize {
@@ -208,12 +210,7 @@ impl Fixed {
     pub fn decode(&self, code: u32) -> u32 {
         match &self.decode {
             Decode::Raw => code,
-            Decode::Patches(patches) => {
-                let patch = patches.iter().find(|patch| u32::from(patch.0) == code);
-                patch.map_or(code, |patch| patch.1.into())
-            }
-            Decode::Book(book) => book.value(code as u8).into(),
-            Decode::Table(table) => table[code as usize],
+            Decode::Table(hops, _) => hops[code as usize],
         }
     }
 }
@@ -280,29 +277,52 @@ pub struct Pages<M: Memory = FrozenMemory> {
 impl<M: Memory> Pages<M> {
     /// The view that lookups read.
     #[inline(always)]
-    pub(super) fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> View<'_, M> {
         View {
-            root: self.root.items().shared(),
-            codes: self.codes.items().shared(),
-            escapes: self.escapes.items().shared(),
-            deep: self.deep.items().shared(),
+            root: self.root.items(),
+            codes: self.codes.items(),
+            escapes: self.escapes.items(),
+            deep: self.deep.items(),
+            root_shift: u32::from(WIDTH - self.fixed.root_bits),
+            below_root: self.fixed.below_root(),
             fixed: &self.fixed,
         }
     }
 }
 
-/// A table as lookups read it, in either kind of memory. Passed by value, so that loops keep the
-/// arrays' addresses in registers.
+/// A table as lookups read it. Passed by value, so that loops keep the arrays' addresses in
+/// registers.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
-    pub root: Items<'a, u32>,
-    pub codes: Items<'a, u8>,
-    pub escapes: Items<'a, u32>,
-    pub deep: Items<'a, u32>,
+pub(super) struct View<'a, M = LiveMemory> {
+    pub root: Items<'a, u32, M>,
+    pub codes: Items<'a, u8, M>,
+    pub escapes: Items<'a, u32, M>,
+    pub deep: Items<'a, u32, M>,
+    /// Bits of an address that do not number the root's entries.
+    pub root_shift: u32,
+    /// [`Fixed::below_root`].
+    pub below_root: u32,
     pub fixed: &'a Fixed,
 }
 
-impl Deref for View<'_> {
+impl<'a, M: Memory> View<'a, M> {
+    /// The same table with the loads of live memory: for kernels, which are compiled once for both
+    /// kinds.
+    #[inline(always)]
+    pub fn shared(self) -> View<'a> {
+        View {
+            root: self.root.shared(),
+            codes: self.codes.shared(),
+            escapes: self.escapes.shared(),
+            deep: self.deep.shared(),
+            root_shift: self.root_shift,
+            below_root: self.below_root,
+            fixed: self.fixed,
+        }
+    }
+}
+
+impl<M> Deref for View<'_, M> {
     type Target = Fixed;
 
     #[inline(always)]

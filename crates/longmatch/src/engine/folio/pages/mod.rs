@@ -32,14 +32,8 @@ use crate::rib::Rib;
 use crate::simd::Simd;
 
 /// The modes of batches.
-pub(super) const MODES: &[Batch] = &[
-    Batch::Auto,
-    Batch::Each,
-    Batch::Flight,
-    Batch::Gather,
-    Batch::Ring,
-    Batch::RingLoads,
-];
+pub(super) const MODES: &[Batch] =
+    &[Batch::Auto, Batch::Each, Batch::Flight, Batch::Gather, Batch::Ring, Batch::RingLoads];
 
 impl Config {
     /// The bits of the root that the cuts ask for.
@@ -51,7 +45,11 @@ impl Config {
     fn refused_by_ipv4(&self) -> OptionError {
         let cuts = Variant::new().numbers("cuts", self.cuts.iter().copied());
         let option = cuts.option(self.root.map_or("", super::RootForm::name)).finish();
-        OptionError { engine: NAME, option, expected: "a dense root of 8 to 24 bits, and no other cut" }
+        OptionError {
+            engine: NAME,
+            option,
+            expected: "a dense root of 8 to 24 bits, and no other cut",
+        }
     }
 }
 
@@ -63,11 +61,17 @@ impl<M: Memory> Lookup<Ipv4> for Pages<M> {
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[u32], out: &mut [Option<NextHopId>]) {
         let out = answers_for(addrs, out);
-        batch::lookup_batch(self.view(), simd, self.batch, Keys::host(addrs), out);
+        batch::lookup_batch(self.view().shared(), simd, self.batch, Keys::host(addrs), out);
     }
 
     fn lookup_keys(&self, simd: Simd, keys: Keys<'_, Ipv4>, out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self.view(), simd, self.batch, keys, capacity_for(keys.len(), out));
+        batch::lookup_batch(
+            self.view().shared(),
+            simd,
+            self.batch,
+            keys,
+            capacity_for(keys.len(), out),
+        );
     }
 
     fn memory_usage(&self) -> MemoryUsage {

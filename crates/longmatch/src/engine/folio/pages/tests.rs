@@ -1,6 +1,6 @@
 use alloc::vec;
 
-use super::layout::{Decode, Entry, Escape};
+use super::layout::{Decode, Entry, Escape, Vectors};
 use super::*;
 use crate::engine::testing::{ends, hop, rib4, spread};
 use crate::net::{Prefix, Route};
@@ -143,15 +143,15 @@ fn every_next_hop_has_an_answer() {
     };
     assert_eq!(decode(&upto(254)), (CodeForm::Byte, Decode::Raw));
     let few = [upto(100), vec![300; 40], vec![400; 30]].concat();
-    let (form, Decode::Patches(patches)) = decode(&few) else { panic!("patches") };
+    let (form, Decode::Table(_, Vectors::Patches(patches))) = decode(&few) else { panic!() };
     assert_eq!((form, patches.len()), (CodeForm::Byte, 2));
     assert_eq!(patches.iter().map(|patch| patch.1).collect::<Vec<_>>(), [300, 400]);
     let sparse: Vec<u32> = (1..200).map(|i| 300 * i).collect();
-    assert!(matches!(decode(&sparse), (CodeForm::Book, Decode::Book(_))));
-    assert!(matches!(decode(&wide), (CodeForm::Book, Decode::Table(_))));
+    assert!(matches!(decode(&sparse), (CodeForm::Book, Decode::Table(_, Vectors::Book(_)))));
+    assert!(matches!(decode(&wide), (CodeForm::Book, Decode::Table(_, Vectors::Gather))));
     assert_eq!(decode(&upto(2000)), (CodeForm::Half, Decode::Raw));
     let sparse: Vec<u32> = (1..2000).map(|i| 300 * i).collect();
-    assert!(matches!(decode(&sparse), (CodeForm::Half, Decode::Table(_))));
+    assert!(matches!(decode(&sparse), (CodeForm::Half, Decode::Table(..))));
 }
 
 /// Every root of the limits, and a table of every length.
@@ -166,7 +166,8 @@ fn roots_of_all_sizes_agree() {
         let error = Pages::compile(&rib, &config).map(drop).unwrap_err().to_string();
         assert!(error.contains("a dense root of 8 to 24 bits"), "{error}");
     }
-    let config = Config { root: Some(crate::engine::folio::RootForm::Regions), ..Config::default() };
+    let config =
+        Config { root: Some(crate::engine::folio::RootForm::Regions), ..Config::default() };
     assert!(Pages::compile(&rib, &config).is_err());
 }
 

@@ -22,13 +22,9 @@ use super::super::update::{LivePages, halves};
 use super::check::{self, REMOVED, Spare};
 use super::codes::Codes;
 use super::compile::{Builder, Escapes, New, fill_codes, slots_for};
-use super::layout::{
-    Entry, Escape, Extent, Fixed, MAX_CODES, MAX_NEXT_HOP, Pages, Slices, WIDTH,
-};
+use super::layout::{Entry, Escape, Extent, Fixed, MAX_CODES, MAX_NEXT_HOP, Pages, Slices, WIDTH};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
-use crate::mem::{
-    FreeRuns, Live, LiveMemory, MemoryUsage, Owner, Readable, RetireList, Run,
-};
+use crate::mem::{FreeRuns, Live, LiveMemory, MemoryUsage, Owner, Readable, RetireList, Run};
 use crate::net::{Bits, Ipv4, NextHopId, Prefix};
 use crate::rib::Rib;
 

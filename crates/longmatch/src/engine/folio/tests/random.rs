@@ -50,7 +50,7 @@ fn random_cuts<F: Family>() -> impl Strategy<Value = Vec<u8>> {
 fn all_codes_agree<F: Family>(routes: &[(Prefix<F>, u32)], cuts: Vec<u8>, root: Option<RootForm>) {
     let route = |(prefix, n): &(Prefix<F>, u32)| Route { prefix: *prefix, next_hop: hop(*n) };
     let rib: Rib<F> = routes.iter().map(route).collect();
-    let config = Config { cuts, root, huge: false, ..Config::default() };
+    let config = Config { cuts, root, huge: false };
     agree::<F, Byte>(&rib, &config);
     agree::<F, Coded>(&rib, &config);
     agree::<F, u16>(&rib, &config);

@@ -8,7 +8,7 @@ fn forms(routes: &[(&str, u32)], first: u32, blocks: usize, outside: u32) {
     let rib = rib::<Ipv6>(routes);
     for wish in [None, Some(RootForm::Dense), Some(RootForm::Sparse)] {
         for cuts in [vec![], vec![8], vec![16], vec![17, 31, 45], vec![20]] {
-            let config = Config { cuts, root: wish, huge: false, ..Config::default() };
+            let config = Config { cuts, root: wish, huge: false };
             let folio = agree::<Ipv6, Byte>(&rib, &config);
             let root = &folio.fixed.root;
             let RootLayout::Span { first: stored, sparse } = root.layout else {

@@ -2,6 +2,7 @@
 
 use super::super::layout::Decode;
 use super::*;
+use crate::engine::folio::book::Book;
 use crate::engine::folio::store::Kind;
 use crate::mem::{Frozen, Plain};
 
@@ -66,29 +67,33 @@ fn arrays() {
     );
 }
 
+fn table(pages: &mut Pages) -> (&mut [u32], &mut Vectors) {
+    match &mut pages.fixed.decode {
+        Decode::Table(hops, vectors) => (hops, vectors),
+        Decode::Raw => panic!("no table"),
+    }
+}
+
 #[test]
 fn codes() {
     broken(
         CodeForm::Byte,
         &[
-            (|p| p.fixed.decode = Decode::Patches(vec![(9, 300), (10, 300)]), "two codes"),
-            (|p| p.fixed.decode = Decode::Patches(vec![(255, 300)]), "for codes up to"),
-            (|p| p.fixed.decode = Decode::Patches(vec![(0, 300)]), "for codes up to"),
-            (|p| p.fixed.decode = Decode::Patches(vec![(9, 9)]), "for codes up to"),
-            (|p| p.fixed.decode = Decode::Table(vec![0; 255].into()), "a table for"),
+            (|p| *table(p).1 = Vectors::Patches(vec![(9, 300)]), "another next hop"),
+            (|p| *table(p).1 = Vectors::Book(Book::new([0; 256]).into()), "another next hop"),
+            (|p| table(p).0[9] = 300, "another next hop"),
+            (
+                |p| p.fixed.decode = Decode::Table(vec![0; 255].into(), Vectors::Gather),
+                "next hops for",
+            ),
         ],
     );
     broken(
         CodeForm::Half,
         &[
-            (|p| p.fixed.decode = Decode::Book(crate::engine::folio::book::Book::new([0; 256]).into()), "a table for"),
-            (
-                |p| {
-                    let Decode::Table(table) = &mut p.fixed.decode else { panic!() };
-                    table[..3].fill(300);
-                },
-                "two codes",
-            ),
+            (|p| table(p).0[..3].fill(300), "two codes"),
+            (|p| table(p).0[3] = u32::MAX, "too large"),
+            (|p| *table(p).1 = Vectors::Patches(Vec::new()), "another next hop"),
         ],
     );
 }
@@ -100,7 +105,10 @@ fn entries_and_pages() {
         &[
             (|p| p.root[0x0a00] = Entry::new(1 << 26, Some(17)).0, "leads to no page"),
             (|p| p.root[0x0a00] = Entry::new(entry(p, 0x0a00).place(), Some(16)).0, "below a root"),
-            (|p| p.root[0x0a00] = Entry::new(entry(p, 0x0a00).place(), Some(18)).0, "leads to Page"),
+            (
+                |p| p.root[0x0a00] = Entry::new(entry(p, 0x0a00).place(), Some(18)).0,
+                "leads to Page",
+            ),
             (|p| p.root[0x0a00] = p.root[0x0a02], ""),
             (|p| p.root[0x0a07] = p.root[0x0a00], ""),
             (|p| set_code(p, 0x0a00, 0, 3), ""),
