@@ -85,12 +85,15 @@ const IPV4: [&str; 24] = [
     "dxr:d=16:batch=gather",
     "sail",
 ];
-const IPV6: [&str; 21] = [
+const IPV6: [&str; 24] = [
     "folio",
     "folio:dense:codes=16",
     "folio:sparse:codes=book",
     "folio:regions:s=20",
     "folio:codes=32:cuts=16-30-40",
+    "folio:lines",
+    "folio:lines:codes=16",
+    "folio:lines:codes=32",
     "poptrie",
     "poptrie:s=16:leaf=32",
     "poptrie:s=0:unaggregated",

@@ -76,6 +76,11 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
             "folio:regions",
             "folio:s=16:dense:codes=book",
             "folio:cuts=20-34-48-62-64-78:sparse:codes=32",
+            "folio:lines",
+            "folio:lines:codes=8",
+            "folio:lines:codes=book",
+            "folio:lines:codes=16",
+            "folio:lines:codes=32",
         ],
     };
     specs.extend(of_family.iter().map(|text| text.parse::<EngineSpec>().unwrap()));

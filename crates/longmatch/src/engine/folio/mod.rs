@@ -8,6 +8,7 @@ mod check;
 mod compile;
 mod cost;
 mod layout;
+mod lines;
 mod lookup;
 mod plan;
 mod root;
@@ -18,6 +19,7 @@ mod tests;
 mod update;
 
 pub use layout::{Byte, Code, Coded, Folio};
+pub use lines::Lines;
 pub use plan::RootForm;
 
 use alloc::string::String;
@@ -32,10 +34,10 @@ use self::store::{Kind, Page};
 use self::survey::Survey;
 use crate::engine::kit::{
     Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine,
-    Lookup, OptionError, Request, Structure, Variant, capacity_for,
+    Lookup, OptionError, Options, Request, Structure, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
-use crate::net::{Family, NextHopId};
+use crate::net::{Family, Ipv4, Ipv6, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
@@ -165,34 +167,68 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
 }
 
 const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32, s= and the first cut, cuts= and \
-     the first cuts joined by '-', sparse, dense or regions, huge";
+     the first cuts joined by '-', sparse, dense or regions, huge, pages";
+const EXPECTED_IPV6: &str = "lines or pages; codes=8, codes=book, codes=16 or codes=32; with pages \
+     also s= and the first cut, cuts= and the first cuts joined by '-', sparse, dense or regions, \
+     huge";
 
 /// Builds the engine with the narrowest fitting codes, or those of the options.
 pub(crate) struct Build;
 
-impl<F: Family> Builder<F> for Build {
-    fn build<V: EngineVisitor<F>>(request: &Request<'_, F>, visitor: V) -> Built<F, V> {
+/// Option that selects pages where there is another form.
+const PAGES: &str = "pages";
+
+impl Builder<Ipv4> for Build {
+    fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
         let mut options = request.parse(EXPECTED);
-        let cuts = |option: &str| {
-            let cuts = option.strip_prefix("cuts=").or_else(|| option.strip_prefix("s="))?;
-            cuts.split('-').map(|cut| cut.parse().ok()).collect()
-        };
-        let form = |name: &str| RootForm::ALL.into_iter().find(|form| form.name() == name);
-        let names = [Byte::NAME, Coded::NAME, u16::NAME, u32::NAME];
-        let codes = options.value("codes", |name| names.into_iter().find(|known| *known == name));
-        let config = Config {
-            cuts: options.read(cuts).unwrap_or_default(),
-            root: options.read(form),
-            huge: options.flag("huge"),
-        };
-        options.finish()?;
-        let survey = Survey::of(request.rib);
-        let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
-        Ok(match codes.unwrap_or_else(|| survey.codes()) {
-            Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config, admit)?),
-            Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config, admit)?),
-            u16::NAME => visitor.visit(compile::compile::<F, u16>(&survey, &config, admit)?),
-            _ => visitor.visit(compile::compile::<F, u32>(&survey, &config, admit)?),
-        })
+        options.flag(PAGES);
+        let codes = codes(&mut options);
+        pages(request, options, codes, visitor)
     }
+}
+
+impl Builder<Ipv6> for Build {
+    fn build<V: EngineVisitor<Ipv6>>(request: &Request<'_, Ipv6>, visitor: V) -> Built<Ipv6, V> {
+        let mut options = request.parse(EXPECTED_IPV6);
+        let lines = options.choice(&[(lines::OPTION, true), (PAGES, false)]);
+        let codes = codes(&mut options);
+        if lines == Some(true) {
+            return lines::build(request, options, codes, visitor);
+        }
+        pages(request, options, codes, visitor)
+    }
+}
+
+/// Takes the option that names the codes.
+fn codes(options: &mut Options<'_>) -> Option<&'static str> {
+    let names = [Byte::NAME, Coded::NAME, u16::NAME, u32::NAME];
+    options.value("codes", |name| names.into_iter().find(|known| *known == name))
+}
+
+/// Builds pages. Takes the options of their configuration.
+fn pages<F: Family, V: EngineVisitor<F>>(
+    request: &Request<'_, F>,
+    mut options: Options<'_>,
+    codes: Option<&str>,
+    visitor: V,
+) -> Built<F, V> {
+    let cuts = |option: &str| {
+        let cuts = option.strip_prefix("cuts=").or_else(|| option.strip_prefix("s="))?;
+        cuts.split('-').map(|cut| cut.parse().ok()).collect()
+    };
+    let form = |name: &str| RootForm::ALL.into_iter().find(|form| form.name() == name);
+    let config = Config {
+        cuts: options.read(cuts).unwrap_or_default(),
+        root: options.read(form),
+        huge: options.flag("huge"),
+    };
+    options.finish()?;
+    let survey = Survey::of(request.rib);
+    let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
+    Ok(match codes.unwrap_or_else(|| survey.codes()) {
+        Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config, admit)?),
+        Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config, admit)?),
+        <u16 as Code>::NAME => visitor.visit(compile::compile::<F, u16>(&survey, &config, admit)?),
+        _ => visitor.visit(compile::compile::<F, u32>(&survey, &config, admit)?),
+    })
 }

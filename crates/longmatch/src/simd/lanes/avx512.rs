@@ -243,6 +243,24 @@ unsafe impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32 {
+        const { assert!(N <= 16) };
+        // SAFETY: the caller guarantees a readable line, which is one vector.
+        let words = unsafe { self.load(line.cast()) };
+        let less = proven!(_mm512_cmplt_epu32_mask(words, self.splat(word)));
+        (u32::from(less) & ((1 << N) - 1)).count_ones()
+    }
+
+    #[inline(always)]
+    fn store_chosen(self, mask: __mmask16, a: __m512i, to: &mut [u32]) -> usize {
+        let to = &mut to[..Self::COUNT];
+        let chosen = proven!(_mm512_maskz_compress_epi32(mask, a));
+        // SAFETY: `to` has a vector's words, by the slicing above.
+        unsafe { self.store(to.as_mut_ptr(), chosen) };
+        mask.count_ones() as usize
+    }
+
+    #[inline(always)]
     fn look_up(self, table: &[u32; 32], lane: __m512i) -> __m512i {
         let at = table.as_ptr().cast::<u8>();
         // SAFETY: the table's 32 words are two vectors; this is the first.

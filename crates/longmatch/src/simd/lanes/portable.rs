@@ -264,6 +264,18 @@ unsafe impl Lanes for Portable {
     }
 
     #[inline(always)]
+    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32 {
+        const { assert!(N <= 16) };
+        // SAFETY: the caller guarantees a readable, aligned line of 16 words.
+        let line = unsafe { &*line.cast::<[u32; 16]>() };
+        let mut rank = 0;
+        for other in &line[..N] {
+            rank += u32::from(*other < word);
+        }
+        rank
+    }
+
+    #[inline(always)]
     fn look_up(self, table: &[u32; 32], lane: V) -> V {
         each(lane, lane, |lane, _| table[lane as usize % 32])
     }
