@@ -268,11 +268,10 @@ unsafe impl Lanes for Portable {
         const { assert!(N <= 16) };
         // SAFETY: the caller guarantees a readable, aligned line of 16 words.
         let line = unsafe { &*line.cast::<[u32; 16]>() };
-        let mut rank = 0;
-        for other in &line[..N] {
-            rank += u32::from(*other < word);
-        }
-        rank
+        let less = |words: &[u32]| words.iter().map(|other| u32::from(*other < word)).sum::<u32>();
+        // Whole vectors of four words: the compiler counts single words one by one.
+        let whole = const { N.next_multiple_of(4) };
+        less(&line[..whole]) - less(&line[N..whole])
     }
 
     #[inline(always)]

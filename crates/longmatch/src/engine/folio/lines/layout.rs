@@ -63,12 +63,6 @@ impl Entry {
     pub fn number(self) -> u32 {
         self.0 & ((1 << LINE_BITS) - 1)
     }
-
-    /// Returns the entry of a child of this entry's inner line.
-    #[inline(always)]
-    pub fn child(self, number: u32) -> Self {
-        Self((self.0 - (1 << LINE_BITS)) >> LINE_BITS << LINE_BITS | number)
-    }
 }
 
 /// A cache line: an inner line, a leaf, or the escapes of a leaf.

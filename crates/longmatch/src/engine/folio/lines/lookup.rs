@@ -7,16 +7,24 @@ use crate::simd::lanes::Lanes;
 /// Returns the raw next hop of an address, 0 = no route.
 #[inline(always)]
 pub(super) fn lookup<L: Lanes, C: Code>(lanes: L, lines: View<'_, C>, addr: u128) -> u32 {
-    let mut entry = root(lines, addr);
-    for below in STAGES {
+    stages(lanes, lines, root(lines, addr), addr, 0)
+}
+
+/// Descends from an entry of a stage to the raw next hop.
+#[inline(always)]
+pub(super) fn stages<L: Lanes, C: Code>(
+    lanes: L,
+    lines: View<'_, C>,
+    mut entry: Entry,
+    addr: u128,
+    first: usize,
+) -> u32 {
+    for below in &STAGES[first..] {
         if entry.depth() == 0 {
             break;
         }
         let word = (addr >> below) as u32;
-        while entry.depth() > 1 {
-            entry = inner(lanes, lines, entry, word);
-        }
-        entry = leaf(lanes, lines, entry, word);
+        entry = tree(lanes, lines, entry.number(), entry.depth(), word);
     }
     // The last stage has answers only (invariant 4).
     entry.raw()
@@ -31,37 +39,44 @@ fn root<C: Code>(lines: View<'_, C>, addr: u128) -> Entry {
     Entry(unsafe { lines.entries.load(index as usize) })
 }
 
-/// Descends an inner line: returns the entry of the child that a word belongs to.
+/// Descends a tree of a depth from its first line: returns an answer, or the entry of a tree of the
+/// next stage.
 #[inline(always)]
-pub(super) fn inner<L: Lanes, C: Code>(
+pub(super) fn tree<L: Lanes, C: Code>(
     lanes: L,
     lines: View<'_, C>,
-    entry: Entry,
+    number: u32,
+    depth: u32,
     word: u32,
 ) -> Entry {
-    let line = address(lines, entry);
-    // SAFETY: the entry leads to an inner line (invariant 2), which is not written while readers
+    let mut number = number;
+    for _ in 1..depth {
+        number = inner(lanes, lines, number, word);
+    }
+    leaf(lanes, lines, number, word)
+}
+
+/// Descends an inner line: returns the number of the child that a word belongs to.
+#[inline(always)]
+fn inner<L: Lanes, C: Code>(lanes: L, lines: View<'_, C>, number: u32, word: u32) -> u32 {
+    let line = address(lines, number);
+    // SAFETY: the number is that of an inner line (invariant 2), which is not written while readers
     // can reach it (invariant 7).
     let rank = unsafe { lanes.rank::<SEPARATORS>(line, word) };
     // SAFETY: the base is the last word of the line.
     let base = unsafe { line.wrapping_add(SEPARATORS).read() };
-    entry.child(base + rank)
+    base.wrapping_add(rank)
 }
 
 /// Reads a leaf: returns an answer, or the entry of a tree of the next stage.
 #[inline(always)]
-pub(super) fn leaf<L: Lanes, C: Code>(
-    lanes: L,
-    lines: View<'_, C>,
-    entry: Entry,
-    word: u32,
-) -> Entry {
-    let line = address(lines, entry);
+fn leaf<L: Lanes, C: Code>(lanes: L, lines: View<'_, C>, number: u32, word: u32) -> Entry {
+    let line = address(lines, number);
     let codes = line.wrapping_add(KEYS[C::LOG2 as usize]);
     let code = match C::LOG2 {
         0 => {
-            // SAFETY: the entry leads to a leaf (invariant 2), which is not written while readers
-            // can reach it (invariant 7).
+            // SAFETY: the number is that of a leaf (invariant 2), which is not written while
+            // readers can reach it (invariant 7).
             let rank = unsafe { lanes.rank::<{ KEYS[0] }>(line, word) } as usize;
             // SAFETY: a leaf has one code more than keys.
             let code = u32::from(unsafe { codes.cast::<u8>().wrapping_add(rank).read() });
@@ -101,8 +116,8 @@ fn escaped(line: *const u32, i: usize) -> Entry {
     Entry(unsafe { escapes.cast::<u32>().wrapping_add(i).read() })
 }
 
-/// The address of the line that an entry leads to.
+/// The address of a line.
 #[inline(always)]
-fn address<C: Code>(lines: View<'_, C>, entry: Entry) -> *const u32 {
-    lines.lines.as_ptr().wrapping_add(entry.number() as usize).cast()
+fn address<C: Code>(lines: View<'_, C>, number: u32) -> *const u32 {
+    lines.lines.as_ptr().wrapping_add(number as usize).cast()
 }

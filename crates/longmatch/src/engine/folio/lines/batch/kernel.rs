@@ -1,8 +1,10 @@
 //! The kernel: a group of addresses, first in lanes, then line by line.
 
+use core::ops::Range;
+
 use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::super::super::layout::Code;
-use super::super::layout::{Entry, LINE_BITS, STAGES, View};
+use super::super::layout::{Entry, LINE_BITS, MAX_DEPTH, View};
 use super::super::lookup;
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::net::{Ipv6, NextHopId};
@@ -15,13 +17,14 @@ pub(super) struct Kernel<'a, L: Lanes, C: Code, const N: usize> {
     keys: &'a Keys<'a, Ipv6>,
     /// The entry that each address has reached.
     entry: [u32; N],
-    /// The word of each address in the current stage.
+    /// The word of each address in the first stage.
     word: [u32; N],
-    /// Positions of the addresses at inner lines.
-    inner: [u32; N],
-    /// Positions of the addresses in a tree.
-    tree: [u32; N],
+    /// Positions of the addresses in a tree, by depth; then space for a vector.
+    order: [u32; POSITIONS.len() + SPARE],
 }
+
+/// Words of the widest vector.
+const SPARE: usize = 16;
 
 /// The positions of a group.
 static POSITIONS: [u32; 128] = {
@@ -37,8 +40,18 @@ static POSITIONS: [u32; 128] = {
 impl<'a, L: Lanes, C: Code, const N: usize> Kernel<'a, L, C, N> {
     #[inline(always)]
     pub fn new(lanes: L, lines: &'a View<'a, C>, keys: &'a Keys<'a, Ipv6>) -> Self {
-        const { assert!(N.is_power_of_two() && N <= POSITIONS.len() && N >= L::COUNT) };
-        Self { lanes, lines, keys, entry: [0; N], word: [0; N], inner: [0; N], tree: [0; N] }
+        const {
+            assert!(N.is_power_of_two() && N <= POSITIONS.len());
+            assert!(N >= L::COUNT && L::COUNT <= SPARE)
+        };
+        Self {
+            lanes,
+            lines,
+            keys,
+            entry: [0; N],
+            word: [0; N],
+            order: [0; POSITIONS.len() + SPARE],
+        }
     }
 
     /// Answers the addresses from `start` on: whole vectors, at most `N` addresses.
@@ -47,47 +60,37 @@ impl<'a, L: Lanes, C: Code, const N: usize> Kernel<'a, L, C, N> {
     /// When there are fewer addresses than answers.
     #[inline(always)]
     pub fn group(&mut self, start: usize, out: &mut [Option<NextHopId>]) {
-        let l = self.lanes;
         let vectors = out.len() / L::COUNT;
         assert!(vectors <= N / L::COUNT && self.keys.len() - start >= out.len());
         let from = self.keys.as_ptr().wrapping_add(start * size_of::<u128>());
         match self.keys.layout() {
             // SAFETY: as many addresses as answers follow `from` (checked above).
-            KeyLayout::Host => unsafe { self.roots::<HOST>(from, vectors) },
+            KeyLayout::Host => unsafe { self.roots::<HOST>(from, out) },
             // SAFETY: as many addresses as answers follow `from` (checked above).
-            KeyLayout::U64Pairs => unsafe { self.roots::<PAIRS>(from, vectors) },
+            KeyLayout::U64Pairs => unsafe { self.roots::<PAIRS>(from, out) },
             // SAFETY: as many addresses as answers follow `from` (checked above).
-            KeyLayout::Network => unsafe { self.roots::<NETWORK>(from, vectors) },
+            KeyLayout::Network => unsafe { self.roots::<NETWORK>(from, out) },
         }
-        let (mut inner, mut tree) = self.lists(vectors);
-        for stage in 1.. {
-            self.inner_lines(inner);
-            tree = self.leaves(tree);
-            // The last stage has answers only (invariant 4).
-            let Some(below) = STAGES.get(stage).filter(|_| tree > 0) else { break };
-            inner = 0;
-            for i in 0..tree {
-                let position = self.tree[i] as usize % N;
-                self.word[position] = (self.keys.get(start + position) >> below) as u32;
-                self.inner[inner] = position as u32;
-                inner += usize::from(Entry(self.entry[position]).depth() > 1);
-            }
+        let starts = self.sort(vectors);
+        let mut deep = 0;
+        for depth in 1..=MAX_DEPTH {
+            let sorted = starts[depth as usize]..starts[depth as usize + 1];
+            deep |= self.trees(depth, sorted, out);
         }
-        for (answers, entries) in out.chunks_exact_mut(L::COUNT).zip(self.entry.chunks(L::COUNT)) {
-            // SAFETY: the chunk has a vector's words.
-            let entries = unsafe { l.load(entries.as_ptr().cast()) };
-            l.answer(entries, answers);
+        if Entry(deep).depth() > 0 {
+            self.later_stages(starts[MAX_DEPTH as usize + 1], start, out);
         }
     }
 
-    /// Reads the root's entries and the words of the first stage.
+    /// Reads the root's entries and the words of the first stage. Writes the answers of addresses
+    /// that are in no tree, and an entry for the others.
     ///
     /// # Safety
-    /// `from` has as many readable vectors of addresses, in the layout `IN`.
+    /// `from` has as many readable addresses as there are answers, in the layout `IN`.
     #[inline(always)]
-    unsafe fn roots<const IN: u8>(&mut self, from: *const u8, vectors: usize) {
+    unsafe fn roots<const IN: u8>(&mut self, from: *const u8, out: &mut [Option<NextHopId>]) {
         let l = self.lanes;
-        for v in 0..vectors {
+        for (v, out) in out.chunks_exact_mut(L::COUNT).enumerate() {
             front::prefetch_keys::<L, Ipv6>(from, v);
             // SAFETY: vector `v` is one of those that the caller promises.
             let [first, second] = unsafe { front::half::<L, Ipv6, IN>(l, from, v, 0) };
@@ -95,7 +98,9 @@ impl<'a, L: Lanes, C: Code, const N: usize> Kernel<'a, L, C, N> {
             let mut entry = [first];
             front::replace_words(l, &self.lines.root, &mut entry, |index| self.root_entry(index));
             let at = v * L::COUNT;
-            self.store(|it| &mut it.entry, at, l.in_order(entry[0]));
+            let entry = l.in_order(entry[0]);
+            l.answer(entry, out);
+            self.store(|it| &mut it.entry, at, entry);
             self.store(|it| &mut it.word, at, l.in_order(word));
         }
     }
@@ -116,58 +121,76 @@ impl<'a, L: Lanes, C: Code, const N: usize> Kernel<'a, L, C, N> {
         unsafe { self.lanes.gather_published(entries, index) }
     }
 
-    /// Lists the addresses at inner lines, and those in a tree; returns their numbers.
+    /// Sorts the addresses in a tree by depth; returns where those of each depth start, and last
+    /// their number.
     #[inline(always)]
-    fn lists(&mut self, vectors: usize) -> (usize, usize) {
+    fn sort(&mut self, vectors: usize) -> [usize; MAX_DEPTH as usize + 2] {
         let l = self.lanes;
-        let (mut inner, mut tree) = (0, 0);
-        for at in (0..vectors * L::COUNT).step_by(L::COUNT) {
-            let entries = &self.entry[at..][..L::COUNT];
-            // SAFETY: the slice has a vector's words.
-            let entries = unsafe { l.load(entries.as_ptr().cast()) };
-            let positions = &POSITIONS[at..][..L::COUNT];
-            // SAFETY: the slice has a vector's words.
-            let positions = unsafe { l.load(positions.as_ptr().cast()) };
-            let depth = l.shr(entries, l.splat(LINE_BITS));
-            // No more positions than those up to this vector, so there is a vector's space.
-            let more = &mut self.inner[inner..];
-            inner += l.store_chosen(l.less(l.splat(1), depth), positions, more);
-            let more = &mut self.tree[tree..];
-            tree += l.store_chosen(l.less(l.splat(0), depth), positions, more);
+        let mut count = 0;
+        for v in 0..vectors {
+            let depth = self.depths(v);
+            let more = &mut self.order[count..];
+            count += l.store_chosen(l.less(l.splat(0), depth), depth, more);
         }
-        (inner, tree)
-    }
-
-    /// Descends the listed addresses to their leaves.
-    #[inline(always)]
-    fn inner_lines(&mut self, mut count: usize) {
-        while count > 0 {
-            let mut rest = 0;
-            for i in 0..count {
-                let position = self.inner[i] as usize % N;
-                let (entry, word) = (Entry(self.entry[position]), self.word[position]);
-                let entry = lookup::inner(self.lanes, *self.lines, entry, word);
-                self.entry[position] = entry.0;
-                self.inner[rest] = position as u32;
-                rest += usize::from(entry.depth() > 1);
+        let mut starts = [0; MAX_DEPTH as usize + 2];
+        let mut sorted = 0;
+        for depth in 1..=MAX_DEPTH {
+            starts[depth as usize] = sorted;
+            // Deeper ones have no addresses.
+            if sorted == count {
+                continue;
             }
-            count = rest;
+            for v in 0..vectors {
+                let positions = &POSITIONS[v * L::COUNT..][..L::COUNT];
+                // SAFETY: the slice has a vector's words.
+                let positions = unsafe { l.load(positions.as_ptr().cast()) };
+                let chosen = l.equal(self.depths(v), l.splat(depth));
+                sorted += l.store_chosen(chosen, positions, &mut self.order[sorted..]);
+            }
         }
+        starts[MAX_DEPTH as usize + 1] = count;
+        starts
     }
 
-    /// Reads the leaves of the listed addresses, and keeps those listed that have another stage;
-    /// returns their number.
+    /// The depths of the entries of vector `v`.
     #[inline(always)]
-    fn leaves(&mut self, count: usize) -> usize {
-        let mut rest = 0;
-        for i in 0..count {
-            let position = self.tree[i] as usize % N;
-            let (entry, word) = (Entry(self.entry[position]), self.word[position]);
-            let entry = lookup::leaf(self.lanes, *self.lines, entry, word);
+    fn depths(&self, v: usize) -> L::V {
+        let l = self.lanes;
+        let entries = &self.entry[v * L::COUNT..][..L::COUNT];
+        // SAFETY: the slice has a vector's words.
+        let entries = unsafe { l.load(entries.as_ptr().cast()) };
+        l.shr(entries, l.splat(LINE_BITS))
+    }
+
+    /// Answers sorted addresses in trees of one depth; returns the union of the entries reached.
+    ///
+    /// One loop for each line was slower, as each reads entries that the one before has stored. So
+    /// was one that also lists the addresses with more inner lines.
+    #[inline(always)]
+    fn trees(&mut self, depth: u32, sorted: Range<usize>, out: &mut [Option<NextHopId>]) -> u32 {
+        let mut deep = 0;
+        for position in &self.order[sorted] {
+            let position = *position as usize % N;
+            let (number, word) = (Entry(self.entry[position]).number(), self.word[position]);
+            let entry = lookup::tree(self.lanes, *self.lines, number, depth, word);
             self.entry[position] = entry.0;
-            self.tree[rest] = position as u32;
-            rest += usize::from(entry.depth() > 0);
+            out[position] = NextHopId::new(entry.raw());
+            deep |= entry.0;
         }
-        rest
+        deep
+    }
+
+    /// Answers those of the sorted addresses that have another stage.
+    #[inline(always)]
+    fn later_stages(&self, count: usize, start: usize, out: &mut [Option<NextHopId>]) {
+        for position in &self.order[..count] {
+            let position = *position as usize % N;
+            let entry = Entry(self.entry[position]);
+            if entry.depth() > 0 {
+                let addr = self.keys.get(start + position);
+                let raw = lookup::stages(self.lanes, *self.lines, entry, addr, 1);
+                out[position] = NextHopId::new(raw);
+            }
+        }
     }
 }
