@@ -24,7 +24,11 @@ pub(super) fn stages<L: Lanes, C: Code>(
             break;
         }
         let word = (addr >> below) as u32;
-        entry = tree(lanes, lines, entry.number(), entry.depth(), word);
+        let mut number = entry.number();
+        for _ in 1..entry.depth() {
+            number = inner(lanes, lines, number, word);
+        }
+        entry = leaf(lanes, lines, number, word);
     }
     // The last stage has answers only (invariant 4).
     entry.raw()
@@ -39,26 +43,14 @@ fn root<C: Code>(lines: View<'_, C>, addr: u128) -> Entry {
     Entry(unsafe { lines.entries.load(index as usize) })
 }
 
-/// Descends a tree of a depth from its first line: returns an answer, or the entry of a tree of the
-/// next stage.
+/// Descends an inner line: returns the number of the child that a word belongs to.
 #[inline(always)]
-pub(super) fn tree<L: Lanes, C: Code>(
+pub(super) fn inner<L: Lanes, C: Code>(
     lanes: L,
     lines: View<'_, C>,
     number: u32,
-    depth: u32,
     word: u32,
-) -> Entry {
-    let mut number = number;
-    for _ in 1..depth {
-        number = inner(lanes, lines, number, word);
-    }
-    leaf(lanes, lines, number, word)
-}
-
-/// Descends an inner line: returns the number of the child that a word belongs to.
-#[inline(always)]
-fn inner<L: Lanes, C: Code>(lanes: L, lines: View<'_, C>, number: u32, word: u32) -> u32 {
+) -> u32 {
     let line = address(lines, number);
     // SAFETY: the number is that of an inner line (invariant 2), which is not written while readers
     // can reach it (invariant 7).
@@ -70,7 +62,12 @@ fn inner<L: Lanes, C: Code>(lanes: L, lines: View<'_, C>, number: u32, word: u32
 
 /// Reads a leaf: returns an answer, or the entry of a tree of the next stage.
 #[inline(always)]
-fn leaf<L: Lanes, C: Code>(lanes: L, lines: View<'_, C>, number: u32, word: u32) -> Entry {
+pub(super) fn leaf<L: Lanes, C: Code>(
+    lanes: L,
+    lines: View<'_, C>,
+    number: u32,
+    word: u32,
+) -> Entry {
     let line = address(lines, number);
     let codes = line.wrapping_add(KEYS[C::LOG2 as usize]);
     let code = match C::LOG2 {

@@ -10,21 +10,23 @@ use crate::engine::kit::{KeyLayout, Keys};
 use crate::net::{Ipv6, NextHopId};
 use crate::simd::lanes::Lanes;
 
-/// The lookups of groups of up to `N` addresses, a power of two.
-pub(super) struct Kernel<'a, L: Lanes, C: Code, const N: usize> {
+/// The lookups of groups of up to `N` addresses. Arrays of sorted addresses have `S` words: space for
+/// a vector after the last address.
+pub(super) struct Kernel<'a, L: Lanes, C: Code, const N: usize, const S: usize> {
     lanes: L,
     lines: &'a View<'a, C>,
     keys: &'a Keys<'a, Ipv6>,
-    /// The entry that each address has reached.
+    /// The root's entry of each address.
     entry: [u32; N],
     /// The word of each address in the first stage.
     word: [u32; N],
-    /// Positions of the addresses in a tree, by depth; then space for a vector.
-    order: [u32; POSITIONS.len() + SPARE],
+    /// The addresses in a tree, by depth: positions in the group.
+    position: [u32; S],
+    /// The words of these addresses.
+    sorted_word: [u32; S],
+    /// The numbers of the lines that they have reached; at last their entries.
+    reached: [u32; S],
 }
-
-/// Words of the widest vector.
-const SPARE: usize = 16;
 
 /// The positions of a group.
 static POSITIONS: [u32; 128] = {
@@ -37,20 +39,19 @@ static POSITIONS: [u32; 128] = {
     positions
 };
 
-impl<'a, L: Lanes, C: Code, const N: usize> Kernel<'a, L, C, N> {
+impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, S> {
     #[inline(always)]
     pub fn new(lanes: L, lines: &'a View<'a, C>, keys: &'a Keys<'a, Ipv6>) -> Self {
-        const {
-            assert!(N.is_power_of_two() && N <= POSITIONS.len());
-            assert!(N >= L::COUNT && L::COUNT <= SPARE)
-        };
+        const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
         Self {
             lanes,
             lines,
             keys,
             entry: [0; N],
             word: [0; N],
-            order: [0; POSITIONS.len() + SPARE],
+            position: [0; S],
+            sorted_word: [0; S],
+            reached: [0; S],
         }
     }
 
@@ -72,13 +73,12 @@ impl<'a, L: Lanes, C: Code, const N: usize> Kernel<'a, L, C, N> {
             KeyLayout::Network => unsafe { self.roots::<NETWORK>(from, out) },
         }
         let starts = self.sort(vectors);
-        let mut deep = 0;
-        for depth in 1..=MAX_DEPTH {
-            let sorted = starts[depth as usize]..starts[depth as usize + 1];
-            deep |= self.trees(depth, sorted, out);
+        let count = starts[MAX_DEPTH as usize + 1];
+        for depth in (2..=MAX_DEPTH as usize).rev() {
+            self.inner_lines(starts[depth]..count);
         }
-        if Entry(deep).depth() > 0 {
-            self.later_stages(starts[MAX_DEPTH as usize + 1], start, out);
+        if self.leaves(count, out) {
+            self.later_stages(count, start, out);
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a, L: Lanes, C: Code, const N: usize> Kernel<'a, L, C, N> {
         let mut count = 0;
         for v in 0..vectors {
             let depth = self.depths(v);
-            let more = &mut self.order[count..];
+            let more = &mut self.position[count..];
             count += l.store_chosen(l.less(l.splat(0), depth), depth, more);
         }
         let mut starts = [0; MAX_DEPTH as usize + 2];
@@ -141,11 +141,17 @@ impl<'a, L: Lanes, C: Code, const N: usize> Kernel<'a, L, C, N> {
                 continue;
             }
             for v in 0..vectors {
-                let positions = &POSITIONS[v * L::COUNT..][..L::COUNT];
-                // SAFETY: the slice has a vector's words.
-                let positions = unsafe { l.load(positions.as_ptr().cast()) };
+                let at = v * L::COUNT;
                 let chosen = l.equal(self.depths(v), l.splat(depth));
-                sorted += l.store_chosen(chosen, positions, &mut self.order[sorted..]);
+                let load = |words: &[u32]| {
+                    // SAFETY: the slice has a vector's words.
+                    unsafe { l.load(words[at..][..L::COUNT].as_ptr().cast()) }
+                };
+                let (positions, words) = (load(&POSITIONS), load(&self.word));
+                let numbers = l.and(load(&self.entry), l.splat((1 << LINE_BITS) - 1));
+                l.store_chosen(chosen, words, &mut self.sorted_word[sorted..]);
+                l.store_chosen(chosen, numbers, &mut self.reached[sorted..]);
+                sorted += l.store_chosen(chosen, positions, &mut self.position[sorted..]);
             }
         }
         starts[MAX_DEPTH as usize + 1] = count;
@@ -162,30 +168,39 @@ impl<'a, L: Lanes, C: Code, const N: usize> Kernel<'a, L, C, N> {
         l.shr(entries, l.splat(LINE_BITS))
     }
 
-    /// Answers sorted addresses in trees of one depth; returns the union of the entries reached.
+    /// Descends one inner line with each of some sorted addresses.
     ///
-    /// One loop for each line was slower, as each reads entries that the one before has stored. So
-    /// was one that also lists the addresses with more inner lines.
+    /// The result of a comparison takes long, so the more addresses are in flight the better:
+    /// descending to the leaf with each before the next one was a fifth slower. So was a loop that
+    /// also lists the addresses with more inner lines.
     #[inline(always)]
-    fn trees(&mut self, depth: u32, sorted: Range<usize>, out: &mut [Option<NextHopId>]) -> u32 {
-        let mut deep = 0;
-        for position in &self.order[sorted] {
-            let position = *position as usize % N;
-            let (number, word) = (Entry(self.entry[position]).number(), self.word[position]);
-            let entry = lookup::tree(self.lanes, *self.lines, number, depth, word);
-            self.entry[position] = entry.0;
-            out[position] = NextHopId::new(entry.raw());
-            deep |= entry.0;
+    fn inner_lines(&mut self, sorted: Range<usize>) {
+        let words = &self.sorted_word[sorted.clone()];
+        for (reached, word) in self.reached[sorted].iter_mut().zip(words) {
+            *reached = lookup::inner(self.lanes, *self.lines, *reached, *word);
         }
-        deep
+    }
+
+    /// Reads the leaves of the sorted addresses; returns whether any has another stage.
+    #[inline(always)]
+    fn leaves(&mut self, count: usize, out: &mut [Option<NextHopId>]) -> bool {
+        let mut all = 0;
+        let (words, positions) = (&self.sorted_word[..count], &self.position[..count]);
+        let sorted = self.reached[..count].iter_mut().zip(words).zip(positions);
+        for ((reached, word), position) in sorted {
+            let entry = lookup::leaf(self.lanes, *self.lines, *reached, *word);
+            *reached = entry.0;
+            out[*position as usize] = NextHopId::new(entry.raw());
+            all |= entry.0;
+        }
+        Entry(all).depth() > 0
     }
 
     /// Answers those of the sorted addresses that have another stage.
     #[inline(always)]
     fn later_stages(&self, count: usize, start: usize, out: &mut [Option<NextHopId>]) {
-        for position in &self.order[..count] {
-            let position = *position as usize % N;
-            let entry = Entry(self.entry[position]);
+        for (reached, position) in self.reached[..count].iter().zip(&self.position) {
+            let (entry, position) = (Entry(*reached), *position as usize);
             if entry.depth() > 0 {
                 let addr = self.keys.get(start + position);
                 let raw = lookup::stages(self.lanes, *self.lines, entry, addr, 1);

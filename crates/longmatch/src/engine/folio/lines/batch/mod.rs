@@ -1,9 +1,10 @@
 //! Batch kernel in the verbs of [`crate::simd::lanes`], compiled for each set.
 //!
-//! A group of up to 128 addresses reads the root in lanes. Then a loop descends the inner lines of
-//! those addresses that have any, line by line, and another reads the leaves: one comparison and one
-//! population count a line with AVX-512, two comparisons with AVX2. The lines of different
-//! addresses do not depend on each other, so that the core overlaps their loads.
+//! A group of up to 128 addresses reads the root in lanes, and those that lead to trees are sorted by
+//! depth. Then a loop for each depth descends one line with all addresses of that depth or a
+//! greater one: one comparison and one population count a line with AVX-512, two comparisons with
+//! AVX2. The lines of different addresses do not depend on each other, so that the core overlaps
+//! their loads and comparisons.
 
 mod kernel;
 
@@ -16,11 +17,13 @@ use crate::net::{Ipv6, NextHopId};
 use crate::simd::lanes::{Lanes, Portable};
 use crate::simd::{Simd, Work};
 
-/// Addresses in a group. Groups of 256 are slower: their words leave the L1 cache.
+/// Addresses in a group.
 const GROUP: usize = 128;
 /// Addresses in a group of a small batch: clearing the arrays of a large group would take as long as
 /// its lookups.
 const SMALL_GROUP: usize = 32;
+/// Words of the widest vector.
+const VECTOR: usize = 16;
 
 /// Answers `addrs` one by one into `out`, which has the same length.
 pub(super) fn lookup_each<C: Code>(
@@ -58,23 +61,42 @@ pub(super) fn lookup_batch<C: Code>(
             && out.len() >= Avx512::COUNT
         {
             return match out.len() <= SMALL_GROUP {
-                true => lanes.run(Groups::<_, C, SMALL_GROUP> { lanes, lines, keys, out }),
-                false => lanes.run(Groups::<_, C, GROUP> { lanes, lines, keys, out }),
+                true => lanes.run(Groups::<_, C, SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
+                    lanes,
+                    lines,
+                    keys,
+                    out,
+                }),
+                false => {
+                    lanes.run(Groups::<_, C, GROUP, { GROUP + VECTOR }> { lanes, lines, keys, out })
+                }
             };
         }
         if let Some(lanes) = Avx2::new(simd)
             && out.len() >= Avx2::COUNT
         {
             return match out.len() <= SMALL_GROUP {
-                true => lanes.run(Groups::<_, C, SMALL_GROUP> { lanes, lines, keys, out }),
-                false => lanes.run(Groups::<_, C, GROUP> { lanes, lines, keys, out }),
+                true => lanes.run(Groups::<_, C, SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
+                    lanes,
+                    lines,
+                    keys,
+                    out,
+                }),
+                false => {
+                    lanes.run(Groups::<_, C, GROUP, { GROUP + VECTOR }> { lanes, lines, keys, out })
+                }
             };
         }
     }
     match out.len() < Portable::COUNT {
         true => simd.run_scalar(Few { lines, keys, out }),
         false => {
-            simd.run_scalar(Groups::<_, C, GROUP> { lanes: Portable, lines, keys, out });
+            simd.run_scalar(Groups::<_, C, GROUP, { GROUP + VECTOR }> {
+                lanes: Portable,
+                lines,
+                keys,
+                out,
+            });
         }
     }
 }
@@ -118,20 +140,20 @@ impl<C: Code> Work for Few<'_, C> {
 
 /// A batch that fills at least one vector, looked up in groups of up to `N` addresses. `keys` has as
 /// many addresses as `out` has answers.
-struct Groups<'a, L, C, const N: usize> {
+struct Groups<'a, L, C, const N: usize, const S: usize> {
     lanes: L,
     lines: &'a View<'a, C>,
     keys: &'a Keys<'a, Ipv6>,
     out: &'a mut [Option<NextHopId>],
 }
 
-impl<L: Lanes, C: Code, const N: usize> Work for Groups<'_, L, C, N> {
+impl<L: Lanes, C: Code, const N: usize, const S: usize> Work for Groups<'_, L, C, N, S> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         let Self { lanes, lines, keys, out } = self;
-        let mut kernel = Kernel::<L, C, N>::new(lanes, lines, keys);
+        let mut kernel = Kernel::<L, C, N, S>::new(lanes, lines, keys);
         let len = out.len();
         let mut at = 0;
         while at < len {
