@@ -21,6 +21,7 @@ use crate::simd::{Simd, Work};
 const GROUP: usize = 128;
 /// Addresses in a group of a small batch: clearing the arrays of a large group would take as long as
 /// its lookups.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const SMALL_GROUP: usize = 32;
 /// Words of the widest vector.
 const VECTOR: usize = 16;
