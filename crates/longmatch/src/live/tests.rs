@@ -59,13 +59,17 @@ fn agree<F: Engines>(writer: &Writer<F>) {
 /// Patched engines, and one that is compiled again.
 ///
 /// The variants have codes, nodes, leaves and entries of every kind, and all root sizes.
-const IPV4: [&str; 24] = [
+const IPV4: [&str; 28] = [
     "folio",
     "folio:codes=8",
     "folio:codes=book:cuts=12-20-32",
     "folio:codes=16:s=16",
     "folio:codes=32:cuts=14-22",
     "folio:cuts=18-23-28",
+    "folio:identity",
+    "folio:identity:codes=8:s=18:batch=ring",
+    "folio:identity:codes=book:s=12",
+    "folio:identity:codes=32:s=14",
     "poptrie",
     "poptrie:s=16:unaggregated",
     "poptrie:s=0",
@@ -85,12 +89,15 @@ const IPV4: [&str; 24] = [
     "dxr:d=16:batch=gather",
     "sail",
 ];
-const IPV6: [&str; 21] = [
+const IPV6: [&str; 24] = [
     "folio",
     "folio:dense:codes=16",
     "folio:sparse:codes=book",
     "folio:regions:s=20",
     "folio:codes=32:cuts=16-30-40",
+    "folio:lines",
+    "folio:lines:codes=16",
+    "folio:lines:codes=32",
     "poptrie",
     "poptrie:s=16:leaf=32",
     "poptrie:s=0:unaggregated",

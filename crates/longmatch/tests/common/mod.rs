@@ -68,7 +68,17 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
     specs
         .extend((1..=16).map(|ways| format!("spider:lanes={ways}").parse::<EngineSpec>().unwrap()));
     let of_family: &[&str] = match F::WIDTH {
-        32 => &["dxr:d=16:wide", "dxr:d=12:x=5:wide:hops=k", "folio:cuts=24:codes=book"],
+        32 => &[
+            "dxr:d=16:wide",
+            "dxr:d=12:x=5:wide:hops=k",
+            "folio:cuts=24:codes=book",
+            "folio:identity",
+            "folio:identity:s=8:codes=8:batch=each",
+            "folio:identity:s=24:codes=book:batch=ring",
+            "folio:identity:codes=16:batch=flight",
+            "folio:identity:codes=32:batch=ring-loads",
+            "folio:identity:batch=gather:huge",
+        ],
         _ => &[
             "dxr:d=16:xl",
             "dxr:d=12:x=5:xl:hops=k",
@@ -76,6 +86,11 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
             "folio:regions",
             "folio:s=16:dense:codes=book",
             "folio:cuts=20-34-48-62-64-78:sparse:codes=32",
+            "folio:lines",
+            "folio:lines:codes=8",
+            "folio:lines:codes=book",
+            "folio:lines:codes=16",
+            "folio:lines:codes=32",
         ],
     };
     specs.extend(of_family.iter().map(|text| text.parse::<EngineSpec>().unwrap()));

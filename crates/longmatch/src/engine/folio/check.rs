@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::NAME;
 use super::layout::{CodeForm, Entry, Fixed, Level, MAX_WIDTH, PLACE_UNIT, Slices};
-use super::root::RootLayout;
+use super::root::{Root, RootLayout};
 use super::store::{Account, Kind, Page};
 use crate::engine::kit::Corrupt;
 use crate::engine::kit::Expected;
@@ -26,7 +26,11 @@ pub(super) fn check<F: Family>(
     account: &Account,
     rib: &Rib<F>,
 ) -> Result<(), Corrupt> {
-    root_form::<F>(folio)?;
+    root_form::<F>(&folio.root, folio.entries)?;
+    let outside = Entry(folio.entries[folio.root.last as usize]);
+    if outside.is_page() {
+        return corrupt(format!("the root's last entry is a page: {outside:x?}"));
+    }
     levels_join::<F>(folio)?;
     codes_agree(folio, form)?;
     pieces_tile(folio, form, account)?;
@@ -55,12 +59,11 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
     Err(Corrupt { engine: NAME, what })
 }
 
-/// Verifies that blocks lie where they can, and that the outside has an answer.
-fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
-    let root = &folio.root;
+/// Verifies that blocks lie where they can, and that there is an entry for the outside.
+pub(super) fn root_form<F: Family>(root: &Root, entries: &[u32]) -> Result<(), Corrupt> {
     let blocks = root.last as usize;
-    if folio.entries.len() != blocks + 1 {
-        return corrupt(format!("{} entries of a root of {blocks} blocks", folio.entries.len()));
+    if entries.len() != blocks + 1 {
+        return corrupt(format!("{} entries of a root of {blocks} blocks", entries.len()));
     }
     if !(1..=30).contains(&root.bits) || root.bits >= F::WIDTH || blocks > 1 << 30 {
         return corrupt(format!("a root of {blocks} blocks for {} bits", root.bits));
@@ -83,10 +86,7 @@ fn root_form<F: Family>(folio: Slices<'_>) -> Result<(), Corrupt> {
         }
         at = numbers.end;
     }
-    match Entry(folio.entries[blocks]) {
-        last if last.is_page() => corrupt(format!("the root's last entry is a page: {last:x?}")),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Verifies that windows join to the address's end, none in both halves.

@@ -149,7 +149,8 @@ fn parts<F: Family>(
     let estimate = plan.estimate(survey, 1 << form.log2);
     admit(estimate)?;
     let missing = |bytes| CompileError::Allocation { engine: NAME, bytes };
-    let (mut entries, root) = empty_root(survey, &plan).ok_or_else(|| missing(estimate))?;
+    let (mut entries, root) =
+        empty_root(survey, plan.root_bits, plan.root).ok_or_else(|| missing(estimate))?;
     let codes = Codes::new(survey, form);
     let mut store = Store::default();
     let mut builder = Builder::<F::Bits, _>::new(&plan.levels, &codes, &mut store);
@@ -172,10 +173,14 @@ fn parts<F: Family>(
     Ok(Parts { entries, pages, fixed, store })
 }
 
-/// Allocates the root of a plan, without entries. `None` when memory runs out.
-fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<(Frozen<u32>, Root)> {
-    let bits = plan.root_bits;
-    if let RootForm::Regions = plan.root {
+/// Allocates a root of a form, without entries. `None` when memory runs out, or the regions cannot
+/// be found by hashing.
+pub(super) fn empty_root<B: Bits>(
+    survey: &Survey<B>,
+    bits: u8,
+    form: RootForm,
+) -> Option<(Frozen<u32>, Root)> {
+    if let RootForm::Regions = form {
         let regions = Regions::new(survey.regions(), bits)?;
         let len = survey.regions().len() << regions.block_bits;
         let layout = RootLayout::Regions(regions);
@@ -183,7 +188,7 @@ fn empty_root<B: Bits>(survey: &Survey<B>, plan: &Plan) -> Option<(Frozen<u32>, 
     }
     let Range { start: first, end } = survey.span(bits);
     let len = end - first;
-    let layout = RootLayout::Span { first: first as u32, sparse: plan.root == RootForm::Sparse };
+    let layout = RootLayout::Span { first: first as u32, sparse: form == RootForm::Sparse };
     Some((Frozen::zeroed(len + 1).ok()?, Root { last: len as u32, bits, layout }))
 }
 

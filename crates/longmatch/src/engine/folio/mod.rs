@@ -7,9 +7,10 @@ mod book;
 mod check;
 mod compile;
 mod cost;
+pub mod identity;
 mod layout;
+mod lines;
 mod lookup;
-mod pages;
 mod plan;
 mod root;
 mod store;
@@ -19,7 +20,7 @@ mod tests;
 mod update;
 
 pub use layout::{Byte, Code, Coded, Folio};
-pub use pages::{CodeForm, Pages};
+pub use lines::Lines;
 pub use plan::RootForm;
 
 use alloc::string::String;
@@ -28,13 +29,13 @@ use core::iter::once;
 use core::sync::atomic::Ordering::Relaxed;
 
 use self::compile::Admit;
-use self::layout::{Extent, Fixed, Slices};
+use self::layout::{CodeForm, Extent, Fixed, Slices};
 use self::root::RootLayout;
 use self::store::{Kind, Page};
 use self::survey::Survey;
 use crate::engine::kit::{
-    Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys,
-    LiveEngine, Lookup, OptionError, Request, Structure, Variant, capacity_for,
+    Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, Keys, LiveEngine,
+    Lookup, OptionError, Options, Request, Structure, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Family, Ipv4, Ipv6, NextHopId};
@@ -63,10 +64,6 @@ pub struct Config {
     pub cuts: Vec<u8>,
     /// The form of the first table.
     pub root: Option<RootForm>,
-    /// The form of codes.
-    pub codes: Option<CodeForm>,
-    /// How a batch is looked up.
-    pub batch: Batch,
     /// Whether to request huge pages from the system.
     pub huge: bool,
 }
@@ -165,57 +162,78 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
 
     fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
         let Self { entries, pages, fixed, store, .. } = self;
-        let form = layout::CodeForm::of::<C>();
+        let form = CodeForm::of::<C>();
         check::check(Slices { entries, pages, fixed }, form, &store.account(), rib)
     }
 }
 
 const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32, s= and the first cut, cuts= and \
-     the first cuts joined by '-', sparse, dense or regions, huge, batch=";
+     the first cuts joined by '-', sparse, dense or regions, huge; identity or pages";
+const EXPECTED_IPV6: &str = "lines or pages; codes=8, codes=book, codes=16 or codes=32; with pages \
+     also s= and the first cut, cuts= and the first cuts joined by '-', sparse, dense or regions, \
+     huge";
 
 /// Builds the engine with the narrowest fitting codes, or those of the options.
 pub(crate) struct Build;
 
-impl Config {
-    /// Reads the options of a request.
-    fn of<F: Family>(request: &Request<'_, F>, modes: &[Batch]) -> Result<Self, OptionError> {
-        let mut options = request.parse(EXPECTED);
-        let cuts = |option: &str| {
-            let cuts = option.strip_prefix("cuts=").or_else(|| option.strip_prefix("s="))?;
-            cuts.split('-').map(|cut| cut.parse().ok()).collect()
-        };
-        let form = |name: &str| RootForm::ALL.into_iter().find(|form| form.name() == name);
-        let codes = |name: &str| CodeForm::ALL.into_iter().find(|codes| codes.name() == name);
-        let config = Self {
-            codes: options.value("codes", codes),
-            cuts: options.read(cuts).unwrap_or_default(),
-            root: options.read(form),
-            batch: options.batch(modes),
-            huge: options.flag("huge"),
-        };
-        options.finish()?;
-        Ok(config)
-    }
-}
+/// Option that selects pages where there is another form.
+const PAGES: &str = "pages";
 
 impl Builder<Ipv4> for Build {
     fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
-        let config = Config::of(request, pages::MODES)?;
-        let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
-        Ok(visitor.visit(pages::compile(&Survey::of(request.rib), &config, admit)?))
+        let mut options = request.parse(EXPECTED);
+        match options.choice(&[(identity::OPTION, true), (PAGES, false)]) {
+            Some(true) => identity::build(request, options, visitor),
+            _ => {
+                let codes = codes(&mut options);
+                pages(request, options, codes, visitor)
+            }
+        }
     }
 }
 
 impl Builder<Ipv6> for Build {
     fn build<V: EngineVisitor<Ipv6>>(request: &Request<'_, Ipv6>, visitor: V) -> Built<Ipv6, V> {
-        let config = Config::of(request, &[Batch::Auto])?;
-        let survey = Survey::of(request.rib);
-        let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
-        Ok(match config.codes.map_or_else(|| survey.codes(), CodeForm::name) {
-            Byte::NAME => visitor.visit(compile::compile::<_, Byte>(&survey, &config, admit)?),
-            Coded::NAME => visitor.visit(compile::compile::<_, Coded>(&survey, &config, admit)?),
-            u16::NAME => visitor.visit(compile::compile::<_, u16>(&survey, &config, admit)?),
-            _ => visitor.visit(compile::compile::<_, u32>(&survey, &config, admit)?),
-        })
+        let mut options = request.parse(EXPECTED_IPV6);
+        let lines = options.choice(&[(lines::OPTION, true), (PAGES, false)]);
+        let codes = codes(&mut options);
+        if lines == Some(true) {
+            return lines::build(request, options, codes, visitor);
+        }
+        pages(request, options, codes, visitor)
     }
+}
+
+/// Takes the option that names the codes.
+fn codes(options: &mut Options<'_>) -> Option<&'static str> {
+    let names = [Byte::NAME, Coded::NAME, u16::NAME, u32::NAME];
+    options.value("codes", |name| names.into_iter().find(|known| *known == name))
+}
+
+/// Builds pages. Takes the options of their configuration.
+fn pages<F: Family, V: EngineVisitor<F>>(
+    request: &Request<'_, F>,
+    mut options: Options<'_>,
+    codes: Option<&str>,
+    visitor: V,
+) -> Built<F, V> {
+    let cuts = |option: &str| {
+        let cuts = option.strip_prefix("cuts=").or_else(|| option.strip_prefix("s="))?;
+        cuts.split('-').map(|cut| cut.parse().ok()).collect()
+    };
+    let form = |name: &str| RootForm::ALL.into_iter().find(|form| form.name() == name);
+    let config = Config {
+        cuts: options.read(cuts).unwrap_or_default(),
+        root: options.read(form),
+        huge: options.flag("huge"),
+    };
+    options.finish()?;
+    let survey = Survey::of(request.rib);
+    let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
+    Ok(match codes.unwrap_or_else(|| survey.codes()) {
+        Byte::NAME => visitor.visit(compile::compile::<F, Byte>(&survey, &config, admit)?),
+        Coded::NAME => visitor.visit(compile::compile::<F, Coded>(&survey, &config, admit)?),
+        <u16 as Code>::NAME => visitor.visit(compile::compile::<F, u16>(&survey, &config, admit)?),
+        _ => visitor.visit(compile::compile::<F, u32>(&survey, &config, admit)?),
+    })
 }

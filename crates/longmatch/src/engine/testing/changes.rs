@@ -201,6 +201,12 @@ pub(crate) fn memory_is_used_again<F: Family, P: TestedPatch<F>>(
 /// Pseudo-random numbers, the same in each run.
 pub(crate) struct Random(u64);
 
+impl Default for Random {
+    fn default() -> Self {
+        Self(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
 impl Random {
     pub fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -219,7 +225,7 @@ pub(crate) fn random_changes<F: Family, P: TestedPatch<F>>(
     prefixes: impl Fn(&mut Random) -> Prefix<F>,
     verify: impl Fn(&mut Changing<F, P>),
 ) -> usize {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::default();
     let empty = table.in_use();
     let mut most = 0;
     for commit in 0..commits {

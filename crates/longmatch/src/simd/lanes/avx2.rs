@@ -237,6 +237,27 @@ unsafe impl Lanes for Avx2 {
         unsafe { _mm256_storeu_si256(at.cast(), a) }
     }
 
+    /// Two comparisons, or one where 8 words suffice. Signed ones are all that AVX2 has, so a word is
+    /// compared with the greater of it and `word`.
+    #[inline(always)]
+    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32 {
+        const { assert!(N <= 16) };
+        let word = self.splat(word);
+        let not_less = |words: __m256i| {
+            let equal = self.equal(proven!(_mm256_max_epu32(words, word)), words);
+            proven!(_mm256_movemask_ps(_mm256_castsi256_ps(equal))) as u32
+        };
+        // SAFETY: the caller guarantees a readable line: two vectors, of which this is the first.
+        let low = unsafe { self.load(line.cast()) };
+        let mut mask = not_less(low);
+        if N > 8 {
+            // SAFETY: the second of the two vectors of the line.
+            let high = unsafe { self.load(line.wrapping_add(8).cast()) };
+            mask |= not_less(high) << 8;
+        }
+        (!mask & ((1 << N) - 1)).count_ones()
+    }
+
     #[inline(always)]
     fn look_up(self, table: &[u32; 32], lane: __m256i) -> __m256i {
         let lane = self.and(lane, self.splat(31));

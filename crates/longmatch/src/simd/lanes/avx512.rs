@@ -156,7 +156,7 @@ unsafe impl Lanes for Avx512 {
 
     /// Packs the numbers in a register: a packing store to memory is many times slower on Zen 4.
     #[inline(always)]
-    unsafe fn store_chosen(self, mask: __mmask16, first: u32, at: *mut u32) -> usize {
+    unsafe fn store_numbers(self, mask: __mmask16, first: u32, at: *mut u32) -> usize {
         let lanes =
             proven!(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
         let numbers = self.add(lanes, self.splat(first));
@@ -257,6 +257,24 @@ unsafe impl Lanes for Avx512 {
     unsafe fn store(self, at: *mut u32, a: __m512i) {
         // SAFETY: `self` proves AVX-512; the caller guarantees 64 writable bytes at `at`.
         unsafe { _mm512_storeu_si512(at.cast(), a) }
+    }
+
+    #[inline(always)]
+    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32 {
+        const { assert!(N <= 16) };
+        // SAFETY: the caller guarantees a readable line, which is one vector.
+        let words = unsafe { self.load(line.cast()) };
+        let less = proven!(_mm512_cmplt_epu32_mask(words, self.splat(word)));
+        (u32::from(less) & ((1 << N) - 1)).count_ones()
+    }
+
+    #[inline(always)]
+    fn store_chosen(self, mask: __mmask16, a: __m512i, to: &mut [u32]) -> usize {
+        let to = &mut to[..Self::COUNT];
+        let chosen = proven!(_mm512_maskz_compress_epi32(mask, a));
+        // SAFETY: `to` has a vector's words, by the slicing above.
+        unsafe { self.store(to.as_mut_ptr(), chosen) };
+        mask.count_ones() as usize
     }
 
     #[inline(always)]

@@ -90,7 +90,7 @@ pub unsafe trait Lanes: Copy {
     /// # Safety
     /// `at` points to [`Lanes::COUNT`] writable `u32`, aligned or not.
     #[inline(always)]
-    unsafe fn store_chosen(self, mask: Self::M, first: u32, at: *mut u32) -> usize {
+    unsafe fn store_numbers(self, mask: Self::M, first: u32, at: *mut u32) -> usize {
         let (mut bits, mut count) = (self.bits(mask), 0);
         while bits != 0 {
             // SAFETY: there are at most `COUNT` bits.
@@ -100,6 +100,7 @@ pub unsafe trait Lanes: Copy {
         }
         count
     }
+
     /// Whether all lanes are 0.
     fn is_zero(self, a: Self::V) -> bool;
     /// `yes` in the chosen lanes, `no` in the others.
@@ -207,6 +208,31 @@ pub unsafe trait Lanes: Copy {
     /// # Safety
     /// `at` points to [`Lanes::COUNT`] writable `u32`, aligned or not.
     unsafe fn store(self, at: *mut u32, a: Self::V);
+
+    /// Number of the first `N` words of a cache line that are less than `word`, unsigned.
+    ///
+    /// # Safety
+    /// `line` points to a readable cache line of 16 words, and begins it.
+    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32;
+
+    /// Stores the chosen lanes one after the other, and returns their number.
+    ///
+    /// The words after them are overwritten.
+    ///
+    /// # Panics
+    /// When `to` is shorter than a vector.
+    #[inline(always)]
+    fn store_chosen(self, mask: Self::M, a: Self::V, to: &mut [u32]) -> usize {
+        let to = &mut to[..Self::COUNT];
+        let chosen = self.select(mask, self.splat(1), self.splat(0));
+        let mut count = 0;
+        for (value, chosen) in self.lanes(&a).iter().zip(self.lanes(&chosen)) {
+            // `count` is at most the number of this lane.
+            to[count] = *value;
+            count += *chosen as usize;
+        }
+        count
+    }
 
     /// The table's entry at the low five bits of each lane; lanes are below 32.
     fn look_up(self, table: &[u32; 32], lane: Self::V) -> Self::V;

@@ -290,6 +290,17 @@ unsafe impl Lanes for Portable {
     }
 
     #[inline(always)]
+    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32 {
+        const { assert!(N <= 16) };
+        // SAFETY: the caller guarantees a readable, aligned line of 16 words.
+        let line = unsafe { &*line.cast::<[u32; 16]>() };
+        let less = |words: &[u32]| words.iter().map(|other| u32::from(*other < word)).sum::<u32>();
+        // Whole vectors of four words: the compiler counts single words one by one.
+        let whole = const { N.next_multiple_of(4) };
+        less(&line[..whole]) - less(&line[N..whole])
+    }
+
+    #[inline(always)]
     fn look_up(self, table: &[u32; 32], lane: V) -> V {
         each(lane, lane, |lane, _| table[lane as usize % 32])
     }

@@ -25,6 +25,8 @@ impl<L: Lanes> Work for Words<L> {
         of.records();
         of.addresses();
         of.table_of_256();
+        of.ranks();
+        of.chosen();
         L::COUNT
     }
 }
@@ -236,6 +238,42 @@ impl<L: Lanes> Of<L> {
                 indices.iter().map(|index| table[*index as usize].into()).collect()
             };
             assert_eq!(entries, [expected(&up), expected(&down)]);
+        }
+    }
+
+    /// Ranks of words around every word of a line, and at both ends of the numbers.
+    #[inline(always)]
+    fn ranks(&self) {
+        #[repr(align(64))]
+        struct Line([u32; 16]);
+        let mut sorted: [u32; 16] = core::array::from_fn(|i| (i as u32 * 0x1000_0001) ^ 0x7fff);
+        sorted[14..].fill(u32::MAX);
+        for line in [Line(sorted), Line([0; 16]), Line([u32::MAX; 16])] {
+            let at = line.0.as_ptr();
+            let around = line.0.iter().flat_map(|word| {
+                [word.wrapping_sub(1), *word, word.wrapping_add(1), word ^ 0x8000_0000]
+            });
+            for word in around {
+                let expected = |n: usize| line.0[..n].iter().filter(|it| **it < word).count();
+                // SAFETY: `at` begins an aligned line of 16 words.
+                assert_eq!(unsafe { self.l.rank::<15>(at, word) }, expected(15) as u32);
+                // SAFETY: `at` begins an aligned line of 16 words.
+                assert_eq!(unsafe { self.l.rank::<12>(at, word) }, expected(12) as u32);
+                // SAFETY: `at` begins an aligned line of 16 words.
+                assert_eq!(unsafe { self.l.rank::<7>(at, word) }, expected(7) as u32);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn chosen(&self) {
+        let l = self.l;
+        for bit in 0..32 {
+            let mut out = [0xabcd; 17];
+            let count = l.store_chosen(l.with_bit(self.a(), bit), self.a(), &mut out);
+            let expected: Vec<u32> =
+                self.numbers.iter().copied().filter(|n| n >> bit & 1 == 1).collect();
+            assert_eq!((&out[..count], out[L::COUNT]), (&expected[..], 0xabcd));
         }
     }
 }

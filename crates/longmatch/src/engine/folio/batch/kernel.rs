@@ -1,26 +1,14 @@
 //! The kernel: vectors of addresses descend level by level.
 
 use super::super::layout::{BRANCH, Code, DROP, Level, PAGE, PLACE, View};
-use super::super::root::{PLACES, REGION_BITS, Regions, RootLayout};
+use super::front::{self, HOST, NETWORK, PAIRS};
 use crate::engine::kit::KeyLayout;
 use crate::net::Family;
 use crate::simd::lanes::Lanes;
-use crate::simd::prefetch_bytes;
 
-/// [`KeyLayout`] as constants. IPv4 has no pairs.
-pub(super) const HOST: u8 = KeyLayout::Host as u8;
-const PAIRS: u8 = KeyLayout::U64Pairs as u8;
-pub(super) const NETWORK: u8 = KeyLayout::Network as u8;
 /// Any layout: a branch a group decides. Only the loads of addresses depend on the layout, so one
 /// kernel serves all. IPv6 lost nothing, IPv4 up to a fifth with AVX2.
 pub(super) const ANY: u8 = u8::MAX;
-
-/// Whether integers have their lowest byte first in memory.
-const LITTLE: bool = cfg!(target_endian = "little");
-
-/// Prefetch distance of addresses, in bytes: the hardware's prefetching stops at the end of a
-/// memory page.
-const KEYS_AHEAD: usize = 4096;
 
 /// Flag in the registers of a lookup: the value was read from a page of 8-bit codes. Next hops of
 /// tables with such codes leave this bit free.
@@ -109,12 +97,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> Kernel<'a, L, F, C, LAY
     /// Prefetches the addresses of a later group.
     #[inline(always)]
     fn prefetch_keys(&self, from: *const u8, v: usize) {
-        let bytes = L::COUNT * usize::from(F::WIDTH / 8);
-        let mut at = 0;
-        while at < bytes {
-            prefetch_bytes(from.wrapping_add(v * bytes + at + KEYS_AHEAD));
-            at += 64;
-        }
+        front::prefetch_keys::<L, F>(from, v);
     }
 
     /// Reads a half of the addresses of each vector.
@@ -165,29 +148,9 @@ impl<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> Kernel<'a, L, F, C, LAY
     /// As for [`Kernel::group`].
     #[inline(always)]
     unsafe fn half<const IN: u8>(&self, from: *const u8, v: usize, half: usize) -> [L::V; 2] {
-        let l = self.lanes;
-        let at = from.wrapping_add(v * L::COUNT * usize::from(F::WIDTH / 8));
-        if F::WIDTH == 32 {
-            // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
-            // promises.
-            let word = unsafe { l.load(at) };
-            return [if IN == NETWORK && LITTLE { l.swap_bytes(word) } else { word }, l.splat(0)];
-        }
-        // A big-endian machine has all forms in network order.
-        let upper = (half == 0) == (IN == HOST && LITTLE);
-        let [even, odd] = match upper {
-            // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
-            // promises.
-            true => unsafe { l.load_records::<true>(at) },
-            // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
-            // promises.
-            false => unsafe { l.load_records::<false>(at) },
-        };
-        match IN {
-            _ if !LITTLE => [even, odd],
-            NETWORK => [l.swap_bytes(even), l.swap_bytes(odd)],
-            _ => [odd, even],
-        }
+        // SAFETY: vector `v` lies in the group, whose addresses are readable, as the caller
+        // promises.
+        unsafe { front::half::<L, F, IN>(self.lanes, from, v, half) }
     }
 
     /// Replaces the first words of addresses with the root's entries.
@@ -201,21 +164,7 @@ impl<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> Kernel<'a, L, F, C, LAY
             }
             return;
         }
-        match &root.layout {
-            RootLayout::Span { first, .. } => {
-                let (first, last) = (l.splat(*first), l.splat(root.last));
-                for word in word {
-                    let index = l.min(l.sub(l.shr(*word, shift), first), last);
-                    *word = self.root_entry(index);
-                }
-            }
-            RootLayout::Regions(regions) => {
-                for word in word {
-                    let index = self.in_regions(regions, *word, l.shr(*word, shift));
-                    *word = self.root_entry(index);
-                }
-            }
-        }
+        front::replace_words(l, root, word, |index| self.root_entry(index));
     }
 
     #[inline(always)]
@@ -224,21 +173,6 @@ impl<'a, L: Lanes, F: Family, C: Code, const LAYOUT: u8> Kernel<'a, L, F, C, LAY
         // SAFETY: the index is at most the last one, which is below 2^31; an IPv4 root has an entry
         // for every block (invariant 1).
         unsafe { self.lanes.gather_published(entries, index) }
-    }
-
-    /// Maps block numbers and the first words of addresses to indices.
-    #[inline(always)]
-    fn in_regions(&self, regions: &Regions, word: L::V, number: L::V) -> L::V {
-        let l = self.lanes;
-        let region_shift = l.splat((32 - REGION_BITS).into());
-        let region = l.shr(word, region_shift);
-        let hash = l.mul(region, l.splat(regions.multiplier));
-        let place = l.look_up(&regions.places, l.shr(hash, l.splat(32 - PLACES.ilog2())));
-        let stored = l.equal(l.shr(place, region_shift), region);
-        let bits = u32::from(regions.block_bits);
-        let start = l.shl(l.and(place, l.splat(PLACES as u32 - 1)), l.splat(bits));
-        let index = l.or(start, l.and(number, l.splat((1 << bits) - 1)));
-        l.select(stored, index, l.splat(self.folio.root.last))
     }
 
     /// The bits of a level's window, above zeros that number the codes of a slot.

@@ -11,6 +11,7 @@
 //! of a batch answers some of the previous addresses again, so no vector is partly filled. A batch
 //! of 8 to 15 addresses uses AVX2; a smaller one is looked up one by one.
 
+pub(super) mod front;
 mod kernel;
 
 use self::kernel::Kernel;
@@ -94,9 +95,9 @@ impl<L: Lanes, F: Family, C: Code, const V: usize> Work for Groups<'_, L, F, C, 
     fn run(self) {
         match self.layout {
             _ if const { F::WIDTH > 32 || V < 6 } => self.in_layout::<{ kernel::ANY }>(),
-            KeyLayout::Network => self.in_layout::<{ kernel::NETWORK }>(),
+            KeyLayout::Network => self.in_layout::<{ front::NETWORK }>(),
             // IPv4 addresses have no halves.
-            KeyLayout::Host | KeyLayout::U64Pairs => self.in_layout::<{ kernel::HOST }>(),
+            KeyLayout::Host | KeyLayout::U64Pairs => self.in_layout::<{ front::HOST }>(),
         }
     }
 }

@@ -1,3 +1,4 @@
+use alloc::string::ToString;
 use alloc::vec;
 
 use super::layout::{Decode, Entry, Escape, Vectors};
@@ -10,7 +11,7 @@ mod damage;
 mod random;
 
 fn config(form: CodeForm, s: u8, batch: Batch) -> Config {
-    Config { codes: Some(form), cuts: vec![s], batch, ..Config::default() }
+    Config { codes: Some(form), root_bits: Some(s), batch, huge: false }
 }
 
 /// Compiles, checks, and looks up both ends of each of the RIB's ranges.
@@ -161,14 +162,13 @@ fn roots_of_all_sizes_agree() {
     for s in [8, 12, 17, 21, 24] {
         agree(&rib, &config(CodeForm::Byte, s, Batch::Auto));
     }
-    for (cuts, root) in [(vec![7], None), (vec![25], None), (vec![16, 24], None)] {
-        let config = Config { cuts, root, ..Config::default() };
-        let error = Pages::compile(&rib, &config).map(drop).unwrap_err().to_string();
-        assert!(error.contains("a dense root of 8 to 24 bits"), "{error}");
+    for s in [7, 25, 255] {
+        let error = Pages::compile(&rib, &config(CodeForm::Byte, s, Batch::Auto)).map(drop);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(&alloc::format!("s={s}")) && error.contains("8 to 24"), "{error}");
     }
-    let config =
-        Config { root: Some(crate::engine::folio::RootForm::Regions), ..Config::default() };
-    assert!(Pages::compile(&rib, &config).is_err());
+    let line = config(CodeForm::Byte, 16, Batch::Line);
+    assert!(Pages::compile(&rib, &line).is_err());
 }
 
 #[test]

@@ -4,16 +4,17 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use core::sync::atomic::Ordering::Relaxed;
 
+use super::super::NAME;
 use super::super::compile::Admit;
 use super::super::store::{Full, Kind, Lines, Store, Stored};
 use super::super::survey::{Start, Survey};
-use super::super::{NAME, RootForm};
 use super::codes::{Codes, Frequencies};
 use super::layout::{
-    Entry, Escape, Extent, Fixed, LEAST_DEEP, MAX_CODES, MAX_DEEP, MAX_NEXT_HOP, Pages, WIDTH,
+    Entry, Escape, Extent, Fixed, LEAST_DEEP, MAX_CODES, MAX_DEEP, MAX_NEXT_HOP, MAX_ROOT,
+    MIN_ROOT, Pages, WIDTH,
 };
-use super::{Config, plan};
-use crate::engine::kit::CompileError;
+use super::{Config, EXPECTED, plan};
+use crate::engine::kit::{CompileError, OptionError, Variant};
 use crate::mem::Frozen;
 use crate::net::Bits;
 
@@ -21,7 +22,7 @@ use crate::net::Bits;
 /// lookup that needs it is worth.
 const ESCAPE: usize = 64;
 
-pub(in crate::engine::folio) fn compile(
+pub(super) fn compile(
     survey: &Survey<u32>,
     config: &Config,
     admit: Admit<'_>,
@@ -32,9 +33,12 @@ pub(in crate::engine::folio) fn compile(
     }
     let frequencies = Frequencies::of(survey);
     let form = config.codes.unwrap_or_else(|| frequencies.form());
-    let dense = config.root.is_none_or(|root| root == RootForm::Dense) && config.cuts.len() < 2;
-    let root_bits = plan::root_bits(survey, config.root_bits(), form.log2()).filter(|_| dense);
-    let root_bits = root_bits.ok_or_else(|| config.refused_by_ipv4())?;
+    let wanted = config.root_bits.filter(|bits| !(MIN_ROOT..=MAX_ROOT).contains(bits));
+    if let Some(bits) = wanted {
+        let option = Variant::new().numbers("s", [bits]).finish();
+        return Err(OptionError { engine: NAME, option, expected: EXPECTED }.into());
+    }
+    let root_bits = config.root_bits.unwrap_or_else(|| plan::root_bits(survey, form.log2()));
     let estimate = plan::estimate(survey, root_bits, form.log2());
     admit(estimate)?;
     let decode = frequencies.decode(form);

@@ -10,19 +10,19 @@ use super::super::book::Book;
 use super::super::survey::Survey;
 use super::layout::{Decode, Fixed, PATCHES, Vectors};
 
-/// The forms of the codes of pages. The escape is one of the codes.
+/// The forms of the codes of pages. The greatest code of each is the escape.
 ///
 /// ```
-/// use longmatch::engine::folio::{CodeForm, Config};
-/// use longmatch::{EngineSpec, Fib, Ipv4, Rib};
+/// use longmatch::engine::folio::identity::{CodeForm, Config, Pages};
+/// use longmatch::{Engine, Rib, Structure};
 /// let config = Config { codes: Some(CodeForm::Half), ..Config::default() };
-/// let fib = Fib::compile(&Rib::<Ipv4>::new(), EngineSpec::from(config))?;
-/// assert!(fib.variant().starts_with("codes=16:"));
+/// let pages = Pages::compile(&Rib::new(), &config)?;
+/// assert!(pages.variant().starts_with("identity:codes=16:"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CodeForm {
-    /// 8 bits: next hops, or most of them.
+    /// 8 bits: next hops, except a few.
     Byte,
     /// 8 bits with the next hops of codes in a book.
     Book,
@@ -33,12 +33,12 @@ pub enum CodeForm {
 }
 
 impl CodeForm {
-    pub(in super::super) const ALL: [Self; 4] = [Self::Byte, Self::Book, Self::Half, Self::Word];
+    pub(super) const ALL: [Self; 4] = [Self::Byte, Self::Book, Self::Half, Self::Word];
 
     /// Name among the options: bits of a code, or `book`.
     ///
     /// ```
-    /// use longmatch::engine::folio::CodeForm;
+    /// use longmatch::engine::folio::identity::CodeForm;
     /// assert_eq!(CodeForm::Half.name(), "16");
     /// ```
     pub const fn name(self) -> &'static str {

@@ -8,17 +8,17 @@ use crate::mem::LINE;
 /// Cycles that each MiB costs a lookup, as it displaces other cached data.
 const PER_BYTE: f64 = 0.1 / (1 << 20) as f64;
 
-/// The bits of the root that cost least, or those that are wanted; `None` if those are impossible.
-pub(super) fn root_bits(survey: &Survey<u32>, wanted: Option<u8>, log2: u8) -> Option<u8> {
-    let range = MIN_ROOT..=MAX_ROOT;
-    if let Some(wanted) = wanted {
-        return range.contains(&wanted).then_some(wanted);
-    }
+/// The most bytes of a slot that escapes to a block, as the builder counts them.
+const DEEP_SLOT: u64 = 64 + 4 * 256;
+
+/// The bits of the root that cost least.
+pub(super) fn root_bits(survey: &Survey<u32>, log2: u8) -> u8 {
     let cost = |bits: &u8| {
         let (root, pages) = (root_bytes(*bits) as f64, page_bytes(survey, *bits, log2) as f64);
         gather(root) + gather(pages) + (root + pages) * PER_BYTE
     };
-    range.min_by(|a, b| cost(a).total_cmp(&cost(b)))
+    let best = (MIN_ROOT..=MAX_ROOT).min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    best.unwrap_or(MAX_ROOT)
 }
 
 /// Upper bound on the bytes of root and pages, unless many next hops have no code.
@@ -41,5 +41,7 @@ fn page_bytes(survey: &Survey<u32>, bits: u8, log2: u8) -> u64 {
     let blocks = (0..).zip(survey.blocks(bits));
     let pages = blocks.map(|(depth, blocks)| u64::from(*blocks) * page(depth)).sum::<u64>();
     // Answers of whole blocks have pages of one code.
-    pages + (1u64 << (bits + log2)).min(survey.starts.len() as u64 + 1) + u64::from(deeper) * 1040
+    pages
+        + (1u64 << (bits + log2)).min(survey.starts.len() as u64 + 1)
+        + u64::from(deeper) * DEEP_SLOT
 }

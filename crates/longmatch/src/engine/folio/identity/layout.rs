@@ -245,7 +245,7 @@ pub(super) struct Extent {
 ///     written before an entry leads to them, and only while no reader can reach them.
 ///
 /// ```
-/// use longmatch::engine::folio::{Config, Pages};
+/// use longmatch::engine::folio::identity::{Config, Pages};
 /// use longmatch::{Engine, Lookup, NextHopId, Rib};
 /// let mut rib = Rib::new();
 /// rib.insert("10.0.0.0/8".parse()?, NextHopId::new(1).unwrap())?;

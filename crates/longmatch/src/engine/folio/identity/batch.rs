@@ -407,8 +407,8 @@ impl<L: Lanes, const LOG2: u8> Chunk<'_, L, LOG2> {
     unsafe fn escaping(&self, at: usize, codes: L::V, words: *mut u32) -> usize {
         let l = self.lanes;
         let chosen = l.equal(codes, l.splat(self.table.escape_code()));
-        // SAFETY: this method's contract is that of `store_chosen`.
-        unsafe { l.store_chosen(chosen, at as u32, words) }
+        // SAFETY: this method's contract is that of `store_numbers`.
+        unsafe { l.store_numbers(chosen, at as u32, words) }
     }
 
     /// Loads a vector of codes.

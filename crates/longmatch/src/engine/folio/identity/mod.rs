@@ -1,4 +1,9 @@
-//! Folio for IPv4: a root, and pages of codes, each of the depth that it needs.
+//! Identity pages: IPv4 tables as a root and pages of codes, in which an answer is a page too.
+//!
+//! A lookup makes two reads and asks nothing between them. What codes cannot say escapes to a hash
+//! table: routes longer than /24 where they are few, and rare next hops.
+//!
+//! See the README beside this file.
 
 mod batch;
 mod check;
@@ -18,39 +23,68 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
-pub(in crate::engine::folio) use self::compile::compile;
+use self::compile::compile;
 use self::layout::{Extent, Slices};
+use super::NAME;
+use super::compile::Admit;
 use super::survey::Survey;
-use super::{Config, NAME};
 use crate::engine::kit::{
-    Batch, CompileError, Corrupt, Engine, Keys, LiveEngine, Lookup, OptionError, Structure,
-    Variant, answers_for, capacity_for,
+    Batch, Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup,
+    OptionError, Options, Request, Structure, Variant, answers_for, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Ipv4, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
 
+/// Option that selects this form of a table.
+pub(super) const OPTION: &str = "identity";
+
 /// The modes of batches.
-pub(super) const MODES: &[Batch] =
+const MODES: &[Batch] =
     &[Batch::Auto, Batch::Each, Batch::Flight, Batch::Gather, Batch::Ring, Batch::RingLoads];
 
-impl Config {
-    /// The bits of the root that the cuts ask for.
-    fn root_bits(&self) -> Option<u8> {
-        self.cuts.first().copied()
-    }
+/// Compile-time choices. By default the table decides.
+///
+/// ```
+/// use longmatch::engine::folio::identity::{Config, Pages};
+/// use longmatch::{Engine, Rib, Structure};
+/// let config = Config { root_bits: Some(16), ..Config::default() };
+/// let pages = Pages::compile(&Rib::new(), &config)?;
+/// assert_eq!(pages.variant(), "identity:codes=8:s=16");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// The form of codes.
+    pub codes: Option<CodeForm>,
+    /// Bits of an address that number the root's entries: 8 to 24.
+    pub root_bits: Option<u8>,
+    /// How a batch is looked up: every mode but [`Batch::Line`].
+    pub batch: Batch,
+    /// Whether to request huge pages from the system.
+    pub huge: bool,
+}
 
-    /// The error of cuts or a root that IPv4 does not have.
-    fn refused_by_ipv4(&self) -> OptionError {
-        let cuts = Variant::new().numbers("cuts", self.cuts.iter().copied());
-        let option = cuts.option(self.root.map_or("", super::RootForm::name)).finish();
-        OptionError {
-            engine: NAME,
-            option,
-            expected: "a dense root of 8 to 24 bits, and no other cut",
-        }
-    }
+const EXPECTED: &str = "with identity: codes=8, codes=book, codes=16 or codes=32, s= and 8 to 24, \
+     huge, batch= and each, flight, gather, ring or ring-loads";
+
+/// Builds the form. Takes the options of its configuration.
+pub(super) fn build<V: EngineVisitor<Ipv4>>(
+    request: &Request<'_, Ipv4>,
+    mut options: Options<'_>,
+    visitor: V,
+) -> Built<Ipv4, V> {
+    let codes = |name: &str| CodeForm::ALL.into_iter().find(|codes| codes.name() == name);
+    let config = Config {
+        codes: options.value("codes", codes),
+        root_bits: options.number("s", layout::MIN_ROOT..=layout::MAX_ROOT),
+        batch: options.batch(MODES),
+        huge: options.flag("huge"),
+    };
+    options.finish().map_err(|error| OptionError { expected: EXPECTED, ..error })?;
+    let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
+    Ok(visitor.visit(compile(&Survey::of(request.rib), &config, admit)?))
 }
 
 impl<M: Memory> Lookup<Ipv4> for Pages<M> {
@@ -94,7 +128,7 @@ impl<M: Memory> Structure<Ipv4> for Pages<M> {
     const BATCHES: bool = true;
 
     fn variant(&self) -> String {
-        let variant = Variant::new().value("codes", self.form.name());
+        let variant = Variant::new().option(OPTION).value("codes", self.form.name());
         let variant = variant.numbers("s", [self.fixed.root_bits]);
         variant.batch(self.batch).flag("huge", self.codes.is_huge()).finish()
     }
@@ -104,6 +138,7 @@ impl Engine<Ipv4> for Pages {
     type Config = Config;
 
     fn compile(rib: &Rib<Ipv4>, config: &Config) -> Result<Self, CompileError> {
+        config.batch.among(MODES, NAME, EXPECTED)?;
         compile(&Survey::of(rib), config, &|_| Ok(()))
     }
 

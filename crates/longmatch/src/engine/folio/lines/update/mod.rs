@@ -1,0 +1,303 @@
+//! Ranked lines that change under readers.
+//!
+//! Lines are never changed: a new content is a new run, and the inner lines above it are replaced by
+//! new ones up to the root, whose entry one store replaces. A run that no entry leads to waits until
+//! no reader can be in it.
+//!
+//! A commit of one change inside a block of the root replaces the leaves below one inner line
+//! (`path.rs`). Any other commit builds the affected blocks again from the RIB, with the builder
+//! that compiles a whole table.
+//!
+//! The array of lines has capacity to grow in place. When that is used up, the table cannot be
+//! patched, and is compiled again.
+
+mod path;
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::super::layout::{Code, CodeForm};
+use super::super::survey::Start;
+use super::check;
+use super::compile::{Block, Builder, Codes, Space};
+use super::layout::{Entry, LONGEST_RUN, Line, Lines, MAX_LINES, MAX_NEXT_HOP, Slices};
+use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
+use crate::mem::{FreeRuns, LINE, Live, LiveMemory, MemoryUsage, Owner, RetireList, Run};
+use crate::net::{Ipv6, NextHopId, Prefix};
+use crate::rib::Rib;
+
+/// The most blocks to change in place; beyond, a fresh compile takes no more work.
+const MAX_BLOCKS: u64 = 1 << 16;
+/// Spare lines of the array, on top of twice its size.
+const SPARE_LINES: usize = 1 << 14;
+
+/// The array of lines in live memory, and its free runs.
+struct LiveLines {
+    lines: Owner<Line>,
+    free: FreeRuns,
+    /// Runs placed since the last commit, which no entry leads to yet.
+    placed: Vec<Run>,
+}
+
+impl Space for LiveLines {
+    fn place(&mut self, lines: &[Line]) -> Option<u32> {
+        let run = self.free.place(&mut self.lines, lines)?;
+        self.placed.push(run);
+        Some(run.start)
+    }
+}
+
+/// The write side of a table.
+struct Patcher<C: Code> {
+    table: Arc<Lines<C, LiveMemory>>,
+    entries: Owner<u32>,
+    space: LiveLines,
+    codes: Codes,
+    /// The stored blocks of the root.
+    stored_ranges: Vec<(usize, Range<u32>)>,
+    retire_list: RetireList<Run>,
+    starts: Vec<Start<u128>>,
+    /// New entries of the root.
+    prepared: Vec<(u32, Entry)>,
+    /// Runs that the new entries no longer lead to.
+    replaced_runs: Vec<Run>,
+}
+
+/// Moves a table into an array with capacity to grow, and makes its write side.
+pub(super) fn live<C: Code>(table: Lines<C>) -> LiveEngine<Ipv6> {
+    match patcher(&table) {
+        Some(patcher) => LiveEngine::patched(patcher.table.clone(), patcher),
+        None => LiveEngine::recompiled(table),
+    }
+}
+
+/// `None` when memory is short.
+fn patcher<C: Code>(table: &Lines<C>) -> Option<Patcher<C>> {
+    let capacity = (2 * table.lines.len() + SPARE_LINES).min(MAX_LINES);
+    let (entries, entry_owner) = Live::with_capacity(&table.entries, 0)?;
+    let (lines, line_owner) = Live::with_capacity(&table.lines, capacity)?;
+    let fixed = table.fixed.clone();
+    let codes = Codes::of(&fixed.book, CodeForm::of::<C>());
+    let stored_ranges = fixed.root.stored_ranges();
+    let free = FreeRuns::new(LONGEST_RUN);
+    Some(Patcher {
+        table: Arc::new(Lines { entries, lines, fixed, code: table.code }),
+        entries: entry_owner,
+        space: LiveLines { lines: line_owner, free, placed: Vec::new() },
+        codes,
+        stored_ranges,
+        retire_list: RetireList::default(),
+        starts: Vec::new(),
+        prepared: Vec::new(),
+        replaced_runs: Vec::new(),
+    })
+}
+
+impl<C: Code> Patcher<C> {
+    fn slices(&self) -> Slices<'_> {
+        Slices {
+            entries: &self.entries,
+            lines: &self.space.lines,
+            fixed: &self.table.fixed,
+            form: self.codes.form,
+        }
+    }
+
+    /// Reads the RIB within a prefix: the next hop at its beginning, and the changes.
+    fn read(&mut self, rib: &Rib<Ipv6>, prefix: Prefix<Ipv6>) -> Result<u32, CannotPatch> {
+        self.starts.clear();
+        let lowest = match rib.only_next_hop(prefix) {
+            Some(only) => NextHopId::to_raw(only),
+            None => {
+                let mut ranges = rib.ranges_in(prefix).coalesced().map(|range| Start {
+                    at: range.first,
+                    raw: NextHopId::to_raw(range.next_hop()),
+                });
+                let lowest = ranges.next().map_or(0, |start| start.raw);
+                self.starts.extend(ranges);
+                lowest
+            }
+        };
+        let greatest = self.starts.iter().map(|start| start.raw).fold(lowest, u32::max);
+        if greatest > MAX_NEXT_HOP { Err(CannotPatch) } else { Ok(lowest) }
+    }
+
+    /// Prepares the blocks of a prefix that is at most as long as a block's.
+    fn prepare(
+        &mut self,
+        rib: &Rib<Ipv6>,
+        prefix: Prefix<Ipv6>,
+        replaced: &mut Replaced,
+    ) -> Result<(), CannotPatch> {
+        let bits = self.table.fixed.root.bits;
+        let first = (prefix.bits() >> (128 - bits)) as u64;
+        let all = 1u64 << (bits - prefix.len());
+        let blocks = first..first + all;
+        let stored = |(_, numbers): &(usize, Range<u32>)| {
+            let end = blocks.end.min(numbers.end.into());
+            end.saturating_sub(blocks.start.max(numbers.start.into()))
+        };
+        let have: u64 = self.stored_ranges.iter().map(stored).sum();
+        if all > MAX_BLOCKS || have < all {
+            return Err(CannotPatch);
+        }
+        let mut raw = self.read(rib, prefix)?;
+        let table = self.table.clone();
+        let root = &table.fixed.root;
+        let number = |start: &Start<u128>| (start.at >> (128 - bits)) as u64;
+        let index = |number: u64| root.index((number as u32) << (32 - bits));
+        let mut builder = Builder::new(&self.codes, &mut self.space).with_spare();
+        let mut at = blocks.start;
+        for starts in self.starts.chunk_by(|a, b| number(a) == number(b)) {
+            let number = number(&starts[0]);
+            let answers = (at..number).map(|number| (index(number), Entry::answer(raw)));
+            self.prepared.extend(answers);
+            let block = Block::of(starts[0].at, bits);
+            let entry = builder.block(0, block, &mut raw, starts).ok_or(CannotPatch)?;
+            self.prepared.push((index(number), entry));
+            at = number + 1;
+        }
+        self.prepared.extend((at..blocks.end).map(|number| (index(number), Entry::answer(raw))));
+        replaced.nodes += builder.inner;
+        replaced.leaves += builder.leaves;
+        Ok(())
+    }
+
+    /// Prepares the blocks of several prefixes, each block once.
+    fn prepare_all(
+        &mut self,
+        rib: &Rib<Ipv6>,
+        changed: &[Prefix<Ipv6>],
+        replaced: &mut Replaced,
+    ) -> Result<(), CannotPatch> {
+        let bits = self.table.fixed.root.bits;
+        let block =
+            |prefix: &Prefix<Ipv6>| Prefix::from_bits_masked(prefix.bits(), prefix.len().min(bits));
+        // In the order of the prefixes: a prefix comes before those that it covers.
+        let mut blocks: Vec<Prefix<Ipv6>> = changed.iter().map(block).collect();
+        blocks.sort_unstable();
+        let mut last: Option<Prefix<Ipv6>> = None;
+        for prefix in blocks {
+            if last.is_some_and(|last| last.covers(prefix)) {
+                continue;
+            }
+            last = Some(prefix);
+            self.prepare(rib, prefix, replaced)?;
+        }
+        // Whole trees are replaced.
+        let mut runs = core::mem::take(&mut self.replaced_runs);
+        let slices = self.slices();
+        for (index, entry) in &self.prepared {
+            let before = Entry(self.entries[*index as usize]);
+            if before != *entry {
+                slices.runs(before, &mut runs);
+            }
+        }
+        self.replaced_runs = runs;
+        Ok(())
+    }
+
+    /// Publishes the prepared entries of the root, and retires what they replace; returns their
+    /// number.
+    fn publish(&mut self) -> u64 {
+        let mut entries = 0;
+        for (index, entry) in self.prepared.drain(..) {
+            if self.entries[index as usize] != entry.0 {
+                self.entries.publish(index as usize, entry.0);
+                entries += 1;
+            }
+        }
+        for run in self.replaced_runs.drain(..) {
+            self.retire_list.push(run, LINE * run.count as usize);
+        }
+        self.space.placed.clear();
+        entries
+    }
+
+    /// Discards what was prepared: no reader has reached the runs.
+    fn forget(&mut self) {
+        self.prepared.clear();
+        self.replaced_runs.clear();
+        for run in self.space.placed.drain(..) {
+            self.space.free.free(run);
+        }
+    }
+}
+
+impl<C: Code> Patch<Ipv6> for Patcher<C> {
+    fn patch(
+        &mut self,
+        rib: &Rib<Ipv6>,
+        changed: &[Prefix<Ipv6>],
+    ) -> Result<Replaced, CannotPatch> {
+        let mut replaced = Replaced::default();
+        let prepared = match changed {
+            [prefix] if prefix.len() > self.table.fixed.root.bits => {
+                self.change_path(rib, *prefix, &mut replaced)
+            }
+            _ => self.prepare_all(rib, changed, &mut replaced),
+        };
+        if prepared.is_err() {
+            self.forget();
+            return Err(CannotPatch);
+        }
+        replaced.entries = self.publish();
+        Ok(replaced)
+    }
+
+    fn seal(&mut self, epoch: u64) {
+        self.retire_list.seal(epoch);
+    }
+
+    fn reclaim(&mut self, oldest: u64) {
+        while let Some(run) = self.retire_list.pop(oldest) {
+            self.space.free.free(run);
+        }
+    }
+
+    fn retired_bytes(&self) -> usize {
+        self.retire_list.bytes()
+    }
+
+    fn used_and_unused(&self) -> (usize, usize) {
+        (LINE * self.space.lines.len(), LINE * self.space.free.items())
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        self.table.memory_usage()
+    }
+
+    fn check(&self, rib: &Rib<Ipv6>) -> Result<(), Corrupt> {
+        let unused = self.space.free.iter().chain(self.retire_list.iter().copied());
+        check::check(self.slices(), unused, rib)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::engine::kit::Engine;
+    use crate::engine::testing::changes::{Changing, TestedPatch};
+
+    impl<C: Code> TestedPatch<Ipv6> for Patcher<C> {
+        /// Lines in use, and runs that wait to be placed, of which there are none.
+        fn in_use(&self) -> [usize; 2] {
+            let retired = self.retire_list.bytes() / LINE;
+            let used = self.space.lines.len() - self.space.free.items() - retired;
+            [used, self.space.placed.len()]
+        }
+
+        fn lookup(&self, addr: u128) -> Option<NextHopId> {
+            self.table.lookup_bits(addr)
+        }
+    }
+
+    /// A RIB and its table, kept equal.
+    pub(in super::super) fn changing<C: Code>(
+        rib: Rib<Ipv6>,
+    ) -> Changing<Ipv6, impl TestedPatch<Ipv6>> {
+        let table = Lines::<C>::compile(&rib, &()).unwrap();
+        Changing::new(rib, patcher(&table).unwrap())
+    }
+}
