@@ -149,7 +149,8 @@ fn parts<F: Family>(
     let estimate = plan.estimate(survey, 1 << form.log2);
     admit(estimate)?;
     let missing = |bytes| CompileError::Allocation { engine: NAME, bytes };
-    let (mut entries, root) = empty_root(survey, plan.root_bits, plan.root).ok_or_else(|| missing(estimate))?;
+    let (mut entries, root) =
+        empty_root(survey, plan.root_bits, plan.root).ok_or_else(|| missing(estimate))?;
     let codes = Codes::new(survey, form);
     let mut store = Store::default();
     let mut builder = Builder::<F::Bits, _>::new(&plan.levels, &codes, &mut store);
