@@ -55,7 +55,7 @@ fn entry(pages: &Pages, block: usize) -> Entry {
 fn page(pages: &Pages, block: usize) -> &[u8] {
     let entry = entry(pages, block);
     let codes = 1usize << entry.log2_codes(pages.fixed.root_bits).unwrap();
-    let unit = pages.fixed.code_bytes();
+    let unit = 1usize << pages.fixed.log2;
     &pages.codes[entry.place() as usize * unit..][..codes * unit]
 }
 
