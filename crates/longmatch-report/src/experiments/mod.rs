@@ -1,5 +1,6 @@
 //! The experiments: a file for each paper and one for our own questions.
 
+mod batcher;
 mod dxr;
 mod ours;
 mod poptrie;
