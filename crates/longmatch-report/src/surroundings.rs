@@ -68,7 +68,6 @@ pub(crate) fn facts(inputs: &Inputs) -> Facts {
     note("AVX2", Some(if Machine::here().simd.contains(&"avx2") { 1.0 } else { 0.0 }));
     let counter = Counter::here();
     note("clock step", Some(counter.step as f64 * counter.cycles_per_tick));
-    note("settable frequency", cpu.join("cpufreq/scaling_setspeed").exists().then_some(1.0));
     if let Some(trace) = &inputs.trace {
         note("ipv4 packets", Some(trace.ipv4.len() as f64));
         note("ipv6 packets", Some(trace.ipv6.len() as f64));
