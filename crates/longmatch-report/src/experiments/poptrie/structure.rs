@@ -116,7 +116,7 @@ pub(super) fn depths() -> Experiment {
             id: figure,
             title: "Addresses by matching length and depth",
             caption: "Counted over all 2^32 addresses. Addresses above the diagonal need more bits than their route has.",
-            chart: ChartKind::Heat(
+            chart: ChartKind::HeatMap(
                 "addresses",
                 ["length of the matching route", "binary radix depth"],
             ),

@@ -1,4 +1,4 @@
-//! A chart as HTML.
+//! Charts as HTML.
 
 use crate::model::Chart;
 use crate::page::text::escape;
@@ -6,17 +6,18 @@ use crate::page::text::escape;
 use super::drawing::{Draw, Key};
 use super::form::Form;
 
-/// The chart with its legend as HTML, or a word that there is nothing to draw. `id` is that of
-/// its figure and `title` what the figure is called.
+/// Renders a chart with its legend as HTML, or a message if no value can be drawn.
+///
+/// `id` and `title` are those of the figure.
 pub(crate) fn html(chart: &Chart, id: &str, title: &str) -> String {
     let chart: &dyn Draw = match chart {
         Chart::Bars(bars) => bars,
         Chart::Lines(lines) => lines,
         Chart::Boxes(boxes) => boxes,
-        Chart::Heat(heat) => heat,
+        Chart::HeatMap(map) => map,
     };
     let Some((wide, narrow)) = chart.draw(Form::Wide).zip(chart.draw(Form::Narrow)) else {
-        return "<p class=\"nothing\">There is no value to draw.</p>\n".into();
+        return "<p class=\"nothing\">No value to draw.</p>\n".into();
     };
     let says = format!("{} The values are in the table below.", chart.describe());
     let mut out = String::from("<div class=\"chart\">\n");
