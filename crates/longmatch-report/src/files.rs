@@ -75,10 +75,10 @@ mod tests {
         let page = temp.0.join("page");
         fs::write(&page, "old").expect("written");
         std::os::unix::fs::symlink("/dev/full", unfinished(&page)).expect("a link");
-        let error = replace(&page, b"new").expect_err("there is no space");
+        let error = replace(&page, b"new").expect_err("no space");
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-        let said = error.to_string();
-        assert!(said.starts_with(&format!("{} is not written: ", page.display())), "{said}");
+        let message = error.to_string();
+        assert!(message.starts_with(&format!("{} is not written: ", page.display())), "{message}");
         assert_eq!(fs::read_to_string(&page).expect("there"), "old");
         assert_eq!(names(&temp.0), ["page"]);
     }

@@ -15,7 +15,7 @@ use crate::error::{CliError, Outcome, Status};
 use crate::output::{Align, Grid, Out, plural, warn};
 use crate::progress::Progress;
 
-/// Runs the command; the status is negative if an engine returned a wrong answer.
+/// Runs the command; the status is negative if an answer is wrong.
 ///
 /// # Errors
 /// If an input cannot be read, an experiment's name is unknown, or the directory cannot be written.

@@ -4,7 +4,7 @@ use crate::model::{Bar, Bars};
 use crate::page::number;
 use crate::page::text::{BOLD, shorten, width};
 
-use super::drawing::{Draw, Drawing, Key, named, paper_mark, said, scale};
+use super::drawing::{Draw, Drawing, Key, named, paper_mark, scale, with_unit};
 use super::form::Form;
 use super::palette::Palette;
 use super::scale::{Scale, drawable};
@@ -33,7 +33,7 @@ impl Draw for Bars {
             for bar in &group.bars {
                 let look = palette.look(&bar.name);
                 let class = format!("bar-row {}", look.class);
-                svg.group(&class, &self.tell(bar), |svg| plan.bar(svg, self, bar, top));
+                svg.group(&class, &self.describe_bar(bar), |svg| plan.bar(svg, self, bar, top));
                 top += plan.row();
             }
         }
@@ -66,9 +66,9 @@ impl Draw for Bars {
             text += &format!(
                 " The longest is {} with {}, the shortest {} with {}.",
                 most.name,
-                said(*high, &self.value),
+                with_unit(*high, &self.value),
                 least.name,
-                said(*low, &self.value)
+                with_unit(*low, &self.value)
             );
         }
         text
@@ -100,16 +100,16 @@ impl Bars {
     }
 
     /// Describes a bar in full, for its title.
-    fn tell(&self, bar: &Bar) -> String {
+    fn describe_bar(&self, bar: &Bar) -> String {
         let mut text = format!("{}:", bar.name);
         if let Some(value) = self.value(bar) {
-            text += &format!(" {}", said(value, &self.value));
+            text += &format!(" {}", with_unit(value, &self.value));
         }
         if let Some([low, high]) = self.spread(bar) {
             text += &format!(" ({} – {})", number::short(low), number::short(high));
         }
         if let Some(paper) = self.place(bar.paper) {
-            text += &format!(" paper: {}", said(paper, &self.value));
+            text += &format!(" paper: {}", with_unit(paper, &self.value));
         }
         format!("{text} {}", bar.note).trim_end().to_owned()
     }

@@ -4,7 +4,7 @@ use crate::model::{BoxSeries, Boxes};
 use crate::page::number;
 use crate::page::text::{BOLD, shorten, width};
 
-use super::drawing::{Draw, Drawing, Key, every, named, said, scale};
+use super::drawing::{Draw, Drawing, Key, every, named, scale, with_unit};
 use super::form::Form;
 use super::palette::Palette;
 use super::scale::{Scale, drawable};
@@ -60,7 +60,7 @@ impl Draw for Boxes {
                     "{}: medians from {} to {}",
                     series.name,
                     number::short(low),
-                    said(high, &self.y)
+                    with_unit(high, &self.y)
                 ),
             }
         });
@@ -135,7 +135,7 @@ impl Plan {
         let thick = (step * 0.62).clamp(2.0, 26.0);
         for (at, values) in boxes.filled(series) {
             let place = &boxes.places[at];
-            let [least, low, half, high, most] = values.map(|value| said(value, &boxes.y));
+            let [least, low, half, high, most] = values.map(|value| with_unit(value, &boxes.y));
             let title = format!("{}, {place}: {least}, {low}, {half}, {high}, {most}", series.name);
             let values = values.map(|value| self.scale.at(value).map(|y| top + y));
             if let [Some(least), Some(low), Some(half), Some(high), Some(most)] = values {

@@ -58,7 +58,7 @@ pub(super) fn named(axis: &Axis) -> String {
 }
 
 /// Formats a value with the unit of its axis.
-pub(super) fn said(value: f64, axis: &Axis) -> String {
+pub(super) fn with_unit(value: f64, axis: &Axis) -> String {
     format!("{} {}", number::short(value), axis.unit).trim_end().to_owned()
 }
 

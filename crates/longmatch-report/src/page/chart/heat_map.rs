@@ -43,7 +43,7 @@ impl Draw for HeatMap {
             svg.group("heat-map", "", |svg| {
                 svg.rect(&format!("h{shade}"), (4.0, 1.0), (20.0, 12.0));
             });
-            Key::new(svg, shades.says(shade))
+            Key::new(svg, shades.range(shade))
         };
         let mut keys: Vec<Key> = (shades.first..=shades.last).map(key).collect();
         if let Some(first) = keys.first_mut() {
@@ -111,7 +111,7 @@ impl Shades {
     }
 
     /// Returns the range of counts of a shade, as text.
-    fn says(&self, shade: usize) -> String {
+    fn range(&self, shade: usize) -> String {
         let at = self.start + (shade - self.first) as u32;
         let (low, next) = (floor(at, self.fine), floor(at + 1, self.fine));
         match next.checked_sub(1) {

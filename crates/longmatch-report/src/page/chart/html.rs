@@ -19,17 +19,17 @@ pub(crate) fn html(chart: &Chart, id: &str, title: &str) -> String {
     let Some((wide, narrow)) = chart.draw(Form::Wide).zip(chart.draw(Form::Narrow)) else {
         return "<p class=\"nothing\">No value to draw.</p>\n".into();
     };
-    let says = format!("{} The values are in the table below.", chart.describe());
+    let description = format!("{} The values are in the table below.", chart.describe());
     let mut out = String::from("<div class=\"chart\">\n");
     for (form, drawing) in [(Form::Wide, wide), (Form::Narrow, narrow)] {
         let (class, width, height) = (form.class(), form.width(), drawing.height.ceil());
-        let (title, says) = (escape(title), escape(&says));
+        let (title, description) = (escape(title), escape(&description));
         out += &format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" \
              aria-labelledby=\"{id}-{class}-title {id}-{class}-says\">\n\
              <title id=\"{id}-{class}-title\">{title}</title>\n\
-             <desc id=\"{id}-{class}-says\">{says}</desc>\n{}</svg>\n",
+             <desc id=\"{id}-{class}-says\">{description}</desc>\n{}</svg>\n",
             drawing.body
         );
     }

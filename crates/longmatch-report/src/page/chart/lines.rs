@@ -4,7 +4,7 @@ use crate::model::{Axis, Lines, Point, Series};
 use crate::page::number;
 use crate::page::text::{shorten, width};
 
-use super::drawing::{Draw, Drawing, Key, line_swatch, named, said, scale};
+use super::drawing::{Draw, Drawing, Key, line_swatch, named, scale, with_unit};
 use super::form::Form;
 use super::palette::{Look, Palette};
 use super::scale::{Scale, drawable};
@@ -65,9 +65,9 @@ impl Draw for Lines {
                     " {}: from {} at {} to {} at {}.",
                     series.name,
                     number::short(first.y),
-                    said(first.x, &self.x),
-                    said(last.y, &self.y),
-                    said(last.x, &self.x)
+                    with_unit(first.x, &self.x),
+                    with_unit(last.y, &self.y),
+                    with_unit(last.x, &self.x)
                 );
             }
         }

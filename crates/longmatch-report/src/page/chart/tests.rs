@@ -15,12 +15,12 @@ fn axis(log: bool) -> Axis {
 
 /// Wraps the drawing of a chart in a document.
 fn drawn(chart: &impl Draw, form: Form) -> String {
-    let drawing = chart.draw(form).expect("there is something to draw");
+    let drawing = chart.draw(form).expect("the chart has a value");
     format!("<svg>{}</svg>", drawing.body)
 }
 
 fn number(node: Node<'_, '_>, name: &str) -> f64 {
-    node.attribute(name).expect("it has it").parse().expect("a number")
+    node.attribute(name).expect("the attribute").parse().expect("a number")
 }
 
 fn of_class<'a>(document: &'a Document<'_>, class: &'static str) -> Vec<Node<'a, 'a>> {
@@ -140,7 +140,7 @@ fn distributions_are_steps_with_few_marks() {
     let text = drawn(&chart, Form::Wide);
     let document = Document::parse(&text).expect("well-formed");
     assert_eq!(of_class(&document, "mark").len(), 3);
-    let path = of_class(&document, "line")[0].attribute("d").expect("a way");
+    let path = of_class(&document, "line")[0].attribute("d").expect("a path");
     assert_eq!(path.matches(['M', 'L']).count(), 199);
     assert!(chart.keys().iter().all(|key| !key.narrow_only));
 }
@@ -205,8 +205,8 @@ fn heat_maps_have_a_cell_for_each_count() {
     }
     assert_eq!(chart.keys().len(), 10);
     chart.cells = vec![(0, 0, 3), (1, 1, 40), (2, 2, 60)];
-    let says: Vec<String> = chart.keys().into_iter().map(|key| key.text).collect();
-    assert_eq!(says, ["2 – 4 addresses", "5 – 9", "10 – 19", "20 – 49", "50 – 99"]);
+    let texts: Vec<String> = chart.keys().into_iter().map(|key| key.text).collect();
+    assert_eq!(texts, ["2 – 4 addresses", "5 – 9", "10 – 19", "20 – 49", "50 – 99"]);
     chart.cells = vec![(0, 0, 0), (40, 0, 7)];
     assert!(chart.draw(Form::Wide).is_none());
 }
