@@ -119,7 +119,7 @@ pub(crate) enum ChartKind {
     /// Boxes of a quantity over an axis with a name and a unit.
     Boxes(&'static str, (&'static str, &'static str)),
     /// A map of counts over two named axes.
-    Heat(&'static str, [&'static str; 2]),
+    HeatMap(&'static str, [&'static str; 2]),
 }
 
 /// The rows of a figure's table.

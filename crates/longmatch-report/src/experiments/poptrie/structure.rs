@@ -117,7 +117,7 @@ pub(super) fn depths() -> Experiment {
             title: "Addresses by matching length and depth",
             caption: "Counted over all 2^32 addresses. Above the diagonal, the match needs more bits than the route \
                       has.",
-            chart: ChartKind::Heat(
+            chart: ChartKind::HeatMap(
                 "addresses",
                 ["length of the matching route", "binary radix depth"],
             ),
