@@ -111,7 +111,7 @@ pub unsafe trait Lanes: Copy {
     /// [`Lanes::gather_where`] that leaves the bits above the item undefined.
     ///
     /// # Safety
-    /// As [`Lanes::gather`], for the chosen lanes; the array has at least one item.
+    /// As [`Lanes::gather`], for the chosen lanes.
     #[inline(always)]
     unsafe fn gather_codes_where<const SCALE: i32>(
         self,

@@ -36,6 +36,28 @@ unsafe fn word(at: *const u32) -> u32 {
     unsafe { AtomicU32::from_ptr(at.cast_mut()) }.load(Acquire)
 }
 
+/// The aligned word around an item, with the item in its low bits.
+///
+/// # Safety
+/// The word is readable.
+#[inline(always)]
+unsafe fn word_around(at: *const u8) -> u32 {
+    let inside = at.addr() % size_of::<u32>();
+    // SAFETY: this function's contract.
+    let word = unsafe { word(at.wrapping_sub(inside).cast()) };
+    u32::from_le(word) >> (8 * inside)
+}
+
+/// The item of a lane; an item outside of the array for a lane that is not chosen.
+///
+/// An item of the array would do, but for the writer of a live table, which may be writing just
+/// that one.
+#[inline(always)]
+fn chosen(mask: u32, item: *const u8) -> *const u8 {
+    static NO_ITEM: AtomicU32 = AtomicU32::new(0);
+    if mask == 0 { NO_ITEM.as_ptr().cast() } else { item }
+}
+
 // SAFETY: a vector consists of 8 words.
 unsafe impl Lanes for Portable {
     type V = V;
@@ -161,11 +183,9 @@ unsafe impl Lanes for Portable {
     unsafe fn gather<const SCALE: i32>(self, base: *const u8, lane: V) -> V {
         each(lane, lane, |lane, _| {
             let at = base.wrapping_add(SCALE as usize * lane as usize);
-            let inside = at.addr() % size_of::<u32>();
             // SAFETY: the caller guarantees 4 readable bytes from the item on, and an aligned
             // `base`.
-            let word = unsafe { word(at.wrapping_sub(inside).cast()) };
-            u32::from_le(word) >> (8 * inside)
+            unsafe { word_around(at) }
         })
     }
 
@@ -179,11 +199,9 @@ unsafe impl Lanes for Portable {
         other: V,
     ) -> V {
         let read = each(lane, mask, |lane, mask| {
-            // Lanes that are not chosen read the item at `base`.
-            let at = base.wrapping_add(SCALE as usize * (lane & mask) as usize);
+            let at = chosen(mask, base.wrapping_add(SCALE as usize * lane as usize));
             match SCALE {
-                // SAFETY: the caller guarantees a readable code; the array has one at `base` at
-                // least.
+                // SAFETY: the caller guarantees a readable code, `chosen` one for the other lanes.
                 1 => unsafe { AtomicU8::from_ptr(at.cast_mut()) }.load(Relaxed).into(),
                 2 => {
                     // SAFETY: a readable code as for 8 bits; codes of 16 bits are aligned.
@@ -206,7 +224,6 @@ unsafe impl Lanes for Portable {
         })
     }
 
-    /// Lanes that are not chosen read the item at `base`.
     #[inline(always)]
     unsafe fn gather_where<const SCALE: i32>(
         self,
@@ -215,9 +232,12 @@ unsafe impl Lanes for Portable {
         lane: V,
         other: V,
     ) -> V {
-        let lane = self.and(lane, mask);
-        // SAFETY: chosen lanes are readable by this method's contract; the others read item 0.
-        let read = unsafe { self.gather::<SCALE>(base, lane) };
+        let read = each(lane, mask, |lane, mask| {
+            let at = chosen(mask, base.wrapping_add(SCALE as usize * lane as usize));
+            // SAFETY: the caller guarantees 4 readable bytes from the item on, and an aligned
+            // `base`; `chosen` guarantees both for the other lanes.
+            unsafe { word_around(at) }
+        });
         self.select(mask, read, other)
     }
 
