@@ -1,8 +1,8 @@
 //! Layers of a crate's modules, and the check that imports point down only.
 //!
-//! A line of [`LIBRARY`] is a module with its layer. A module may import only modules of lower layers of its crate, and
-//! none of its own layer. So engines do not know each other, and no cycle crosses a module. Tests may import anything.
-//! The crates without layers are checked for [`cycles`].
+//! [`LIBRARY`] and [`FEED`] assign a layer to each module. A module may import only modules of lower layers, and none
+//! of its own. So engines do not import each other, and no cycle crosses a module. Tests may import anything. Crates
+//! without layers are checked for [`cycles`].
 
 mod cycles;
 
@@ -15,10 +15,10 @@ use crate::report::Verdict;
 
 /// A crate whose imports are checked.
 pub struct Crate {
-    /// Path of its sources from the repository's root.
+    /// Path of the sources from the repository's root.
     sources: &'static str,
-    /// Modules with their layers, the lowest first. A module is named by its path; the longest matching path counts. An
-    /// unlisted file at the top is an error.
+    /// Module paths with their layers, the lowest first; the longest matching path applies. An unlisted top-level file
+    /// is an error.
     modules: &'static [(&'static str, u8)],
 }
 
@@ -50,8 +50,9 @@ const LIBRARY: Crate = Crate {
     ],
 };
 
-/// The parsers of routes and destinations. The errors of a format stand in its module and below the rest of it, because
-/// `error` wraps them for everything that raises them.
+/// The parsers of routes and destinations.
+///
+/// The errors of a format are in a lower layer than its parser, because `error` wraps them.
 const FEED: Crate = Crate {
     sources: "crates/longmatch-feed/src",
     modules: &[
@@ -81,7 +82,7 @@ const FEED: Crate = Crate {
 /// The crates whose imports are checked.
 const CRATES: [Crate; 2] = [LIBRARY, FEED];
 
-/// Checks the imports of every crate in the table, and those of the crates without layers.
+/// Checks the imports of all crates, with and without layers.
 ///
 /// # Errors
 /// If a source file cannot be read.
@@ -166,7 +167,7 @@ fn module_path(file: &Path) -> Vec<String> {
     parts
 }
 
-/// Returns the modules and items of the same crate that a file names with `crate::` or `super::`, except in tests.
+/// Returns the paths in the same crate that a file names with `crate::` or `super::`, except in tests.
 fn imported(module: &[String], text: &str) -> BTreeSet<Vec<String>> {
     let code = without_comments(before_tests(text));
     let mut found = BTreeSet::new();
@@ -182,7 +183,7 @@ fn imported(module: &[String], text: &str) -> BTreeSet<Vec<String>> {
     found
 }
 
-/// Returns the text before the module of tests at its end.
+/// Returns the text before the module of tests.
 fn before_tests(text: &str) -> &str {
     text.find("#[cfg(test)]\nmod tests {").map_or(text, |at| &text[..at])
 }
@@ -192,7 +193,7 @@ fn without_comments(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Expands the use tree, or the path of an expression, at the beginning of a text to its paths.
+/// Expands the use tree or path at the beginning of a text to its paths.
 fn paths(text: &str) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     let mut prefix = Vec::new();

@@ -1,4 +1,4 @@
-//! The context of an experiment: its inputs, its values, and how far it is.
+//! The context of an experiment: its inputs, values and progress.
 
 use longmatch_bench::{
     BenchFamily, KeySource, Mode, ROOFLINE, Record, RunConfig, Traffic, Workload,
@@ -9,17 +9,17 @@ use crate::engine_set::{EngineSet, Measured};
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::{Spread, Value};
 
-/// The end of the reason for which an engine with wrong answers has no value.
+/// Suffix of the message for engines that returned wrong answers.
 pub(crate) const WRONG: &str = "wrong answers";
 
 /// Bytes in a MiB.
 pub(crate) const MIB: f64 = (1 << 20) as f64;
 
-/// Seconds for each rate of a long series, as a share of the usual.
+/// The time of a brief rate as a share of the usual time.
 const BRIEF: f64 = 0.5;
 
 impl Effort {
-    /// The estimated seconds for the rates of so many engines.
+    /// Returns the estimated seconds for the rates of this many engines.
     pub(crate) fn rates(&self, engines: usize, brief: bool) -> f64 {
         let passes = (self.passes + 3) as f64 / (self.passes + 1) as f64;
         let share = if brief { BRIEF } else { 1.0 };
@@ -31,7 +31,7 @@ impl Effort {
 pub(crate) struct ExperimentContext<'a> {
     /// The inputs of the report.
     pub inputs: &'a Inputs,
-    /// How thorough it is.
+    /// The effort of the report.
     pub effort: Effort,
     name: &'static str,
     papers: &'static [Papers],
@@ -42,21 +42,21 @@ pub(crate) struct ExperimentContext<'a> {
     on_step: &'a mut dyn FnMut(f64),
 }
 
-/// The place of values in an experiment.
+/// The position of a value in an experiment.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Place<'p> {
     /// The figure.
     pub figure: &'p str,
     /// The run configuration.
     pub run: &'p str,
-    /// The place on the axis.
+    /// The position on the axis.
     pub x: Option<f64>,
-    /// The same in words.
+    /// The position in words.
     pub at: &'p str,
 }
 
 impl<'a> ExperimentContext<'a> {
-    /// The context of one experiment; `on_step` receives the seconds of estimated work done.
+    /// Returns the context of one experiment; `on_step` receives the seconds of estimated work done.
     pub fn new(
         inputs: &'a Inputs,
         effort: Effort,
@@ -76,18 +76,18 @@ impl<'a> ExperimentContext<'a> {
         }
     }
 
-    /// The values and the conditions of the figures.
+    /// Returns the values and the conditions of the figures.
     pub fn finish(self) -> (Vec<Value>, Vec<[String; 3]>) {
         (self.values, self.conditions)
     }
 
-    /// Reports so many more seconds of estimated work as done.
+    /// Adds seconds of estimated work to the progress.
     pub fn step(&mut self, seconds: f64) {
         self.done += seconds;
         (self.on_step)(self.done);
     }
 
-    /// The settings of a measurement.
+    /// Returns the settings of a measurement.
     pub fn setup(&self, run: &RunSpec) -> RunConfig {
         let Effort { seconds, passes, .. } = self.effort;
         let seconds = if run.brief { seconds * BRIEF } else { seconds };
@@ -95,7 +95,7 @@ impl<'a> ExperimentContext<'a> {
         RunConfig { seconds, passes, pin: true, batch, generate, ..RunConfig::new(run.mode) }
     }
 
-    /// The traffic of a run configuration; `None` without a trace.
+    /// Returns the traffic of a kind; `None` for a trace that is not given.
     pub fn traffic(&self, kind: TrafficKind) -> Option<Traffic> {
         Some(match kind {
             TrafficKind::Random => Traffic::Random,
@@ -110,7 +110,7 @@ impl<'a> ExperimentContext<'a> {
         })
     }
 
-    /// Makes traffic ready. `None` if it has no address of the family.
+    /// Prepares a workload; `None` if the traffic has no address of the family.
     pub fn workload<F: BenchFamily>(
         &self,
         set: &EngineSet<'_, F>,
@@ -124,7 +124,7 @@ impl<'a> ExperimentContext<'a> {
         )
     }
 
-    /// Measures all engines of a set, and notes their rates.
+    /// Measures all engines of a set and notes their rates.
     pub fn measure<F: BenchFamily>(
         &mut self,
         place: Place<'_>,
@@ -143,14 +143,14 @@ impl<'a> ExperimentContext<'a> {
         all
     }
 
-    /// Notes a value.
+    /// Notes a value with the paper's value.
     pub fn note(&mut self, value: Value) {
         let value = Value { experiment: self.name.into(), ..value };
         self.values
             .push(Value { paper: value.paper.or_else(|| paper(self.papers, &value)), ..value });
     }
 
-    /// Notes a count, of an engine or, if its spec is empty, of a table.
+    /// Notes a count of an engine, or of the table if the engine is empty.
     pub fn count<F: BenchFamily>(
         &mut self,
         place: Place<'_>,
@@ -163,7 +163,7 @@ impl<'a> ExperimentContext<'a> {
         self.note(Value { metric: metric.into(), unit: unit.into(), ..at(place, table, value) });
     }
 
-    /// Notes a condition of a figure, once.
+    /// Notes a condition of a figure, unless it is already noted.
     pub fn condition(&mut self, anchor: &str, name: &str, value: impl Into<String>) {
         let condition = [anchor.to_owned(), name.to_owned(), value.into()];
         if !self.conditions.contains(&condition) {
@@ -201,30 +201,30 @@ fn pass_ms(setup: &RunConfig) -> f64 {
 
 fn in_words(setup: &RunConfig, keys: KeySource) -> String {
     let mode = match setup.mode {
-        Mode::One => "one after the other; the CPU may overlap them".to_owned(),
+        Mode::One => "one after the other; the CPU may overlap lookups".to_owned(),
         Mode::Batch => format!("in batches of {}", setup.batch),
-        Mode::Dependent => "each address depends on the answer before".to_owned(),
+        Mode::Dependent => "each address depends on the previous answer".to_owned(),
     };
     let keys = match keys {
         KeySource::Array => "keys from an array".to_owned(),
-        KeySource::Counter => "keys counted in the loop".to_owned(),
-        generator => format!("keys made just before by a generator ({generator})"),
+        KeySource::Counter => "keys from a counter in the timed loop".to_owned(),
+        generator => format!("keys from a generator in the timed loop ({generator})"),
     };
     format!("{mode}; {keys}")
 }
 
-/// The table of a set in words.
+/// Describes the table of a set.
 pub(crate) fn about_table<F: BenchFamily>(set: &EngineSet<'_, F>) -> String {
     let (routes, next_hops) = (set.comparison.rib().len(), set.comparison.next_hops());
     format!("{}: {routes} routes, {next_hops} next hops", set.table)
 }
 
-/// The anchor of a figure: its id, the family and the table.
+/// Returns the anchor of a figure: id, family and table.
 pub(crate) fn anchor<F: BenchFamily>(figure: &str, table: &str) -> String {
     format!("{figure}-{}-{table}", F::NAME)
 }
 
-/// A value at a place of an experiment, about a table.
+/// Returns the value with its position and its table.
 pub(crate) fn at<F: BenchFamily>(place: Place<'_>, table: Named<'_, F>, value: Value) -> Value {
     Value {
         figure: place.figure.into(),
@@ -238,7 +238,7 @@ pub(crate) fn at<F: BenchFamily>(place: Place<'_>, table: Named<'_, F>, value: V
     }
 }
 
-/// Measures a set; a member that is not in the comparison, or lacks the mode, has its reason.
+/// Measures a set. A member without a structure or without the mode has a reason instead of a record.
 fn measured<F: BenchFamily>(
     set: &EngineSet<'_, F>,
     workload: &Workload<F>,
@@ -247,7 +247,7 @@ fn measured<F: BenchFamily>(
     let run = set.comparison.run(workload, setup);
     let failed = run.as_ref().err().map(ToString::to_string);
     let mut records = run.unwrap_or_default().into_iter().peekable();
-    // Records come in the order of the comparison, a roofline behind its engine.
+    // Records come in the order of the comparison; a roofline follows its engine.
     let mut own: Vec<(Option<Record>, Option<Record>)> = Vec::new();
     for place in 0..set.comparison.len() {
         own.push(match set.comparison.engine(place).supports(setup.mode) {
@@ -281,11 +281,11 @@ fn engine_of(engine: &crate::engine_set::EngineUnderTest) -> crate::engine_set::
     engine.clone()
 }
 
-/// The reason why a peer has no rate in a mode.
+/// Returns the reason why a peer has no rate in a mode.
 fn no_mode(mode: Mode) -> String {
     match mode {
-        Mode::Batch => "has no call for many addresses".into(),
-        _ => "has no call for one address".into(),
+        Mode::Batch => "has no function for many addresses".into(),
+        _ => "has no function for one address".into(),
     }
 }
 
@@ -324,7 +324,7 @@ fn rate_value<F: BenchFamily>(
     }
 }
 
-/// The value with the rate of a record.
+/// Returns the value with the rate of a record.
 pub(crate) fn with_rate(record: &Record, value: Value) -> Value {
     let (min, q1, q3, max) = (record.mlps_min, record.mlps_q1, record.mlps_q3, record.mlps_max);
     let (mean, std_dev) = (record.mlps_mean, record.mlps_sd);
@@ -343,7 +343,7 @@ pub(crate) trait OnTable {
     /// Does the work.
     ///
     /// # Errors
-    /// If it cannot be done with this table, or here.
+    /// If the work is impossible with this table or on this machine.
     fn on_table<F: BenchFamily>(
         &self,
         context: &mut ExperimentContext<'_>,
@@ -354,7 +354,7 @@ pub(crate) trait OnTable {
 /// Does the work on the first table of each family.
 ///
 /// # Errors
-/// If there is no table, or the work cannot be done.
+/// If there is no table, or the work fails.
 pub(crate) fn on_first(
     context: &mut ExperimentContext<'_>,
     work: &impl OnTable,

@@ -1,14 +1,14 @@
-//! Parts of the declaration of an experiment: engines, run configurations, axes, figures, the papers' values.
+//! The parts of a declared experiment: engines, run configurations, axes, figures, the papers' values.
 
 use longmatch_bench::Mode;
 
 use crate::record::Value;
 
-/// The reason why an experiment cannot be run with these inputs or here, and how that can be changed.
+/// The reason why an experiment cannot run with these inputs or on this machine, and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Absence(pub String);
 
-/// Rates of a set of engines in some run configurations, on some tables.
+/// Rates of a set of engines under run configurations, on tables.
 pub(crate) struct Rates {
     /// The figure that shows them.
     pub figure: &'static str,
@@ -18,8 +18,8 @@ pub(crate) struct Rates {
     pub engines: Vec<(&'static str, &'static str)>,
     /// The run configurations.
     pub runs: Vec<RunSpec>,
-    /// Parts of the structures whose items are counted, each with the name of the count. With any of them, the time of
-    /// compiling is a value too.
+    /// Parts of the structures whose items are counted, each with the name of the count. If there are any, compile time
+    /// is a value too.
     pub parts: &'static [(&'static str, &'static str)],
 }
 
@@ -38,49 +38,49 @@ pub(crate) enum Tables {
     Split,
 }
 
-/// A way to look up.
+/// A run configuration: traffic, order of lookups, source of keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunSpec {
-    /// The name, as figures have it.
+    /// The name in figures.
     pub name: &'static str,
     /// The traffic.
     pub traffic: TrafficKind,
-    /// How lookups follow each other.
+    /// The order of lookups: one by one, in batches, or dependent.
     pub mode: Mode,
     /// Keys in a batch.
     pub batch: usize,
-    /// Whether keys are made in the timed loop, where the traffic has a rule for them; otherwise they come from an array.
+    /// Whether the timed loop generates the keys, if the traffic has a generator; otherwise they come from an array.
     pub just_in_time: bool,
-    /// What is varied.
+    /// The varied parameter.
     pub axis: Axis,
-    /// Half the usual time for each rate, where many rates make one line.
+    /// Whether each rate takes half the usual time, as for a line of many points.
     pub brief: bool,
 }
 
 /// Traffic of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TrafficKind {
-    /// Random addresses: all of IPv4, 2000::/3.
+    /// Random addresses of all of IPv4, or of 2000::/3.
     Random,
-    /// A walk upwards.
+    /// Ascending addresses.
     Sequential,
-    /// Random addresses, 16 times each.
+    /// Random addresses, each repeated 16 times.
     Repeated,
-    /// The same, 8 times each, as on the DXR page.
+    /// Random addresses, each repeated 8 times, as on the DXR page.
     DxrRepeated,
-    /// Random routes and random host bits.
+    /// Random routes with random host bits.
     Routed,
-    /// Few destinations, unevenly.
+    /// A fixed number of routed addresses, drawn with Zipf's distribution.
     Zipf,
-    /// The destinations of packets.
+    /// The destinations of a packet trace.
     Trace,
-    /// Random addresses as the Spider paper makes them: all of IPv4; IPv6 inside routes.
+    /// Random addresses as in the Spider paper: all of IPv4; IPv6 inside routes.
     SpiderRandom,
-    /// Random addresses of 2000::/8, as the Poptrie paper makes them.
+    /// Random addresses of 2000::/8, as in the Poptrie paper.
     RandomIn8,
 }
 
-/// What a run configuration varies.
+/// The parameter that a run configuration varies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Axis {
     /// Nothing.
@@ -91,48 +91,48 @@ pub(crate) enum Axis {
     Batch(&'static [usize]),
 }
 
-/// A figure of an experiment: how its values are shown, for each table and family.
+/// A figure of an experiment, drawn for each family and table.
 pub(crate) struct Figure {
-    /// The anchor, to which the family and the table are added.
+    /// The anchor, without the family and the table that are appended to it.
     pub id: &'static str,
     /// The title.
     pub title: &'static str,
-    /// What the values are, in a few sentences.
+    /// The meaning of the values, in a few sentences.
     pub caption: &'static str,
-    /// The picture.
+    /// The kind of chart.
     pub chart: ChartKind,
     /// The rows of the table.
     pub rows: Rows,
 }
 
-/// The picture of a figure.
+/// The kind of chart of a figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChartKind {
-    /// None.
+    /// No chart.
     None,
-    /// Bars of a quantity, a group for each run configuration.
+    /// Bars of a quantity, one group per run configuration.
     Bars(&'static str),
-    /// Lines of a quantity over an axis with a name and a unit; whether each step multiplies, across and upwards.
+    /// Lines of a quantity over an axis with a name and a unit; whether the x and the y axis are logarithmic.
     Lines(&'static str, (&'static str, &'static str), [bool; 2]),
     /// Distribution functions over an axis with a name and a unit.
     Steps(&'static str, (&'static str, &'static str)),
     /// Boxes of a quantity over an axis with a name and a unit.
     Boxes(&'static str, (&'static str, &'static str)),
-    /// A map of counts over two axes with names.
-    Heat(&'static str, [&'static str; 2]),
+    /// A map of counts over two named axes.
+    HeatMap(&'static str, [&'static str; 2]),
 }
 
 /// The rows of a figure's table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rows {
-    /// One for each engine; columns for run configurations, places and quantities.
+    /// One row per engine; columns for run configurations, positions and quantities.
     Engines,
-    /// One for each run configuration; columns for quantities.
+    /// One row per run configuration; columns for quantities.
     Runs,
-    /// One for each place; columns for engines.
+    /// One row per position; columns for engines.
     Places,
-    /// One for each table of a family; columns for the engines to which the paper gives a name. The values are the
-    /// rates of another figure in a run configuration, where it has several tables.
+    /// One row per table of a family; columns for the engines that the paper names. The values are the rates of
+    /// another figure under one run configuration. The figure is omitted for a single table.
     Tables {
         /// The other figure.
         of: &'static str,
@@ -141,7 +141,7 @@ pub(crate) enum Rows {
     },
 }
 
-/// Values of a paper, beside which ours are shown.
+/// Values of a paper, shown beside ours.
 pub(crate) struct Papers {
     /// The figure.
     pub figure: &'static str,
@@ -151,13 +151,13 @@ pub(crate) struct Papers {
     pub run: &'static str,
     /// The quantity.
     pub metric: &'static str,
-    /// The place on the axis.
+    /// The position on the axis.
     pub x: Option<f64>,
     /// The values of engines.
     pub values: Vec<(&'static str, f64)>,
 }
 
-/// The paper's value beside a value of ours.
+/// Returns the paper's value for the same engine, figure and position as our value.
 pub(crate) fn paper(papers: &[Papers], value: &Value) -> Option<f64> {
     let own = |it: &&Papers| {
         it.figure == value.figure

@@ -1,28 +1,29 @@
-//! The binary radix depth of addresses (Poptrie paper, section 4.1): how many of its leading bits
-//! have to be looked at until no route that is still longer can match.
+//! Binary radix depth of addresses (Poptrie paper, section 4.1).
 //!
-//! For an address that is the smallest `d` such that no route longer than `d` lies in the block of
-//! its first `d` bits. It is never less than the length of the matching route, and often more.
+//! The depth of an address is the smallest `d` such that the block of its first `d` bits contains no route longer than
+//! `d`. A lookup in a binary radix tree inspects `d` bits. The depth is never less than the length of the matching
+//! route, and often greater.
 
 use longmatch::{Bits, Family, Ipv4, Prefix, Rib};
 
-/// A block of addresses that have the same depth, the length of the block.
+/// A block of addresses with the same depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Block<F: Family> {
     /// The block; its length is the depth.
     pub prefix: Prefix<F>,
-    /// The length of the route that matches in all of it.
+    /// The length of the route that matches all addresses of the block, if any.
     pub matched: Option<u8>,
 }
 
-/// Calls `visit` with blocks that make up the whole address space, in order. O(routes · width) at
-/// worst, and about twice as many blocks as routes in real tables.
+/// Calls `visit` with blocks that partition the address space, in order.
+///
+/// O(routes · width) in the worst case; real tables have about twice as many blocks as routes.
 pub(crate) fn blocks<F: Family>(rib: &Rib<F>, visit: &mut dyn FnMut(Block<F>)) {
     let prefixes: Vec<_> = rib.iter().map(|route| route.prefix).collect();
     below(Prefix::DEFAULT, None, &prefixes, visit);
 }
 
-/// The blocks inside of one, `routes` being those that are not shorter than it, in order.
+/// Visits the blocks within `prefix`; `routes` are the routes in it that are not shorter, in order.
 fn below<F: Family>(
     prefix: Prefix<F>,
     mut matched: Option<u8>,
@@ -41,27 +42,26 @@ fn below<F: Family>(
     let upper_bit = F::Bits::mask(len) ^ F::Bits::mask(prefix.len());
     let upper = Prefix::from_bits_masked(prefix.bits() | upper_bit, len);
     let lower = Prefix::from_bits_masked(prefix.bits(), len);
-    // All of them are longer than the block, so each lies in one of its halves.
+    // Each route is longer than the block, so it lies in one of the halves.
     let (low, high) = routes.split_at(routes.partition_point(|it| it.bits() < upper.bits()));
     below(lower, matched, low, visit);
     below(upper, matched, high, visit);
 }
 
-/// The depth of every IPv4 address, at hand.
+/// An index of the depths of all IPv4 addresses.
 pub(crate) struct Depths {
-    /// Where blocks begin, in order.
+    /// First addresses of the blocks, in order.
     firsts: Vec<u32>,
     depths: Vec<u8>,
-    /// For each value of the first 16 bits the block that its first address lies in; one more at
-    /// the end.
+    /// The block of the first address of each /16, then the last block.
     index: Vec<u32>,
 }
 
-/// Bits that lead into the index.
+/// Number of leading bits that select an entry of the index.
 const INDEX_BITS: u32 = 16;
 
 impl Depths {
-    /// Of a table. O(routes).
+    /// Builds the index of a table. O(routes).
     pub fn new(rib: &Rib<Ipv4>) -> Self {
         let (mut firsts, mut depths) = (Vec::new(), Vec::new());
         blocks(rib, &mut |block| {
@@ -74,7 +74,7 @@ impl Depths {
         Self { firsts, depths, index }
     }
 
-    /// The depth of an address. O(log blocks in its /16).
+    /// Returns the depth of an address. O(log(blocks in its /16)).
     pub fn of(&self, addr: u32) -> u8 {
         let high = (addr >> (32 - INDEX_BITS)) as usize;
         let (from, to) = (self.index[high] as usize, self.index[high + 1] as usize);
@@ -90,7 +90,7 @@ mod tests {
     use longmatch_bench::Xorshift;
     use longmatch_bench::testing::{table4, table6};
 
-    /// By the definition.
+    /// Computes the depth by its definition.
     fn depth<F: Family>(rib: &Rib<F>, addr: F::Bits) -> u8 {
         let inside = |len: u8| {
             let block = Prefix::<F>::from_bits_masked(addr, len);
@@ -114,14 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_those_of_the_definition() {
+    fn blocks_agree_with_the_definition() {
         by_definition(&table4());
         by_definition(&table6());
         by_definition(&Rib::<Ipv6>::new());
     }
 
     #[test]
-    fn depths_are_found_again() {
+    fn depths_agree_with_the_definition() {
         let depths = Depths::new(&table4());
         let mut random = Xorshift::new(6);
         let some = (0..20_000).map(|_| random.next_u32());
@@ -132,8 +132,7 @@ mod tests {
         assert_eq!(Depths::new(&Rib::new()).of(u32::MAX), 0);
     }
 
-    /// A /8 with one /10 in its second half: its first half needs 9 bits, the quarter beside the
-    /// /10 as many as the /10 itself.
+    /// A /8 with a /10 in its second half: the first half has depth 9, the /10 and the quarter beside it have depth 10.
     #[test]
     fn by_hand() {
         let mut rib = Rib::<Ipv4>::new();
@@ -143,7 +142,7 @@ mod tests {
         let depths = Depths::new(&rib);
         let of = |addr: [u8; 4]| depths.of(u32::from_be_bytes(addr));
         assert_eq!((of([10, 1, 1, 1]), of([10, 128, 0, 0]), of([10, 255, 0, 0])), (9, 10, 10));
-        // Beside it: 11 differs from 10 in the 8th bit, 8 in the 7th, 0 in the 5th, 128 in the 1st.
+        // Outside the /8: 11 differs from 10 in the 8th bit, 8 in the 7th, 0 in the 5th, 128 in the 1st.
         assert_eq!(
             (of([11, 0, 0, 0]), of([8, 0, 0, 0]), of([0; 4]), of([128, 0, 0, 0])),
             (8, 7, 5, 1)

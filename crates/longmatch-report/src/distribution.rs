@@ -1,4 +1,4 @@
-//! The cycles of single lookups, counted.
+//! Distributions of the cycles of single lookups.
 
 use longmatch::simd::Simd;
 
@@ -12,29 +12,30 @@ use longmatch_bench::Iteration;
 use longmatch_bench::pin;
 use longmatch_bench::ticks::Counter;
 
-/// Lookups before those that count.
-const RUN_UP: usize = 1 << 16;
+/// Number of warm-up lookups, which are not counted.
+const WARM_UP: usize = 1 << 16;
 
-/// How many ticks the lookups of one engine took, in order of the addresses.
+/// The ticks of one engine's lookups.
 pub(crate) struct Timed {
     /// The engine.
     pub engine: EngineUnderTest,
-    /// The ticks of each, in order of the addresses.
+    /// The ticks of each lookup, in the order of the addresses.
     pub ticks: Vec<u16>,
 }
 
-/// How many ticks how many lookups took.
+/// A histogram of the ticks of lookups.
 pub(crate) struct Ticks {
     counter: Counter,
-    /// By ticks, the overhead in them.
+    /// Number of lookups by ticks, including the overhead of the clock.
     counts: Vec<u64>,
     total: u64,
 }
 
-/// Times `count` iterations of each engine of a field with the same random addresses; those that
-/// cannot hold the table are left out. `done` is called after each.
+/// Times `count` iterations of each engine with the same random addresses, and calls `done` after each engine.
+///
+/// Engines that cannot hold the table are left out.
 pub(crate) fn time<F: BenchFamily>(
-    field: &EngineSet<'_, F>,
+    set: &EngineSet<'_, F>,
     iterations: &dyn Fn(&EngineUnderTest) -> Iteration,
     count: usize,
     done: &mut dyn FnMut(),
@@ -42,10 +43,10 @@ pub(crate) fn time<F: BenchFamily>(
     pin::to(0);
     let counter = Counter::here();
     let mut all = Vec::new();
-    for (member, engine) in field.targets() {
+    for (member, engine) in set.targets() {
         let Some(engine) = engine else { continue };
         let iteration = iterations(member);
-        engine.ticks(Simd::best(), iteration, !SEED, &mut vec![0; RUN_UP.min(count)]);
+        engine.ticks(Simd::best(), iteration, !SEED, &mut vec![0; WARM_UP.min(count)]);
         let mut ticks = vec![0; count];
         engine.ticks(Simd::best(), iteration, SEED, &mut ticks);
         all.push(Timed { engine: member.clone(), ticks });
@@ -56,7 +57,7 @@ pub(crate) fn time<F: BenchFamily>(
 }
 
 impl Ticks {
-    /// Counts.
+    /// Builds the histogram.
     pub fn count(counter: Counter, ticks: impl IntoIterator<Item = u16>) -> Self {
         let mut it = Self { counter, counts: vec![0; 1 << 16], total: 0 };
         for ticks in ticks {
@@ -65,18 +66,18 @@ impl Ticks {
         it
     }
 
-    /// Counts one.
+    /// Adds a lookup.
     pub fn note(&mut self, ticks: u16) {
         self.counts[usize::from(ticks)] += 1;
         self.total += 1;
     }
 
-    /// How many were counted.
+    /// Returns the number of lookups.
     pub fn len(&self) -> u64 {
         self.total
     }
 
-    /// The cycles that this share of the lookups did not exceed; 0 of none.
+    /// Returns the cycles that this share of the lookups did not exceed; 0 without lookups.
     pub fn percentile(&self, share: f64) -> f64 {
         let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -89,7 +90,7 @@ impl Ticks {
         0.0
     }
 
-    /// The mean of the cycles; 0 of none.
+    /// Returns the mean cycles; 0 without lookups.
     pub fn mean(&self) -> f64 {
         let ticks = self.counts.iter().enumerate();
         let sum: f64 =
@@ -97,7 +98,7 @@ impl Ticks {
         sum / self.total.max(1) as f64
     }
 
-    /// The median with the quartiles, the 5th and the 95th percentile.
+    /// Returns the median with the quartiles, the 5th and the 95th percentile.
     pub fn value(&self, engine: &EngineUnderTest) -> Value {
         let share = |share| Some(self.percentile(share));
         let spread = Spread {
@@ -118,7 +119,7 @@ impl Ticks {
         }
     }
 
-    /// The distribution function up to so many cycles, as pairs of cycles and share.
+    /// Returns the distribution function up to a number of cycles, as pairs of cycles and share.
     pub fn distribution(&self, up_to: f64) -> Vec<(f64, f64)> {
         let mut points: Vec<(f64, f64)> = Vec::new();
         let mut seen = 0;
@@ -130,7 +131,7 @@ impl Ticks {
             }
             let y = seen as f64 / self.total as f64;
             match points.last_mut() {
-                // Below the overhead all is zero.
+                // Counts up to the overhead are all 0 cycles.
                 Some(last) if last.0 == x => last.1 = y,
                 _ => points.push((x, y)),
             }
@@ -139,14 +140,14 @@ impl Ticks {
     }
 }
 
-/// The percentiles that tables show.
+/// The percentiles in tables.
 pub(crate) const SHARES: [(&str, f64); 5] =
     [("50th", 0.5), ("75th", 0.75), ("90th", 0.9), ("95th", 0.95), ("99th", 0.99)];
 
-/// Where charts of distributions end, in cycles for each address.
+/// Right end of the charts of distributions, in cycles per lookup.
 const UP_TO: f64 = 400.0;
 
-/// Notes the mean, the percentiles and the distribution of an engine, each as a run configuration of its own.
+/// Records the mean, the percentiles and the distribution of an engine, each as a separate run configuration.
 pub(crate) fn cycles<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     place: Place<'_>,
@@ -170,7 +171,7 @@ pub(crate) fn cycles<F: BenchFamily>(
     }
 }
 
-/// Notes the reasons of the engines that cannot hold the table.
+/// Records why engines cannot hold the table.
 pub(crate) fn refusals<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     place: Place<'_>,
@@ -191,7 +192,7 @@ pub(crate) fn refusals<F: BenchFamily>(
     }
 }
 
-/// Notes how cycles were counted.
+/// Records how cycles were counted.
 pub(crate) fn about_clock(
     context: &mut ExperimentContext<'_>,
     anchor: &str,
@@ -204,16 +205,16 @@ pub(crate) fn about_clock(
     context.condition(
         anchor,
         "keys",
-        "made just before, by xorshift; making them is not in the time",
+        "generated by xorshift immediately before the lookup, outside the measured time",
     );
     let clock = format!(
-        "time stamp counter between fences; one tick is {cycles_per_tick:.2} cycles, the smallest step {:.0} cycles; \
+        "time stamp counter between fences; one tick is {cycles_per_tick:.2} cycles, the smallest step is {:.0} cycles; \
          {:.0} cycles of overhead are subtracted",
         cycles(step),
         cycles(overhead)
     );
     context.condition(anchor, "clock", clock);
-    context.condition(anchor, "threads", "1, on a CPU of its own");
+    context.condition(anchor, "threads", "1, pinned to a CPU");
 }
 
 #[cfg(test)]

@@ -15,22 +15,22 @@ pub(crate) struct EngineUnderTest {
     pub spec: String,
     /// The paper's name for it; empty if it has none.
     pub alias: String,
-    /// The place that its values have if they have no other, such as `pages=huge`.
+    /// The position in words of its values, unless they have another, such as `huge pages`.
     pub at: &'static str,
 }
 
 impl EngineUnderTest {
-    /// An engine, and the paper's name for it.
+    /// Returns an engine with the paper's name for it.
     pub fn new(spec: impl Into<String>, alias: impl Into<String>) -> Self {
         Self { spec: spec.into(), alias: alias.into(), at: "" }
     }
 
-    /// Engines, and the paper's names for them.
+    /// Returns engines with the paper's names for them.
     pub fn all(engines: &[(&str, &str)]) -> Vec<Self> {
         engines.iter().map(|(spec, alias)| Self::new(*spec, *alias)).collect()
     }
 
-    /// Engines without names in a paper.
+    /// Returns engines without names in a paper.
     pub fn unnamed(specs: &[&str]) -> Vec<Self> {
         specs.iter().map(|spec| Self::new(*spec, "")).collect()
     }
@@ -43,12 +43,12 @@ pub(crate) struct Measured {
     pub engine: EngineUnderTest,
     /// The record, or the reason why there is none.
     pub result: Result<Record, String>,
-    /// The record of its roofline, if that was measured.
+    /// The record of its roofline, if measured.
     pub roofline: Option<Record>,
 }
 
 impl Measured {
-    /// The record, if the engine holds the table.
+    /// Returns the record, if there is one.
     pub fn record(&self) -> Option<&Record> {
         self.result.as_ref().ok()
     }
@@ -60,7 +60,7 @@ pub(crate) struct EngineSet<'r, F: BenchFamily> {
     pub table: &'r str,
     /// The engines that hold the table.
     pub comparison: Comparison<'r, F>,
-    /// All engines: the place in the comparison, or the reason why it is not there.
+    /// All engines, each with its index in the comparison or the reason why it has none.
     pub members: Vec<(EngineUnderTest, Result<usize, String>)>,
 }
 
@@ -71,8 +71,10 @@ type Add<'a, 'r, F> = &'a mut dyn FnMut(
 ) -> Result<(), CompileError>;
 
 impl<'r, F: BenchFamily> EngineSet<'r, F> {
-    /// Compiles engines, each three times. An engine that refuses the table stays in the set with its reason; a wider
-    /// variant that holds the table follows it.
+    /// Compiles each engine three times.
+    ///
+    /// An engine that refuses the table stays in the set with its reason; the first wider variant that holds the table
+    /// follows it.
     ///
     /// # Panics
     /// If a spec is malformed.
@@ -80,7 +82,7 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
         Self::with(table, engines, &mut |comparison, _, spec| comparison.add(spec))
     }
 
-    /// Compiles engines once each, also equal ones: for experiments that do not show the time of compiling.
+    /// Compiles each engine once, even if it is already in the set, for experiments that do not show compile time.
     ///
     /// # Panics
     /// If a spec is malformed.
@@ -88,7 +90,7 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
         Self::with(table, engines, &mut |comparison, _, spec| comparison.add_duplicate(spec))
     }
 
-    /// Compiles engines with another function, which adds one to the comparison or fails.
+    /// Compiles engines with `add`, which adds one engine to the comparison.
     ///
     /// # Panics
     /// If a spec is malformed.
@@ -96,7 +98,7 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
         let comparison = Comparison::new(table.rib);
         let mut set = Self { table: table.name, comparison, members: Vec::new() };
         for engine in engines {
-            let mut spec: EngineSpec = engine.spec.parse().expect("a spec of an engine");
+            let mut spec: EngineSpec = engine.spec.parse().expect("a valid engine spec");
             spec.memory = table.memory;
             let Err(reason) = set.add(engine, &spec, add) else { continue };
             set.members.push((engine.clone(), Err(reason)));
@@ -127,12 +129,12 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
     ) -> Result<(), String> {
         let place = self.comparison.len();
         add(&mut self.comparison, engine, spec).map_err(|error| error.to_string())?;
-        assert!(self.comparison.len() > place, "{spec} is there twice");
+        assert!(self.comparison.len() > place, "{spec} is already in the set");
         self.members.push((engine.clone(), Ok(place)));
         Ok(())
     }
 
-    /// Starts a peer behind the others, and returns its description of itself if it holds the table.
+    /// Starts a peer as the last engine; returns its self-description if it holds the table.
     pub fn add_peer(
         &mut self,
         command: &PeerCommand,
@@ -154,7 +156,7 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
         }
     }
 
-    /// Every engine, with its loops if it holds the table.
+    /// Iterates over all engines, each with its benchmark target if it holds the table.
     pub fn targets(&self) -> impl Iterator<Item = (&EngineUnderTest, Option<&dyn BenchTarget<F>>)> {
         self.members.iter().map(|(engine, place)| {
             (engine, place.as_ref().ok().map(|place| self.comparison.engine(*place)))

@@ -1,7 +1,7 @@
-//! Experiments: what is measured, how it is shown, and what the papers claim of it.
+//! Experiments: their measurements, figures and claims.
 //!
-//! An experiment reproduces a table or figure of a paper, or asks a question of our own. Most of them only compare
-//! rates and are declared; the others have a function that measures. All of them leave nothing but values, from which
+//! An experiment reproduces a table or figure of a paper, or answers a question of our own. Most experiments only
+//! compare rates and are declared; the others have a function that measures. All produce only values, from which
 //! figures and verdicts are made.
 
 use crate::claim::Claim;
@@ -12,15 +12,15 @@ use crate::rates;
 
 /// A table or figure of a paper, or a question of our own.
 pub struct Experiment {
-    /// The name, by which it is run alone.
+    /// The name, with which it can be run alone.
     pub name: &'static str,
-    /// Other names: the numbers of all tables and figures that it reproduces.
+    /// Other names: the tables and figures that it reproduces.
     pub aliases: &'static [&'static str],
     /// Its source, such as `Poptrie paper, Table 2`.
     pub source: &'static str,
     /// The subject, in a few words.
     pub title: &'static str,
-    /// The question, and how it is answered, in a few sentences.
+    /// The question and the method, in a few sentences.
     pub about: &'static str,
     /// The paper's setting: tables, CPU.
     pub(crate) setting: &'static str,
@@ -30,32 +30,32 @@ pub struct Experiment {
     pub(crate) claims: Vec<Claim>,
 }
 
-/// How the values of an experiment come about.
+/// The measurement of an experiment.
 pub(crate) enum Work {
     /// Rates of sets of engines.
     Rates(Vec<Rates>),
-    /// The same, in a full report only.
+    /// Rates of sets of engines, in a full report only.
     FullRates(Vec<Rates>),
-    /// A function of its own, and an estimate of the seconds that it takes.
+    /// A function that measures, and a function that estimates its seconds.
     Own(fn(&mut ExperimentContext<'_>) -> Result<(), Absence>, fn(&Inputs, &Effort) -> f64),
 }
 
 impl Work {
-    /// Measures.
+    /// Measures the values.
     ///
     /// # Errors
-    /// If it cannot be measured with these inputs or here.
+    /// If the measurement is impossible with these inputs or on this machine.
     pub fn run(&self, context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
         match self {
             Self::FullRates(_) if !context.effort.full => {
-                Err(Absence("is measured with --full only".into()))
+                Err(Absence("is measured only with --full".into()))
             }
             Self::Rates(all) | Self::FullRates(all) => rates::run(all, context),
             Self::Own(run, _) => run(context),
         }
     }
 
-    /// The seconds that it takes, about.
+    /// Returns the estimated seconds.
     pub fn seconds(&self, inputs: &Inputs, effort: &Effort) -> f64 {
         match self {
             Self::FullRates(_) if !effort.full => 0.0,

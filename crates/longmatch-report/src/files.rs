@@ -1,4 +1,4 @@
-//! Files that are replaced as a whole.
+//! Atomic replacement of files, and removal of leftovers.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use crate::records::FILES;
 
-/// The temporary file that becomes `path` once it is complete.
+/// Returns the temporary file that is renamed to `path` once it is complete.
 fn unfinished(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".unfinished");
     name.into()
 }
 
-/// Replaces a file as a whole: a reader gets the old content or the new one, never a part.
+/// Replaces a file atomically: a reader gets the old content or the new one, never a part.
 ///
 /// # Errors
-/// If it cannot be written: the error names it. The old file stays.
+/// If the file cannot be written; the error names it, and the old file stays.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let unfinished = unfinished(path);
     let write = || {
@@ -27,27 +27,29 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         fs::rename(&unfinished, path)
     };
     write().map_err(|error| {
-        // It may not exist, as when the directory is gone.
+        // Best effort: the temporary file may not exist.
         let _ = fs::remove_file(&unfinished);
         io::Error::new(error.kind(), format!("{} is not written: {error}", path.display()))
     })
 }
 
-/// Removes the remains of an interrupted run from a directory: incomplete files, and directories of peers whose
-/// process has ended. Returns the directories that cannot be removed because they have other files.
+/// Removes the leftovers of an interrupted run: incomplete files, and peers' directories of ended processes.
+///
+/// Returns the directories that stay because they contain other files.
 pub fn remove_leftovers(dir: &Path) -> Vec<PathBuf> {
     for file in FILES {
-        // Mostly there is none.
+        // Usually there is none.
         let _ = fs::remove_file(unfinished(&dir.join(file)));
     }
     longmatch_bench::remove_stale_directories(dir)
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).expect("a folder");
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).expect("a directory");
         let name = |it: io::Result<fs::DirEntry>| it.expect("an entry").file_name();
         let mut names: Vec<_> =
             entries.map(|it| name(it).into_string().expect("a name of ours")).collect();
@@ -57,96 +59,96 @@ mod tests {
 
     #[test]
     fn files_are_replaced_as_a_whole() {
-        let folder = Folder::new("replace");
-        let page = folder.0.join("page");
+        let temp = TempDir::new("replace");
+        let page = temp.0.join("page");
         replace(&page, b"old").expect("written");
         replace(&page, b"new").expect("written");
         assert_eq!(fs::read_to_string(&page).expect("there"), "new");
-        assert_eq!(names(&folder.0), ["page"]);
+        assert_eq!(names(&temp.0), ["page"]);
     }
 
-    /// `/dev/full` stands for a full disk: it takes no byte.
+    /// `/dev/full` simulates a full disk.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_leaves_the_old_file_and_nothing_else() {
-        let folder = Folder::new("full");
-        let page = folder.0.join("page");
+        let temp = TempDir::new("full");
+        let page = temp.0.join("page");
         fs::write(&page, "old").expect("written");
         std::os::unix::fs::symlink("/dev/full", unfinished(&page)).expect("a link");
-        let error = replace(&page, b"new").expect_err("there is no space");
+        let error = replace(&page, b"new").expect_err("no space");
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-        let said = error.to_string();
-        assert!(said.starts_with(&format!("{} is not written: ", page.display())), "{said}");
+        let message = error.to_string();
+        assert!(message.starts_with(&format!("{} is not written: ", page.display())), "{message}");
         assert_eq!(fs::read_to_string(&page).expect("there"), "old");
-        assert_eq!(names(&folder.0), ["page"]);
+        assert_eq!(names(&temp.0), ["page"]);
     }
 
-    /// The text is written, but cannot take its place, where a directory is.
+    /// The temporary file cannot be renamed to an existing directory.
     #[test]
-    fn a_file_that_cannot_take_its_place_is_removed() {
-        let folder = Folder::new("place");
-        let page = folder.0.join("page");
+    fn a_file_that_cannot_be_renamed_is_removed() {
+        let temp = TempDir::new("place");
+        let page = temp.0.join("page");
         fs::create_dir(&page).expect("a directory");
         assert!(replace(&page, b"new").is_err());
-        assert_eq!(names(&folder.0), ["page"]);
+        assert_eq!(names(&temp.0), ["page"]);
     }
 
     #[test]
     fn leftovers_are_removed_and_nothing_else() {
-        let folder = Folder::new("leftovers");
+        let temp = TempDir::new("leftovers");
         // No process has this number: Linux counts to 2^22.
         let gone = 0x7fff_ffff;
         let mine = std::process::id();
         let dirs = [
             format!("peer-0-ipv4-{gone}"),
             format!("peer-1-ipv6-{gone}"),
-            // The number of this process, which has only just begun.
+            // This process has not yet created a directory, so this one is stale.
             format!("peer-2-ipv4-{mine}"),
             "peer-0-ipv4-notes".to_owned(),
             "peer-results".to_owned(),
         ];
         for dir in &dirs {
-            fs::create_dir(folder.0.join(dir)).expect("a directory");
-            fs::write(folder.0.join(dir).join("routes-ipv4.txt"), "x").expect("written");
+            fs::create_dir(temp.0.join(dir)).expect("a directory");
+            fs::write(temp.0.join(dir).join("routes-ipv4.txt"), "x").expect("written");
         }
-        let foreign = folder.0.join(&dirs[1]);
+        let foreign = temp.0.join(&dirs[1]);
         fs::write(foreign.join("notes.txt"), "x").expect("written");
         for file in ["report.html.unfinished", "records.ndjson.unfinished", "mine.unfinished"] {
-            fs::write(folder.0.join(file), "x").expect("written");
+            fs::write(temp.0.join(file), "x").expect("written");
         }
-        assert_eq!(remove_leftovers(&folder.0), [&*foreign]);
+        assert_eq!(remove_leftovers(&temp.0), [&*foreign]);
         let left = [&dirs[3], &dirs[1], &dirs[4]].map(String::as_str);
-        assert_eq!(names(&folder.0), [&["mine.unfinished"], &left[..]].concat());
+        assert_eq!(names(&temp.0), [&["mine.unfinished"], &left[..]].concat());
         assert_eq!(names(&foreign), ["notes.txt"]);
     }
 
-    /// The directory of a report that is running in another process stays.
+    /// The directory of another process that is running stays.
     #[cfg(target_os = "linux")]
     #[test]
     fn running_reports_keep_their_directories() {
-        let folder = Folder::new("running");
+        let temp = TempDir::new("running");
         let other = std::os::unix::process::parent_id();
         let dir = format!("peer-0-ipv4-{other}");
-        fs::create_dir(folder.0.join(&dir)).expect("a directory");
-        assert!(remove_leftovers(&folder.0).is_empty());
-        assert_eq!(names(&folder.0), [dir]);
+        fs::create_dir(temp.0.join(&dir)).expect("a directory");
+        assert!(remove_leftovers(&temp.0).is_empty());
+        assert_eq!(names(&temp.0), [dir]);
     }
 
-    /// A directory of its own for each test, removed at the end.
-    struct Folder(PathBuf);
+    /// A temporary directory for each test, removed at the end.
+    struct TempDir(PathBuf);
 
-    impl Folder {
+    impl TempDir {
         fn new(name: &str) -> Self {
             let name = format!("longmatch-store-{name}-{}", std::process::id());
-            let folder = std::env::temp_dir().join(name);
-            fs::create_dir_all(&folder).expect("the temporary directory is writable");
-            Self(folder)
+            let dir = std::env::temp_dir().join(name);
+            fs::create_dir_all(&dir).expect("the temporary directory is writable");
+            Self(dir)
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for TempDir {
         fn drop(&mut self) {
-            // A directory that is left over harms no later run.
+            // Best effort: a leftover directory harms no later run.
             let _ = fs::remove_dir_all(&self.0);
         }
     }

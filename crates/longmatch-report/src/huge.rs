@@ -1,51 +1,47 @@
-//! Has what a piece of code allocates lie in huge pages, or in ordinary ones, and finds out how
-//! much of it really does.
+//! Places the allocations of a closure in huge or ordinary pages, and measures how much lies in huge pages.
 //!
-//! Engines take their memory from the allocator. So that it can be told from everything else,
-//! large blocks are made to come straight from the system meanwhile: they are then the large
-//! anonymous mappings that are there afterwards and were not there before. The work is done in a
-//! thread of its own, as the allocator would first fill holes that earlier work of a thread has
-//! left.
+//! Engines allocate from the global allocator. To identify their memory, the allocator's mmap threshold is lowered
+//! while the closure runs: each large block is then a new anonymous mapping. The closure runs in a new thread, because
+//! the allocator would otherwise reuse blocks that the current thread has freed.
 
 use longmatch_bench::threads;
 
-/// How memory is to be divided.
+/// The requested kind of pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pages {
-    /// Into the smallest pages only.
+    /// Ordinary pages only.
     Ordinary,
-    /// Into huge pages, as far as it reaches over whole ones.
+    /// Huge pages wherever the memory spans a whole one.
     Huge,
 }
 
-/// What has become of the memory.
+/// The pages that back the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Backing {
     /// Bytes in large blocks.
     pub bytes: usize,
-    /// Those of them that lie in huge pages.
+    /// Bytes of these blocks in huge pages.
     pub huge: usize,
 }
 
-/// Does something whose large blocks of memory are to lie in such pages. They have to be kept for
-/// that: what is given back before the end does not count. Other threads should not allocate large
-/// blocks meanwhile, or they are counted as well.
+/// Runs a closure whose large blocks are to be backed by these pages, and returns the actual backing.
 ///
-/// Where the system is not Linux with the GNU library, nothing is asked for, and no bytes are
-/// found.
+/// Only blocks that are still allocated when the closure ends count. Large blocks that other threads allocate meanwhile
+/// count too. On systems other than Linux with the GNU C library, the closure runs unchanged and the backing is empty.
 pub(crate) fn within<T: Send>(pages: Pages, make: impl FnOnce() -> T + Send) -> (T, Backing) {
     system::within(pages, || in_a_thread(make))
 }
 
-/// Does something in a thread of its own, or in this one where the system starts none: less of the
-/// memory may be told from other memory then, which the bytes that are found say.
+/// Runs a closure in a new thread, or in the current one if no thread can be started.
+///
+/// In the current thread, fewer of the bytes may be found.
 fn in_a_thread<T: Send>(make: impl FnOnce() -> T + Send) -> T {
     let mut make = Some(make);
     let made = std::thread::scope(|scope| {
         let work = || make.take().map(|make| make());
         threads::spawn(scope, 0, 1, work).ok().and_then(threads::joined)
     });
-    made.unwrap_or_else(|| make.take().expect("it was not called without a thread")())
+    made.unwrap_or_else(|| make.take().expect("no thread has called it")())
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -54,22 +50,21 @@ mod system {
 
     use super::{Backing, Pages};
 
-    /// Bytes in a huge page of most Linux systems.
+    /// Bytes in a huge page on most Linux systems.
     const HUGE: usize = 2 << 20;
-    /// Smaller blocks share pages with others, so that they cannot be told apart.
+    /// Minimum size of a counted block. Smaller blocks share pages with others.
     const LARGE: usize = 256 << 10;
-    /// From this size on the GNU library asks the system for each block in any case; the limit
-    /// that it comes to by itself in a program that frees large blocks.
-    const LARGEST_SHARED: usize = 32 << 20;
+    /// The greatest mmap threshold that the GNU C library chooses by itself; restored afterwards.
+    const MAX_MMAP_THRESHOLD: usize = 32 << 20;
 
     pub fn within<T>(pages: Pages, make: impl FnOnce() -> T) -> (T, Backing) {
         let before = mappings();
-        blocks_apart_from(LARGE);
+        set_mmap_threshold(LARGE);
         let disabled = huge_pages_disabled();
         disable_huge_pages(disabled || pages == Pages::Ordinary);
         let made = make();
         disable_huge_pages(disabled);
-        blocks_apart_from(LARGEST_SHARED);
+        set_mmap_threshold(MAX_MMAP_THRESHOLD);
         let new: Vec<_> = new_ranges(&before, &mappings());
         for range in &new {
             match pages {
@@ -84,7 +79,7 @@ mod system {
         (made, backing)
     }
 
-    /// Memory that belongs to no file, may be written, and is mapped in one piece.
+    /// A writable anonymous mapping.
     #[derive(Clone, PartialEq, Eq, Debug)]
     struct Mapping {
         range: Range<usize>,
@@ -93,8 +88,8 @@ mod system {
     }
 
     impl Mapping {
-        /// Bytes in huge pages, if it is one of these ranges or a part of one. One that reaches
-        /// beyond has other things in it.
+        /// Returns the bytes in huge pages if the mapping lies within one of the ranges, else 0: a larger mapping also
+        /// contains other memory.
         fn huge_in(&self, ranges: &[Range<usize>]) -> usize {
             let inside = |range: &Range<usize>| {
                 range.start <= self.range.start && self.range.end <= range.end
@@ -103,12 +98,12 @@ mod system {
         }
     }
 
-    /// Those of this process; none when the system does not say.
+    /// Returns the mappings of this process; empty if the system does not list them.
     fn mappings() -> Vec<Mapping> {
         parsed(&std::fs::read_to_string("/proc/self/smaps").unwrap_or_default())
     }
 
-    /// Reads `/proc/PID/smaps`.
+    /// Parses `/proc/PID/smaps`.
     fn parsed(smaps: &str) -> Vec<Mapping> {
         let mut all: Vec<Mapping> = Vec::new();
         let mut counts = false;
@@ -116,7 +111,7 @@ mod system {
             let mut fields = line.split_whitespace();
             let first = fields.next().unwrap_or_default();
             if let Some(range) = range(first) {
-                // Permissions, offset, device, inode, and a path or a name in brackets.
+                // Permissions, offset, device, inode, then a path or a name in brackets.
                 let permissions = fields.next().unwrap_or_default();
                 let anonymous = fields.nth(2) == Some("0");
                 let path = fields.next().unwrap_or_default();
@@ -135,19 +130,19 @@ mod system {
         all
     }
 
-    /// `7f0012345000-7f0012346000`.
+    /// Parses a range such as `7f0012345000-7f0012346000`.
     fn range(text: &str) -> Option<Range<usize>> {
         let (start, end) = text.split_once('-')?;
         let address = |text| usize::from_str_radix(text, 16).ok();
         Some(address(start)?..address(end)?)
     }
 
-    /// What is mapped now and was not before, in pieces of at least [`LARGE`].
+    /// Returns the ranges of at least [`LARGE`] bytes that are mapped now and were not before.
     fn new_ranges(before: &[Mapping], now: &[Mapping]) -> Vec<Range<usize>> {
         let mut new = Vec::new();
         for Mapping { range, .. } in now {
             let mut start = range.start;
-            // Sorted, as the system lists them.
+            // The system lists mappings in ascending order.
             for old in before.iter().map(|it| &it.range) {
                 if old.end <= start || old.start >= range.end {
                     continue;
@@ -161,8 +156,7 @@ mod system {
         new
     }
 
-    /// Moves what lies in a range into huge pages now, not when the system comes to it. A part that
-    /// the system refuses stays as it is.
+    /// Moves a range into huge pages immediately; parts that the system refuses stay in ordinary pages.
     fn collapse(range: &Range<usize>) {
         advise(range, libc::MADV_HUGEPAGE);
         let first = range.start.next_multiple_of(HUGE);
@@ -171,31 +165,31 @@ mod system {
         }
     }
 
-    /// Advises the system on a range of memory. It may refuse, which shows in what there is after.
+    /// Advises the system on a range. A refusal shows in the measured backing.
     fn advise(range: &Range<usize>, advice: libc::c_int) {
         let start = std::ptr::without_provenance_mut(range.start);
-        // SAFETY: the three kinds of advice that come here change how memory is divided into
-        // pages, never what it holds, whoever it belongs to by now.
+        // SAFETY: callers pass MADV_NOHUGEPAGE, MADV_HUGEPAGE or MADV_COLLAPSE; these change the size of pages, never
+        // their contents, so any range is allowed.
         unsafe { libc::madvise(start, range.len(), advice) };
     }
 
-    /// Whether this process gets no huge pages, whatever it asks for.
+    /// Returns whether huge pages are disabled for this process.
     fn huge_pages_disabled() -> bool {
         let unused: libc::c_ulong = 0;
-        // SAFETY: reads a flag of the process.
+        // SAFETY: PR_GET_THP_DISABLE only reads a flag of the process; the unused arguments are 0, as required.
         unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, unused, unused, unused, unused) == 1 }
     }
 
-    /// Whether it is to be so from now on.
+    /// Disables or enables huge pages for this process.
     fn disable_huge_pages(disable: bool) {
         let (disable, unused): (libc::c_ulong, libc::c_ulong) = (disable.into(), 0);
-        // SAFETY: sets a flag of the process, which it takes by value.
+        // SAFETY: PR_SET_THP_DISABLE takes the flag by value; the unused arguments are 0, as required.
         unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, disable, unused, unused, unused) };
     }
 
-    /// From which size on a block comes from the system by itself.
-    fn blocks_apart_from(bytes: usize) {
-        // SAFETY: sets a parameter of the allocator, under its own lock.
+    /// Sets the size from which the allocator maps each block separately.
+    fn set_mmap_threshold(bytes: usize) {
+        // SAFETY: mallopt sets a parameter of the allocator under the allocator's lock.
         unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, bytes as libc::c_int) };
     }
 
@@ -229,7 +223,7 @@ AnonHugePages:         0 kB
         }
 
         #[test]
-        fn what_is_new_is_what_was_not_there() {
+        fn new_ranges_were_not_mapped_before() {
             let of = |range| Mapping { range, huge: 0 };
             let [a, b, c] = [LARGE, 2 * LARGE, 3 * LARGE];
             let before = [of(a..b)];
@@ -257,15 +251,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_thread_it_is_made_here() {
+    fn without_a_thread_the_closure_runs_here() {
         let here = std::thread::current().id();
         let id = || std::thread::current().id();
         assert_ne!(in_a_thread(id), here);
         assert_eq!(threads::testing::refusing(0, || in_a_thread(id)), here);
     }
 
-    /// Whatever the system does, the contents stay, and there is no more in huge pages than there
-    /// is. Other tests may allocate meanwhile, so that there may be more than was asked for.
+    /// The contents stay, and the bytes in huge pages do not exceed the total. Other tests may allocate meanwhile, so
+    /// the total may exceed the size of the vector.
     #[test]
     fn contents_stay() {
         for pages in [Pages::Ordinary, Pages::Huge] {

@@ -1,4 +1,4 @@
-//! What a report is about: tables, updates, a trace; and how thorough it is.
+//! The inputs of a report (tables, updates, trace, peers) and its effort.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -12,60 +12,59 @@ use longmatch_bench::BenchFamily;
 use longmatch_bench::Destinations;
 use longmatch_bench::{Availability, PeerCommand, known_peers};
 
-/// The seed of all traffic: two reports look up the same addresses.
+/// The seed of all traffic, so that two reports look up the same addresses.
 pub const SEED: u64 = 1;
 
-/// A table under a name.
+/// A table with a name.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// Such as `ipv4-full`: it stands in headings, anchors and records.
+    /// The name in headings, anchors and records, such as `ipv4-full`.
     pub name: String,
-    /// Its IPv4 routes; may be none.
+    /// The IPv4 routes; may be empty.
     pub ipv4: Rib<Ipv4>,
-    /// Its IPv6 routes; may be none.
+    /// The IPv6 routes; may be empty.
     pub ipv6: Rib<Ipv6>,
 }
 
-/// Changes of the first table of a family.
+/// Changes of the first table of each family.
 #[derive(Clone, Debug)]
 pub struct UpdateStream {
-    /// Such as `ipv4-updates`.
+    /// The name, such as `ipv4-updates`.
     pub name: String,
-    /// Those of IPv4, in order, with the next-hop ids of the table.
+    /// The IPv4 changes in order, with the next-hop ids of the table.
     pub ipv4: Vec<Change<Ipv4>>,
-    /// Those of IPv6.
+    /// The IPv6 changes in order, with the next-hop ids of the table.
     pub ipv6: Vec<Change<Ipv6>>,
 }
 
-/// All that a report is about.
+/// The inputs of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     /// The tables, the most important one first.
     pub tables: Vec<Subject>,
-    /// Updates of the first table of each family, if there are any.
+    /// Updates of the first table of each family, if given.
     pub updates: Option<UpdateStream>,
-    /// Destinations of real packets, if there are any.
+    /// Destinations of real packets, if given.
     pub trace: Option<Arc<Destinations>>,
-    /// Other people's implementations.
+    /// Implementations of others.
     pub peers: Peers,
-    /// The most bytes that an engine may take; one that may take more has no value.
+    /// The memory limit of an engine in bytes; an engine that may exceed it has no value.
     pub memory: Option<u64>,
 }
 
-/// Other people's implementations.
+/// Implementations of others.
 #[derive(Clone, Debug, Default)]
 pub struct Peers {
-    /// Those that can be started.
+    /// The peers that can be started.
     pub commands: Vec<PeerCommand>,
-    /// The names of those that are not there, and how to get them.
+    /// The names of missing peers, each with the way to get it.
     pub missing: Vec<(String, String)>,
-    /// A folder that is there, for what is passed to them; it is removed afterwards.
+    /// An existing directory for the files passed to peers; removed afterwards.
     pub scratch: PathBuf,
 }
 
 impl Peers {
-    /// Those of [`known_peers`] whose adapters are in a folder that `cargo xtask peers` has filled,
-    /// and others by their commands.
+    /// Finds the adapters of [`known_peers`] in the directory of `cargo xtask peers`, and adds other commands.
     pub fn find(adapters: &Path, others: Vec<PeerCommand>, scratch: PathBuf) -> Self {
         let mut it = Self { commands: Vec::new(), missing: Vec::new(), scratch };
         for peer in known_peers() {
@@ -79,7 +78,7 @@ impl Peers {
     }
 }
 
-/// A family's part of a subject.
+/// The routes of one family of a subject.
 pub(crate) struct Named<'a, F: BenchFamily> {
     pub name: &'a str,
     pub rib: &'a Rib<F>,
@@ -87,7 +86,7 @@ pub(crate) struct Named<'a, F: BenchFamily> {
     pub memory: Option<u64>,
 }
 
-// Not derived: no family can be copied, a reference to its routes can.
+// Not derived: a derive would require that the family is `Copy`.
 impl<F: BenchFamily> Clone for Named<'_, F> {
     fn clone(&self) -> Self {
         *self
@@ -97,25 +96,25 @@ impl<F: BenchFamily> Clone for Named<'_, F> {
 impl<F: BenchFamily> Copy for Named<'_, F> {}
 
 impl Inputs {
-    /// The tables with routes of IPv4.
+    /// Returns the tables that have IPv4 routes.
     pub(crate) fn ipv4(&self) -> Vec<Named<'_, Ipv4>> {
         let named = |it: &'_ Subject| !it.ipv4.is_empty();
         let tables = self.tables.iter().filter(|it| named(it));
         tables.map(|it| Named { name: &it.name, rib: &it.ipv4, memory: self.memory }).collect()
     }
 
-    /// The tables with routes of IPv6.
+    /// Returns the tables that have IPv6 routes.
     pub(crate) fn ipv6(&self) -> Vec<Named<'_, Ipv6>> {
         let tables = self.tables.iter().filter(|it| !it.ipv6.is_empty());
         tables.map(|it| Named { name: &it.name, rib: &it.ipv6, memory: self.memory }).collect()
     }
 
-    /// The tables with routes of IPv4, if there is one.
+    /// Returns the tables that have IPv4 routes, at least one.
     pub(crate) fn some_ipv4(&self) -> Result<Vec<Named<'_, Ipv4>>, Absence> {
         some(self.ipv4())
     }
 
-    /// Tables, updates, trace and effort, as pairs of name and value.
+    /// Describes tables, updates, trace and effort as pairs of name and value.
     pub(crate) fn in_words(&self, effort: &Effort) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
         for table in &self.tables {
@@ -135,7 +134,7 @@ impl Inputs {
             )
         });
         let effort = format!(
-            "{}: {} passes after one that does not count, {} s for each rate",
+            "{}: {} passes after a warm-up pass, {} s for each rate",
             effort.name(),
             effort.passes,
             effort.seconds
@@ -152,8 +151,9 @@ impl Inputs {
         all
     }
 
-    /// A hash of every route, update and destination in order, and of the names. Peers are not in
-    /// it. O(routes + updates + destinations).
+    /// Returns a hash of all routes, updates and destinations in order, and of their names.
+    ///
+    /// The hash does not cover peers. O(routes + updates + destinations).
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.tables.len().hash(&mut hasher);
@@ -162,7 +162,7 @@ impl Inputs {
             hash_routes(&table.ipv4, &mut hasher);
             hash_routes(&table.ipv6, &mut hasher);
         }
-        // Every update, not only their number: a corrected file often has as many as before.
+        // All updates, not only their number: a corrected file often has as many.
         let updates = self.updates.as_ref();
         updates.map(|it| (&it.name, &it.ipv4, &it.ipv6)).hash(&mut hasher);
         let trace = self.trace.as_ref();
@@ -171,7 +171,7 @@ impl Inputs {
     }
 }
 
-/// The number of routes goes first, so that a route cannot pass from one family to the next table.
+/// Hashes the number of routes first, so that a route in another table or family changes the hash.
 fn hash_routes<F: BenchFamily>(rib: &Rib<F>, hasher: &mut DefaultHasher) {
     rib.len().hash(hasher);
     rib.iter().for_each(|route| route.hash(hasher));
@@ -184,27 +184,27 @@ fn some<F: BenchFamily>(tables: Vec<Named<'_, F>>) -> Result<Vec<Named<'_, F>>, 
     }
 }
 
-/// How thorough a report is.
+/// The effort of a report.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Effort {
-    /// Whether larger series are measured too: more sizes, more variants, all tables.
+    /// Whether to measure larger series too: more sizes, more variants, all tables.
     pub full: bool,
-    /// Seconds for each figure, all passes together.
+    /// Seconds for each rate, all passes together.
     pub seconds: f64,
     /// Passes that count.
     pub passes: usize,
-    /// Addresses whose cycles are measured one by one.
+    /// Lookups whose cycles are measured one by one.
     pub cycles: usize,
-    /// Keys in an array of traffic, if fewer than usual.
+    /// The most keys in an array of traffic.
     pub keys: usize,
-    /// Answers of each engine that are checked before it is measured.
+    /// Answers of each engine that are checked before its measurement.
     pub checked: usize,
-    /// Updates that are replayed at most.
+    /// The most updates to replay.
     pub updates: usize,
 }
 
 impl Effort {
-    /// Under three minutes with the embedded tables on two CPUs.
+    /// Takes under three minutes with the embedded tables on two CPUs.
     pub const QUICK: Self = Self {
         full: false,
         seconds: 0.07,
@@ -215,7 +215,7 @@ impl Effort {
         updates: 100_000,
     };
 
-    /// Under forty minutes with two full tables of IPv4 and one of IPv6 on two CPUs.
+    /// Takes under forty minutes with two full tables of IPv4 and one of IPv6 on two CPUs.
     pub const FULL: Self = Self {
         full: true,
         seconds: 0.8,
@@ -226,7 +226,7 @@ impl Effort {
         updates: usize::MAX,
     };
 
-    /// As little as there can be, for tests of what is no rate.
+    /// The least effort, for tests that do not depend on rates.
     #[cfg(test)]
     pub(crate) const TEST: Self = Self {
         full: false,
@@ -238,7 +238,7 @@ impl Effort {
         updates: 100,
     };
 
-    /// `quick` or `full`.
+    /// Returns `quick` or `full`.
     pub fn name(&self) -> &'static str {
         if self.full { "full" } else { "quick" }
     }
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// In each of these the number of updates, the last one and all names are as before.
+    /// Most changes keep the number of updates, the last update and all names.
     #[test]
     fn any_change_of_the_inputs_changes_the_fingerprint() {
         let changes: [(&str, ChangeInputs); 9] = [
@@ -295,7 +295,7 @@ mod tests {
             ("next hop of a route", |it| {
                 let route = it.tables[0].ipv6.iter().next().expect("a route");
                 let other = NextHopId::new(route.next_hop.get() + 1).expect("an id");
-                it.tables[0].ipv6.insert(route.prefix, other).expect("room");
+                it.tables[0].ipv6.insert(route.prefix, other).expect("capacity");
             }),
             ("the same table twice", |it| it.tables.push(it.tables[0].clone())),
         ];

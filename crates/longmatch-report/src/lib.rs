@@ -1,8 +1,7 @@
-//! The report: the tables and figures of the papers, measured here.
+//! Repeats the experiments of the papers and reports the results.
 //!
-//! An [`Experiment`] declares what it measures, how its values are shown, the papers' values beside them and the
-//! papers' claims. A [`Report`] runs experiments and keeps nothing but [`Records`]; the page with its figures and
-//! verdicts is made from records alone.
+//! An [`Experiment`] declares its measurements, its figures, the papers' values and the papers' claims. A [`Report`]
+//! runs experiments and stores [`Records`]. The page, with its figures and verdicts, is made from the records alone.
 #![deny(unsafe_code)]
 
 mod claim;
@@ -15,7 +14,7 @@ mod experiment;
 mod experiments;
 mod files;
 mod frequency;
-#[allow(unsafe_code, reason = "advice on memory, on Linux")]
+#[allow(unsafe_code, reason = "madvise, prctl and mallopt on Linux")]
 mod huge;
 mod inputs;
 mod model;

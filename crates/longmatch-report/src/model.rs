@@ -1,17 +1,17 @@
-//! Figures as they are drawn: tables of cells and charts, made from values by `view`.
+//! Figures of the page: tables and charts. `view` builds them from values; `page` renders them.
 
-/// A table, and usually a chart of it.
+/// A table with a caption, and usually a chart.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Figure {
-    /// The anchor in the page.
+    /// The anchor.
     pub id: String,
     /// The title.
     pub title: String,
-    /// What the values are, in a few sentences.
+    /// A description of the values, in a few sentences.
     pub caption: String,
     /// The conditions: pairs of name and value.
     pub conditions: Vec<(String, String)>,
-    /// The picture.
+    /// The chart.
     pub chart: Option<Chart>,
     /// The values.
     pub table: Table,
@@ -22,7 +22,7 @@ pub(crate) struct Figure {
 pub(crate) struct Table {
     /// The columns.
     pub columns: Vec<Column>,
-    /// As many cells as columns in each row.
+    /// The rows; each has a cell for every column.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -33,38 +33,38 @@ pub(crate) struct Column {
     pub name: String,
     /// The unit, such as `Mlps`; may be empty.
     pub unit: String,
-    /// Whether it has values of a paper.
+    /// Whether the values are from a paper.
     pub paper: bool,
 }
 
 /// A cell of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Cell {
-    /// No value, as where a paper gives none.
+    /// No value, for example because the paper states none.
     Empty,
     /// Text.
     Text(String),
     /// A count.
     Count(u64),
-    /// A number with a number of decimals.
+    /// A number, and how many decimals to print.
     Number(f64, u8),
-    /// A median with its quartiles, lower first, and a number of decimals.
+    /// A median, its quartiles (lower first), and how many decimals to print.
     Spread(f64, [f64; 2], u8),
-    /// The reason why there can be no value.
+    /// The reason why there is no value.
     Refused(String),
 }
 
-/// A picture.
+/// A chart.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Chart {
     /// Horizontal bars.
     Bars(Bars),
-    /// Lines through points, or steps of a distribution.
+    /// Lines through points, or step functions.
     Lines(Lines),
-    /// Boxes of quartiles with whiskers.
+    /// Box plots.
     Boxes(Boxes),
-    /// A map of counts.
-    Heat(Heat),
+    /// A heat map of counts.
+    HeatMap(HeatMap),
 }
 
 /// Horizontal bars in groups.
@@ -76,10 +76,10 @@ pub(crate) struct Bars {
     pub groups: Vec<BarGroup>,
 }
 
-/// Bars beside each other.
+/// Bars under a common heading.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct BarGroup {
-    /// The name; empty if there is one group only.
+    /// The heading; may be empty if there is only one group.
     pub name: String,
     /// The bars, from top to bottom.
     pub bars: Vec<Bar>,
@@ -88,13 +88,13 @@ pub(crate) struct BarGroup {
 /// A bar.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Bar {
-    /// The engine; it decides the colour.
+    /// The engine, which determines the colour.
     pub name: String,
     /// The length.
     pub value: Option<f64>,
     /// The quartiles, lower first.
     pub spread: Option<[f64; 2]>,
-    /// The paper's value, which is marked.
+    /// The paper's value, drawn as a mark.
     pub paper: Option<f64>,
     /// The reason why there is no value; may be empty.
     pub note: String,
@@ -107,29 +107,29 @@ pub(crate) struct Axis {
     pub name: String,
     /// The unit, such as `Mlps`; may be empty.
     pub unit: String,
-    /// Whether each step multiplies.
+    /// Whether the scale is logarithmic.
     pub log: bool,
 }
 
-/// Lines over a common axis.
+/// Lines over a common pair of axes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Lines {
-    /// The axis of the quantity that is varied.
+    /// The axis of the varied quantity.
     pub x: Axis,
     /// The axis of the values.
     pub y: Axis,
     /// The lines.
     pub series: Vec<Series>,
-    /// Whether values stay the same up to the next point, and points have no marks.
+    /// Whether the lines are step functions, constant up to the next point and without a mark at each point.
     pub steps: bool,
 }
 
 /// A line.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Series {
-    /// The engine; it decides the colour.
+    /// The engine, which determines the colour.
     pub name: String,
-    /// Whether it is dashed: values of a paper, and levels.
+    /// Whether the line is dashed, as the values of a paper and levels are.
     pub dashed: bool,
     /// The points, leftmost first.
     pub points: Vec<Point>,
@@ -138,7 +138,7 @@ pub(crate) struct Series {
 /// A point of a line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Point {
-    /// The place on the axis.
+    /// The place on the x axis.
     pub x: f64,
     /// The value.
     pub y: f64,
@@ -146,7 +146,7 @@ pub(crate) struct Point {
     pub spread: Option<[f64; 2]>,
 }
 
-/// Boxes: for each place on the axis one of each series.
+/// Box plots: each series has one box at each place of the x axis.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Boxes {
     /// The axis of the places.
@@ -162,15 +162,15 @@ pub(crate) struct Boxes {
 /// Boxes of one engine.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct BoxSeries {
-    /// The engine; it decides the colour.
+    /// The engine, which determines the colour.
     pub name: String,
-    /// For each place the 5th, 25th, 50th, 75th and 95th percentile.
+    /// The 5th, 25th, 50th, 75th and 95th percentile at each place; `None` without values.
     pub boxes: Vec<Option<[f64; 5]>>,
 }
 
-/// A map of counts over two axes.
+/// A heat map of counts over two axes.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Heat {
+pub(crate) struct HeatMap {
     /// The axis from left to right.
     pub x: Axis,
     /// The axis from bottom to top.
@@ -179,8 +179,8 @@ pub(crate) struct Heat {
     pub columns: Vec<String>,
     /// The rows, lowest first.
     pub rows: Vec<String>,
-    /// The quantity that is counted, such as `addresses`.
+    /// The counted quantity, such as `addresses`.
     pub unit: String,
-    /// Fields that are not zero: column, row, count.
+    /// The non-zero cells: column, row, count.
     pub cells: Vec<(usize, usize, u64)>,
 }

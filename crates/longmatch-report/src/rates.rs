@@ -1,4 +1,4 @@
-//! The runner of declared experiments: rates of sets of engines.
+//! Runs declared experiments: rates of sets of engines.
 
 use longmatch::{Ipv4, Rib};
 use longmatch_bench::{BenchFamily, RunConfig, syn1, syn2};
@@ -8,10 +8,10 @@ use crate::declaration::{Absence, Axis, Rates, RunSpec, Tables};
 use crate::engine_set::{EngineSet, EngineUnderTest, Measured};
 use crate::inputs::{Effort, Inputs, Named};
 
-/// The seconds that compiling an engine takes, about.
+/// Estimated seconds to compile one engine.
 const COMPILE: f64 = 0.25;
 
-/// The estimated seconds of sets of rates.
+/// Returns the estimated seconds of all sets of rates.
 pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
     let one = |rates: &Rates| {
         let tables = match rates.tables {
@@ -31,10 +31,10 @@ pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
     all.iter().map(one).sum()
 }
 
-/// Measures the sets.
+/// Measures all sets of rates.
 ///
 /// # Errors
-/// If there is no table for any of them.
+/// If no set has a table.
 pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     let mut tables = 0;
     for rates in all {
@@ -55,12 +55,12 @@ pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<
         }
     }
     if tables == 0 {
-        return Err(Absence("needs a table of routes of the family".into()));
+        return Err(Absence("needs a table with routes of the family".into()));
     }
     Ok(())
 }
 
-/// The table itself and both of its split tables, as run configurations of one table.
+/// Measures the table, SYN1 and SYN2 as run configurations of one table.
 fn split(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
     type Split = fn(&Rib<Ipv4>) -> Rib<Ipv4>;
     for (name, split) in [("the table", Rib::clone as Split), ("SYN1", syn1), ("SYN2", syn2)] {
@@ -99,14 +99,14 @@ fn on_table<F: BenchFamily>(
             }
         }
     }
-    // Behind the rates, as their columns.
+    // Values after the rates have columns after the rates.
     if let Some(measured) = first {
         let place = Place { figure: rates.figure, run: prefix, ..Place::default() };
         counts(context, place, named, &set, &measured, rates.parts);
     }
 }
 
-/// The places on the axis of a run configuration.
+/// Returns the positions on the axis of a run configuration.
 fn places(run: &RunSpec) -> Vec<Option<f64>> {
     match run.axis {
         Axis::None => vec![None],
@@ -115,7 +115,7 @@ fn places(run: &RunSpec) -> Vec<Option<f64>> {
     }
 }
 
-/// The CPUs of this process.
+/// Returns the number of CPUs of this process.
 fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -128,7 +128,7 @@ fn varied(run: &RunSpec, x: Option<f64>, setup: RunConfig) -> RunConfig {
     }
 }
 
-/// Notes the memory of the engines, the items of its parts and, with parts, the time of compiling.
+/// Notes the engines' memory, the items of their parts and, if there are parts, compile time.
 fn counts<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     place: Place<'_>,

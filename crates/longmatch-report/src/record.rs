@@ -1,22 +1,22 @@
-//! Records: the one form in which a report is kept, and from which its page is made.
+//! Records: the stored form of a report, from which its page is made.
 //!
-//! A file of records is NDJSON: a line about the run, then for each experiment its values and a line that says when it
-//! ended or why it has none. A later version reads the files of an earlier one: fields are only added.
+//! A record file is NDJSON: a line for the run, then for each experiment its values and its outcome. Later versions
+//! read earlier files: fields are only added.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
-/// A line of a file of records.
+/// A line of a record file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
 pub enum Line {
-    /// The run that the lines after it belong to.
+    /// The run to which the following lines belong.
     Run(Run),
     /// A value.
     Value(Box<Value>),
-    /// The end of an experiment, behind its values.
+    /// The outcome of an experiment, after its values.
     Experiment(Outcome),
 }
 
@@ -36,26 +36,26 @@ pub struct Run {
     pub facts: BTreeMap<String, f64>,
 }
 
-/// The end of an experiment.
+/// The outcome of an experiment.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// The name of the experiment.
     pub experiment: String,
-    /// A hash of everything that the values depend on; a run keeps the values of an earlier one with an equal hash.
+    /// A hash of everything that the values depend on. A later run with an equal hash keeps the values.
     pub settings: String,
-    /// Seconds that it took.
+    /// Its duration in seconds.
     pub seconds: f64,
     /// Date and time of its end, UTC.
     pub date: String,
-    /// Conditions of each figure: its id, a name, a value.
+    /// Conditions of figures: the figure's id, a name, a value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<[String; 3]>,
-    /// The reason why there are no values.
+    /// The reason why there are no values; empty if there are.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub absent: String,
 }
 
-/// One value, with all that it depends on.
+/// One value, with everything that it depends on.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Value {
@@ -67,7 +67,7 @@ pub struct Value {
     /// The name of the table of routes.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub table: String,
-    /// `ipv4` or `ipv6`; empty where it is about neither.
+    /// `ipv4` or `ipv6`; empty if the value belongs to neither.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub family: String,
     /// Routes in the table.
@@ -76,10 +76,10 @@ pub struct Value {
     /// The engine with its options, as `--engine` takes it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub engine: String,
-    /// The engine with all options, those that it chose itself among them; empty if they are those given.
+    /// The engine with all options, including those that it chose itself; empty if equal to `engine`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub variant: String,
-    /// The paper's name of the engine.
+    /// The paper's name for the engine.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub alias: String,
     /// The name of the run configuration, such as `just in time`.
@@ -97,16 +97,16 @@ pub struct Value {
     /// Keys in a batch.
     #[serde(skip_serializing_if = "is_zero")]
     pub batch: u64,
-    /// Threads that looked up at the same time.
+    /// Threads that looked up concurrently.
     #[serde(skip_serializing_if = "is_zero")]
     pub threads: u64,
-    /// The instructions that were allowed.
+    /// The highest SIMD level that was allowed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub simd: String,
-    /// The place on the axis of the quantity that is varied.
+    /// The position on the axis of the varied parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub x: Option<f64>,
-    /// The same in words, where the number alone does not say it.
+    /// The position in words, if the number is not enough.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub at: String,
     /// The quantity that was measured or counted, such as `rate`, `bytes` or `cycles`.
@@ -117,22 +117,22 @@ pub struct Value {
     /// The value: the median of several passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// The spread of the passes; where no pass was timed, of the distribution that the value is the median of.
+    /// The spread of the passes or, without passes, of the distribution whose median is the value.
     #[serde(flatten)]
     pub spread: Spread,
     /// Passes that count.
     #[serde(skip_serializing_if = "is_zero")]
     pub passes: u64,
-    /// Passes that were repeated because the machine was disturbed.
+    /// Passes that were repeated because of a disturbance.
     #[serde(skip_serializing_if = "is_zero")]
     pub repeated: u64,
-    /// Passes that count although the machine was disturbed.
+    /// Passes that count despite a disturbance.
     #[serde(skip_serializing_if = "is_zero")]
     pub disturbed: u64,
     /// The paper's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,
-    /// The reason why there is no value.
+    /// The reason why there is no value; empty if there is one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub refused: String,
 }
@@ -173,7 +173,7 @@ fn is_zero(n: &u64) -> bool {
 }
 
 impl Value {
-    /// The quartiles, lower first.
+    /// Returns the quartiles, lower first.
     pub fn quartiles(&self) -> Option<[f64; 2]> {
         Some([self.spread.q1?, self.spread.q3?])
     }
@@ -191,10 +191,10 @@ pub fn write_ndjson(lines: &[Line], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads the lines of a file of records.
+/// Reads the lines of a record file.
 ///
 /// # Errors
-/// If `input` cannot be read, or a line is no record: with its number.
+/// If `input` cannot be read, or a line is not a record; the error has the number of the line.
 pub fn read_ndjson(input: impl BufRead) -> io::Result<Vec<Line>> {
     let parse = |(i, line): (usize, io::Result<String>)| {
         let line = line?;
@@ -208,7 +208,7 @@ pub fn read_ndjson(input: impl BufRead) -> io::Result<Vec<Line>> {
     input.lines().enumerate().map(parse).collect()
 }
 
-/// The columns of CSV: the fields of [`Value`], in their order.
+/// The columns of CSV: the fields of [`Value`] in their order.
 const COLUMNS: [&str; 33] = [
     "experiment",
     "figure",
@@ -245,7 +245,7 @@ const COLUMNS: [&str; 33] = [
     "refused",
 ];
 
-/// Writes the values as CSV: a column for each field that any of them has.
+/// Writes the values as CSV, with a column for each field that any value has.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -273,7 +273,7 @@ pub fn write_csv(lines: &[Line], out: impl Write) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A value that has every field.
+    /// A value with every field.
     fn full() -> Value {
         let text = || String::from("x");
         let some = Some(1.0);

@@ -1,4 +1,4 @@
-//! The records of a report, experiment by experiment.
+//! The records of a report, grouped by experiment.
 
 use std::fs;
 use std::io;
@@ -7,20 +7,20 @@ use std::path::Path;
 use crate::context::WRONG;
 use crate::record::{Line, Outcome, Run, Value, read_ndjson};
 
-/// The files of a report, in its directory.
+/// The names of a report's files in its directory.
 pub const FILES: [&str; 2] = ["report.html", "records.ndjson"];
 
 /// The records of a report.
 #[derive(Clone, Default, Debug)]
 pub struct Records {
-    /// The circumstances.
+    /// The circumstances of the run.
     pub run: Run,
     /// The experiments with their values, in the order of the report.
     pub experiments: Vec<(Outcome, Vec<Value>)>,
 }
 
 impl Records {
-    /// Sorts lines by experiment; values without an end of their experiment are left out.
+    /// Groups lines by experiment; drops values of an experiment without an outcome.
     pub fn of(lines: Vec<Line>) -> Self {
         let mut records = Self::default();
         let mut values: Vec<Value> = Vec::new();
@@ -37,7 +37,7 @@ impl Records {
         records
     }
 
-    /// The lines of the file of records.
+    /// Returns the lines of the record file.
     pub fn lines(&self) -> Vec<Line> {
         let experiments = self.experiments.iter().flat_map(|(outcome, values)| {
             let values = values.iter().cloned().map(|value| Line::Value(Box::new(value)));
@@ -46,7 +46,7 @@ impl Records {
         core::iter::once(Line::Run(self.run.clone())).chain(experiments).collect()
     }
 
-    /// Values that are missing because answers were wrong.
+    /// Counts the values that are missing because of wrong answers.
     pub fn wrong(&self) -> usize {
         self.experiments
             .iter()
@@ -58,7 +58,7 @@ impl Records {
     /// Reads the records of a report from its directory.
     ///
     /// # Errors
-    /// If the file cannot be read, or has a line that is no record.
+    /// If the file cannot be read, or a line is not a record.
     pub fn read(dir: &Path) -> io::Result<Self> {
         Ok(Self::of(read_ndjson(&fs::read(dir.join(FILES[1]))?[..])?))
     }

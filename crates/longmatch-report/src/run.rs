@@ -1,4 +1,4 @@
-//! Runs experiments one after the other, and keeps their records in one file.
+//! Runs experiments one after the other and writes their records to one file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,31 +19,31 @@ use crate::record::{Outcome, Run, Value, read_ndjson, write_ndjson};
 use crate::records::{FILES, Records};
 use crate::surroundings::{facts, surroundings};
 
-/// A report to be made.
+/// The inputs, effort and experiments of a report.
 pub struct Report<'a> {
-    /// Tables, updates, traces, peers.
+    /// Tables, updates, trace, peers.
     pub inputs: &'a Inputs,
-    /// How thorough it is.
+    /// The effort.
     pub effort: Effort,
-    /// The experiments, in this order.
+    /// The experiments, in the order of execution.
     pub experiments: Vec<&'static Experiment>,
 }
 
-/// How far a report is.
+/// The progress of a report.
 #[derive(Clone, Copy)]
 pub struct ReportStep {
-    /// The experiment that runs.
+    /// The current experiment.
     pub experiment: &'static Experiment,
     /// Seconds of estimated work done.
     pub done: f64,
-    /// All seconds of estimated work, without the experiments that an earlier run has left.
+    /// All seconds of estimated work, without experiments kept from an earlier run.
     pub total: f64,
 }
 
 /// Experiments with their values, by name.
 type ByName = BTreeMap<String, (Outcome, Vec<Value>)>;
 
-/// The records in the order of the report.
+/// Returns the records in the order of the report.
 fn ordered(run: &Run, all: &ByName) -> Records {
     let experiments = Experiment::all().filter_map(|it| all.get(it.name).cloned());
     Records { run: run.clone(), experiments: experiments.collect() }
@@ -52,7 +52,7 @@ fn ordered(run: &Run, all: &ByName) -> Records {
 /// Writes the records and the page into a directory, each file as a whole.
 ///
 /// # Errors
-/// If a file cannot be written: the error names it. The other file is written.
+/// If a file cannot be written; the error names the file. The other file is still written.
 pub fn write(records: &Records, dir: &Path) -> io::Result<()> {
     let mut lines = Vec::new();
     write_ndjson(&records.lines(), &mut lines)?;
@@ -62,8 +62,10 @@ pub fn write(records: &Records, dir: &Path) -> io::Result<()> {
 }
 
 impl Report<'_> {
-    /// Runs all experiments that an earlier run with the same settings has not left in the directory, whose other
-    /// experiments stay. The records are written whenever one has ended.
+    /// Runs the experiments and writes the records after each of them.
+    ///
+    /// Values in the directory that have the same settings are kept and not measured again. Returns the records and the
+    /// number of kept experiments.
     ///
     /// # Errors
     /// If the directory cannot be written.
@@ -88,7 +90,7 @@ impl Report<'_> {
         let left = self.experiments.iter().filter(|it| !earlier.contains_key(it.name));
         let total = left.map(|it| self.seconds(it)).sum();
         let kept = earlier.len();
-        // All that is known is written each time, so that nothing of an earlier run is lost.
+        // Each write includes the kept values, so that an interruption does not lose them.
         let mut all = earlier;
         let (about, mut before) = (self.about(), 0.0);
         for experiment in self.experiments.iter().copied() {
@@ -156,7 +158,7 @@ impl Report<'_> {
         }
     }
 
-    /// A hash of everything that the values of an experiment depend on.
+    /// Returns a hash of everything that the values of an experiment depend on.
     fn settings(&self, experiment: &Experiment) -> String {
         let machine = Machine::here();
         let peers = if experiment.name == "peers" {

@@ -1,4 +1,4 @@
-//! Tables of other sizes made from a real one: thinned, or grown as deaggregation grows them.
+//! Tables of other sizes derived from a real one: thinned, or grown by deaggregation.
 
 use std::collections::HashMap;
 
@@ -7,24 +7,25 @@ use longmatch::{Bits, NextHopId, Prefix, Rib};
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Xorshift;
 
-/// Half of the prefixes that are drawn at a time at least.
+/// Half the minimum number of prefixes drawn at a time.
 const DRAWN: usize = 5_000;
-/// Growing ends when fewer than one in so many that are drawn are new.
+/// Growth ends when fewer than one in this many drawn prefixes is new.
 const HOPELESS: usize = 100;
 
-/// `count` routes of a table, every choice of them equally likely; all of them if there are not as
-/// many. The same for the same seed. O(routes).
+/// Returns a uniformly random subset of `count` routes of a table, or all if there are fewer.
+///
+/// Deterministic for a seed. O(routes).
 pub(crate) fn thinned<F: BenchFamily>(rib: &Rib<F>, count: usize, seed: u64) -> Rib<F> {
     let random = &mut Xorshift::new(seed);
     let mut thinned = Rib::new();
     for route in chosen(rib.iter(), rib.len(), count, random) {
         let inserted = thinned.insert(route.prefix, route.next_hop);
-        inserted.expect("not more than there were");
+        inserted.expect("no more routes than in the table");
     }
     thinned
 }
 
-/// `count` of `all` items in their order, every choice equally likely.
+/// Returns a uniformly random subset of `count` of `all` items, in their order.
 fn chosen<T>(
     items: impl Iterator<Item = T>,
     all: usize,
@@ -39,39 +40,40 @@ fn chosen<T>(
     })
 }
 
-/// The same routes with next-hop ids from 1 on, in the order in which they are met: a part of a
-/// table numbers them as a table of its own would. O(routes).
+/// Returns the table with next-hop ids numbered from 1 in the order of the routes. O(routes).
+///
+/// So a part of a table has the ids that it would have if it were loaded by itself.
 pub(crate) fn renumbered<F: BenchFamily>(rib: &Rib<F>) -> Rib<F> {
     let mut ids = HashMap::new();
     let mut renumbered = Rib::new();
     for route in rib {
         let next = NextHopId::new(ids.len() as u32 + 1).expect("not zero");
         let id = *ids.entry(route.next_hop).or_insert(next);
-        renumbered.insert(route.prefix, id).expect("not more than there were");
+        renumbered.insert(route.prefix, id).expect("no more routes than in the table");
     }
     renumbered
 }
 
-/// A table with more specific routes added to all that it had, as networks do that announce their
-/// prefixes in parts. Each is below a random route that is shorter than the longest usual one (/24,
-/// of IPv6 /48); its length is drawn from the lengths above that route's in the table, its other
-/// bits are random. It has the next hop of the longest route that covers it, as often as routes of
-/// the table do; otherwise that of a random other route.
+/// A table that grows by more specific routes, as networks deaggregate their prefixes.
+///
+/// Each new route lies below a random route shorter than /24 (IPv6: /48). Its length is drawn from the greater lengths
+/// in the table; its other bits are random. It has the next hop of the longest route that covers it as often as the
+/// routes of the table do, otherwise the next hop of a random other route.
 pub(crate) struct Growth<F: BenchFamily> {
-    /// What it has become.
+    /// The grown table.
     pub rib: Rib<F>,
-    /// Routes that more specific ones are added to.
+    /// Routes below which new routes are drawn.
     parents: Vec<Prefix<F>>,
-    /// Of each length, how many routes of the table have it or a shorter one.
+    /// For each length, the number of routes of the table that are not longer.
     up_to: Vec<usize>,
     next_hops: Vec<NextHopId>,
-    /// The share of routes below another one that have its next hop.
+    /// The share of covered routes that have the next hop of the route above.
     alike: f64,
     random: Xorshift,
 }
 
 impl<F: BenchFamily> Growth<F> {
-    /// Of a table. O(routes).
+    /// Starts with a table. O(routes).
     pub fn new(rib: &Rib<F>, seed: u64) -> Self {
         let usual = if F::WIDTH == 32 { 24 } else { 48 };
         let mut up_to = vec![0; usize::from(F::WIDTH) + 1];
@@ -90,20 +92,20 @@ impl<F: BenchFamily> Growth<F> {
         }
     }
 
-    /// Grows to so many routes. Fewer when there is no room for as many: when hardly any prefix
-    /// that is drawn is not there already. The same for the same seed and the same sizes before.
-    /// O((routes + added) x length).
+    /// Grows the table to `count` routes, or to fewer if hardly any drawn prefix is new.
+    ///
+    /// Deterministic for a seed and the sequence of counts. O((routes + added) x length).
     pub fn to(&mut self, count: usize) -> &Rib<F> {
         let needed = count.saturating_sub(self.rib.len());
         let mut new = Vec::new();
         while new.len() < needed && !self.parents.is_empty() {
             let (found, count) = (new.len(), 2 * (needed - new.len()).max(DRAWN));
             let mut drawn: Vec<_> = (0..count).map(|_| self.prefix()).collect();
-            // In order, neighbours in the table are neighbours in memory.
+            // Sorted lookups in the table have better locality.
             drawn.sort_unstable();
             drawn.retain(|prefix| self.rib.get(*prefix).is_none());
             new.append(&mut drawn);
-            // Two parts that are in order: what is stable merges them.
+            // A stable sort merges the two sorted parts.
             new.sort();
             new.dedup();
             if new.len() - found < count / HOPELESS {
@@ -118,7 +120,7 @@ impl<F: BenchFamily> Growth<F> {
         &self.rib
     }
 
-    /// Adds sorted prefixes, none of which is there, as far as a table has room.
+    /// Adds sorted prefixes that the table does not have, up to the capacity of a table.
     fn add(&mut self, new: Vec<Prefix<F>>) {
         let old = core::mem::take(&mut self.rib);
         let mut open = Vec::new();
@@ -141,7 +143,7 @@ impl<F: BenchFamily> Growth<F> {
         }
     }
 
-    /// A prefix below a random parent.
+    /// Draws a prefix below a random parent.
     fn prefix(&mut self) -> Prefix<F> {
         let parent = self.parents[self.random.below(self.parents.len())];
         let (shorter, all) =
@@ -152,14 +154,14 @@ impl<F: BenchFamily> Growth<F> {
         Prefix::from_bits_masked(parent.bits() | inside, len)
     }
 
-    /// That of a new route below one with the next hop `above`.
+    /// Draws the next hop of a new route below one with the next hop `above`.
     fn next_hop(&mut self, above: Option<NextHopId>) -> NextHopId {
         let drawn = f64::from(self.random.next_u32()) / 2f64.powi(32);
         match above {
             Some(above) if drawn < self.alike => above,
             _ => {
                 let mut other = || self.next_hops[self.random.below(self.next_hops.len())];
-                // A table may have one next hop only.
+                // The table may have only one next hop.
                 let tries = (0..64).map(|_| other());
                 let mut tries = tries.skip_while(|other| Some(*other) == above);
                 tries.next().or(above).expect("a parent has a next hop")
@@ -168,8 +170,9 @@ impl<F: BenchFamily> Growth<F> {
     }
 }
 
-/// The next hop of the longest route that covers a prefix, among those that were met in order:
-/// leaves in `open` those that cover it.
+/// Returns the next hop of the longest route in `open` that covers a prefix.
+///
+/// Prefixes come in order; `open` keeps only the routes that cover the prefix.
 fn above<F: BenchFamily>(
     open: &mut Vec<(Prefix<F>, NextHopId)>,
     prefix: Prefix<F>,
@@ -180,8 +183,7 @@ fn above<F: BenchFamily>(
     open.last().map(|(_, next_hop)| *next_hop)
 }
 
-/// The share of routes with the next hop of the longest route that covers them, among those that
-/// are covered; 1 when none is.
+/// Returns the share of covered routes that have the next hop of the longest route above; 1 if no route is covered.
 fn alike<F: BenchFamily>(rib: &Rib<F>) -> f64 {
     let (mut covered, mut same) = (0u64, 0u64);
     let mut open: Vec<(Prefix<F>, NextHopId)> = Vec::new();
@@ -216,9 +218,9 @@ mod tests {
             let thin = thinned(&rib, count, 7);
             assert_eq!(thin.len(), count.min(rib.len()));
             assert!(thin.iter().all(|route| rib.get(route.prefix) == Some(route.next_hop)));
-            assert!(thin.iter().eq(thinned(&rib, count, 7).iter()), "the same again");
+            assert!(thin.iter().eq(thinned(&rib, count, 7).iter()), "deterministic");
         }
-        // Every route has its turn.
+        // Every route is chosen by some seeds.
         let kept = |route: Route<Ipv4>| {
             (0..200).filter(|seed| thinned(&rib, 6, *seed).get(route.prefix).is_some()).count()
         };
@@ -226,16 +228,15 @@ mod tests {
     }
 
     #[test]
-    fn next_hops_are_numbered_anew() {
+    fn next_hops_are_renumbered() {
         let rib = rib4(&[("10.0.0.0/8", 90_000), ("10.0.0.0/9", 7), ("11.0.0.0/8", 90_000)]);
         let ids: Vec<_> = renumbered(&rib).iter().map(|route| route.next_hop.get()).collect();
         assert_eq!(ids, [1, 2, 1]);
     }
 
-    /// 10.0.0.0/8 (1) > 10.0.0.0/9 (1) > 10.1.0.0/16 (2); 11.0.0.0/8 is covered by nothing: of two
-    /// that are covered one is alike.
+    /// 10.0.0.0/8 (1) > 10.0.0.0/9 (1) > 10.1.0.0/16 (2), and 11.0.0.0/8: one of two covered routes is alike.
     #[test]
-    fn likeness_is_that_of_the_table() {
+    fn alike_is_the_share_of_covered_routes() {
         let rib =
             rib4(&[("10.0.0.0/8", 1), ("10.0.0.0/9", 1), ("10.1.0.0/16", 2), ("11.0.0.0/8", 2)]);
         assert_eq!(alike(&rib), 0.5);
@@ -263,29 +264,28 @@ mod tests {
             let above = rib.cover(route.prefix).last().expect("below a route").prefix;
             assert!(above.len() < 24 && lengths.contains(&route.prefix.len()));
         }
-        // Below the /20 only the lengths 24 and 30 are left, as common as each other; of the first
-        // there are 16.
+        // Routes below the /20 have the lengths 24 and 30, equally likely; only 16 prefixes have length 24.
         let below = |len| {
             let twenty: Prefix<Ipv4> = "20.0.0.0/20".parse().unwrap();
             added().filter(|it| twenty.covers(it.prefix) && it.prefix.len() == len).count()
         };
         assert!((1..=16).contains(&below(24)) && below(30) > 100, "{} {}", below(24), below(30));
-        // One of two covered routes is alike, so are the new ones.
+        // Half of the covered routes are alike, so half of the new ones are.
         assert!((alike(&grown) - 0.5).abs() < 0.05, "{}", alike(&grown));
         let mut again = Growth::new(&rib, 1);
-        assert!(again.to(3000).iter().eq(grown.iter()), "the same again");
+        assert!(again.to(3000).iter().eq(grown.iter()), "deterministic");
         let more = again.to(4000);
         assert!(grown.iter().all(|route| more.get(route.prefix) == Some(route.next_hop)));
         assert_eq!(more.len(), 4000);
     }
 
-    /// Below the /22 there are four /24 and no other length that the table has.
+    /// The /22 contains four /24; the table has no other greater length.
     #[test]
-    fn growing_ends_where_there_is_no_room() {
+    fn growth_ends_without_new_prefixes() {
         let rib = rib4(&[("10.0.0.0/22", 1), ("20.0.0.0/24", 2)]);
         assert_eq!(Growth::new(&rib, 1).to(1000).len(), 6);
         let rib = rib4(&[("20.0.0.0/24", 2)]);
-        assert_eq!(Growth::new(&rib, 1).to(1000).len(), 1, "nothing to grow from");
+        assert_eq!(Growth::new(&rib, 1).to(1000).len(), 1, "no parent");
         assert_eq!(Growth::new(&Rib::<Ipv4>::new(), 1).to(10).len(), 0);
         assert!(Growth::new(&table6(), 1).to(5000).len() == 5000);
     }

@@ -1,4 +1,4 @@
-//! The machine in all the detail that a figure's caption owes its reader.
+//! The machine, the system and the build, as the page states them.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use longmatch_bench::gigahertz;
 use longmatch_bench::machine::Machine;
 use longmatch_bench::ticks::Counter;
 
-/// Flags of CPUs that lookups can make use of, where they are there.
+/// CPU flags of instructions that lookups can use.
 const FLAGS: [&str; 12] = [
     "popcnt",
     "bmi1",
@@ -27,7 +27,7 @@ const FLAGS: [&str; 12] = [
     "rdtscp",
 ];
 
-/// The machine, its system and this build, as pairs of name and value. Takes some milliseconds.
+/// Describes the machine, its system and this build as pairs of name and value. Takes some milliseconds.
 pub(crate) fn surroundings() -> Vec<(String, String)> {
     let machine = Machine::here();
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -55,7 +55,7 @@ pub(crate) fn surroundings() -> Vec<(String, String)> {
     ]
 }
 
-/// Facts of the machine and the inputs on which claims depend.
+/// Returns the facts of the machine and the inputs on which claims depend.
 pub(crate) fn facts(inputs: &Inputs) -> Facts {
     let mut facts = Facts::new();
     let mut note =
@@ -68,7 +68,6 @@ pub(crate) fn facts(inputs: &Inputs) -> Facts {
     note("AVX2", Some(if Machine::here().simd.contains(&"avx2") { 1.0 } else { 0.0 }));
     let counter = Counter::here();
     note("clock step", Some(counter.step as f64 * counter.cycles_per_tick));
-    note("settable frequency", cpu.join("cpufreq/scaling_setspeed").exists().then_some(1.0));
     if let Some(trace) = &inputs.trace {
         note("ipv4 packets", Some(trace.ipv4.len() as f64));
         note("ipv6 packets", Some(trace.ipv6.len() as f64));
@@ -77,7 +76,7 @@ pub(crate) fn facts(inputs: &Inputs) -> Facts {
     facts
 }
 
-/// The physical cores among the CPUs of this process: threads of one core count once.
+/// Returns the number of physical cores; hardware threads of one core count once.
 fn cores() -> Option<usize> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let siblings = |cpu: usize| {
@@ -90,10 +89,10 @@ fn cores() -> Option<usize> {
     Some(all.len())
 }
 
-/// The bytes of the cache of a level.
-fn cache_bytes(folder: &Path, level: &str) -> Option<f64> {
+/// Returns the size of the cache of a level, in bytes.
+fn cache_bytes(dir: &Path, level: &str) -> Option<f64> {
     let read =
-        |i: usize, name: &str| fs::read_to_string(folder.join(format!("index{i}")).join(name)).ok();
+        |i: usize, name: &str| fs::read_to_string(dir.join(format!("index{i}")).join(name)).ok();
     let index = (0..8).find(|i| read(*i, "level").is_some_and(|own| own.trim() == level))?;
     let size = read(index, "size")?;
     let kib: f64 = size.trim().strip_suffix('K')?.parse().ok()?;
@@ -104,7 +103,7 @@ fn pair(name: &str, value: impl Into<String>) -> (String, String) {
     (name.into(), value.into())
 }
 
-/// The numbers of the CPU's model, which tell models apart whose name a virtual machine shortens.
+/// Returns family and model number of the CPU: a virtual machine may shorten the model's name.
 fn model(cpuinfo: &str) -> String {
     let field = |name: &str| {
         let mut pairs = cpuinfo.lines().filter_map(|line| line.split_once(':'));
@@ -124,12 +123,12 @@ fn known_flags(cpuinfo: &str) -> String {
     if known.is_empty() { "none known".into() } else { known.join(" ") }
 }
 
-/// The caches of a CPU, such as `L1d 48 KiB, L2 1 MiB`, from the folder that describes them.
-fn caches(folder: &Path) -> String {
+/// Lists the caches of a CPU, such as `L1d 48 KiB, L2 1 MiB`, from the system's directory of them.
+fn caches(dir: &Path) -> String {
     let mut all = Vec::new();
     for i in 0.. {
         let read = |name: &str| {
-            let text = fs::read_to_string(folder.join(format!("index{i}")).join(name)).ok()?;
+            let text = fs::read_to_string(dir.join(format!("index{i}")).join(name)).ok()?;
             Some(text.trim().to_owned())
         };
         let (Some(level), Some(kind), Some(size)) = (read("level"), read("type"), read("size"))
@@ -153,7 +152,7 @@ fn caches(folder: &Path) -> String {
     if all.is_empty() { "unknown".into() } else { all.join(", ") }
 }
 
-/// `madvise` of `always [madvise] never`.
+/// Returns the mode of transparent huge pages: `madvise` of `always [madvise] never`.
 fn huge_pages() -> Option<String> {
     let text = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").ok()?;
     let (_, rest) = text.split_once('[')?;
@@ -177,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_are_found() {
+    fn known_flags_are_listed() {
         let text = "processor : 0\nflags\t\t: fpu popcnt avx2 hypervisor other\nbugs: x\n";
         assert_eq!(known_flags(text), "popcnt avx2");
         assert!(flags(text).any(|flag| flag == "hypervisor"));
@@ -193,11 +192,11 @@ mod tests {
 
     #[test]
     fn caches_are_listed() {
-        let folder = std::env::temp_dir().join(format!("longmatch-caches-{}", std::process::id()));
+        let dir = std::env::temp_dir().join(format!("longmatch-caches-{}", std::process::id()));
         for (i, (level, kind, size, cpus)) in
             [("1", "Data", "48K", "0"), ("3", "Unified", "32768K", "0-1")].iter().enumerate()
         {
-            let index = folder.join(format!("index{i}"));
+            let index = dir.join(format!("index{i}"));
             fs::create_dir_all(&index).unwrap();
             let files =
                 [("level", level), ("type", kind), ("size", size), ("shared_cpu_list", cpus)];
@@ -205,13 +204,13 @@ mod tests {
                 fs::write(index.join(name), format!("{text}\n")).unwrap();
             }
         }
-        assert_eq!(caches(&folder), "L1d 48 KiB, L3 32768 KiB shared by CPUs 0-1");
-        fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(caches(&folder), "unknown");
+        assert_eq!(caches(&dir), "L1d 48 KiB, L3 32768 KiB shared by CPUs 0-1");
+        fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(caches(&dir), "unknown");
     }
 
     #[test]
-    fn everything_is_said() {
+    fn every_circumstance_has_a_value() {
         let all = surroundings();
         assert!(all.iter().all(|(_, value)| !value.is_empty()), "{all:?}");
         assert!(all.iter().any(|it| it.0 == "longmatch"));

@@ -1,4 +1,4 @@
-//! Traffic with a share of misses. It is made beforehand and handed on as [`Traffic::File`].
+//! Traffic with a share of misses, generated in advance as [`Traffic::File`].
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use longmatch::Rib;
 
 use longmatch_bench::{BenchFamily, Oracle, RoutedSampler, Traffic, Xorshift};
 
-/// Different addresses without a route, from which misses are drawn.
+/// Maximum number of addresses without a route from which misses are drawn.
 const MISSES: usize = 1 << 18;
-/// Random addresses in a row that all have a route before it counts as certain that all have one.
+/// Number of successive random addresses with a route after which the search for a miss is given up.
 const HOPELESS: usize = 1 << 16;
 
-/// Routed addresses, and addresses outside of all routes with the given probability in percent.
-/// Those are among 2^18 that are drawn from all that random traffic has. `None` where there are to
-/// be some, but random traffic always meets a route.
+/// Generates routed addresses and, with a probability in percent, addresses without a route.
+///
+/// The misses are drawn from up to 2^18 random addresses. `None` if misses are requested but every random address has a
+/// route.
 pub(crate) fn missing<F: BenchFamily>(
     rib: &Rib<F>,
     percent: usize,
@@ -31,7 +32,7 @@ pub(crate) fn missing<F: BenchFamily>(
     Some(Traffic::File(Arc::new(F::destinations(format!("missing-{percent}"), keys))))
 }
 
-/// Random addresses that have no route, at most `count`.
+/// Draws random addresses without a route, at most `count`; `None` if there are none.
 fn outside<F: BenchFamily>(
     rib: &Rib<F>,
     count: usize,
@@ -66,16 +67,16 @@ mod tests {
     }
 
     #[test]
-    fn misses_are_as_many_as_asked_for() {
+    fn misses_have_the_requested_share() {
         assert_shares(&table4());
-        // table6 has 2000::/3, outside of which no random address lies.
+        // table6 has 2000::/3, which contains every random address.
         let mut rib = table6();
         rib.remove("2000::/3".parse().unwrap());
         assert_shares(&rib);
     }
 
     #[test]
-    fn where_all_is_routed_there_are_no_misses() {
+    fn fully_routed_tables_have_no_misses() {
         let mut rib = table4();
         rib.insert(Prefix::DEFAULT, NextHopId::new(1).unwrap()).unwrap();
         assert_eq!(missing(&rib, 50, 100, 1), None);

@@ -1,14 +1,14 @@
-//! Figures made from values: a table of all of them and a chart of one quantity.
+//! Builds figures from values: each has a table of its values and usually a chart of one quantity.
 
 use crate::declaration::{ChartKind, Figure as Spec, Rows};
 use crate::experiment::Experiment;
 use crate::model::{
-    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Figure, Heat, Lines, Point,
-    Series, Table,
+    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Figure, HeatMap, Lines,
+    Point, Series, Table,
 };
 use crate::record::{Outcome, Value};
 
-/// The figures of an experiment: one for each declared figure, family and table that has values, in their order.
+/// Builds the figures of an experiment: one for each figure, family and table with values, in the order of the values.
 pub(crate) fn figures(
     experiment: &Experiment,
     values: &[&Value],
@@ -29,7 +29,7 @@ pub(crate) fn figures(
     all
 }
 
-/// The rates of a family by table; none if it has one table only.
+/// Builds the figure of a family's rates by table; `None` if the family has only one table.
 fn over_tables(spec: &Spec, family: &str, rates: &[&Value]) -> Option<Figure> {
     let named = rates.iter().filter(|it| it.family == family && !it.alias.is_empty());
     let by_table = named.map(|it| Value {
@@ -45,7 +45,7 @@ fn over_tables(spec: &Spec, family: &str, rates: &[&Value]) -> Option<Figure> {
     several.then(|| figure(&Spec { rows: Rows::Runs, ..*spec }, &own, &Outcome::default()))
 }
 
-/// Values of one figure, family and table each.
+/// Groups values by figure, family and table.
 pub(crate) fn groups<'v>(values: &[&'v Value]) -> Vec<Vec<&'v Value>> {
     let mut groups: Vec<Vec<&Value>> = Vec::new();
     for value in values {
@@ -63,7 +63,7 @@ pub(crate) fn groups<'v>(values: &[&'v Value]) -> Vec<Vec<&'v Value>> {
     groups
 }
 
-/// The anchor of a figure: its id, the family and the table.
+/// Returns the anchor of a value's figure: the figure's id, the family and the table.
 pub(crate) fn anchor(value: &Value) -> String {
     let parts = [&value.figure, &value.family, &value.table];
     parts
@@ -90,7 +90,7 @@ fn figure(spec: &Spec, values: &[&Value], outcome: &Outcome) -> Figure {
     }
 }
 
-/// The passes that were disturbed, if any passes were timed.
+/// States how many passes were disturbed and repeated; `None` if no pass was timed.
 fn disturbances(values: &[&Value]) -> Option<(String, String)> {
     let sum = |of: fn(&Value) -> u64| values.iter().map(|it| of(it)).sum::<u64>();
     let passes = sum(|it| it.passes);
@@ -123,13 +123,13 @@ fn chart(kind: ChartKind, values: &[&Value]) -> Option<Chart> {
             let y = axis((metric, &unit(&own)), false);
             Some(Chart::Boxes(boxes(&own, axis(x, false), y)))
         }
-        ChartKind::Heat(metric, [x, y]) => {
-            Some(Chart::Heat(heat(&of(metric), axis((x, ""), false), axis((y, ""), false))))
+        ChartKind::HeatMap(metric, [x, y]) => {
+            Some(Chart::HeatMap(heat_map(&of(metric), axis((x, ""), false), axis((y, ""), false))))
         }
     }
 }
 
-/// The distinct keys of values, in the order of their first appearance.
+/// Returns the distinct keys of values, in the order of their first appearance.
 fn distinct<K: PartialEq>(values: &[&Value], key: impl Fn(&Value) -> K) -> Vec<K> {
     let mut keys = Vec::new();
     for value in values {
@@ -141,7 +141,7 @@ fn distinct<K: PartialEq>(values: &[&Value], key: impl Fn(&Value) -> K) -> Vec<K
     keys
 }
 
-/// Bars of a quantity, a group for each run configuration and place.
+/// Builds bars of a quantity, with a group for each run configuration and place.
 pub(crate) fn bars(metric: &str, values: &[&Value]) -> Bars {
     let unit = values.first().map_or_else(String::new, |it| it.unit.clone());
     Bars { value: Axis { name: metric.into(), unit, log: false }, groups: bar_groups(values) }
@@ -153,7 +153,7 @@ fn bar_groups(values: &[&Value]) -> Vec<BarGroup> {
     for run in distinct(values, label) {
         let mut bars = Vec::new();
         for value in values.iter().filter(|it| label(it) == run) {
-            // A reason that an earlier group gives is not repeated.
+            // Only the first group states an engine's reason; later groups omit the bar.
             let reason = (value.engine.as_str(), value.refused.as_str());
             if value.value.is_none() && refused.contains(&reason) {
                 continue;
@@ -174,7 +174,7 @@ fn bar_groups(values: &[&Value]) -> Vec<BarGroup> {
     groups
 }
 
-/// The run configuration and the place of a value.
+/// Returns the run configuration and the place of a value as text.
 fn label(value: &Value) -> String {
     let x = value.x.map_or_else(String::new, |x| x.to_string());
     let at = if value.at.is_empty() { x } else { value.at.clone() };
@@ -203,7 +203,7 @@ fn series(values: &[&Value]) -> Vec<Series> {
         let point = |x, y, spread| Point { x, y, spread };
         match (it.x, it.value) {
             (Some(x), Some(y)) => add(name(it), false, vec![point(x, y, it.quartiles())]),
-            // An engine that has nothing to vary is a level.
+            // A value without a place is a level: a horizontal line.
             (None, Some(y)) => add(name(it), true, ends.map(|x| point(x, y, None)).into()),
             (_, None) => {}
         }
@@ -232,10 +232,10 @@ fn boxes(values: &[&Value], x: Axis, y: Axis) -> Boxes {
     Boxes { x, y, series: series.collect(), places: places.iter().map(f64::to_string).collect() }
 }
 
-/// A map of counts: columns by [`Value::at`], rows by [`Value::x`].
-fn heat(values: &[&Value], x: Axis, y: Axis) -> Heat {
+/// Builds a heat map of counts: [`Value::at`] is the column, [`Value::x`] the row.
+fn heat_map(values: &[&Value], x: Axis, y: Axis) -> HeatMap {
     let columns = distinct(values, |it| it.at.clone());
-    // Also rows without a cell, so that rows are evenly apart.
+    // Rows without a cell are included, so that the axis is linear.
     let ends = values.iter().filter_map(|it| it.x).fold(None, |ends, x| {
         let (low, high) = ends.unwrap_or((x, x));
         Some((f64::min(low, x), f64::max(high, x)))
@@ -250,10 +250,10 @@ fn heat(values: &[&Value], x: Axis, y: Axis) -> Heat {
     };
     let cells = values.iter().filter_map(cell).collect();
     let unit = values.first().map_or_else(String::new, |it| it.metric.clone());
-    Heat { x, y, rows: rows.iter().map(f64::to_string).collect(), unit, cells, columns }
+    HeatMap { x, y, rows: rows.iter().map(f64::to_string).collect(), unit, cells, columns }
 }
 
-/// A column of a table of values.
+/// Key of a column in a table of values.
 #[derive(Clone, PartialEq)]
 struct Key {
     engine: String,
@@ -265,7 +265,7 @@ struct Key {
 
 fn table(spec: &Spec, values: &[&Value]) -> Table {
     let hidden = match spec.chart {
-        ChartKind::Steps(metric, _) | ChartKind::Heat(metric, _) => metric,
+        ChartKind::Steps(metric, _) | ChartKind::HeatMap(metric, _) => metric,
         _ => "",
     };
     let values: Vec<&Value> = values.iter().copied().filter(|it| it.metric != hidden).collect();
@@ -319,7 +319,7 @@ fn table(spec: &Spec, values: &[&Value]) -> Table {
         for (key, paper) in keys.iter().zip(&papers) {
             let found = values.iter().find(|it| row_of(it) == *row && key_of(it) == *key);
             cells.push(match found {
-                // The reason stands once in a row.
+                // A row states a reason once.
                 Some(it) if it.value.is_none() && it.refused == reason => Cell::Empty,
                 Some(it) => cell(it),
                 None => Cell::Empty,
@@ -337,7 +337,7 @@ fn table(spec: &Spec, values: &[&Value]) -> Table {
     Table { rows: rows.iter().map(row).collect(), columns }
 }
 
-/// Headings: the parts of the keys that differ between columns.
+/// Returns the headings: the parts of the keys that differ between columns.
 fn names(keys: &[Key]) -> Vec<String> {
     let parts = |key: &Key| [&key.engine, &key.run, &key.place, &key.metric].map(String::clone);
     let all: Vec<[String; 4]> = keys.iter().map(parts).collect();
@@ -350,7 +350,6 @@ fn names(keys: &[Key]) -> Vec<String> {
     all.iter().map(name).collect()
 }
 
-/// A value as a cell.
 fn cell(it: &Value) -> Cell {
     match (it.value, it.quartiles()) {
         (None, _) => Cell::Refused(it.refused.clone()),
@@ -362,7 +361,7 @@ fn cell(it: &Value) -> Cell {
     }
 }
 
-/// The decimals of a value, by its unit.
+/// Returns the number of decimals of a value, by its unit.
 fn decimals(it: &Value) -> u8 {
     match it.unit.as_str() {
         "Mlps" | "ms" => 1,
@@ -410,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_for_each_run_and_for_the_papers_values() {
+    fn runs_and_the_papers_values_have_columns() {
         let own = [
             Value { paper: Some(2.5), ..value("a", "one", Some(2.0)) },
             value("a", "batch", Some(3.0)),
@@ -492,12 +491,12 @@ mod tests {
     }
 
     #[test]
-    fn maps_count_by_column_and_row() {
+    fn heat_maps_have_columns_and_rows() {
         let at =
             |at: &str, x, count| Value { at: at.into(), x: Some(x), ..value("", "", Some(count)) };
         let own = [at("/8", 11.0, 5.0), at("/8", 9.0, 1.0), at("/9", 9.0, 2.0)];
         let axis = || Axis { name: String::new(), unit: String::new(), log: false };
-        let map = heat(&own.iter().collect::<Vec<_>>(), axis(), axis());
+        let map = heat_map(&own.iter().collect::<Vec<_>>(), axis(), axis());
         assert_eq!(
             (map.columns, map.rows),
             (vec!["/8".to_owned(), "/9".into()], vec!["9".to_owned(), "10".into(), "11".into()])

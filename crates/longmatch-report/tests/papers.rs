@@ -1,4 +1,4 @@
-//! The figures of the papers that depend on the table alone, counted in the paper's own table.
+//! Published counts that depend on the table alone, repeated on the paper's table.
 
 use std::fs;
 
@@ -6,10 +6,10 @@ use longmatch::engine::dxr::{chunk_lengths, published_statistics};
 use longmatch::{IpPrefix, Ipv4, NextHopId, NextHops, Rib};
 use longmatch_feed::{Event, Options, load_path};
 
-/// Variable with the path of the DXR page's `linx.click.bz2`, as it is or decompressed.
+/// Environment variable with the path of the DXR page's `linx.click.bz2`, compressed or not.
 const LINX: &str = "LONGMATCH_LINX_CLICK";
 
-/// The chunk lengths of the DXR page for K from 16 to 22, digit for digit.
+/// The DXR page's chunk lengths for K from 16 to 22, digit for digit.
 const CHUNK_LENGTHS: [[&str; 9]; 7] = [
     [".75318", ".02029", ".04551", ".04385", ".04750", ".04628", ".03082", ".01167", ".00087"],
     [".80845", ".01961", ".04394", ".04278", ".03985", ".02984", ".01428", ".00121", ".00003"],
@@ -20,17 +20,17 @@ const CHUNK_LENGTHS: [[&str; 9]; 7] = [
     [".97907", ".01073", ".01004", ".00013", ".00001", "2.6E-6", "1.2E-6", "2.3E-7", "0"],
 ];
 
-/// Loads the table; `None` if it is not there, which is said aloud.
+/// Loads the table; prints a message and returns `None` if the variable is not set.
 fn linx(test: &str) -> Option<Rib<Ipv4>> {
     let Some(path) = std::env::var_os(LINX) else {
         eprintln!("skipped: {test}: set {LINX} to the path of linx.click.bz2 (METHODOLOGY.md)");
         return None;
     };
-    assert!(fs::exists(&path).unwrap(), "{LINX}: there is no {}", path.display());
+    assert!(fs::exists(&path).unwrap(), "{LINX}: {} does not exist", path.display());
     let (mut rib, mut hops) = (Rib::new(), NextHops::<Box<str>>::new());
     let mut sink = |event: Event<'_>| {
         let Event::Announce(IpPrefix::V4(prefix), hop) = event else {
-            return Err("a route that is not of IPv4".into());
+            return Err("not an IPv4 route".into());
         };
         let id: NextHopId = hops.acquire(hop.into())?;
         rib.insert(prefix, id)?;
@@ -40,7 +40,7 @@ fn linx(test: &str) -> Option<Rib<Ipv4>> {
     Some(rib)
 }
 
-/// Whether a share has these digits, whether the last one was rounded or cut off.
+/// Returns whether a share has these digits, with the last one rounded or truncated.
 fn has_digits(share: f64, digits: &str) -> bool {
     let (mantissa, exponent) = digits.split_once('E').unwrap_or((digits, "0"));
     let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
@@ -75,13 +75,13 @@ fn digits_of_shares() {
 #[test]
 fn dxr_rt_stat() {
     let Some(rib) = linx("dxr_rt_stat") else { return };
-    // The page has 513,643 prefixes in its list of files and 513,644 in rt.stat.
+    // The page states 513,643 prefixes in its list of files and 513,644 in rt.stat.
     assert!([513_643, 513_644].contains(&rib.len()), "{} prefixes", rib.len());
     let hops: std::collections::BTreeSet<_> = rib.iter().map(|route| route.next_hop).collect();
     assert_eq!(hops.len(), 239, "next hops");
     let stat = published_statistics(&rib, 20);
     assert_eq!((stat.direct_bytes, stat.range_bytes), (4_194_304, 512_148));
-    // The element cuts off the digits after these.
+    // The Click element truncates the digits after these.
     assert_eq!(10 * (stat.direct_bytes + stat.range_bytes) / 513_644, 91, "bytes a prefix");
     assert_eq!(1000 * stat.resolved / (1 << 20), 938, "per mille resolved directly");
     assert_eq!(stat.longest, 176);

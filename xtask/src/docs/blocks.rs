@@ -3,15 +3,15 @@
 use super::cells::{ALL, BATCH, ONE, SHORT, Shown, base_of, cell};
 use super::headline;
 use super::markdown::{Grid, Notes, code, count, wrap};
-use super::records::{ROOFLINE, Records, Table, Value};
+use super::records::{CIRCUMSTANCES, ROOFLINE, Records, Table, Value};
 
 /// Bytes in a MiB.
 const MIB: f64 = (1 << 20) as f64;
 
-/// Returns the content of a block; `root` leads from the block's file to the root of the repository.
+/// Returns the content of a block; `root` is the path from the block's file to the root of the repository.
 ///
 /// # Errors
-/// If there is no block of that name, or the records lack something that it states.
+/// If the block is unknown, or the records lack a value of it.
 pub fn content(records: &Records, name: &str, root: &str) -> Result<String, String> {
     match name {
         "headline" => headline::content(records, root),
@@ -29,22 +29,13 @@ pub fn content(records: &Records, name: &str, root: &str) -> Result<String, Stri
     }
 }
 
-/// States the circumstances of all published numbers.
+/// Tabulates the circumstances of all published numbers.
 fn provenance(records: &Records, root: &str) -> Result<String, String> {
     let mut grid = Grid::new(&["", ""]);
-    for (name, key) in [
-        ("CPU", "CPU"),
-        ("CPUs", "CPUs for this process"),
-        ("caches", "caches"),
-        ("best instructions", "instructions"),
-        ("system", "system"),
-        ("compiler", "compiler"),
-        ("longmatch", "longmatch"),
-        ("commit", "commit"),
-        ("start of the run", "date"),
-    ] {
-        let value = records.machine(key)?;
-        grid.row(&[name.to_owned(), if key == "date" { value.to_owned() } else { code(value) }]);
+    for (name, heading) in CIRCUMSTANCES {
+        let value = records.machine(name)?;
+        let value = if name == "date" { value.to_owned() } else { code(value) };
+        grid.row(&[heading.to_owned(), value]);
     }
     grid.row(&["effort", records.input("effort")?]);
     grid.row(&[
@@ -59,7 +50,7 @@ fn provenance(records: &Records, root: &str) -> Result<String, String> {
     Ok(grid.finish())
 }
 
-/// The spread of the rates in words.
+/// Describes the spread of the rates.
 fn spread(records: &Records) -> String {
     let spreads = records.spreads(&[BATCH, ONE]);
     let percent = |tenths: usize| match spreads.get(spreads.len() * tenths / 10) {
@@ -73,7 +64,7 @@ fn spread(records: &Records) -> String {
     )
 }
 
-/// Name, size and provenance of a table.
+/// States name, size and provenance of a table.
 fn in_words(table: &Table, root: &str) -> String {
     let Table { name, routes, next_hops, .. } = table;
     let (family, routes, next_hops) = (table.family_name(), count(*routes), count(*next_hops));
@@ -82,7 +73,7 @@ fn in_words(table: &Table, root: &str) -> String {
     )
 }
 
-/// All rates: every table, engine, mode and kind of traffic.
+/// Tabulates all rates: every table, engine, mode and kind of traffic.
 fn rates(records: &Records, root: &str) -> Result<String, String> {
     let mut out = String::new();
     for table in &records.tables(BATCH)? {
@@ -119,7 +110,7 @@ fn rates(records: &Records, root: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// The memory of every engine for each table and parts of it.
+/// Tabulates the memory of every engine for each table and its parts.
 fn memory(records: &Records) -> Result<String, String> {
     let of = |table: &Table| {
         let shown = Shown { records, figure: "memory", table };
@@ -151,7 +142,7 @@ fn memory(records: &Records) -> Result<String, String> {
     each_table(records, "memory", &of)
 }
 
-/// The places of a figure on its axis, in ascending order.
+/// Returns the places of a figure's values on the x axis, in ascending order.
 fn places(shown: Shown<'_>) -> Vec<f64> {
     let mut places: Vec<f64> = shown.values().filter_map(|it| it.x).collect();
     places.sort_by(f64::total_cmp);
@@ -159,7 +150,7 @@ fn places(shown: Shown<'_>) -> Vec<f64> {
     places
 }
 
-/// The text of each table of a figure; the reason where the records do not have the figure.
+/// Returns the text of each table of a figure, or the reason why the records lack the figure.
 fn each_table(
     records: &Records,
     figure: &str,
@@ -173,7 +164,7 @@ fn each_table(
     }
 }
 
-/// The rates of engines with options.
+/// Tabulates the rates of engines with options.
 fn variants(records: &Records) -> Result<String, String> {
     let (size, own) = (records.batch(BATCH)?, records.batch("variants").unwrap_or_default());
     if own != size && own != 0 {
@@ -195,7 +186,7 @@ fn variants_grid(first: &str) -> Grid {
     Grid::new(&[first].into_iter().chain(SHORT).collect::<Vec<_>>())
 }
 
-/// The rates of routed traffic by the size of a batch.
+/// Tabulates the rates of routed traffic by batch size.
 fn batch_sizes(records: &Records) -> Result<String, String> {
     each_table(records, "batch-size", &|table| {
         let shown = Shown { records, figure: "batch-size", table };
@@ -214,7 +205,7 @@ fn batch_sizes(records: &Records) -> Result<String, String> {
     })
 }
 
-/// Engines beside their rooflines.
+/// Tabulates engines and their rooflines.
 fn roofline(records: &Records) -> Result<String, String> {
     each_table(records, "roofline", &|table| {
         let shown = Shown { records, figure: "roofline", table };
@@ -251,7 +242,7 @@ fn roofline(records: &Records) -> Result<String, String> {
     })
 }
 
-/// The tables of the run.
+/// Lists the tables of the run.
 fn tables(records: &Records) -> Result<String, String> {
     let mut grid = Grid::new(&["table", "family", "routes", "next hops", "in the repository"]);
     for table in &records.tables(BATCH)? {
@@ -263,7 +254,7 @@ fn tables(records: &Records) -> Result<String, String> {
     Ok(grid.finish())
 }
 
-/// The rates and the memory of one engine and of its variants.
+/// Tabulates the rates and the memory of an engine and its variants.
 fn of_engine(records: &Records, engine: &str, root: &str) -> Result<String, String> {
     let mut notes = Notes::default();
     let mut grid = Grid::new(&["table", "variant", "one address, Mlps", "a batch, Mlps", "MiB"]);
@@ -304,7 +295,7 @@ fn of_engine(records: &Records, engine: &str, root: &str) -> Result<String, Stri
     Ok(format!("{}\n{}{variants}{}", wrap(&about, ""), grid.finish(), notes.finish()))
 }
 
-/// The circumstances of a run in a sentence.
+/// States the circumstances of the run in a sentence.
 pub fn circumstances(records: &Records) -> Result<String, String> {
     let machine = |name| records.machine(name);
     Ok(format!(

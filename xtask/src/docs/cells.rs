@@ -1,4 +1,4 @@
-//! Cells of the generated tables: values of the records, or the reasons why there are none.
+//! Cells of the generated tables: values, or the reasons why there are none.
 
 use super::markdown::{Notes, number};
 use super::records::{Records, Table, Value};
@@ -12,7 +12,7 @@ pub const SHORT: [&str; 3] = ["random", "routed", "zipf"];
 /// The traffic of the complete tables.
 pub const ALL: [&str; 5] = ["random", "routed", "zipf", "sequential", "repeated"];
 
-/// The note of a value that the records do not have.
+/// Note for a value that the records lack.
 const NOT_MEASURED: &str = "Not measured in this run.";
 
 /// The values of a figure about one table.
@@ -27,13 +27,13 @@ pub struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// The values, in the order of the records.
+    /// Returns the values, in the order of the records.
     pub fn values(self) -> impl Iterator<Item = &'a Value> {
         let own = move |it: &&Value| it.table == self.table.name && it.family == self.table.family;
         self.records.figure(self.figure).filter(own)
     }
 
-    /// The engines, in the order of the records.
+    /// Returns the engines, in the order of the records.
     pub fn engines(self) -> Vec<&'a str> {
         let mut engines: Vec<&str> = Vec::new();
         for value in self.values() {
@@ -44,17 +44,17 @@ impl<'a> Shown<'a> {
         engines
     }
 
-    /// The value of an engine in a run configuration.
+    /// Returns the value of an engine in a run configuration.
     pub fn value(self, engine: &str, run: &str, metric: &str) -> Option<&'a Value> {
         self.values().find(|it| it.engine == engine && it.run == run && it.metric == metric)
     }
 
-    /// The rate of an engine under a kind of traffic.
+    /// Formats the rate of an engine under a kind of traffic.
     pub fn rate(self, engine: &str, run: &str, notes: &mut Notes) -> String {
         cell(self.value(engine, run, "rate"), notes)
     }
 
-    /// The rates of an engine under several kinds of traffic, in one cell.
+    /// Formats the rates of an engine under several kinds of traffic in one cell.
     pub fn rates(self, engine: &str, runs: &[&str], notes: &mut Notes) -> String {
         let cells: Vec<_> = runs.iter().map(|run| self.rate(engine, run, notes)).collect();
         match cells.iter().all(|cell| *cell == cells[0] && cell.starts_with('–')) {
@@ -63,20 +63,20 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The memory of an engine in MiB; of one that refuses the table the reason.
+    /// Formats the memory of an engine in MiB; a note gives the reason if the engine refuses the table.
     pub fn memory(self, engine: &str, notes: &mut Notes) -> String {
         let refused = || self.values().find(|it| it.engine == engine && it.value.is_err());
         cell(self.value(engine, "", "memory").or_else(refused), notes)
     }
 
-    /// The reason why an engine has no value at all; `None` if it has one.
+    /// Returns the reason why an engine has no values; `None` if it has one.
     pub fn refusal(self, engine: &str) -> Option<&'a str> {
         let mut own = self.values().filter(|it| it.engine == engine).map(|it| &it.value);
         let first = own.next()?.as_ref().err()?;
         own.all(Result::is_err).then_some(first.as_str())
     }
 
-    /// The variant of an engine that stands for it: the first one with a value, or the first one.
+    /// Returns the variant that represents an engine: the first one with a value, or the first one.
     pub fn representative(self, base: &str) -> Option<&'a str> {
         let variants = self.engines().into_iter().filter(|engine| base_of(engine) == base);
         let variants: Vec<_> = variants.collect();
@@ -84,7 +84,7 @@ impl<'a> Shown<'a> {
         holds.or(variants.first()).copied()
     }
 
-    /// The share of the addresses that have a route, such as `79 %`.
+    /// Returns the share of the addresses with a route, such as `79 %`.
     pub fn routed(self, run: &str) -> Result<String, String> {
         let Table { name, family, .. } = self.table;
         let anchor = format!("{}-{family}-{name}", self.figure);
@@ -97,12 +97,12 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The engine of a variant: `dxr` of `dxr:xl`.
+/// Returns the engine of a variant: `dxr` of `dxr:xl`.
 pub fn base_of(engine: &str) -> &str {
     engine.split(':').next().unwrap_or(engine)
 }
 
-/// The number of a value; a dash and a note with the reason where there is none.
+/// Formats a value, or a dash and a note with the reason why there is none.
 pub fn cell(value: Option<&Value>, notes: &mut Notes) -> String {
     match value.map(|it| &it.value) {
         Some(Ok(value)) => number(*value),

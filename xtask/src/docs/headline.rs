@@ -1,17 +1,17 @@
-//! The block of the README: every engine once, on the embedded tables and beside it on large ones.
+//! The block of the README: every engine once, on the embedded tables and on large ones.
 
 use super::blocks::circumstances;
 use super::cells::{BATCH, ONE, SHORT, Shown, base_of};
 use super::markdown::{Grid, Notes, code, count, wrap};
 use super::records::{Records, Table};
 
-/// The families, embedded tables of which are the headline.
+/// The families of the headline.
 const FAMILIES: [&str; 2] = ["ipv4", "ipv6"];
 
 /// Returns the embedded table of a family.
 ///
 /// # Errors
-/// If the records do not have it.
+/// If the records lack it.
 pub fn embedded(tables: &[Table], family: &str) -> Result<Table, String> {
     let mut own = tables.iter().filter(|table| table.family == family && table.is_embedded());
     own.next()
@@ -19,14 +19,14 @@ pub fn embedded(tables: &[Table], family: &str) -> Result<Table, String> {
         .ok_or_else(|| format!("the records have no rates on the embedded {family} table"))
 }
 
-/// Returns the tables of a family that the README shows: the embedded one, and the largest other one.
+/// Returns the tables of a family in the README: the embedded one, and the largest other one.
 fn chosen(tables: &[Table], family: &str) -> Result<Vec<Table>, String> {
     let others = tables.iter().filter(|table| table.family == family && !table.is_embedded());
     let large = others.max_by_key(|table| table.routes);
     Ok([embedded(tables, family)?].into_iter().chain(large.cloned()).collect())
 }
 
-/// Returns the engines of a figure on any of the tables, without their options, in the order of the records.
+/// Returns the engines of a figure on these tables, without options, in the order of the records.
 pub fn bases<'a>(records: &'a Records, figure: &'a str, tables: &[Table]) -> Vec<&'a str> {
     let mut bases: Vec<&str> = Vec::new();
     for value in records.figure(figure) {
@@ -42,7 +42,7 @@ pub fn bases<'a>(records: &'a Records, figure: &'a str, tables: &[Table]) -> Vec
 /// Returns the content of the block.
 ///
 /// # Errors
-/// If the records lack something that it states.
+/// If the records lack a value of it.
 pub fn content(records: &Records, root: &str) -> Result<String, String> {
     let size = count(records.batch(BATCH)?);
     let about = format!(
@@ -65,7 +65,7 @@ pub fn content(records: &Records, root: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Names the tables, their sizes, their provenance and how many random addresses have a route.
+/// States the tables' names, sizes and provenance, and the share of random addresses with a route.
 fn about_tables(records: &Records, tables: &[Table], root: &str) -> Result<String, String> {
     let mut parts = Vec::new();
     for table in tables {
@@ -85,7 +85,7 @@ fn about_tables(records: &Records, tables: &[Table], root: &str) -> Result<Strin
     Ok(format!("**{family}.** {}.", parts.join(". ")))
 }
 
-/// The table of one family: an engine a row, three columns for each table of routes.
+/// Builds the grid of a family: a row for each engine, three columns for each table of routes.
 fn grid(records: &Records, tables: &[Table]) -> String {
     let mut heads = vec!["engine".to_owned()];
     for Table { name, .. } in tables {
@@ -111,7 +111,7 @@ fn grid(records: &Records, tables: &[Table]) -> String {
     grid.finish() + &notes.finish()
 }
 
-/// States which variant's values stand in a row, and why; `None` where the engine's default holds the table.
+/// Names the variant of a row and the reason; `None` if the engine's default holds the table.
 fn variant_note(shown: Shown<'_>, variant: &str) -> Option<String> {
     let own = |it: &&str| base_of(it) == base_of(variant) && *it != variant;
     let reason = shown.engines().into_iter().filter(own).find_map(|other| shown.refusal(other));

@@ -1,4 +1,4 @@
-//! Markdown: tables, numbered notes, numbers.
+//! Markdown tables, numbered notes and numbers.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ impl Grid {
     /// Adds a row.
     ///
     /// # Panics
-    /// If it has not a cell for each column.
+    /// If the number of cells differs from the number of columns.
     pub fn row<S: AsRef<str>>(&mut self, cells: &[S]) {
         assert_eq!(cells.len(), self.columns, "a cell for each column");
         for cell in cells {
@@ -72,7 +72,7 @@ pub fn code(name: &str) -> String {
 
 /// Returns a measured number with three digits, or more before the point.
 pub fn number(value: f64) -> String {
-    // Compared with the rounded number: 9.996 has three digits as 10.0.
+    // The limits allow for rounding: 9.996 is printed as 10.0.
     match value {
         value if value < 9.995 => format!("{value:.2}"),
         value if value < 99.95 => format!("{value:.1}"),
@@ -93,7 +93,7 @@ pub fn count(value: u64) -> String {
     out
 }
 
-/// Breaks prose into lines, at blanks but not at no-break spaces; all lines but the first begin with `indent`.
+/// Breaks prose into lines at blanks but not at no-break spaces; lines after the first begin with `indent`.
 pub fn wrap(text: &str, indent: &str) -> String {
     let (mut out, mut line) = (String::new(), String::new());
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {

@@ -1,23 +1,23 @@
-//! Generated blocks of a Markdown file: finding and replacing them.
+//! Replacement of the generated blocks of a Markdown file.
 
-/// Beginning of the line before a block; the block's name and [`CLOSE`] follow.
+/// Start of the line before a block; the block's name and [`CLOSE`] follow.
 const OPEN: &str = "<!-- generated: ";
 /// End of the line before a block.
 const CLOSE: &str = " -->";
 /// The line after a block.
 const END: &str = "<!-- end -->";
 
-/// Replaces the content of every block of a text, and returns the names of the blocks beside the new text.
+/// Replaces the content of every block; returns the new text and the names of the blocks.
 ///
 /// # Errors
-/// If a block has no end or begins within another, if an end has no block, or if `content` refuses a name: with the number
-/// of the line.
+/// If a block has no end or begins within another, an end has no block, or `content` refuses a name; the message has
+/// the line number.
 pub fn replace(
     text: &str,
     mut content: impl FnMut(&str) -> Result<String, String>,
 ) -> Result<(String, Vec<String>), String> {
     let (mut out, mut names) = (String::with_capacity(text.len()), Vec::new());
-    // The line at which the current block begins.
+    // First line of the current block.
     let mut open: Option<usize> = None;
     for (i, line) in text.lines().enumerate() {
         let at = |problem: &str| format!("line {}: {problem}", i + 1);
@@ -32,7 +32,9 @@ pub fn replace(
                 open = Some(i + 1);
             }
             (Some(_), None) if line == END => open = None,
-            (None, None) if line == END => return Err(at("the end of no generated block")),
+            (None, None) if line == END => {
+                return Err(at("`<!-- end -->` without a generated block"));
+            }
             (Some(_), None) => {}
             (None, None) => {
                 out += line;
@@ -78,7 +80,7 @@ mod tests {
                 "<!-- generated: a -->\n<!-- generated: b c -->\n<!-- end -->\n",
                 "line 2: a generated block begins within another",
             ),
-            ("x\n<!-- end -->\n", "line 2: the end of no generated block"),
+            ("x\n<!-- end -->\n", "line 2: `<!-- end -->` without a generated block"),
             (
                 "<!-- generated: a\n<!-- end -->\n",
                 "line 1: the marker of a generated block has no ` -->`",

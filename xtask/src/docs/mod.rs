@@ -1,8 +1,8 @@
-//! `cargo xtask docs`: writes every published number from one file of records.
+//! `cargo xtask docs`: generates every published number from one file of records.
 //!
-//! - `records`: what the blocks need of the records of `longmatch report`.
+//! - `records`: the records of `longmatch report`.
 //! - `markers`: finds and replaces the generated blocks of a Markdown file.
-//! - `blocks`, `headline`: the content of the blocks; `cells`: that of a table's cells; `markdown`: tables and numbers.
+//! - `blocks`, `headline`: the content of the blocks; `cells`: cells of tables; `markdown`: tables and numbers.
 //! - `picture`: the README's picture, in two colour schemes.
 
 mod blocks;
@@ -27,7 +27,7 @@ use records::Records;
 const RECORDS: &str = "docs/results/published/records.ndjson";
 /// The directories of the engines.
 const ENGINES: &str = "crates/longmatch/src/engine";
-/// The page that states where each table of a published number comes from.
+/// The page that states the provenance of each table.
 const TABLES: &str = "docs/tables.md";
 /// The blocks that each page must have.
 const PAGES: [(&str, &[&str]); 3] = [
@@ -38,7 +38,7 @@ const PAGES: [(&str, &[&str]); 3] = [
 /// Path of the picture, before the name of the colour scheme.
 const PICTURE: &str = "docs/pictures/engines-";
 
-/// Use of the generated text.
+/// What to do with the generated text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Write the files.
@@ -47,7 +47,7 @@ pub enum Mode {
     Check,
 }
 
-/// Writes or compares all generated text; returns whether nothing differs.
+/// Writes or compares all generated text; returns false if the comparison fails.
 pub fn run(mode: Mode) -> Outcome {
     if mode == Mode::Check {
         return match check(&root()) {
@@ -68,7 +68,7 @@ pub fn run(mode: Mode) -> Outcome {
     Ok(true)
 }
 
-/// Compares all generated text below a directory with the files; the reason names each file that differs.
+/// Compares all generated text with the files below `root`; the verdict names each file that differs.
 pub fn check(root: &Path) -> Verdict {
     match stale(root) {
         Err(problem) => Verdict::Failed(problem),
@@ -76,7 +76,7 @@ pub fn check(root: &Path) -> Verdict {
         Ok(stale) => {
             let names: Vec<_> = stale.into_iter().map(|(path, _)| path).collect();
             Verdict::Failed(format!(
-                "not as {RECORDS} has it: {}; mend with `cargo xtask docs`",
+                "differs from {RECORDS}: {}; run `cargo xtask docs`",
                 names.join(", ")
             ))
         }
@@ -86,7 +86,8 @@ pub fn check(root: &Path) -> Verdict {
 /// Returns the files whose generated text differs, with the text that they should have.
 ///
 /// # Errors
-/// If a file cannot be read, a block is malformed, unknown or missing, or the records lack a value: with the file's name.
+/// If a file cannot be read, a block is malformed, unknown or missing, or the records lack a value; the message names
+/// the file.
 fn stale(root: &Path) -> Result<Vec<(String, String)>, String> {
     let records = Records::parse(&read(root, RECORDS)?).map_err(|it| format!("{RECORDS}: {it}"))?;
     check_provenance(root, &records)?;
@@ -110,7 +111,7 @@ fn stale(root: &Path) -> Result<Vec<(String, String)>, String> {
     Ok(stale.map(|(path, _, new)| (path, new)).collect())
 }
 
-/// Returns the pages with generated blocks, and the blocks that each must have.
+/// Returns the pages with generated blocks, each with its required blocks.
 ///
 /// # Errors
 /// If the directory of the engines cannot be read.
@@ -136,10 +137,10 @@ fn engines(dir: &Path) -> std::io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Checks that the repository states where each table of the records comes from.
+/// Checks that the repository states the provenance of each table of the records.
 ///
 /// # Errors
-/// If it does not state it for a table.
+/// If a table has no section.
 fn check_provenance(root: &Path, records: &Records) -> Result<(), String> {
     let text = read(root, TABLES)?;
     for table in records.tables(cells::BATCH)? {

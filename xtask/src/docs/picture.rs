@@ -1,4 +1,4 @@
-//! The README's picture: every engine's rate of routed traffic in batches, on the embedded tables.
+//! The README's picture: the rate of every engine for routed traffic in batches, on the embedded tables.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ use super::records::{Records, Table};
 /// A colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
-    /// The name in the picture's file name.
+    /// The part of the file name.
     pub name: &'static str,
     background: &'static str,
     text: &'static str,
-    /// Text of less weight; at least 4.5 to 1 against the background, like all text.
+    /// Secondary text; contrast to the background at least 4.5 to 1, like all text.
     muted: &'static str,
     bar: &'static str,
 }
@@ -37,19 +37,19 @@ pub const THEMES: [Theme; 2] = [
     },
 ];
 
-/// The traffic that the picture shows.
+/// The kind of traffic.
 const RUN: &str = "routed";
-/// Width of the drawing. A phone shows it at little less, so no text is smaller than 11.
+/// Width of the drawing. A phone shows it slightly smaller, so no font size is below 11.
 const WIDTH: u32 = 400;
-/// Distance of the text from the left.
+/// Left margin of the text.
 const LEFT: u32 = 12;
-/// Width of a character, about; fonts differ.
+/// Approximate width of a character.
 const CHARACTER: u32 = 7;
-/// Width of the number behind the longest bar.
+/// Width of the number after the longest bar.
 const NUMBER: u32 = 52;
 /// Distance of rows.
 const ROW: u32 = 24;
-/// Fonts that every system has one of.
+/// Fonts; every system has at least one of them.
 const FONTS: &str =
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
@@ -59,7 +59,7 @@ type Bar<'a> = (&'a str, Result<f64, String>);
 /// Draws the picture in a colour scheme.
 ///
 /// # Errors
-/// If the records lack something that it shows.
+/// If the records lack a value of the picture.
 pub fn draw(records: &Records, theme: Theme) -> Result<String, String> {
     let all = records.tables(BATCH)?;
     let tables = [embedded(&all, "ipv4")?, embedded(&all, "ipv6")?];
@@ -77,28 +77,28 @@ pub fn draw(records: &Records, theme: Theme) -> Result<String, String> {
         drawing.group(table, bars, most);
     }
     drawing.down(24);
-    // The whole name is too long for a line.
+    // The full name is too long for a line.
     let cpu = records.machine("CPU")?.replace(" (a virtual machine)", ", virtual");
     drawing.text("muted", LEFT, &cpu);
     drawing.down(16);
     let build = ["instructions", "date", "commit"].map(|name| records.machine(name));
     let [instructions, date, commit] = build;
-    // A commit's first digits name it; a mark of changes follows a space.
+    // The first digits identify a commit; a mark of changes follows a space.
     let commit: String = commit?.chars().take(12).collect();
     drawing.text("muted", LEFT, &format!("{}; {}; commit {commit}", instructions?, date?));
     Ok(drawing.finish())
 }
 
-/// Characters of the longest name that leaves room for bars; longer ones stand without their options.
-const LONGEST_NAME: usize = 21;
+/// Maximum length of a name, so that bars fit; longer names omit their options.
+const MAX_NAME: usize = 21;
 
-/// The engines on a table, each once, the fastest first, those without a rate last.
+/// Returns a bar for each engine on a table, the fastest first, engines without a rate last.
 fn bars<'a>(records: &'a Records, table: &'a Table) -> Vec<Bar<'a>> {
     let shown = Shown { records, figure: BATCH, table };
     let own = |base| {
         let engine = shown.representative(base)?;
         let rate = shown.value(engine, RUN, "rate").map(|it| it.value.clone());
-        let name = if engine.len() <= LONGEST_NAME { engine } else { base_of(engine) };
+        let name = if engine.len() <= MAX_NAME { engine } else { base_of(engine) };
         Some((name, rate.unwrap_or_else(|| Err("not measured".into()))))
     };
     let bases = bases(records, BATCH, std::slice::from_ref(table));
@@ -111,9 +111,9 @@ fn bars<'a>(records: &'a Records, table: &'a Table) -> Vec<Bar<'a>> {
 /// A drawing.
 struct Drawing {
     out: String,
-    /// Base line of the last text.
+    /// Baseline of the last text.
     y: u32,
-    /// Place of the bars; names are to the left.
+    /// Left end of the bars; names are to the left of it.
     bars_at: u32,
     theme: Theme,
 }
@@ -176,13 +176,13 @@ impl Drawing {
     }
 }
 
-/// The first clause of a reason, without the engine's name.
+/// Returns the first clause of a reason, without the engine's name.
 fn short(reason: &str) -> &str {
     let reason = reason.split_once(": ").map_or(reason, |(_, rest)| rest);
     reason.split(',').next().unwrap_or(reason)
 }
 
-/// Replaces the characters that have a meaning in XML.
+/// Escapes the special characters of XML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(short("not measured"), "not measured");
     }
 
-    /// The contrast of two colours, as the Web Content Accessibility Guidelines define it.
+    /// Returns the contrast of two colours by the Web Content Accessibility Guidelines.
     fn contrast(a: &str, b: &str) -> f64 {
         let luminance = |colour: &str| {
             let part = |at: usize| {

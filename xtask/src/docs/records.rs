@@ -1,24 +1,24 @@
-//! The records behind the published numbers: what the blocks need of a file that `longmatch report` writes.
+//! The records behind the published numbers, from a file that `longmatch report` writes.
 
 use serde_json::Value as Json;
 
-/// Names of the tables that are in the repository: as the command embeds them, and as their files are called.
+/// Names of the tables in the repository: embedded in the command, or loaded from their files.
 const EMBEDDED: [&str; 3] = ["embedded", "ipv4", "ipv6"];
 
-/// Circumstances of a run that must be recorded.
-const CIRCUMSTANCES: [&str; 9] = [
-    "CPU",
-    "CPUs for this process",
-    "caches",
-    "instructions",
-    "system",
-    "longmatch",
-    "compiler",
-    "commit",
-    "date",
+/// Circumstances of a run that must be recorded: the name in the records, and the heading in the pages.
+pub const CIRCUMSTANCES: [(&str, &str); 9] = [
+    ("CPU", "CPU"),
+    ("CPUs for this process", "CPUs"),
+    ("caches", "caches"),
+    ("instructions", "best instructions"),
+    ("system", "system"),
+    ("compiler", "compiler"),
+    ("longmatch", "longmatch"),
+    ("commit", "commit"),
+    ("date", "start of the run"),
 ];
 
-/// What stands before an engine whose roofline a value is.
+/// Prefix of an engine's name in values of its roofline.
 pub const ROOFLINE: &str = "roofline of ";
 
 /// The records of one run.
@@ -30,7 +30,7 @@ pub struct Records {
     inputs: Vec<(String, String)>,
     /// The values, in the order of the file.
     values: Vec<Value>,
-    /// Conditions of the figures: anchor, name, value.
+    /// Conditions of the figures: anchor, name and value.
     conditions: Vec<[String; 3]>,
     /// Experiments without values, and the reasons.
     absent: Vec<(String, String)>,
@@ -39,17 +39,17 @@ pub struct Records {
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
-    /// The figure that shows it.
+    /// The figure of the value.
     pub figure: String,
     /// The table of routes.
     pub table: String,
     /// `ipv4` or `ipv6`.
     pub family: String,
-    /// Routes in the table, or in the part of it that was used.
+    /// Number of routes in the table, or in the measured part of it.
     pub routes: u64,
     /// The engine with its options.
     pub engine: String,
-    /// The engine with the options that it chose itself, if there are any.
+    /// The engine with all options, if it chose some itself; else empty.
     pub variant: String,
     /// The run configuration, such as `routed`.
     pub run: String,
@@ -90,7 +90,7 @@ impl Table {
     }
 }
 
-/// A variant with its long list of numbers cut to the first and the last.
+/// Shortens a variant: a long list of numbers becomes its first and last one.
 fn shortened(variant: &str) -> String {
     let option = |option: &str| match option.split_once('=') {
         Some((name, list)) if list.matches('-').count() > 2 => {
@@ -106,8 +106,8 @@ impl Records {
     /// Parses the lines of a file of records.
     ///
     /// # Errors
-    /// If a line is no record, if a value has neither a number nor a reason, if there is not exactly one run, or if the run
-    /// lacks one of its circumstances: with the number of the line.
+    /// If a line is not a record, a value has neither a number nor a reason, there is not exactly one run, or the run
+    /// lacks a circumstance.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut records = Self::default();
         let mut runs = 0;
@@ -121,7 +121,7 @@ impl Records {
                     records.inputs = pairs(&json, "inputs");
                 }
                 "value" => records.values.push(value(&json).map_err(at)?),
-                "experiment" => records.end(&json),
+                "experiment" => records.add_outcome(&json),
                 other => return Err(at(format!("unknown kind of record `{other}`"))),
             }
         }
@@ -130,7 +130,7 @@ impl Records {
                 "{runs} lines about a run, but published numbers come from one run"
             ));
         }
-        for name in CIRCUMSTANCES {
+        for (name, _) in CIRCUMSTANCES {
             records.machine(name)?;
         }
         records.name_variants();
@@ -140,7 +140,7 @@ impl Records {
         Ok(records)
     }
 
-    /// Names engines by all of their options, also those that they chose for the table and the CPU.
+    /// Names engines by all of their options, including those chosen for the table and the CPU.
     fn name_variants(&mut self) {
         let named = self.values.iter().filter(|it| !it.variant.is_empty());
         let variants: Vec<_> = named
@@ -161,8 +161,8 @@ impl Records {
         }
     }
 
-    /// Takes the end of an experiment.
-    fn end(&mut self, json: &Json) {
+    /// Adds the outcome of an experiment.
+    fn add_outcome(&mut self, json: &Json) {
         let absent = text_of(json, "absent");
         if !absent.is_empty() {
             self.absent.push((text_of(json, "experiment").into(), absent.into()));
@@ -173,30 +173,30 @@ impl Records {
         }
     }
 
-    /// A circumstance of the run: machine, system or build.
+    /// Returns a circumstance of the run: machine, system or build.
     ///
     /// # Errors
-    /// If it is not recorded.
+    /// If the records lack it.
     pub fn machine(&self, name: &str) -> Result<&str, String> {
         find(&self.machine, name)
             .ok_or_else(|| format!("the line about the run has no `{name}` in its `machine`"))
     }
 
-    /// An input of the run, such as `effort`.
+    /// Returns an input of the run, such as `effort`.
     ///
     /// # Errors
-    /// If it is not recorded.
+    /// If the records lack it.
     pub fn input(&self, name: &str) -> Result<&str, String> {
         find(&self.inputs, name)
             .ok_or_else(|| format!("the line about the run has no `{name}` in its `inputs`"))
     }
 
-    /// The values of a figure, in the order of the file.
+    /// Returns the values of a figure, in the order of the file.
     pub fn figure<'a>(&'a self, figure: &'a str) -> impl Iterator<Item = &'a Value> {
         self.values.iter().filter(move |value| value.figure == figure)
     }
 
-    /// The reason why a figure has no values.
+    /// Returns the reason why an experiment has no values.
     pub fn why_absent(&self, experiment: &str) -> String {
         find(&self.absent, experiment).map_or_else(
             || format!("the run did not include the experiment `{experiment}`"),
@@ -204,10 +204,10 @@ impl Records {
         )
     }
 
-    /// The tables that a figure of rates is about, in the order of the file.
+    /// Returns the tables of a figure of rates, in the order of the file.
     ///
     /// # Errors
-    /// If the next hops of a table are not recorded.
+    /// If the records lack the next hops of a table.
     pub fn tables(&self, figure: &str) -> Result<Vec<Table>, String> {
         let mut tables: Vec<Table> = Vec::new();
         for value in self.figure(figure) {
@@ -222,7 +222,7 @@ impl Records {
         Ok(tables)
     }
 
-    /// The next hops of the table of a figure: a condition, `NAME: N routes, N next hops`.
+    /// Parses the number of next hops from the condition `NAME: N routes, N next hops`.
     fn next_hops(&self, anchor: &str) -> Result<u64, String> {
         let text = self.condition(anchor, "table")?;
         let count =
@@ -230,20 +230,20 @@ impl Records {
         count.ok_or_else(|| format!("`{text}` of `{anchor}` states no next hops"))
     }
 
-    /// A condition of a figure.
+    /// Returns a condition of a figure.
     ///
     /// # Errors
-    /// If it is not recorded.
+    /// If the records lack it.
     pub fn condition(&self, anchor: &str, name: &str) -> Result<&str, String> {
         let mut own = self.conditions.iter().filter(|it| it[0] == anchor && it[1] == name);
         let found = own.next().map(|it| it[2].as_str());
         found.ok_or_else(|| format!("the conditions of `{anchor}` have no `{name}`"))
     }
 
-    /// The number of keys in every batch of a figure.
+    /// Returns the batch size of a figure.
     ///
     /// # Errors
-    /// If there is none, or more than one.
+    /// If the figure has no rates or several batch sizes.
     pub fn batch(&self, figure: &str) -> Result<u64, String> {
         let mut sizes = self.figure(figure).filter(|it| it.metric == "rate").map(|it| it.batch);
         let first = sizes.next().ok_or_else(|| format!("no rates of `{figure}`"))?;
@@ -253,7 +253,7 @@ impl Records {
         }
     }
 
-    /// The half widths of the ranges between the quartiles, as shares of the medians, in ascending order.
+    /// Returns half the interquartile ranges as shares of the medians, in ascending order.
     pub fn spreads(&self, figures: &[&str]) -> Vec<f64> {
         let of = |it: &Value| {
             Some((it.quartiles?[1] - it.quartiles?[0]) / 2.0 / it.value.as_ref().ok()?)
@@ -269,7 +269,7 @@ fn find<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
     pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_str())
 }
 
-/// The text of a field, empty if the record does not have the field.
+/// Returns the text of a field, or an empty text if the record lacks the field.
 fn text_of<'a>(json: &'a Json, field: &str) -> &'a str {
     json[field].as_str().unwrap_or_default()
 }

@@ -1,16 +1,16 @@
-//! The whole command on a small file of records, in a directory of its own.
+//! Tests of the whole command on a small file of records, in a temporary directory.
 
 use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
-use super::records::Records;
+use super::records::{CIRCUMSTANCES, Records};
 use super::{RECORDS, TABLES, Verdict, blocks, check, picture, stale};
 
 const REFUSED: &str = "sail: next-hop id 9 does not fit, the greatest possible is 7";
 
-/// A rate, or the reason why there is none.
+/// A record of a rate, or of the reason why there is none.
 fn rate(figure: &str, table: &str, engine: &str, run: &str, rate: Result<f64, &str>) -> Json {
     let family = if table.ends_with('6') { "ipv6" } else { "ipv4" };
     let batch = if figure == "traffic-one" { 1 } else { 256 };
@@ -25,7 +25,7 @@ fn rate(figure: &str, table: &str, engine: &str, run: &str, rate: Result<f64, &s
     value
 }
 
-/// A count of an engine.
+/// A record of a count.
 fn counted(figure: &str, engine: &str, metric: &str, x: Option<f64>, value: f64) -> Json {
     json!({
         "record": "value", "experiment": figure, "figure": figure, "table": "ipv4", "family": "ipv4", "routes": 1234,
@@ -34,23 +34,11 @@ fn counted(figure: &str, engine: &str, metric: &str, x: Option<f64>, value: f64)
 }
 
 fn run() -> Json {
-    let names = [
-        "CPU",
-        "CPUs for this process",
-        "caches",
-        "instructions",
-        "system",
-        "longmatch",
-        "compiler",
-        "commit",
-        "date",
-    ];
-    let machine: Vec<_> =
-        names.into_iter().map(|name| [name.to_owned(), format!("the {name}")]).collect();
+    let machine = CIRCUMSTANCES.map(|(name, _)| [name.to_owned(), format!("the {name}")]);
     json!({"record": "run", "machine": machine, "inputs": [["effort", "quick"], ["seed", "1"]]})
 }
 
-/// Rates of three engines on an embedded table of each family, and of one on a large table.
+/// Records of engines on an embedded table of each family, and of one engine on a large table.
 fn lines() -> Vec<Json> {
     let mut lines = vec![run()];
     let mut conditions = Vec::new();
@@ -106,12 +94,12 @@ fn records() -> Records {
     Records::parse(&text(&lines())).unwrap()
 }
 
-/// Why a file of records is refused.
+/// Returns the reason why records are refused.
 fn problem(lines: &[Json]) -> String {
     Records::parse(&text(lines)).unwrap_err()
 }
 
-/// An engine is named by the options that it chose, also in its counts and its roofline.
+/// Engines are named by the options that they chose, also in counts and rooflines.
 #[test]
 fn engines_have_all_of_their_options() {
     let chosen = |it: Json| match it["engine"] == "folio" && it["metric"] == "rate" {
@@ -212,7 +200,7 @@ fn the_other_blocks_are_exact() {
 }
 
 #[test]
-fn variants_stand_in_the_page_and_with_their_engine() {
+fn variants_are_in_the_page_and_in_the_engine_block() {
     let mut all = lines();
     for (run, value) in [("random", 1.0), ("routed", 2.0), ("zipf", 3.0)] {
         all.insert(1, rate("variants", "ipv4", "dxr:d=20", run, Ok(value)));
@@ -246,7 +234,8 @@ fn incomplete_records_are_refused() {
     unnamed["machine"].as_array_mut().unwrap().retain(|pair| pair[0] != "commit");
     assert_eq!(problem(&[unnamed]), "the line about the run has no `commit` in its `machine`");
     let mut debug = run();
-    debug["machine"][5][1] = "DEBUG build".into();
+    let machine = debug["machine"].as_array_mut().unwrap();
+    machine.iter_mut().find(|pair| pair[0] == "longmatch").unwrap()[1] = "DEBUG build".into();
     assert!(problem(&[debug]).contains("debug assertions"));
 }
 
@@ -324,7 +313,7 @@ impl Scratch {
         fs::read_to_string(self.0.join(path)).unwrap()
     }
 
-    fn mend(&self) {
+    fn regenerate(&self) {
         for (path, text) in stale(&self.0).unwrap() {
             self.write(&path, &text);
         }
@@ -340,7 +329,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Best effort: a left-over directory harms no later run.
+        // Best effort: a leftover directory harms no later run.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -350,16 +339,16 @@ fn stale_files_are_named_and_not_written() {
     let scratch = Scratch::new("stale");
     assert!(scratch.problem().contains("docs/pictures/engines-dark.svg"));
     assert!(!scratch.0.join("docs/pictures").exists());
-    scratch.mend();
+    scratch.regenerate();
     assert_eq!(check(&scratch.0), Verdict::Passed);
     let edited = scratch.read("README.md").replacen("400", "500", 1);
     scratch.write("README.md", &edited);
     assert_eq!(
         scratch.problem(),
-        "not as docs/results/published/records.ndjson has it: README.md; mend with `cargo xtask docs`"
+        "differs from docs/results/published/records.ndjson: README.md; run `cargo xtask docs`"
     );
     assert_eq!(scratch.read("README.md"), edited);
-    scratch.mend();
+    scratch.regenerate();
     let text = scratch.read(RECORDS).replace("\"value\":4.0", "\"value\":4.5");
     scratch.write(RECORDS, &text);
     let problem = scratch.problem();
@@ -373,7 +362,7 @@ fn stale_files_are_named_and_not_written() {
 #[test]
 fn malformed_pages_are_refused_with_their_names() {
     let scratch = Scratch::new("malformed");
-    scratch.mend();
+    scratch.regenerate();
     let readme = scratch.read("README.md");
     for (text, problem) in [
         (
@@ -400,7 +389,7 @@ fn malformed_pages_are_refused_with_their_names() {
 #[test]
 fn tables_without_provenance_are_refused() {
     let scratch = Scratch::new("provenance");
-    scratch.mend();
+    scratch.regenerate();
     let text = scratch.read(TABLES).replace("## `large`", "## large");
     scratch.write(TABLES, &text);
     let problem = scratch.problem();

@@ -1,7 +1,7 @@
-//! Cycles of imports between the modules of a crate, and the check that there are none.
+//! The check for import cycles between the modules of a crate.
 //!
-//! The crates in [`CRATES`] have no fixed layers, as experiments and measurements are added often. Their modules, the
-//! files and directories beside `lib.rs`, may import each other, but not in a circle. Tests may import anything.
+//! The crates in [`CRATES`] have no fixed layers, because experiments and measurements are added often. Their modules,
+//! the files and directories beside `lib.rs`, may import each other, but not in a cycle. Tests may import anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,7 @@ const CRATES: [&str; 2] = ["crates/longmatch-bench/src", "crates/longmatch-repor
 /// The imports between modules: from, to, and a file with such an import.
 type Imports = BTreeMap<(String, String), PathBuf>;
 
-/// Checks the crates, prints each cycle with its imports, and returns how many there are.
+/// Prints each cycle of the crates with its imports, and returns the number of cycles.
 ///
 /// # Errors
 /// If a source file cannot be read.
@@ -47,7 +47,7 @@ pub fn check(root: &Path) -> io::Result<usize> {
 }
 
 fn print(sources: &str, group: &BTreeSet<&str>, imports: &Imports) {
-    println!("{sources}: these modules import each other in a circle: {group:?}");
+    println!("{sources}: import cycle between modules: {group:?}");
     for ((from, to), file) in imports {
         if group.contains(&from[..]) && group.contains(&to[..]) {
             println!("    {from} imports {to} in {}", file.display());
@@ -55,10 +55,9 @@ fn print(sources: &str, group: &BTreeSet<&str>, imports: &Imports) {
     }
 }
 
-/// Returns the imports between the modules of a crate's files, whose paths are those below its sources.
+/// Returns the imports between the modules of a crate's files; paths are relative to the sources.
 ///
-/// An import of anything but a module is one of an item of the crate's root; `super::` in a nested module looks the
-/// same, so these do not count.
+/// Imports of items of the crate's root do not count, because `super::` in a nested module looks the same.
 fn imports(files: &[(PathBuf, String)]) -> Imports {
     let module = |path: &[String]| path.first().cloned().unwrap_or_default();
     let paths: Vec<Vec<String>> = files.iter().map(|(file, _)| module_path(file)).collect();
@@ -75,7 +74,7 @@ fn imports(files: &[(PathBuf, String)]) -> Imports {
     imports
 }
 
-/// Returns the groups of modules each of which imports each other, directly or not.
+/// Returns the groups of modules that import each other, directly or indirectly.
 fn cycles(imports: &Imports) -> BTreeSet<BTreeSet<&str>> {
     let modules: BTreeSet<&str> = imports.keys().map(|(from, _)| &from[..]).collect();
     let reached: BTreeMap<&str, BTreeSet<&str>> =
@@ -87,7 +86,7 @@ fn cycles(imports: &Imports) -> BTreeSet<BTreeSet<&str>> {
     groups.filter(|group| !group.is_empty()).collect()
 }
 
-/// Returns all modules that a module imports, directly or not.
+/// Returns all modules that a module imports, directly or indirectly.
 fn reach<'i>(module: &str, imports: &'i Imports) -> BTreeSet<&'i str> {
     let mut reached = BTreeSet::new();
     let mut left = vec![module];
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_found_however_long() {
+    fn cycles_of_any_length_are_found() {
         let two = [("a.rs", "use crate::b::X;"), ("b.rs", "use crate::a::Y;")];
         assert_eq!(groups(&two), ["a b"]);
         let three = [
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_points_one_way_is_no_circle() {
+    fn one_way_imports_are_no_cycle() {
         let all = [
             ("lib.rs", "mod a; mod b; mod c;"),
             ("a.rs", "use crate::b::X;\nuse crate::c;\n// use crate::a;"),
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_crates_are_there() {
+    fn the_crates_exist() {
         for sources in CRATES {
             assert!(crate::workspace::root().join(sources).join("lib.rs").is_file());
         }

@@ -1,4 +1,4 @@
-//! Starts Chromium without a window.
+//! Running Chromium without a window.
 
 use std::env;
 use std::ffi::OsString;
@@ -24,15 +24,17 @@ pub struct Browser {
 /// Output of a run of the browser.
 #[derive(Debug)]
 pub struct BrowserOutput {
-    /// Its standard output.
+    /// The standard output.
     pub output: String,
     /// Console messages: errors of the page, and blocked loads.
     pub console: Vec<String>,
 }
 
 impl Browser {
-    /// Finds the browser that the environment variable CHROME names, or the first that starts; the error says how to
-    /// install one.
+    /// Finds the browser in the environment variable CHROME, or the first installed one that starts.
+    ///
+    /// # Errors
+    /// If no browser starts; the message says how to install one.
     pub fn find() -> Result<Self, String> {
         if let Some(program) = env::var_os("CHROME") {
             let works = starts(&program);
@@ -50,7 +52,7 @@ impl Browser {
         })
     }
 
-    /// Opens a file with these options, without a window and without a network.
+    /// Opens a file with these options, without a window or network.
     pub fn run(&self, options: &[&str], page: &Path, dir: &Path) -> io::Result<BrowserOutput> {
         let (output, errors) = (dir.join("output"), dir.join("errors"));
         let mut command = Command::new(&self.program);
@@ -61,7 +63,7 @@ impl Browser {
                 "--hide-scrollbars",
                 "--enable-logging=stderr",
             ])
-            // The sandbox does not work for root; the opened pages are our own.
+            // The sandbox does not work for root, and the opened pages are our own.
             .arg("--no-sandbox")
             .args([
                 "--no-first-run",
@@ -101,7 +103,7 @@ fn starts(program: &OsString) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Waits for the program to end, and kills it after the time limit.
+/// Waits for the program to end; kills it after the time limit.
 fn wait(command: &mut Command) -> io::Result<()> {
     let mut child = command.spawn()?;
     let start = Instant::now();

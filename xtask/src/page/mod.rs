@@ -1,8 +1,8 @@
-//! `cargo xtask page`: opens a report's page in a headless browser, at the widths of phones and screens, and checks the
-//! result.
+//! `cargo xtask page`: checks a report's page in a headless browser at several widths, and in print.
 //!
-//! The browser opens a page that loads the report into frames, one for each width, and writes the defects into itself
-//! (`check.js`). So no browser driver is needed. Then the report is printed, as a script cannot observe printing.
+//! The browser opens a page whose script (`check.js`) loads the report into frames, one for each width, and writes the
+//! defects into that page. So no browser driver is needed. The report is printed separately, as scripts cannot observe
+//! printing.
 
 mod browser;
 
@@ -16,20 +16,20 @@ use crate::report::{Report, Verdict};
 use crate::workspace::{cargo_test, longmatch_of_tests, root};
 use browser::Browser;
 
-/// Experiments of the report whose page is checked: bars, lines, boxes, a map, tables, claims.
+/// Experiments of the checked report: bars, lines, box plots, a heat map, tables, claims.
 const EXPERIMENTS: [&str; 6] =
     ["memory", "poptrie-fig7", "poptrie-table2", "poptrie-fig8", "poptrie-cycles", "dxr-chunks"];
 
 /// The script that checks the frames.
 const CHECK: &str = include_str!("check.js");
 
-/// Minimum size of a printed page, even an empty one, in bytes.
+/// Minimum size of a printed page in bytes; even an empty page exceeds it.
 const MIN_PDF_BYTES: u64 = 4_000;
 
 /// Maximum number of defects that are printed.
 const MAX_DEFECTS: usize = 40;
 
-/// Checks a page, or that of a report on the embedded tables, and returns whether it has no defects.
+/// Checks a page, or the page of a report on the embedded tables; returns whether it has no defects.
 pub fn run(page: Option<&str>) -> Outcome {
     let mut report = Report::default();
     match page {
@@ -38,7 +38,7 @@ pub fn run(page: Option<&str>) -> Outcome {
             steps(&mut report, &page, "the page");
         }
         None => {
-            // The command as the tests build it: another build would compile the library again.
+            // The tests' build of the command: another build would compile the library again.
             report.command("build of the command", &mut cargo_test("--no-run --test cli"));
             if !report.has_failed() {
                 embedded(&mut report);
@@ -48,11 +48,10 @@ pub fn run(page: Option<&str>) -> Outcome {
     Ok(report.finish())
 }
 
-/// Writes a report of the embedded tables with the build of the tests, with a chart of each kind, and checks its page;
-/// skips the check, with the reason, if there is no browser.
+/// Checks the page of a report on the embedded tables with a chart of each kind; skips the check without a browser.
 pub fn embedded(report: &mut Report) {
     let out = root().join("target/page/report");
-    // Values of an earlier run would be kept.
+    // The command would keep values of an earlier run.
     let _ = fs::remove_dir_all(&out);
     let mut command = longmatch_of_tests("report");
     command.args(EXPERIMENTS.iter().flat_map(|name| ["--only", name])).arg("--out").arg(&out);
@@ -78,7 +77,7 @@ fn verdict(step: io::Result<Verdict>) -> Verdict {
     step.unwrap_or_else(|error| Verdict::Failed(error.to_string()))
 }
 
-/// Shows the page in frames of several widths.
+/// Checks the page in frames of several widths.
 fn show(browser: &Browser, page: &Path) -> io::Result<Verdict> {
     let html = fs::read_to_string(page)?;
     let dir = work_dir()?;
@@ -139,7 +138,7 @@ fn work_dir() -> io::Result<PathBuf> {
     Ok(dir)
 }
 
-/// Builds the page that checks another one, whose URL is a string of its script.
+/// Builds the page that checks a report; its script has the report's HTML as a string.
 fn harness(html: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>check</title>\n\
@@ -166,7 +165,7 @@ fn script_text(text: &str) -> String {
     out + "\""
 }
 
-/// Returns the lines of the verdict in the page that the browser prints, or `None` if they are incomplete.
+/// Returns the lines of the verdict in the dumped page, or `None` if they are incomplete.
 fn verdict_lines(dom: &str) -> Option<Vec<String>> {
     let (_, rest) = dom.split_once("<pre id=\"verdict\">")?;
     let (text, _) = rest.split_once("</pre>")?;
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_cannot_end_the_script_that_it_is_in() {
+    fn a_page_cannot_end_its_script() {
         let text = script_text("</script>\n\"\\é");
         assert_eq!(text, "\"\\u{3c}/script\\u{3e}\\u{a}\\u{22}\\u{5c}\\u{e9}\"");
         assert!(harness("</script>").matches("</script>").count() == 1);

@@ -7,10 +7,10 @@ use longmatch_bench::PeerCommand;
 
 use super::RoutesArgs;
 
-/// A format of a report.
+/// An output format of `--convert`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ReportFormat {
-    /// The values, a line each.
+    /// One line per value.
     Csv,
     /// The page without charts.
     Markdown,
@@ -77,8 +77,8 @@ pub struct ReportArgs {
 
     /// Print an existing report of the output directory in another format, and exit
     ///
-    /// The formats are 'csv' (the values), 'markdown' and 'html' (the page). The page is made of
-    /// records.ndjson, the one file of a report that holds its values.
+    /// The formats are 'csv' (the values), 'markdown' and 'html' (the page). The output is made
+    /// from records.ndjson, which holds all values of a report.
     #[arg(long, value_name = "FORMAT", verbatim_doc_comment)]
     pub convert: Option<ReportFormat>,
 

@@ -1,4 +1,4 @@
-//! `longmatch report`: the papers' tables and figures, measured here, as one page.
+//! `longmatch report`: repeats the papers' experiments and writes one page.
 
 mod inputs;
 
@@ -15,7 +15,7 @@ use crate::error::{CliError, Outcome, Status};
 use crate::output::{Align, Grid, Out, plural, warn};
 use crate::progress::Progress;
 
-/// Runs the command. A wrong answer makes the status negative.
+/// Runs the command; the status is negative if an answer is wrong.
 ///
 /// # Errors
 /// If an input cannot be read, an experiment's name is unknown, or the directory cannot be written.
@@ -72,11 +72,11 @@ fn convert(args: &ReportArgs, format: ReportFormat, out: &mut Out) -> Result<(),
     Ok(())
 }
 
-/// Adds advice to an error, which names the files.
+/// Adds advice to an error that names the file.
 fn cannot_write(error: &std::io::Error) -> CliError {
     CliError::new(format!(
         "{error}; free space there or name another directory with --out. The same command continues with the \
-         experiments that are not in its {}",
+         experiments that {} lacks",
         FILES[1]
     ))
 }
@@ -109,7 +109,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, CliError> {
     Ok(Experiment::all().filter(named).collect())
 }
 
-/// Returns the records, and the number of experiments that an earlier run has left.
+/// Runs the experiments; returns the records, and the number of experiments kept from an earlier run.
 fn run_experiments(args: &ReportArgs, report: &Report<'_>) -> Result<(Records, usize), CliError> {
     let mut progress = None;
     let mut on_step = |step: ReportStep| {
@@ -127,7 +127,7 @@ fn print(out: &mut Out, args: &ReportArgs, records: &Records, kept: usize) -> Re
     let [holds, fails, rest] = longmatch_report::claims(records);
     if holds + fails + rest > 0 {
         let (yes, no) =
-            (out.green(format!("{holds} hold here")), out.red(format!("{fails} do not")));
+            (out.green(format!("{holds} hold here")), out.red(format!("{fails} do not hold")));
         writeln!(out, "claims of the papers: {yes}, {no}, {rest} are not comparable")?;
     }
     for (outcome, _) in records.experiments.iter().filter(|(it, _)| !it.absent.is_empty()) {
@@ -146,7 +146,7 @@ fn print(out: &mut Out, args: &ReportArgs, records: &Records, kept: usize) -> Re
     let [html, ndjson] = FILES;
     writeln!(
         out,
-        "{done}{kept}: {} (its values: {ndjson}; other formats: --convert)",
+        "{done}{kept}: {} (values: {ndjson}; other formats: --convert)",
         out.bold(args.out.join(html).display())
     )?;
     Ok(())

@@ -1,4 +1,4 @@
-//! `longmatch report`, run as a process. No test depends on a measured time.
+//! Tests that run `longmatch report` as a process. No test depends on a measured time.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ const ROUTES: &str = "\
 2001:db8:ffff::1/128 d
 ";
 
-/// Experiments that count and measure no time.
+/// Experiments that count but measure no time.
 const COUNTED: [&str; 5] =
     ["poptrie-table1", "poptrie-fig7", "dxr-chunks", "spider-table1", "memory"];
 
@@ -28,7 +28,7 @@ fn read(folder: &str, file: &str) -> String {
     fs::read_to_string(Path::new(folder).join(file)).unwrap()
 }
 
-/// The lines of a report's file of records that say how each experiment ended, or those of its values.
+/// Returns a report's records of a kind: `run`, `value` or `experiment`.
 fn records(folder: &str, kind: &str) -> Vec<serde_json::Value> {
     let text = read(folder, "records.ndjson");
     let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
@@ -39,7 +39,7 @@ fn values(folder: &str) -> Vec<serde_json::Value> {
     records(folder, "value")
 }
 
-/// The lines of an experiment, as they stand in the file.
+/// Returns the lines of an experiment, unparsed.
 fn lines_of(folder: &str, experiment: &str) -> Vec<String> {
     let own = format!("\"experiment\":\"{experiment}\"");
     let text = read(folder, "records.ndjson");
@@ -110,11 +110,10 @@ fn every_experiment_is_listed() {
     let number = listed.len();
     listed.sort_unstable();
     listed.dedup();
-    assert_eq!(listed.len(), number, "each name stands once");
+    assert_eq!(listed.len(), number, "each name appears once");
 }
 
-/// Counted values are the same on every machine; they are compared with a reviewed golden file. `LONGMATCH_BLESS=1`
-/// rewrites that file.
+/// Counted values are the same on every machine, and equal a reviewed golden file; `LONGMATCH_BLESS=1` rewrites it.
 #[test]
 fn counted_records_are_the_golden_ones() {
     let dir = Dir::new();
@@ -129,7 +128,7 @@ fn counted_records_are_the_golden_ones() {
     names.sort_unstable();
     counted.sort_unstable();
     assert_eq!(names, counted);
-    // The other lines are about the machine and the run.
+    // The other lines depend on the machine and the run.
     let text = read(&out, "records.ndjson");
     let own = |line: &&str| {
         line.starts_with("{\"record\":\"value\",") && !line.contains("\"unit\":\"ms\"")
@@ -158,7 +157,7 @@ fn finished_experiments_are_kept() {
     let again = ["report", "-r", &routes, "-o", &out, "--only", "poptrie-fig7", "--only", "memory"];
     let both = run(&again);
     assert!(both.stdout.contains("2 experiments, 1 of them from an earlier run: "), "{both:?}");
-    // With the time that it took, and to the last digit.
+    // Including the measured time, to the last digit.
     assert_eq!(lines_of(&out, "poptrie-fig7"), measured);
     assert!(read(&out, "report.html").contains("id=\"memory-ipv6-small\""));
     // Experiments that are not chosen stay.
@@ -173,7 +172,7 @@ fn finished_experiments_are_kept() {
     assert!(values(&out).iter().all(|it| it["table"] == "other"));
 }
 
-/// An experiment of which the end is missing is measured again; those before it are kept.
+/// An incomplete experiment is measured again; complete ones are kept.
 #[test]
 fn an_interrupted_report_continues() {
     let dir = Dir::new();
@@ -196,7 +195,7 @@ fn an_interrupted_report_continues() {
 
 /// The two files have the same name, number of updates and last update.
 #[test]
-fn other_updates_are_another_report() {
+fn changed_updates_are_measured_again() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
     let report = |content: &str| {
@@ -213,7 +212,7 @@ fn other_updates_are_another_report() {
     assert!(report(&other).contains("1 experiment: "));
 }
 
-/// Each rate says how many passes it has and how many of them the machine disturbed, and under which conditions.
+/// Each rate states its passes, how many of them were disturbed, and its conditions.
 #[test]
 fn rates_have_their_passes_and_conditions() {
     let dir = Dir::new();
@@ -246,7 +245,7 @@ fn rates_have_their_passes_and_conditions() {
     }
 }
 
-/// Every form is made of the records alone; the directory is not changed.
+/// Each format is made from the records alone; the directory is not changed.
 #[test]
 fn reports_are_converted() {
     let dir = Dir::new();
@@ -300,7 +299,7 @@ fn records_that_cannot_be_read_are_not_converted() {
     for format in ["csv", "markdown", "html"] {
         assert!(convert(format).contains("line 2: no record: "));
     }
-    // A new run has nothing to keep, and repairs the file.
+    // A new run keeps nothing and repairs the file.
     let ended = run(&args);
     assert!(ended.code == 0 && ended.stdout.contains("1 experiment: "), "{ended:?}");
     assert!(!values(&out).is_empty());
@@ -315,7 +314,7 @@ fn records_that_cannot_be_read_are_not_converted() {
 fn a_full_disk_leaves_no_incomplete_page() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
-    // The limit is in blocks of 512 bytes. Without the trap the signal would end the program.
+    // The limit is in blocks of 512 bytes. The trap keeps the signal from ending the program.
     let limited = "trap '' XFSZ; ulimit -f 24; exec \"$@\"";
     let program = env!("CARGO_BIN_EXE_longmatch");
     let args = ["report", "-r", &routes, "-o", &out, "--only", "poptrie-table1"];
@@ -369,14 +368,14 @@ fn tables_have_names() {
     let page = read(&out, "report.html");
     assert!(page.contains("id=\"poptrie-fig7-ipv4-one\""));
     assert!(page.contains("id=\"poptrie-fig7-ipv4-two-3\""));
-    assert!(!page.contains("<script"), "no scripts are needed to read it");
+    assert!(!page.contains("<script"), "the page has no script");
 }
 
 #[test]
 fn left_out_experiments_are_listed() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("six.txt", "2001:db8::/32 a\n"), dir.path("out"));
-    // Named by what it reproduces.
+    // An alias: the published statistics that the experiment repeats.
     let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "dxr-rt.stat"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let why = "needs a table with ipv4 routes";
@@ -420,7 +419,7 @@ fn bad_input_is_refused() {
 fn a_directory_that_cannot_be_written_is_an_error() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", ROUTES), dir.path("out"));
-    // A directory in the place of a file: permissions do not stop root.
+    // A directory in place of the file, because root ignores permissions.
     fs::create_dir_all(Path::new(&out).join("records.ndjson")).unwrap();
     let ended = run(&["report", "-r", &routes, "-o", &out, "--only", "poptrie-table1"]);
     assert_eq!((ended.code, &ended.stdout[..]), (2, ""), "{}", ended.stderr);
@@ -429,12 +428,12 @@ fn a_directory_that_cannot_be_written_is_an_error() {
     assert_eq!(names(&out), ["records.ndjson", "report.html"]);
 }
 
-/// Whether there is a Python for the reference peer of `docs/peers.md`; says so if not.
+/// Returns whether Python is installed, in which the reference peer of `docs/peers.md` is written.
 fn has_python() -> bool {
     let python = std::process::Command::new("python3").arg("--version").output();
     let found = python.is_ok_and(|it| it.status.success());
     if !found {
-        eprintln!("SKIPPED: no python3, in which the reference peer is written");
+        eprintln!("SKIPPED: the reference peer needs python3, which does not start");
     }
     found
 }
@@ -452,7 +451,7 @@ fn peers_are_measured_and_checked() {
     let dir = Dir::new();
     let (routes, out) = (dir.file("small.txt", "10.0.0.0/8 a\n10.1.0.0/16 b\n"), dir.path("out"));
     let command = format!("mine=python3 '{}'", peers().join("reference.py").display());
-    // A directory without adapters: the test must not depend on adapters built on this machine.
+    // No adapters: the test must not depend on those built on this machine.
     let adapters = dir.path("none");
     let args = ["report", "-r", &routes, "-o", &out, "--peers", &adapters, "--only", "memory"];
     let mut args = [&args[..], &["--only", "peers", "--peer-cmd", &command]].concat();
@@ -467,7 +466,7 @@ fn peers_are_measured_and_checked() {
     let missing = of("bart");
     assert!(!missing.is_empty());
     assert!(missing.iter().all(|it| it["refused"].as_str().unwrap().contains("cargo xtask peers")));
-    // A peer that cannot be started is shown as such, and only the experiment with peers is measured again.
+    // A peer that does not start is recorded as such; only the experiment with peers is measured again.
     *args.last_mut().expect("an argument") = "mine=/nonexistent/peer";
     let ended = run(&args);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -477,7 +476,7 @@ fn peers_are_measured_and_checked() {
     assert!(mine.iter().all(|it| it["value"].is_null() && it["refused"] != ""), "{mine:?}");
 }
 
-/// A script that runs reports sees in the exit code that an answer was wrong.
+/// The exit code tells scripts that an answer was wrong.
 #[test]
 fn wrong_answers_end_with_1() {
     if !has_python() {

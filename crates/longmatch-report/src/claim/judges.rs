@@ -1,8 +1,10 @@
-//! The judges, each of which takes values and returns a verdict, or the reason why there is none.
+//! The judges. Each takes values and returns a verdict, or the reason why there is none.
 
 use super::terms::{ABOVE, BELOW, Judgement, Number, Over, Pick, Q, TIE, Values, Verdict};
 
-/// Joins the judgements of the parts of a claim: all must hold, one that does not decides.
+/// Joins the judgements of a claim's parts.
+///
+/// A claim holds only if every part holds; one part that does not hold decides.
 fn joined(parts: Vec<Judgement>) -> Judgement {
     let reason = parts.iter().map(|it| it.reason.as_str()).collect::<Vec<_>>().join("; ");
     let any = |verdict| parts.iter().any(|it| it.verdict == verdict);
@@ -19,7 +21,7 @@ pub(super) fn within(values: &Values<'_>, all: &[(Q, f64, f64)]) -> Result<Judge
         let it = values.number(q)?;
         let name = if all.len() > 1 { engines(q) } else { String::new() };
         let reason = format!("{name}{}, band {}", short(it.value), band(*low, *high));
-        // A band with an open end is as wide as noise can be.
+        // A band with an open end is infinitely wide.
         if it.noise > (high / low).ln() / 2.0 {
             return Ok(Judgement::not_comparable(format!(
                 "{reason}: the noise is wider than half of the band"
@@ -36,7 +38,7 @@ pub(super) fn within(values: &Values<'_>, all: &[(Q, f64, f64)]) -> Result<Judge
     Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
 }
 
-/// The engines of a quantity, each once: its name where a claim has several.
+/// Returns the engines of a quantity, each once, as the prefix of a reason.
 fn engines(q: &Q) -> String {
     fn add(q: &Q, names: &mut Vec<&'static str>) {
         match q {
@@ -62,7 +64,7 @@ fn band(low: f64, high: f64) -> String {
     }
 }
 
-/// A number with three digits or so.
+/// Formats a number with about three digits.
 fn short(value: f64) -> String {
     match value.abs() {
         it if it >= 100.0 => format!("{value:.0}"),
@@ -95,7 +97,7 @@ pub(super) fn exact(values: &Values<'_>, all: &[(Q, f64, u8)]) -> Result<Judgeme
         let holds = (it - wanted).abs() <= unit / 2.0 || (0.0..unit).contains(&(it - wanted));
         let name = if all.len() > 1 { engines(q) } else { String::new() };
         let decimals = usize::from(*decimals);
-        Ok(Judgement::of(holds, format!("{name}{it:.decimals$} for {wanted:.decimals$}")))
+        Ok(Judgement::of(holds, format!("{name}{it:.decimals$}, expected {wanted:.decimals$}")))
     };
     Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
 }
@@ -107,12 +109,12 @@ pub(super) fn monotone(values: &Values<'_>, over: &Over, fall: f64) -> Result<Ju
         series.windows(2).filter(falls).map(|pair| pair[1].0.to_string()).collect();
     let reason = match places.is_empty() {
         true => format!("no fall of more than {} %", short(fall * 100.0)),
-        false => format!("it falls at {}", places.join(", ")),
+        false => format!("falls at {}", places.join(", ")),
     };
     Ok(Judgement::of(places.is_empty(), reason))
 }
 
-/// More than linear by this share is noise.
+/// Scaling above this multiple of linear scaling is noise.
 const SUPERLINEAR: f64 = 1.05;
 
 pub(super) fn linear(values: &Values<'_>, all: &[Over], least: f64) -> Result<Judgement, String> {
@@ -120,9 +122,10 @@ pub(super) fn linear(values: &Values<'_>, all: &[Over], least: f64) -> Result<Ju
         let series = values.series(over)?;
         let ((from, first), (to, last)) = (series[0], series[series.len() - 1]);
         let share = (last.value / first.value) / (to / from);
-        let reason = format!("{}: {} of linear from {from} to {to}", over.engine, short(share));
+        let reason =
+            format!("{}: {} of linear scaling from {from} to {to}", over.engine, short(share));
         if share > SUPERLINEAR {
-            return Ok(Judgement::not_comparable(format!("{reason}, which is noise")));
+            return Ok(Judgement::not_comparable(format!("{reason}: more than linear is noise")));
         }
         Ok(Judgement::of(share >= least, reason))
     };
@@ -145,20 +148,19 @@ pub(super) fn crossover(
     let wrong: Vec<_> = early.chain(late).map(|(x, _)| x.to_string()).collect();
     let first =
         series.iter().find(|(_, it)| it.value > most).map_or("none".into(), |(x, _)| x.to_string());
-    let reason = format!("the first place above all others: {first}");
+    let reason = format!("first point above all others: {first}");
     Ok(match wrong.is_empty() {
         true => Judgement::of(true, reason),
-        false => Judgement::of(
-            false,
-            format!("{reason}; otherwise than claimed at {}", wrong.join(", ")),
-        ),
+        false => {
+            Judgement::of(false, format!("{reason}; contrary to the claim at {}", wrong.join(", ")))
+        }
     })
 }
 
 pub(super) fn refuses(values: &Values<'_>, pick: &Pick, words: &str) -> Result<Judgement, String> {
     let found = values.find(pick)?;
     Ok(match found.value {
-        Some(_) => Judgement::of(false, format!("{} compiles", pick.engine)),
+        Some(_) => Judgement::of(false, format!("{} compiles the table", pick.engine)),
         None => Judgement::of(found.refused.contains(words), found.refused.clone()),
     })
 }

@@ -1,8 +1,8 @@
-//! Claims of the papers: sentences with their own engines, family and traffic, and how they are judged.
+//! Claims of the papers and their judgement.
 //!
-//! A claim holds inside a stated band around the paper's value or ordering, and does not hold outside. It is not
-//! comparable where something is missing that it takes, or where the noise is wider than half of the band. Judging
-//! takes nothing but records, so that verdicts can be made again without measuring again.
+//! A claim names its engines, family and traffic. It holds if the values lie in a band around the paper's value, or
+//! if the engines are in the paper's order. It is not comparable if one of its needs is not met, or if the noise is
+//! wider than half of the band. Judging reads records only, so that new verdicts need no new measurement.
 
 mod judges;
 mod terms;
@@ -14,24 +14,26 @@ pub(crate) use terms::{
     ABOVE, BELOW, Facts, Judge, Judgement, Needs, Over, Pick, Q, Values, Verdict, of, rate,
 };
 
-/// A sentence of a paper, and how it is judged.
+/// A sentence of a paper with the rule that judges it.
 pub(crate) struct Claim {
-    /// A short name, unlike that of any other claim.
+    /// A short, unique name.
     pub id: &'static str,
     /// The section of the paper.
     pub section: &'static str,
     /// The sentence in our words, with the paper's values.
     pub text: &'static str,
-    /// The family; every table of it is judged alone, unless the judge is about all tables.
+    /// The family. Each of its tables is judged alone, unless the judge covers all tables.
     pub family: &'static str,
-    /// What it takes.
+    /// The conditions without which the claim is not comparable.
     pub needs: Vec<Needs>,
-    /// The judge.
+    /// The rule.
     pub judge: Judge,
 }
 
 impl Claim {
-    /// Judges the tables of the family: one judgement for each, with its place, or one for all.
+    /// Judges the tables of the family.
+    ///
+    /// Returns one judgement per table with the table's index, or one for all tables.
     pub fn judge(&self, tables: &[Values<'_>]) -> Vec<(Option<usize>, Judgement)> {
         let about_all = matches!(self.judge, Judge::AllTables(..) | Judge::ShareOfTables(..));
         if about_all {
@@ -49,17 +51,17 @@ impl Claim {
             Judge::AllTables(inner, least) | Judge::ShareOfTables(inner, _, _, least) => {
                 (inner, *least)
             }
-            _ => return Judgement::not_comparable("about one table"),
+            _ => return Judgement::not_comparable("the judge covers one table only"),
         };
         let all: Vec<Judgement> =
             tables.iter().map(|values| self.judge_one(inner, values)).collect();
         let judged: Vec<_> = all.iter().filter(|it| it.verdict != Verdict::NotComparable).collect();
         let holds = judged.iter().filter(|it| it.verdict == Verdict::Holds).count();
-        let reason = format!("on {holds} of {} tables", judged.len());
+        let reason = format!("holds on {holds} of {} tables", judged.len());
         match self.judge {
             Judge::AllTables(..) if holds < judged.len() => Judgement::of(false, reason),
             _ if judged.len() < least => Judgement::not_comparable(format!(
-                "{reason}, where at least {least} must be comparable"
+                "{reason}; at least {least} tables must be comparable"
             )),
             Judge::ShareOfTables(_, low, high, _) => {
                 Judgement::of((low..=high).contains(&(holds as f64 / judged.len() as f64)), reason)
@@ -84,18 +86,20 @@ impl Claim {
                 crossover(values, over, levels, *below, *above)
             }
             Judge::Refuses(pick, words) => refuses(values, pick, words),
-            Judge::AllTables(..) | Judge::ShareOfTables(..) => Err("about all tables".into()),
+            Judge::AllTables(..) | Judge::ShareOfTables(..) => {
+                Err("the judge covers all tables".into())
+            }
         };
         judged.unwrap_or_else(Judgement::not_comparable)
     }
 }
 
-/// The papers' claims are about full tables.
+/// Requires a full table, as the papers have.
 fn missing_routes(full: u64, values: &Values<'_>) -> Option<String> {
     missing(&Needs::Routes(full, u64::MAX), values)
 }
 
-/// What is missing for a claim, in words.
+/// Returns the reason why a need is not met.
 fn missing(needs: &Needs, values: &Values<'_>) -> Option<String> {
     match needs {
         Needs::Fact(name, least, words) => {
@@ -109,7 +113,7 @@ fn missing(needs: &Needs, values: &Values<'_>) -> Option<String> {
                 u64::MAX => format!("at least {least}"),
                 most => format!("{least} to {most}"),
             };
-            (!fits).then(|| format!("a table of {routes} routes, not {wanted}"))
+            (!fits).then(|| format!("the table has {routes} routes, the claim needs {wanted}"))
         }
         Needs::Without(engine, option, words) => {
             let mut own = values.all.iter().filter(|it| it.engine == *engine);
@@ -128,7 +132,7 @@ fn missing(needs: &Needs, values: &Values<'_>) -> Option<String> {
             match values.number(q) {
                 Err(reason) => Some(reason),
                 Ok(it) => (it.value < 10.0 * step).then(|| {
-                    format!("the clock has steps of {step:.0} cycles, the value is {:.0}", it.value)
+                    format!("the clock step is {step:.0} cycles, the value only {:.0}", it.value)
                 }),
             }
         }

@@ -1,4 +1,4 @@
-//! The terms of claims: quantities, judges, needs and verdicts; and how quantities are computed from values.
+//! The terms of claims (quantities, judges, needs, verdicts) and the computation of quantities from values.
 
 use core::fmt::Write as _;
 use core::ops::{Div, Mul, Sub};
@@ -6,24 +6,24 @@ use std::collections::BTreeMap;
 
 use crate::record::Value;
 
-/// What a claim takes to be comparable.
+/// A condition without which a claim is not comparable.
 #[derive(Clone, Debug)]
 pub(crate) enum Needs {
-    /// A fact of the machine or the inputs is at least this; the words say what is missing otherwise.
+    /// A fact of the machine or the inputs is at least this; the text is the reason otherwise.
     Fact(&'static str, f64, &'static str),
-    /// A number of routes in the table.
+    /// The number of routes in the table, least and most.
     Routes(u64, u64),
-    /// The engine did not choose this option for the table; the words say why it matters.
+    /// The engine did not choose this option for the table; the text is the reason otherwise.
     Without(&'static str, &'static str, &'static str),
-    /// A quantity is at least this; the words say why it matters.
+    /// A quantity is at least this; the text is the reason otherwise.
     Least(Q, f64, &'static str),
-    /// A quantity is at most this.
+    /// A quantity is at most this; the text is the reason otherwise.
     Most(Q, f64, &'static str),
-    /// The quantity is ten steps of the time stamp counter or more.
+    /// The quantity is at least ten steps of the time stamp counter.
     FineClock(Q),
 }
 
-/// A value, selected by all that distinguishes it in its experiment, family and table.
+/// The key of a value within one experiment, family and table.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Pick {
     /// The engine with its options.
@@ -32,37 +32,37 @@ pub(crate) struct Pick {
     pub run: &'static str,
     /// The quantity.
     pub metric: &'static str,
-    /// The place on the axis, if it has several.
+    /// The position on the axis, if there are several.
     pub x: Option<f64>,
 }
 
-/// A quantity that is computed from values.
+/// A quantity computed from values.
 #[derive(Clone, Debug)]
 pub(crate) enum Q {
     /// A value.
     Of(Pick),
-    /// The first divided by the second.
+    /// The quotient of two quantities.
     Ratio(Box<Q>, Box<Q>),
-    /// The first less the second.
+    /// The difference of two quantities.
     Less(Box<Q>, Box<Q>),
-    /// A multiple.
+    /// A multiple of a quantity.
     Times(f64, Box<Q>),
-    /// The sum of some.
+    /// A sum of quantities.
     Sum(Vec<Q>),
-    /// The greatest of those that were measured.
+    /// The greatest measured quantity.
     Max(Vec<Q>),
-    /// The least of those that were measured.
+    /// The least measured quantity.
     Min(Vec<Q>),
     /// A fact of the machine or the inputs.
     Fact(&'static str),
 }
 
-/// The rate of an engine in a run configuration.
+/// Returns the rate of an engine in a run configuration.
 pub(crate) fn rate(engine: &'static str, run: &'static str) -> Q {
     Q::Of(Pick { engine, run, metric: "rate", x: None })
 }
 
-/// Another quantity of an engine.
+/// Returns a quantity of an engine that belongs to no run configuration.
 pub(crate) fn of(engine: &'static str, metric: &'static str) -> Q {
     Q::Of(Pick { engine, run: "", metric, x: None })
 }
@@ -92,7 +92,7 @@ impl Mul<Q> for f64 {
 }
 
 impl Q {
-    /// The same value at a place on the axis.
+    /// Selects the value at position `x` of the axis.
     pub fn at(self, x: f64) -> Self {
         match self {
             Self::Of(pick) => Self::Of(Pick { x: Some(x), ..pick }),
@@ -100,17 +100,17 @@ impl Q {
         }
     }
 
-    /// Inside a band.
+    /// Returns the judge "inside a band".
     pub fn within(self, low: f64, high: f64) -> Judge {
         Judge::Within(vec![(self, low, high)])
     }
 
-    /// At least this.
+    /// Returns the judge "at least".
     pub fn at_least(self, low: f64) -> Judge {
         self.within(low, f64::INFINITY)
     }
 
-    /// At most this.
+    /// Returns the judge "at most".
     pub fn at_most(self, high: f64) -> Judge {
         self.within(0.0, high)
     }
@@ -127,26 +127,26 @@ pub(crate) struct Over {
     pub metric: &'static str,
 }
 
-/// How a claim is judged.
+/// The rule that judges a claim.
 #[derive(Clone, Debug)]
 pub(crate) enum Judge {
     /// Each quantity is inside its band.
     Within(Vec<(Q, f64, f64)>),
     /// The first quantity of each pair is greater than the second.
     Greater(Vec<(Q, Q)>),
-    /// The judge holds on every table; needs at least as many tables.
+    /// The judge holds on every table, of which at least this many must be comparable.
     AllTables(Box<Judge>, usize),
-    /// The share of tables on which the judge holds is inside the band; needs at least as many tables.
+    /// The share of tables on which the judge holds is inside the band; at least this many tables must be comparable.
     ShareOfTables(Box<Judge>, f64, f64, usize),
-    /// Each quantity is as given, to as many decimals, cut or rounded as printed.
+    /// Each quantity equals the printed number to its last decimal, cut or rounded.
     Exact(Vec<(Q, f64, u8)>),
-    /// No value of the series is less than the one before by more than this share.
+    /// No value of the series falls below its predecessor by more than this share.
     Monotone(Over, f64),
-    /// The gain of each series from its first to its last place, as a share of the gain of the place, is at least this.
+    /// From its first to its last position, each series grows by at least this share of the position's growth.
     Linear(Vec<Over>, f64),
-    /// The series is less than all levels up to the first place, and greater than all of them from the second.
+    /// The series is below all levels up to the first position, and above all of them from the second on.
     Crossover(Over, Vec<Q>, f64, f64),
-    /// An engine refuses the table of a run configuration for a reason with these words.
+    /// An engine refuses the table of a run configuration; its reason contains these words.
     Refuses(Pick, &'static str),
 }
 
@@ -166,7 +166,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// The values here, or the reason why there is nothing to judge.
+    /// The measured values, or the reason why there is nothing to judge.
     pub reason: String,
 }
 
@@ -175,17 +175,17 @@ impl Judgement {
         Self { verdict: if holds { Verdict::Holds } else { Verdict::DoesNotHold }, reason }
     }
 
-    /// Nothing to judge, and the reason.
+    /// Returns the verdict "not comparable" with its reason.
     pub fn not_comparable(reason: impl Into<String>) -> Self {
         Self { verdict: Verdict::NotComparable, reason: reason.into() }
     }
 }
 
-/// Differences up to this share count as none.
+/// The largest relative difference that counts as no difference.
 pub(crate) const TIE: f64 = 0.03;
-/// The lower edge of a band whose sentence says "greater".
+/// The lower edge of the band of a claim that says "greater" or "faster".
 pub(crate) const ABOVE: f64 = 1.0 + TIE;
-/// The upper edge of a band whose sentence says "less".
+/// The upper edge of the band of a claim that says "less" or "slower".
 pub(crate) const BELOW: f64 = 1.0 - TIE;
 
 /// Facts of the machine and the inputs, by name.
@@ -204,7 +204,7 @@ pub(crate) struct Values<'v> {
 pub(super) struct Number {
     /// The value.
     pub value: f64,
-    /// Half of the spread of its logarithm.
+    /// Half the logarithm of the ratio of its quartiles.
     pub noise: f64,
 }
 
@@ -237,7 +237,7 @@ impl Values<'_> {
             }
             Q::Fact(name) => {
                 let value = self.facts.get(*name).copied();
-                Number { value: value.ok_or_else(|| format!("{name} is not known"))?, noise: 0.0 }
+                Number { value: value.ok_or_else(|| format!("{name} is unknown"))?, noise: 0.0 }
             }
             Q::Ratio(a, b) => {
                 let (a, b) = (self.number(a)?, self.number(b)?);
@@ -262,7 +262,7 @@ impl Values<'_> {
     }
 
     fn extreme(&self, all: &[Q], better: impl Fn(f64, f64) -> bool) -> Result<Number, String> {
-        let mut best: Result<Number, String> = Err("none was measured".into());
+        let mut best: Result<Number, String> = Err("no value was measured".into());
         for it in all.iter().map(|q| self.number(q)) {
             best = match (best, it) {
                 (Ok(best), Ok(it)) if better(it.value, best.value) => Ok(it),
@@ -273,7 +273,7 @@ impl Values<'_> {
         best
     }
 
-    /// All places of a series with their values, in the order of the places.
+    /// Returns the values of a series with their positions, in the order of the positions.
     pub(super) fn series(&self, over: &Over) -> Result<Vec<(f64, Number)>, String> {
         let pick = Pick { engine: over.engine, run: over.run, metric: over.metric, x: None };
         let own = self.all.iter().filter(|it| {
@@ -282,7 +282,7 @@ impl Values<'_> {
         let mut xs: Vec<f64> = own.filter_map(|value| value.x).collect();
         xs.sort_by(f64::total_cmp);
         if xs.len() < 2 {
-            return Err(format!("{} was not measured at two places", named(&pick)));
+            return Err(format!("{} was not measured at two points", named(&pick)));
         }
         let at = |x| Ok((x, self.number(&Q::Of(Pick { x: Some(x), ..pick }))?));
         xs.into_iter().map(at).collect()

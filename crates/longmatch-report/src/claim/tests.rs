@@ -1,4 +1,4 @@
-//! Each judge says yes, no, and not comparable.
+//! Each judge is tested with every verdict.
 
 use super::*;
 use crate::record::Value;
@@ -101,7 +101,7 @@ fn thresholds_have_one_edge() {
 }
 
 #[test]
-fn extremes_are_of_those_measured() {
+fn extremes_cover_measured_values_only() {
     let most = || Q::Max(vec![a(), b(), rate("c", "")]);
     assert_eq!(judged(most().within(2.0, 2.0), &two(1.0, 2.0)), Holds);
     assert_eq!(judged(Q::Min(vec![a(), b()]).within(2.0, 2.0), &two(1.0, 2.0)), DoesNotHold);
@@ -182,7 +182,7 @@ fn refusals_have_their_reason() {
 }
 
 #[test]
-fn what_is_missing_is_not_comparable() {
+fn needs_that_are_not_met_are_not_comparable() {
     let of = |needs| judged_with(a().within(1.0, 2.0), vec![needs], &[&two(1.5, 70.0)]);
     let fine = [
         Needs::Fact("cores", 4.0, "cores"),
@@ -204,9 +204,8 @@ fn what_is_missing_is_not_comparable() {
     assert!(missing.into_iter().map(of).all(|it| it == NotComparable));
 }
 
-/// Claims of the report have names of their own, and what they judge exists.
 #[test]
-fn claims_are_named_apart() {
+fn ids_of_claims_are_unique() {
     let mut ids: Vec<_> =
         crate::Experiment::all().flat_map(|it| &it.claims).map(|claim| claim.id).collect();
     let all = ids.len();

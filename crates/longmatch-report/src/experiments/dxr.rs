@@ -23,21 +23,21 @@ pub(super) fn all() -> Vec<Experiment> {
     vec![chunks(), throughput(), bandwidth()]
 }
 
-/// The row of D20R with the page's way of counting.
+/// The row of D20R, counted as on the page.
 const PUBLISHED: &str = "dxr:d=20, as the page counts";
-/// Compilations of D20R of which the median is taken.
+/// Compilations of D20R for the median time.
 const COMPILATIONS: usize = 3;
 
 const SOURCE: &str = "DXR page";
-const SETTING: &str = "LINX, 22 April 2014: 513,644 prefixes, 239 next hops; Core i7-4771; the ranges are those of it, \
-                       a Xeon E5-1650, an FX-8350 and a Core i5-3210M";
+const SETTING: &str = "LINX, 22 April 2014: 513,644 prefixes, 239 next hops; Core i7-4771; the ranges in the claims \
+                       also cover a Xeon E5-1650, an FX-8350 and a Core i5-3210M";
 
-/// Numbers of ranges, by which chunks are counted.
+/// Classes of chunks by their number of ranges.
 const BUCKETS: [&str; 10] =
     ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65-128", "129-256", "more"];
 const MIN_K: u8 = 16;
 
-/// The page's shares of chunks, for K from 16 on.
+/// The page's shares of chunks, for K from 16 to 22.
 const SHARES: [[f64; 9]; 7] = [
     [0.75318, 0.02029, 0.04551, 0.04385, 0.04750, 0.04628, 0.03082, 0.01167, 0.00087],
     [0.80845, 0.01961, 0.04394, 0.04278, 0.03985, 0.02984, 0.01428, 0.00121, 0.00003],
@@ -48,7 +48,7 @@ const SHARES: [[f64; 9]; 7] = [
     [0.97907, 0.01073, 0.01004, 0.00013, 0.00001, 2.6e-6, 1.2e-6, 2.3e-7, 0.0],
 ];
 
-/// The counts of a structure, with the page's numbers for D20R (rt.stat).
+/// The counts of a structure, with their units and the page's numbers for D20R (rt.stat).
 const STATISTICS: [(&str, &str, f64); 13] = [
     ("direct table", "B", 4_194_304.0),
     ("range table", "B", 512_148.0),
@@ -101,26 +101,27 @@ fn chunks() -> Experiment {
         aliases: &["dxr-rt.stat"],
         source: SOURCE,
         title: "Chunks and memory",
-        about: "How many of the 2^K chunks have how many ranges, for K from 16 to 22, whatever the formats can hold; and \
-                the structures that are made of them.",
+        about: "The shares of the 2^K chunks by their number of ranges, for K from 16 to 22, without the limits of the \
+                formats; and the compiled structures.",
         setting: SETTING,
         work: Work::Own(count, |inputs, _| 1.2 * inputs.ipv4().len() as f64),
         figures: vec![
             Figure {
                 id: LENGTHS,
                 title: "Chunk lengths",
-                caption: "The share of chunks by their number of ranges. A chunk of one range ends in the direct table.",
+                caption: "The share of chunks by their number of ranges. The direct table resolves chunks of one \
+                          range.",
                 chart: ChartKind::Lines("share of chunks", ("K", "bits"), [false, true]),
                 rows: Rows::Runs,
             },
             Figure {
                 id: RT_STAT,
                 title: "D16R to D22R",
-                caption: "Counted in the compiled structures. A short range has two bytes, a long one four. Of physical \
-                          chunks each content counts once, of aggregated ones each place that refers to it. The page \
-                          counts otherwise: a short chunk with an odd number of ranges stores its last one twice, and \
-                          a route longer than /24 makes a chunk long even if no answer changes. Update: the table is \
-                          compiled again; the page does not say what its 909.6 ms cover.",
+                caption: "Counted in the compiled structures. A short range has two bytes, a long range four. Physical \
+                          counts include equal chunks once, aggregated counts once per reference. The page counts \
+                          differently: a short chunk with an odd number of ranges stores its last range twice, and a \
+                          route longer than /24 makes a chunk long even if no answer changes. Update: the time to \
+                          compile the table again; the page does not say what its 909.6 ms include.",
                 chart: ChartKind::None,
                 rows: Rows::Engines,
             },
@@ -134,7 +135,11 @@ fn chunk_claims() -> Vec<Claim> {
     let own_table = || Needs::Routes(513_643, 513_644);
     let alike = || {
         let beyond = of("", "beyond the formats of 2014");
-        Needs::Most(beyond, 0.0, "the table has prefixes beyond /24 or more than 256 next hops")
+        Needs::Most(
+            beyond,
+            0.0,
+            "the table has prefixes longer than /24 or more than 256 next hops",
+        )
     };
     let share = |k: u8, bucket| {
         let pick =
@@ -172,19 +177,19 @@ fn chunk_claims() -> Vec<Claim> {
         with(
             vec![own_table()],
             "D1.3",
-            "The shares of chunks by their number of ranges.",
+            "The shares of chunks by their number of ranges are those of the page.",
             Judge::Exact(every.collect()),
         ),
         with(
             vec![own_table()],
             "D1.4",
-            "D20R is made of the numbers of rt.stat.",
+            "D20R has the counts of rt.stat.",
             Judge::Exact(rt_stat.to_vec()),
         ),
         with(
             Vec::new(),
             "D1.5",
-            "A short range takes 2 bytes and a long one 4, nothing else.",
+            "The range table has 2 bytes per short range, 4 bytes per long range, and nothing else.",
             Judge::Exact(vec![(
                 of(PUBLISHED, "range table")
                     - 2.0 * of(PUBLISHED, "physical short fragments")
@@ -196,7 +201,7 @@ fn chunk_claims() -> Vec<Claim> {
         with(
             vec![alike()],
             "D1.6",
-            "D16R takes less than 2 bytes a prefix.",
+            "D16R takes less than 2 bytes per prefix.",
             of("dxr:d=16", "bytes a prefix").at_most(2.0),
         ),
     ]
@@ -235,7 +240,7 @@ fn lengths(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
     context.count(place, named, "", ("beyond the formats of 2014", ""), beyond as f64);
 }
 
-/// Counts the narrowest variant with that K that holds the table; the page's own has its reason if it does not.
+/// Counts the narrowest variant with this K that holds the table; if the page's variant refuses, notes its reason.
 fn structure(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>, k: u8) {
     let plain = Config { d: k, ..Config::default() };
     let hops_k = Config { hops_k: true, ..plain };
@@ -296,7 +301,7 @@ fn statistics(
     }
 }
 
-/// The numbers of a structure, in the order of [`STATISTICS`].
+/// Returns the numbers of a structure, in the order of [`STATISTICS`].
 fn numbers(statistics: &Statistics, prefixes: usize) -> [f64; 13] {
     let Statistics { physical, aggregated, .. } = statistics;
     let [direct, range] = [statistics.direct_bytes, statistics.range_bytes].map(|it| it as f64);
@@ -352,8 +357,8 @@ fn throughput() -> Experiment {
         aliases: &["dxr-seq", "dxr-rnd", "dxr-rep"],
         source: SOURCE,
         title: "SEQ, RND and REP",
-        about: "Uniformly random keys on one thread: each depends on the answer before (SEQ), nothing depends (RND), each \
-                key eight times in a row (REP); and RND on all cores.",
+        about: "Uniformly random keys on one thread: each depends on the previous answer (SEQ), all are independent \
+                (RND), each key is looked up eight times in a row (REP); and RND on all cores.",
         setting: SETTING,
         work: Work::Rates(vec![
             Rates { figure, tables: Tables::Ipv4, engines, runs: vec![SEQ, RND, REP], parts: &[] },
@@ -369,15 +374,15 @@ fn throughput() -> Experiment {
             Figure {
                 id: figure,
                 title: "SEQ, RND and REP",
-                caption: "Keys come from an array in all tests. BSD is the historic radix tree. The page's values are \
-                          those of the Core i7-4771.",
+                caption: "Keys come from an array. BSD is the historic radix tree. The page's values are those of the \
+                          Core i7-4771.",
                 chart: ChartKind::Bars("rate"),
                 rows: Rows::Engines,
             },
             Figure {
                 id: cores,
                 title: "RND by threads",
-                caption: "The rate of all threads together.",
+                caption: "The total rate of all threads.",
                 chart: ChartKind::Lines("rate", ("threads", ""), [false, false]),
                 rows: Rows::Places,
             },
@@ -387,21 +392,21 @@ fn throughput() -> Experiment {
     }
 }
 
-/// The page's bandwidth of memory, for which there is no portable counter.
+/// The page's memory bandwidth, for which there is no portable counter.
 fn bandwidth() -> Experiment {
     Experiment {
         name: "dxr-bandwidth",
         aliases: &[],
         source: SOURCE,
-        title: "Bandwidth of memory",
-        about: "Bytes that a lookup reads from memory, DXR beside DIR-24-8. The page says that DXR needs fewer and gives \
-                no number.",
+        title: "Memory bandwidth",
+        about: "Bytes that a lookup reads from memory, for DXR and DIR-24-8. The page says that DXR needs less \
+                bandwidth and gives no number.",
         setting: SETTING,
         work: Work::Own(
             |_| {
                 Err(Absence(
-                    "cannot be measured: it takes the counters of the memory controller, which differ from CPU to CPU, \
-                     need root and do not exist in a virtual machine; this program reads none"
+                    "cannot be measured: the counters of the memory controller differ between CPUs, need root and are \
+                     absent in virtual machines; this program does not read them"
                         .into(),
                 ))
             },
@@ -446,7 +451,7 @@ fn throughput_claims() -> Vec<Claim> {
         with(
             vec![fast()],
             "D2.2",
-            "Another configuration exceeds 200 million (190.5 to 308.5).",
+            "Another configuration exceeds 200 million keys a second (190.5 to 308.5).",
             best("RND").at_least(200.0),
         ),
         with(
@@ -470,7 +475,7 @@ fn throughput_claims() -> Vec<Claim> {
         with(
             Vec::new(),
             "D2.6",
-            "Without dependencies throughput is significantly higher (1.3 to 6.9 times).",
+            "Throughput is significantly higher without dependencies between lookups (1.3 to 6.9 times).",
             Judge::Within(
                 gains
                     .map(|(it, low, high)| (rate(it, "RND") / rate(it, "SEQ"), low, high))
@@ -480,7 +485,7 @@ fn throughput_claims() -> Vec<Claim> {
         with(
             Vec::new(),
             "D2.7",
-            "Keys that are used eight times are looked up faster (1.17 to 2.23 times).",
+            "Throughput is higher if each key repeats eight times (1.17 to 2.23 times).",
             Judge::Within(
                 repeated.map(|it| (rate(it, "REP") / rate(it, "RND"), ABOVE, 3.4)).to_vec(),
             ),
@@ -494,13 +499,13 @@ fn throughput_claims() -> Vec<Claim> {
         with(
             vec![cores(4.0)],
             "D2.9",
-            "It scales better than that of DIR-24-8 (no number; here D20R from one core to four).",
+            "DXR scales better than DIR-24-8 (no number; here: D20R from one core to four).",
             Judge::Greater(vec![(gain("dxr:d=20"), gain("dir24_8"))]),
         ),
         with(
             vec![cores(8.0)],
             "D2.10",
-            "All cores together exceed two billion lookups a second (number of cores not given).",
+            "All cores together make more than two billion lookups a second (number of cores not given).",
             Q::Max(vec![rate("dxr:d=16", CORES.name), rate("dxr:d=20", CORES.name)])
                 .at_least(2000.0),
         ),
@@ -511,7 +516,7 @@ fn throughput_claims() -> Vec<Claim> {
 mod tests {
     use super::*;
 
-    /// A number that was copied wrongly would show.
+    /// Detects a number that was copied wrongly.
     #[test]
     fn the_pages_shares_are_shares() {
         for shares in SHARES {
@@ -520,7 +525,7 @@ mod tests {
         }
     }
 
-    /// The page's own bytes are those of its fragments.
+    /// The page's bytes are those of its fragments.
     #[test]
     fn ranges_have_no_padding() {
         let of = |metric| STATISTICS.iter().find(|it| it.0 == metric).unwrap().2;

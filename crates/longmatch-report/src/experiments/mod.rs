@@ -1,5 +1,6 @@
-//! The experiments: a file for each paper and one for our own questions.
+//! The experiments: a module for each paper and one for our own questions.
 
+mod batcher;
 mod dxr;
 mod ours;
 mod poptrie;
@@ -13,7 +14,7 @@ use std::sync::LazyLock;
 use crate::experiment::Experiment;
 
 impl Experiment {
-    /// All experiments, in the order of the report.
+    /// Iterates over all experiments in the order of the report.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         static ALL: LazyLock<Vec<Experiment>> = LazyLock::new(|| {
             [ours::all(), poptrie::all(), dxr::all(), spider::all()].into_iter().flatten().collect()
@@ -21,7 +22,7 @@ impl Experiment {
         ALL.iter()
     }
 
-    /// The experiment with a name or alias.
+    /// Returns the experiment with this name or alias.
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::all().find(|it| it.name == name || it.aliases.contains(&name))
     }

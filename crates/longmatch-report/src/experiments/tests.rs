@@ -1,4 +1,4 @@
-//! Every experiment on small tables: what is no rate is compared with counts made by hand.
+//! Runs every experiment on small tables and compares counts with counts made by hand.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use longmatch::{Change, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route};
 use longmatch_bench::Destinations;
 use longmatch_bench::testing::{table4, table6};
 
+use crate::claim::Needs;
 use crate::context::ExperimentContext;
 use crate::declaration::Absence;
 use crate::experiment::Experiment;
@@ -20,7 +21,7 @@ fn inputs(ipv4: Rib<Ipv4>, ipv6: Rib<Ipv6>) -> Inputs {
     Inputs { tables: vec![Subject { name: "small".into(), ipv4, ipv6 }], ..Inputs::default() }
 }
 
-/// Runs an experiment as fast as possible, and asserts that its figures can be shown.
+/// Runs an experiment with the least effort and checks its figures.
 fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Absence> {
     let experiment = Experiment::named(name).expect("an experiment");
     let mut steps = Vec::new();
@@ -35,7 +36,7 @@ fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Absence> {
     experiment.work.run(&mut context)?;
     let estimate = experiment.work.seconds(inputs, &Effort::TEST);
     let (values, _) = context.finish();
-    assert!(!steps.is_empty() && steps.is_sorted(), "{name} goes backwards");
+    assert!(!steps.is_empty() && steps.is_sorted(), "{name}: progress goes backwards");
     assert!(estimate > 0.0, "{name}: {estimate}");
     assert_sound(experiment, &values);
     Ok(values)
@@ -48,7 +49,7 @@ fn assert_sound(experiment: &Experiment, values: &[Value]) {
     let mut ids: Vec<_> = figures.iter().map(|it| &it.id).collect();
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!(ids.len(), figures.len(), "anchors differ");
+    assert_eq!(ids.len(), figures.len(), "equal anchors");
     for figure in &figures {
         assert!(!figure.table.rows.is_empty() && !figure.caption.is_empty(), "{}", figure.id);
         for cell in figure.table.rows.iter().flatten() {
@@ -64,14 +65,14 @@ fn assert_sound(experiment: &Experiment, values: &[Value]) {
         assert!(experiment.figures.iter().any(|it| it.id == value.figure), "{value:?}");
         assert!(value.value.is_some() == value.refused.is_empty(), "{value:?}");
     }
-    // A value of a paper without one of ours beside it would never be shown.
+    // The page would not show a paper's value without a figure.
     for papers in &experiment.papers {
         assert!(experiment.figures.iter().any(|it| it.id == papers.figure), "{}", papers.figure);
     }
 }
 
 fn small(name: &str) -> Vec<Value> {
-    run(name, &inputs(table4(), table6())).expect("small tables will do")
+    run(name, &inputs(table4(), table6())).expect("small tables suffice")
 }
 
 /// The values of an engine.
@@ -80,7 +81,7 @@ fn values(all: &[Value], family: &str, engine: &str, metric: &str) -> Vec<f64> {
     all.iter().filter(is).map(|it| it.value.expect("a value")).collect()
 }
 
-/// 10.0.0.0/8, 10.1.0.0/16 inside of it, and 192.0.2.0/24, each with a next hop of its own.
+/// 10.0.0.0/8, 10.1.0.0/16 inside it, and 192.0.2.0/24, each with its own next hop.
 fn three() -> Rib<Ipv4> {
     let prefixes = ["10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24"];
     let route = |(prefix, id): (&str, u32)| Route {
@@ -91,11 +92,11 @@ fn three() -> Rib<Ipv4> {
 }
 
 fn on_three(name: &str) -> Vec<Value> {
-    run(name, &inputs(three(), Rib::new())).expect("three routes will do")
+    run(name, &inputs(three(), Rib::new())).expect("three routes suffice")
 }
 
-/// SYN1 makes 4, 2 and 1 of the three routes, SYN2 8, 4 and 1. The ranges: before and after each of the outer two, the
-/// two, and 10.1/16 with 10/8 before and after it.
+/// SYN1 splits the three routes into 4, 2 and 1 routes, SYN2 into 8, 4 and 1. Of the 7 ranges three have no route; the
+/// others are 192.0.2/24, 10.1/16, and 10/8 before and after 10.1/16.
 #[test]
 fn datasets() {
     let all = on_three("poptrie-table1");
@@ -107,8 +108,8 @@ fn datasets() {
     assert_eq!((of("SYN1", "prefixes"), of("SYN2", "prefixes")), (7.0, 13.0));
 }
 
-/// 10/8 without 10.1/16: a /16, a /15 and so on to a /9 beside it. Nothing else ends in the middle of 10/8, so each of
-/// these needs as many bits as it has.
+/// 10/8 without 10.1/16 is a /16, a /15 and so on to a /9. No other route splits 10/8, so the depth of each of these
+/// blocks is its length.
 #[test]
 fn depths() {
     let all = on_three("poptrie-fig7");
@@ -121,7 +122,7 @@ fn depths() {
         assert_eq!(at("/8", depth), Some(f64::from(1u32 << (32 - depth))), "{depth}");
     }
     assert_eq!((at("/16", 16), at("/24", 24), at("/8", 24)), (Some(65_536.0), Some(256.0), None));
-    // Nothing begins with 01 or 10.
+    // No route begins with the bits 01 or 10.
     assert_eq!(at("none", 2), Some(f64::from(1u32 << 31)));
     let sum: f64 = values(&all, "ipv4", "", "addresses").iter().sum();
     assert_eq!(sum, 2f64.powi(32));
@@ -151,7 +152,7 @@ fn dxr_chunks() {
     assert_eq!(of("resolved directly"), [100.0 * 65_532.0 / 65_536.0]);
 }
 
-/// 70,000 routes with as many next hops, more than 16 bits hold.
+/// 70,000 routes with as many next hops, more than 16 bits can number.
 fn many() -> Rib<Ipv4> {
     let route = |i: u32| Route {
         prefix: Prefix::from_bits_masked(i << 8, 24),
@@ -195,7 +196,7 @@ fn growth() {
     assert_eq!(mib[1] * f64::from(1 << 20), 2.0 * f64::from((1 << 24) + 4 * 256));
 }
 
-/// A radix tree of 0.0.0.0/32 alone has a root and 32 nodes below it, of 12 bytes.
+/// A radix tree of 0.0.0.0/32 alone has a root and 32 nodes below it, each of 12 bytes.
 #[test]
 fn memory() {
     let rib: Rib<Ipv4> =
@@ -208,7 +209,7 @@ fn memory() {
     assert_eq!(whole("dxr"), 4.0 * f64::from((1 << 18) + 2));
 }
 
-/// Larger sizes than the table has are left out.
+/// Sizes above that of the table are left out.
 #[test]
 fn small_tables() {
     let all = small("small-tables");
@@ -216,7 +217,7 @@ fn small_tables() {
     assert!(all.iter().filter(is).map(|it| it.routes).eq([10, 12]));
 }
 
-/// table6 has a route for all of 2000::/3, so that only IPv4 has misses.
+/// table6 has a route for all of 2000::/3, so only IPv4 has misses.
 #[test]
 fn misses() {
     let all = small("misses");
@@ -246,8 +247,19 @@ fn updates_are_those_given() {
     assert!(all.iter().filter(|it| it.family == "ipv6").all(|it| it.paper.is_none()));
 }
 
-/// A whole report: every experiment runs or says why not, claims are judged, the page is well-formed, and records that
-/// are read again make the same page.
+#[test]
+fn claims_about_vectors_need_avx2() {
+    for name in ["spider-fig6", "spider-fig9", "spider-fig12"] {
+        for claim in &Experiment::named(name).expect("an experiment").claims {
+            let about_spider = format!("{:?}", claim.judge).contains("spider");
+            let needs = claim.needs.iter().any(|it| matches!(it, Needs::Fact("AVX2", ..)));
+            assert_eq!(needs, about_spider, "{}", claim.id);
+        }
+    }
+}
+
+/// Every experiment runs or gives a reason, claims are judged, the page is well-formed, and the stored records make the
+/// same page.
 #[test]
 fn a_whole_report() {
     let dir = std::env::temp_dir().join(format!("longmatch-whole-report-{}", std::process::id()));

@@ -1,21 +1,67 @@
-//! The updates that experiments replay: those that are given, or synthetic ones; and the replay itself.
+//! Replays of updates, given or synthetic.
 
 use core::time::Duration;
+use std::thread;
 
 use longmatch::{Change, EngineSpec, Rib, Route};
 use longmatch_bench::{BenchFamily, Replay, ReplayRecord, Xorshift, pin};
 
-use crate::context::WRONG;
-use crate::inputs::SEED;
+use crate::context::{ExperimentContext, WRONG};
+use crate::declaration::Absence;
+use crate::inputs::{Inputs, Named, SEED};
 
-/// Synthetic updates, where none are given.
+/// Number of synthetic updates if none are given.
 const SYNTHETIC: usize = 200_000;
-/// Of so many synthetic updates ...
+/// Updates in the hour of the Poptrie paper (4.9).
 const OF: usize = 23_446;
-/// ... so many are withdrawals, as in the hour of the Poptrie paper (4.9).
+/// Withdrawals among them; synthetic updates have the same share.
 const WITHDRAWALS: usize = 5_305;
 
-/// Updates with a name.
+/// The name and the updates of a given stream, as far as they are of the family.
+pub(super) type Given<'a, F> = Option<(&'a str, &'a [Change<F>])>;
+
+/// Work on one table of either family and its updates.
+pub(super) trait OnUpdates {
+    /// Does the work.
+    fn on_table<F: BenchFamily>(
+        &self,
+        context: &mut ExperimentContext<'_>,
+        named: Named<'_, F>,
+        given: Given<'_, F>,
+    );
+}
+
+/// Does the work on the first table of each family.
+pub(super) fn on_updates(context: &mut ExperimentContext<'_>, work: &impl OnUpdates) {
+    let inputs = context.inputs;
+    let updates = inputs.updates.as_ref();
+    if let Some(named) = inputs.ipv4().first() {
+        work.on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv4[..])));
+    }
+    if let Some(named) = inputs.ipv6().first() {
+        work.on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv6[..])));
+    }
+}
+
+/// The number of tables on which [`on_updates`] works.
+pub(super) fn tables(inputs: &Inputs) -> f64 {
+    (inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1)) as f64
+}
+
+/// Requires a CPU for the reader and another for the writer.
+///
+/// # Errors
+/// If this process has only one.
+pub(super) fn two_cpus() -> Result<(), Absence> {
+    match thread::available_parallelism() {
+        Ok(cpus) if cpus.get() > 1 => Ok(()),
+        _ => Err(Absence(
+            "needs two CPUs: a reader and a writer on one CPU measure the scheduler".into(),
+        )),
+    }
+}
+
+/// A named stream of updates.
 pub(super) struct Stream<F: BenchFamily> {
     /// The name, with the number of updates.
     pub name: String,
@@ -24,11 +70,7 @@ pub(super) struct Stream<F: BenchFamily> {
 }
 
 /// The given updates, or synthetic ones if there are none of the family; at most `limit`.
-pub(super) fn stream<F: BenchFamily>(
-    rib: &Rib<F>,
-    given: Option<(&str, &[Change<F>])>,
-    limit: usize,
-) -> Stream<F> {
+pub(super) fn stream<F: BenchFamily>(rib: &Rib<F>, given: Given<'_, F>, limit: usize) -> Stream<F> {
     match given {
         Some((name, all)) if !all.is_empty() => {
             let changes = all[..all.len().min(limit)].to_vec();
@@ -47,8 +89,8 @@ pub(super) fn stream<F: BenchFamily>(
     }
 }
 
-/// Updates of random routes of the table: withdrawals, and announcements with the next hop of another random route,
-/// which bring back withdrawn routes.
+/// Random withdrawals and announcements of the table's prefixes. An announcement has the next hop of
+/// another random route, and may bring back a withdrawn one.
 fn synthetic<F: BenchFamily>(rib: &Rib<F>, count: usize) -> Vec<Change<F>> {
     let routes: Vec<Route<F>> = rib.iter().collect();
     if routes.is_empty() {
@@ -66,7 +108,7 @@ fn synthetic<F: BenchFamily>(rib: &Rib<F>, count: usize) -> Vec<Change<F>> {
     (0..count).map(|_| change()).collect()
 }
 
-/// Replays changes one a commit without readers, and compares the table with its routes at the end.
+/// Replays changes, one a commit, without readers, and compares the table with its routes afterwards.
 ///
 /// # Errors
 /// If the engine cannot hold the table, or an answer is wrong at the end: the reason.
@@ -98,8 +140,8 @@ pub(super) fn replay<F: BenchFamily>(
     }
 }
 
-/// The updates that change a route shorter than `s` bits: those for which Poptrie replaces its array of direct entries
-/// (Poptrie paper, 3.5).
+/// Number of updates that change a route shorter than `s` bits. For each of them Poptrie replaces
+/// its array of direct entries (Poptrie paper, 3.5).
 pub(super) fn short_updates<F: BenchFamily>(rib: &Rib<F>, changes: &[Change<F>], s: u8) -> usize {
     let mut rib = rib.clone();
     let changes_it = |change: &&Change<F>| match change {

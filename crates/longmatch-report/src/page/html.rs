@@ -1,4 +1,4 @@
-//! The page as HTML.
+//! The report as an HTML page.
 
 use core::fmt::Write as _;
 
@@ -12,10 +12,10 @@ use super::{chart, summary, table};
 
 const STYLE: &str = include_str!("page.css");
 
-/// Browsers use nothing but the style sheet in the page, and run no script.
+/// Content security policy: browsers load nothing but the embedded style sheet, and run no script.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/// The page of some records.
+/// Renders records as an HTML page.
 pub fn html(records: &Records) -> String {
     let sections = sections(records);
     let title = escape(&title(records));
@@ -25,7 +25,7 @@ pub fn html(records: &Records) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#page-main\">To the results</a>\n<header>\n<h1>{title}</h1>\n<p class=\"lead\">{}</p>\n\
+         <a class=\"skip\" href=\"#page-main\">Skip to the results</a>\n<header>\n<h1>{title}</h1>\n<p class=\"lead\">{}</p>\n\
          </header>\n",
         escape(POLICY),
         escape(&machine_in_a_line(records)),
@@ -44,7 +44,7 @@ pub fn html(records: &Records) -> String {
     out + "</main>\n</div>\n</body>\n</html>\n"
 }
 
-/// The claims by verdict, and those that do not hold.
+/// Renders the number of claims by verdict, and the claims that do not hold.
 fn tally(sections: &[Section<'_>]) -> String {
     let [holds, fails, rest] = counted(sections);
     if holds + fails + rest == 0 {
@@ -52,7 +52,7 @@ fn tally(sections: &[Section<'_>]) -> String {
     }
     let mut out = format!(
         "<section id=\"page-claims\">\n<h2>The papers' claims</h2>\n<p class=\"tally\">\
-         <span class=\"yes\"><b>{holds}</b> hold here</span> <span class=\"no\"><b>{fails}</b> do not</span> \
+         <span class=\"yes\"><b>{holds}</b> hold here</span> <span class=\"no\"><b>{fails}</b> do not hold</span> \
          <span class=\"note\"><b>{rest}</b> are not comparable</span></p>\n<ul class=\"findings\">\n"
     );
     for section in sections {
@@ -63,7 +63,7 @@ fn tally(sections: &[Section<'_>]) -> String {
     out + "</ul>\n</section>\n"
 }
 
-/// A claim as an item of a list; `source` stands before it if it is not obvious.
+/// Renders a claim as a list item; `source` may be empty if the context states it.
 fn claim_html((claim, table, judgement): &(&Claim, String, Judgement), source: &str) -> String {
     let class = match judgement.verdict {
         Verdict::Holds => "yes",
@@ -110,7 +110,11 @@ fn section_html(section: &Section<'_>, number: &mut usize) -> String {
         prose(experiment.about)
     );
     if !experiment.setting.is_empty() {
-        let _ = writeln!(out, "<p class=\"given\">The paper's: {}</p>", prose(experiment.setting));
+        let _ = writeln!(
+            out,
+            "<p class=\"given\">The paper's setting: {}</p>",
+            prose(experiment.setting)
+        );
     }
     if !claims.is_empty() {
         let items: String = claims.iter().map(|it| claim_html(it, "")).collect();
@@ -122,7 +126,7 @@ fn section_html(section: &Section<'_>, number: &mut usize) -> String {
     }
     let _ = writeln!(
         out,
-        "<p class=\"end\"><code>{}</code> took {:.0} s and ended {}. <a href=\"#page-contents\">Contents</a></p>\n</section>",
+        "<p class=\"end\"><code>{}</code> took {:.0} s and ended at {}. <a href=\"#page-contents\">Contents</a></p>\n</section>",
         escape(experiment.name),
         outcome.seconds,
         escape(&outcome.date)
@@ -183,5 +187,5 @@ fn circumstances(records: &Records) -> String {
     for (name, pairs) in [("Machine", &records.run.machine), ("Settings", &records.run.inputs)] {
         let _ = writeln!(out, "<div>\n<h3>{name}</h3>\n{}</div>", definitions("facts", pairs));
     }
-    out + "</div>\n<p>METHODOLOGY.md says how rates are measured, and BIAS.md what that favours.</p>\n</section>\n"
+    out + "</div>\n<p>METHODOLOGY.md describes how rates are measured; BIAS.md lists the known biases.</p>\n</section>\n"
 }

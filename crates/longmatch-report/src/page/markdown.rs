@@ -1,4 +1,4 @@
-//! The report as Markdown, without the charts: their values are in the tables.
+//! The report as Markdown, without charts: the tables have their values.
 
 use core::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::section::{Section, sections, title, verdict_in_words};
 use super::text::markdown as text;
 use super::{number, table};
 
-/// The report of some records as GitHub-flavoured Markdown.
+/// Renders records as GitHub-flavoured Markdown.
 pub fn markdown(records: &Records) -> String {
     let mut out = format!("# {}\n", text(&title(records)));
     for (name, value) in records.run.machine.iter().chain(&records.run.inputs) {

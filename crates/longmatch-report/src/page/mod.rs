@@ -1,8 +1,7 @@
-//! The report as one page of HTML with its charts inside, which needs no other file; well-formed as XML is.
+//! The report as one self-contained HTML page with inline charts; well-formed XML.
 //!
-//! The answers come first: a table of the fastest engines and the claims by verdict; then the experiments, then the
-//! machine. Equal records make equal bytes. Text is escaped, numbers that are none are left out, and long words are
-//! shortened or broken.
+//! The page begins with the fastest engines and the claims by verdict; experiments and machine follow. Equal records
+//! produce equal bytes. Text is escaped, non-finite numbers are omitted, and long words are shortened or broken.
 
 mod chart;
 mod html;

@@ -1,14 +1,14 @@
-//! Numbers as people read them.
+//! Numbers formatted for readers.
 
-/// More decimals than that say nothing.
-const MOST_DECIMALS: usize = 12;
+/// Maximum number of decimals.
+const MAX_DECIMALS: usize = 12;
 
-/// A number of things, with commas between thousands.
+/// Formats a count with commas between thousands.
 pub(super) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
-/// A number with so many decimals and commas between thousands; nothing where it is none.
+/// Formats a number with a number of decimals and commas between thousands; `None` if it is not finite.
 pub(super) fn decimal(value: f64, decimals: u8) -> Option<String> {
     if !value.is_finite() {
         return None;
@@ -16,10 +16,10 @@ pub(super) fn decimal(value: f64, decimals: u8) -> Option<String> {
     if value.abs() >= 1e15 {
         return Some(format!("{value:.3e}"));
     }
-    Some(grouped(&format!("{value:.*}", usize::from(decimals).min(MOST_DECIMALS))))
+    Some(grouped(&format!("{value:.*}", usize::from(decimals).min(MAX_DECIMALS))))
 }
 
-/// A number with about three digits that say something: beside a bar.
+/// Formats a number with about three significant digits.
 pub(super) fn short(value: f64) -> String {
     let size = value.abs();
     let decimals = match size {
@@ -29,7 +29,6 @@ pub(super) fn short(value: f64) -> String {
         _ if size >= 0.001 => 3,
         _ => return format!("{value:.1e}"),
     };
-    // Of so many digits nobody reads the last.
     match size {
         _ if size >= 1e15 => format!("{value:.1e}"),
         _ if size >= 1e7 => scaled(value, true),
@@ -37,12 +36,12 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-/// A number beside a step of an axis: no more digits than it has.
+/// Formats the number of an axis tick, with as few digits as it needs.
 pub(super) fn tick(value: f64) -> String {
     scaled(value, false)
 }
 
-/// With a letter for millions and more, and with three digits if it is to be rounded.
+/// Formats a number with a letter for millions and more, and with three digits if `rounded`.
 fn scaled(value: f64, rounded: bool) -> String {
     let size = value.abs();
     let (by, letter) = match size {
@@ -59,12 +58,12 @@ fn scaled(value: f64, rounded: bool) -> String {
     grouped(&format!("{digits}")) + letter
 }
 
-/// The nearest number with so many digits.
+/// Rounds to a number of significant digits.
 fn significant(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
 
-/// With commas between thousands before the point.
+/// Inserts commas between thousands before the decimal point.
 fn grouped(digits: &str) -> String {
     let (sign, digits) = match digits.strip_prefix('-') {
         Some(digits) => ("-", digits),
@@ -101,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn short_numbers_have_three_digits_or_so() {
+    fn short_numbers_have_about_three_digits() {
         for (value, wanted) in [
             (0.0, "0"),
             (1234.5, "1,234"),

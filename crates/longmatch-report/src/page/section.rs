@@ -1,4 +1,4 @@
-//! The experiments of some records with everything that the page shows of them.
+//! Sections of the page: experiments with their figures and judged claims.
 
 use crate::claim::{Claim, Judgement, Values, Verdict};
 use crate::experiment::Experiment;
@@ -7,16 +7,16 @@ use crate::record::{Outcome, Value};
 use crate::records::Records;
 use crate::view;
 
-/// An experiment with everything that the page shows of it.
+/// An experiment with its figures and judged claims.
 pub(super) struct Section<'r> {
     pub experiment: &'static Experiment,
     pub outcome: &'r Outcome,
     pub figures: Vec<Figure>,
-    /// Each claim with the table that it is judged on, if it is about one.
+    /// Each claim with the table that it is judged on (empty if none) and the judgement.
     pub claims: Vec<(&'static Claim, String, Judgement)>,
 }
 
-/// The experiments of the records that this version knows.
+/// Returns a section for each experiment of the records that this version knows.
 pub(super) fn sections(records: &Records) -> Vec<Section<'_>> {
     let known = records.experiments.iter().filter_map(|(outcome, values)| {
         Some(section(Experiment::named(&outcome.experiment)?, outcome, values, records))
@@ -49,7 +49,7 @@ fn section<'r>(
     Section { experiment, outcome, figures, claims }
 }
 
-/// The values of a family, by table.
+/// Groups the values of a family by table.
 fn tables<'v>(values: &[&'v Value], family: &str, records: &'v Records) -> Vec<Values<'v>> {
     let mut tables: Vec<Values<'v>> = Vec::new();
     for value in values.iter().filter(|it| it.family == family) {
@@ -61,12 +61,12 @@ fn tables<'v>(values: &[&'v Value], family: &str, records: &'v Records) -> Vec<V
     tables
 }
 
-/// The claims of some records by verdict: those that hold, that do not, and that are not comparable.
+/// Counts the claims that hold, that do not hold, and that are not comparable.
 pub fn claims(records: &Records) -> [usize; 3] {
     counted(&sections(records))
 }
 
-/// How many claims hold, do not hold, and are not comparable.
+/// Counts the claims of sections by verdict, in the order of [`claims`].
 pub(super) fn counted(sections: &[Section<'_>]) -> [usize; 3] {
     [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotComparable].map(|verdict| {
         let all = sections.iter().flat_map(|it| &it.claims);
@@ -74,7 +74,6 @@ pub(super) fn counted(sections: &[Section<'_>]) -> [usize; 3] {
     })
 }
 
-/// A verdict for readers.
 pub(super) fn verdict_in_words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "holds",
@@ -83,13 +82,12 @@ pub(super) fn verdict_in_words(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The title of the page.
 pub(super) fn title(records: &Records) -> String {
     let tables = records.run.inputs.iter().filter_map(|(name, _)| name.strip_prefix("table "));
     format!("longmatch report: {}", tables.collect::<Vec<_>>().join(", "))
 }
 
-/// The machine, the version and the date.
+/// Summarises the machine, the version and the date in a line.
 pub(super) fn machine_in_a_line(records: &Records) -> String {
     let value = |name: &str| {
         records.run.machine.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())

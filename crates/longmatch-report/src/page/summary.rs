@@ -1,4 +1,4 @@
-//! The first screen: the fastest engines under each traffic, and a chart of them.
+//! Summary at the top of the page: the fastest engines under each kind of traffic.
 
 use core::fmt::Write as _;
 
@@ -12,15 +12,15 @@ use super::number::short;
 use super::text::escape;
 use super::{chart, table};
 
-/// The experiment with every kind of traffic.
+/// The experiment that the summary is about.
 const EXPERIMENT: &str = "traffic";
 
-/// The traffic of the first screen; the section of the experiment has the rest.
+/// The kinds of traffic in the summary; the section of the experiment has all.
 const TRAFFIC: [&str; 3] = ["routed", "random", "zipf"];
-/// The modes, and their names for readers.
+/// The modes with their names for readers.
 const MODES: [(&str, &str); 2] = [("batch", "in batches"), ("one", "one by one")];
 
-/// The answer in a sentence, tables of the fastest engines, and a chart of all engines.
+/// Renders a sentence and tables about the fastest engines, and a chart of all engines.
 pub(super) fn html(records: &Records) -> String {
     let values = rates(records, EXPERIMENT);
     let rooflines = rates(records, "roofline");
@@ -33,7 +33,7 @@ pub(super) fn html(records: &Records) -> String {
         return String::new();
     }
     let answers: Vec<String> = first.iter().filter_map(|own| answer(own)).collect();
-    let _ = writeln!(out, "<p class=\"lead\">Addresses inside routes: {}.</p>", answers.join("; "));
+    let _ = writeln!(out, "<p class=\"lead\">Routed addresses: {}.</p>", answers.join("; "));
     out += "<div class=\"winners\">\n";
     for own in &first {
         let title = format!("{}, {}", family(own[0]), own[0].table);
@@ -51,7 +51,7 @@ pub(super) fn html(records: &Records) -> String {
     out + "</section>\n"
 }
 
-/// The values of the first table of a family.
+/// Returns the values of a family's first table.
 fn first_table<'v>(values: &[&'v Value], family: &str) -> Option<Vec<&'v Value>> {
     let first = values.iter().find(|it| it.family == family)?;
     let same = |it: &&&Value| it.family == family && it.table == first.table;
@@ -68,26 +68,26 @@ fn family(value: &Value) -> &'static str {
     if value.family == "ipv6" { "IPv6" } else { "IPv4" }
 }
 
-/// The rates of one kind of lookups, the greatest first.
-fn contest<'v>(own: &[&'v Value], run: &str, mode: &str) -> Vec<&'v Value> {
+/// Returns the rates under a kind of traffic in a mode, in descending order.
+fn ranking<'v>(own: &[&'v Value], run: &str, mode: &str) -> Vec<&'v Value> {
     let is = |it: &&&Value| it.run == run && it.mode == mode && it.value.is_some();
     let mut found: Vec<&Value> = own.iter().filter(is).copied().collect();
     found.sort_by(|a, b| b.value.unwrap_or_default().total_cmp(&a.value.unwrap_or_default()));
     found
 }
 
-/// The fastest engine for routed addresses in each mode, in words.
+/// States the fastest engine for routed addresses in each mode.
 fn answer(own: &[&Value]) -> Option<String> {
     let winner = |(mode, words): (&str, &str)| {
-        let best = *contest(own, TRAFFIC[0], mode).first()?;
+        let best = *ranking(own, TRAFFIC[0], mode).first()?;
         let rate = short(best.value?);
-        Some(format!("<b>{}</b> {words} ({rate} million a second)", escape(&best.engine)))
+        Some(format!("<b>{}</b> {words} ({rate} million lookups a second)", escape(&best.engine)))
     };
     let both: Vec<String> = MODES.into_iter().filter_map(winner).collect();
     (!both.is_empty()).then(|| format!("{}: {}", family(own[0]), both.join(", ")))
 }
 
-/// A row for each traffic and mode.
+/// Builds a table with a row for each mode and kind of traffic.
 fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
     let column =
         |name: &str, unit: &str| Column { name: name.into(), unit: unit.into(), paper: false };
@@ -96,17 +96,17 @@ fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
         column("fastest", ""),
         column("rate", "Mlps"),
         column("lead", ""),
-        column("of its roofline", "%"),
+        column("share of its roofline", "%"),
     ];
     let mut rows = Vec::new();
     for (mode, words) in MODES {
         for run in TRAFFIC {
-            let all = contest(own, run, mode);
+            let all = ranking(own, run, mode);
             let Some(best) = all.first() else { continue };
             let rate = best.value.unwrap_or_default();
             let next = all.get(1).and_then(|it| Some((it.engine.as_str(), rate / it.value?)));
             let (fastest, lead) = match next {
-                None => (best.engine.clone(), "alone".into()),
+                None => (best.engine.clone(), "only engine".into()),
                 Some((next, lead)) if lead < ABOVE => {
                     (format!("{} and {next}", best.engine), "no difference".into())
                 }

@@ -1,15 +1,14 @@
-//! Tables of HTML.
+//! HTML tables.
 
 use crate::model::{Cell, Column, Table};
 
 use super::number;
 use super::text::{escape, prose};
 
-/// Longer words are broken where a line ends.
+/// Maximum length of an unbroken word.
 const LONG: usize = 18;
 
-/// The table in a box of its own that scrolls where the page is narrow. `label` says which table
-/// it is; nothing where there are no rows.
+/// Renders a table in a box that scrolls on narrow pages; `label` names the table for screen readers.
 pub(super) fn html(table: &Table, label: &str) -> String {
     if table.rows.is_empty() || table.columns.is_empty() {
         return "<p class=\"nothing\">The table is empty.</p>\n".into();
@@ -47,12 +46,11 @@ fn head(column: &Column, plan: &Plan) -> String {
     format!("<th scope=\"col\"{}>{name}</th>", plan.class())
 }
 
-/// How a column looks.
+/// The layout of a column.
 struct Plan {
     numbers: bool,
     paper: bool,
-    /// The most decimals of its cells: the others are filled up, so that the points are below
-    /// each other.
+    /// The greatest number of decimals in the column; other cells are padded to align decimal points.
     decimals: usize,
 }
 
@@ -100,7 +98,7 @@ impl Plan {
         }
     }
 
-    /// The number, and where it has less decimals than others what takes their room, unseen.
+    /// Pads a number with invisible zeros to the decimals of the column.
     fn aligned(&self, text: &str) -> String {
         let missing = self.decimals.saturating_sub(after_point(text));
         if missing == 0 {
@@ -108,18 +106,18 @@ impl Plan {
         }
         let point = if text.contains('.') { "" } else { "." };
         format!(
-            "{text}<span class=\"room\" aria-hidden=\"true\">{point}{}</span>",
+            "{text}<span class=\"padding\" aria-hidden=\"true\">{point}{}</span>",
             "0".repeat(missing)
         )
     }
 }
 
-/// Whether the cell is a number, of whatever kind.
+/// Returns whether the cell is a number.
 pub(super) fn is_number(cell: &Cell) -> bool {
     matches!(cell, Cell::Count(_) | Cell::Number(..) | Cell::Spread(..))
 }
 
-/// The number of a cell, without its spread; nothing for words, and for numbers that are none.
+/// Formats the number of a cell without its spread; `None` for text and non-finite numbers.
 pub(super) fn main_text(cell: &Cell) -> Option<String> {
     match cell {
         Cell::Count(value) => Some(number::count(*value)),

@@ -1,9 +1,8 @@
-//! Text that stays text, wherever it is put, and how wide it is.
+//! Escaping, and the estimated width of text.
 
-/// Text for an element or an attribute, in HTML and in XML.
+/// Escapes text for an element or an attribute of HTML or XML.
 ///
-/// Line breaks become blanks. Characters that XML does not know become U+FFFD, and those that
-/// turn the direction of what follows are left out.
+/// Line breaks become blanks. Characters that XML forbids become U+FFFD; controls of the text direction are removed.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     for c in text.chars() {
@@ -13,14 +12,14 @@ pub(super) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            _ => out.extend(tame(c)),
+            _ => out.extend(sanitize(c)),
         }
     }
     out
 }
 
-/// The character, or what stands for it where it would do harm.
-fn tame(c: char) -> Option<char> {
+/// Replaces or removes a harmful character.
+fn sanitize(c: char) -> Option<char> {
     match c {
         '\t' | '\n' | '\r' => Some(' '),
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => None,
@@ -30,7 +29,7 @@ fn tame(c: char) -> Option<char> {
     }
 }
 
-/// Prose for an element: as [`escape`], and what stands between backticks is code.
+/// Escapes prose for an element; text between backticks becomes code.
 pub(super) fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
@@ -50,17 +49,18 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
-/// What may follow a `#` in a link: letters, digits, `-` and `_`.
+/// Converts a name to an anchor of letters, digits, `-` and `_`.
 pub(super) fn anchor(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let anchor: String = name.chars().map(|c| if fits(c) { c } else { '-' }).collect();
     if anchor.is_empty() { "unnamed".into() } else { anchor }
 }
 
-/// Prose for Markdown, in one line that begins no list and no heading, and breaks no table. What
-/// stands between backticks stays code.
+/// Escapes prose for Markdown: one line that begins no list or heading and breaks no table.
+///
+/// Text between backticks stays code.
 pub(super) fn markdown(text: &str) -> String {
-    let line: String = text.chars().filter_map(tame).collect();
+    let line: String = text.chars().filter_map(sanitize).collect();
     let line = line.trim();
     let code = line.matches('`').count().is_multiple_of(2);
     let (mut out, mut inside) = (String::with_capacity(line.len()), false);
@@ -76,7 +76,7 @@ pub(super) fn markdown(text: &str) -> String {
             '\\' | '*' | '[' | ']' | '~' | '$' => true,
             '_' => !(before.is_alphanumeric() && next.is_alphanumeric()),
             '#' | '+' | '-' | '=' => out.is_empty(),
-            // `1. ` would begin a list.
+            // `1. ` begins a list.
             '.' | ')' => next == ' ' && !out.is_empty() && digits(&out),
             _ => false,
         };
@@ -100,11 +100,10 @@ fn digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Bold letters are so many times as wide.
+/// Width of bold text relative to normal text.
 pub(super) const BOLD: f64 = 1.14;
 
-/// How wide the text is at a size of the letters: a guess that is rather too wide, as nobody knows
-/// the fonts of a reader.
+/// Estimates the width of text at a font size. The fonts of readers are unknown, so the estimate is generous.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.34,
@@ -119,16 +118,16 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
 }
 
-/// The text, or as much of its start as is that wide, with an ellipsis behind it.
+/// Truncates text to a width, with an ellipsis at the end.
 pub(super) fn shorten(text: &str, wide: f64, size: f64) -> String {
     if width(text, size) <= wide {
         return text.to_owned();
     }
-    let room = wide - width("…", size);
+    let free = wide - width("…", size);
     let mut used = 0.0;
     let fits = |c: &char| {
         used += width(c.encode_utf8(&mut [0; 4]), size);
-        used <= room
+        used <= free
     };
     let start: String = text.chars().take_while(fits).collect();
     format!("{}…", start.trim_end())
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_gets_out_of_an_element_or_an_attribute() {
+    fn markup_and_controls_are_escaped() {
         assert_eq!(escape(r#"<a b="c">&'"#), "&lt;a b=&quot;c&quot;&gt;&amp;&#39;");
         assert_eq!(escape("a\nb\tc"), "a b c");
         assert_eq!(
@@ -151,21 +150,21 @@ mod tests {
     }
 
     #[test]
-    fn code_is_between_two_backticks() {
+    fn backticks_enclose_code() {
         assert_eq!(prose("run `a <b>` & `c`"), "run <code>a &lt;b&gt;</code> &amp; <code>c</code>");
         assert_eq!(prose("one ` alone"), "one ` alone");
         assert_eq!(prose(""), "");
     }
 
     #[test]
-    fn anchors() {
+    fn anchors_have_safe_characters() {
         assert_eq!(anchor("poptrie-table2"), "poptrie-table2");
         assert_eq!(anchor("a b\"c<ä"), "a-b-c--");
         assert_eq!(anchor(""), "unnamed");
     }
 
     #[test]
-    fn markdown_stays_one_line_of_words() {
+    fn markdown_is_one_line_of_text() {
         assert_eq!(markdown("a | b\nc"), r"a \| b c");
         assert_eq!(markdown("dir24_8 is *fast*"), r"dir24_8 is \*fast\*");
         assert_eq!(markdown("_x_ [y](z)"), r"\_x\_ \[y\](z)");

@@ -1,4 +1,4 @@
-//! Input files of a report; each routes file is a separate table.
+//! Inputs of a report; each file of routes is a separate table.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use crate::error::CliError;
 use crate::input::{Families, Routes, is_stdin};
 use crate::updates::Updates;
 
-/// The embedded tables' name.
+/// Name of the embedded tables.
 const EMBEDDED: &str = "embedded";
-/// Endings of file names that state a format, and are no part of a table's name.
-const ENDINGS: [&str; 9] = ["zst", "gz", "bz2", "txt", "mrt", "click", "csv", "pcap", "pcapng"];
+/// File name extensions of formats, which a table's name omits.
+const EXTENSIONS: [&str; 9] = ["zst", "gz", "bz2", "txt", "mrt", "click", "csv", "pcap", "pcapng"];
 
 /// Loads all inputs of the command line.
 ///
 /// # Errors
-/// If an input cannot be read, or is empty.
+/// If an input cannot be read or is empty.
 pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
     let inputs = args.routes.files.iter().chain(&args.updates);
     if inputs.filter(|path| is_stdin(path)).count() > 1 {
@@ -80,13 +80,12 @@ fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
     Ok(all)
 }
 
-/// Shortens a file's name: no directories or endings; only letters, digits, `-` and `_`, as it
-/// becomes part of anchors and file names.
+/// Shortens a file's path to a name for anchors and files: no directories or extensions; letters, digits, `-`, `_`.
 fn name(path: &Path) -> String {
     let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
     let mut stem = &file[..];
-    while let Some((before, ending)) = stem.rsplit_once('.')
-        && ENDINGS.contains(&ending)
+    while let Some((before, extension)) = stem.rsplit_once('.')
+        && EXTENSIONS.contains(&extension)
     {
         stem = before;
     }
@@ -98,7 +97,7 @@ fn name(path: &Path) -> String {
     }
 }
 
-/// Loads the updates. Each family takes the next hops of the first table with routes of it.
+/// Loads the updates. Each family uses the next-hop ids of the first table with routes of that family.
 fn updates(args: &ReportArgs, tables: &[(String, Routes)]) -> Result<UpdateStream, CliError> {
     let ipv4 = tables.iter().position(|(_, routes)| !routes.table.ipv4().is_empty());
     let ipv6 = tables.iter().position(|(_, routes)| !routes.table.ipv6().is_empty());
@@ -108,9 +107,9 @@ fn updates(args: &ReportArgs, tables: &[(String, Routes)]) -> Result<UpdateStrea
     let all: Vec<Updates> = match (ipv4, ipv6) {
         (Some(four), Some(six)) if four == six => vec![read(four, Families::BOTH)?],
         (Some(_), Some(_)) if args.updates.iter().any(|path| is_stdin(path)) => {
-            let advice = "is read once, and the tables of IPv4 and IPv6 number their next hops \
-                          apart: give --updates a file";
-            return Err(CliError::input("standard input", advice));
+            let problem = "is read once, but the IPv4 and IPv6 tables have separate next-hop ids; \
+                           give --updates a file";
+            return Err(CliError::input("standard input", problem));
         }
         _ => {
             let four = ipv4.map(|table| read(table, Families { ipv4: true, ipv6: false }));

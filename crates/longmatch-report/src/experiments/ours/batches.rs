@@ -1,10 +1,10 @@
-//! What a batch costs beside its lookups, and the variants of each engine.
+//! The sources of keys, and the variants of each engine.
 
 use super::common::{BATCH, DEFAULTS, ours};
 use crate::declaration::{ChartKind, Figure, Rates, Rows, RunSpec, Tables, TrafficKind};
 use crate::experiment::{Experiment, Work};
 
-/// Batches of keys from an array beside batches that are filled in the timed loop.
+/// Batches of keys from an array, and batches that the timed loop fills.
 pub(super) fn sources() -> Experiment {
     let id = "key-sources";
     let array = RunSpec { name: "from an array", traffic: TrafficKind::Random, ..BATCH };
@@ -12,9 +12,9 @@ pub(super) fn sources() -> Experiment {
     let sixteen = RunSpec { name: "just in time, 16 a batch", batch: 16, ..made };
     ours(
         id,
-        "Where keys come from",
-        "Batches of random addresses that an array holds, and batches that a generator fills just before each call, as \
-         in the Spider paper. An array costs memory bandwidth, a generator costs instructions.",
+        "The source of the keys",
+        "Batches of random addresses from an array, and batches that a generator fills just before each call, as in \
+         the Spider paper. An array costs memory bandwidth, a generator costs instructions.",
         Work::Rates(vec![Rates {
             figure: id,
             tables: Tables::First,
@@ -25,8 +25,8 @@ pub(super) fn sources() -> Experiment {
         vec![Figure {
             id,
             title: "Rates by the source of the keys",
-            caption: "Batches of 256 random addresses (IPv6: of 2000::/3), or of 16. The generator is xorshift; its time \
-                      is in the rate.",
+            caption: "Batches of 256 random addresses (IPv6: of 2000::/3), or of 16. The rate includes the time of the \
+                      generator, xorshift.",
             chart: ChartKind::Bars("rate"),
             rows: Rows::Engines,
         }],
@@ -68,7 +68,7 @@ pub(super) fn variants() -> Experiment {
     ours(
         id,
         "Variants of the engines",
-        "The options of each engine beside its default, in batches of 256.",
+        "Each engine with its default options and with others, in batches of 256.",
         Work::FullRates(vec![Rates {
             figure: id,
             tables: Tables::First,
@@ -79,7 +79,7 @@ pub(super) fn variants() -> Experiment {
         vec![Figure {
             id,
             title: "Rates of variants",
-            caption: "Keys from an array; see the first figure for the traffic.",
+            caption: "Keys come from an array. The first figure explains the traffic.",
             chart: ChartKind::None,
             rows: Rows::Engines,
         }],

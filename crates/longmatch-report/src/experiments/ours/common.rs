@@ -1,4 +1,4 @@
-//! What several of our experiments share.
+//! Items that several of our experiments share.
 
 use longmatch_bench::Mode;
 
@@ -17,7 +17,7 @@ pub(super) const BATCH: RunSpec = RunSpec {
     brief: false,
 };
 
-/// An experiment of ours: it has neither values nor claims of a paper.
+/// Returns an experiment of ours, without values or claims of a paper.
 pub(super) fn ours(
     name: &'static str,
     title: &'static str,

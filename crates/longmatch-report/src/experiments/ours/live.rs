@@ -1,26 +1,35 @@
-//! Updates per second against the rate of a reader.
+//! The rate of a reader by the rate of updates.
 
 use core::time::Duration;
 
-use longmatch::{Change, EngineSpec};
-use longmatch_bench::{BenchFamily, Replay, ReplayRecord, reader_keys};
+use longmatch::{Change, EngineKind, EngineSpec};
+use longmatch_bench::{BenchFamily, Replay, reader_keys};
 
 use super::common::ours;
 use crate::context::{ExperimentContext, Place, WRONG, anchor, at};
 use crate::declaration::{Absence, ChartKind, Figure, Rows};
 use crate::experiment::{Experiment, Work};
-use crate::experiments::updates::{Stream, stream};
-use crate::inputs::SEED;
-use crate::inputs::{Effort, Inputs, Named};
+use crate::experiments::batcher::{BatchedTable, Rates};
+use crate::experiments::updates::{Given, OnUpdates, on_updates, stream, tables, two_cpus};
+use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::Value;
 
-const ENGINES: [&str; 5] = ["folio", "poptrie", "dxr", "dir24_8", "tree_bitmap"];
+/// The engines, and whether a [`BatchedTable`] compiles them again: they have no patch.
+const ENGINES: [(&str, bool); 7] = [
+    ("folio", false),
+    ("poptrie", false),
+    ("dxr", false),
+    ("dir24_8", false),
+    ("tree_bitmap", false),
+    ("spider", true),
+    ("sail", true),
+];
 /// How many of them a quick report has.
 const QUICK_ENGINES: usize = 3;
 /// Updates a second; 0 stands for as many as possible.
 const RATES: [u32; 4] = [1_000, 10_000, 100_000, 0];
 const QUICK_RATES: [u32; 2] = [10_000, 0];
-/// Seconds of each, if there are so many updates.
+/// Seconds of updates at each rate, if there are so many updates.
 const FULL: f64 = 1.5;
 const QUICK: f64 = 0.3;
 
@@ -30,14 +39,15 @@ pub(super) fn live() -> Experiment {
     let experiment = ours(
         FIGURE,
         "Updates per second against lookups per second",
-        "One thread looks up as fast as it can while another changes the table: never, a thousand times a second and \
-         more, and as fast as it can. Each change is visible to the reader before the next.",
+        "One thread looks up as fast as it can while another updates the table: not at all, at 1,000 updates a second \
+         and more, and as fast as it can. Engines that are patched make each update visible before the next. Spider \
+         and SAIL are compiled again, on the CPU of the updates, for all updates that came in the meantime.",
         Work::Own(run, seconds),
         vec![Figure {
             id: FIGURE,
             title: "A reader under updates",
-            caption: "The rate of the reader by the number of updates a second, one a commit. The last point of each \
-                      line is a writer that does nothing else. Afterwards the table is compared with its routes.",
+            caption: "The rate of the reader by the number of updates that become visible a second. At the last point \
+                      of each line the writer updates without pause. The table is compared with its routes afterwards.",
             chart: ChartKind::Lines("rate", ("updates a second", ""), [true, false]),
             rows: Rows::Places,
         }],
@@ -45,8 +55,8 @@ pub(super) fn live() -> Experiment {
     Experiment { aliases: &["updates-against-lookups"], ..experiment }
 }
 
-/// The engines, and the updates a second.
-fn series(effort: &Effort) -> (&'static [&'static str], &'static [u32], f64) {
+/// The engines, the rates of updates, and the seconds of each.
+fn series(effort: &Effort) -> (&'static [(&'static str, bool)], &'static [u32], f64) {
     match effort.full {
         true => (&ENGINES, &RATES, FULL),
         false => (&ENGINES[..QUICK_ENGINES], &QUICK_RATES, QUICK),
@@ -55,73 +65,89 @@ fn series(effort: &Effort) -> (&'static [&'static str], &'static [u32], f64) {
 
 fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let (engines, rates, seconds) = series(effort);
-    let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
-    tables as f64 * (engines.len() * rates.len()) as f64 * (2.0 * seconds + 1.2)
+    tables(inputs) * (engines.len() * rates.len()) as f64 * (2.0 * seconds + 1.2)
 }
 
 fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        return Err(Absence(
-            "needs two CPUs: a reader and a writer that share one say little".into(),
-        ));
-    }
-    let inputs = context.inputs;
-    let updates = inputs.updates.as_ref();
-    if let Some(named) = inputs.ipv4().first() {
-        on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv4[..])));
-    }
-    if let Some(named) = inputs.ipv6().first() {
-        on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv6[..])));
-    }
+    two_cpus()?;
+    on_updates(context, &Live);
     Ok(())
 }
 
-fn on_table<F: BenchFamily>(
-    context: &mut ExperimentContext<'_>,
-    named: Named<'_, F>,
-    given: Option<(&str, &[Change<F>])>,
-) {
-    let stream = stream(named.rib, given, context.effort.updates);
-    let keys = reader_keys(named.rib, SEED);
-    let (engines, rates, seconds) = series(&context.effort);
-    let anchor = anchor::<F>(FIGURE, named.name);
-    context.condition(&anchor, "updates", &stream.name[..]);
-    context.condition(
-        &anchor,
-        "lookups",
-        "batches of 256 random routed addresses, quiescent after each",
-    );
-    context.condition(&anchor, "threads", "one reader and the writer");
-    context.condition(
-        &anchor,
-        "time",
-        format!("{seconds} s at each rate, and as long without updates before"),
-    );
-    for engine in engines {
-        for wanted in rates.iter().copied() {
-            let result = replay(engine, named, &stream, &keys, wanted, seconds);
-            note(context, named, engine, wanted, result);
-            context.step(2.0 * seconds + 1.2);
+struct Live;
+
+impl OnUpdates for Live {
+    fn on_table<F: BenchFamily>(
+        &self,
+        context: &mut ExperimentContext<'_>,
+        named: Named<'_, F>,
+        given: Given<'_, F>,
+    ) {
+        let stream = stream(named.rib, given, context.effort.updates);
+        let keys = reader_keys(named.rib, SEED);
+        let (engines, rates, seconds) = series(&context.effort);
+        let anchor = anchor::<F>(FIGURE, named.name);
+        context.condition(&anchor, "updates", &stream.name[..]);
+        context.condition(
+            &anchor,
+            "lookups",
+            "batches of 256 random routed addresses, quiescent after each",
+        );
+        context.condition(&anchor, "threads", "one reader and the writer");
+        context.condition(
+            &anchor,
+            "time",
+            format!("{seconds} s at each rate, after as long without updates"),
+        );
+        for (engine, compiled_again) in engines {
+            let kind = engine.split(':').next().and_then(|name| name.parse().ok());
+            if !kind.is_some_and(|kind: EngineKind| F::has(kind)) {
+                continue;
+            }
+            let measure = if *compiled_again { compiled_again_under_updates } else { replayed };
+            for wanted in rates.iter().copied() {
+                let changes = first(&stream.changes, wanted, seconds);
+                let result = measure(engine, named, changes, &keys, wanted, seconds);
+                note(context, named, engine, wanted, result);
+                context.step(2.0 * seconds + 1.2);
+            }
         }
     }
 }
 
-fn replay<F: BenchFamily>(
+/// The updates of so many seconds; all if there is no rate.
+fn first<F: BenchFamily>(changes: &[Change<F>], wanted: u32, seconds: f64) -> &[Change<F>] {
+    let most = if wanted == 0 { usize::MAX } else { (f64::from(wanted) * seconds) as usize };
+    &changes[..most.min(changes.len())]
+}
+
+/// The reader's rate and the updates at one point of a line.
+struct Point {
+    /// Updates that became visible, a second.
+    updates: f64,
+    /// Million lookups a second.
+    rate: Option<f64>,
+    /// The same without updates.
+    rate_without: Option<f64>,
+    /// The 99.99th percentile of the time of a batch, in nanoseconds.
+    slowest: Option<u64>,
+    /// The same without updates.
+    slowest_without: Option<u64>,
+}
+
+/// Measures an engine that is patched.
+fn replayed<F: BenchFamily>(
     spec: &str,
     named: Named<'_, F>,
-    stream: &Stream<F>,
+    changes: &[Change<F>],
     keys: &[F::Bits],
     wanted: u32,
     seconds: f64,
-) -> Result<ReplayRecord, String> {
+) -> Result<Point, String> {
     let spec: EngineSpec = spec.parse().expect("a spec of an engine");
-    let most = match wanted {
-        0 => stream.changes.len(),
-        wanted => (f64::from(wanted) * seconds) as usize,
-    };
     let replay = Replay {
         rib: named.rib,
-        changes: &stream.changes[..most.min(stream.changes.len())],
+        changes,
         batch: 1,
         pace: (wanted > 0).then(|| Duration::from_secs(1) / wanted),
         readers: 1,
@@ -133,7 +159,34 @@ fn replay<F: BenchFamily>(
     };
     let writer = replay.writer(&spec).map_err(|error| error.to_string())?;
     let record = replay.run(writer, &spec, &mut |_| {}).map_err(|error| error.to_string())?;
-    if record.is_right() { Ok(record) } else { Err(format!("{} {WRONG}", record.mismatches)) }
+    if !record.is_right() {
+        return Err(format!("{} {WRONG}", record.mismatches));
+    }
+    // Fewer than wanted if each takes longer.
+    let possible = 1e6 / record.mean_us;
+    Ok(Point {
+        updates: if wanted == 0 { possible } else { possible.min(f64::from(wanted)) },
+        rate: record.reader_mlps_churn,
+        rate_without: record.reader_mlps_idle,
+        slowest: record.reader_p9999_ns_churn,
+        slowest_without: record.reader_p9999_ns_idle,
+    })
+}
+
+/// Measures an engine that is compiled again.
+fn compiled_again_under_updates<F: BenchFamily>(
+    spec: &str,
+    named: Named<'_, F>,
+    changes: &[Change<F>],
+    keys: &[F::Bits],
+    wanted: u32,
+    seconds: f64,
+) -> Result<Point, String> {
+    let mut table = BatchedTable::start(spec, named, keys)?;
+    let rate_without = Some(table.rate(seconds));
+    let Rates { reader, updates } = table.rates(changes, (wanted > 0).then_some(wanted))?;
+    table.finish()?;
+    Ok(Point { updates, rate: Some(reader), rate_without, slowest: None, slowest_without: None })
 }
 
 fn note<F: BenchFamily>(
@@ -141,7 +194,7 @@ fn note<F: BenchFamily>(
     named: Named<'_, F>,
     engine: &str,
     wanted: u32,
-    result: Result<ReplayRecord, String>,
+    result: Result<Point, String>,
 ) {
     let place = Place { figure: FIGURE, ..Place::default() };
     let about = Value {
@@ -153,25 +206,22 @@ fn note<F: BenchFamily>(
         threads: 1,
         ..Value::default()
     };
-    let record = match result {
-        Ok(record) => record,
+    let point = match result {
+        Ok(point) => point,
         Err(refused) => {
             let (metric, x) = ("rate".into(), Some(f64::from(wanted)));
             return context.note(at(place, named, Value { metric, x, refused, ..about }));
         }
     };
-    // The updates that there were: as many as wanted, unless each takes longer.
-    let possible = 1e6 / record.mean_us;
-    let updates = if wanted == 0 { possible } else { possible.min(f64::from(wanted)) };
     let mut note = |metric: &str, unit: &str, value: Option<f64>| {
-        let (metric, unit, x) = (metric.into(), unit.into(), Some(updates.round()));
+        let (metric, unit, x) = (metric.into(), unit.into(), Some(point.updates.round()));
         if value.is_some() {
             context.note(at(place, named, Value { metric, unit, x, value, ..about.clone() }));
         }
     };
-    note("rate", "Mlps", record.reader_mlps_churn);
-    note("rate without updates", "Mlps", record.reader_mlps_idle);
+    note("rate", "Mlps", point.rate);
+    note("rate without updates", "Mlps", point.rate_without);
     let ns = |it: Option<u64>| it.map(|ns| ns as f64);
-    note("99.99th percentile of a batch", "ns", ns(record.reader_p9999_ns_churn));
-    note("99.99th percentile without updates", "ns", ns(record.reader_p9999_ns_idle));
+    note("99.99th percentile of a batch", "ns", ns(point.slowest));
+    note("99.99th percentile without updates", "ns", ns(point.slowest_without));
 }

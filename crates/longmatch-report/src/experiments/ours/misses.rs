@@ -17,8 +17,8 @@ pub(super) fn misses() -> Experiment {
     ours(
         id,
         "Addresses without a route",
-        "Rates when none, some and all addresses have no route. Routed ones are a random route and random bits below \
-         it; the others are random among all addresses outside of all routes.",
+        "Rates when none, half or all of the addresses have no route. A routed address is a random route with random \
+         host bits; the others are random among all addresses outside all routes.",
         Work::Own(
             |context| on_first(context, &Misses),
             |inputs, effort| {
@@ -29,7 +29,8 @@ pub(super) fn misses() -> Experiment {
         vec![Figure {
             id,
             title: "Rates by the share of misses",
-            caption: "Batches; whether an address has a route is random, so that no branch on it can be predicted.",
+            caption: "Batches. Addresses with and without a route are mixed at random, so that no branch is \
+                      predictable.",
             chart: ChartKind::Lines("rate", ("addresses without a route", "%"), [false, false]),
             rows: Rows::Places,
         }],

@@ -1,4 +1,4 @@
-//! Questions that the papers do not ask, and users do.
+//! Our own experiments: users' questions that the papers do not ask.
 
 mod batches;
 mod common;
@@ -12,7 +12,7 @@ mod sizes;
 
 use crate::experiment::Experiment;
 
-/// The experiments, those that tell most first.
+/// The experiments, the most informative first.
 pub(super) fn all() -> Vec<Experiment> {
     vec![
         rates::traffic(),

@@ -1,4 +1,4 @@
-//! Memory in small pages and in huge ones.
+//! Memory in small pages and in huge pages.
 
 use longmatch::EngineKind;
 use longmatch_bench::{BenchFamily, Traffic};
@@ -14,7 +14,7 @@ use crate::inputs::Named;
 
 const ENGINES: [&str; 7] = ["folio", "poptrie", "dxr", "dxr:d=21", "dir24_8", "sail", "spider"];
 
-/// The kinds of pages, as the place of values.
+/// The kinds of pages, with the position of their values in words.
 const KINDS: [(Pages, &str); 2] =
     [(Pages::Ordinary, "pages of 4 KiB"), (Pages::Huge, "huge pages")];
 
@@ -26,8 +26,8 @@ pub(super) fn huge_pages() -> Experiment {
     ours(
         FIGURE,
         "Huge pages",
-        "Each engine twice in one comparison: its memory in the smallest pages, and moved into pages of 2 MiB. In small \
-         ones a large structure needs more address translations than the CPU keeps.",
+        "Each engine twice in one comparison: with its memory in the smallest pages, and in pages of 2 MiB. In small \
+         pages a large structure needs more address translations than the TLB holds.",
         Work::Own(
             |context| on_first(context, &Huge),
             |inputs, effort| {
@@ -38,9 +38,9 @@ pub(super) fn huge_pages() -> Experiment {
         vec![Figure {
             id: FIGURE,
             title: "Huge pages on and off",
-            caption: "Batches of routed addresses. The memory in huge pages is read from the system after compiling: a \
-                      block that does not reach over a whole huge page stays in small ones. Large blocks are more than \
-                      the memory that lookups read where an engine keeps spare room.",
+            caption: "Batches of routed addresses. The system reports the memory in huge pages after compiling; a \
+                      block that covers no whole huge page stays in small pages. Large blocks exceed the memory that \
+                      lookups read if an engine keeps spare capacity.",
             chart: ChartKind::Bars("rate"),
             rows: Rows::Engines,
         }],
@@ -69,9 +69,9 @@ impl OnTable for Huge {
             added
         });
         if backings.iter().all(|(_, at, backing)| *at == KINDS[0].1 || backing.huge == 0) {
-            let why = "the system gives no huge pages: it needs Linux 6.1 or later with transparent huge pages \
-                       (/sys/kernel/mm/transparent_hugepage/enabled not at never), the GNU C library, and structures of \
-                       2 MiB or more";
+            let why = "the system gives no huge pages: this needs Linux 6.1 or later with transparent huge pages \
+                       (/sys/kernel/mm/transparent_hugepage/enabled not set to never), the GNU C library, and \
+                       structures of 2 MiB or more";
             return Err(Absence(why.into()));
         }
         context.step(1.2);

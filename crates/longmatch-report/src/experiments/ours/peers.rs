@@ -1,4 +1,4 @@
-//! Other implementations beside ours.
+//! Implementations of others beside ours.
 
 use core::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{Experiment, Work};
 use crate::inputs::{Effort, Inputs, Named};
 
-/// Keys of each traffic: some peers need a hundred bytes for one.
+/// Keys of each traffic: some peers need a hundred bytes for a key.
 const KEYS: usize = 1 << 20;
-/// Answers of each that are checked: some peers take ten microseconds for one.
+/// Answers of each engine that are checked: some peers take ten microseconds for an answer.
 const CHECKED: usize = 1 << 17;
-/// The limit of each answer of a peer; the slowest needs a minute to build a full table.
+/// The time limit for an answer of a peer; the slowest peer builds a full table in a minute.
 const FULL_LIMIT: Duration = Duration::from_secs(180);
 const QUICK_LIMIT: Duration = Duration::from_secs(10);
 const ENGINES: [&str; 5] = ["folio", "poptrie", "dir24_8", "tree_bitmap", "radix"];
@@ -29,14 +29,15 @@ pub(super) fn peers() -> Experiment {
     ours(
         FIGURE,
         "Other implementations",
-        "Programs of other people, each in a process of its own and called through a small protocol: the same table, \
-         the same keys, answers checked in the same way, passes in turn with ours.",
+        "Programs of others, each in its own process and called through a small protocol, with the same table, the \
+         same keys and the same check of answers. Their passes alternate with ours.",
         Work::Own(|context| on_first(context, &Peers), seconds),
         vec![Figure {
             id: FIGURE,
             title: "Ours and others",
-            caption: "One thread, an array of 1,048,576 keys for everyone. Peers are called as their users call them, and \
-                      the cost of their language is in the rate. Memory and the time of building are a peer's own word.",
+            caption: "One thread, an array of 1,048,576 keys for every program. Peers are called as their users call \
+                      them; the rate includes the cost of their language. Peers report their own memory and build \
+                      time.",
             chart: ChartKind::Bars("rate"),
             rows: Rows::Engines,
         }],
@@ -83,7 +84,7 @@ impl OnTable for Peers {
     }
 }
 
-/// Starts all peers that have the family, on the CPU on which everything is measured.
+/// Starts all peers that have the family, on the CPU of the measurements.
 fn start<F: BenchFamily>(context: &mut ExperimentContext<'_>, set: &mut EngineSet<'_, F>) {
     let peers = &context.inputs.peers;
     let of_family = |name: &str| {

@@ -26,9 +26,9 @@ pub(super) fn traffic() -> Experiment {
     let figure = |id, title| Figure {
         id,
         title,
-        caption: "Keys from an array. random: uniform over IPv4, or over 2000::/3, where most addresses have no route. \
-                  routed: inside a random route. zipf: routed, by Zipf's law. sequential: upwards. repeated: random, \
-                  sixteen times each. trace: destinations of real packets.",
+        caption: "Keys come from an array. random: uniform over IPv4, or over 2000::/3, where most addresses have no \
+                  route. routed: inside a random route. zipf: routed, by Zipf's law. sequential: ascending. repeated: \
+                  random, sixteen times each. trace: destinations of real packets.",
         chart: ChartKind::Bars("rate"),
         rows: Rows::Engines,
     };
@@ -50,8 +50,7 @@ pub(super) fn batch_size() -> Experiment {
     ours(
         id,
         "Batch size",
-        "How many addresses must be looked up at once until an engine reaches its full rate. A batch of one is a call \
-         for each address.",
+        "The rate by the number of addresses in a batch. A batch of one is a call for each address.",
         Work::Rates(vec![Rates {
             figure: id,
             tables: Tables::First,
@@ -72,7 +71,7 @@ pub(super) fn batch_size() -> Experiment {
         vec![Figure {
             id,
             title: "Rates by batch size",
-            caption: "Routed addresses from an array; answers are written to an array of the size of a batch.",
+            caption: "Routed addresses from an array. Answers go to an array of the size of a batch.",
             chart: ChartKind::Lines("rate", ("addresses in a batch", ""), [true, false]),
             rows: Rows::Places,
         }],

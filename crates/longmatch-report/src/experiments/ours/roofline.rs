@@ -17,9 +17,9 @@ pub(super) fn roofline() -> Experiment {
     ours(
         id,
         "The machine's roofline",
-        "Beside each engine with a fixed number of reads: as many independent reads from tables of the same sizes, for \
-         the same addresses, in the same run. The rest of an engine's time is spent waiting and working, not on the \
-         size of its memory.",
+        "The roofline of an engine with a fixed number of reads: as many independent reads, from tables of the same \
+         sizes, for the same addresses, in the same run. Time beyond the roofline comes from dependent reads and from \
+         instructions, not from the size of memory.",
         Work::Own(
             |context| on_all(context, &Roofline),
             |inputs, effort| {
@@ -30,9 +30,9 @@ pub(super) fn roofline() -> Experiment {
         vec![Figure {
             id,
             title: "Rates beside their rooflines",
-            caption: "Batches of 256. The roofline scatters addresses over its tables, where an engine may find \
-                      neighbours in one cache line, and makes every read for every address, where many lookups end \
-                      earlier: so an engine can exceed its roofline.",
+            caption: "Batches of 256. An engine can exceed its roofline for two reasons. The roofline scatters \
+                      addresses over its tables, while an engine may find neighbours in one cache line. The roofline \
+                      makes every read for every address, while many lookups end earlier.",
             chart: ChartKind::Bars("rate"),
             rows: Rows::Engines,
         }],

@@ -14,12 +14,12 @@ use crate::inputs::{Effort, Inputs, Named};
 use crate::record::Value;
 use crate::scaled::{Growth, renumbered, thinned};
 
-/// Seconds for each route of each table: making it, compiling with all engines, the oracle.
+/// Estimated seconds per route: making the table, compiling all engines, the oracle.
 const PER_ROUTE: f64 = 2.0e-6;
-/// An engine that takes more memory than this with one size is left out of larger ones.
+/// An engine with more bytes than this is left out of larger tables.
 const TOO_MUCH: usize = 256 << 20;
 
-/// The routes of the first table of each family.
+/// Returns the number of routes of the first table of each family.
 fn routes(inputs: &Inputs) -> usize {
     let four = inputs.ipv4().first().map_or(0, |named| named.rib.len());
     four + inputs.ipv6().first().map_or(0, |named| named.rib.len())
@@ -43,7 +43,7 @@ fn figure(
 
 struct Growing;
 
-/// The sizes, as parts or multiples of the table.
+/// Returns the sizes, as multiples of the table.
 fn factors(effort: &Effort) -> &'static [f64] {
     if effort.full { &[0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0] } else { &[0.25, 1.0, 4.0] }
 }
@@ -54,9 +54,9 @@ pub(super) fn growth() -> Experiment {
     ours(
         "growth",
         "Growing tables",
-        "From an eighth of the routes to eight times as many: rates and memory. Smaller tables are a random part of the \
-         routes. Larger ones have all of them and more specific ones below them, as deaggregation makes them: lengths \
-         and the share of next hops like that of the route above are those of the table.",
+        "Rates and memory from an eighth of the routes to eight times as many. Smaller tables are random parts of the \
+         table. Larger tables add more specific routes, as deaggregation does: their lengths, and the share whose next \
+         hop equals that of the covering route, are those of the table.",
         Work::Own(
             |context| on_first(context, &Growing),
             |inputs, effort| {
@@ -70,7 +70,7 @@ pub(super) fn growth() -> Experiment {
             figure(
                 "growth",
                 "Rates by routes",
-                "Batches of routed addresses. A wider variant replaces an engine that refuses a size.",
+                "Batches of routed addresses. A wider variant replaces an engine that refuses a table.",
                 "rate",
             ),
             figure(
@@ -129,8 +129,8 @@ pub(super) fn small_tables() -> Experiment {
     ours(
         "small-tables",
         "Small tables",
-        "Ten to a hundred thousand routes, a random part of the table: rates in batches and one by one, the time of \
-         compiling, and memory. The papers' engines are made for full tables; a simple trie has its place here.",
+        "Random parts of the table, of ten to a hundred thousand routes: rates in batches and one by one, compile \
+         time, and memory. The papers' engines are made for full tables; a simple trie can suffice here.",
         Work::Own(
             |context| on_first(context, &Small),
             |inputs, effort| {
@@ -142,7 +142,7 @@ pub(super) fn small_tables() -> Experiment {
         vec![figure(
             "small-tables",
             "Small tables",
-            "Routed addresses from an array. Next hops are numbered from 1 on, as in a table of that size.",
+            "Routed addresses from an array. Next hops are numbered from 1, as in a table of that size.",
             "rate",
         )],
     )
@@ -184,14 +184,14 @@ impl OnTable for Small {
 
 struct Memory;
 
-/// Parts of each table.
+/// The sizes, as parts of each table.
 const PARTS: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
 
 pub(super) fn memory() -> Experiment {
     ours(
         "memory",
         "Memory by routes",
-        "Bytes of every engine's structure for each table and for random parts of it, counted.",
+        "The bytes of every engine's structure, for each table and for random parts of it.",
         Work::Own(
             |context| on_all(context, &Memory),
             |inputs, _| {
@@ -203,8 +203,7 @@ pub(super) fn memory() -> Experiment {
         vec![figure(
             "memory",
             "Memory by routes",
-            "Counted in the compiled structures, with each engine's default options. Smaller tables are random parts of \
-             the table.",
+            "Counted in the compiled structures, with default options. Smaller tables are random parts of the table.",
             "bytes",
         )],
     )
@@ -232,7 +231,7 @@ impl OnTable for Memory {
     }
 }
 
-/// Counts the bytes of an engine; behind one that refuses the table those of its narrowest wider variant that holds it.
+/// Counts the bytes of an engine; if it refuses the table, also of its narrowest wider variant that holds the table.
 fn count<F: BenchFamily>(
     context: &mut ExperimentContext<'_>,
     place: Place<'_>,

@@ -1,14 +1,14 @@
-//! What several experiments of the paper share.
+//! Items that several experiments of the paper share.
 
 use longmatch_bench::Mode;
 
 use crate::claim::{Claim, Judge};
 use crate::declaration::{Axis, Papers, RunSpec, TrafficKind};
 
-pub(super) const SETTING: &str = "Intel Core i7-4770K, 3.9 GHz, 8 MiB of L3; REAL-Tier1-A: 531,489 prefixes, 13 next hops, and \
-                       REAL-Tier1-B: 524,170 prefixes, 9 next hops";
+pub(super) const SETTING: &str = "Intel Core i7-4770K, 3.9 GHz, 8 MiB of L3; REAL-Tier1-A: 531,489 prefixes, 13 next \
+                       hops, and REAL-Tier1-B: 524,170 prefixes, 9 next hops";
 
-/// Random addresses one after the other, each made just before its lookup (4.2).
+/// Random addresses one after the other, each generated just before its lookup (4.2).
 pub(super) const JUST_IN_TIME: RunSpec = RunSpec {
     name: "just in time",
     traffic: TrafficKind::Random,

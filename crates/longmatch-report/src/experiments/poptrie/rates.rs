@@ -7,7 +7,7 @@ use crate::declaration::{
 };
 use crate::experiment::{Experiment, Work};
 
-/// Two cores or fewer say little about scaling.
+/// Returns the need for cores: with few cores, rates say little about scaling.
 fn cores(least: f64) -> Needs {
     Needs::Fact("cores", least, "the machine has too few cores")
 }
@@ -21,7 +21,7 @@ pub(super) fn threads() -> Experiment {
         aliases: &[],
         source: "Poptrie paper, Figure 8",
         title: "Several threads in one table",
-        about: "The rate of all threads together, each of which looks up random addresses of its own in the same table.",
+        about: "The total rate of all threads. Each looks up its own random addresses in the same table.",
         setting: SETTING,
         work: Work::Rates(vec![Rates {
             figure,
@@ -33,7 +33,8 @@ pub(super) fn threads() -> Experiment {
         figures: vec![Figure {
             id: figure,
             title: "Rate by threads",
-            caption: "Each thread stays on a CPU of its own. The paper's text gives the rates of one and of four threads.",
+            caption: "Each thread is pinned to its own CPU. The paper's text gives the rates of one and of four \
+                      threads.",
             chart: ChartKind::Lines("rate", ("threads", ""), [false, false]),
             rows: Rows::Places,
         }],
@@ -90,8 +91,8 @@ pub(super) fn comparison() -> Experiment {
         aliases: &["poptrie-table3"],
         source: "Poptrie paper, Table 3 and Figure 9",
         title: "All engines on all tables",
-        about: "The rate of random lookups one after the other, keys made just before as in the paper; the same with \
-                keys from an array, and in batches, which the paper does not have.",
+        about: "The rate of random lookups, one after the other, with keys generated just before each lookup, as in \
+                the paper; with keys from an array; and in batches, which the paper does not have.",
         setting: SETTING,
         work: Work::Rates(vec![Rates {
             figure,
@@ -104,15 +105,16 @@ pub(super) fn comparison() -> Experiment {
             Figure {
                 id: "poptrie-fig9-tables",
                 title: "Random lookups by table",
-                caption: "Keys made just before, as in the paper's Figure 9. All tables of a family.",
+                caption: "All tables of a family. Keys are generated just before each lookup, as in the paper's Figure \
+                          9.",
                 chart: ChartKind::Bars("rate"),
                 rows: Rows::Tables { of: figure, run: J },
             },
             Figure {
                 id: figure,
                 title: "Random lookups",
-                caption: "Medians with quartiles. The paper's values are those of REAL-Tier1-A. Tree BitMap (64-ary) and \
-                      Poptrie count bits with the CPU's instruction.",
+                caption: "Medians with quartiles. The paper's values are those of REAL-Tier1-A. Tree BitMap (64-ary) \
+                          and Poptrie use the popcount instruction.",
                 chart: ChartKind::Bars("rate"),
                 rows: Rows::Engines,
             },
@@ -180,7 +182,7 @@ pub(super) fn comparison() -> Experiment {
             claim(
                 "P9.5",
                 "4.5",
-                "On every table a Poptrie is the fastest (35 of 35).",
+                "On every table Poptrie16 or Poptrie18 is the fastest (35 of 35).",
                 Judge::AllTables(Box::new(fastest), 3),
             ),
             claim(
@@ -223,8 +225,8 @@ pub(super) fn locality() -> Experiment {
         aliases: &["poptrie-4.5"],
         source: "Poptrie paper, section 4.5",
         title: "Sequential and repeated traffic",
-        about: "Rates under traffic of high locality: a walk upwards through all addresses, and random addresses that \
-                are looked up sixteen times each.",
+        about: "Rates under traffic of high locality: all addresses in ascending order, and random addresses that are \
+                looked up sixteen times each.",
         setting: SETTING,
         work: Work::Rates(vec![Rates {
             figure,
@@ -240,9 +242,9 @@ pub(super) fn locality() -> Experiment {
         figures: vec![Figure {
             id: figure,
             title: "Sequential and repeated lookups",
-            caption: "One after the other, keys made in the loop: a counter, and one draw for sixteen lookups. The \
-                      counter steps through the whole space in runs of 4,096 addresses. The paper's values are those \
-                      of REAL-Tier1-B.",
+            caption: "One lookup after the other, keys generated in the loop: a counter, or one random address for \
+                      sixteen lookups. The counter covers the whole space in runs of 4,096 addresses. The paper's \
+                      values are those of REAL-Tier1-B.",
             chart: ChartKind::Bars("rate"),
             rows: Rows::Engines,
         }],
@@ -260,7 +262,8 @@ pub(super) fn locality() -> Experiment {
             claim(
                 "PL.2",
                 "4.5",
-                "Under repeated traffic SAIL is about as fast as Poptrie18 and Poptrie16 or faster (1.03 and 1.05 times).",
+                "Under repeated traffic SAIL is at least about as fast as Poptrie18 and Poptrie16 (1.03 and 1.05 \
+                 times).",
                 Judge::Within(vec![
                     (ratio("sail", POPTRIE18, "repeated"), 0.95, 1.55),
                     (ratio("sail", "poptrie:s=16", "repeated"), 0.95, 1.55),
@@ -298,7 +301,7 @@ pub(super) fn locality() -> Experiment {
             claim(
                 "PL.6",
                 "4.5",
-                "SAIL depends on locality more than Poptrie18: it gains 1.55 times as much from sequential traffic.",
+                "SAIL depends more on locality than Poptrie18: SAIL gains 1.55 times as much from sequential traffic.",
                 (gain("sail") / gain(POPTRIE18)).within(ABOVE, 2.4),
             ),
         ],
@@ -319,7 +322,7 @@ pub(super) fn trace() -> Experiment {
         aliases: &[],
         source: "Poptrie paper, Figure 12",
         title: "A trace of real packets",
-        about: "Rates for the destinations of real packets, in their order, from an array.",
+        about: "Rates for the destinations of real packets, in order, from an array.",
         setting: "REAL-RENET: 516,100 prefixes, 32 next hops; 15 minutes of packets of the same router, 97,126,495 to \
                   644,790 destinations",
         work: Work::Rates(vec![Rates {
@@ -347,7 +350,7 @@ pub(super) fn trace() -> Experiment {
         claims: vec![
             on_trace(
                 "P12.1",
-                "Poptrie18 is 3.02 times as fast as Tree BitMap, which is thought to be the 16-ary one.",
+                "Poptrie18 is 3.02 times as fast as Tree BitMap (presumably the 16-ary one).",
                 versus("tree_bitmap:stride=4").within(2.0, 4.5),
             ),
             on_trace(

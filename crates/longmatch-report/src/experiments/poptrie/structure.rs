@@ -1,4 +1,4 @@
-//! What is counted in tables and structures: Table 1, Figure 7 and Table 2.
+//! Counts of tables and structures: Table 1, Figure 7 and Table 2.
 
 use std::collections::HashSet;
 
@@ -27,16 +27,16 @@ pub(super) fn datasets() -> Experiment {
         aliases: &[],
         source: "Poptrie paper, Table 1",
         title: "The tables",
-        about: "Prefixes and next hops of the tables of this report, and of their IPv4 tables with shorter prefixes \
-                split in the paper's two ways (4.1).",
-        setting: "35 tables of 508,700 to 532,637 prefixes and 9 to 530 next hops; four split ones of 756,406 to 885,645 \
-                  prefixes and 19 to 87 next hops",
+        about: "Prefixes and next hops of this report's tables, and of its IPv4 tables with shorter prefixes split in \
+                the paper's two ways (4.1).",
+        setting: "35 tables of 508,700 to 532,637 prefixes and 9 to 530 next hops; four split tables of 756,406 to \
+                  885,645 prefixes and 19 to 87 next hops",
         work: Work::Own(count_tables, |inputs, _| 3.0 * inputs.tables.len() as f64),
         figures: vec![Figure {
             id: figure,
             title: "Prefixes and next hops",
-            caption: "Long prefixes: longer than /24 or /48. Ranges: disjoint ranges of addresses, neighbours with the \
-                      same next hop joined.",
+            caption: "Long prefixes are longer than /24 (IPv4) or /48 (IPv6). Ranges of addresses are disjoint; \
+                      neighbours with the same next hop are joined.",
             chart: ChartKind::None,
             rows: Rows::Runs,
         }],
@@ -108,15 +108,16 @@ pub(super) fn depths() -> Experiment {
         aliases: &[],
         source: "Poptrie paper, Figure 7",
         title: "Prefix length and binary radix depth",
-        about: "For each of the 2^32 addresses: the length of the route that matches, and the number of bits that decide \
+        about: "For each of the 2^32 addresses: the length of the matching route, and the number of bits that decide \
                 the match (binary radix depth, 4.1).",
         setting: "REAL-Tier1-A; the shares are those of REAL-RENET",
         work: Work::Own(count_depths, |inputs, _| inputs.ipv4().len() as f64),
         figures: vec![Figure {
             id: figure,
             title: "Addresses by matching length and depth",
-            caption: "Counted over all 2^32 addresses. Addresses above the diagonal need more bits than their route has.",
-            chart: ChartKind::Heat(
+            caption: "Counted over all 2^32 addresses. Above the diagonal, the match needs more bits than the route \
+                      has.",
+            chart: ChartKind::HeatMap(
                 "addresses",
                 ["length of the matching route", "binary radix depth"],
             ),
@@ -132,7 +133,7 @@ pub(super) fn depths() -> Experiment {
             claim(
                 "P7.1",
                 "4.1",
-                "Many addresses that a /8 matches are decided only at depth 24 (no number; here 65,536 count as many).",
+                "Many matches of a /8 are decided only at depth 24 (no number; here: at least 65,536 addresses).",
                 of("", "/8 at depth 24").at_least(65_536.0),
             ),
             Claim {
@@ -140,7 +141,7 @@ pub(super) fn depths() -> Experiment {
                 ..claim(
                     "P7.2",
                     "4.7",
-                    "22.1 % of the addresses are deeper than 18.",
+                    "22.1 % of the addresses have a depth above 18.",
                     share("deeper than 18").within(15.0, 33.0),
                 )
             },
@@ -149,7 +150,7 @@ pub(super) fn depths() -> Experiment {
                 ..claim(
                     "P12.7",
                     "4.7",
-                    "More of the packets are deeper than 18 (32.5 %) than of the addresses (22.1 %): 1.47 times.",
+                    "More packets (32.5 %) than addresses (22.1 %) have a depth above 18: 1.47 times.",
                     (share("packets deeper than 18") / share("deeper than 18")).within(1.0, 2.2),
                 )
             },
@@ -162,7 +163,7 @@ pub(super) fn depths() -> Experiment {
                 ..claim(
                     "P7.3",
                     "4.7",
-                    "1.66 % of the addresses are deeper than 24, because of routes longer than /24.",
+                    "1.66 % of the addresses have a depth above 24, because of routes longer than /24.",
                     share("deeper than 24").within(0.8, 3.3),
                 )
             },
@@ -249,7 +250,7 @@ const BASIC: [&str; 3] = [TABLE_2[0].0, TABLE_2[1].0, TABLE_2[2].0];
 const LEAFVEC: [&str; 3] = [TABLE_2[3].0, TABLE_2[4].0, TABLE_2[5].0];
 const WHOLE: [&str; 3] = [TABLE_2[6].0, TABLE_2[7].0, TABLE_2[8].0];
 
-/// The share of a quantity of the first engines that the second ones save, each inside the band.
+/// Judges the share of a quantity that each engine of `after` saves compared with `before`.
 fn saved(
     metric: &'static str,
     before: [&'static str; 3],
@@ -263,7 +264,7 @@ fn saved(
     )
 }
 
-/// The bytes of a structure less those of its nodes and leaves are those of its direct entries.
+/// Returns the bytes of a structure without its nodes and leaves: those of its direct entries.
 fn bytes(engine: &'static str, node: f64) -> Q {
     2f64.powi(20) * of(engine, "memory") - node * of(engine, "nodes") - 2.0 * of(engine, "leaves")
 }
@@ -281,8 +282,8 @@ pub(super) fn extensions() -> Experiment {
         aliases: &[],
         source: "Poptrie paper, Table 2",
         title: "The extensions of Poptrie",
-        about: "What compressing leaves (leafvec, 3.3), aggregating routes (3) and direct pointing with s bits (3.4) do to \
-                the number of nodes and leaves, to memory, to the time of compiling and to the rate of random lookups.",
+        about: "The effect of compressed leaves (leafvec, 3.3), route aggregation (3) and direct pointing with s bits \
+                (3.4) on the numbers of nodes and leaves, memory, compile time and the rate of random lookups.",
         setting: SETTING,
         work: Work::Rates(vec![Rates {
             figure,
@@ -293,10 +294,10 @@ pub(super) fn extensions() -> Experiment {
         }]),
         figures: vec![Figure {
             id: figure,
-            title: "Nodes, leaves, memory, compiling and rate",
-            caption: "Nodes, leaves and bytes are counted in the compiled structure; direct pointing entries are in the \
-                      memory. Compiling starts from the RIB, where the paper's starts from its radix tree, and includes \
-                      route aggregation. Radix nodes here have 12 bytes.",
+            title: "Nodes, leaves, memory, compile time and rate",
+            caption: "Nodes, leaves and bytes are counted in the compiled structure; memory includes the direct \
+                      entries. Compilation starts from the RIB, the paper's from its radix tree; it includes route \
+                      aggregation. Radix nodes here have 12 bytes.",
             chart: ChartKind::Bars("rate"),
             rows: Rows::Engines,
         }],
@@ -314,7 +315,7 @@ pub(super) fn extensions() -> Experiment {
 fn extension_claims() -> Vec<Claim> {
     let full = || vec![Needs::Routes(300_000, u64::MAX)];
     let narrow = || {
-        let words = "the next hops of this table need leaves of 32 bits";
+        let words = "the next hops of this table need 32-bit leaves";
         vec![Needs::Without(WHOLE[2], "leaf=32", words), Needs::Routes(300_000, u64::MAX)]
     };
     // Without direct pointing there is one entry, the root.
@@ -368,13 +369,13 @@ fn extension_claims() -> Vec<Claim> {
         claim(
             "P2.5",
             "4.3",
-            "Poptrie18 looks up 2.5 times as fast as Poptrie0.",
+            "Poptrie18 is 2.5 times as fast as Poptrie0.",
             (rate(WHOLE[2], J) / rate(WHOLE[0], J)).within(1.57, 3.75),
         ),
         claim(
             "P2.6",
             "4.3",
-            "Poptrie18 takes less than 1 MiB more than Poptrie0 (0.91 MiB).",
+            "Poptrie18 takes less than 1 MiB more memory than Poptrie0 (0.91 MiB).",
             (of(WHOLE[2], "memory") - of(WHOLE[0], "memory")).at_most(1.0),
         ),
         Claim {
@@ -402,7 +403,8 @@ fn extension_claims() -> Vec<Claim> {
         claim(
             "P2.9",
             "4.3",
-            "Less memory leads to a higher rate: leafvec and aggregation make each Poptrie faster (1.10, 1.52 and 1.41 times).",
+            "Less memory leads to a higher rate: leafvec and aggregation speed up each Poptrie (1.10, 1.52 and 1.41 \
+             times).",
             Judge::Greater(faster.collect()),
         ),
     ]

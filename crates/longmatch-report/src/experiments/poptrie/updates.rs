@@ -1,6 +1,6 @@
 //! Section 4.9: what an update replaces, and how long it takes.
 
-use longmatch::{Change, Rib};
+use longmatch::Rib;
 use longmatch_bench::{BenchFamily, ReplayRecord, in_random_order};
 
 use super::common::{POPTRIE18, claim, papers};
@@ -8,12 +8,13 @@ use crate::claim::{Claim, Needs, Q, of};
 use crate::context::{ExperimentContext, Place, anchor, at};
 use crate::declaration::{Absence, ChartKind, Figure, Rows};
 use crate::experiment::{Experiment, Work};
-use crate::experiments::updates::{Stream, replay, short_updates, stream};
-use crate::inputs::SEED;
-use crate::inputs::{Effort, Inputs, Named};
+use crate::experiments::updates::{
+    Given, OnUpdates, Stream, on_updates, replay, short_updates, stream, tables,
+};
+use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::Value;
 
-/// Engines that are patched under readers.
+/// The engines that are patched.
 const ENGINES: [(&str, &str); 5] = [
     (POPTRIE18, "Poptrie18"),
     ("folio", ""),
@@ -31,20 +32,20 @@ pub(super) fn updates() -> Experiment {
         aliases: &["poptrie-4.9"],
         source: "Poptrie paper, section 4.9",
         title: "Updates",
-        about: "How many arrays of direct entries, nodes and leaves an update replaces and how long it takes, routes and \
-                lookup structure together; and how long it takes to insert all routes one by one, in random order.",
+        about: "The number of direct-entry arrays, nodes and leaves that an update replaces, and the time that it takes \
+                in the RIB and the FIB together; and the time to insert all routes one by one, in random order.",
         setting: "RV-linx-p52, an hour of 23,446 updates; insertion of REAL-Tier1-A: 531,489 prefixes; Intel Core \
                   i7-4770K, 3.9 GHz",
         work: Work::Own(run, seconds),
         figures: vec![Figure {
             id: FIGURE,
             title: "Updates",
-            caption: "Averages over all updates, those that change nothing among them. Arrays replaced: updates that \
-                      change a route shorter than /18, for which the paper replaces its whole array; ours replaces the \
-                      entries that differ, which are entries replaced. Nodes and leaves replaced are all of the runs \
-                      that are written again; pages and codes for Folio, ranges for DXR. The time is that of changing \
-                      the routes, patching the structure and publishing it, with one reading of the clock. Afterwards \
-                      the table is compared with its routes.",
+            caption: "Averages over all updates, including those that change nothing. Arrays replaced: updates of a \
+                      route shorter than /18, for which the paper replaces the whole array; ours replaces only the \
+                      entries that differ (entries replaced). Nodes and leaves replaced: every element of each run \
+                      that is written again; pages and codes for Folio, ranges for DXR. The time covers the change of \
+                      the RIB, the patch of the FIB and its publication. The table is compared with its routes \
+                      afterwards.",
             chart: ChartKind::None,
             rows: Rows::Engines,
         }],
@@ -113,73 +114,70 @@ fn claims() -> Vec<Claim> {
 }
 
 fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
-    let families = [inputs.ipv4().len(), inputs.ipv6().len()].map(|tables| tables.min(1));
     let updates = effort.updates.min(1_300_000) as f64 * 2.0;
-    families.iter().sum::<usize>() as f64 * (ENGINES.len() as f64 * (updates * 1.5e-6 + 1.5))
+    tables(inputs) * (ENGINES.len() as f64 * (updates * 1.5e-6 + 1.5))
 }
 
 fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    let inputs = context.inputs;
-    let updates = inputs.updates.as_ref();
-    if let Some(named) = inputs.ipv4().first() {
-        on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv4[..])));
-    }
-    if let Some(named) = inputs.ipv6().first() {
-        on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv6[..])));
-    }
+    on_updates(context, &PatchedTable);
     Ok(())
 }
 
-fn on_table<F: BenchFamily>(
-    context: &mut ExperimentContext<'_>,
-    named: Named<'_, F>,
-    given: Option<(&str, &[Change<F>])>,
-) {
-    let place = Place { figure: FIGURE, ..Place::default() };
-    let Stream { name, changes } = stream(named.rib, given, context.effort.updates);
-    let mut inserted = in_random_order(named.rib, SEED);
-    inserted.truncate(context.effort.updates);
-    let anchor = anchor::<F>(FIGURE, named.name);
-    context.condition(&anchor, "updates", name);
-    let order =
-        format!("{} routes in random order, seed {SEED}, into an empty table", inserted.len());
-    context.condition(&anchor, "inserted", order);
-    context.condition(&anchor, "commits", "one for each update, published before the next");
-    context.condition(&anchor, "threads", "the writer alone, on a CPU of its own");
-    let arrays = short_updates(named.rib, &changes, 18) as f64 / changes.len().max(1) as f64;
-    let empty = Rib::new();
-    for (spec, alias) in ENGINES {
-        let mut note = |metric: &str, unit: &str, value: Result<f64, String>| {
-            let (value, refused) = match value {
-                Ok(value) => (Some(value), String::new()),
-                Err(reason) => (None, reason),
+struct PatchedTable;
+
+impl OnUpdates for PatchedTable {
+    fn on_table<F: BenchFamily>(
+        &self,
+        context: &mut ExperimentContext<'_>,
+        named: Named<'_, F>,
+        given: Given<'_, F>,
+    ) {
+        let place = Place { figure: FIGURE, ..Place::default() };
+        let Stream { name, changes } = stream(named.rib, given, context.effort.updates);
+        let mut inserted = in_random_order(named.rib, SEED);
+        inserted.truncate(context.effort.updates);
+        let anchor = anchor::<F>(FIGURE, named.name);
+        context.condition(&anchor, "updates", name);
+        let order =
+            format!("{} routes in random order, seed {SEED}, into an empty table", inserted.len());
+        context.condition(&anchor, "inserted", order);
+        context.condition(&anchor, "commits", "one for each update, published before the next");
+        context.condition(&anchor, "threads", "the writer alone, on a CPU of its own");
+        let arrays = short_updates(named.rib, &changes, 18) as f64 / changes.len().max(1) as f64;
+        let empty = Rib::new();
+        for (spec, alias) in ENGINES {
+            let mut note = |metric: &str, unit: &str, value: Result<f64, String>| {
+                let (value, refused) = match value {
+                    Ok(value) => (Some(value), String::new()),
+                    Err(reason) => (None, reason),
+                };
+                let (metric, unit) = (metric.into(), unit.into());
+                let own = Value {
+                    engine: spec.into(),
+                    alias: alias.into(),
+                    metric,
+                    unit,
+                    value,
+                    refused,
+                    ..Value::default()
+                };
+                context.note(at(place, named, own));
             };
-            let (metric, unit) = (metric.into(), unit.into());
-            let own = Value {
-                engine: spec.into(),
-                alias: alias.into(),
-                metric,
-                unit,
-                value,
-                refused,
-                ..Value::default()
-            };
-            context.note(at(place, named, own));
-        };
-        match replay(spec, named.rib, &changes) {
-            Ok(record) => replaced(
-                &record,
-                (spec == POPTRIE18).then_some(arrays),
-                &mut |metric, unit, value| {
-                    note(metric, unit, Ok(value));
-                },
-            ),
-            Err(reason) => note("update", "us", Err(reason)),
+            match replay(spec, named.rib, &changes) {
+                Ok(record) => replaced(
+                    &record,
+                    (spec == POPTRIE18).then_some(arrays),
+                    &mut |metric, unit, value| {
+                        note(metric, unit, Ok(value));
+                    },
+                ),
+                Err(reason) => note("update", "us", Err(reason)),
+            }
+            note("insertion", "us", replay(spec, &empty, &inserted).map(|record| record.mean_us));
+            context.step((changes.len() + inserted.len()) as f64 * 1.5e-6 + 1.5);
         }
-        note("insertion", "us", replay(spec, &empty, &inserted).map(|record| record.mean_us));
-        context.step((changes.len() + inserted.len()) as f64 * 1.5e-6 + 1.5);
+        context.count(place, named, "", ("inserted", ""), inserted.len() as f64);
     }
-    context.count(place, named, "", ("inserted", ""), inserted.len() as f64);
 }
 
 /// Calls `note` with every count and time of a replay.

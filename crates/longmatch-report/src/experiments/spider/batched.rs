@@ -1,31 +1,26 @@
-//! Updates in batches: engines that are compiled again, and swapped under a reader.
+//! Section III-C: updates in batches, each of which compiles the table again.
 
-use core::hint::black_box;
-use core::time::Duration;
 use std::time::Instant;
 
-use longmatch::live::{Batcher, Reader, Writer};
-use longmatch::{Change, EngineKind, EngineSpec, NextHopId};
-use longmatch_bench::{BenchFamily, Stats, pin, reader_keys};
+use longmatch::{Change, EngineKind};
+use longmatch_bench::{BenchFamily, Stats, reader_keys};
 
 use super::common::SPIDER;
 use crate::claim::{Claim, Needs, of};
 use crate::context::{ExperimentContext, Place, anchor, at};
 use crate::declaration::{Absence, ChartKind, Figure, Rows};
 use crate::experiment::{Experiment, Work};
-use crate::experiments::updates::stream;
-use crate::inputs::SEED;
-use crate::inputs::{Effort, Inputs, Named};
+use crate::experiments::batcher::BatchedTable;
+use crate::experiments::updates::{Given, OnUpdates, on_updates, stream, tables, two_cpus};
+use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::{Spread, Value};
 
-/// The engines without a patch of their own, and two that have one.
+/// The engines that are compiled again, and two that are patched.
 const ENGINES: [(&str, &str); 4] =
     [(SPIDER, "Spider_16w"), ("sail", "SAIL"), ("poptrie", ""), ("folio", "")];
-/// Addresses in a call of the reader.
-const BATCH: usize = 256;
-/// Changes in a batch of updates.
+/// Updates in a batch.
 const CHANGES: usize = 1000;
-/// Rebuilds of which the median is taken.
+/// Number of timed rebuilds.
 const REBUILDS: usize = 5;
 
 const FIGURE: &str = "batched-updates";
@@ -36,16 +31,16 @@ pub(super) fn batched_updates() -> Experiment {
         aliases: &["spider-updates"],
         source: "Spider paper, section III-C",
         title: "Updates in batches",
-        about: "Changes are collected, and one thread builds the whole table again and swaps it while another looks up. \
-                The paper waits for some seconds between two batches and gives no numbers.",
+        about: "A thread collects updates, compiles the whole table again and publishes it, while another thread looks \
+                up. The paper collects updates for a few seconds and reports no figures.",
         setting: "none",
         work: Work::Own(run, seconds),
         figures: vec![Figure {
             id: FIGURE,
             title: "A reader under batches of updates",
-            caption: "The rate of one reader in batches of 256 routed addresses, with a batch of updates in each interval \
-                      and without; medians over the intervals, which alternate. The delay is the time from a change \
-                      until it is visible: the whole batch, with the RIB.",
+            caption: "The rate of one reader in batches of 256 routed addresses, in intervals without updates and with \
+                      one batch of them, which alternate: medians. The delay is the time from queueing a batch until \
+                      readers see all of it, changes of the RIB included.",
             chart: ChartKind::None,
             rows: Rows::Engines,
         }],
@@ -62,7 +57,11 @@ pub(super) fn batched_updates() -> Experiment {
                     1.0,
                     "the paper waits for seconds between batches",
                 ),
-                Needs::Most(of(SPIDER, "delay"), 1000.0, "a batch takes longer than the interval"),
+                Needs::Most(
+                    of(SPIDER, "delay"),
+                    1000.0,
+                    "compiling takes longer than the interval",
+                ),
             ],
             judge: (of(SPIDER, "rate with updates") / of(SPIDER, "rate without updates"))
                 .within(0.9, 1.05),
@@ -76,61 +75,55 @@ fn intervals(effort: &Effort) -> (usize, f64) {
 }
 
 fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
-    let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
     let (count, seconds) = intervals(effort);
-    (tables * ENGINES.len()) as f64 * (2.0 * count as f64 * seconds + 1.5)
+    tables(inputs) * ENGINES.len() as f64 * (2.0 * count as f64 * seconds + 1.5)
 }
 
 fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        return Err(Absence(
-            "needs two CPUs: a reader and a writer that share one say little".into(),
-        ));
-    }
-    let inputs = context.inputs;
-    let updates = inputs.updates.as_ref();
-    if let Some(named) = inputs.ipv4().first() {
-        on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv4[..])));
-    }
-    if let Some(named) = inputs.ipv6().first() {
-        on_table(context, *named, updates.map(|it| (&it.name[..], &it.ipv6[..])));
-    }
+    two_cpus()?;
+    on_updates(context, &BatchedUpdates);
     Ok(())
 }
 
-fn on_table<F: BenchFamily>(
-    context: &mut ExperimentContext<'_>,
-    named: Named<'_, F>,
-    given: Option<(&str, &[Change<F>])>,
-) {
-    let (count, seconds) = intervals(&context.effort);
-    let stream = stream(named.rib, given, (count + REBUILDS) * CHANGES);
-    let keys = reader_keys(named.rib, SEED);
-    let anchor = anchor::<F>(FIGURE, named.name);
-    context.condition(&anchor, "updates", format!("{}; {CHANGES} in a batch", stream.name));
-    context.condition(&anchor, "intervals", format!("{count} of each kind, {seconds} s each"));
-    context.condition(&anchor, "threads", "one reader, and one that builds");
-    let place = Place { figure: FIGURE, ..Place::default() };
-    context.count(place, named, "", ("interval", "s"), seconds);
-    for (spec, alias) in ENGINES {
-        let kind: Option<EngineKind> = spec.split(':').next().and_then(|name| name.parse().ok());
-        if !kind.is_some_and(F::has) {
-            continue;
+struct BatchedUpdates;
+
+impl OnUpdates for BatchedUpdates {
+    fn on_table<F: BenchFamily>(
+        &self,
+        context: &mut ExperimentContext<'_>,
+        named: Named<'_, F>,
+        given: Given<'_, F>,
+    ) {
+        let (count, seconds) = intervals(&context.effort);
+        let stream = stream(named.rib, given, (count + REBUILDS) * CHANGES);
+        let keys = reader_keys(named.rib, SEED);
+        let anchor = anchor::<F>(FIGURE, named.name);
+        context.condition(&anchor, "updates", format!("{}; {CHANGES} in a batch", stream.name));
+        context.condition(&anchor, "intervals", format!("{count} of each kind, {seconds} s each"));
+        context.condition(&anchor, "threads", "one reader and one that compiles");
+        let place = Place { figure: FIGURE, ..Place::default() };
+        context.count(place, named, "", ("interval", "s"), seconds);
+        for (spec, alias) in ENGINES {
+            let kind: Option<EngineKind> =
+                spec.split(':').next().and_then(|name| name.parse().ok());
+            if !kind.is_some_and(F::has) {
+                continue;
+            }
+            let measured = measure(spec, named, &stream.changes, &keys, (count, seconds));
+            let values = match measured {
+                Ok(values) => values.to_vec(),
+                Err(reason) => vec![Value {
+                    metric: "rate with updates".into(),
+                    refused: reason,
+                    ..Value::default()
+                }],
+            };
+            for value in values {
+                let value = Value { engine: spec.into(), alias: alias.into(), ..value };
+                context.note(at(place, named, value));
+            }
+            context.step(2.0 * count as f64 * seconds + 1.5);
         }
-        let measured = measure(spec, named, &stream.changes, &keys, (count, seconds));
-        let values = match measured {
-            Ok(values) => values.to_vec(),
-            Err(reason) => vec![Value {
-                metric: "rate with updates".into(),
-                refused: reason,
-                ..Value::default()
-            }],
-        };
-        for value in values {
-            let value = Value { engine: spec.into(), alias: alias.into(), ..value };
-            context.note(at(place, named, value));
-        }
-        context.step(2.0 * count as f64 * seconds + 1.5);
     }
 }
 
@@ -142,73 +135,28 @@ fn measure<F: BenchFamily>(
     keys: &[F::Bits],
     (count, seconds): (usize, f64),
 ) -> Result<[Value; 3], String> {
-    let mut spec: EngineSpec = spec.parse().expect("a spec of an engine");
-    spec.memory = named.memory;
-    // The thread of the batcher stays on the CPU on which it is started.
-    pin::to(1);
-    let writer = Writer::new(named.rib.clone(), spec).map_err(|error| error.to_string())?;
-    let mut reader = writer.reader();
-    let batcher = Batcher::new(writer, Duration::ZERO).map_err(|error| error.to_string())?;
-    pin::to(0);
-    let apply = |changes: &[Change<F>]| {
-        changes.iter().try_for_each(|change| batcher.apply(*change)).map_err(|it| it.to_string())
-    };
+    let mut table = BatchedTable::start(spec, named, keys)?;
     let mut batches = changes.chunks(CHANGES).cycle();
     let mut next = || batches.next().unwrap_or_default();
     let (mut delays, mut without, mut with) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..REBUILDS {
         let started = Instant::now();
-        apply(next())?;
-        batcher.flush().map_err(|error| error.to_string())?;
+        table.apply(next())?;
+        table.flush()?;
         delays.push(started.elapsed().as_secs_f64() * 1e3);
     }
     for _ in 0..count {
-        without.push(rate(&mut reader, keys, seconds));
-        apply(next())?;
-        with.push(rate(&mut reader, keys, seconds));
-        batcher.flush().map_err(|error| error.to_string())?;
+        without.push(table.rate(seconds));
+        table.apply(next())?;
+        with.push(table.rate(seconds));
+        table.flush()?;
     }
-    pin::free();
-    let writer = batcher.end();
-    if !agrees(&mut reader, writer.rib(), keys) {
-        return Err(format!("1 {}", crate::context::WRONG));
-    }
+    table.finish()?;
     Ok([
         value("delay", "ms", &delays),
         value("rate without updates", "Mlps", &without),
         value("rate with updates", "Mlps", &with),
     ])
-}
-
-/// Million lookups a second over an interval.
-fn rate<F: BenchFamily>(reader: &mut Reader<F>, keys: &[F::Bits], seconds: f64) -> f64 {
-    let mut out = [None; BATCH];
-    let mut batches = keys.chunks_exact(BATCH).cycle();
-    let mut online = reader.online();
-    let (started, limit, mut lookups) = (Instant::now(), Duration::from_secs_f64(seconds), 0);
-    while started.elapsed() < limit {
-        for keys in batches.by_ref().take(64) {
-            online.table().lookup_batch(keys, &mut out);
-            online.quiescent();
-            black_box(&out);
-            lookups += BATCH;
-        }
-    }
-    lookups as f64 / started.elapsed().as_secs_f64() / 1e6
-}
-
-/// Whether the table that the reader sees has the routes.
-fn agrees<F: BenchFamily>(
-    reader: &mut Reader<F>,
-    rib: &longmatch::Rib<F>,
-    keys: &[F::Bits],
-) -> bool {
-    let mut out = vec![None; keys.len()];
-    reader.pin().lookup_batch(keys, &mut out);
-    let right = |(key, got): (&F::Bits, &Option<NextHopId>)| {
-        rib.get_lpm(F::addr(*key)).map(|route| route.next_hop) == *got
-    };
-    keys.iter().zip(&out).take(1 << 16).all(right)
 }
 
 fn value(metric: &str, unit: &str, all: &[f64]) -> Value {

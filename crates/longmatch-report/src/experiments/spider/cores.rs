@@ -1,6 +1,6 @@
 //! Several cores: Figure 12.
 
-use super::common::{DIR_24_8, ONE, POPTRIE18, SIXTEEN, SPIDER, claim};
+use super::common::{DIR_24_8, ONE, POPTRIE18, SIXTEEN, SPIDER, claim, with_vectors};
 use crate::claim::{Claim, Judge, Needs, Over, rate};
 use crate::declaration::{Axis, ChartKind, Figure, Papers, Rates, Rows, RunSpec, Tables};
 use crate::experiment::{Experiment, Work};
@@ -44,7 +44,8 @@ pub(super) fn cores() -> Experiment {
         aliases: &["spider-cores"],
         source: "Spider paper, Figure 12",
         title: "Several cores",
-        about: "The rate of all threads together in one table, as the paper looks up.",
+        about: "The total rate of all threads in one table: Spider in iterations of sixteen addresses, the others one \
+                address after the other.",
         setting: "as above, turbo off",
         work: Work::Rates(vec![
             of(Tables::Ipv4, &[(SPIDER, "Spider_16w")], SIXTEEN),
@@ -55,7 +56,7 @@ pub(super) fn cores() -> Experiment {
         figures: vec![Figure {
             id: figure,
             title: "Rates by threads",
-            caption: "Each thread stays on a CPU of its own.",
+            caption: "Each thread is pinned to its own CPU.",
             chart: ChartKind::Lines("rate", ("threads", ""), [false, false]),
             rows: Rows::Places,
         }],
@@ -70,16 +71,28 @@ pub(super) fn cores() -> Experiment {
             paper("ipv6", 16.0, &[(SPIDER, 1857.0), (POPTRIE18, 496.0), (DIR_24_8, 823.0)]),
         ],
         claims: vec![
-            linear("S12.1", "ipv4", "Spider scales with the cores.", &[SPIDER], 0.8),
-            linear("S12.2", "ipv6", "Spider scales with the cores.", &[SPIDER], 0.8),
+            with_vectors(linear(
+                "S12.1",
+                "ipv4",
+                "Spider scales with the number of cores.",
+                &[SPIDER],
+                0.8,
+            )),
+            with_vectors(linear(
+                "S12.2",
+                "ipv6",
+                "Spider scales with the number of cores.",
+                &[SPIDER],
+                0.8,
+            )),
             linear(
                 "S12.3",
                 "ipv4",
-                "All methods scale with the cores.",
+                "All methods scale with the number of cores.",
                 &[POPTRIE18, "dxr:d=18", DIR_24_8],
                 0.7,
             ),
-            Claim {
+            with_vectors(Claim {
                 needs: vec![cores(16.0)],
                 ..claim(
                     "S12.4",
@@ -92,8 +105,8 @@ pub(super) fn cores() -> Experiment {
                         (versus(DIR_24_8), 1.5, 6.0),
                     ]),
                 )
-            },
-            Claim {
+            }),
+            with_vectors(Claim {
                 needs: vec![cores(16.0)],
                 ..claim(
                     "S12.5",
@@ -105,8 +118,8 @@ pub(super) fn cores() -> Experiment {
                         (versus(DIR_24_8), 1.1, 4.5),
                     ]),
                 )
-            },
-            Claim {
+            }),
+            with_vectors(Claim {
                 needs: vec![cores(16.0)],
                 ..claim(
                     "S12.6",
@@ -115,7 +128,7 @@ pub(super) fn cores() -> Experiment {
                     "16 cores look up 5 billion addresses a second (5,074 million).",
                     at_16(SPIDER).at_least(3380.0),
                 )
-            },
+            }),
         ],
     }
 }

@@ -39,8 +39,8 @@ pub(super) fn cycles_of_iterations() -> Experiment {
         aliases: &["spider-table2"],
         source: "Spider paper, Figure 10 and Table 2",
         title: "Cycles of an iteration",
-        about: "How long an iteration takes, where it waits for everything before it: one address for Poptrie18 and D18R, \
-                sixteen for Spider and for Folio.",
+        about: "The cycles of one iteration that starts when everything before it has ended: one address for Poptrie18 \
+                and D18R, sixteen for Spider and Folio.",
         setting: SETTING,
         work: Work::Own(run_cycles, |inputs, effort| {
             inputs.ipv4().len() as f64 * (4.0 * effort.cycles as f64 * 200e-9 + 2.0)
@@ -48,7 +48,7 @@ pub(super) fn cycles_of_iterations() -> Experiment {
         figures: vec![Figure {
             id: CYCLES,
             title: "Distribution of cycles per iteration",
-            caption: "The share of iterations that take no more than so many cycles.",
+            caption: "The share of iterations that take at most this many cycles.",
             chart: ChartKind::Steps("share of lookups", ("cycles", "")),
             rows: Rows::Engines,
         }],
@@ -56,13 +56,14 @@ pub(super) fn cycles_of_iterations() -> Experiment {
         claims: vec![
             with(
                 "S10.1",
-                "An iteration of Spider takes 3.3 times the cycles of one of Poptrie18 (the text: four times or more).",
+                "An iteration of Spider takes 3.3 times the cycles of one of Poptrie18 (the paper's text: four or \
+                 more).",
                 "mean",
                 (of(SPIDER, "mean") / of(POPTRIE18, "mean")).within(2.2, 6.0),
             ),
             with(
                 "S10.2",
-                "An iteration of Spider takes 3.7 times the cycles of one of D18R (the text: four times or more).",
+                "An iteration of Spider takes 3.7 times the cycles of one of D18R (the paper's text: four or more).",
                 "mean",
                 (of(SPIDER, "mean") / of("dxr:d=18", "mean")).within(2.45, 6.0),
             ),

@@ -36,14 +36,14 @@ pub(super) fn frequency() -> Experiment {
         aliases: &["spider-fig1"],
         source: "Spider paper, Figures 1 and 11",
         title: "Rates by the frequency of the CPU",
-        about: "The rates at frequencies from the lowest to the highest, and lines fitted to them.",
+        about: "The rates at frequencies from the lowest to the highest, with lines fitted to them.",
         setting: SETTING,
         work: Work::Own(run, |_, _| 0.1),
         figures: vec![Figure {
             id: FIGURE,
             title: "Rates by frequency",
-            caption: "As the paper looks up: Spider in iterations of sixteen addresses, the others one by one. The \
-                      estimate multiplies the slope of the line through the origin (Figure 1).",
+            caption: "Spider looks up iterations of sixteen addresses, the others one address after the other. The \
+                      estimate at 5 GHz lies on the fitted line through the origin (Figure 1).",
             chart: ChartKind::Lines("rate", ("frequency", "GHz"), [false, false]),
             rows: Rows::Places,
         }],
@@ -65,20 +65,24 @@ fn claims() -> Vec<Claim> {
     let at = |metric, engine, rival| of(engine, metric) / of(rival, metric);
     let five = |engine| of(engine, ESTIMATE);
     let slow = Needs::Most(of("", "lowest frequency"), 1.2, "the lowest frequency exceeds 1.2 GHz");
-    let wide = Needs::Least(of("", "frequency ratio"), 1.5, "the frequencies are too close");
+    let wide = Needs::Least(
+        of("", "frequency ratio"),
+        1.5,
+        "the highest frequency is below 1.5 times the lowest",
+    );
     vec![
         claim(
             "S11.1",
             "V-E",
             "ipv4",
-            "Spider, Poptrie18 and D18R are proportional to the frequency.",
+            "The rates of Spider, Poptrie18 and D18R are proportional to the frequency.",
             linear(&[SPIDER, POPTRIE18, "dxr:d=18"]),
         ),
         claim(
             "S11.2",
             "V-E",
             "ipv6",
-            "Spider, Poptrie18 and DIR-24-8 are proportional to the frequency.",
+            "The rates of Spider, Poptrie18 and DIR-24-8 are proportional to the frequency.",
             linear(&[SPIDER, POPTRIE18, DIR_24_8]),
         ),
         Claim {
@@ -87,7 +91,7 @@ fn claims() -> Vec<Claim> {
                 "S11.3",
                 "V-E",
                 "ipv4",
-                "DIR-24-8 gains less than the frequency does (0.64 of it).",
+                "The rate of DIR-24-8 grows less than the frequency (0.64 of the factor).",
                 of(DIR_24_8, GAIN).within(0.42, 0.9),
             )
         },
@@ -120,7 +124,7 @@ fn claims() -> Vec<Claim> {
             "S11.6",
             "V-E",
             "ipv6",
-            "Spider is 2.3 times as fast as DIR-24-8 at both ends.",
+            "Spider is 2.3 times as fast as DIR-24-8 at the lowest and at the highest frequency.",
             Judge::Within(vec![
                 (at(LOWEST, SPIDER, DIR_24_8), 1.15, 4.6),
                 (at(HIGHEST, SPIDER, DIR_24_8), 1.15, 4.6),
@@ -130,7 +134,7 @@ fn claims() -> Vec<Claim> {
             "S11.7",
             "V-E",
             "ipv6",
-            "DIR-24-8 is faster than Poptrie18 at every frequency (here at both ends).",
+            "DIR-24-8 is faster than Poptrie18 at every frequency (here: at the lowest and the highest).",
             Judge::Greater(vec![
                 (of(DIR_24_8, LOWEST), of(POPTRIE18, LOWEST)),
                 (of(DIR_24_8, HIGHEST), of(POPTRIE18, HIGHEST)),
@@ -147,7 +151,7 @@ fn claims() -> Vec<Claim> {
             "SF1.2",
             "I",
             "ipv4",
-            "At 5 GHz Poptrie18 and D18R would not.",
+            "At 5 GHz Poptrie18 and D18R would not reach 400 Gbit/s.",
             Judge::Within(vec![
                 (five(POPTRIE18), 0.0, 4.0 * WIRE_100G),
                 (five("dxr:d=18"), 0.0, 4.0 * WIRE_100G),
@@ -156,7 +160,7 @@ fn claims() -> Vec<Claim> {
     ]
 }
 
-/// The claim of Figure 1 that one frequency suffices for; it is judged by the rates of Figure 9.
+/// Returns the claim of Figure 1 that needs one frequency only; the rates of Figure 9 judge it.
 pub(super) fn at_full_frequency() -> Claim {
     Claim {
         needs: vec![
@@ -237,7 +241,7 @@ impl OnTable for AllFrequencies {
     }
 }
 
-/// Both ends of rates by frequency, the gain between them, and the line through the origin.
+/// Returns the rates at both ends, the gain between them, and the estimate from the line through the origin.
 fn fitted(rates: &[(f64, f64)]) -> Vec<(&'static str, &'static str, f64)> {
     let [first, .., last] = rates else { return Vec::new() };
     let products: f64 = rates.iter().map(|(ghz, mlps)| ghz * mlps).sum();
@@ -254,7 +258,7 @@ fn fitted(rates: &[(f64, f64)]) -> Vec<(&'static str, &'static str, f64)> {
 mod tests {
     use super::*;
 
-    /// The paper's own rates of Spider.
+    /// The paper's rates of Spider.
     #[test]
     fn lines_are_fitted_through_the_origin() {
         let fitted = fitted(&[(1.0, 158.0), (2.1, 318.0)]);

@@ -17,7 +17,7 @@ pub(super) fn memory() -> Experiment {
         aliases: &[],
         source: "Spider paper, Table 1",
         title: "Memory",
-        about: "Bytes of the structures, counted.",
+        about: "The bytes of the structures.",
         setting: SETTING,
         work: Work::Own(count, |inputs, _| inputs.ipv4().len() as f64),
         figures: vec![Figure {
@@ -50,7 +50,7 @@ pub(super) fn memory() -> Experiment {
             ),
             on(
                 "S1.3",
-                "DIR-24-8 is by far the largest, then Spider, then Poptrie18 and D18R.",
+                "DIR-24-8 is by far the largest structure, followed by Spider, then Poptrie18 and D18R.",
                 Vec::new(),
                 Judge::Greater(vec![
                     (of(DIR_24_8, "memory"), of(SPIDER, "memory")),
@@ -60,13 +60,13 @@ pub(super) fn memory() -> Experiment {
             ),
             on(
                 "S1.4",
-                "A node of Spider is a row of 256 entries of 4 bytes; 257 more rows come with every table.",
+                "A node of Spider is a row of 256 entries of 4 bytes; every table has 257 further rows.",
                 Vec::new(),
                 Judge::Exact(vec![(of(SPIDER, "bytes beside rows"), 0.0, 0)]),
             ),
             on(
                 "S1.5",
-                "Spider fits the last cache (22 MiB).",
+                "Spider fits the last-level cache (22 MiB).",
                 vec![Needs::Routes(0, 900_000)],
                 (2f64.powi(20) * of(SPIDER, "memory") / Q::Fact("L3")).at_most(1.0),
             ),

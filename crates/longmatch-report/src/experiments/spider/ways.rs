@@ -1,6 +1,6 @@
 //! The number of ways: Figure 6.
 
-use super::common::{DIR_24_8, ONE, POPTRIE18, SETTING, SIXTEEN, claim};
+use super::common::{DIR_24_8, ONE, POPTRIE18, SETTING, SIXTEEN, claim, with_vectors};
 use crate::claim::{Judge, Over, rate};
 use crate::context::{ExperimentContext, OnTable, Place, on_first};
 use crate::declaration::{Absence, ChartKind, Figure, Papers, Rows, RunSpec, TrafficKind};
@@ -12,7 +12,7 @@ use longmatch_bench::BenchFamily;
 struct Ways;
 
 const WAYS: &str = "spider-fig6";
-/// The numbers of ways.
+/// The greatest number of ways.
 const MOST_WAYS: usize = 16;
 
 pub(super) fn ways() -> Experiment {
@@ -32,8 +32,8 @@ pub(super) fn ways() -> Experiment {
         aliases: &["spider-parallelism"],
         source: "Spider paper, Figure 6",
         title: "Spider's rate by its number of ways",
-        about: "How the rate of Spider grows with the addresses that are looked up at the same time in the lanes of \
-                vectors, from 1 to 16, with random traffic.",
+        about: "The rate of Spider under random traffic with 1 to 16 ways: addresses that it looks up at once in the \
+                lanes of vectors.",
         setting: SETTING,
         work: Work::Own(
             |context| on_first(context, &Ways),
@@ -45,40 +45,41 @@ pub(super) fn ways() -> Experiment {
         figures: vec![Figure {
             id: WAYS,
             title: "Rate by ways",
-            caption: "Batches of as many addresses as ways. Dashed: the others, one address after the other.",
+            caption: "A batch has as many addresses as Spider has ways. Dashed: the others, one address after the \
+                      other.",
             chart: ChartKind::Lines("rate", ("ways", ""), [false, false]),
             rows: Rows::Places,
         }],
         papers: vec![paper("ipv4", 516.0), paper("ipv6", 188.0)],
-        claims: vec![
+        claims: [
             claim("S6.1", "V-B", "ipv4", "16 ways are 6.9 times as fast as one.", gain(4.6, 10.4)),
             claim("S6.2", "V-B", "ipv6", "16 ways are 8.2 times as fast as one.", gain(5.5, 12.3)),
             claim(
                 "S6.3",
                 "V-B",
                 "ipv4",
-                "The rate grows with the ways.",
+                "The rate grows with the number of ways.",
                 Judge::Monotone(over, 0.06),
             ),
             claim(
                 "S6.4",
                 "V-B",
                 "ipv6",
-                "The rate grows with the ways.",
+                "The rate grows with the number of ways.",
                 Judge::Monotone(over, 0.06),
             ),
             claim(
                 "S6.5",
                 "V-B",
                 "ipv6",
-                "From 8 to 9 ways the rate stagnates, as the generator runs twice.",
+                "From 8 to 9 ways the rate stagnates, because the generator runs twice.",
                 (rate("spider", run).at(9.0) / rate("spider", run).at(8.0)).within(0.75, 1.06),
             ),
             claim(
                 "S6.6",
                 "V-B",
                 "ipv4",
-                "With 8 ways or more Spider is faster than the others, with 6 or fewer slower.",
+                "Spider is faster than the others with 8 or more ways, and slower with 6 or fewer.",
                 Judge::Crossover(
                     over,
                     [POPTRIE18, "dxr:d=18", DIR_24_8].map(|it| rate(it, run)).to_vec(),
@@ -90,7 +91,8 @@ pub(super) fn ways() -> Experiment {
                 "S6.7",
                 "V-B",
                 "ipv6",
-                "With 7 ways or more Spider is faster than the others (fewer: not said).",
+                "Spider is faster than the others with 7 or more ways (the paper does not say with how many it is \
+                 slower).",
                 Judge::Crossover(
                     over,
                     [POPTRIE18, DIR_24_8].map(|it| rate(it, run)).to_vec(),
@@ -98,7 +100,9 @@ pub(super) fn ways() -> Experiment {
                     7.0,
                 ),
             ),
-        ],
+        ]
+        .map(with_vectors)
+        .into(),
     }
 }
 
@@ -126,7 +130,7 @@ impl OnTable for Ways {
             let engine = EngineUnderTest::new(format!("spider:lanes={ways}"), "Spider");
             let mut set = EngineSet::apart(named, &[engine]);
             let Some(workload) = context.workload(&set, &traffic) else { continue };
-            // One line of the chart: the number of ways is its place.
+            // All numbers of ways are one line of the chart, so they share an engine.
             set.members.iter_mut().for_each(|(engine, _)| engine.spec = "spider".into());
             let setup = context.setup(&RunSpec { batch: ways, brief: true, ..SIXTEEN });
             context.measure(Place { x: Some(ways as f64), ..place }, &set, &workload, &setup);

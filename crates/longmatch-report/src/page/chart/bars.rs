@@ -4,13 +4,13 @@ use crate::model::{Bar, Bars};
 use crate::page::number;
 use crate::page::text::{BOLD, shorten, width};
 
-use super::drawing::{Draw, Drawing, Key, named, paper_mark, said, scale};
+use super::drawing::{Draw, Drawing, Key, named, paper_mark, scale, with_unit};
 use super::form::Form;
 use super::palette::Palette;
 use super::scale::{Scale, drawable};
 use super::svg::{Anchor, Svg};
 
-/// How high a bar is.
+/// Height of a bar.
 const THICK: f64 = 12.0;
 
 impl Draw for Bars {
@@ -33,7 +33,7 @@ impl Draw for Bars {
             for bar in &group.bars {
                 let look = palette.look(&bar.name);
                 let class = format!("bar-row {}", look.class);
-                svg.group(&class, &self.tell(bar), |svg| plan.bar(svg, self, bar, top));
+                svg.group(&class, &self.describe_bar(bar), |svg| plan.bar(svg, self, bar, top));
                 top += plan.row();
             }
         }
@@ -51,7 +51,7 @@ impl Draw for Bars {
         if bars().any(|bar| self.place(bar.paper).is_some()) {
             let mut svg = Svg::default();
             paper_mark(&mut svg, (14.0, 7.0), 5.0);
-            keys.push(Key::new(svg, "what the paper gives"));
+            keys.push(Key::new(svg, "the paper's value"));
         }
         keys
     }
@@ -61,14 +61,14 @@ impl Draw for Bars {
         let mut with: Vec<(f64, &Bar)> =
             bars.filter_map(|bar| Some((self.value(bar)?, bar))).collect();
         with.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut text = format!("Horizontal bars, {}: {} of them.", named(&self.value), with.len());
+        let mut text = format!("{} horizontal bars, {}.", with.len(), named(&self.value));
         if let (Some((low, least)), Some((high, most))) = (with.first(), with.last()) {
             text += &format!(
                 " The longest is {} with {}, the shortest {} with {}.",
                 most.name,
-                said(*high, &self.value),
+                with_unit(*high, &self.value),
                 least.name,
-                said(*low, &self.value)
+                with_unit(*low, &self.value)
             );
         }
         text
@@ -76,7 +76,7 @@ impl Draw for Bars {
 }
 
 impl Bars {
-    /// The value, where it can be drawn.
+    /// Returns the value of a bar if it can be drawn.
     fn value(&self, bar: &Bar) -> Option<f64> {
         self.place(bar.value)
     }
@@ -90,7 +90,7 @@ impl Bars {
         Some([self.place(Some(low))?, self.place(Some(high))?])
     }
 
-    /// What the chart must reach over.
+    /// Returns all values that the scale must include.
     fn reach(&self) -> impl Iterator<Item = f64> {
         let bars = self.groups.iter().flat_map(|group| &group.bars);
         bars.flat_map(|bar| {
@@ -99,29 +99,29 @@ impl Bars {
         })
     }
 
-    /// Everything about a bar, as its title.
-    fn tell(&self, bar: &Bar) -> String {
+    /// Describes a bar in full, for its title.
+    fn describe_bar(&self, bar: &Bar) -> String {
         let mut text = format!("{}:", bar.name);
         if let Some(value) = self.value(bar) {
-            text += &format!(" {}", said(value, &self.value));
+            text += &format!(" {}", with_unit(value, &self.value));
         }
         if let Some([low, high]) = self.spread(bar) {
             text += &format!(" ({} – {})", number::short(low), number::short(high));
         }
         if let Some(paper) = self.place(bar.paper) {
-            text += &format!(" paper: {}", said(paper, &self.value));
+            text += &format!(" paper: {}", with_unit(paper, &self.value));
         }
         format!("{text} {}", bar.note).trim_end().to_owned()
     }
 
-    /// What is written behind a bar.
+    /// Returns the value and the note to the right of a bar.
     fn written(&self, bar: &Bar) -> (String, String) {
         let value = self.value(bar).map_or_else(String::new, number::short);
         (value, bar.note.clone())
     }
 }
 
-/// What is where.
+/// The layout of the drawing.
 struct Plan {
     form: Form,
     scale: Scale,
@@ -129,7 +129,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// The height of a group's name.
+    /// Height of a group's heading.
     const GROUP: f64 = 30.0;
 
     fn new(bars: &Bars, form: Form) -> Self {
@@ -144,7 +144,7 @@ impl Plan {
         };
         let texts = &mut all().map(|bar| {
             let (value, note) = bars.written(bar);
-            // Without a bar, a note has the whole width.
+            // Without a bar, the note may take the whole width.
             let note = if value.is_empty() { 0.0 } else { width(&note, size) };
             width(&value, size * BOLD) + note + if note > 0.0 { 8.0 } else { 0.0 }
         });
@@ -159,7 +159,7 @@ impl Plan {
         26.0
     }
 
-    /// The height of a bar with what is round it.
+    /// Height of a row.
     const fn row(&self) -> f64 {
         match self.form {
             Form::Wide => 20.0,
@@ -167,7 +167,7 @@ impl Plan {
         }
     }
 
-    /// Draws the lines behind the bars and what stands at them, and returns where all ends.
+    /// Draws the grid and its labels, and returns the height of the drawing.
     fn grid(&self, svg: &mut Svg, bars: &Bars) -> f64 {
         let size = self.form.letters();
         let heights = bars.groups.iter().map(|group| {
@@ -227,8 +227,7 @@ impl Plan {
         }
     }
 
-    /// Writes value and note behind a bar, or behind the mark of the paper where that is in the
-    /// way.
+    /// Writes value and note to the right of a bar, beyond the paper's mark if they would overlap it.
     fn write(
         &self,
         svg: &mut Svg,

@@ -1,19 +1,20 @@
-//! Boxes of quartiles with whiskers: a panel for each series, all with the same axes, so that
-//! many places and many series do not get into each other's way.
+//! Box plots: a panel for each series, so that many places and series do not overlap; all panels share the axes.
 
 use crate::model::{BoxSeries, Boxes};
 use crate::page::number;
 use crate::page::text::{BOLD, shorten, width};
 
-use super::drawing::{Draw, Drawing, Key, every, named, said, scale};
+use super::drawing::{Draw, Drawing, Key, every, named, scale, with_unit};
 use super::form::Form;
 use super::palette::Palette;
 use super::scale::{Scale, drawable};
 use super::svg::{Anchor, Svg};
 
-/// The height of what is drawn in a panel, and of what stands above it.
+/// Height of the plot of a panel.
 const PLOT: f64 = 150.0;
+/// Height of the heading above a plot.
 const ABOVE: f64 = 26.0;
+/// Height of the labels below a plot.
 const BELOW: f64 = 24.0;
 
 impl Draw for Boxes {
@@ -54,12 +55,12 @@ impl Draw for Boxes {
             let low = all.iter().copied().fold(f64::INFINITY, f64::min);
             let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             match all.is_empty() {
-                true => format!("{}: nothing", series.name),
+                true => format!("{}: no values", series.name),
                 false => format!(
                     "{}: medians from {} to {}",
                     series.name,
                     number::short(low),
-                    said(high, &self.y)
+                    with_unit(high, &self.y)
                 ),
             }
         });
@@ -69,7 +70,7 @@ impl Draw for Boxes {
 }
 
 impl Boxes {
-    /// The boxes of a series that can be drawn, with their places.
+    /// Returns the boxes of a series that can be drawn, with the indices of their places.
     fn filled<'a>(&self, series: &'a BoxSeries) -> impl Iterator<Item = (usize, [f64; 5])> + 'a {
         let (places, log) = (self.places.len(), self.y.log);
         let fits = move |value: &f64| drawable(*value) && !(log && *value <= 0.0);
@@ -85,14 +86,15 @@ impl Boxes {
     }
 }
 
-/// What is where.
+/// The layout of the drawing.
 struct Plan {
     form: Form,
     scale: Scale,
-    /// Panels beside each other.
+    /// Number of panels side by side.
     across: usize,
-    /// The width of a panel with what is beside it, and of what is left of its plot.
+    /// Width of a panel with its margins.
     panel: f64,
+    /// Width of the labels left of a plot.
     left: f64,
 }
 
@@ -126,26 +128,26 @@ impl Plan {
         let names = || boxes.places.iter().map(|place| shorten(place, step.max(44.0), size));
         let widths: Vec<f64> = names().map(|name| width(&name, size)).collect();
         for (at, name) in names().enumerate().step_by(every(&widths, step, 5.0)) {
-            // The panel's edge cuts nothing off.
+            // The label must not cross the panel's edge.
             let x = middle(at).min(to + 9.0 - widths[at] / 2.0);
             svg.text("tick", Anchor::Middle, (x, top + PLOT + 15.0), &name);
         }
         let thick = (step * 0.62).clamp(2.0, 26.0);
         for (at, values) in boxes.filled(series) {
             let place = &boxes.places[at];
-            let [least, low, half, high, most] = values.map(|value| said(value, &boxes.y));
+            let [least, low, half, high, most] = values.map(|value| with_unit(value, &boxes.y));
             let title = format!("{}, {place}: {least}, {low}, {half}, {high}, {most}", series.name);
             let values = values.map(|value| self.scale.at(value).map(|y| top + y));
             if let [Some(least), Some(low), Some(half), Some(high), Some(most)] = values {
                 let places = [least, low, half, high, most];
-                svg.group("one-box", &title, |svg| one(svg, middle(at), thick, places));
+                svg.group("one-box", &title, |svg| vertical_box(svg, middle(at), thick, places));
             }
         }
     }
 }
 
-/// One box, standing: the places of its percentiles from the lowest value on.
-fn one(svg: &mut Svg, x: f64, thick: f64, [least, low, half, high, most]: [f64; 5]) {
+/// Draws a vertical box; the heights of its percentiles are in ascending order of the values.
+fn vertical_box(svg: &mut Svg, x: f64, thick: f64, [least, low, half, high, most]: [f64; 5]) {
     let side = thick / 2.0;
     svg.line("whisker", (x, least), (x, most));
     for y in [least, most] {

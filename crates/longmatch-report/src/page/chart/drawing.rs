@@ -1,4 +1,4 @@
-//! What all charts have in common.
+//! Elements common to all charts.
 
 use crate::model::Axis;
 use crate::page::number;
@@ -8,46 +8,46 @@ use super::palette::Look;
 use super::scale::Scale;
 use super::svg::Svg;
 
-/// One drawing.
+/// A drawing of a chart.
 #[derive(Debug)]
 pub(super) struct Drawing {
-    /// Units from top to bottom.
+    /// The height.
     pub height: f64,
     /// The elements.
     pub body: String,
 }
 
-/// What stands in a legend: a swatch, and what it means.
+/// An entry of a legend: a swatch and its meaning.
 #[derive(Debug)]
 pub(super) struct Key {
     /// The elements of the swatch.
     pub swatch: String,
-    /// Its meaning.
+    /// The meaning.
     pub text: String,
-    /// Whether wide drawings say it themselves.
+    /// Whether only narrow drawings need the entry.
     pub narrow_only: bool,
 }
 
 impl Key {
-    /// A key of all drawings.
+    /// Creates an entry for wide and narrow drawings.
     pub fn new(swatch: Svg, text: impl Into<String>) -> Self {
         Self { swatch: swatch.finish(), text: text.into(), narrow_only: false }
     }
 }
 
-/// A chart in its forms.
+/// A chart that can be drawn in each form.
 pub(super) trait Draw {
-    /// Nothing when there is no value that could be drawn.
+    /// Draws the chart; `None` if no value can be drawn.
     fn draw(&self, form: Form) -> Option<Drawing>;
 
-    /// What the legend says.
+    /// Returns the entries of the legend.
     fn keys(&self) -> Vec<Key>;
 
-    /// The chart in a sentence or two, for who does not see it.
+    /// Describes the chart for screen readers.
     fn describe(&self) -> String;
 }
 
-/// What an axis says: its name and its unit.
+/// Returns the title of an axis: its name, unit and kind of scale.
 pub(super) fn named(axis: &Axis) -> String {
     let log = if axis.log { ", log scale" } else { "" };
     match (axis.name.is_empty(), axis.unit.is_empty()) {
@@ -57,12 +57,12 @@ pub(super) fn named(axis: &Axis) -> String {
     }
 }
 
-/// A value with the unit of its axis, in a sentence.
-pub(super) fn said(value: f64, axis: &Axis) -> String {
+/// Formats a value with the unit of its axis.
+pub(super) fn with_unit(value: f64, axis: &Axis) -> String {
     format!("{} {}", number::short(value), axis.unit).trim_end().to_owned()
 }
 
-/// The scale of an axis, with its letter of what it needs: see [`Scale::linear`].
+/// Builds the scale of an axis; see [`Scale::linear`] for `near` and `about`.
 pub(super) fn scale(
     axis: &Axis,
     values: impl Iterator<Item = f64>,
@@ -75,8 +75,9 @@ pub(super) fn scale(
     }
 }
 
-/// Which labels of an axis stand there: every first, second, fourth, fifth or tenth, so that none
-/// is nearer to the next than `step` says; `sizes` are their lengths along the axis.
+/// Returns `n` such that every `n`th label of an axis fits, at least `gap` apart.
+///
+/// `sizes` are the lengths of the labels along the axis, `step` the distance of their centres.
 pub(super) fn every(sizes: &[f64], step: f64, gap: f64) -> usize {
     let fits = |every: &usize| {
         let shown: Vec<f64> = sizes.iter().copied().step_by(*every).collect();
@@ -85,7 +86,7 @@ pub(super) fn every(sizes: &[f64], step: f64, gap: f64) -> usize {
     [1, 2, 4, 5, 10, 20, 50].into_iter().find(fits).unwrap_or(sizes.len().max(1))
 }
 
-/// A swatch of a line with its mark.
+/// Draws the swatch of a line with its mark.
 pub(super) fn line_swatch(look: &Look, dashed: bool) -> Svg {
     let mut svg = Svg::default();
     let kind = if dashed { " dashed" } else { "" };
@@ -96,7 +97,7 @@ pub(super) fn line_swatch(look: &Look, dashed: bool) -> Svg {
     svg
 }
 
-/// The diamond that marks what a paper gives.
+/// Draws the diamond that marks a paper's value.
 pub(super) fn paper_mark(svg: &mut Svg, at: (f64, f64), radius: f64) {
     svg.mark(3, "paper", at, radius);
 }

@@ -1,16 +1,16 @@
-//! The widths for which a chart is drawn.
+//! Forms of a drawing: wide and narrow.
 
-/// For which width a chart is drawn.
+/// A form of a drawing, by the width of the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
-    /// A page of a book, a tablet and more.
+    /// For print, tablets and desktops.
     Wide,
-    /// A phone.
+    /// For phones.
     Narrow,
 }
 
 impl Form {
-    /// Units from left to right.
+    /// Returns the width in SVG units.
     pub const fn width(self) -> f64 {
         match self {
             Self::Wide => 720.0,
@@ -18,7 +18,7 @@ impl Form {
         }
     }
 
-    /// The size of the letters: the style sheet has the same.
+    /// Returns the font size; equals the one in the style sheet.
     pub const fn letters(self) -> f64 {
         match self {
             Self::Wide => 12.0,
@@ -26,7 +26,7 @@ impl Form {
         }
     }
 
-    /// The class in the style sheet.
+    /// Returns the class in the style sheet.
     pub const fn class(self) -> &'static str {
         match self {
             Self::Wide => "wide",

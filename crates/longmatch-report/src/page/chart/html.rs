@@ -1,4 +1,4 @@
-//! A chart as HTML.
+//! Charts as HTML.
 
 use crate::model::Chart;
 use crate::page::text::escape;
@@ -6,29 +6,30 @@ use crate::page::text::escape;
 use super::drawing::{Draw, Key};
 use super::form::Form;
 
-/// The chart with its legend as HTML, or a word that there is nothing to draw. `id` is that of
-/// its figure and `title` what the figure is called.
+/// Renders a chart with its legend as HTML, or a message if no value can be drawn.
+///
+/// `id` and `title` are those of the figure.
 pub(crate) fn html(chart: &Chart, id: &str, title: &str) -> String {
     let chart: &dyn Draw = match chart {
         Chart::Bars(bars) => bars,
         Chart::Lines(lines) => lines,
         Chart::Boxes(boxes) => boxes,
-        Chart::Heat(heat) => heat,
+        Chart::HeatMap(map) => map,
     };
     let Some((wide, narrow)) = chart.draw(Form::Wide).zip(chart.draw(Form::Narrow)) else {
-        return "<p class=\"nothing\">There is no value to draw.</p>\n".into();
+        return "<p class=\"nothing\">No value to draw.</p>\n".into();
     };
-    let says = format!("{} The values are in the table below.", chart.describe());
+    let description = format!("{} The values are in the table below.", chart.describe());
     let mut out = String::from("<div class=\"chart\">\n");
     for (form, drawing) in [(Form::Wide, wide), (Form::Narrow, narrow)] {
         let (class, width, height) = (form.class(), form.width(), drawing.height.ceil());
-        let (title, says) = (escape(title), escape(&says));
+        let (title, description) = (escape(title), escape(&description));
         out += &format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" \
              aria-labelledby=\"{id}-{class}-title {id}-{class}-says\">\n\
              <title id=\"{id}-{class}-title\">{title}</title>\n\
-             <desc id=\"{id}-{class}-says\">{says}</desc>\n{}</svg>\n",
+             <desc id=\"{id}-{class}-says\">{description}</desc>\n{}</svg>\n",
             drawing.body
         );
     }

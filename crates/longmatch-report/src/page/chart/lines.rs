@@ -1,18 +1,18 @@
-//! Lines through points, and steps of distributions.
+//! Lines through points, and step functions.
 
 use crate::model::{Axis, Lines, Point, Series};
 use crate::page::number;
 use crate::page::text::{shorten, width};
 
-use super::drawing::{Draw, Drawing, Key, line_swatch, named, said, scale};
+use super::drawing::{Draw, Drawing, Key, line_swatch, named, scale, with_unit};
 use super::form::Form;
 use super::palette::{Look, Palette};
 use super::scale::{Scale, drawable};
 use super::svg::{Anchor, Svg};
 
-/// The distance of names at the ends of lines.
+/// Distance of names at the ends of lines.
 const APART: f64 = 15.0;
-/// So many places of points stand at the axis themselves.
+/// Maximum number of places that each have a tick.
 const FEW: usize = 12;
 
 impl Draw for Lines {
@@ -65,9 +65,9 @@ impl Draw for Lines {
                     " {}: from {} at {} to {} at {}.",
                     series.name,
                     number::short(first.y),
-                    said(first.x, &self.x),
-                    said(last.y, &self.y),
-                    said(last.x, &self.x)
+                    with_unit(first.x, &self.x),
+                    with_unit(last.y, &self.y),
+                    with_unit(last.x, &self.x)
                 );
             }
         }
@@ -76,12 +76,12 @@ impl Draw for Lines {
 }
 
 impl Lines {
-    /// The series that have a point.
+    /// Returns the series with points that can be drawn.
     fn shown(&self) -> impl Iterator<Item = &Series> {
         self.series.iter().filter(|series| self.points(series).next().is_some())
     }
 
-    /// The points that have a place.
+    /// Returns the points of a series that can be drawn.
     fn points<'a>(&'a self, series: &'a Series) -> impl Iterator<Item = Point> + 'a {
         let fits = |value: f64, axis: &Axis| drawable(value) && !(axis.log && value <= 0.0);
         let points = series.points.iter().copied();
@@ -101,13 +101,14 @@ impl Lines {
         Palette::new(self.series.iter().map(|series| series.name.as_str()))
     }
 
-    /// Whether wide drawings name the lines at their ends: distributions all end at the same
-    /// height, and of very many lines the names have no room.
+    /// Returns whether wide drawings name the lines at their ends.
+    ///
+    /// Distributions all end at the same height, and the names of very many lines do not fit.
     fn named_at_ends(&self) -> bool {
         !self.steps && self.shown().count() <= 16
     }
 
-    /// The places of points, if they are so few that each can stand at the axis.
+    /// Returns the places of all points if they are few enough for a tick each.
     fn few_places(&self) -> Option<Vec<f64>> {
         let mut places: Vec<f64> = self.all().map(|point| point.x).collect();
         places.sort_by(f64::total_cmp);
@@ -116,7 +117,7 @@ impl Lines {
     }
 }
 
-/// What is where.
+/// The layout of the drawing.
 struct Plan {
     form: Form,
     x: Scale,
@@ -211,8 +212,9 @@ impl Plan {
         }
     }
 
-    /// Where a distribution crosses a quarter, the half and three quarters of the height: marks
-    /// there tell lines apart without colours.
+    /// Returns the points at which a distribution crosses a quarter, half and three quarters of the height.
+    ///
+    /// Marks there distinguish lines without colours.
     fn few_marks(&self, steps: &[(f64, f64)]) -> Vec<(f64, f64)> {
         let heights = [0.25, 0.5, 0.75].map(|part| self.bottom + part * (Self::TOP - self.bottom));
         let crossing = |height: f64| {
@@ -223,7 +225,7 @@ impl Plan {
         heights.into_iter().filter_map(crossing).collect()
     }
 
-    /// Names at the right, as near to the ends of their lines as there is room.
+    /// Draws names at the right, as close to the ends of their lines as possible.
     fn names(&self, svg: &mut Svg, lines: &Lines, palette: &Palette) {
         let size = self.form.letters();
         let mut ends: Vec<(&Series, (f64, f64))> = lines
@@ -250,15 +252,16 @@ impl Plan {
     }
 }
 
-/// A scale over few places with a tick at each: it ends where they do.
+/// Builds a scale that ends at the outermost of a few places, with a tick at each.
 fn tight(scale: &Scale, lines: &Lines, places: Vec<f64>, from: f64, to: f64) -> Scale {
     let ends = (places.first().copied(), places.last().copied());
     let (Some(low), Some(high)) = ends else { return scale.clone() };
     Scale::exact(lines.x.log, low, high).between(from, to).with_ticks(places)
 }
 
-/// The places without those that are nearer to the one before than anybody sees: a distribution
-/// may have many thousands. The last stays.
+/// Removes places that are indistinguishable from the one before; the last stays.
+///
+/// A distribution may have many thousands of places.
 fn thinned(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
     for (at, place) in places.iter().enumerate() {
@@ -270,7 +273,7 @@ fn thinned(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The corners of a line that keeps its height up to the next point.
+/// Returns the corners of a step function through points.
 fn stairs(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut corners: Vec<(f64, f64)> = Vec::with_capacity(places.len() * 2);
     for (x, y) in places {
@@ -284,7 +287,7 @@ fn stairs(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
     corners
 }
 
-/// Sorted heights, moved apart as little as needed, between top and bottom while there is room.
+/// Moves sorted heights apart as little as necessary, between top and bottom if they fit.
 fn spread_out(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let apart = APART.min((bottom - top) / wanted.len().max(2) as f64);
     let mut heights = wanted.to_vec();
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_left_out() {
+    fn indistinguishable_points_are_removed() {
         let many: Vec<(f64, f64)> = (0..=100_000)
             .map(|at| (f64::from(at) / 200.0, 300.0 - f64::from(at) / 400.0))
             .collect();

@@ -1,14 +1,13 @@
-//! The charts, as SVG inside the page.
+//! Charts as inline SVG.
 //!
-//! Each is drawn twice, once for wide pages and paper and once for phones, and the style sheet
-//! shows one of them: letters keep their size, and nobody has to scroll sideways. All colours are
-//! classes of the style sheet, so that a chart follows the page from light to dark.
+//! Each chart is drawn in a wide and a narrow form, and the style sheet shows one of them: the font size is constant,
+//! and no chart scrolls sideways. Colours are classes of the style sheet, so charts follow the page's colour scheme.
 
 mod bars;
 mod boxes;
 mod drawing;
 mod form;
-mod heat;
+mod heat_map;
 mod html;
 mod lines;
 mod palette;

@@ -1,7 +1,8 @@
-//! Which colour and which mark a series has.
+//! Colours and marks of series.
 
-/// The hues, as the style sheet names them, of engines and of peers. Those that share one do the
-/// same thing, and are told apart as variants of an engine are.
+/// Engines and peers with their hues in the style sheet.
+///
+/// Implementations of one algorithm share a hue, and differ as variants of an engine do.
 const KNOWN: [(&str, &str); 22] = [
     ("folio", "folio"),
     ("poptrie", "poptrie"),
@@ -27,34 +28,35 @@ const KNOWN: [(&str, &str); 22] = [
     ("auto", "limit"),
 ];
 
-/// Hues for all others, in the order in which they appear in a chart.
+/// Hues for other series, in the order of their appearance in a chart.
 const OTHERS: [&str; 10] =
     ["poptrie", "dxr", "dir24", "spider", "sail", "folio", "tree", "wine", "teal", "sand"];
 
-/// Steps of lightness that variants of an engine are spread over; the hue itself is the middle.
+/// Number of lightness levels for variants of an engine; the middle one is the hue itself.
 const LEVELS: usize = 7;
 
-/// Shapes of marks.
+/// Number of shapes of marks.
 pub(super) const SHAPES: usize = 8;
 
-/// How a series looks.
+/// The colour and the mark of a series.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Look {
-    /// Its hue and lightness, as classes of the style sheet.
+    /// Hue and lightness, as classes of the style sheet.
     pub class: String,
-    /// The shape of its marks, less than [`SHAPES`].
+    /// The shape of the marks, less than [`SHAPES`].
     pub shape: usize,
 }
 
-/// The looks of the series of a chart. The hue comes from the name's first word alone where that
-/// is an engine's; lightness and mark tell its variants apart.
+/// The looks of the series of a chart.
+///
+/// The first word of a name determines the hue; lightness and mark distinguish variants.
 #[derive(Debug, Default)]
 pub(super) struct Palette {
     looks: Vec<(String, Look)>,
 }
 
 impl Palette {
-    /// Of a chart with these series; a name may come more than once.
+    /// Creates the palette of a chart with these series; names may repeat.
     pub fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut distinct: Vec<&str> = Vec::new();
         for name in names {
@@ -63,7 +65,7 @@ impl Palette {
             }
         }
         let hue_of = |word: &str| KNOWN.iter().find(|(name, _)| *name == word).map(|(_, hue)| *hue);
-        // What has a hue together, in its order: engines by their hue, others by their first word.
+        // Series that share a hue: engines by their hue, others by their first word.
         let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
         for name in distinct {
             let word = first_word(name);
@@ -90,23 +92,23 @@ impl Palette {
         palette
     }
 
-    /// The look of a series.
+    /// Returns the look of a series.
     ///
     /// # Panics
-    /// When the chart was said not to have it.
+    /// If the palette was created without the name.
     pub fn look(&self, name: &str) -> &Look {
         let found = self.looks.iter().find(|(known, _)| known == name);
-        &found.expect("the palette was made of all names of the chart").1
+        &found.expect("the palette has all names of the chart").1
     }
 }
 
-/// The engine of a series: `poptrie` of `poptrie s=18` and of `poptrie:s=18`.
+/// Returns the engine of a series: `poptrie` of `poptrie s=18` and of `poptrie:s=18`.
 fn first_word(name: &str) -> &str {
     let end = name.find(|c: char| c.is_whitespace() || ":,(".contains(c)).unwrap_or(name.len());
     &name[..end]
 }
 
-/// The lightness of a variant among so many: few stay near the hue itself.
+/// Returns the lightness level of variant `at` of `of`; few variants stay close to the hue.
 fn level(at: usize, of: usize) -> usize {
     match of {
         1 => LEVELS / 2,
@@ -140,14 +142,14 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_a_hue_differs_as_variants_do() {
+    fn engines_that_share_a_hue_differ_as_variants_do() {
         let palette = Palette::new(["rte_lpm", "rte_fib", "bart"].into_iter());
         let classes = ["rte_lpm", "rte_fib", "bart"].map(|name| palette.look(name).class.clone());
         assert_eq!(classes, ["c-rte v2", "c-rte v5", "c-teal v3"]);
     }
 
     #[test]
-    fn others_do_not_take_the_hue_of_an_engine_that_is_there() {
+    fn others_do_not_take_the_hue_of_a_shown_engine() {
         let palette = Palette::new(["basic", "poptrie s=18"].into_iter());
         assert_eq!(palette.look("basic").class, "c-dxr v3");
         assert_eq!(palette.look("poptrie s=18").class, "c-poptrie v3");

@@ -1,11 +1,11 @@
-//! From values to places on the page.
+//! Mapping of values to coordinates.
 
-/// What is drawn at all: numbers, and none so far out that arithmetic with it overflows.
+/// Returns whether a value can be drawn: finite, and small enough that arithmetic does not overflow.
 pub(super) fn drawable(value: f64) -> bool {
     value.is_finite() && value.abs() < 1e300
 }
 
-/// A direction of a chart: the values at its ends, and where these are.
+/// A scale: the values at its ends, and their coordinates.
 #[derive(Clone, Debug)]
 pub(super) struct Scale {
     log: bool,
@@ -13,13 +13,14 @@ pub(super) struct Scale {
     high: f64,
     from: f64,
     to: f64,
-    /// What is written along it.
+    /// The labelled values.
     pub ticks: Vec<f64>,
 }
 
 impl Scale {
-    /// Over equal steps, about so many, that begin at zero where values do not go below, or else
-    /// (`near`) where they begin. It reaches at least over the values; without any it is 0 to 1.
+    /// Creates a linear scale of about `about` steps that includes all values; 0 to 1 without values.
+    ///
+    /// It includes zero, unless `near` is set and the lowest value is far from zero.
     pub fn linear(values: impl Iterator<Item = f64>, near: bool, about: usize) -> Self {
         let (mut low, mut high) = extent(values.filter(|value| drawable(*value)))
             .map_or((0.0, 1.0), |(low, high)| (low, high));
@@ -27,27 +28,28 @@ impl Scale {
             (low, high) = (low.min(0.0), high.max(0.0));
         }
         if low == high {
-            // One value, or equal ones: in the middle, or at the end of what begins at zero.
+            // Equal values: in the middle with `near`, otherwise at the end of a scale from zero.
             let by = if low == 0.0 { 1.0 } else { low.abs() / 2.0 };
             (low, high) = if near { (low - by, high + by) } else { (low, high + by) };
         }
         let step = nice_step((high - low) / about.max(1) as f64);
         let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
-        // Where the next step is far above the highest value, the scale ends before it.
+        // If the next tick is far above the highest value, the scale ends before it.
         let wasted = last - high / step;
         let (last, end) = match wasted > 0.4 && last - first > 2.0 {
             true => (last - 1.0, high + 0.1 * step),
             false => (last, last * step),
         };
-        // Products of whole numbers: sums would gather errors.
+        // Multiplied, because rounding errors of a sum accumulate.
         let ticks: Vec<f64> = (0..=(last - first) as u32)
             .map(|at| rounded((first + f64::from(at)) * step, step))
             .collect();
         Self { log: false, low: first * step, high: end, from: 0.0, to: 1.0, ticks }
     }
 
-    /// Over steps that multiply. What is not above zero has no place on it. With `below`, it
-    /// begins below the lowest value, so that a bar of that has a length.
+    /// Creates a logarithmic scale; only positive values have a coordinate.
+    ///
+    /// With `below`, it begins below the lowest value, so that the shortest bar is visible.
     pub fn log(values: impl Iterator<Item = f64>, below: bool, about: usize) -> Self {
         let positive = values.filter(|value| drawable(*value) && *value > 1e-300);
         let (least, most) = extent(positive).unwrap_or((1.0, 10.0));
@@ -63,27 +65,26 @@ impl Scale {
         Self { log: true, low, high, from: 0.0, to: 1.0, ticks }
     }
 
-    /// From one value to another, above it, and above zero where each step multiplies; without
-    /// ticks.
+    /// Creates a scale from `low` to a greater `high`, without ticks; with `log`, both are positive.
     pub fn exact(log: bool, low: f64, high: f64) -> Self {
         Self { log, low, high, from: 0.0, to: 1.0, ticks: Vec::new() }
     }
 
-    /// The same scale between two places.
+    /// Sets the coordinates of the ends.
     #[must_use]
     pub fn between(mut self, from: f64, to: f64) -> Self {
         (self.from, self.to) = (from, to);
         self
     }
 
-    /// The same scale with other ticks.
+    /// Replaces the ticks.
     #[must_use]
     pub fn with_ticks(mut self, ticks: Vec<f64>) -> Self {
         self.ticks = ticks;
         self
     }
 
-    /// The place of a value; nothing where it has none.
+    /// Returns the coordinate of a value; `None` outside of the scale.
     pub fn at(&self, value: f64) -> Option<f64> {
         if !drawable(value) || (self.log && value <= 0.0) {
             return None;
@@ -92,18 +93,18 @@ impl Scale {
             true => (value / self.low).ln() / (self.high / self.low).ln(),
             false => (value - self.low) / (self.high - self.low),
         };
-        // Rounding may put what is at the end a hair beyond.
+        // Rounding may move a value at the end slightly beyond it.
         let fits = (-1e-6..=1.0 + 1e-6).contains(&part);
         fits.then(|| self.from + part.clamp(0.0, 1.0) * (self.to - self.from))
     }
 
-    /// Where bars begin: at zero, or at the low end where there is no zero.
+    /// Returns the coordinate at which bars begin: zero, or the low end if the scale has no zero.
     pub fn base(&self) -> f64 {
         if self.log { self.from } else { self.at(0.0).unwrap_or(self.from) }
     }
 }
 
-/// The lowest and the highest.
+/// Returns the lowest and the highest value.
 fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |extent, value| match extent {
         None => Some((value, value)),
@@ -111,13 +112,13 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The least of 1, 2, 5, 10, 20 ... (and of 0.1, 0.2, 0.5 ...) that is not less.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn nice_step(least: f64) -> f64 {
     let step = step_up(least);
     if step > 0.0 { step } else { f64::MIN_POSITIVE }
 }
 
-/// 1, 2 or 5 times a power of ten.
+/// Returns the steps (1, 2 or 5 times a power of ten) around a value, in ascending order.
 fn steps_near(value: f64) -> impl DoubleEndedIterator<Item = f64> {
     let power = value.log10().floor() as i32;
     [(power - 1, 5), (power, 1), (power, 2), (power, 5), (power + 1, 1), (power + 1, 2)]
@@ -133,18 +134,18 @@ fn step_down(value: f64) -> f64 {
     steps_near(value).rev().find(|step| *step <= value * (1.0 + 1e-9)).unwrap_or(value)
 }
 
-/// A multiple of a step, without the noise behind its digits.
+/// Rounds a multiple of a step to the digits of the step.
 fn rounded(value: f64, step: f64) -> f64 {
     let decimals = -step.log10().floor();
     if !(0.0..=12.0).contains(&decimals) {
         return value;
     }
     let by = 10f64.powi(decimals as i32);
-    // Adding zero makes of a negative zero a positive one.
+    // Adding zero turns negative zero into zero.
     (value * by).round() / by + 0.0
 }
 
-/// Steps of 1, 2, 5 or, where these are too many, powers of ten, or every so manieth of these.
+/// Returns ticks at 1, 2 and 5 times powers of ten; at every power, or every nth, if these are too many.
 fn log_ticks(low: f64, high: f64, about: usize) -> Vec<f64> {
     let powers = || (low.log10().floor() as i32)..=(high.log10().ceil() as i32);
     let within = |tick: &f64| *tick >= low * 0.999 && *tick <= high * 1.001;
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_and_odd_ones_make_a_scale_all_the_same() {
+    fn few_and_extreme_values_make_a_scale() {
         assert_eq!(linear(&[], false).ticks.first(), Some(&0.0));
         assert_eq!(linear(&[0.0, 0.0], false).ticks.last(), Some(&1.0));
         for values in [&[7.0, 7.0][..], &[f64::NAN, 7.0], &[f64::INFINITY, 7.0, f64::MAX]] {
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_proportional() {
+    fn coordinates_are_proportional() {
         let scale = linear(&[0.0, 100.0], false).between(50.0, 250.0);
         assert_eq!(scale.at(25.0), Some(100.0));
         assert_eq!(scale.base(), 50.0);

@@ -1,4 +1,4 @@
-//! The elements that charts are made of.
+//! SVG elements of charts.
 
 use std::fmt::Write as _;
 
@@ -6,18 +6,18 @@ use crate::page::text::escape;
 
 use super::form::Form;
 
-/// Where a text begins.
+/// The part of a text that is at its coordinate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Anchor {
-    /// Here.
+    /// The start.
     Start,
-    /// It is in the middle here.
+    /// The middle.
     Middle,
-    /// It ends here.
+    /// The end.
     End,
 }
 
-/// Elements, one after the other.
+/// A sequence of elements.
 #[derive(Debug, Default)]
 pub(super) struct Svg {
     out: String,
@@ -25,17 +25,17 @@ pub(super) struct Svg {
 }
 
 impl Svg {
-    /// For a drawing. Titles appear under a pointer, and what is narrow has none.
+    /// Creates an empty drawing. Titles appear under a pointer, which phones lack, so narrow drawings omit them.
     pub fn of(form: Form) -> Self {
         Self { out: String::new(), titles: form == Form::Wide }
     }
 
-    /// All that was drawn.
+    /// Returns the elements.
     pub fn finish(self) -> String {
         self.out
     }
 
-    /// What `draw` draws, as one group with a class and a title.
+    /// Adds the elements of `draw` as a group with a class and a title.
     pub fn group(&mut self, class: &str, title: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.out, "<g class=\"{class}\">");
         self.title(title);
@@ -54,12 +54,12 @@ impl Svg {
         );
     }
 
-    /// With its left upper corner and its size.
+    /// Adds a rectangle with an upper left corner and a size.
     pub fn rect(&mut self, class: &str, corner: (f64, f64), size: (f64, f64)) {
         self.titled_rect(class, corner, size, "");
     }
 
-    /// A rectangle with a title.
+    /// Adds a rectangle with a title.
     pub fn titled_rect(&mut self, class: &str, corner: (f64, f64), size: (f64, f64), title: &str) {
         let _ = write!(
             self.out,
@@ -78,7 +78,7 @@ impl Svg {
         }
     }
 
-    /// One line of text; the height is that of its base line.
+    /// Adds a line of text; `at.1` is its baseline.
     pub fn text(&mut self, class: &str, anchor: Anchor, at: (f64, f64), text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
@@ -94,7 +94,7 @@ impl Svg {
         );
     }
 
-    /// A line through points; nothing without any.
+    /// Adds a line through points; nothing without points.
     pub fn path(&mut self, class: &str, points: &[(f64, f64)]) {
         let mut d = String::new();
         for (at, (x, y)) in points.iter().enumerate() {
@@ -105,7 +105,7 @@ impl Svg {
         }
     }
 
-    /// A mark of one of the [`super::palette::SHAPES`] shapes round a point.
+    /// Adds a mark around a point; `shape` is less than [`super::palette::SHAPES`].
     pub fn mark(&mut self, shape: usize, class: &str, (x, y): (f64, f64), radius: f64) {
         if shape == 0 {
             let (x, y, r) = (place(x), place(y), place(radius));
@@ -127,7 +127,7 @@ impl Svg {
     }
 }
 
-/// The corners of a mark of radius 1.
+/// Returns the corners of a mark of radius 1.
 fn outline(shape: usize) -> &'static [(f64, f64)] {
     match shape {
         1 => &[(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)],
@@ -153,7 +153,7 @@ fn outline(shape: usize) -> &'static [(f64, f64)] {
     }
 }
 
-/// A coordinate with a tenth of a pixel, which nobody sees the like of.
+/// Formats a coordinate with one decimal, which is finer than a pixel.
 fn place(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_escaped_wherever_it_comes() {
+    fn text_and_titles_are_escaped() {
         let mut svg = Svg::of(Form::Wide);
         svg.group("a", "<1>", |svg| {
             svg.text("b", Anchor::End, (1.0, 2.0), "<&\"'");

@@ -1,4 +1,4 @@
-//! Tests of what the charts consist of.
+//! Tests of the elements of charts.
 
 use roxmltree::{Document, Node};
 
@@ -6,21 +6,21 @@ use super::drawing::*;
 use super::form::Form;
 use super::*;
 use crate::model::{
-    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Chart, Heat, Lines, Point, Series,
+    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Chart, HeatMap, Lines, Point, Series,
 };
 
 fn axis(log: bool) -> Axis {
     Axis { name: "rate".into(), unit: "Mlps".into(), log }
 }
 
-/// What the drawings of a chart are in a document of their own.
+/// Wraps the drawing of a chart in a document.
 fn drawn(chart: &impl Draw, form: Form) -> String {
-    let drawing = chart.draw(form).expect("there is something to draw");
+    let drawing = chart.draw(form).expect("the chart has a value");
     format!("<svg>{}</svg>", drawing.body)
 }
 
 fn number(node: Node<'_, '_>, name: &str) -> f64 {
-    node.attribute(name).expect("it has it").parse().expect("a number")
+    node.attribute(name).expect("the attribute").parse().expect("a number")
 }
 
 fn of_class<'a>(document: &'a Document<'_>, class: &'static str) -> Vec<Node<'a, 'a>> {
@@ -80,7 +80,7 @@ fn bars_below_zero_and_logarithmic_ones_have_lengths_too() {
 }
 
 #[test]
-fn thirty_bars_and_long_names_have_room() {
+fn thirty_bars_and_long_names_fit() {
     let all: Vec<Bar> = (0..30)
         .map(|at| bar(&format!("poptrie with a very long name of a variant {at}"), Some(at.into())))
         .collect();
@@ -108,7 +108,7 @@ fn series(name: &str, points: &[(f64, f64)]) -> Series {
 }
 
 #[test]
-fn lines_have_a_mark_a_point_and_a_name_at_the_end() {
+fn lines_have_marks_at_points_and_names_at_ends() {
     let series = vec![
         series("folio", &[(1.0, 0.0), (2.0, 50.0), (3.0, 100.0), (4.0, f64::NAN)]),
         Series { dashed: true, ..series("limit", &[(2.0, 80.0)]) },
@@ -140,7 +140,7 @@ fn distributions_are_steps_with_few_marks() {
     let text = drawn(&chart, Form::Wide);
     let document = Document::parse(&text).expect("well-formed");
     assert_eq!(of_class(&document, "mark").len(), 3);
-    let path = of_class(&document, "line")[0].attribute("d").expect("a way");
+    let path = of_class(&document, "line")[0].attribute("d").expect("a path");
     assert_eq!(path.matches(['M', 'L']).count(), 199);
     assert!(chart.keys().iter().all(|key| !key.narrow_only));
 }
@@ -178,9 +178,9 @@ fn boxes_stand_where_their_percentiles_are() {
 }
 
 #[test]
-fn maps_have_a_field_for_each_count() {
+fn heat_maps_have_a_cell_for_each_count() {
     let names = |to: usize| (0..to).map(|at| at.to_string()).collect::<Vec<_>>();
-    let mut chart = Heat {
+    let mut chart = HeatMap {
         x: axis(false),
         y: axis(false),
         columns: names(33),
@@ -191,30 +191,30 @@ fn maps_have_a_field_for_each_count() {
     for form in [Form::Wide, Form::Narrow] {
         let text = drawn(&chart, form);
         let document = Document::parse(&text).expect("well-formed");
-        let fields: Vec<Node<'_, '_>> = document
+        let cells: Vec<Node<'_, '_>> = document
             .descendants()
             .filter(|node| node.attribute("class").is_some_and(|class| class.starts_with('h')))
             .filter(|node| node.tag_name().name() == "rect")
             .collect();
-        assert_eq!(fields.len(), 33);
-        // The first column is at the left, the first row at the bottom.
-        assert!(number(fields[0], "x") < number(fields[1], "x"));
-        assert!(number(fields[0], "y") > number(fields[1], "y"));
-        assert_eq!(fields[0].attribute("class"), Some("h0"));
-        assert_eq!(fields[31].attribute("class"), Some("h9"));
+        assert_eq!(cells.len(), 33);
+        // The first column is on the left, the first row at the bottom.
+        assert!(number(cells[0], "x") < number(cells[1], "x"));
+        assert!(number(cells[0], "y") > number(cells[1], "y"));
+        assert_eq!(cells[0].attribute("class"), Some("h0"));
+        assert_eq!(cells[31].attribute("class"), Some("h9"));
     }
     assert_eq!(chart.keys().len(), 10);
     chart.cells = vec![(0, 0, 3), (1, 1, 40), (2, 2, 60)];
-    let says: Vec<String> = chart.keys().into_iter().map(|key| key.text).collect();
-    assert_eq!(says, ["2 – 4 addresses", "5 – 9", "10 – 19", "20 – 49", "50 – 99"]);
+    let texts: Vec<String> = chart.keys().into_iter().map(|key| key.text).collect();
+    assert_eq!(texts, ["2 – 4 addresses", "5 – 9", "10 – 19", "20 – 49", "50 – 99"]);
     chart.cells = vec![(0, 0, 0), (40, 0, 7)];
     assert!(chart.draw(Form::Wide).is_none());
 }
 
 #[test]
-fn nothing_to_draw_is_said() {
+fn charts_without_values_have_a_message() {
     let chart = Chart::Bars(bars(false, vec![bar("a", None), bar("b", Some(f64::NAN))]));
-    assert!(html(&chart, "id", "title").contains("no value to draw"));
+    assert!(html(&chart, "id", "title").contains("No value to draw"));
 }
 
 #[test]
