@@ -437,8 +437,10 @@ impl<L: Lanes, const LOG2: u8> Chunk<'_, L, LOG2> {
         let mut vector = 0;
         while vector < whole {
             let (a, b) = (vector * L::COUNT, (vector + 1).min(whole - 1) * L::COUNT);
-            // SAFETY: `a` and `b` are first addresses of whole vectors of the chunk.
-            let codes = unsafe { [self.load(a), self.load(b)] };
+            // SAFETY: `a` is the first address of a whole vector of the chunk.
+            let first = unsafe { self.load(a) };
+            // SAFETY: `b` is the first address of a whole vector of the chunk.
+            let codes = [first, unsafe { self.load(b) }];
             // SAFETY: all vectors together have less than `CHUNK` and a vector's lanes, and there
             // are a vector's lanes more.
             escaped += unsafe { self.escaping(a, codes[0], words.wrapping_add(escaped)) };

@@ -410,7 +410,7 @@ impl Patcher {
         if page.kind == Kind::Escaping {
             let codes = page.log2_bytes - log2;
             let below = u32::from(WIDTH - self.fixed.root_bits - codes);
-            let bytes = &self.store.content(page)[..];
+            let bytes = self.store.content(page);
             let unit = 1usize << log2;
             let escaping = bytes.chunks_exact(unit).zip(page.start >> log2..);
             let escaping = escaping.filter(|(code, _)| code.iter().all(|byte| *byte == u8::MAX));

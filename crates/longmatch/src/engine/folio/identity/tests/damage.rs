@@ -18,8 +18,11 @@ const ROUTES: [(&str, u32); 8] = [
     ("10.5.0.0/16", 70_000),
 ];
 
+/// A change that breaks a sound structure, and a part of the message about it.
+type Damage<'a> = (fn(&mut Pages), &'a str);
+
 /// Breaks a sound structure in one place; `check` must name the damage.
-fn broken(form: CodeForm, damages: &[(fn(&mut Pages), &str)]) {
+fn broken(form: CodeForm, damages: &[Damage<'_>]) {
     let rib = rib4(&ROUTES);
     for (damage, message) in damages {
         let mut pages = Pages::compile(&rib, &config(form, 16, Batch::Auto)).unwrap();

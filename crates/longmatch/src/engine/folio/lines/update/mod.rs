@@ -12,6 +12,8 @@
 //! patched, and is compiled again.
 
 mod path;
+#[cfg(test)]
+pub(super) mod tests;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -271,33 +273,5 @@ impl<C: Code> Patch<Ipv6> for Patcher<C> {
     fn check(&self, rib: &Rib<Ipv6>) -> Result<(), Corrupt> {
         let unused = self.space.free.iter().chain(self.retire_list.iter().copied());
         check::check(self.slices(), unused, rib)
-    }
-}
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::engine::kit::Engine;
-    use crate::engine::testing::changes::{Changing, TestedPatch};
-
-    impl<C: Code> TestedPatch<Ipv6> for Patcher<C> {
-        /// Lines in use, and runs that wait to be placed, of which there are none.
-        fn in_use(&self) -> [usize; 2] {
-            let retired = self.retire_list.bytes() / LINE;
-            let used = self.space.lines.len() - self.space.free.items() - retired;
-            [used, self.space.placed.len()]
-        }
-
-        fn lookup(&self, addr: u128) -> Option<NextHopId> {
-            self.table.lookup_bits(addr)
-        }
-    }
-
-    /// A RIB and its table, kept equal.
-    pub(in super::super) fn changing<C: Code>(
-        rib: Rib<Ipv6>,
-    ) -> Changing<Ipv6, impl TestedPatch<Ipv6>> {
-        let table = Lines::<C>::compile(&rib, &()).unwrap();
-        Changing::new(rib, patcher(&table).unwrap())
     }
 }
