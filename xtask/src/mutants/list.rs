@@ -328,7 +328,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "the entries of a copied page are not counted",
         file: FOLIO_PATH,
-        find: "pages.into_iter().for_each(|page| self.store.retain(page));",
+        find: "pages.into_iter().for_each(|page| self.store.retain(page, 1));",
         replace: "drop(pages);",
         tests: Own(LIVE),
     },
