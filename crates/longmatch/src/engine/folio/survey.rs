@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use super::layout::{Byte, Code, Coded};
 use super::root::{MAX_REGIONS, REGION_BITS};
-use crate::net::{Bits, Family, NextHopId};
+use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::Rib;
 
 /// An address at which the next hop changes.
@@ -27,6 +27,31 @@ impl<B: Bits> Start<B> {
     pub fn depth(&self) -> u8 {
         B::WIDTH - self.at.trailing_zeros()
     }
+}
+
+/// Reads a RIB within a prefix: returns the next hop at its beginning, and leaves the changes in
+/// `starts`. `None` if a next hop is greater than `limit`. O(routes within).
+pub(super) fn read_within<F: Family>(
+    rib: &Rib<F>,
+    prefix: Prefix<F>,
+    limit: u32,
+    starts: &mut Vec<Start<F::Bits>>,
+) -> Option<u32> {
+    starts.clear();
+    let lowest = match rib.only_next_hop(prefix) {
+        Some(only) => NextHopId::to_raw(only),
+        None => {
+            let mut ranges = rib
+                .ranges_in(prefix)
+                .coalesced()
+                .map(|range| Start { at: range.first, raw: NextHopId::to_raw(range.next_hop()) });
+            let lowest = ranges.next().map_or(0, |start| start.raw);
+            starts.extend(ranges);
+            lowest
+        }
+    };
+    let greatest = starts.iter().map(|start| start.raw).fold(lowest, u32::max);
+    (greatest <= limit).then_some(lowest)
 }
 
 /// All changes of next hop, and statistics of them.

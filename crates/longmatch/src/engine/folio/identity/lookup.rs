@@ -1,7 +1,7 @@
 //! One address: the root, then a code, rarely an escape.
 
-use super::layout::{Entry, Escape, View};
-use crate::mem::Memory;
+use super::layout::{Entry, Escape, Fixed, View};
+use crate::mem::{Items, Memory};
 use crate::net::NextHopId;
 
 /// Addresses of four bytes where the caller has them.
@@ -36,8 +36,10 @@ pub(super) fn lookup<M: Memory>(table: View<'_, M>, addr: u32) -> Option<NextHop
     // SAFETY: `position` is that of a code of the entry's page.
     let code = unsafe { code_of(table, position) } & escape;
     if code == escape {
-        // SAFETY: the code at `position` is all ones, and the entry is that of its page.
-        return NextHopId::new(unsafe { escaped(table, entry, position, addr) });
+        let View { escapes, deep, fixed, .. } = table;
+        let below = addr & entry.below_code(table.below_root);
+        // SAFETY: the code at `position` is all ones.
+        return NextHopId::new(unsafe { escaped(escapes, deep, fixed, position, below) });
     }
     NextHopId::new(table.decode(code))
 }
@@ -66,17 +68,30 @@ unsafe fn code_of<M: Memory>(table: View<'_, M>, position: u32) -> u32 {
     }
 }
 
-/// The next hop of an address whose code escapes.
+/// The next hop of an address whose code escapes; `below` are its bits below the code.
+///
+/// Takes the parts of a table that it reads, in registers: a view would lie on the stack, and each
+/// lookup would write it there.
 ///
 /// # Safety
-/// The code at `position` in the page of `entry` is that of the address, and all ones.
+/// The code at `position` is that of the address, and all ones.
 #[cold]
 #[inline(never)]
-unsafe fn escaped<M: Memory>(table: View<'_, M>, entry: Entry, position: u32, addr: u32) -> u32 {
+unsafe fn escaped<M: Memory>(
+    escapes: Items<'_, u32, M>,
+    deep: Items<'_, u32, M>,
+    fixed: &Fixed,
+    position: u32,
+    below: u32,
+) -> u32 {
     // SAFETY: the code at `position` is all ones.
-    let escape = unsafe { escape(table, position) };
-    // SAFETY: both are those of the address's code.
-    unsafe { answer(table, escape, addr & entry.below_code(table.below_root)) }
+    let escape = unsafe { escape(escapes, fixed, position) };
+    if !escape.is_block() {
+        return escape.0;
+    }
+    let at = escape.place() + (below >> escape.drop());
+    // SAFETY: `at` is an answer of the block (invariant 4).
+    unsafe { deep.load(at as usize) }
 }
 
 /// Reads a code of `1 << LOG2` bytes.
@@ -102,33 +117,19 @@ pub(super) unsafe fn code<M: Memory, const LOG2: u8>(table: View<'_, M>, positio
 /// # Safety
 /// The code at `position` is all ones, and a reader can reach its page.
 #[inline]
-unsafe fn escape<M: Memory>(table: View<'_, M>, position: u32) -> Escape {
-    let mut slot = table.escape_slot(position);
+unsafe fn escape<M: Memory>(escapes: Items<'_, u32, M>, fixed: &Fixed, position: u32) -> Escape {
+    let mut slot = fixed.escape_slot(position);
     loop {
         // SAFETY: slots are below `2^escape_bits`; the array has two words for each.
-        let key = unsafe { table.escapes.load(2 * slot) };
+        let key = unsafe { escapes.load(2 * slot) };
         if key == position + 1 {
             // SAFETY: the second word of a slot. It was stored before its key.
-            return Escape(unsafe { table.escapes.load(2 * slot + 1) });
+            return Escape(unsafe { escapes.load(2 * slot + 1) });
         }
         // An empty slot cannot come first (invariant 3).
         if key == 0 {
             return Escape(0);
         }
-        slot = table.next_slot(slot);
+        slot = fixed.next_slot(slot);
     }
-}
-
-/// Reads the answer of an escape for the bits of an address below its code.
-///
-/// # Safety
-/// `escape` and `below` are those of the same code.
-#[inline(always)]
-unsafe fn answer<M: Memory>(table: View<'_, M>, escape: Escape, below: u32) -> u32 {
-    if !escape.is_block() {
-        return escape.0;
-    }
-    let at = escape.place() + (below >> escape.drop());
-    // SAFETY: `at` is an answer of the block (invariant 4).
-    unsafe { table.deep.load(at as usize) }
 }

@@ -17,7 +17,7 @@ use core::ops::Range;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::super::store::{Full, Kind, Page, Store};
-use super::super::survey::Start;
+use super::super::survey::{Start, read_within};
 use super::super::update::{LivePages, halves};
 use super::check::{self, REMOVED, Spare};
 use super::codes::Codes;
@@ -25,7 +25,7 @@ use super::compile::{Builder, Escapes, New, fill_codes, slots_for};
 use super::layout::{Entry, Escape, Extent, Fixed, MAX_CODES, MAX_NEXT_HOP, Pages, Slices, WIDTH};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
 use crate::mem::{FreeRuns, Live, LiveMemory, MemoryUsage, Owner, Readable, RetireList, Run};
-use crate::net::{Bits, Ipv4, NextHopId, Prefix};
+use crate::net::{Bits, Ipv4, Prefix};
 use crate::rib::Rib;
 
 /// The most blocks to change in place; beyond, a fresh compile takes no more work.
@@ -194,21 +194,7 @@ impl Patcher {
 
     /// Reads the RIB within a prefix: the next hop at its beginning, and the changes.
     fn read(&mut self, rib: &Rib<Ipv4>, prefix: Prefix<Ipv4>) -> Result<u32, CannotPatch> {
-        self.starts.clear();
-        let lowest = match rib.only_next_hop(prefix) {
-            Some(only) => NextHopId::to_raw(only),
-            None => {
-                let mut ranges = rib.ranges_in(prefix).coalesced().map(|range| Start {
-                    at: range.first,
-                    raw: NextHopId::to_raw(range.next_hop()),
-                });
-                let lowest = ranges.next().map_or(0, |start| start.raw);
-                self.starts.extend(ranges);
-                lowest
-            }
-        };
-        let greatest = self.starts.iter().map(|start| start.raw).fold(lowest, u32::max);
-        if greatest > MAX_NEXT_HOP { Err(CannotPatch) } else { Ok(lowest) }
+        read_within(rib, prefix, MAX_NEXT_HOP, &mut self.starts).ok_or(CannotPatch)
     }
 
     /// Prepares the blocks of a prefix that is at most as long as a block's.

@@ -27,10 +27,10 @@ use super::layout::{
     Code, CodeForm, Entry, Extent, Fixed, Folio, MAX_NEXT_HOP, PLACE_UNIT, Slices,
 };
 use super::store::{Full, Kind, Lines, Page, Store};
-use super::survey::Start;
+use super::survey::{Start, read_within};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
 use crate::mem::{Live, LiveMemory, MemoryUsage, Owner, Readable, RetireList};
-use crate::net::{Bits, Family, NextHopId, Prefix};
+use crate::net::{Bits, Family, Prefix};
 use crate::rib::Rib;
 
 /// The most blocks to change in place; beyond, a fresh compile takes no more work.
@@ -161,21 +161,8 @@ impl<F: Family> Patcher<F> {
 
     /// Reads the RIB within a prefix: the next hop at its beginning, and the changes.
     fn read(&mut self, rib: &Rib<F>, prefix: Prefix<F>) -> Result<u32, CannotPatch> {
-        self.starts.clear();
-        let lowest = match rib.only_next_hop(prefix) {
-            Some(only) => NextHopId::to_raw(only),
-            None => {
-                let mut ranges = rib.ranges_in(prefix).coalesced().map(|range| Start {
-                    at: range.first,
-                    raw: NextHopId::to_raw(range.next_hop()),
-                });
-                let lowest = ranges.next().map_or(0, |start| start.raw);
-                self.starts.extend(ranges);
-                lowest
-            }
-        };
-        let greatest = self.starts.iter().map(|start| start.raw).fold(lowest, u32::max);
-        if greatest > self.codes.form.max.min(MAX_NEXT_HOP) { Err(CannotPatch) } else { Ok(lowest) }
+        let limit = self.codes.form.max.min(MAX_NEXT_HOP);
+        read_within(rib, prefix, limit, &mut self.starts).ok_or(CannotPatch)
     }
 
     /// Builds some blocks, whose addresses begin with next hop `lowest`.

@@ -20,13 +20,13 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::super::layout::{Code, CodeForm};
-use super::super::survey::Start;
+use super::super::survey::{Start, read_within};
 use super::check;
 use super::compile::{Block, Builder, Codes, Space};
 use super::layout::{Entry, LONGEST_RUN, Line, Lines, MAX_LINES, MAX_NEXT_HOP, Slices};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
 use crate::mem::{FreeRuns, LINE, Live, LiveMemory, MemoryUsage, Owner, RetireList, Run};
-use crate::net::{Ipv6, NextHopId, Prefix};
+use crate::net::{Ipv6, Prefix};
 use crate::rib::Rib;
 
 /// The most blocks to change in place; beyond, a fresh compile takes no more work.
@@ -108,21 +108,7 @@ impl<C: Code> Patcher<C> {
 
     /// Reads the RIB within a prefix: the next hop at its beginning, and the changes.
     fn read(&mut self, rib: &Rib<Ipv6>, prefix: Prefix<Ipv6>) -> Result<u32, CannotPatch> {
-        self.starts.clear();
-        let lowest = match rib.only_next_hop(prefix) {
-            Some(only) => NextHopId::to_raw(only),
-            None => {
-                let mut ranges = rib.ranges_in(prefix).coalesced().map(|range| Start {
-                    at: range.first,
-                    raw: NextHopId::to_raw(range.next_hop()),
-                });
-                let lowest = ranges.next().map_or(0, |start| start.raw);
-                self.starts.extend(ranges);
-                lowest
-            }
-        };
-        let greatest = self.starts.iter().map(|start| start.raw).fold(lowest, u32::max);
-        if greatest > MAX_NEXT_HOP { Err(CannotPatch) } else { Ok(lowest) }
+        read_within(rib, prefix, MAX_NEXT_HOP, &mut self.starts).ok_or(CannotPatch)
     }
 
     /// Prepares the blocks of a prefix that is at most as long as a block's.

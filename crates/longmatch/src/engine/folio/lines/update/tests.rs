@@ -3,6 +3,7 @@
 use super::*;
 use crate::engine::kit::Engine;
 use crate::engine::testing::changes::{Changing, TestedPatch};
+use crate::net::NextHopId;
 
 impl<C: Code> TestedPatch<Ipv6> for Patcher<C> {
     /// Lines in use, and runs that wait to be placed, of which there are none.
