@@ -185,7 +185,9 @@ impl Simd {
     /// Runs a piece of work compiled for this level.
     ///
     /// Functions that the work calls are compiled for the level only if they are inlined, so
-    /// [`Work::run`] and its inner loops should be `#[inline(always)]`.
+    /// [`Work::run`] and its inner loops should be `#[inline(always)]`. This method is inlined
+    /// itself: as a call it would copy the work by vectors right after the caller stored it by
+    /// words, which the CPU can do only after all earlier instructions retire.
     ///
     /// ```
     /// use longmatch::simd::{Simd, Work};
@@ -200,11 +202,11 @@ impl Simd {
     /// }
     /// assert_eq!(Simd::best().run(Ones(&[1, 3])), 3);
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         match self.level {
-            Level::Portable => work.run(),
+            Level::Portable => run_portable(work),
             // SAFETY: `self` exists with this level, so `detect` has found its instructions.
             Level::Scalar => unsafe { run_scalar(work) },
             // SAFETY: `self` exists with this level, so `detect` has found its instructions.
@@ -220,7 +222,7 @@ impl Simd {
     ///
     /// Every level from [`Level::Scalar`] on runs the same code, so the work is compiled twice, not
     /// four times.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run_scalar<W: Work>(self, work: W) -> W::Output {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         if self.level != Level::Portable {
@@ -228,7 +230,7 @@ impl Simd {
             // `Scalar`.
             return unsafe { run_scalar(work) };
         }
-        work.run()
+        run_portable(work)
     }
 }
 
@@ -253,6 +255,12 @@ pub trait Work {
 
     /// Does the work. Without `#[inline(always)]` the level has no effect.
     fn run(self) -> Self::Output;
+}
+
+/// Not inlined, so that few instructions are where the level is chosen.
+#[inline(never)]
+fn run_portable<W: Work>(work: W) -> W::Output {
+    work.run()
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

@@ -25,11 +25,30 @@ impl Avx2 {
         (simd.level() >= Level::Avx2).then_some(Self(()))
     }
 
-    /// Runs a piece of work compiled for these instructions.
+    /// Runs a piece of work compiled for these instructions. Inlined, as [`Simd::run`].
+    #[inline(always)]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         proven!(run_avx2(work))
     }
 }
+
+/// The numbers of the lanes that each mask chooses, a byte each, lowest first.
+static CHOSEN: [u64; 256] = {
+    let mut chosen = [0; 256];
+    let mut mask = 0;
+    while mask < chosen.len() {
+        let (mut lane, mut count) = (0, 0);
+        while lane < 8 {
+            if mask >> lane & 1 == 1 {
+                chosen[mask] |= (lane as u64) << (8 * count);
+                count += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    chosen
+};
 
 // SAFETY: a vector consists of 8 words.
 unsafe impl Lanes for Avx2 {
@@ -186,6 +205,18 @@ unsafe impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn load_each<const SIZE: usize>(self, base: *const u8, numbers: *const u32) -> __m256i {
+        let mut items = [0; Self::COUNT];
+        for (lane, item) in items.iter_mut().enumerate() {
+            // SAFETY: this method's contract is that of `item`.
+            *item = unsafe { super::item::<SIZE>(base, numbers, lane) } as i32;
+        }
+        let [a, b, c, d, e, f, g, h] = items;
+        // In registers: a vector cannot be loaded from words that were just stored.
+        proven!(_mm256_setr_epi32(a, b, c, d, e, f, g, h))
+    }
+
+    #[inline(always)]
     unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [__m256i; 2] {
         // SAFETY: the caller guarantees eight readable records of 16 bytes: four vectors, of which
         // this is 0.
@@ -256,6 +287,18 @@ unsafe impl Lanes for Avx2 {
             mask |= not_less(high) << 8;
         }
         (!mask & ((1 << N) - 1)).count_ones()
+    }
+
+    #[inline(always)]
+    fn store_chosen(self, mask: __m256i, a: __m256i, to: &mut [u32]) -> usize {
+        let to = &mut to[..Self::COUNT];
+        let bits = self.bits(mask);
+        let lanes = proven!(_mm_cvtsi64_si128(CHOSEN[bits as usize & 255].cast_signed()));
+        let lanes = proven!(_mm256_cvtepu8_epi32(lanes));
+        let chosen = proven!(_mm256_permutevar8x32_epi32(a, lanes));
+        // SAFETY: `to` has a vector's words, by the slicing above.
+        unsafe { self.store(to.as_mut_ptr(), chosen) };
+        bits.count_ones() as usize
     }
 
     #[inline(always)]

@@ -24,7 +24,8 @@ impl Avx512 {
         (simd.level() == Level::Avx512).then_some(Self(()))
     }
 
-    /// Runs a piece of work compiled for these instructions.
+    /// Runs a piece of work compiled for these instructions. Inlined, as [`Simd::run`].
+    #[inline(always)]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         proven!(run_avx512(work))
     }
@@ -156,17 +157,6 @@ unsafe impl Lanes for Avx512 {
 
     /// Packs the numbers in a register: a packing store to memory is many times slower on Zen 4.
     #[inline(always)]
-    unsafe fn store_numbers(self, mask: __mmask16, first: u32, at: *mut u32) -> usize {
-        let lanes =
-            proven!(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-        let numbers = self.add(lanes, self.splat(first));
-        let packed = proven!(_mm512_maskz_compress_epi32(mask, numbers));
-        // SAFETY: the caller guarantees 64 writable bytes at `at`.
-        unsafe { self.store(at, packed) };
-        mask.count_ones() as usize
-    }
-
-    #[inline(always)]
     fn is_zero(self, a: __m512i) -> bool {
         proven!(_mm512_test_epi32_mask(a, a)) == 0
     }
@@ -200,6 +190,18 @@ unsafe impl Lanes for Avx512 {
     unsafe fn load(self, at: *const u8) -> __m512i {
         // SAFETY: `self` proves AVX-512; the caller guarantees 64 readable bytes at `at`.
         unsafe { _mm512_loadu_si512(at.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_each<const SIZE: usize>(self, base: *const u8, numbers: *const u32) -> __m512i {
+        let mut items = [0; Self::COUNT];
+        for (lane, item) in items.iter_mut().enumerate() {
+            // SAFETY: this method's contract is that of `item`.
+            *item = unsafe { super::item::<SIZE>(base, numbers, lane) } as i32;
+        }
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = items;
+        // In registers: a vector cannot be loaded from words that were just stored.
+        proven!(_mm512_setr_epi32(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p))
     }
 
     /// Transposes 4 by 4 records.

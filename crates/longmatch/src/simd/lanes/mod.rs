@@ -85,30 +85,12 @@ pub unsafe trait Lanes: Copy {
     /// The chosen lanes as bits, lane 0 lowest.
     fn bits(self, mask: Self::M) -> u32;
 
-    /// Stores the numbers of the chosen lanes in order, counted from `first`; returns how many.
-    ///
-    /// # Safety
-    /// `at` points to [`Lanes::COUNT`] writable `u32`, aligned or not.
-    #[inline(always)]
-    unsafe fn store_numbers(self, mask: Self::M, first: u32, at: *mut u32) -> usize {
-        let (mut bits, mut count) = (self.bits(mask), 0);
-        while bits != 0 {
-            // SAFETY: there are at most `COUNT` bits.
-            unsafe { at.wrapping_add(count).write_unaligned(first + bits.trailing_zeros()) };
-            bits &= bits - 1;
-            count += 1;
-        }
-        count
-    }
-
     /// Whether all lanes are 0.
     fn is_zero(self, a: Self::V) -> bool;
     /// `yes` in the chosen lanes, `no` in the others.
     fn select(self, mask: Self::M, yes: Self::V, no: Self::V) -> Self::V;
 
-    /// Loads each lane's item of `SCALE` bytes at `base + SCALE * lane`, little-endian.
-    ///
-    /// Items shorter than a word have undefined bits above them.
+    /// Loads each lane's four bytes at `base + SCALE * lane`, little-endian, aligned or not.
     ///
     /// # Safety
     /// `base` is aligned to 4 bytes, 4 bytes from each item on are readable, and no lane is above
@@ -158,6 +140,13 @@ pub unsafe trait Lanes: Copy {
     /// # Safety
     /// `at` points to [`Lanes::COUNT`] readable `u32`, aligned or not.
     unsafe fn load(self, at: *const u8) -> Self::V;
+
+    /// Loads the little-endian items of `SIZE` bytes with these numbers, one after the other.
+    ///
+    /// # Safety
+    /// [`Lanes::COUNT`] numbers are readable at `numbers`; the items at `base` exist, and are
+    /// aligned.
+    unsafe fn load_each<const SIZE: usize>(self, base: *const u8, numbers: *const u32) -> Self::V;
 
     /// Loads words 0 and 1, or with `UPPER` words 2 and 3, of one record per lane.
     ///
@@ -290,6 +279,25 @@ pub unsafe trait Lanes: Copy {
     }
 }
 
+/// Loads item `lane` of [`Lanes::load_each`].
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn item<const SIZE: usize>(base: *const u8, numbers: *const u32, lane: usize) -> u32 {
+    // SAFETY: the caller guarantees a number for each lane.
+    let number = unsafe { numbers.wrapping_add(lane).read() } as usize;
+    let at = base.wrapping_add(SIZE * number);
+    match SIZE {
+        // SAFETY: the caller guarantees that the item exists.
+        1 => unsafe { at.read() }.into(),
+        // SAFETY: the caller guarantees that the item exists and is aligned.
+        2 => u16::from_le(unsafe { at.cast::<u16>().read() }).into(),
+        // SAFETY: the caller guarantees that the item exists and is aligned.
+        _ => u32::from_le(unsafe { at.cast::<u32>().read() }),
+    }
+}
+
 /// A kernel over [`Lanes`] that has a better form without vector instructions.
 ///
 /// See [`Simd::run_lanes`].
@@ -307,7 +315,7 @@ impl Simd {
     /// # Errors
     /// Returns the work if the level has no vector instructions.
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     pub fn run_lanes<W: LanesWork>(self, work: W) -> Result<W::Output, W> {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         {

@@ -254,6 +254,12 @@ unsafe impl Lanes for Portable {
     }
 
     #[inline(always)]
+    unsafe fn load_each<const SIZE: usize>(self, base: *const u8, numbers: *const u32) -> V {
+        // SAFETY: this method's contract is that of `item`.
+        core::array::from_fn(|lane| unsafe { super::item::<SIZE>(base, numbers, lane) })
+    }
+
+    #[inline(always)]
     unsafe fn load_records<const UPPER: bool>(self, at: *const u8) -> [V; 2] {
         let [mut even, mut odd] = [[0; COUNT]; 2];
         for i in 0..COUNT {

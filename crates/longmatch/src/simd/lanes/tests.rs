@@ -27,6 +27,7 @@ impl<L: Lanes> Work for Words<L> {
         of.table_of_256();
         of.ranks();
         of.chosen();
+        of.each_item();
         L::COUNT
     }
 }
@@ -263,6 +264,28 @@ impl<L: Lanes> Of<L> {
                 assert_eq!(unsafe { self.l.rank::<7>(at, word) }, expected(7) as u32);
             }
         }
+    }
+
+    /// Items of each size by number.
+    #[inline(always)]
+    fn each_item(&self) {
+        let bytes: Vec<u8> = (0..64).map(|i: u8| i.wrapping_mul(83)).collect();
+        let numbers: Vec<u32> = (0..L::COUNT as u32).map(|lane| (7 * lane + 3) % 16).collect();
+        let at = numbers.as_ptr();
+        let expected = |size: usize| -> Vec<u32> {
+            let item = |number: &u32| &bytes[size * *number as usize..][..size];
+            let value = |item: &[u8]| item.iter().rev().fold(0, |a, b| a << 8 | u32::from(*b));
+            numbers.iter().map(|number| value(item(number))).collect()
+        };
+        let words: Vec<u32> =
+            bytes.as_chunks().0.iter().map(|bytes| u32::from_ne_bytes(*bytes)).collect();
+        let base = words.as_ptr().cast();
+        // SAFETY: the numbers are below 16, and there are 64 aligned bytes.
+        assert_eq!(self.l.lanes(&unsafe { self.l.load_each::<1>(base, at) }), expected(1));
+        // SAFETY: as for bytes.
+        assert_eq!(self.l.lanes(&unsafe { self.l.load_each::<2>(base, at) }), expected(2));
+        // SAFETY: as for bytes.
+        assert_eq!(self.l.lanes(&unsafe { self.l.load_each::<4>(base, at) }), expected(4));
     }
 
     #[inline(always)]

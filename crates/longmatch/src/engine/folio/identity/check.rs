@@ -16,7 +16,7 @@ use super::super::check::run_end;
 use super::super::store::{Account, Kind, Page};
 use super::layout::{
     Decode, Entry, Escape, MAX_CODES, MAX_NEXT_HOP, MAX_ROOT, MIN_ROOT, PATCHES, Slices, Vectors,
-    WIDTH,
+    WIDTH, escape_code,
 };
 use crate::engine::kit::{Corrupt, Expected};
 use crate::mem::{LINE, Run, tile};
@@ -82,11 +82,15 @@ fn corrupt<T>(what: String) -> Result<T, Corrupt> {
 /// Verifies the lengths of the arrays.
 fn arrays_fit(table: Slices<'_>) -> Result<(), Corrupt> {
     let (bits, log2, escape_bits) =
-        (table.fixed.root_bits, table.fixed.log2, table.fixed.escape_bits);
+        (table.fixed.root_bits(), table.fixed.log2, table.fixed.escape_bits);
     if !(MIN_ROOT..=MAX_ROOT).contains(&bits) || table.root.len() != 1 << bits {
         return corrupt(format!("{} entries of a root of {bits} bits", table.root.len()));
     }
-    if log2 > 2 || !(1..=30).contains(&escape_bits) || table.escapes.len() != 2 << escape_bits {
+    let masks = (table.fixed.below_root, table.fixed.escape_code);
+    if log2 > 2 || masks != (u32::MAX >> bits, escape_code(log2)) {
+        return corrupt(format!("masks {masks:x?} for a root of {bits} bits and 2^{log2} bytes"));
+    }
+    if !(1..=30).contains(&escape_bits) || table.escapes.len() != 2 << escape_bits {
         let words = table.escapes.len();
         return corrupt(format!(
             "codes of 2^{log2} bytes, {words} words for 2^{escape_bits} escapes"
@@ -97,7 +101,7 @@ fn arrays_fit(table: Slices<'_>) -> Result<(), Corrupt> {
 
 /// Verifies that each next hop has one code, and each code a next hop.
 fn codes_agree(table: Slices<'_>) -> Result<(), Corrupt> {
-    let escape = table.fixed.escape_code();
+    let escape = table.fixed.escape_code;
     let mut hops = HashSet::new();
     let mut once = |code: u32| match table.fixed.decode(code) {
         0 => Ok(()),
@@ -116,8 +120,8 @@ fn codes_agree(table: Slices<'_>) -> Result<(), Corrupt> {
             table.fixed.log2 == 0 && u32::from(book.value(code as u8)) == hops[code as usize]
         }
         Vectors::Patches(patches) => {
-            let patch = patches.iter().find(|patch| u32::from(patch.0) == code);
-            let hop = patch.map_or(code, |patch| patch.1.into());
+            let patch = patches.iter().find(|patch| patch.0 == code);
+            let hop = patch.map_or(code, |patch| patch.1);
             table.fixed.log2 == 0 && patches.len() <= PATCHES && hop == hops[code as usize]
         }
     };
@@ -210,7 +214,7 @@ impl Walk<'_> {
         let mut at = 0;
         while at < root.len() {
             let entry = Entry(root[at]);
-            let alike = match entry.log2_codes(self.table.fixed.root_bits) {
+            let alike = match entry.log2_codes(self.table.fixed.root_bits()) {
                 Some(0) => run_end(root, 1, at),
                 _ => at + 1,
             };
@@ -222,7 +226,7 @@ impl Walk<'_> {
 
     /// Walks the page of `entries` equal entries from the block `block` on.
     fn page(&mut self, entry: Entry, block: usize, entries: u32) -> Result<(), Corrupt> {
-        let bits = self.table.fixed.root_bits;
+        let bits = self.table.fixed.root_bits();
         let first = (block as u32) << (WIDTH - bits);
         let addr = core::net::Ipv4Addr::from(first);
         let Some(log2_codes) = entry.log2_codes(bits) else {
@@ -249,11 +253,11 @@ impl Walk<'_> {
     fn escapes_of(&mut self, page: &Page) -> Result<(), Corrupt> {
         let log2 = self.table.fixed.log2;
         let log2_codes = page.log2_bytes - log2;
-        let below = u32::from(WIDTH - self.table.fixed.root_bits - log2_codes);
+        let below = u32::from(WIDTH - self.table.fixed.root_bits() - log2_codes);
         let mut escapes = 0;
         for slot in 0..1 << log2_codes {
             let position = (page.start >> log2) + slot;
-            if self.code(position) != self.table.fixed.escape_code() {
+            if self.code(position) != self.table.fixed.escape_code {
                 continue;
             }
             escapes += 1;
@@ -295,7 +299,7 @@ impl Walk<'_> {
             fine |= slot % 2 == 1;
             let addr = first | ((slot as u64) << (WIDTH - depth)) as u32;
             let code = self.code(start + slot as u32);
-            if code == self.table.fixed.escape_code() {
+            if code == self.table.fixed.escape_code {
                 let escape = self.escapes[&(start + slot as u32)];
                 self.escape(escape, addr, u32::from(WIDTH - depth))?;
                 at += unit;

@@ -83,6 +83,10 @@ enum Inverse {
 
 /// Next hops without a code are rare if they have at most one part in this many of the weight.
 const WITHOUT_CODE: u64 = 50;
+/// Next hops that are too large to be their own codes of 16 bits escape if they have at most one
+/// part in this many of the weight. A table of next hops takes a third of the rate: it displaces
+/// the root from the second-level cache, and is one more read.
+const ABOVE_CODES: u64 = 25;
 
 /// The next hops of a table with their weights, heaviest first.
 ///
@@ -113,6 +117,11 @@ impl Frequencies {
         self.0.iter().skip(codes).map(|(_, weight)| weight).sum()
     }
 
+    /// The weight of the next hops that are too large to be their own codes.
+    fn above(&self, codes: usize) -> u64 {
+        self.0.iter().filter(|(raw, _)| *raw as usize >= codes).map(|(_, weight)| weight).sum()
+    }
+
     /// The narrowest codes that suffice for nearly all lookups.
     pub fn form(&self) -> CodeForm {
         let all = self.without(0);
@@ -133,7 +142,8 @@ impl Frequencies {
     pub fn decode(&self, form: CodeForm) -> Decode {
         let codes = form.codes() as usize;
         let widest = self.0.iter().map(|(raw, _)| *raw).max().unwrap_or(0);
-        if form == CodeForm::Word || (widest as usize) < codes {
+        let own = form == CodeForm::Half && self.above(codes) * ABOVE_CODES <= self.without(0);
+        if form == CodeForm::Word || (widest as usize) < codes || own {
             return Decode::Raw;
         }
         if form == CodeForm::Byte {
@@ -169,12 +179,12 @@ impl Frequencies {
         let mut light: Vec<u32> = (1..codes).collect();
         light.sort_by_key(|raw| weight[*raw as usize]);
         let pairs = above.zip(light).filter(|((_, own), code)| *own > weight[*code as usize]);
-        let patches: Vec<_> = pairs.map(|((raw, _), code)| (code as u8, *raw as u16)).collect();
+        let patches: Vec<_> = pairs.map(|((raw, _), code)| (code, *raw)).collect();
         if patches.is_empty() {
             return Decode::Raw;
         }
         let mut hops: Box<[u32]> = (0..=codes).collect();
-        patches.iter().for_each(|(code, raw)| hops[usize::from(*code)] = u32::from(*raw));
+        patches.iter().for_each(|(code, raw)| hops[*code as usize] = *raw);
         hops[codes as usize] = 0;
         Decode::Table(hops, Vectors::Patches(patches))
     }
@@ -183,14 +193,11 @@ impl Frequencies {
 impl Codes {
     /// The codes of a table.
     pub fn of(fixed: &Fixed) -> Self {
-        let escape = fixed.escape_code();
+        let escape = fixed.escape_code;
         let mut inverse = match &fixed.decode {
             Decode::Raw => Inverse::Own(Vec::new()),
             Decode::Table(_, Vectors::Patches(patches)) => {
-                let patch = |(code, raw): &(u8, u16)| {
-                    let (code, raw) = (u32::from(*code), u32::from(*raw));
-                    [(raw, Some(code)), (code, None)]
-                };
+                let patch = |(code, raw): &(u32, u32)| [(*raw, Some(*code)), (*code, None)];
                 Inverse::Own(patches.iter().flat_map(patch).collect())
             }
             Decode::Table(..) => Inverse::Table(HashMap::new()),

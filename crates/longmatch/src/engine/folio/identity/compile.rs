@@ -42,7 +42,7 @@ pub(super) fn compile(
     let estimate = plan::estimate(survey, root_bits, form.log2());
     admit(estimate)?;
     let decode = frequencies.decode(form);
-    let mut fixed = Fixed { root_bits, log2: form.log2(), decode, escape_bits: 0 };
+    let mut fixed = Fixed::new(root_bits, form.log2(), decode);
     let codes = Codes::of(&fixed);
     let missing = |_| CompileError::Allocation { engine: NAME, bytes: estimate };
     let mut root = Frozen::zeroed(1 << root_bits).map_err(missing)?;

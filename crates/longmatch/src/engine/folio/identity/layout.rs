@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::ops::Deref;
+use core::ptr;
 use core::sync::atomic::AtomicUsize;
 
 use super::super::book::Book;
@@ -157,8 +157,8 @@ pub(super) enum Decode {
 /// How vectors of codes find their next hops.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Vectors {
-    /// A code is the next hop, except these.
-    Patches(Vec<(u8, u16)>),
+    /// A code is the next hop, except these: codes and their next hops.
+    Patches(Vec<(u32, u32)>),
     /// In registers.
     Book(Box<Book>),
     /// By a gather.
@@ -171,47 +171,78 @@ pub(super) const PATCHES: usize = 4;
 /// The parts of a table that never change after compilation, even in live memory.
 #[derive(Clone, Debug)]
 pub(super) struct Fixed {
-    /// Bits of an address that number the root's entries.
-    pub root_bits: u8,
+    /// Bits of an address that do not number the root's entries.
+    pub root_shift: u32,
+    /// Mask of these bits.
+    pub below_root: u32,
     /// log2 of the bytes of a code.
     pub log2: u8,
-    pub decode: Decode,
     /// log2 of the number of slots of the table of escapes.
     pub escape_bits: u8,
+    /// The code that escapes: all ones.
+    pub escape_code: u32,
+    pub decode: Decode,
+}
+
+impl Decode {
+    /// The next hops of all codes; `None` if codes are next hops.
+    #[inline(always)]
+    pub fn hops(&self) -> Option<&[u32]> {
+        match self {
+            Self::Raw => None,
+            Self::Table(hops, _) => Some(hops),
+        }
+    }
+}
+
+/// The first slot of `2^bits` in which the escape of a position may lie.
+#[inline(always)]
+pub(super) fn escape_slot(bits: u8, position: u32) -> usize {
+    (position.wrapping_mul(0x9e37_79b1) >> (32 - u32::from(bits))) as usize
+}
+
+/// The slot of `2^bits` after another one.
+#[inline(always)]
+pub(super) fn next_slot(bits: u8, slot: usize) -> usize {
+    (slot + 1) & ((1 << bits) - 1)
+}
+
+/// The code of `1 << log2` bytes that escapes.
+pub(super) const fn escape_code(log2: u8) -> u32 {
+    u32::MAX >> (32 - (8 << log2))
 }
 
 impl Fixed {
-    /// The bits of an address below the root's.
-    #[inline(always)]
-    pub fn below_root(&self) -> u32 {
-        u32::MAX >> self.root_bits
+    /// The parts of a table without escapes.
+    pub fn new(root_bits: u8, log2: u8, decode: Decode) -> Self {
+        Self {
+            root_shift: u32::from(WIDTH - root_bits),
+            below_root: u32::MAX >> root_bits,
+            log2,
+            escape_bits: 1,
+            escape_code: escape_code(log2),
+            decode,
+        }
     }
 
-    /// The code that escapes: all ones.
-    #[inline(always)]
-    pub fn escape_code(&self) -> u32 {
-        u32::MAX >> (32 - (8 << self.log2))
+    /// Bits of an address that number the root's entries.
+    pub fn root_bits(&self) -> u8 {
+        WIDTH.saturating_sub(self.root_shift as u8)
     }
 
-    /// The first slot in which the escape of a position may lie.
-    #[inline(always)]
+    /// [`escape_slot`] in this table.
     pub fn escape_slot(&self, position: u32) -> usize {
-        (position.wrapping_mul(0x9e37_79b1) >> (32 - u32::from(self.escape_bits))) as usize
+        escape_slot(self.escape_bits, position)
     }
 
-    /// The slot after another one.
-    #[inline(always)]
+    /// [`next_slot`] in this table.
     pub fn next_slot(&self, slot: usize) -> usize {
-        (slot + 1) & ((1 << self.escape_bits) - 1)
+        next_slot(self.escape_bits, slot)
     }
 
     /// The next hop of a code that does not escape.
-    #[inline(always)]
     pub fn decode(&self, code: u32) -> u32 {
-        match &self.decode {
-            Decode::Raw => code,
-            Decode::Table(hops, _) => hops[code as usize],
-        }
+        self.decode.hops().map_or(code, |hops| hops[code as usize])
     }
 }
 
@@ -278,30 +309,40 @@ impl<M: Memory> Pages<M> {
     /// The view that lookups read.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, M> {
+        let Fixed { root_shift, below_root, log2, escape_code, escape_bits, .. } = self.fixed;
         View {
             root: self.root.items(),
             codes: self.codes.items(),
             escapes: self.escapes.items(),
             deep: self.deep.items(),
-            root_shift: u32::from(WIDTH - self.fixed.root_bits),
-            below_root: self.fixed.below_root(),
+            root_shift,
+            below_root,
+            log2,
+            escape_code,
+            escape_bits,
+            hops: self.fixed.decode.hops().map_or(ptr::null(), <[u32]>::as_ptr),
             fixed: &self.fixed,
         }
     }
 }
 
-/// A table as lookups read it. Passed by value, so that loops keep the arrays' addresses in
-/// registers.
+/// A table as lookups read it.
+///
+/// Passed by value, with copies of the numbers of [`Fixed`]: so a loop of lookups keeps all of them
+/// in registers, although the compiler cannot know that stores of answers do not change them.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a, M = LiveMemory> {
     pub root: Items<'a, u32, M>,
     pub codes: Items<'a, u8, M>,
     pub escapes: Items<'a, u32, M>,
     pub deep: Items<'a, u32, M>,
-    /// Bits of an address that do not number the root's entries.
     pub root_shift: u32,
-    /// [`Fixed::below_root`].
     pub below_root: u32,
+    pub log2: u8,
+    pub escape_code: u32,
+    pub escape_bits: u8,
+    /// The next hops of all codes; null if codes are next hops.
+    pub hops: *const u32,
     pub fixed: &'a Fixed,
 }
 
@@ -317,17 +358,12 @@ impl<'a, M: Memory> View<'a, M> {
             deep: self.deep.shared(),
             root_shift: self.root_shift,
             below_root: self.below_root,
+            log2: self.log2,
+            escape_code: self.escape_code,
+            escape_bits: self.escape_bits,
+            hops: self.hops,
             fixed: self.fixed,
         }
-    }
-}
-
-impl<M> Deref for View<'_, M> {
-    type Target = Fixed;
-
-    #[inline(always)]
-    fn deref(&self) -> &Fixed {
-        self.fixed
     }
 }
 

@@ -1,6 +1,6 @@
 //! One address: the root, then a code, rarely an escape.
 
-use super::layout::{Entry, Escape, Fixed, View};
+use super::layout::{Entry, Escape, View, escape_slot, next_slot};
 use crate::mem::{Items, Memory};
 use crate::net::NextHopId;
 
@@ -28,20 +28,28 @@ impl InPlace {
 /// Looks up one address.
 #[inline(always)]
 pub(super) fn lookup<M: Memory>(table: View<'_, M>, addr: u32) -> Option<NextHopId> {
-    // SAFETY: the root has an entry for every block (invariant 1).
-    let entry = unsafe { table.root.load((addr >> table.root_shift) as usize) };
-    let entry = Entry(entry);
+    let entry = entry(table, addr);
     let position = entry.position(addr, table.below_root);
-    let escape = table.escape_code();
     // SAFETY: `position` is that of a code of the entry's page.
-    let code = unsafe { code_of(table, position) } & escape;
-    if code == escape {
-        let View { escapes, deep, fixed, .. } = table;
+    let code = unsafe { code_of(table, position) } & table.escape_code;
+    if code == table.escape_code {
+        let View { escapes, deep, escape_bits, .. } = table;
         let below = addr & entry.below_code(table.below_root);
         // SAFETY: the code at `position` is all ones.
-        return NextHopId::new(unsafe { escaped(escapes, deep, fixed, position, below) });
+        return NextHopId::new(unsafe { escaped(escapes, deep, escape_bits, position, below) });
     }
-    NextHopId::new(table.decode(code))
+    if table.hops.is_null() {
+        return NextHopId::new(code);
+    }
+    // SAFETY: a code that does not escape has a next hop (invariant 5).
+    NextHopId::new(unsafe { table.hops.wrapping_add(code as usize).read() })
+}
+
+/// Reads the root.
+#[inline(always)]
+pub(super) fn entry<M: Memory>(table: View<'_, M>, addr: u32) -> Entry {
+    // SAFETY: the root has an entry for every block (invariant 1).
+    Entry(unsafe { table.root.load((addr >> table.root_shift) as usize) })
 }
 
 /// Reads a code, with any bits above it.
@@ -71,21 +79,22 @@ unsafe fn code_of<M: Memory>(table: View<'_, M>, position: u32) -> u32 {
 /// The next hop of an address whose code escapes; `below` are its bits below the code.
 ///
 /// Takes the parts of a table that it reads, in registers: a view would lie on the stack, and each
-/// lookup would write it there.
+/// lookup would write it there. Compiled with its callers, where the compiler sees that it writes
+/// nothing.
 ///
 /// # Safety
 /// The code at `position` is that of the address, and all ones.
 #[cold]
-#[inline(never)]
+#[inline]
 unsafe fn escaped<M: Memory>(
     escapes: Items<'_, u32, M>,
     deep: Items<'_, u32, M>,
-    fixed: &Fixed,
+    escape_bits: u8,
     position: u32,
     below: u32,
 ) -> u32 {
     // SAFETY: the code at `position` is all ones.
-    let escape = unsafe { escape(escapes, fixed, position) };
+    let escape = unsafe { escape(escapes, escape_bits, position) };
     if !escape.is_block() {
         return escape.0;
     }
@@ -117,8 +126,12 @@ pub(super) unsafe fn code<M: Memory, const LOG2: u8>(table: View<'_, M>, positio
 /// # Safety
 /// The code at `position` is all ones, and a reader can reach its page.
 #[inline]
-unsafe fn escape<M: Memory>(escapes: Items<'_, u32, M>, fixed: &Fixed, position: u32) -> Escape {
-    let mut slot = fixed.escape_slot(position);
+pub(super) unsafe fn escape<M: Memory>(
+    escapes: Items<'_, u32, M>,
+    bits: u8,
+    position: u32,
+) -> Escape {
+    let mut slot = escape_slot(bits, position);
     loop {
         // SAFETY: slots are below `2^escape_bits`; the array has two words for each.
         let key = unsafe { escapes.load(2 * slot) };
@@ -130,6 +143,6 @@ unsafe fn escape<M: Memory>(escapes: Items<'_, u32, M>, fixed: &Fixed, position:
         if key == 0 {
             return Escape(0);
         }
-        slot = fixed.next_slot(slot);
+        slot = next_slot(bits, slot);
     }
 }

@@ -30,7 +30,7 @@ use super::compile::Admit;
 use super::survey::Survey;
 use crate::engine::kit::{
     Batch, Built, CompileError, Corrupt, Engine, EngineVisitor, Keys, LiveEngine, Lookup,
-    OptionError, Options, Request, Structure, Variant, answers_for, capacity_for,
+    OptionError, Options, Request, Structure, Variant, capacity_for,
 };
 use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Ipv4, NextHopId};
@@ -87,6 +87,14 @@ pub(super) fn build<V: EngineVisitor<Ipv4>>(
     Ok(visitor.visit(compile(&Survey::of(request.rib), &config, admit)?))
 }
 
+impl<M: Memory> Pages<M> {
+    /// Looks up a batch. Inlined where the layout of the addresses is known.
+    #[inline(always)]
+    fn answer(&self, simd: Simd, keys: Keys<'_, Ipv4>, out: &mut [Option<NextHopId>]) {
+        batch::lookup_batch(self, simd, keys, capacity_for(keys.len(), out));
+    }
+}
+
 impl<M: Memory> Lookup<Ipv4> for Pages<M> {
     #[inline(always)]
     fn lookup_bits(&self, addr: u32) -> Option<NextHopId> {
@@ -94,18 +102,11 @@ impl<M: Memory> Lookup<Ipv4> for Pages<M> {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[u32], out: &mut [Option<NextHopId>]) {
-        let out = answers_for(addrs, out);
-        batch::lookup_batch(self.view().shared(), simd, self.batch, Keys::host(addrs), out);
+        self.answer(simd, Keys::host(addrs), out);
     }
 
     fn lookup_keys(&self, simd: Simd, keys: Keys<'_, Ipv4>, out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(
-            self.view().shared(),
-            simd,
-            self.batch,
-            keys,
-            capacity_for(keys.len(), out),
-        );
+        self.answer(simd, keys, out);
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -129,7 +130,7 @@ impl<M: Memory> Structure<Ipv4> for Pages<M> {
 
     fn variant(&self) -> String {
         let variant = Variant::new().option(OPTION).value("codes", self.form.name());
-        let variant = variant.numbers("s", [self.fixed.root_bits]);
+        let variant = variant.numbers("s", [self.fixed.root_bits()]);
         variant.batch(self.batch).flag("huge", self.codes.is_huge()).finish()
     }
 }

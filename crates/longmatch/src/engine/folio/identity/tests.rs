@@ -54,7 +54,7 @@ fn entry(pages: &Pages, block: usize) -> Entry {
 /// Codes of the page of a block.
 fn page(pages: &Pages, block: usize) -> &[u8] {
     let entry = entry(pages, block);
-    let codes = 1usize << entry.log2_codes(pages.fixed.root_bits).unwrap();
+    let codes = 1usize << entry.log2_codes(pages.fixed.root_bits()).unwrap();
     let unit = 1usize << pages.fixed.log2;
     &pages.codes[entry.place() as usize * unit..][..codes * unit]
 }
@@ -153,6 +153,23 @@ fn every_next_hop_has_an_answer() {
     assert_eq!(decode(&upto(2000)), (CodeForm::Half, Decode::Raw));
     let sparse: Vec<u32> = (1..2000).map(|i| 300 * i).collect();
     assert!(matches!(decode(&sparse), (CodeForm::Half, Decode::Table(..))));
+    // A few next hops too many escape instead.
+    assert_eq!(decode(&upto(66_000)), (CodeForm::Half, Decode::Raw));
+}
+
+/// Batches in which most addresses escape, to answers and to blocks, in every mode.
+#[test]
+fn many_addresses_of_a_batch_escape() {
+    let routes = (0..4096u32).flat_map(|i| {
+        let at = 0x0a00_0000 | i << 8;
+        let host = Route { prefix: Prefix::from_bits_masked(at | (i % 251), 32), next_hop: hop(7) };
+        [host, Route { prefix: Prefix::from_bits_masked(at, 24), next_hop: hop(1 + i % 900) }]
+    });
+    let rib: Rib<Ipv4> = routes.collect();
+    for form in [CodeForm::Byte, CodeForm::Half] {
+        let pages = agree(&rib, &config(form, 12, Batch::Auto));
+        assert!(pages.extent.escapes.load(Relaxed) > 1000);
+    }
 }
 
 /// Every root of the limits, and a table of every length.

@@ -204,7 +204,7 @@ impl Patcher {
         prefix: Prefix<Ipv4>,
         leaves: &mut u64,
     ) -> Result<(), CannotPatch> {
-        let bits = self.fixed.root_bits;
+        let bits = self.fixed.root_bits();
         let first = prefix.bits().extract(0, bits);
         let all = 1usize << (bits - prefix.len());
         if all as u64 > MAX_BLOCKS {
@@ -245,7 +245,7 @@ impl Patcher {
             return Ok(());
         }
         let Self { store, escapes, codes, .. } = self;
-        let mut builder = Builder::new(self.fixed.root_bits, codes, store, escapes);
+        let mut builder = Builder::new(self.fixed.root_bits(), codes, store, escapes);
         let new = builder.block(&mut { raw }, starts).map_err(|_| CannotPatch)?;
         *leaves += builder.leaves;
         self.store.retain(new.page, blocks.len() as u32 - 1);
@@ -295,7 +295,7 @@ impl Patcher {
     /// Returns the position in the store of the page that an entry leads to.
     fn page(&self, entry: Entry) -> Option<u32> {
         let log2 = self.codes.log2;
-        let log2_bytes = entry.log2_codes(self.fixed.root_bits)? + log2;
+        let log2_bytes = entry.log2_codes(self.fixed.root_bits())? + log2;
         let start = entry.place() << log2;
         let find = |kind| self.store.find(kind, start, log2_bytes);
         let at = find(Kind::Escaping).or_else(|| find(Kind::Codes));
@@ -305,12 +305,12 @@ impl Patcher {
 
     /// Applies the change of a prefix longer than a block's.
     fn change(&mut self, rib: &Rib<Ipv4>, prefix: Prefix<Ipv4>) -> Result<Replaced, CannotPatch> {
-        let index = prefix.bits().extract(0, self.fixed.root_bits);
+        let index = prefix.bits().extract(0, self.fixed.root_bits());
         let mut leaves = 0;
         let new = match self.copy(rib, prefix, Entry(self.root[index]), &mut leaves)? {
             Some(new) => new,
             None => {
-                let block = Prefix::from_bits_masked(prefix.bits(), self.fixed.root_bits);
+                let block = Prefix::from_bits_masked(prefix.bits(), self.fixed.root_bits());
                 let raw = self.read(rib, block)?;
                 let starts = core::mem::take(&mut self.starts);
                 let built = self.prepare_blocks(index..index + 1, raw, &starts, &mut leaves);
@@ -333,7 +333,7 @@ impl Patcher {
         entry: Entry,
         leaves: &mut u64,
     ) -> Result<Option<New>, CannotPatch> {
-        let (bits, log2) = (self.fixed.root_bits, self.codes.log2);
+        let (bits, log2) = (self.fixed.root_bits(), self.codes.log2);
         let depth = match entry.log2_codes(bits) {
             None | Some(0) => return Ok(None),
             Some(codes) => bits + codes,
@@ -357,7 +357,7 @@ impl Patcher {
     /// Writes the slots of a prefix. Returns whether all its next hops have codes, and all its
     /// starts lie on slots.
     fn write_slots(&self, page: &mut [u8], depth: u8, prefix: Prefix<Ipv4>, lowest: u32) -> bool {
-        let (bits, log2) = (self.fixed.root_bits, self.codes.log2);
+        let (bits, log2) = (self.fixed.root_bits(), self.codes.log2);
         let number = |at: u32| at.extract(bits, depth - bits);
         let mut write = |slots: Range<usize>, raw: u32| {
             let code = self.codes.code(raw);
@@ -379,7 +379,7 @@ impl Patcher {
 
     /// Inserts a page without escapes, of as few codes as possible.
     fn insert(&mut self, page: &mut Vec<u8>, leaves: &mut u64) -> Result<New, CannotPatch> {
-        let (bits, log2) = (self.fixed.root_bits, self.codes.log2);
+        let (bits, log2) = (self.fixed.root_bits(), self.codes.log2);
         let unit = 1usize << log2;
         while page.len() > unit && halves(page, unit) {}
         let stored = self.store.insert_within(Kind::Codes, page, MAX_CODES << log2);
@@ -395,7 +395,7 @@ impl Patcher {
         let log2 = self.codes.log2;
         if page.kind == Kind::Escaping {
             let codes = page.log2_bytes - log2;
-            let below = u32::from(WIDTH - self.fixed.root_bits - codes);
+            let below = u32::from(WIDTH - self.fixed.root_bits() - codes);
             let bytes = self.store.content(page);
             let unit = 1usize << log2;
             let escaping = bytes.chunks_exact(unit).zip(page.start >> log2..);
@@ -413,7 +413,7 @@ impl Patch<Ipv4> for Patcher {
         rib: &Rib<Ipv4>,
         changed: &[Prefix<Ipv4>],
     ) -> Result<Replaced, CannotPatch> {
-        let bits = self.fixed.root_bits;
+        let bits = self.fixed.root_bits();
         if let [prefix] = changed
             && prefix.len() > bits
         {
