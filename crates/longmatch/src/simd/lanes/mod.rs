@@ -198,7 +198,8 @@ pub unsafe trait Lanes: Copy {
     /// `at` points to [`Lanes::COUNT`] writable `u32`, aligned or not.
     unsafe fn store(self, at: *mut u32, a: Self::V);
 
-    /// Number of the first `N` words of a cache line that are less than `word`, unsigned.
+    /// Number of the first `N` words of a cache line that are less than `word`, unsigned. These `N`
+    /// words ascend.
     ///
     /// # Safety
     /// `line` points to a readable cache line of 16 words, and begins it.

@@ -299,11 +299,9 @@ unsafe impl Lanes for Portable {
     unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32 {
         const { assert!(N <= 16) };
         // SAFETY: the caller guarantees a readable, aligned line of 16 words.
-        let line = unsafe { &*line.cast::<[u32; 16]>() };
-        let less = |words: &[u32]| words.iter().map(|other| u32::from(*other < word)).sum::<u32>();
-        // Whole vectors of four words: the compiler counts single words one by one.
-        let whole = const { N.next_multiple_of(4) };
-        less(&line[..whole]) - less(&line[N..whole])
+        let line = unsafe { &*line.cast::<Line>() };
+        // The words ascend, so those less than `word` are the first ones.
+        (!less::<N>(line, word) | 1 << N).trailing_zeros()
     }
 
     #[inline(always)]
@@ -315,4 +313,44 @@ unsafe impl Lanes for Portable {
     fn look_up_u16(self, table: &[u16; 257], indices: [V; 2]) -> [V; 2] {
         indices.map(|index| each(index, index, |index, _| table[index as usize % 256].into()))
     }
+}
+
+/// A cache line.
+#[repr(align(64))]
+struct Line([u32; 16]);
+
+/// Which of the first `N` words are less than `word`, as bits; later words have any bits.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[inline(always)]
+fn less<const N: usize>(line: &Line, word: u32) -> u32 {
+    use core::arch::x86_64::*;
+    /// Executes an instruction of SSE2.
+    macro_rules! sse2 {
+        ($instruction:expr) => {{
+            // SAFETY: each CPU of the target has SSE2.
+            unsafe { $instruction }
+        }};
+    }
+    let top = sse2!(_mm_set1_epi32(i32::MIN));
+    // The comparison is one of signed words.
+    let word = sse2!(_mm_set1_epi32(word.cast_signed()));
+    let word = sse2!(_mm_xor_si128(word, top));
+    let less = |at: usize| {
+        // SAFETY: the slice has four words, and begins with a multiple of 16 bytes of the line.
+        let words = unsafe { _mm_load_si128(line.0[at..][..4].as_ptr().cast()) };
+        let words = sse2!(_mm_xor_si128(words, top));
+        sse2!(_mm_cmpgt_epi32(word, words))
+    };
+    let lower = sse2!(_mm_packs_epi32(less(0), less(4)));
+    let upper = if N > 8 { sse2!(_mm_packs_epi32(less(8), less(12))) } else { lower };
+    let bytes = sse2!(_mm_packs_epi16(lower, upper));
+    sse2!(_mm_movemask_epi8(bytes)).cast_unsigned()
+}
+
+/// Which of the first `N` words are less than `word`, as bits.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+#[inline(always)]
+fn less<const N: usize>(line: &Line, word: u32) -> u32 {
+    let words = line.0[..N].iter().enumerate();
+    words.map(|(i, other)| u32::from(*other < word) << i).sum()
 }
