@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use super::vectors::Vectors;
+use super::steps::Steps;
 use crate::engine::folio::identity::layout::{View, escape_slot};
 use crate::engine::folio::identity::lookup::{self, InPlace};
 use crate::engine::kit::Batch;
@@ -22,7 +22,7 @@ const ROOT_AHEAD: usize = 96;
 const PAGES_AHEAD: usize = 80;
 /// Vectors of positions in a ring: more than are ahead, a power of two.
 const RING_VECTORS: usize = 16;
-/// Addresses whose codes escape that are collected.
+/// The number of collected addresses whose codes escape at which they are answered.
 const ESCAPED: usize = 64;
 /// The numbers of lanes.
 const NUMBERS: [u32; MOST_LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -51,8 +51,8 @@ impl<L: Lanes> Work for Chunks<'_, L> {
             let keys = InPlace { from: keys.from.wrapping_add(4 * first), ..keys };
             let (root, codes, fixed) = (table.root.as_ptr(), table.codes.as_ptr(), table.fixed);
             let to = out.as_mut_ptr().cast();
-            let vectors = Vectors { lanes, root, codes, fixed, keys, to };
-            Chunk { vectors, table, len }.run(mode);
+            let steps = Steps { lanes, root, codes, fixed, keys, to };
+            Chunk { steps, table, len }.run(mode);
             start = first + len;
         }
     }
@@ -60,7 +60,7 @@ impl<L: Lanes> Work for Chunks<'_, L> {
 
 /// Addresses whose codes escape, to be answered together.
 struct Escaped {
-    /// Their numbers in the chunk. There are words for a group behind the last one but one.
+    /// Their numbers in the chunk. A group's numbers fit behind `ESCAPED - 1` others.
     numbers: [u32; ESCAPED + GROUP * MOST_LANES],
     /// The positions of their codes.
     positions: [u32; ESCAPED + GROUP * MOST_LANES],
@@ -81,7 +81,7 @@ impl Ring {
 
 /// From one vector to [`CHUNK`] addresses: there are `len` keys, and as many writable answers.
 struct Chunk<'a, L> {
-    vectors: Vectors<'a, L>,
+    steps: Steps<'a, L>,
     table: &'a View<'a>,
     len: usize,
 }
@@ -133,15 +133,15 @@ impl<L: Lanes> Chunk<'_, L> {
     /// The vectors' addresses, from `at` on, are in the chunk.
     #[inline(always)]
     unsafe fn group<const N: usize>(&self, at: usize, escaped: &mut Escaped) {
-        let mut positions = [self.vectors.lanes.splat(0); N];
+        let mut positions = [self.steps.lanes.splat(0); N];
         for (v, positions) in positions.iter_mut().enumerate() {
             // SAFETY: the vector is in the chunk, as the caller promises.
-            *positions = unsafe { self.vectors.positions(at + v * L::COUNT) };
+            *positions = unsafe { self.steps.positions(at + v * L::COUNT) };
         }
         let mut codes = positions;
         for codes in &mut codes {
             // SAFETY: these are positions, read just before.
-            *codes = unsafe { self.vectors.codes(*codes) };
+            *codes = unsafe { self.steps.codes(*codes) };
         }
         // SAFETY: the vectors are in the chunk, as the caller promises.
         unsafe { self.answer(at, positions, codes, escaped) };
@@ -160,19 +160,19 @@ impl<L: Lanes> Chunk<'_, L> {
         escaped: &mut Escaped,
     ) {
         const { assert!(N <= GROUP) };
-        let Vectors { lanes: l, fixed, to, .. } = self.vectors;
+        let Steps { lanes: l, fixed, to, .. } = self.steps;
         let all_ones = l.splat(fixed.escape_code);
-        // Without a branch, which would be mispredicted, and only after the codes have arrived: with
-        // one address of a hundred that escapes, it took a third of the rate.
         // SAFETY: there are as many numbers as lanes of the widest vector.
         let lanes = unsafe { l.load(NUMBERS.as_ptr().cast()) };
+        // No branch asks whether any address escapes. Where one in a hundred does, the CPU
+        // mispredicts it, and notices only when the codes arrive: it took a third of the rate.
         for v in 0..N {
             let numbers = l.add(lanes, l.splat((at + v * L::COUNT) as u32));
             let (chosen, count) = (l.equal(codes[v], all_ones), escaped.count);
             l.store_chosen(chosen, numbers, &mut escaped.numbers[count..]);
             escaped.count += l.store_chosen(chosen, positions[v], &mut escaped.positions[count..]);
         }
-        self.vectors.decode(&mut codes);
+        self.steps.decode(&mut codes);
         for (v, hops) in codes.into_iter().enumerate() {
             // SAFETY: the vector's answers are writable.
             unsafe { l.store(to.wrapping_add(at + v * L::COUNT), hops) };
@@ -191,22 +191,22 @@ impl<L: Lanes> Chunk<'_, L> {
         for vector in 0..count + root_ahead {
             if vector < count {
                 // SAFETY: the vector is one of the chunk's.
-                let positions = unsafe { self.vectors.positions(vector * L::COUNT) };
-                // SAFETY: the ring has room for the vector.
-                unsafe { self.vectors.lanes.store(ring.vector::<L>(vector), positions) };
+                let positions = unsafe { self.steps.positions(vector * L::COUNT) };
+                // SAFETY: the ring has a vector's words there.
+                unsafe { self.steps.lanes.store(ring.vector::<L>(vector), positions) };
             }
             if let Some(vector) = vector.checked_sub(root_ahead - pages_ahead)
                 && vector < count
             {
                 // SAFETY: the positions of this vector are in the ring.
-                unsafe { self.vectors.prefetch_pages(ring.vector::<L>(vector)) };
+                unsafe { self.steps.prefetch_pages(ring.vector::<L>(vector)) };
             }
             if let Some(vector) = vector.checked_sub(root_ahead) {
                 let from = ring.vector::<L>(vector);
                 // SAFETY: the positions of this vector are in the ring.
-                let positions = unsafe { self.vectors.lanes.load(from.cast()) };
+                let positions = unsafe { self.steps.lanes.load(from.cast()) };
                 // SAFETY: the positions of this vector are in the ring.
-                let codes = unsafe { self.vectors.codes_at::<LOADS>(from) };
+                let codes = unsafe { self.steps.codes_at::<LOADS>(from) };
                 // SAFETY: the vector is one of the chunk's.
                 unsafe { self.answer(vector * L::COUNT, [positions], [codes], escaped) };
             }
@@ -217,7 +217,7 @@ impl<L: Lanes> Chunk<'_, L> {
     #[inline(always)]
     fn settle(&self, escaped: &mut Escaped) {
         // SAFETY: the numbers are those of addresses of the chunk, with the positions of their codes.
-        unsafe { answer_escaped(self.table, self.vectors.keys, self.vectors.to, escaped) };
+        unsafe { answer_escaped(self.table, self.steps.keys, self.steps.to, escaped) };
         escaped.count = 0;
     }
 }

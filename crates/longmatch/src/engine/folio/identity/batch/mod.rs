@@ -7,7 +7,7 @@
 //! | `ring-loads` | the same | scalar loads | `avx512`, `avx2` |
 //! | `flight` | scalar loads, 64 addresses ahead; then the pages are prefetched | scalar loads | all |
 //!
-//! Less than 64 addresses are looked up one by one, if no mode is requested.
+//! Without a requested mode, fewer than 64 addresses are looked up one by one.
 //!
 //! A kernel turns codes into answers while they are in registers; a second pass over the answers
 //! cost a quarter of the rate. Addresses whose code escapes are collected without a branch, and
@@ -18,7 +18,7 @@
 //! that a ring of prefetches is faster.
 
 mod chunks;
-mod vectors;
+mod steps;
 
 use super::layout::{Pages, View};
 use super::lookup::{self, InPlace};
@@ -33,8 +33,8 @@ const FLIGHT_AHEAD: usize = 64;
 const RING: usize = 96;
 /// The bytes of pages from which on a ring is faster than gathers.
 const RING_BYTES: usize = 9 << 19;
-/// Batches of less addresses are looked up one by one: the CPU overlaps more of them than it does
-/// of a few gathers.
+/// Batches of fewer addresses are looked up one by one: the CPU overlaps more such lookups than
+/// addresses of one or two gathers.
 const FEW: usize = 64;
 
 /// Answers `keys` into `out`, which has the same length.

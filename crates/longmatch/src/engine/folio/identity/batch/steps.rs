@@ -1,6 +1,6 @@
 //! The steps of all kernels, for one vector of addresses.
 
-use crate::engine::folio::identity::layout::{DROP, DROP_BITS, Decode, Fixed, Vectors as Find};
+use crate::engine::folio::identity::layout::{DROP, DROP_BITS, Decode, Fixed, Vectors};
 use crate::engine::folio::identity::lookup::InPlace;
 use crate::simd::lanes::Lanes;
 use crate::simd::prefetch_bytes;
@@ -11,7 +11,7 @@ const KEYS_AHEAD: usize = 4096;
 
 /// A table's arrays, addresses and their writable answers.
 #[derive(Clone, Copy)]
-pub(super) struct Vectors<'a, L> {
+pub(super) struct Steps<'a, L> {
     pub lanes: L,
     pub root: *const u32,
     pub codes: *const u8,
@@ -20,7 +20,7 @@ pub(super) struct Vectors<'a, L> {
     pub to: *mut u32,
 }
 
-impl<L: Lanes> Vectors<'_, L> {
+impl<L: Lanes> Steps<'_, L> {
     /// Reads the root: the positions of the codes of a vector of addresses.
     ///
     /// # Safety
@@ -61,7 +61,7 @@ impl<L: Lanes> Vectors<'_, L> {
         let l = self.lanes;
         match &self.fixed.decode {
             Decode::Raw => {}
-            Decode::Table(_, Find::Patches(patches)) => {
+            Decode::Table(_, Vectors::Patches(patches)) => {
                 for (code, raw) in patches {
                     let (code, raw) = (l.splat(*code), l.splat(*raw));
                     for codes in &mut *codes {
@@ -69,14 +69,14 @@ impl<L: Lanes> Vectors<'_, L> {
                     }
                 }
             }
-            Decode::Table(_, Find::Book(book)) => {
+            Decode::Table(_, Vectors::Book(book)) => {
                 for v in (0..N).step_by(2) {
                     let w = (v + 1).min(N - 1);
                     let [a, b] = l.look_up_u16(book.table(), [codes[v], codes[w]]);
                     (codes[v], codes[w]) = (a, if v == w { a } else { b });
                 }
             }
-            Decode::Table(hops, Find::Gather) => {
+            Decode::Table(hops, Vectors::Gather) => {
                 for codes in codes {
                     // SAFETY: the table has a next hop for every code, the escape among them.
                     *codes = unsafe { l.gather::<4>(hops.as_ptr().cast(), *codes) };
