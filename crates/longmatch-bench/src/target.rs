@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 use core::str::FromStr;
 use std::time::{Duration, Instant};
 
+use longmatch::simd::lanes::{Lanes, LanesWork};
 use longmatch::simd::{Simd, Work};
 use longmatch::{Bits, Engine, Family, Keys, MemoryUsage, NextHopId};
 
@@ -183,7 +184,7 @@ impl<F: TrafficFamily, E: Engine<F>> BenchTarget<F> for EngineTarget<E> {
     fn ticks(&self, simd: Simd, iteration: Iteration, seed: u64, out: &mut [u16]) {
         let (engine, family) = (&self.0, PhantomData::<F>);
         match iteration {
-            Iteration::One => simd.run(Ticks { engine, seed, out, family }),
+            Iteration::One => run_single(simd, Ticks { engine, seed, out, family }),
             Iteration::Batch(batch) => {
                 let mut random = Xorshift::new(seed);
                 let (mut keys, mut answers) = (Aligned::new(batch), Aligned::new(batch));
@@ -239,8 +240,8 @@ impl<F: TrafficFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
             }
         };
         match mode {
-            Mode::One => simd.run(OneByOne { engine, blocks }),
-            Mode::Dependent => simd.run(Dependent { engine, blocks, zero: black_box(0) }),
+            Mode::One => run_single(simd, OneByOne { engine, blocks }),
+            Mode::Dependent => run_single(simd, Dependent { engine, blocks, zero: black_box(0) }),
             Mode::Batch => answer_each(batch, |out| {
                 blocks.next().map(|keys| {
                     engine.lookup_batch_with(simd, keys, out);
@@ -269,20 +270,54 @@ fn answer_each(
     sum
 }
 
+/// A loop of single lookups, each a call of the given function.
+trait SingleLookups<F: Family, E> {
+    type Output;
+
+    fn run(self, lookup: impl Fn(&E, F::Bits) -> Option<NextHopId>) -> Self::Output;
+}
+
+struct Single<W, F, E>(W, PhantomData<(F, E)>);
+
+impl<F: Family, E: Engine<F>, W: SingleLookups<F, E>> Work for Single<W, F, E> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn run(self) -> W::Output {
+        self.0.run(E::lookup_bits)
+    }
+}
+
+impl<F: Family, E: Engine<F>, W: SingleLookups<F, E>> LanesWork for Single<W, F, E> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> W::Output {
+        self.0.run(|engine, addr| engine.lookup_in(lanes, addr))
+    }
+}
+
+/// Runs a loop compiled for the level, in vectors if the engine has a use for them.
+fn run_single<F: Family, E: Engine<F>, W: SingleLookups<F, E>>(simd: Simd, work: W) -> W::Output {
+    let work = Single(work, PhantomData);
+    let work = if E::VECTORS { simd.run_lanes(work) } else { Err(work) };
+    work.unwrap_or_else(|work| simd.run(work))
+}
+
 struct OneByOne<'a, F: Family, E> {
     engine: &'a E,
     blocks: KeyBlocks<'a, F>,
 }
 
-impl<F: TrafficFamily, E: Engine<F>> Work for OneByOne<'_, F, E> {
+impl<F: TrafficFamily, E: Engine<F>> SingleLookups<F, E> for OneByOne<'_, F, E> {
     type Output = u32;
 
     #[inline(always)]
-    fn run(mut self) -> u32 {
+    fn run(mut self, lookup: impl Fn(&E, F::Bits) -> Option<NextHopId>) -> u32 {
         let mut sum = 0;
         while let Some(keys) = self.blocks.next() {
             for key in keys {
-                sum ^= NextHopId::to_raw(self.engine.lookup_bits(*key));
+                sum ^= NextHopId::to_raw(lookup(self.engine, *key));
             }
         }
         sum
@@ -296,14 +331,14 @@ struct Ticks<'a, F, E> {
     family: PhantomData<F>,
 }
 
-impl<F: TrafficFamily, E: Engine<F>> Work for Ticks<'_, F, E> {
+impl<F: TrafficFamily, E: Engine<F>> SingleLookups<F, E> for Ticks<'_, F, E> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run(self, lookup: impl Fn(&E, F::Bits) -> Option<NextHopId>) {
         let mut random = Xorshift::new(self.seed);
         for out in self.out {
-            let took = ticks(F::random_address(&mut random), |key| self.engine.lookup_bits(key));
+            let took = ticks(F::random_address(&mut random), |key| lookup(self.engine, key));
             *out = took.min(u16::MAX.into()) as u16;
         }
     }
@@ -318,16 +353,16 @@ struct Dependent<'a, F: Family, E> {
     zero: u32,
 }
 
-impl<F: TrafficFamily, E: Engine<F>> Work for Dependent<'_, F, E> {
+impl<F: TrafficFamily, E: Engine<F>> SingleLookups<F, E> for Dependent<'_, F, E> {
     type Output = u32;
 
     #[inline(always)]
-    fn run(mut self) -> u32 {
+    fn run(mut self, lookup: impl Fn(&E, F::Bits) -> Option<NextHopId>) -> u32 {
         let (mut sum, mut answer) = (0, 0);
         while let Some(keys) = self.blocks.next() {
             for key in keys {
                 let key = *key ^ F::Bits::from_u128((answer & self.zero).into());
-                answer = NextHopId::to_raw(self.engine.lookup_bits(key));
+                answer = NextHopId::to_raw(lookup(self.engine, key));
                 sum ^= answer;
             }
         }

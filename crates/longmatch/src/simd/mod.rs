@@ -259,7 +259,7 @@ pub trait Work {
 
 /// Not inlined, so that few instructions are where the level is chosen.
 #[inline(never)]
-fn run_portable<W: Work>(work: W) -> W::Output {
+pub(crate) fn run_portable<W: Work>(work: W) -> W::Output {
     work.run()
 }
 

@@ -35,6 +35,7 @@ use crate::mem::MemoryUsage;
 use crate::net::{Family, NextHopId};
 pub(crate) use crate::net::{answers_for, capacity_for};
 use crate::rib::Rib;
+use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Simd, Work};
 
 /// Answers longest-prefix matches. Object-safe.
@@ -220,6 +221,19 @@ pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
     /// Whether batches have a kernel of their own. Without one, addresses are looked up one by one,
     /// and there is nothing else to verify or to measure.
     const BATCHES: bool = false;
+    /// Whether a single lookup has vectors to use: [`Structure::lookup_in`] is another algorithm
+    /// than [`Lookup::lookup_bits`].
+    #[doc(hidden)]
+    const VECTORS: bool = false;
+
+    /// [`Lookup::lookup_bits`] with vectors.
+    ///
+    /// For code that is compiled for these vectors, as a [`LanesWork`] is.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn lookup_in<L: Lanes>(&self, _lanes: L, addr: F::Bits) -> Option<NextHopId> {
+        self.lookup_bits(addr)
+    }
 
     /// The variant as [`EngineSpec`](crate::EngineSpec) options, such as `s=18`. Empty, the default,
     /// where there is no choice.
@@ -386,14 +400,24 @@ impl<F: Family, S: Structure<F>> Compiled<F> for S {
 
     fn lookup_one(&self, addr: F::Bits) -> Option<NextHopId> {
         struct One<'a, F: Family, S>(&'a S, F::Bits);
-        impl<F: Family, S: Lookup<F>> Work for One<'_, F, S> {
+        impl<F: Family, S: Structure<F>> Work for One<'_, F, S> {
             type Output = Option<NextHopId>;
             #[inline(always)]
             fn run(self) -> Option<NextHopId> {
                 self.0.lookup_bits(self.1)
             }
         }
-        Simd::best().run_scalar(One(self, addr))
+        impl<F: Family, S: Structure<F>> LanesWork for One<'_, F, S> {
+            type Output = Option<NextHopId>;
+            #[inline(always)]
+            fn run<L: Lanes>(self, lanes: L) -> Option<NextHopId> {
+                self.0.lookup_in(lanes, self.1)
+            }
+        }
+        let simd = Simd::best();
+        let one = One(self, addr);
+        let one = if S::VECTORS { simd.run_lanes(one) } else { Err(one) };
+        one.unwrap_or_else(|one| simd.run_scalar(one))
     }
 }
 

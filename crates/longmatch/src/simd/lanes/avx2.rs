@@ -24,12 +24,6 @@ impl Avx2 {
     pub fn new(simd: Simd) -> Option<Self> {
         (simd.level() >= Level::Avx2).then_some(Self(()))
     }
-
-    /// Runs a piece of work compiled for these instructions. Inlined, as [`Simd::run`].
-    #[inline(always)]
-    pub fn run<W: Work>(self, work: W) -> W::Output {
-        proven!(run_avx2(work))
-    }
 }
 
 /// The numbers of the lanes that each mask chooses, a byte each, lowest first.
@@ -55,6 +49,11 @@ unsafe impl Lanes for Avx2 {
     type V = __m256i;
     type M = __m256i;
     const COUNT: usize = 8;
+
+    #[inline(always)]
+    fn run<W: Work>(self, work: W) -> W::Output {
+        proven!(run_avx2(work))
+    }
 
     #[inline(always)]
     fn splat(self, value: u32) -> __m256i {

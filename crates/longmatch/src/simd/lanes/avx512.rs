@@ -23,12 +23,6 @@ impl Avx512 {
     pub fn new(simd: Simd) -> Option<Self> {
         (simd.level() == Level::Avx512).then_some(Self(()))
     }
-
-    /// Runs a piece of work compiled for these instructions. Inlined, as [`Simd::run`].
-    #[inline(always)]
-    pub fn run<W: Work>(self, work: W) -> W::Output {
-        proven!(run_avx512(work))
-    }
 }
 
 impl Avx512 {
@@ -50,6 +44,11 @@ unsafe impl Lanes for Avx512 {
     type V = __m512i;
     type M = __mmask16;
     const COUNT: usize = 16;
+
+    #[inline(always)]
+    fn run<W: Work>(self, work: W) -> W::Output {
+        proven!(run_avx512(work))
+    }
 
     #[inline(always)]
     fn splat(self, value: u32) -> __m512i {

@@ -26,9 +26,7 @@ pub(crate) use avx2::Avx2;
 pub(crate) use avx512::Avx512;
 pub(crate) use portable::Portable;
 
-use super::Simd;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::Work;
+use super::{Simd, Work};
 use crate::net::{Family, NextHopId};
 
 /// Vectors of [`Lanes::COUNT`] lanes of 32 bits.
@@ -42,6 +40,9 @@ pub unsafe trait Lanes: Copy {
     type M: Copy;
     /// Number of lanes in a vector.
     const COUNT: usize;
+
+    /// Runs a piece of work compiled for these instructions, as [`Simd::run`] does.
+    fn run<W: Work>(self, work: W) -> W::Output;
 
     /// The same value in every lane.
     fn splat(self, value: u32) -> Self::V;
@@ -329,16 +330,21 @@ impl Simd {
         }
         Err(work)
     }
+
+    /// Runs work in this level's vectors, or in [`Portable`] ones if it has none.
+    #[inline(always)]
+    pub(crate) fn run_in_lanes<W: LanesWork>(self, work: W) -> W::Output {
+        let portable = |work| self.run_scalar(InLanes { work, lanes: Portable });
+        self.run_lanes(work).unwrap_or_else(portable)
+    }
 }
 
 /// A [`LanesWork`] with its lanes.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 struct InLanes<W, L> {
     work: W,
     lanes: L,
 }
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 impl<W: LanesWork, L: Lanes> Work for InLanes<W, L> {
     type Output = W::Output;
 

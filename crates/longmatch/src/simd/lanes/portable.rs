@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32};
 
 use super::Lanes;
+use crate::simd::{Work, run_portable};
 
 /// The instructions of the architecture alone.
 #[derive(Clone, Copy)]
@@ -64,6 +65,11 @@ unsafe impl Lanes for Portable {
     /// All ones in the chosen lanes.
     type M = V;
     const COUNT: usize = COUNT;
+
+    #[inline(always)]
+    fn run<W: Work>(self, work: W) -> W::Output {
+        run_portable(work)
+    }
 
     #[inline(always)]
     fn splat(self, value: u32) -> V {

@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use core::ops::Deref;
 
 use super::super::book::Book;
 use super::super::layout::{Code, CodeForm};
@@ -230,12 +229,9 @@ impl<C: Code, M: Memory> Lines<C, M> {
     /// Returns the view that lookups read.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, C> {
-        View {
-            entries: self.entries.items().shared(),
-            lines: self.lines.items().shared(),
-            fixed: &self.fixed,
-            code: PhantomData,
-        }
+        let trees =
+            Trees { lines: self.lines.items().shared(), fixed: &self.fixed, code: PhantomData };
+        View { entries: self.entries.items().shared(), trees }
     }
 }
 
@@ -243,18 +239,15 @@ impl<C: Code, M: Memory> Lines<C, M> {
 #[derive(Clone, Copy)]
 pub(super) struct View<'a, C> {
     pub entries: Items<'a, u32>,
+    pub trees: Trees<'a, C>,
+}
+
+/// The lines of a table: two pointers, which calls pass in registers.
+#[derive(Clone, Copy)]
+pub(super) struct Trees<'a, C> {
     pub lines: Items<'a, Line>,
     pub fixed: &'a Fixed,
     code: PhantomData<C>,
-}
-
-impl<C> Deref for View<'_, C> {
-    type Target = Fixed;
-
-    #[inline(always)]
-    fn deref(&self) -> &Fixed {
-        self.fixed
-    }
 }
 
 /// The arrays of a table that is not being changed; the input of its check.

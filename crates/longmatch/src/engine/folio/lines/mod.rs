@@ -28,7 +28,7 @@ use crate::mem::{Memory, MemoryPart, MemoryUsage, Readable};
 use crate::net::{Ipv6, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
-use crate::simd::lanes::Portable;
+use crate::simd::lanes::{Lanes, Portable};
 
 /// Option that selects this form of a table.
 pub(super) const OPTION: &str = "lines";
@@ -36,12 +36,12 @@ pub(super) const OPTION: &str = "lines";
 impl<C: Code, M: Memory> Lookup<Ipv6> for Lines<C, M> {
     #[inline(always)]
     fn lookup_bits(&self, addr: u128) -> Option<NextHopId> {
-        NextHopId::new(lookup::lookup(Portable, self.view(), addr))
+        lookup::lookup(Portable, self.view(), addr)
     }
 
-    /// Compares lines with the vectors of the level.
     fn lookup_each(&self, simd: Simd, addrs: &[u128], out: &mut [Option<NextHopId>]) {
-        batch::lookup_each(self.view(), simd, addrs, capacity_for(addrs.len(), out));
+        let out = capacity_for(addrs.len(), out);
+        batch::lookup_each(self.view(), simd, Keys::host(addrs), out);
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[u128], out: &mut [Option<NextHopId>]) {
@@ -65,6 +65,12 @@ impl<C: Code, M: Memory> Lookup<Ipv6> for Lines<C, M> {
 impl<C: Code, M: Memory> Structure<Ipv6> for Lines<C, M> {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
+    const VECTORS: bool = true;
+
+    #[inline(always)]
+    fn lookup_in<L: Lanes>(&self, lanes: L, addr: u128) -> Option<NextHopId> {
+        lookup::lookup(lanes, self.view(), addr)
+    }
 
     fn variant(&self) -> String {
         Variant::new().option(OPTION).value("codes", C::NAME).finish()

@@ -14,7 +14,7 @@ use crate::simd::lanes::Lanes;
 /// a vector after the last address.
 pub(super) struct Kernel<'a, L: Lanes, C: Code, const N: usize, const S: usize> {
     lanes: L,
-    lines: &'a View<'a, C>,
+    table: &'a View<'a, C>,
     keys: &'a Keys<'a, Ipv6>,
     /// The root's entry of each address.
     entry: [u32; N],
@@ -41,11 +41,11 @@ static POSITIONS: [u32; 128] = {
 
 impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, S> {
     #[inline(always)]
-    pub fn new(lanes: L, lines: &'a View<'a, C>, keys: &'a Keys<'a, Ipv6>) -> Self {
+    pub fn new(lanes: L, table: &'a View<'a, C>, keys: &'a Keys<'a, Ipv6>) -> Self {
         const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
         Self {
             lanes,
-            lines,
+            table,
             keys,
             entry: [0; N],
             word: [0; N],
@@ -96,7 +96,9 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
             let [first, second] = unsafe { front::half::<L, Ipv6, IN>(l, from, v, 0) };
             let word = l.or(l.shl(first, l.splat(16)), l.shr(second, l.splat(16)));
             let mut entry = [first];
-            front::replace_words(l, &self.lines.root, &mut entry, |index| self.root_entry(index));
+            front::replace_words(l, &self.table.trees.fixed.root, &mut entry, |index| {
+                self.root_entry(index)
+            });
             let at = v * L::COUNT;
             let entry = l.in_order(entry[0]);
             l.answer(entry, out);
@@ -116,7 +118,7 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
 
     #[inline(always)]
     fn root_entry(&self, index: L::V) -> L::V {
-        let entries = self.lines.entries.as_ptr();
+        let entries = self.table.entries.as_ptr();
         // SAFETY: the index is at most the last one, which is below 2^31 (invariant 1).
         unsafe { self.lanes.gather_published(entries, index) }
     }
@@ -177,7 +179,7 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
     fn inner_lines(&mut self, sorted: Range<usize>) {
         let words = &self.sorted_word[sorted.clone()];
         for (reached, word) in self.reached[sorted].iter_mut().zip(words) {
-            *reached = lookup::inner(self.lanes, *self.lines, *reached, *word);
+            *reached = lookup::inner(self.lanes, self.table.trees, *reached, *word);
         }
     }
 
@@ -188,7 +190,7 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
         let (words, positions) = (&self.sorted_word[..count], &self.position[..count]);
         let sorted = self.reached[..count].iter_mut().zip(words).zip(positions);
         for ((reached, word), position) in sorted {
-            let entry = lookup::leaf(self.lanes, *self.lines, *reached, *word);
+            let entry = lookup::leaf(self.lanes, self.table.trees, *reached, *word);
             *reached = entry.0;
             out[*position as usize] = NextHopId::new(entry.raw());
             all |= entry.0;
@@ -203,7 +205,7 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
             let (entry, position) = (Entry(*reached), *position as usize);
             if entry.depth() > 0 {
                 let addr = self.keys.get(start + position);
-                let raw = lookup::stages(self.lanes, *self.lines, entry, addr, 1);
+                let raw = lookup::later_stages(self.lanes, self.table.trees, entry, addr);
                 out[position] = NextHopId::new(raw);
             }
         }

@@ -14,147 +14,82 @@ use super::layout::View;
 use super::lookup;
 use crate::engine::kit::Keys;
 use crate::net::{Ipv6, NextHopId};
-use crate::simd::lanes::{Lanes, Portable};
-use crate::simd::{Simd, Work};
+use crate::simd::Simd;
+use crate::simd::lanes::{Lanes, LanesWork};
 
 /// Addresses in a group.
 const GROUP: usize = 128;
 /// Addresses in a group of a small batch: clearing the arrays of a large group would take as long as
 /// its lookups.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const SMALL_GROUP: usize = 32;
-/// Words of the widest vector.
+/// Words of the widest vector. Fewer addresses are looked up one by one.
 const VECTOR: usize = 16;
 
-/// Answers `addrs` one by one into `out`, which has the same length.
+/// Answers `keys` into `out`, which has the same length, one by one.
 pub(super) fn lookup_each<C: Code>(
-    lines: View<'_, C>,
-    simd: Simd,
-    addrs: &[u128],
-    out: &mut [Option<NextHopId>],
-) {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    {
-        use crate::simd::lanes::{Avx2, Avx512};
-        if let Some(lanes) = Avx512::new(simd) {
-            return lanes.run(Each { lanes, lines: &lines, addrs, out });
-        }
-        if let Some(lanes) = Avx2::new(simd) {
-            return lanes.run(Each { lanes, lines: &lines, addrs, out });
-        }
-    }
-    simd.run_scalar(Each { lanes: Portable, lines: &lines, addrs, out });
-}
-
-/// Answers `keys` into `out`, which has the same length.
-pub(super) fn lookup_batch<C: Code>(
-    lines: View<'_, C>,
+    table: View<'_, C>,
     simd: Simd,
     keys: Keys<'_, Ipv6>,
     out: &mut [Option<NextHopId>],
 ) {
     // References, not the structs: see the kernels of pages.
-    let (lines, keys) = (&lines, &keys);
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    {
-        use crate::simd::lanes::{Avx2, Avx512};
-        if let Some(lanes) = Avx512::new(simd)
-            && out.len() >= Avx512::COUNT
-        {
-            return match out.len() <= SMALL_GROUP {
-                true => lanes.run(Groups::<_, C, SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
-                    lanes,
-                    lines,
-                    keys,
-                    out,
-                }),
-                false => {
-                    lanes.run(Groups::<_, C, GROUP, { GROUP + VECTOR }> { lanes, lines, keys, out })
-                }
-            };
-        }
-        if let Some(lanes) = Avx2::new(simd)
-            && out.len() >= Avx2::COUNT
-        {
-            return match out.len() <= SMALL_GROUP {
-                true => lanes.run(Groups::<_, C, SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
-                    lanes,
-                    lines,
-                    keys,
-                    out,
-                }),
-                false => {
-                    lanes.run(Groups::<_, C, GROUP, { GROUP + VECTOR }> { lanes, lines, keys, out })
-                }
-            };
-        }
-    }
-    match out.len() < Portable::COUNT {
-        true => simd.run_scalar(Few { lines, keys, out }),
-        false => {
-            simd.run_scalar(Groups::<_, C, GROUP, { GROUP + VECTOR }> {
-                lanes: Portable,
-                lines,
+    simd.run_in_lanes(Each { table: &table, keys: &keys, out });
+}
+
+/// Answers `keys` into `out`, which has the same length.
+pub(super) fn lookup_batch<C: Code>(
+    table: View<'_, C>,
+    simd: Simd,
+    keys: Keys<'_, Ipv6>,
+    out: &mut [Option<NextHopId>],
+) {
+    let (table, keys) = (&table, &keys);
+    match out.len() {
+        0..VECTOR => simd.run_in_lanes(Each { table, keys, out }),
+        VECTOR..=SMALL_GROUP => {
+            simd.run_in_lanes(Groups::<C, SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
+                table,
                 keys,
                 out,
-            });
+            })
         }
+        _ => simd.run_in_lanes(Groups::<C, GROUP, { GROUP + VECTOR }> { table, keys, out }),
     }
 }
 
-/// Addresses looked up one by one.
-struct Each<'a, L, C> {
-    lanes: L,
-    lines: &'a View<'a, C>,
-    addrs: &'a [u128],
-    out: &'a mut [Option<NextHopId>],
-}
-
-impl<L: Lanes, C: Code> Work for Each<'_, L, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (addr, out) in self.addrs.iter().zip(self.out) {
-            *out = NextHopId::new(lookup::lookup(self.lanes, *self.lines, *addr));
-        }
-    }
-}
-
-/// Fewer addresses than the narrowest vector has lanes, looked up one by one.
-struct Few<'a, C> {
-    lines: &'a View<'a, C>,
+/// Addresses looked up one by one. There are as many as answers.
+struct Each<'a, C> {
+    table: &'a View<'a, C>,
     keys: &'a Keys<'a, Ipv6>,
     out: &'a mut [Option<NextHopId>],
 }
 
-impl<C: Code> Work for Few<'_, C> {
+impl<C: Code> LanesWork for Each<'_, C> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<L: Lanes>(self, lanes: L) {
+        let (table, keys) = (*self.table, *self.keys);
         for (i, out) in self.out.iter_mut().enumerate() {
-            *out = NextHopId::new(lookup::lookup(Portable, *self.lines, self.keys.get(i)));
+            *out = lookup::lookup(lanes, table, keys.get(i));
         }
     }
 }
 
-/// A batch that fills at least one vector, looked up in groups of up to `N` addresses. `keys` has as
-/// many addresses as `out` has answers.
-struct Groups<'a, L, C, const N: usize, const S: usize> {
-    lanes: L,
-    lines: &'a View<'a, C>,
+/// At least [`VECTOR`] addresses, looked up in groups of up to `N`. There are as many as answers.
+struct Groups<'a, C, const N: usize, const S: usize> {
+    table: &'a View<'a, C>,
     keys: &'a Keys<'a, Ipv6>,
     out: &'a mut [Option<NextHopId>],
 }
 
-impl<L: Lanes, C: Code, const N: usize, const S: usize> Work for Groups<'_, L, C, N, S> {
+impl<C: Code, const N: usize, const S: usize> LanesWork for Groups<'_, C, N, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        let Self { lanes, lines, keys, out } = self;
-        let mut kernel = Kernel::<L, C, N, S>::new(lanes, lines, keys);
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { table, keys, out } = self;
+        let mut kernel = Kernel::<L, C, N, S>::new(lanes, table, keys);
         let len = out.len();
         let mut at = 0;
         while at < len {
