@@ -202,9 +202,9 @@ const FULL: Quota = Quota { updates: 1_000_000, lookups: 100_000_000, overlaps: 
 /// One prefix inside a block of the root: one store publishes it.
 #[test]
 fn a_path_of_pages_changes_under_readers() {
-    race("folio:codes=32:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
+    race("folio:pages:codes=32:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], QUICK);
     race(
-        "folio:codes=32:cuts=8-12-16-24",
+        "folio:pages:codes=32:cuts=8-12-16-24",
         &["10.1.2.0/25"],
         &["12.1.2.0/25", "12.1.3.0/24"],
         QUICK,
@@ -214,7 +214,7 @@ fn a_path_of_pages_changes_under_readers() {
 /// A prefix of many blocks, and several prefixes in a commit.
 #[test]
 fn blocks_change_under_readers() {
-    race("folio:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
+    race("folio:pages:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
     race("folio", &["10.0.0.0/14", "10.1.0.0/20", "10.2.3.4/32"], &["12.1.0.0/20"], QUICK);
 }
 
@@ -279,8 +279,8 @@ fn tables_are_swapped_under_readers() {
 #[test]
 #[ignore = "minutes; run by `cargo xtask prove`"]
 fn full_race() {
-    race("folio:codes=32:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
-    race("folio:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
+    race("folio:pages:codes=32:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
+    race("folio:pages:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
 }

@@ -29,7 +29,7 @@ const REPLACED: &str = "longmatch: IPv6: dxr:hops=k replaces dxr: ";
 fn engines_without_a_result_are_rows_beside_the_others() {
     let dir = Dir::new();
     let routes = many(&dir);
-    let three = ["-6", "-e", "poptrie,folio:codes=16,dxr", "-r", &routes];
+    let three = ["-6", "-e", "poptrie,folio:pages:codes=16,dxr", "-r", &routes];
     let bench = ["bench", "--seconds", "0.02", "-t", "random", "-m", "batch"];
     let replay = ["replay", "--from-empty", "--readers", "1"];
     for command in [&bench[..], &["verify"], &replay] {
@@ -39,7 +39,7 @@ fn engines_without_a_result_are_rows_beside_the_others() {
             let found = ended.stdout.lines().find(|line| line.trim_start().starts_with(start));
             found.unwrap_or_else(|| panic!("{start} in {}", ended.stdout))
         };
-        assert!(row("folio:codes=16").trim_end().ends_with(REASON), "{}", ended.stdout);
+        assert!(row("folio:pages:codes=16").trim_end().ends_with(REASON), "{}", ended.stdout);
         assert!(!row("poptrie").contains("no result") && row("dxr").contains("hops=k"));
         assert!(ended.stderr.contains(REPLACED), "{}", ended.stderr);
         assert!(!ended.stderr.contains("NextHops"), "{}", ended.stderr);
@@ -56,7 +56,7 @@ fn engines_without_a_result_are_rows_beside_the_others() {
         for line in &lines {
             if line["engine"] == "folio" {
                 assert!(line["error"].as_str().unwrap().ends_with(REASON), "{line}");
-                assert_eq!(line["spec"], "folio:codes=16");
+                assert_eq!(line["spec"], "folio:pages:codes=16");
             } else {
                 assert!(line["error"].is_null() && line["mismatches"] == 0, "{line}");
             }
@@ -90,19 +90,20 @@ fn no_result_at_all_is_an_error() {
         (&["verify"], "verified"),
         (&["replay", "--from-empty"], "replayed"),
     ] {
-        let ended =
-            run(&[command, &["-6", "-e", "folio:codes=16", "-r", &routes, "--json"]].concat());
+        let ended = run(
+            &[command, &["-6", "-e", "folio:pages:codes=16", "-r", &routes, "--json"]].concat()
+        );
         let lines = lines_of(&ended).into_iter().filter(|it| it["engine"] != "rib");
         assert_eq!((ended.code, lines.count()), (2, 1), "{command:?}: {ended:?}");
-        let wanted = format!("--engine: no engine was {done}: folio:codes=16: ");
+        let wanted = format!("--engine: no engine was {done}: folio:pages:codes=16: ");
         assert!(ended.stderr.contains(&wanted) && ended.stderr.trim_end().ends_with("--engine"));
     }
     // Beside results of the other family such engines are rows too.
     let text = format!("10.0.0.0/8 four\n{}", std::fs::read_to_string(&routes).unwrap());
     let both = dir.file("both.txt", text);
     let args = ["bench", "--seconds", "0.01", "-t", "random", "-m", "batch", "-e"];
-    let ended = run(&[&args[..], &["folio:codes=16,sail", "-r", &both]].concat());
-    for row in ["sail ", "folio:codes=16  no result: "] {
+    let ended = run(&[&args[..], &["folio:pages:codes=16,sail", "-r", &both]].concat());
+    for row in ["sail ", "folio:pages:codes=16  no result: "] {
         let found = ended.stdout.lines().any(|line| line.trim_start().starts_with(row));
         assert!(ended.code == 1 && found, "{row}: {ended:?}");
     }

@@ -100,12 +100,12 @@ impl From<super::folio::Config> for EngineSpec {
     /// use longmatch::EngineSpec;
     /// use longmatch::engine::folio;
     /// let spec = EngineSpec::from(folio::Config { cuts: vec![16, 24], ..Default::default() });
-    /// assert_eq!(spec, "folio:cuts=16-24".parse()?);
+    /// assert_eq!(spec, "folio:pages:cuts=16-24".parse()?);
     /// # Ok::<(), longmatch::UnknownEngine>(())
     /// ```
     fn from(config: super::folio::Config) -> Self {
         let cuts: Vec<String> = config.cuts.iter().map(u8::to_string).collect();
-        let spec = Spec::new(EngineKind::Folio);
+        let spec = Spec::new(EngineKind::Folio).option(Some("pages"));
         let spec = if cuts.is_empty() { spec } else { spec.value("cuts", cuts.join("-")) };
         spec.option(config.root.map(super::folio::RootForm::name)).flag("huge", config.huge).0
     }
@@ -203,7 +203,7 @@ mod tests {
             (EngineSpec::from(poptrie::Config::default()), "poptrie"),
             (radix::Config::default().into(), "radix"),
             (dxr::Config::default().into(), "dxr"),
-            (folio::Config::default().into(), "folio"),
+            (folio::Config::default().into(), "folio:pages"),
             (sail::Config::default().into(), "sail"),
             (spider::Config::default().into(), "spider"),
             (dir24_8::Config::default().into(), "dir24_8"),
@@ -224,7 +224,7 @@ mod tests {
                     huge: true,
                 }
                 .into(),
-                "folio:cuts=16-24:dense:huge",
+                "folio:pages:cuts=16-24:dense:huge",
             ),
             (
                 tree_bitmap::Config { stride: 4, wide_results: true }.into(),

@@ -61,11 +61,11 @@ fn agree<F: Engines>(writer: &Writer<F>) {
 /// The variants have codes, nodes, leaves and entries of every kind, and all root sizes.
 const IPV4: [&str; 28] = [
     "folio",
-    "folio:codes=8",
-    "folio:codes=book:cuts=12-20-32",
-    "folio:codes=16:s=16",
-    "folio:codes=32:cuts=14-22",
-    "folio:cuts=18-23-28",
+    "folio:pages:codes=8",
+    "folio:pages:codes=book:cuts=12-20-32",
+    "folio:pages:codes=16:s=16",
+    "folio:pages:codes=32:cuts=14-22",
+    "folio:pages:cuts=18-23-28",
     "folio:identity",
     "folio:identity:codes=8:s=18:batch=ring",
     "folio:identity:codes=book:s=12",
@@ -91,10 +91,10 @@ const IPV4: [&str; 28] = [
 ];
 const IPV6: [&str; 24] = [
     "folio",
-    "folio:dense:codes=16",
-    "folio:sparse:codes=book",
-    "folio:regions:s=20",
-    "folio:codes=32:cuts=16-30-40",
+    "folio:pages:dense:codes=16",
+    "folio:pages:sparse:codes=book",
+    "folio:pages:regions:s=20",
+    "folio:pages:codes=32:cuts=16-30-40",
     "folio:lines",
     "folio:lines:codes=16",
     "folio:lines:codes=32",
@@ -204,7 +204,9 @@ fn changes_are_committed_together() {
 /// Its children then have two parents.
 #[test]
 fn shared_pages_are_copied() {
-    for engine in ["folio:cuts=8-12-16-24", "folio:codes=32:cuts=8-12-16-24", "poptrie:s=0"] {
+    for engine in
+        ["folio:pages:cuts=8-12-16-24", "folio:pages:codes=32:cuts=8-12-16-24", "poptrie:s=0"]
+    {
         let mut writer = writer::<Ipv4>(&[], engine);
         // Equal subtrees below two blocks, in two slots each.
         for prefix in ["10.1.2.0/24", "10.16.2.0/24", "11.1.2.0/24", "11.16.2.0/24"] {
@@ -230,7 +232,7 @@ fn shared_pages_are_copied() {
 /// A failed commit changes nothing.
 #[test]
 fn failed_commits_are_undone() {
-    let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio:codes=16");
+    let mut writer = writer::<Ipv4>(&[("10.0.0.0/8", 1)], "folio:pages:codes=16");
     writer.apply(announce("11.0.0.0/8", 2)).unwrap();
     writer.apply(withdraw("10.0.0.0/8")).unwrap();
     writer.apply(announce("10.0.0.0/24", 1 << 16)).unwrap();
@@ -364,7 +366,7 @@ fn a_retired_table_outlives_the_writer() {
 /// A table without routes has no page, and its former memory can be reused.
 #[test]
 fn a_drained_table_has_nothing() {
-    let mut writer = writer::<Ipv4>(&[], "folio:cuts=16-24-32");
+    let mut writer = writer::<Ipv4>(&[], "folio:pages:cuts=16-24-32");
     let mut prefixes = Vec::new();
     for i in 0..600u32 {
         let length = [17, 20, 24, 25, 30, 32][i as usize % 6];
@@ -394,7 +396,7 @@ fn a_drained_table_has_nothing() {
 fn readers_see_only_versions() {
     let all = [
         "folio",
-        "folio:codes=32",
+        "folio:pages:codes=32",
         "poptrie:s=16",
         "poptrie:s=0",
         "tree_bitmap",
@@ -406,7 +408,7 @@ fn readers_see_only_versions() {
     ];
     // Miri takes a thousand times as long.
     let (engines, last) = if cfg!(miri) {
-        (&["poptrie:s=0", "folio:codes=32:cuts=8-16-24-32"][..], 6)
+        (&["poptrie:s=0", "folio:pages:codes=32:cuts=8-16-24-32"][..], 6)
     } else {
         (&all[..], 250)
     };

@@ -46,7 +46,7 @@ pub(super) const NAME: &str = "folio";
 
 /// The registry's entry.
 pub(crate) const DESCRIPTOR: Descriptor =
-    Descriptor { oracle: false, wider: &[], candidates: cost::CANDIDATES };
+    Descriptor { oracle: false, wider: &[PAGES], candidates: cost::CANDIDATES };
 
 /// Compile-time choices besides the type of codes. By default the table decides.
 ///
@@ -55,7 +55,7 @@ pub(crate) const DESCRIPTOR: Descriptor =
 /// use longmatch::{Engine, Ipv4, Rib, Structure};
 /// let config = Config { cuts: vec![16, 24], ..Config::default() };
 /// let folio: Folio<Ipv4, u16> = Folio::compile(&Rib::new(), &config)?;
-/// assert_eq!(Structure::variant(&folio), "codes=16:cuts=16-24-32");
+/// assert_eq!(Structure::variant(&folio), "pages:codes=16:cuts=16-24-32");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -132,7 +132,7 @@ impl<F: Family, C: Code, M: Memory> Structure<F> for Folio<F, C, M> {
             RootLayout::Span { .. } => "",
         };
         let cuts = once(root.bits).chain(levels.iter().map(|level| level.end()));
-        let variant = Variant::new().value("codes", C::NAME).numbers("cuts", cuts);
+        let variant = Variant::new().option(PAGES).value("codes", C::NAME).numbers("cuts", cuts);
         variant.option(form).flag("huge", self.pages.is_huge()).finish()
     }
 }
@@ -167,40 +167,32 @@ impl<F: Family, C: Code> Engine<F> for Folio<F, C> {
     }
 }
 
-const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32, s= and the first cut, cuts= and \
-     the first cuts joined by '-', sparse, dense or regions, huge; identity or pages";
-const EXPECTED_IPV6: &str = "lines or pages; codes=8, codes=book, codes=16 or codes=32; with pages \
-     also s= and the first cut, cuts= and the first cuts joined by '-', sparse, dense or regions, \
-     huge";
+const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32; with pages: s= and the first cut, \
+     cuts= and the first cuts joined by '-', sparse, dense or regions, huge";
 
-/// Builds the engine with the narrowest fitting codes, or those of the options.
+/// Builds the default form of the family, or the form of the options.
 pub(crate) struct Build;
 
-/// Option that selects pages where there is another form.
+/// Option that selects pages with cuts, the form that both families have.
 const PAGES: &str = "pages";
 
 impl Builder<Ipv4> for Build {
     fn build<V: EngineVisitor<Ipv4>>(request: &Request<'_, Ipv4>, visitor: V) -> Built<Ipv4, V> {
         let mut options = request.parse(EXPECTED);
-        match options.choice(&[(identity::OPTION, true), (PAGES, false)]) {
-            Some(true) => identity::build(request, options, visitor),
-            _ => {
-                let codes = codes(&mut options);
-                pages(request, options, codes, visitor)
-            }
+        match options.choice(&[(identity::OPTION, false), (PAGES, true)]) {
+            Some(true) => pages(request, options, visitor),
+            _ => identity::build(request, options, visitor),
         }
     }
 }
 
 impl Builder<Ipv6> for Build {
     fn build<V: EngineVisitor<Ipv6>>(request: &Request<'_, Ipv6>, visitor: V) -> Built<Ipv6, V> {
-        let mut options = request.parse(EXPECTED_IPV6);
-        let lines = options.choice(&[(lines::OPTION, true), (PAGES, false)]);
-        let codes = codes(&mut options);
-        if lines == Some(true) {
-            return lines::build(request, options, codes, visitor);
+        let mut options = request.parse(EXPECTED);
+        match options.choice(&[(lines::OPTION, false), (PAGES, true)]) {
+            Some(true) => pages(request, options, visitor),
+            _ => lines::build(request, options, visitor),
         }
-        pages(request, options, codes, visitor)
     }
 }
 
@@ -214,9 +206,9 @@ fn codes(options: &mut Options<'_>) -> Option<&'static str> {
 fn pages<F: Family, V: EngineVisitor<F>>(
     request: &Request<'_, F>,
     mut options: Options<'_>,
-    codes: Option<&str>,
     visitor: V,
 ) -> Built<F, V> {
+    let codes = codes(&mut options);
     let cuts = |option: &str| {
         let cuts = option.strip_prefix("cuts=").or_else(|| option.strip_prefix("s="))?;
         cuts.split('-').map(|cut| cut.parse().ok()).collect()

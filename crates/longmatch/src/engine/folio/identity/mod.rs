@@ -66,8 +66,8 @@ pub struct Config {
     pub huge: bool,
 }
 
-const EXPECTED: &str = "with identity: codes=8, codes=book, codes=16 or codes=32, s= and 8 to 24, \
-     huge, batch= and each, flight, gather, ring or ring-loads";
+const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32, s= and 8 to 24, huge, batch= \
+     and each, flight, gather, ring or ring-loads; identity or pages";
 
 /// Builds the form. Takes the options of its configuration.
 pub(super) fn build<V: EngineVisitor<Ipv4>>(

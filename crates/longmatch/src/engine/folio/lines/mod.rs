@@ -95,13 +95,13 @@ impl<C: Code> Engine<Ipv6> for Lines<C> {
     }
 }
 
-/// Builds the form with codes of a name, or the narrowest fitting ones. Takes no more options.
+/// Builds the form with the narrowest fitting codes, or those of the options.
 pub(super) fn build<V: EngineVisitor<Ipv6>>(
     request: &Request<'_, Ipv6>,
-    options: Options<'_>,
-    codes: Option<&str>,
+    mut options: Options<'_>,
     visitor: V,
 ) -> Built<Ipv6, V> {
+    let codes = super::codes(&mut options);
     options.finish().map_err(|error| OptionError { expected: EXPECTED, ..error })?;
     let survey = Survey::of(request.rib);
     let admit: Admit<'_> = &|bytes| request.admit(|| bytes);
@@ -113,4 +113,4 @@ pub(super) fn build<V: EngineVisitor<Ipv6>>(
     })
 }
 
-const EXPECTED: &str = "with lines: codes=8, codes=book, codes=16 or codes=32";
+const EXPECTED: &str = "codes=8, codes=book, codes=16 or codes=32; lines or pages";

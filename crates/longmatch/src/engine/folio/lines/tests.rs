@@ -206,7 +206,7 @@ fn codes_fit_the_table() {
     }
 }
 
-/// The form is an option of IPv6; options of pages are refused with it.
+/// The form is the default of IPv6; options of pages are refused with it.
 #[test]
 fn options() {
     let refused = |spec: &str| match built::<Ipv6>(spec, &Rib::new()).map(drop) {
@@ -219,8 +219,8 @@ fn options() {
     let variant = |spec| built::<Ipv6>(spec, &Rib::new()).unwrap().variant();
     assert_eq!(variant("folio:lines"), "lines:codes=8");
     assert_eq!(variant("folio:lines:codes=book"), "lines:codes=book");
-    assert_eq!(variant("folio:pages"), variant("folio"));
-    assert_eq!(variant("folio:lines:pages:s=16"), variant("folio:s=16"));
+    assert_eq!(variant("folio:lines"), variant("folio"));
+    assert_eq!(variant("folio:lines:pages:s=16"), variant("folio:pages:s=16"));
     assert!(matches!(
         built::<Ipv4>("folio:lines", &Rib::new()).map(drop),
         Err(CompileError::Option(error)) if error.option == "lines"

@@ -12,8 +12,8 @@ fn in_turn(hops: impl Iterator<Item = u32> + Clone, count: usize) -> Rib<Ipv4> {
 }
 
 fn chosen(rib: &Rib<Ipv4>, options: &[&str]) -> Result<String, CompileError> {
-    let spec = [&[NAME], options].concat().join(":");
-    built(&spec, rib).map(|folio| folio.variant().split(':').next().unwrap().into())
+    let spec = [&[NAME, PAGES], options].concat().join(":");
+    built(&spec, rib).map(|folio| folio.variant().split(':').nth(1).unwrap().into())
 }
 
 /// A codebook holds 256 next hops, one of which is "no route".

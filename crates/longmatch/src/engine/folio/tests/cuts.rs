@@ -7,14 +7,14 @@ fn variant<F: Engines>(options: &str) -> Result<String, CompileError> {
     let stem = F::Bits::from_u128(0x2a00_1234 << (F::WIDTH - 32));
     let route = |len| Route { prefix: Prefix::<F>::from_bits_masked(stem, len), next_hop: hop(1) };
     let rib = [7, 18, 23, 30, F::WIDTH].into_iter().map(route).collect();
-    built(&format!("{NAME}:{options}"), &rib).map(|folio| folio.variant())
+    built(&format!("{NAME}:pages:{options}"), &rib).map(|folio| folio.variant())
 }
 
 #[test]
 fn requested_cuts_are_used() {
     let starts = |options: &str, expected: &str| {
         let variant = variant::<Ipv4>(options).unwrap();
-        assert!(variant.starts_with(&format!("codes=8:{expected}")), "{options}: {variant}");
+        assert!(variant.starts_with(&format!("pages:codes=8:{expected}")), "{options}: {variant}");
     };
     starts("s=16", "cuts=16-");
     starts("cuts=8", "cuts=8-");
@@ -27,7 +27,7 @@ fn requested_cuts_are_used() {
     starts("cuts=16:cuts=20", "cuts=20-");
     let starts = |options: &str, expected: &str| {
         let variant = variant::<Ipv6>(options).unwrap();
-        assert!(variant.starts_with(&format!("codes=8:{expected}")), "{options}: {variant}");
+        assert!(variant.starts_with(&format!("pages:codes=8:{expected}")), "{options}: {variant}");
         assert_eq!(variant.contains("sparse"), options.contains("sparse"), "{variant}");
     };
     starts("cuts=20-34-48-62-64:sparse", "cuts=20-34-48-62-64-");
