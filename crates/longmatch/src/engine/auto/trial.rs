@@ -34,7 +34,11 @@ pub(super) fn run<F: Family, E: Deref<Target = dyn Checked<F>>>(
     let mut attempt = |spec: &EngineSpec| -> Fit {
         let engine = build(spec)?;
         let bytes = engine.memory_usage().bytes() as u64;
-        Ok(if bytes > limit { Err(bytes) } else { Ok(engines.push(engine)) })
+        if bytes > limit {
+            return Ok(Err(bytes));
+        }
+        engines.push(engine);
+        Ok(Ok(()))
     };
     let mut predictions = search(ranking, F::NAME, limit, ENGINES, &mut attempt)?;
     let times = match engines.len() {

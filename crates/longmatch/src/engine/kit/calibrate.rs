@@ -75,12 +75,18 @@ fn nanoseconds(deadline: Instant, mut work: impl FnMut()) -> Option<f64> {
 }
 
 /// [`TURNS`] rounds of six dependent instructions of a cycle each.
+///
+/// This loop and [`follow`] have no iterator: builds without optimisation would call it.
 fn xorshifts(seed: u64) {
-    let mut state = black_box(seed);
-    (0..TURNS).for_each(|_| state = xorshift(state));
+    let (mut state, mut turn) = (black_box(seed), 0);
+    while turn < TURNS {
+        state = xorshift(state);
+        turn += 1;
+    }
     black_box(state);
 }
 
+#[inline(always)]
 fn xorshift(mut state: u64) -> u64 {
     state ^= state << 13;
     state ^= state >> 7;
@@ -92,7 +98,7 @@ fn xorshift(mut state: u64) -> u64 {
 fn chain(lines: usize, deadline: Instant) -> Option<Vec<u32>> {
     let mut words = alloc::vec![0; lines.max(2) * LINE];
     let lines = words.len() / LINE;
-    let mut state = 0x9e37_79b9_7f4a_7c15;
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
     for line in 1..lines {
         state = xorshift(state);
         let before = (state % line as u64) as usize;
@@ -107,8 +113,11 @@ fn chain(lines: usize, deadline: Instant) -> Option<Vec<u32>> {
 
 /// Makes [`TURNS`] reads, each of the line that the read before names.
 fn follow(chain: &[u32], start: u32) -> u32 {
-    let mut at = start;
-    (0..TURNS).for_each(|_| at = chain[at as usize * LINE]);
+    let (mut at, mut turn) = (start, 0);
+    while turn < TURNS {
+        at = chain[at as usize * LINE];
+        turn += 1;
+    }
     black_box(at)
 }
 
