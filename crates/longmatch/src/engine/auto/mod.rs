@@ -237,7 +237,16 @@ fn insert(ranking: &mut Vec<Prediction>, new: Prediction, memory: Option<u64>) {
 /// limit by this factor is not compiled.
 const MAX_MODEL_ERROR: u64 = 8;
 
-/// The chosen engine, and what was tried.
+/// The chosen engine, and what was tried: see [`compile`].
+///
+/// ```
+/// use longmatch::engine::auto::Choice;
+///
+/// /// What a report says about a choice.
+/// fn reason(choice: &Choice) -> &'static str {
+///     if choice.tried.is_empty() { "the model" } else { "a trial" }
+/// }
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
     /// The model's prediction for the chosen engine.
@@ -248,6 +257,13 @@ pub struct Choice {
 }
 
 /// A measured engine.
+///
+/// ```
+/// use longmatch::EngineKind;
+/// use longmatch::engine::auto::Tried;
+/// let tried = Tried { spec: EngineKind::Poptrie.into(), nanoseconds: 2.5 };
+/// assert_eq!(format!("{}: {} ns", tried.spec, tried.nanoseconds), "poptrie: 2.5 ns");
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
     /// The engine with its options.

@@ -8,7 +8,7 @@ use super::cost::CpuCosts;
 use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Caches, Microarch, Simd};
 
-/// Limit on the whole calibration.
+/// Limit on the whole calibration. Only a system that takes the CPU away meanwhile makes it longer.
 const BUDGET: Duration = Duration::from_millis(10);
 /// Limit on each of the seven measurements.
 const SLOT: Duration = Duration::from_micros(700);
