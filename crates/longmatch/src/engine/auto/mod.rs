@@ -29,7 +29,6 @@ use core::time::Duration;
 
 pub use crate::engine::kit::cost::{Locality, Usage};
 
-use crate::engine::Engines;
 use crate::engine::kit::cost::{Conditions, CpuModel};
 use crate::engine::kit::{
     Boxed, CompileError, Engine, EngineVisitor, OptionError, Options, Summary,
@@ -312,7 +311,7 @@ pub struct Tried {
 /// [`CompileError::Memory`] when no engine fits the memory limit. Without a limit, when every
 /// engine refuses the table: the error of the first. [`CompileError::NoEngine`] when none is
 /// compiled in for the family. [`CompileError::Option`] when the trial is not possible.
-pub fn compile<F: Engines, V: EngineVisitor<F>>(
+pub fn compile<F: NamedEngines, V: EngineVisitor<F>>(
     rib: &Rib<F>,
     goal: &AutoGoal,
     visitor: V,
@@ -322,9 +321,7 @@ pub fn compile<F: Engines, V: EngineVisitor<F>>(
     let (ranking, tried) = match goal.trial {
         #[cfg(feature = "std")]
         Some(budget) => {
-            // Compiled within this crate, not again for each visitor.
-            let build = |spec: &EngineSpec| F::build_shared(spec, rib);
-            let (choice, _) = trial::run(rib, goal, budget, rank(rib, goal), build)?;
+            let (choice, _) = trial::run(rib, goal, budget)?;
             (alloc::vec![choice.prediction], choice.tried)
         }
         _ => (rank(rib, goal), Vec::new()),
@@ -438,7 +435,7 @@ fn goal_of(spec: &EngineSpec) -> Result<AutoGoal, OptionError> {
 }
 
 /// Builds the engine that the options of `auto` choose, within both memory limits.
-pub(super) fn build<F: Engines, V: EngineVisitor<F>>(
+pub(super) fn build<F: NamedEngines, V: EngineVisitor<F>>(
     spec: &EngineSpec,
     rib: &Rib<F>,
     visitor: V,
@@ -447,22 +444,17 @@ pub(super) fn build<F: Engines, V: EngineVisitor<F>>(
     Ok(output)
 }
 
-/// [`build`], where `named` builds the other engines.
-pub(super) fn build_boxed<F: NamedEngines>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-    named: fn(&EngineSpec, &Rib<F>) -> Boxed<F>,
-) -> Boxed<F> {
+/// [`build`], behind a pointer.
+pub(super) fn build_boxed<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>) -> Boxed<F> {
     let goal = goal_of(spec)?;
     let limit = goal.memory.unwrap_or(u64::MAX);
     #[cfg(feature = "std")]
     if let Some(budget) = goal.trial {
-        let build = |spec: &EngineSpec| named(spec, rib);
-        return trial::run(rib, &goal, budget, rank(rib, &goal), build).map(|(_, engine)| engine);
+        return trial::run(rib, &goal, budget).map(|(_, engine)| engine);
     }
     let mut fitting = None;
     search(rank(rib, &goal), F::NAME, limit, 1, &mut |spec| {
-        let engine = named(spec, rib)?;
+        let engine = F::build_boxed(spec, rib)?;
         let bytes = engine.memory_usage().bytes() as u64;
         if bytes > limit {
             return Ok(Err(bytes));

@@ -1,13 +1,13 @@
 //! The trial: the best engines of a ranking look up addresses in turns, and the fastest is chosen.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::hint::black_box;
-use core::ops::Deref;
 use std::time::{Duration, Instant};
 
-use super::{AutoGoal, Choice, Fit, Locality, Prediction, Tried, Usage, search};
+use super::{AutoGoal, Choice, Fit, Locality, Tried, Usage, rank, search};
 use crate::engine::kit::{Checked, CompileError};
-use crate::engine::registry::EngineSpec;
+use crate::engine::registry::{EngineSpec, NamedEngines};
 use crate::net::{Bits, Family, NextHopId};
 use crate::rib::Rib;
 use crate::simd::Simd;
@@ -22,17 +22,15 @@ const BLOCK: usize = 1024;
 const MAX_BLOCKS: usize = 1 << 17;
 
 /// Compiles the first engines of a ranking that fit and measures them; returns the fastest.
-pub(super) fn run<F: Family, E: Deref<Target = dyn Checked<F>>>(
+pub(super) fn run<F: NamedEngines>(
     rib: &Rib<F>,
     goal: &AutoGoal,
     budget: Duration,
-    ranking: Vec<Prediction>,
-    build: impl Fn(&EngineSpec) -> Result<E, CompileError>,
-) -> Result<(Choice, E), CompileError> {
+) -> Result<(Choice, Box<dyn Checked<F>>), CompileError> {
     let limit = goal.memory.unwrap_or(u64::MAX);
-    let mut engines: Vec<E> = Vec::new();
+    let mut engines = Vec::new();
     let mut attempt = |spec: &EngineSpec| -> Fit {
-        let engine = build(spec)?;
+        let engine = F::build_boxed(spec, rib)?;
         let bytes = engine.memory_usage().bytes() as u64;
         if bytes > limit {
             return Ok(Err(bytes));
@@ -40,7 +38,7 @@ pub(super) fn run<F: Family, E: Deref<Target = dyn Checked<F>>>(
         engines.push(engine);
         Ok(Ok(()))
     };
-    let mut predictions = search(ranking, F::NAME, limit, ENGINES, &mut attempt)?;
+    let mut predictions = search(rank(rib, goal), F::NAME, limit, ENGINES, &mut attempt)?;
     let times = match engines.len() {
         1 => Vec::new(),
         _ => measure(&engines, &sample(rib, goal.traffic), goal, budget),
@@ -99,8 +97,8 @@ fn sample<F: Family>(rib: &Rib<F>, traffic: Locality) -> Vec<F::Bits> {
 /// Measures engines in turns, block by block; returns each one's median nanoseconds of a lookup.
 ///
 /// Ends with the first block after the budget. The engine that begins changes from round to round.
-fn measure<F: Family, E: Deref<Target = dyn Checked<F>>>(
-    engines: &[E],
+fn measure<F: Family>(
+    engines: &[Box<dyn Checked<F>>],
     addrs: &[F::Bits],
     goal: &AutoGoal,
     budget: Duration,
