@@ -57,7 +57,7 @@ pub(crate) fn compile<F: TrafficFamily>(
         return F::build(spec, rib, timer);
     }
     let goal = AutoGoal::parse(&spec.options)?;
-    let (prediction, engine) = auto::compile(rib, &goal, timer)?;
-    let choices = vec![AutoChoice::new(spec.to_string(), &prediction)];
+    let (choice, engine) = auto::compile(rib, &goal, timer)?;
+    let choices = vec![AutoChoice::new(spec.to_string(), choice)];
     Ok(EngineUnderTest { choices, named: false, ..engine })
 }

@@ -54,7 +54,7 @@ mod verify;
 mod workload;
 mod zipf;
 
-pub use auto_choice::AutoChoice;
+pub use auto_choice::{AutoChoice, TriedEngine};
 pub use available::available_memory;
 pub use comparison::Comparison;
 pub use destinations::Destinations;

@@ -169,6 +169,7 @@ mod tests {
                 bytes: 4,
                 of_best: Some(0.75),
                 best: None,
+                tried: Vec::new(),
             }],
         };
         let wanted = concat!(

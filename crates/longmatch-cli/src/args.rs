@@ -136,7 +136,7 @@ pub struct EngineArgs {
     ///
     /// Default: all but the oracle, whose lookups scan the table.
     /// 'auto' chooses the engine that suits the table and the CPU best: 'auto', 'auto:use=one',
-    /// 'auto:memory=4M'. 'all' does not include it.
+    /// 'auto:memory=4M', 'auto:traffic=few', 'auto:try=50ms'. 'all' does not include it.
     #[arg(
         short = 'e',
         long = "engine",

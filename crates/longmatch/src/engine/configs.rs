@@ -3,8 +3,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::auto::AutoGoal;
-use super::kit::cost::Usage;
+use super::auto::{AutoGoal, PlannedCpu};
+use super::kit::cost::{Locality, Usage};
 use super::{Batch, EngineKind, EngineSpec};
 
 /// Collects the options of a spec.
@@ -182,7 +182,16 @@ impl From<AutoGoal> for EngineSpec {
     fn from(goal: AutoGoal) -> Self {
         let spec = Spec::new(EngineKind::Auto).flag("use=one", goal.usage == Usage::One);
         let spec = goal.memory.into_iter().fold(spec, |spec, bytes| spec.value("memory", bytes));
-        goal.level.into_iter().fold(spec, |spec, level| spec.value("simd", level.name())).0
+        let spec =
+            goal.level.into_iter().fold(spec, |spec, level| spec.value("simd", level.name()));
+        let spec = spec.flag("traffic=few", goal.traffic == Locality::Few);
+        let spec = match goal.cpu {
+            PlannedCpu::Here => spec,
+            PlannedCpu::Uncalibrated => spec.flag("calibrate=off", true),
+            PlannedCpu::Typical(microarch) => spec.value("cpu", microarch.name()),
+        };
+        let trial = goal.trial.map(|time| [time.as_millis().to_string(), "ms".into()].concat());
+        trial.into_iter().fold(spec, |spec, time| spec.value("try", time)).0
     }
 }
 
@@ -237,7 +246,14 @@ mod tests {
             assert_eq!(config, spec);
             assert_eq!(variant(config), variant(spec), "{text}");
         }
-        let goal = AutoGoal { usage: Usage::One, memory: Some(5), level: Some(Level::Portable) };
+        let goal = AutoGoal {
+            usage: Usage::One,
+            memory: Some(5),
+            level: Some(Level::Portable),
+            traffic: Locality::Few,
+            cpu: PlannedCpu::Typical(crate::simd::Microarch::Zen3),
+            trial: cfg!(feature = "std").then_some(core::time::Duration::from_millis(1500)),
+        };
         let EngineSpec { options, .. } = goal.into();
         assert_eq!(AutoGoal::parse(&options), Ok(goal));
     }

@@ -62,7 +62,6 @@ pub(crate) use kit::{Patch, WriteSide};
 
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
 
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use crate::net::{Ipv4, Ipv6};
@@ -156,32 +155,11 @@ pub trait Engines: NamedEngines {
     fn build_live(spec: &EngineSpec, rib: &Rib<Self>) -> Result<LiveEngine<Self>, CompileError>;
 }
 
-/// Visitor that puts the engine behind a pointer, from which either of its uses is made.
-struct IntoBox;
-
-impl<F: NamedEngines> EngineVisitor<F> for IntoBox {
-    type Output = Box<dyn Checked<F>>;
-
-    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
-        Box::new(engine)
-    }
-}
-
-/// Compiles an engine other than [`EngineKind::Auto`].
-fn named<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>) -> Boxed<F> {
-    F::build_named(spec, rib, IntoBox)
-}
-
-/// Compiles the requested engine. `named` compiles all but [`EngineKind::Auto`]; a pointer, so that
-/// the builders are compiled once.
-fn boxed<F: NamedEngines>(
-    spec: &EngineSpec,
-    rib: &Rib<F>,
-    named: fn(&EngineSpec, &Rib<F>) -> Boxed<F>,
-) -> Boxed<F> {
+/// Compiles the requested engine.
+fn boxed<F: NamedEngines>(spec: &EngineSpec, rib: &Rib<F>) -> Boxed<F> {
     match spec.kind {
-        EngineKind::Auto => auto::build_boxed(spec, rib, named),
-        _ => named(spec, rib),
+        EngineKind::Auto => auto::build_boxed(spec, rib),
+        _ => F::build_boxed(spec, rib),
     }
 }
 
@@ -194,14 +172,14 @@ macro_rules! engines_of {
                 spec: &EngineSpec,
                 rib: &Rib<Self>,
             ) -> Result<Arc<dyn Checked<Self>>, CompileError> {
-                boxed(spec, rib, named::<Self>).map(Arc::from)
+                boxed(spec, rib).map(Arc::from)
             }
 
             fn build_live(
                 spec: &EngineSpec,
                 rib: &Rib<Self>,
             ) -> Result<LiveEngine<Self>, CompileError> {
-                boxed(spec, rib, named::<Self>).map(Checked::into_live)
+                boxed(spec, rib).map(Checked::into_live)
             }
         }
     )*};

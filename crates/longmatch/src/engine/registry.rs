@@ -1,5 +1,6 @@
 //! The registry of engines: their names and builders, one line of [`engines!`] an engine.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -22,7 +23,9 @@ use super::sail;
 use super::spider;
 #[cfg(feature = "tree-bitmap")]
 use super::tree_bitmap;
-use crate::engine::kit::{Builder, CompileError, Descriptor, EngineVisitor, Request};
+use crate::engine::kit::{
+    Builder, Checked, CompileError, Descriptor, Engine, EngineVisitor, Request,
+};
 use crate::net::{Family, Ipv4, Ipv6};
 use crate::rib::Rib;
 
@@ -115,6 +118,13 @@ macro_rules! named_engines {
                     )*
                     other => other == EngineKind::Auto,
                 }
+            }
+
+            fn build_boxed(
+                spec: &EngineSpec,
+                rib: &Rib<Self>,
+            ) -> Result<Box<dyn Checked<Self>>, CompileError> {
+                Self::build_named(spec, rib, IntoBox)
             }
 
             fn build_named<V: EngineVisitor<Self>>(
@@ -354,6 +364,26 @@ pub trait NamedEngines: Family {
         rib: &Rib<Self>,
         visitor: V,
     ) -> Result<V::Output, CompileError>;
+
+    /// Like [`NamedEngines::build_named`], behind a pointer.
+    ///
+    /// Not generic, so that the builders are compiled once, with this crate.
+    #[doc(hidden)]
+    fn build_boxed(
+        spec: &EngineSpec,
+        rib: &Rib<Self>,
+    ) -> Result<Box<dyn Checked<Self>>, CompileError>;
+}
+
+/// Visitor that puts the engine behind a pointer, from which either of its uses is made.
+struct IntoBox;
+
+impl<F: NamedEngines> EngineVisitor<F> for IntoBox {
+    type Output = Box<dyn Checked<F>>;
+
+    fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
+        Box::new(engine)
+    }
 }
 
 /// Error: unknown engine name.

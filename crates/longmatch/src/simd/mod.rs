@@ -1,4 +1,4 @@
-//! Detection of this CPU's vector instructions; no other module detects CPU features.
+//! Detection of this CPU's vector instructions and caches; no other module detects CPU features.
 //!
 //! Engines are written as scalar code first. A [`Simd`] value proves that the CPU has the
 //! instructions of its [`Level`]; [`Simd::run`] compiles a piece of work for that level, so that
@@ -8,9 +8,13 @@
 //! Kernels that differ between levels only in vector width are written once, with the operations of
 //! `lanes`. Kernels that need other operations use the intrinsics themselves.
 
+mod cpu;
 // For the benchmarks, which measure the machine with the same vectors; not for other users.
 #[doc(hidden)]
 pub mod lanes;
+
+pub use cpu::Microarch;
+pub(crate) use cpu::{Caches, Cpu};
 
 use core::fmt;
 use core::str::FromStr;

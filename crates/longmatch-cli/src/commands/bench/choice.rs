@@ -31,6 +31,12 @@ pub fn print_choices<F: CliFamily + BenchFamily>(
             out.bold(shortened(&title)),
         )?;
         writeln!(out, "  {}", out.dim(order(comparison, spec)))?;
+        if !choice.tried.is_empty() {
+            let tried = choice.tried.iter();
+            let tried = tried.map(|it| format!("{} {:.1}", it.engine, it.ns_per_lookup));
+            let tried = tried.collect::<Vec<_>>().join(", ");
+            writeln!(out, "  {}", out.dim(format!("tried, in ns a lookup: {tried}")))?;
+        }
     }
     Ok(())
 }

@@ -30,9 +30,20 @@ fn options_are_read() {
     assert_eq!(goal("auto"), AutoGoal::default());
     assert_eq!(goal("auto:use=one:use=batch"), AutoGoal::default());
     let all = goal("auto:memory=4M:use=one:simd=scalar");
-    let expected =
-        AutoGoal { usage: Usage::One, memory: Some(4 << 20), level: Some(Level::Scalar) };
-    assert_eq!(all, expected);
+    let (usage, memory, level) = (Usage::One, Some(4 << 20), Some(Level::Scalar));
+    assert_eq!(all, AutoGoal { usage, memory, level, ..AutoGoal::default() });
+    let planned = goal("auto:traffic=few:calibrate=off:cpu=zen4");
+    let (traffic, cpu) = (Locality::Few, PlannedCpu::Typical(Microarch::Zen4));
+    assert_eq!(planned, AutoGoal { traffic, cpu, ..AutoGoal::default() });
+    assert_eq!(goal("auto:cpu=zen4:calibrate=off").cpu, PlannedCpu::Uncalibrated);
+    for (text, millis) in [("1ms", 1), ("50ms", 50), ("2s", 2000), ("10s", 10_000)] {
+        let trial = parse_time(text).unwrap();
+        assert_eq!(trial, Duration::from_millis(millis));
+        let spec = alloc::format!("auto:try={text}").parse::<EngineSpec>().unwrap();
+        let goal = AutoGoal::parse(&spec.options);
+        assert_eq!(goal.is_ok(), cfg!(feature = "std"), "{goal:?}");
+        assert!(goal.is_ok_and(|goal| goal.trial == Some(trial)) || cfg!(not(feature = "std")));
+    }
     for (size, expected) in [("1", 1), ("3K", 3 << 10), ("2G", 2 << 30)] {
         assert_eq!(goal(&alloc::format!("auto:memory={size}")).memory, Some(expected));
     }
@@ -54,6 +65,16 @@ fn other_options_are_errors() {
         "memory=4 M",
         "memory=99999999999G",
         "simd=avx3",
+        "traffic=",
+        "traffic=many",
+        "cpu=zen1",
+        "calibrate=on",
+        "try=",
+        "try=50",
+        "try=+1s",
+        "try=0ms",
+        "try=11000ms",
+        "try=99999999999999999s",
         "s=18",
         "",
     ] {
@@ -75,15 +96,97 @@ fn auto_has_a_name_but_is_not_in_all() {
     assert!(alloc::format!("{error}").ends_with(" auto"));
 }
 
-/// The important choices of engine, at every level, also those that this CPU lacks.
+/// The important choices of engine, at every level and for every CPU, also those of other machines.
 #[test]
 fn folio_is_chosen_for_batches_in_vectors() {
     let (four, six) = (internet::<Ipv4>(60_000, 200), internet::<Ipv6>(60_000, 200));
-    for level in ["avx2", "avx512"] {
-        let goal = goal(&alloc::format!("auto:simd={level}"));
-        assert_eq!(rank(&four, &goal)[0].spec.kind, EngineKind::Folio, "{level}");
-        assert_eq!(rank(&six, &goal)[0].spec.kind, EngineKind::Folio, "{level}");
+    for (level, cpu) in [
+        ("avx2", "zen3"),
+        ("avx2", "zen4"),
+        ("avx2", "other"),
+        ("avx512", "zen4"),
+        ("avx512", "zen5"),
+        ("avx512", "intel"),
+    ] {
+        let goal = goal(&alloc::format!("auto:simd={level}:cpu={cpu}"));
+        assert_eq!(rank(&four, &goal)[0].spec.kind, EngineKind::Folio, "{level}, {cpu}");
+        assert_eq!(rank(&six, &goal)[0].spec.kind, EngineKind::Folio, "{level}, {cpu}");
     }
+}
+
+/// The bytes and cycles of an engine's first candidate for a description of a CPU.
+fn predicted(rib: &Rib<Ipv4>, kind: EngineKind, conditions: &Conditions) -> Prediction {
+    let ranking = ranked::<Ipv4>(&Summary::of(rib), None, conditions);
+    ranking.into_iter().find(|it| it.spec.kind == kind).unwrap()
+}
+
+/// Large tables suffer more than small ones where caches are small, and gain more where destinations
+/// repeat.
+#[test]
+fn plans_follow_the_caches_and_the_traffic() {
+    let rib = internet::<Ipv4>(60_000, 200);
+    let large = goal("auto:use=one:simd=scalar:cpu=zen5").conditions();
+    let mut small = large;
+    (small.cpu.caches.l2, small.cpu.caches.l3) = (256 << 10, 2 << 20);
+    let few = Conditions { traffic: Locality::Few, ..small };
+    let cycles = |kind, conditions| predicted(&rib, kind, conditions).cycles;
+    let slower = |kind, a, b| cycles(kind, a) / cycles(kind, b);
+    let (direct, compact) = (EngineKind::Dir24_8, EngineKind::Poptrie);
+    assert!(slower(direct, &small, &large) > slower(compact, &small, &large));
+    assert!(slower(direct, &small, &few) > slower(compact, &small, &few));
+    let bytes = predicted(&rib, direct, &large).bytes;
+    assert_eq!(bytes, predicted(&rib, direct, &few).bytes, "only the time depends on the CPU");
+}
+
+/// The same description gives the same ranking.
+#[test]
+fn rankings_are_repeatable() {
+    let rib = internet::<Ipv6>(5_000, 20);
+    for microarch in Microarch::ALL {
+        let goal = goal(&alloc::format!("auto:simd=avx2:cpu={}", microarch.name()));
+        assert_eq!(rank(&rib, &goal), rank(&rib, &goal));
+    }
+    assert_eq!(rank(&rib, &goal("auto")), rank(&rib, &goal("auto")), "measured once at most");
+}
+
+/// A trial compiles what fits, keeps one of it, and reports all of it.
+#[test]
+#[cfg(feature = "std")]
+fn a_trial_chooses_among_the_best() {
+    struct Named;
+    impl<F: Family> EngineVisitor<F> for Named {
+        type Output = (&'static str, String);
+        fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
+            (E::NAME, engine.variant())
+        }
+    }
+    fn tries<F: Engines>(rib: &Rib<F>, spec: &str) {
+        let goal = goal(spec);
+        let (choice, (name, _)) = compile(rib, &goal, Named).unwrap();
+        assert_eq!(choice.prediction.spec.kind.name(), name);
+        let least = choice.tried.iter().min_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds));
+        assert_eq!(least.unwrap().spec, choice.prediction.spec);
+        assert!(choice.tried.len() == 3 && least.unwrap().nanoseconds > 0.0, "{choice:?}");
+        let fib = chosen(rib, spec).unwrap();
+        fib.check(rib).unwrap();
+        let limit = goal.memory.unwrap_or(u64::MAX);
+        assert!(fib.memory_usage().bytes() as u64 <= limit);
+        assert!(choice.tried.iter().any(|it| it.spec.kind.name() == fib.name()));
+    }
+    let (four, six) = (internet(5_000, 20), internet(5_000, 20));
+    for spec in ["auto:try=1ms", "auto:use=one:traffic=few:try=1ms", "auto:memory=2M:try=1ms"] {
+        tries::<Ipv4>(&four, spec);
+        tries::<Ipv6>(&six, spec);
+    }
+    let (choice, _) = compile(&Rib::<Ipv4>::new(), &goal("auto:try=1ms"), Named).unwrap();
+    assert!(choice.tried.is_empty(), "no address is routed");
+    match chosen(&four, "auto:memory=1K:try=1ms") {
+        Err(CompileError::Memory { limit, bytes, .. }) => assert!(limit == 1024 && bytes > limit),
+        other => panic!("{other:?}"),
+    }
+    let trial = Some(Duration::from_nanos(1));
+    let error = compile(&four, &AutoGoal { trial, ..AutoGoal::default() }, Named).unwrap_err();
+    assert!(matches!(error, CompileError::Option(_)), "{error}");
 }
 
 #[test]
@@ -202,7 +305,8 @@ fn the_prediction_names_the_compiled_engine() {
     }
     let rib = internet::<Ipv4>(1000, 9);
     for text in ["auto", "auto:use=one", "auto:memory=200K"] {
-        let (prediction, (name, variant)) = compile(&rib, &goal(text), Named).unwrap();
+        let (choice, (name, variant)) = compile(&rib, &goal(text), Named).unwrap();
+        let Choice { prediction, .. } = choice;
         assert_eq!(name, prediction.spec.kind.name());
         let again = Fib::compile(&rib, prediction.spec).unwrap();
         assert_eq!((again.name(), again.variant()), (name, variant.clone()));

@@ -3,6 +3,8 @@
 
 mod batch;
 mod build;
+#[cfg(feature = "std")]
+mod calibrate;
 pub(crate) mod cost;
 mod error;
 mod expected;

@@ -1,0 +1,312 @@
+//! The microarchitecture and the caches of this CPU.
+//!
+//! The cost model of `auto` plans by them. On x86-64 CPUID states them, elsewhere Linux's sysfs, and
+//! where neither is usable conservative constants do. A hypervisor may state anything, so that
+//! [`Caches::plausible`] judges every statement, and nothing but plans depends on it.
+
+/// A group of CPUs for which `auto` has the same constants.
+///
+/// ```
+/// use longmatch::simd::Microarch;
+/// assert_eq!(Microarch::from_name("zen4"), Some(Microarch::Zen4));
+/// assert!(Microarch::ALL.into_iter().all(|it| Microarch::from_name(it.name()) == Some(it)));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Microarch {
+    /// AMD Zen 2 and Zen 3.
+    Zen3,
+    /// AMD Zen 4.
+    Zen4,
+    /// AMD Zen 5.
+    Zen5,
+    /// Intel servers with AVX-512 and its bit instructions: Ice Lake and later.
+    IntelServer,
+    /// Any other CPU.
+    Other,
+}
+
+impl Microarch {
+    /// Every group.
+    pub const ALL: [Self; 5] = [Self::Zen3, Self::Zen4, Self::Zen5, Self::IntelServer, Self::Other];
+
+    /// The name in `auto:cpu=zen4`.
+    ///
+    /// ```
+    /// assert_eq!(longmatch::simd::Microarch::IntelServer.name(), "intel");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Zen3 => "zen3",
+            Self::Zen4 => "zen4",
+            Self::Zen5 => "zen5",
+            Self::IntelServer => "intel",
+            Self::Other => "other",
+        }
+    }
+
+    /// The group with a name.
+    ///
+    /// ```
+    /// assert_eq!(longmatch::simd::Microarch::from_name("zen1"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// The group of a vendor's CPU, by the display family and model of CPUID leaf 1.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    fn of(vendor: &[u8], family: u32, model: u32) -> Self {
+        match (vendor, family, model) {
+            (b"AuthenticAMD", 0x17, 0x30..) => Self::Zen3,
+            (b"AuthenticAMD", 0x19, 0x10..=0x1f | 0x60..=0x7f | 0xa0..=0xaf) => Self::Zen4,
+            (b"AuthenticAMD", 0x19, _) => Self::Zen3,
+            (b"AuthenticAMD", 0x1a, _) => Self::Zen5,
+            // Ice Lake, Sapphire Rapids, Emerald Rapids, Granite Rapids; for each the server models.
+            (b"GenuineIntel", 6, 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae) => Self::IntelServer,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Sizes of the data caches that one core can use, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Caches {
+    pub l1d: u64,
+    pub l2: u64,
+    /// 0 where there is none.
+    pub l3: u64,
+    /// Number of logical CPUs that share the L3.
+    pub l3_cpus: u32,
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+impl Caches {
+    /// Smaller than those of nearly every 64-bit CPU, so that no plan relies on a cache that is not
+    /// there.
+    const CONSERVATIVE: Self = Self { l1d: 32 * KIB, l2: 512 * KIB, l3: 8 * MIB, l3_cpus: 4 };
+
+    /// Returns the caches if a CPU can have them.
+    ///
+    /// The limits have a factor of two to four to the CPUs on sale: L1d from 16 to 192 KiB, L2 from
+    /// 256 KiB to 16 MiB, L3 up to 1,152 MiB a socket.
+    fn plausible(self) -> Option<Self> {
+        let l3 = self.l3 == 0 || (self.l2..=2048 * MIB).contains(&self.l3);
+        let l1d = (8 * KIB..=512 * KIB).contains(&self.l1d);
+        let l2 = (self.l1d.max(128 * KIB)..=64 * MIB).contains(&self.l2);
+        (l1d && l2 && l3 && self.l3_cpus > 0).then_some(self)
+    }
+
+    /// Bytes beyond L1d that a table may count on: the L2, or a share of the L3.
+    ///
+    /// Half of the L3: packets, other tables and the rest of the program take the other half. At
+    /// most 4 MiB for each logical CPU that shares it, which is as much as common server CPUs have:
+    /// a description with more is that of a guest which sees few of the CPUs, while neighbours use
+    /// the cache too.
+    pub fn share(&self) -> u64 {
+        (self.l3 / 2).min(u64::from(self.l3_cpus) * 4 * MIB).max(self.l2)
+    }
+
+    /// Reads the subleaves of CPUID leaf 4 (Intel) or 0x8000_001D (AMD), which have one layout.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    fn of_subleaves(subleaf: impl Fn(u32) -> [u32; 3]) -> Option<Self> {
+        let mut caches = Self { l1d: 0, l2: 0, l3: 0, l3_cpus: 1 };
+        for [eax, ebx, ecx] in (0..8).map(subleaf) {
+            let field = |register: u32, from: u32, bits: u32| register >> from & ((1 << bits) - 1);
+            let lines = u64::from(field(ebx, 22, 10) + 1) * (u64::from(ecx) + 1);
+            let line = u64::from(field(ebx, 12, 10) + 1) * u64::from(field(ebx, 0, 12) + 1);
+            let (instructions, none) = (2, 0);
+            match (field(eax, 5, 3), field(eax, 0, 5)) {
+                (_, kind) if kind == none => break,
+                (_, kind) if kind == instructions => {}
+                (1, _) => caches.l1d = lines.saturating_mul(line),
+                (2, _) => caches.l2 = lines.saturating_mul(line),
+                (3, _) => {
+                    caches.l3 = lines.saturating_mul(line);
+                    caches.l3_cpus = field(eax, 14, 12) + 1;
+                }
+                _ => {}
+            }
+        }
+        caches.plausible()
+    }
+
+    /// Reads what Linux says about the first CPU.
+    #[cfg(all(feature = "std", target_os = "linux"))]
+    fn of_sysfs() -> Option<Self> {
+        let mut caches = Self { l1d: 0, l2: 0, l3: 0, l3_cpus: 1 };
+        for index in 0..8 {
+            let read = |name: &str| {
+                let path = std::format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}");
+                Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+            };
+            let Some((level, kind)) = read("level").zip(read("type")) else { break };
+            let size = read("size")?.strip_suffix('K')?.parse::<u64>().ok()?.checked_mul(KIB)?;
+            match (level.as_str(), kind.as_str()) {
+                (_, "Instruction") => {}
+                ("1", _) => caches.l1d = size,
+                ("2", _) => caches.l2 = size,
+                ("3", _) => (caches.l3, caches.l3_cpus) = (size, cpus(&read("shared_cpu_list")?)?),
+                _ => {}
+            }
+        }
+        caches.plausible()
+    }
+
+    #[cfg(not(all(feature = "std", target_os = "linux")))]
+    fn of_sysfs() -> Option<Self> {
+        None
+    }
+}
+
+/// Counts the CPUs of a list such as `0-3,8-11`.
+#[cfg(all(feature = "std", target_os = "linux"))]
+fn cpus(list: &str) -> Option<u32> {
+    list.split(',').try_fold(0u32, |sum, part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        sum.checked_add(last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)?)?.checked_add(1)
+    })
+}
+
+/// A CPU, as far as plans depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cpu {
+    pub microarch: Microarch,
+    pub caches: Caches,
+}
+
+impl Cpu {
+    /// Detects the CPU that this program runs on. Takes microseconds, in a virtual machine tens.
+    pub fn detect() -> Self {
+        let (microarch, caches) = cpuid().unwrap_or((Microarch::Other, None));
+        let caches = caches.or_else(Caches::of_sysfs).unwrap_or(Caches::CONSERVATIVE);
+        Self { microarch, caches }
+    }
+
+    /// The usual server CPU of a group, for plans that do not depend on this machine.
+    pub const fn typical(microarch: Microarch) -> Self {
+        let caches = match microarch {
+            Microarch::Zen3 => Caches { l1d: 32 * KIB, l2: 512 * KIB, l3: 32 * MIB, l3_cpus: 16 },
+            Microarch::Zen4 => Caches { l1d: 32 * KIB, l2: MIB, l3: 32 * MIB, l3_cpus: 16 },
+            Microarch::Zen5 => Caches { l1d: 48 * KIB, l2: MIB, l3: 32 * MIB, l3_cpus: 16 },
+            Microarch::IntelServer => {
+                Caches { l1d: 48 * KIB, l2: 2 * MIB, l3: 60 * MIB, l3_cpus: 64 }
+            }
+            Microarch::Other => Caches::CONSERVATIVE,
+        };
+        Self { microarch, caches }
+    }
+}
+
+/// The microarchitecture, and the caches if the CPU states plausible ones.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn cpuid() -> Option<(Microarch, Option<Caches>)> {
+    use core::arch::x86_64::{__cpuid, __cpuid_count};
+    let (leaf0, leaf1) = (__cpuid(0), __cpuid(1));
+    let mut vendor = [0; 12];
+    for (bytes, register) in vendor.chunks_exact_mut(4).zip([leaf0.ebx, leaf0.edx, leaf0.ecx]) {
+        bytes.copy_from_slice(&register.to_le_bytes());
+    }
+    let base = leaf1.eax >> 8 & 15;
+    let family = if base == 15 { base + (leaf1.eax >> 20 & 0xff) } else { base };
+    let model = (leaf1.eax >> 4 & 15) | (leaf1.eax >> 12 & 0xf0);
+    let caches = |leaf: u32| {
+        Caches::of_subleaves(|sub| {
+            let it = __cpuid_count(leaf, sub);
+            [it.eax, it.ebx, it.ecx]
+        })
+    };
+    let (extended, topology) = (0x8000_001d, 22);
+    let amd = __cpuid(0x8000_0000).eax >= extended && __cpuid(0x8000_0001).ecx >> topology & 1 == 1;
+    let caches = match leaf0.eax >= 4 && &vendor == b"GenuineIntel" {
+        true => caches(4),
+        false => amd.then(|| caches(extended)).flatten(),
+    };
+    Some((Microarch::of(&vendor, family, model), caches))
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+fn cpuid() -> Option<(Microarch, Option<Caches>)> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A subleaf for a cache of 64-byte lines.
+    fn subleaf(level: u32, kind: u32, cpus: u32, ways: u32, sets: u32) -> [u32; 3] {
+        [kind | level << 5 | (cpus - 1) << 14, 63 | (ways - 1) << 22, sets - 1]
+    }
+
+    #[test]
+    fn subleaves_are_read() {
+        let genoa = [
+            subleaf(1, 1, 2, 8, 64),
+            subleaf(1, 2, 2, 8, 64),
+            subleaf(2, 3, 2, 8, 2048),
+            subleaf(3, 3, 16, 16, 32_768),
+            [0; 3],
+        ];
+        let read = Caches::of_subleaves(|sub| genoa[sub as usize]);
+        assert_eq!(read, Some(Cpu::typical(Microarch::Zen4).caches));
+        // A hypervisor that hides the leaf, and one that states a cache of 2^44 bytes.
+        assert_eq!(Caches::of_subleaves(|_| [0; 3]), None);
+        assert_eq!(Caches::of_subleaves(|_| subleaf(3, 3, 1, 1024, u32::MAX)), None);
+    }
+
+    #[test]
+    fn models_are_told_apart() {
+        let amd = b"AuthenticAMD";
+        for (family, model, expected) in [
+            (0x17, 0x01, Microarch::Other),
+            (0x17, 0x31, Microarch::Zen3),
+            (0x19, 0x01, Microarch::Zen3),
+            (0x19, 0x11, Microarch::Zen4),
+            (0x19, 0xa0, Microarch::Zen4),
+            (0x1a, 0x02, Microarch::Zen5),
+            (0x1b, 0x00, Microarch::Other),
+        ] {
+            assert_eq!(Microarch::of(amd, family, model), expected, "{family:x}, {model:x}");
+        }
+        assert_eq!(Microarch::of(b"GenuineIntel", 6, 0x8f), Microarch::IntelServer);
+        assert_eq!(Microarch::of(b"GenuineIntel", 6, 0x55), Microarch::Other);
+    }
+
+    #[test]
+    fn a_table_counts_on_a_share_of_the_l3() {
+        let zen = Cpu::typical(Microarch::Zen5).caches;
+        assert_eq!(zen.share(), 16 * MIB);
+        assert_eq!(Caches { l3_cpus: 2, ..zen }.share(), 8 * MIB, "a guest with two CPUs");
+        assert_eq!(Caches { l3: 0, ..zen }.share(), MIB, "no L3");
+        for microarch in Microarch::ALL {
+            let caches = Cpu::typical(microarch).caches;
+            assert!(caches.plausible().is_some() && caches.share() >= caches.l2);
+        }
+    }
+
+    /// CPUID and the operating system agree, where both state something.
+    #[test]
+    #[cfg(all(feature = "std", target_os = "linux"))]
+    fn agrees_with_the_operating_system() {
+        assert_eq!(
+            [cpus("0"), cpus("0-3,8-11"), cpus("3-1"), cpus("")],
+            [Some(1), Some(8), None, None]
+        );
+        let Some((Some(cpuid), sysfs)) = cpuid().map(|it| (it.1, Caches::of_sysfs())) else {
+            return std::eprintln!("skipped: CPUID states no plausible caches");
+        };
+        let Some(sysfs) = sysfs else {
+            return std::eprintln!("skipped: sysfs states no plausible caches");
+        };
+        // CPUID is that of any core, sysfs that of the first.
+        if std::path::Path::new("/sys/devices/cpu_atom").exists() {
+            return std::eprintln!("skipped: the cores of this CPU have different caches");
+        }
+        // CPUID counts the numbers that CPUs may have, sysfs those that are online.
+        assert_eq!(Caches { l3_cpus: sysfs.l3_cpus, ..cpuid }, sysfs);
+        assert!(cpuid.l3_cpus >= sysfs.l3_cpus, "{cpuid:?}, {sysfs:?}");
+    }
+}
