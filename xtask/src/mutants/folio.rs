@@ -258,10 +258,10 @@ pub const MUTANTS: &[Mutant] = &[
         tests: Own(LINES),
     },
     Mutant {
-        name: "the last addresses of a batch are those of its first group",
+        name: "the last part of a batch is left out",
         file: LINES_BATCH,
-        find: "let start = at.min(len - count);",
-        replace: "let start = (len - count).min(at % N);",
+        find: "while at < len {",
+        replace: "while at + L::COUNT <= len {",
         tests: Own(LINES),
     },
     Mutant {
