@@ -36,9 +36,14 @@ const WITHOUT_STD: &str = "test --package longmatch --no-default-features --no-f
 /// address (for IPv6, of addresses inside every range), and the engines that are patched under readers, in forms that
 /// hold the table.
 const DAYS: [[&str; 4]; 2] = [
-    ["ipv4-full", "ipv4-updates", "154825", "folio,poptrie,dxr,dir24_8,tree_bitmap"],
-    ["ipv6-full", "ipv6-updates", "137582", "folio,poptrie,dxr:xl,dir24_8,tree_bitmap"],
+    ["ipv4-full", "ipv4-updates", "154825", "folio,folio:identity,poptrie,dxr,dir24_8,tree_bitmap"],
+    ["ipv6-full", "ipv6-updates", "137582", "folio,folio:lines,poptrie,dxr:xl,dir24_8,tree_bitmap"],
 ];
+
+/// Codes and modes of batches of Folio's second forms, which `all` leaves out. Each table has all codes; the modes of
+/// identity pages rotate from table to table, so that four tables have each mode with each of the codes.
+const CODES: [&str; 4] = ["8", "book", "16", "32"];
+const MODES: [&str; 4] = ["gather", "ring", "ring-loads", "flight"];
 
 /// Synthetic tables from the first one, as in the Poptrie paper, to reach the limits of structures.
 const SYNTHETIC: [&str; 2] = ["syn1", "syn2"];
@@ -80,12 +85,13 @@ fn with_data(report: &mut Report, dir: &Path) {
         replay.args([engines, "--verify-every", every, "--routes"]).arg(&routes);
         report.command(&name, replay.arg("--updates").arg(&updates));
     }
-    for table in TABLES {
+    for (number, table) in TABLES.iter().enumerate() {
         let routes = file(dir, table);
         let name = format!("all engines agree on {table}");
         if routes.is_file() {
-            let mut verify = longmatch("verify --engine all --routes");
-            report.command(&name, verify.arg(&routes));
+            let engines = format!("all,{}", second_forms(number).join(","));
+            let mut verify = longmatch("verify --engine");
+            report.command(&name, verify.args([&engines, "--routes"]).arg(&routes));
         } else {
             report.skip(&name, &format!("absent: {}", routes.display()));
         }
@@ -96,6 +102,14 @@ fn with_data(report: &mut Report, dir: &Path) {
         let mut verify = longmatch("verify --engine all --routes");
         report.command(&name, verify.arg(&first).args(["--split", split]));
     }
+}
+
+/// Returns the second forms of Folio for a table. A table of one family leaves out those of the other.
+fn second_forms(table: usize) -> Vec<String> {
+    let identity = (table..).zip(CODES).map(|(at, codes)| {
+        format!("folio:identity:codes={codes}:batch={}", MODES[at % MODES.len()])
+    });
+    identity.chain(CODES.map(|codes| format!("folio:lines:codes={codes}"))).collect()
 }
 
 fn file(dir: &Path, table: &str) -> PathBuf {
@@ -125,4 +139,19 @@ fn data_dir() -> Result<Option<PathBuf>, String> {
     }
     let first = file(&dir, TABLES[0]);
     Err(format!("none of the {} tables is there, such as {}", TABLES.len(), first.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tables of IPv4 come first.
+    #[test]
+    fn four_tables_have_all_forms() {
+        let mut forms: Vec<String> = (0..4).flat_map(second_forms).collect();
+        forms.sort_unstable();
+        forms.dedup();
+        assert_eq!(forms.len(), CODES.len() * MODES.len() + CODES.len());
+        assert!(TABLES[..4].iter().all(|table| table.starts_with("ipv4")));
+    }
 }

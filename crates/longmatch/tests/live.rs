@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use longmatch::live::{Reader, Writer};
 use longmatch::simd::Simd;
-use longmatch::{Change, EngineSpec, Family, Ipv4, NextHopId, Prefix, Rib, Route};
+use longmatch::{Change, EngineSpec, Engines, Family, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route};
 
 /// The amount of work after which a race ends.
 #[derive(Clone, Copy)]
@@ -27,6 +27,8 @@ struct Race {
     /// The last version whose commit has begun, and the last whose commit has returned.
     begun: AtomicU32,
     done: AtomicU32,
+    /// Versions that were compiled again.
+    recompiled: AtomicU32,
     lookups: AtomicU64,
     overlaps: AtomicU64,
     over: AtomicBool,
@@ -38,11 +40,44 @@ const KEYS: usize = 96;
 /// With as many for inner routes and for other addresses they fit 15 bits.
 const IDS_OF_15_BITS: u32 = 10_000;
 
+/// A family of races.
+trait Raced: Engines {
+    /// Address `i` of [`KEYS`] that lie at equal distances in a prefix.
+    fn key(prefix: Prefix<Self>, i: usize) -> Self::Bits;
+
+    /// Prefix `i` of a table, outside of those that races change.
+    fn prefix(i: u32) -> Prefix<Self>;
+}
+
+impl Raced for Ipv4 {
+    fn key(prefix: Prefix<Self>, i: usize) -> u32 {
+        prefix.first() + (prefix.last() - prefix.first()) / KEYS as u32 * i as u32
+    }
+
+    fn prefix(i: u32) -> Prefix<Self> {
+        Prefix::from_bits_masked(0x0b00_0000 + i * 7777, 17 + (i % 12) as u8)
+    }
+}
+
+impl Raced for Ipv6 {
+    fn key(prefix: Prefix<Self>, i: usize) -> u128 {
+        prefix.first() + (prefix.last() - prefix.first()) / KEYS as u128 * i as u128
+    }
+
+    /// Every fifth is longer than /48; some are in the /32 of the races.
+    fn prefix(i: u32) -> Prefix<Self> {
+        let (region, rest) = (u128::from(0x2001_0db0 + i % 16), u128::from(0x8000_0000 + i * 7777));
+        let bits = region << 96 | rest << 64;
+        let len = [32 + i % 17, 48, 48, 40, 49 + i % 80][i as usize % 5];
+        Prefix::from_bits_masked(bits, len as u8)
+    }
+}
+
 impl Race {
     /// Looks up the same addresses repeatedly with every method.
     ///
     /// Checks each answer against the versions current during the call.
-    fn read(&self, mut reader: Reader<Ipv4>, keys: &[u32; KEYS], ids: u32) {
+    fn read<F: Raced>(&self, mut reader: Reader<F>, keys: &[F::Bits; KEYS], ids: u32) {
         let levels: Vec<Simd> = Simd::available().collect();
         let mut out = [None; KEYS];
         let mut last = [0; KEYS];
@@ -83,11 +118,11 @@ impl Race {
     }
 
     /// Commits versions until the required amount of work is done.
-    fn write(
+    fn write<F: Raced>(
         &self,
-        writer: &mut Writer<Ipv4>,
-        prefixes: &[Prefix<Ipv4>],
-        other_prefixes: &[Prefix<Ipv4>],
+        writer: &mut Writer<F>,
+        prefixes: &[Prefix<F>],
+        other_prefixes: &[Prefix<F>],
         quota: Quota,
     ) {
         let deadline = Instant::now() + Duration::from_secs(600);
@@ -96,7 +131,8 @@ impl Race {
             for change in changes(prefixes, version % 2 == 1, 1 + version % quota.ids, quota.ids) {
                 writer.apply(change).unwrap();
             }
-            writer.commit().unwrap();
+            let recompiled = writer.commit().unwrap().recompiled;
+            self.recompiled.fetch_add(u32::from(recompiled), Relaxed);
             self.done.store(version, Release);
             // Memory retired by this version is soon reused for other addresses, which no key may
             // see.
@@ -120,12 +156,12 @@ impl Race {
 ///
 /// The first prefix gets another next hop; the others, which lie inside, get one that is `inside`
 /// higher or are withdrawn, so that the table's shape changes.
-fn changes(
-    prefixes: &[Prefix<Ipv4>],
+fn changes<F: Family>(
+    prefixes: &[Prefix<F>],
     all: bool,
     next_hop: u32,
     inside: u32,
-) -> impl Iterator<Item = Change<Ipv4>> {
+) -> impl Iterator<Item = Change<F>> {
     prefixes.iter().enumerate().map(move |(i, prefix)| {
         let next_hop = NextHopId::new(next_hop + if i > 0 { inside } else { 0 }).unwrap();
         match all || i == 0 {
@@ -140,22 +176,25 @@ fn changes(
 /// Version `v` gives all keys next hop `1 + v % ids`, or `ids` more; the keys lie in the first
 /// prefix. The routes `other_prefixes` change between the versions and have next hops above those.
 fn race(engine: &str, prefixes: &[&str], other_prefixes: &[&str], quota: Quota) {
-    let [prefixes, other_prefixes]: [Vec<Prefix<Ipv4>>; 2] =
-        [prefixes, other_prefixes].map(|list| list.iter().map(|p| p.parse().unwrap()).collect());
+    race_of::<Ipv4>(engine, prefixes, other_prefixes, quota);
+}
+
+/// [`race`] for a family.
+fn race_of<F: Raced>(engine: &str, prefixes: &[&str], other_prefixes: &[&str], quota: Quota) {
+    let parse = |text: &&str| text.parse().unwrap_or_else(|_| panic!("{text} is no prefix"));
+    let [prefixes, other_prefixes]: [Vec<Prefix<F>>; 2] =
+        [prefixes, other_prefixes].map(|list| list.iter().map(parse).collect());
     let first =
-        |prefix: &Prefix<Ipv4>| Route { prefix: *prefix, next_hop: NextHopId::new(1).unwrap() };
-    let mut rib: Rib<Ipv4> = prefixes.iter().map(first).collect();
+        |prefix: &Prefix<F>| Route { prefix: *prefix, next_hop: NextHopId::new(1).unwrap() };
+    let mut rib: Rib<F> = prefixes.iter().map(first).collect();
     // More routes, so that pages have all sizes.
     for i in 0..2000u32 {
-        let prefix = Prefix::from_bits_masked(0x0b00_0000 + i * 7777, 17 + (i % 12) as u8);
-        rib.insert(prefix, NextHopId::new(1 + i % 200).unwrap()).unwrap();
+        rib.insert(F::prefix(i), NextHopId::new(1 + i % 200).unwrap()).unwrap();
     }
     let spec: EngineSpec = engine.parse().unwrap();
     let mut writer = Writer::new(rib, spec).unwrap();
     // Keys in every block that the prefixes cover.
-    let shortest = prefixes[0];
-    let step = (shortest.last() - shortest.first()) / KEYS as u32;
-    let keys: [u32; KEYS] = std::array::from_fn(|i| shortest.first() + step * i as u32);
+    let keys: [F::Bits; KEYS] = std::array::from_fn(|i| F::key(prefixes[0], i));
     let race = Race::default();
     let readers: Vec<_> = (0..2).map(|_| writer.reader()).collect();
     thread::scope(|scope| {
@@ -172,7 +211,11 @@ fn race(engine: &str, prefixes: &[&str], other_prefixes: &[&str], quota: Quota) 
     });
     let (lookups, overlaps) = (race.lookups.into_inner(), race.overlaps.into_inner());
     let updates = race.done.into_inner();
-    println!("{engine}: {lookups} lookups, {updates} versions, {overlaps} overlaps");
+    let recompiled = race.recompiled.into_inner();
+    println!(
+        "{engine}: {lookups} lookups, {updates} versions, {recompiled} of them compiled again, \
+         {overlaps} overlaps"
+    );
     assert!(updates >= quota.updates && lookups >= quota.lookups, "too slow");
     assert!(overlaps >= quota.overlaps, "readers and writer did not overlap");
     assert_eq!(writer.reclaim(), 0);
@@ -199,6 +242,10 @@ const QUICK: Quota = match cfg!(longmatch_sanitize) {
 const QUICK_SWAP: Quota = Quota { updates: 30, lookups: 20_000, overlaps: 10, ids: IDS };
 const FULL: Quota = Quota { updates: 1_000_000, lookups: 100_000_000, overlaps: 100_000, ids: IDS };
 
+/// Commits to tables of IPv6 take longer.
+const QUICK_IPV6: Quota = Quota { updates: QUICK.updates / 30, ..QUICK };
+const FULL_IPV6: Quota = Quota { updates: 10_000, ..FULL };
+
 /// One prefix inside a block of the root: one store publishes it.
 #[test]
 fn a_path_of_pages_changes_under_readers() {
@@ -216,6 +263,51 @@ fn a_path_of_pages_changes_under_readers() {
 fn blocks_change_under_readers() {
     race("folio:pages:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], QUICK);
     race("folio", &["10.0.0.0/14", "10.1.0.0/20", "10.2.3.4/32"], &["12.1.0.0/20"], QUICK);
+}
+
+/// One block of the root, and many: codes that are next hops, escapes, and blocks of answers.
+#[test]
+fn identity_pages_change_under_readers() {
+    let other_prefixes = ["12.1.2.0/24", "12.1.2.64/27", "12.1.3.4/32"];
+    race("folio:identity:codes=32:s=16", &["10.1.2.0/24"], &other_prefixes, QUICK);
+    race("folio:identity:codes=8:s=16", &["10.1.2.0/24"], &other_prefixes, QUICK);
+    // Changes of several prefixes build their blocks from the RIB.
+    race(
+        "folio:identity",
+        &["10.1.2.0/23", "10.1.2.128/26", "10.1.3.4/32"],
+        &other_prefixes,
+        QUICK,
+    );
+    race(
+        "folio:identity:codes=16:s=18:batch=ring",
+        &["10.0.0.0/14", "10.1.0.0/25"],
+        &["12.1.0.0/20", "12.1.7.0/26"],
+        QUICK,
+    );
+}
+
+/// Routes of /48, across /48, and beyond: the second and third stages of ranked lines.
+fn race_in_ipv6(engine: &str, quota: Quota) {
+    let other_prefixes = ["2001:db8:4001::/48", "2001:db8:4002:3::/64", "2001:db8:4002:3::7/128"];
+    for prefixes in [
+        &["2001:db8:1::/48"][..],
+        &["2001:db8:10::/44", "2001:db8:10::/46", "2001:db8:12:8000::/49"],
+        &["2001:db8:1:2::/64", "2001:db8:1:2:8000::/66", "2001:db8:1:2::/80"],
+        &["2001:db8:1:2:3:4::/96", "2001:db8:1:2:3:4:4000:0/98", "2001:db8:1:2:3:4:4000:0/112"],
+    ] {
+        race_of::<Ipv6>(engine, prefixes, &other_prefixes, quota);
+    }
+}
+
+#[test]
+fn ranked_lines_change_under_readers() {
+    race_in_ipv6("folio:lines", QUICK_IPV6);
+    race_in_ipv6("folio:lines:codes=32", QUICK_IPV6);
+}
+
+#[test]
+fn pages_of_ipv6_change_under_readers() {
+    race_in_ipv6("folio:pages:codes=16", QUICK_IPV6);
 }
 
 /// Nodes and leaves, with and without direct pointing.
@@ -283,6 +375,26 @@ fn full_race() {
     race("folio:pages:codes=32:s=16", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
     race("poptrie:s=16", &["10.1.2.0/24"], &["12.1.2.0/24"], FULL);
     race("poptrie:s=18", &["10.0.0.0/12"], &["12.1.0.0/20"], FULL);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_race_of_identity_pages() {
+    let other_prefixes = ["12.1.2.0/24", "12.1.2.64/27", "12.1.3.4/32"];
+    race("folio:identity:codes=8:s=16", &["10.1.2.0/24"], &other_prefixes, FULL);
+    race("folio:identity", &["10.1.2.0/23", "10.1.2.128/26", "10.1.3.4/32"], &other_prefixes, FULL);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_race_of_ranked_lines() {
+    race_in_ipv6("folio:lines", FULL_IPV6);
+}
+
+#[test]
+#[ignore = "minutes; run by `cargo xtask prove`"]
+fn full_race_of_pages_of_ipv6() {
+    race_in_ipv6("folio:pages:codes=16", FULL_IPV6);
 }
 
 #[test]
@@ -357,6 +469,7 @@ fn churn(engine: &str, routes: u32, updates: u32) {
 #[test]
 fn memory_stays_that_of_a_fresh_table() {
     churn("folio", 20_000, 60_000);
+    churn("folio:identity", 20_000, 60_000);
     churn("poptrie", 20_000, 60_000);
     churn("dir24_8", 20_000, 60_000);
     churn("tree_bitmap", 20_000, 60_000);

@@ -5,6 +5,7 @@
 //! nor other builds change. Models are built without the library, in a package of their own, which takes two seconds
 //! for each mutant instead of a minute.
 
+mod folio;
 mod list;
 mod radix;
 mod rib;
@@ -35,7 +36,7 @@ enum Run {
 
 /// All mutants: of the RIB first.
 fn all() -> impl Iterator<Item = &'static Mutant> {
-    rib::MUTANTS.iter().chain(radix::MUTANTS).chain(MUTANTS)
+    rib::MUTANTS.iter().chain(radix::MUTANTS).chain(MUTANTS).chain(folio::MUTANTS)
 }
 
 /// Tests the mutants with one of these words in their names or files, or all without words; returns whether each was
@@ -50,7 +51,8 @@ pub fn run(words: &[&str]) -> Outcome {
     let chosen: Vec<&Mutant> = all().filter(chosen).collect();
     if chosen.is_empty() {
         return Err(
-            "no mutant has one of these words; list.rs, radix.rs and rib.rs list them".into()
+            "no mutant has one of these words; folio.rs, list.rs, radix.rs and rib.rs list them"
+                .into(),
         );
     }
     let copy = SourceCopy::make(&root())?;
@@ -243,8 +245,8 @@ fn of_models(tests: Tests) -> bool {
 /// Returns the arguments of `cargo`; those after `--` are the test program's.
 fn words(tests: Tests) -> String {
     match tests {
-        Tests::Loom => "test --test loom -- --skip retired::".into(),
-        Tests::Shuttle => "test --test shuttle -- --skip retired::".into(),
+        Tests::Loom => "test --test loom -- --skip ::tests::".into(),
+        Tests::Shuttle => "test --test shuttle -- --skip ::tests::".into(),
         Tests::Own(filter) => format!("test --package longmatch --lib -- {filter}"),
         Tests::Races(filter) => format!("test --package longmatch --test live -- {filter}"),
     }
@@ -258,12 +260,12 @@ fn change(text: &str, mutant: &Mutant) -> Result<String, String> {
     }
 }
 
-/// Returns the manifest of a package of models only, with the model checkers of the library's manifest.
+/// Returns the manifest of a package of models only, with what they need of the library's manifest.
 fn manifest_of_models(library: &str) -> String {
-    let checkers = ["loom = ", "shuttle = "];
-    let wanted = |line: &&str| checkers.iter().any(|checker| line.starts_with(checker));
-    let checkers: Vec<&str> = library.lines().filter(wanted).collect();
-    let checkers = checkers.join("\n");
+    let needed = ["hashbrown = ", "loom = ", "shuttle = "];
+    let wanted = |line: &&str| needed.iter().any(|needed| line.starts_with(needed));
+    let needed: Vec<&str> = library.lines().filter(wanted).collect();
+    let needed = needed.join("\n");
     let tests = ["loom", "shuttle"].map(|name| {
         format!(
             "[[test]]\nname = \"{name}\"\npath = \"../tree/crates/longmatch/tests/{name}.rs\"\n"
@@ -271,7 +273,7 @@ fn manifest_of_models(library: &str) -> String {
     });
     format!(
         "[package]\nname = \"models\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dev-dependencies]\n{checkers}\n\n{}\n\
+         [dev-dependencies]\n{needed}\n\n{}\n\
          [profile.dev]\nopt-level = 1\ndebug = \"line-tables-only\"\n\n\
          [profile.dev.package.\"*\"]\nopt-level = 2\n",
         tests.join("\n")

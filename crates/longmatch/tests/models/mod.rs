@@ -1,19 +1,27 @@
-//! Models of a writer and its readers, for the model checkers. The files included from `src/live`
-//! are the library's code with the checker's atomics.
+//! Models of a writer and its readers, for the model checkers. The files included from `src/` are
+//! the library's code with the checker's atomics: reclamation, and for identity pages the lookup and
+//! the update. Files beside them have what those import, as far as the models need it.
 //!
 //! A model has a writer, in the thread that runs it, and reader threads. An answer holds the
 //! version of its commit, so each answer can be compared with the versions current during its call.
 //! Memory is in the checker's cells, which detect writes during reads.
 
-#[path = "../../src/mem/published.rs"]
 #[allow(dead_code, reason = "the models use a part of it")]
-mod published;
+pub mod engine;
+#[allow(dead_code, reason = "the models use a part of it")]
+pub mod mem;
+#[path = "../../src/net/mod.rs"]
+#[allow(
+    dead_code,
+    unused_imports,
+    unfulfilled_lint_expectations,
+    reason = "the models use a part of it"
+)]
+pub mod net;
 #[path = "../../src/live/reclaim.rs"]
 #[allow(dead_code, reason = "the models use a part of it")]
 mod reclaim;
-#[path = "../../src/mem/retired.rs"]
-#[allow(dead_code, reason = "the models use a part of it")]
-mod retired;
+pub mod rib;
 #[path = "../../src/live/shared.rs"]
 mod shared;
 pub mod slots;
@@ -21,17 +29,11 @@ pub mod trie;
 pub mod values;
 pub mod whole;
 
-/// What the included modules import from `crate::mem`.
-pub mod mem {
-    pub(crate) use super::retired::RetireList;
-    pub(crate) use crate::sync;
-}
-
 use std::sync::Arc as StdArc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
-use crate::sync::{self, Arc, thread};
+use crate::sync::{Arc, thread};
 use reclaim::{HasDomain, ReaderSlot};
 
 /// The size of a model.

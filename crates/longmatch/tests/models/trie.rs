@@ -7,9 +7,8 @@
 
 use crate::sync::{Arc, AtomicU32, Cell};
 
-use super::published;
+use super::mem::{RetireList, published};
 use super::reclaim::{Domain, HasDomain};
-use super::retired::RetireList;
 use super::{FREE, Model, Size, Versions};
 
 const SLOTS: usize = 8;

@@ -5,9 +5,8 @@ use std::sync::Arc as StdArc;
 
 use crate::sync::{Arc, AtomicU32, Cell};
 
-use super::published;
+use super::mem::{RetireList, published};
 use super::reclaim::{Domain, HasDomain};
-use super::retired::RetireList;
 use super::{ANSWERS, FREE, Model, Size, Versions};
 
 const IDS: usize = 4;

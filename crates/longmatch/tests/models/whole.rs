@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use crate::sync::{Arc, Cell};
 
+use super::mem::RetireList;
 use super::reclaim::{Domain, HasDomain};
-use super::retired::RetireList;
 use super::shared::{Retired, Shared};
 use super::{ANSWERS, FREE, Model, Size, Versions};
 

@@ -7,6 +7,7 @@ use crate::engine::testing::{ends, hop, rib4, spread};
 use crate::net::{Prefix, Route};
 use crate::simd::Simd;
 
+mod changes;
 mod damage;
 mod random;
 
@@ -170,6 +171,18 @@ fn many_addresses_of_a_batch_escape() {
         let pages = agree(&rib, &config(form, 12, Batch::Auto));
         assert!(pages.extent.escapes.load(Relaxed) > 1000);
     }
+}
+
+/// A chunk has 2^20 addresses; another one has the rest.
+#[test]
+#[cfg_attr(miri, ignore = "slow")]
+fn a_batch_of_two_chunks() {
+    let keys: Vec<u32> = (0..(1 << 20) + 100).map(|i: u32| i.wrapping_mul(0x9e37_79b9)).collect();
+    let pages = config(CodeForm::Byte, 12, Batch::Gather);
+    let pages = Pages::compile(&spread::<Ipv4>(4..=28, 300), &pages).unwrap();
+    let mut out = vec![None; keys.len()];
+    pages.lookup_batch_with(Simd::best(), &keys, &mut out);
+    assert!(keys.iter().zip(&out).all(|(key, hop)| pages.lookup_bits(*key) == *hop));
 }
 
 /// Every root of the limits, and a table of every length.

@@ -1,6 +1,6 @@
 //! `check` detects damage, for the right reason, and before a read leaves an array.
 
-use super::super::layout::{DISTANCE, LINE_BITS};
+use super::super::layout::{DISTANCE, KEYS, LINE_BITS};
 use super::*;
 use crate::engine::folio::book::Book;
 use crate::mem::{Frozen, Plain};
@@ -140,9 +140,19 @@ fn escapes(it: &mut Lines<Byte>) -> &mut [u32; 16] {
     &mut it.lines[escapes].0
 }
 
+/// Removes the segment after the word that has a second stage: the tree would answer for it too.
+fn widen_a_tree(it: &mut Lines<Byte>) {
+    let tree = escapes(it).iter().position(|it| Entry(*it).depth() > 0).unwrap();
+    let leaf = line(it, LEAF);
+    leaf.0.copy_within(tree + 1..KEYS[0], tree);
+    leaf.0[KEYS[0] - 1] = u32::MAX;
+    (tree + 1..KEYS[0]).for_each(|i| leaf.set_code(0, i, leaf.code(0, i + 1)));
+}
+
 #[test]
 fn escapes_of_leaves() {
     all_broken(&[
+        (widen_a_tree, "for more than one word"),
         (|it| *escapes(it).iter_mut().find(|it| **it == 300).unwrap() = 301, "next hop 301"),
         (|it| *escapes(it).iter_mut().find(|it| **it == 300).unwrap() = 3, "an escape for a code"),
         (
