@@ -230,8 +230,6 @@ const DISPLACED: f64 = 1.0;
 
 /// Bytes of a KiB.
 pub(crate) const KIB: f64 = 1024.0;
-/// Bytes of a MiB.
-pub(crate) const MIB: f64 = 1024.0 * KIB;
 
 /// Sum over the reads of a typical lookup of a routed address.
 pub(crate) struct TypicalLookup {
@@ -264,6 +262,8 @@ mod tests {
     use super::*;
     use alloc::vec;
     use alloc::vec::Vec;
+
+    const MIB: f64 = 1024.0 * KIB;
 
     fn conditions(microarch: Microarch, usage: Usage, traffic: Locality) -> Conditions {
         Conditions { usage, traffic, level: Level::Avx512, cpu: CpuModel::typical(microarch) }
