@@ -7,6 +7,8 @@ pub(crate) mod published;
 mod retired;
 mod runs;
 pub(crate) mod sync;
+#[cfg(test)]
+mod tests;
 mod usage;
 
 pub use buffer::Buffer;
