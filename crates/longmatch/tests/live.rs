@@ -362,6 +362,48 @@ fn a_dxr_changes_under_readers() {
     race("dxr:d=8:x=10:batch=gather", &["10.0.0.0/11"], &["12.1.0.0/25"], QUICK);
 }
 
+/// Long chunks move into gaps of each other: routes that never change have one answer throughout.
+#[test]
+fn chunks_of_a_dxr_move_under_readers() {
+    let sizes = [300, 400, 500, 700, 1000, 1500, 2500, 4000];
+    let place = |chunk: usize, i: u32| (chunk as u128) << 112 | u128::from(2 * i + 1);
+    let route = |chunk, i, hop| Route {
+        prefix: Prefix::<Ipv6>::from_bits_masked(place(chunk, i), 128),
+        next_hop: NextHopId::new(hop).unwrap(),
+    };
+    let routes = sizes.iter().enumerate();
+    let rib: Rib<Ipv6> =
+        routes.flat_map(|(chunk, size)| (0..*size).map(move |i| route(chunk, i, 7))).collect();
+    let spec: EngineSpec = "dxr:d=16:xl".parse().unwrap();
+    let mut writer = Writer::new(rib, spec).unwrap();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (mut reader, over) = (writer.reader(), &over);
+        scope.spawn(move || {
+            while !over.load(Relaxed) {
+                let table = reader.pin();
+                for (chunk, size) in sizes.iter().enumerate() {
+                    for i in (1..*size).step_by(14) {
+                        let hop = table.lookup(Ipv6::addr(place(chunk, i)));
+                        assert_eq!(hop, NextHopId::new(7), "{i} of {chunk}");
+                    }
+                }
+            }
+        });
+        let mut moved = 0;
+        for n in 0..4000u32 {
+            let chunk = (n.wrapping_mul(0x9e37_79b9) >> 29) as usize;
+            let change = route(chunk, 2 * (n % (sizes[chunk] / 2)), 1 + n % 5);
+            writer.apply(Change::Announce(change)).unwrap();
+            // A change of one route replaces one entry.
+            moved += u32::from(writer.commit().unwrap().replaced.entries > 1);
+        }
+        over.store(true, Relaxed);
+        assert!(moved > 20, "chunks moved in {moved} commits");
+    });
+    writer.check().unwrap();
+}
+
 #[test]
 fn tables_are_swapped_under_readers() {
     race("spider", &["10.0.0.0/12"], &[], QUICK_SWAP);

@@ -458,6 +458,12 @@ impl<T: Plain> Owner<T> {
         Some(start)
     }
 
+    /// Gives up the items from `count` on, which no reader may reach any more.
+    pub fn truncate(&mut self, count: usize) {
+        let count = count.min(self.len());
+        self.shared.len.store(count, Relaxed);
+    }
+
     /// Writes items from `at` on.
     ///
     /// # Safety

@@ -1,6 +1,7 @@
 //! Memory that lookups read: arrays, and the words in them that a writer replaces for readers.
 
 mod buffer;
+mod gaps;
 mod growing;
 mod items;
 pub(crate) mod published;
@@ -13,6 +14,7 @@ mod usage;
 
 pub use buffer::Buffer;
 pub(crate) use buffer::LINE;
+pub(crate) use gaps::Gaps;
 pub(crate) use growing::Growing;
 pub use items::{
     Frozen, FrozenMemory, Items, Live, LiveMemory, Memory, Owner, Plain, Readable, Single,

@@ -10,6 +10,7 @@ use crate::engine::testing::{
 use crate::net::{Family, Prefix, Route};
 
 mod changes;
+mod gaps;
 mod limits;
 
 fn config(d: u8) -> Config {

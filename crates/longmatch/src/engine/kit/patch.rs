@@ -97,7 +97,8 @@ pub(crate) trait Patch<F: Family>: Send {
     /// Bytes in the retire list.
     fn retired_bytes(&self) -> usize;
 
-    /// Bytes of the arrays that have ever been used, and those that are free now.
+    /// Bytes of the arrays that have ever been used, and the free ones among them that only a fresh
+    /// compile reclaims.
     fn used_and_unused(&self) -> (usize, usize);
 
     /// The bytes that lookups read, and the unused bytes between them.

@@ -49,10 +49,13 @@ impl Blocks {
     pub fn new(split: &SplitOwner) -> Self {
         let split = split.levels();
         let mut shared = Shared::default();
-        for (block, count) in references(split) {
-            shared.insert(block, shared.hash(split.block(block)));
-            for _ in 0..count {
-                shared.refer(block);
+        if let Levels::Split { first, .. } = split {
+            for (block, element) in first[..first.len() - 1].iter().zip(0..) {
+                let block = (*block).into();
+                if !shared.refer(block, element) {
+                    shared.insert(block, shared.hash(split.block(block)));
+                    shared.refer(block, element);
+                }
             }
         }
         let (free, added, block) = (Vec::new(), Vec::new(), Vec::new());
@@ -113,7 +116,7 @@ impl Blocks {
         let mut before = Vec::with_capacity(self.staged.len());
         for (element, block) in &self.staged {
             before.push(u32::from(split.first[*element]));
-            self.shared.refer(*block);
+            self.shared.refer(*block, *element as u32);
         }
         for (element, block) in &self.staged {
             split.first.publish(*element, *block as u16);
@@ -135,6 +138,13 @@ impl Blocks {
     /// Makes a block reusable that no reader can reach any more.
     pub fn free(&mut self, block: u32) {
         self.free.push(block);
+    }
+
+    /// The only chunk whose direct entry is at a place of the second level, if the accounts show it.
+    pub fn index_of(&self, split: &SplitOwner, place: u32) -> Option<usize> {
+        let (block, i) = (place >> split.x, place & ((1 << split.x) - 1));
+        let element = self.shared.only_place(block)? as usize;
+        (u32::from(split.first[element]) == block).then_some(element << split.x | i as usize)
     }
 
     /// Blocks available for reuse.

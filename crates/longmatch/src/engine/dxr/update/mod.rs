@@ -7,9 +7,11 @@
 //! written into a run of words of the range table that no reader can reach. One store then replaces
 //! the direct entry, or with two levels the element of the first level, which then names another
 //! block (`blocks.rs`). All stores come last, when everything has its place, so a change that does
-//! not fit has no effect. A chunk without references goes into the retire list.
+//! not fit has no effect. A chunk without references goes into the retire list. Then some chunks
+//! move into gaps (`compact.rs`).
 
 mod blocks;
+mod compact;
 mod shared;
 
 use alloc::collections::BTreeMap;
@@ -25,7 +27,7 @@ use super::compile::max_next_hop;
 use super::direct::{DirectOwner, FrozenDirect, Levels};
 use super::layout::{Dxr, Format, Slices};
 use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
-use crate::mem::{FreeRuns, Live, MemoryUsage, Owner, RetireList, Run};
+use crate::mem::{Gaps, Live, MemoryUsage, Owner, RetireList, Run};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::{Rib, Slots};
 
@@ -68,7 +70,9 @@ pub(super) struct Patcher<E: Format, T: FrozenDirect> {
     /// The physical chunks, by their direct entries. References are those of entries of the direct
     /// table, or with two levels of entries in used blocks.
     chunks: Shared,
-    free: FreeRuns,
+    free: Gaps,
+    /// Work that moves may still do, in words (`compact.rs`).
+    pub(super) credit: usize,
     /// The second level, if there is one.
     blocks: Option<Blocks>,
     /// New direct entries by chunk, to publish once everything is built.
@@ -97,7 +101,8 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
             direct: direct_owner,
             ranges: range_owner,
             chunks: Shared::default(),
-            free: FreeRuns::new(longest_chunk::<E>()),
+            free: Gaps::default(),
+            credit: 0,
             blocks,
             pending: BTreeMap::new(),
             added: Vec::new(),
@@ -107,11 +112,11 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
             fragments: Vec::new(),
         };
         let Self { direct, ranges, chunks, encoder, .. } = &mut patcher;
-        for_each_entry::<E>(direct.levels(), |entry| {
-            if !chunks.refer(entry) {
+        for_each_entry::<E>(direct.levels(), |place, entry| {
+            if !chunks.refer(entry, place) {
                 encoder.load(ranges, entry);
                 chunks.insert(entry, chunks.sum(encoder.ranges()));
-                chunks.refer(entry);
+                chunks.refer(entry, place);
             }
         });
         Some(patcher)
@@ -130,6 +135,11 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         } else {
             self.chunks_of(rib, changed)?;
         }
+        self.stage()
+    }
+
+    /// Prepares the blocks of the pending entries.
+    fn stage(&mut self) -> Result<(), CannotPatch> {
         match (&mut self.blocks, &mut self.direct) {
             (Some(blocks), DirectOwner::Split(split)) => blocks.stage(split, &self.pending),
             _ => Ok(()),
@@ -239,7 +249,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         }
         let start = self.free.take(ranges, words.len()).ok_or(CannotPatch)?;
         if start >> E::BASE_BITS != 0 {
-            self.free.free(Run { start, count: words.len() as u32 });
+            self.free.free(ranges, Run { start, count: words.len() as u32 });
             return Err(CannotPatch);
         }
         // SAFETY: the run was free, so no entry that readers may have read leads into it (invariant
@@ -249,7 +259,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
     }
 
     /// Publishes the new entries.
-    fn publish(&mut self) -> Replaced {
+    fn publish(&mut self) {
         self.added.clear();
         let Self { chunks, ranges, retire_list, .. } = self;
         let mut references = References::<E> { chunks, ranges, retire_list };
@@ -257,10 +267,10 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
             (DirectOwner::Split(split), Some(blocks)) => {
                 let published = blocks.publish(split);
                 self.pending.clear();
-                self.written.entries = published.elements;
-                self.written.nodes = published.added.len() as u64;
+                self.written.entries += published.elements;
+                self.written.nodes += published.added.len() as u64;
                 for block in published.added {
-                    references.refer(split.levels().block(block));
+                    references.refer(block << split.x, split.levels().block(block));
                 }
                 for block in published.retired {
                     references.release(split.levels().block(block));
@@ -269,18 +279,17 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
             }
             (DirectOwner::Single(entries), _) => {
                 let pending = take(&mut self.pending);
-                self.written.entries = pending.len() as u64;
+                self.written.entries += pending.len() as u64;
                 let mut before = Vec::with_capacity(pending.len());
                 for (index, entry) in pending {
                     before.push(entries[index]);
-                    references.refer(&[entry]);
+                    references.refer(index as u32, &[entry]);
                     entries.publish(index, entry);
                 }
                 references.release(&before);
             }
             (DirectOwner::Split(_), None) => unreachable!("two levels have blocks"),
         }
-        self.written
     }
 
     /// Discards the prepared changes.
@@ -291,7 +300,8 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         }
         for entry in take(&mut self.added) {
             self.chunks.remove(entry);
-            self.free.free(run_of::<E>(&self.ranges, entry));
+            let run = run_of::<E>(&self.ranges, entry);
+            self.free.free(&mut self.ranges, run);
         }
     }
 
@@ -310,10 +320,11 @@ struct References<'a, E: Format> {
 }
 
 impl<E: Format> References<'_, E> {
-    /// Adds the references of some direct entries.
-    fn refer(&mut self, entries: &[u32]) {
-        for entry in entries.iter().filter(|entry| E::size_field(**entry) != 0) {
-            let known = self.chunks.refer(*entry);
+    /// Adds the references of direct entries from a place on.
+    fn refer(&mut self, first: u32, entries: &[u32]) {
+        let chunks = (first..).zip(entries).filter(|(_, entry)| E::size_field(**entry) != 0);
+        for (place, entry) in chunks {
+            let known = self.chunks.refer(*entry, place);
             debug_assert!(known, "{entry:x} leads to no chunk");
         }
     }
@@ -336,16 +347,18 @@ fn run_of<E: Format>(ranges: &[E::Word], entry: u32) -> Run {
     Run { start: E::base(entry), count }
 }
 
-/// Calls `visit` with every direct entry that leads to a chunk. With two levels, with those in used
-/// blocks.
-fn for_each_entry<E: Format>(direct: Levels<'_>, mut visit: impl FnMut(u32)) {
-    let mut all = |entries: &[u32]| {
-        let chunks = entries.iter().filter(|entry| E::size_field(**entry) != 0);
-        chunks.for_each(|entry| visit(*entry));
+/// Calls `visit` with the place of every direct entry that leads to a chunk, and the entry. With
+/// two levels, with those in used blocks.
+fn for_each_entry<E: Format>(direct: Levels<'_>, mut visit: impl FnMut(u32, u32)) {
+    let mut all = |first: u32, entries: &[u32]| {
+        let chunks = (first..).zip(entries).filter(|(_, entry)| E::size_field(**entry) != 0);
+        chunks.for_each(|(place, entry)| visit(place, *entry));
     };
     match direct {
-        Levels::Single(entries) => all(entries),
-        Levels::Split { .. } => Blocks::used(direct).for_each(|block| all(direct.block(block))),
+        Levels::Single(entries) => all(0, entries),
+        Levels::Split { x, .. } => {
+            Blocks::used(direct).for_each(|block| all(block << x, direct.block(block)));
+        }
     }
 }
 
@@ -368,7 +381,9 @@ impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
             self.forget();
             return Err(CannotPatch);
         }
-        Ok(self.publish())
+        self.publish();
+        self.compact();
+        Ok(self.written)
     }
 
     fn seal(&mut self, epoch: u64) {
@@ -378,7 +393,7 @@ impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
     fn reclaim(&mut self, oldest: u64) {
         while let Some(items) = self.retire_list.pop(oldest) {
             match (items, &mut self.blocks) {
-                (Items::Words(run), _) => self.free.free(run),
+                (Items::Words(run), _) => self.free.free(&mut self.ranges, run),
                 (Items::Block(block), Some(blocks)) => blocks.free(block),
                 (Items::Block(_), None) => unreachable!("one level has no blocks"),
             }
@@ -396,8 +411,9 @@ impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
         };
         let bytes =
             |words, blocks| words * size_of::<E::Word>() + ((blocks * size_of::<u32>()) << x);
-        let [free_words, free_blocks] = self.unused();
-        (bytes(self.ranges.len(), blocks), bytes(free_words, free_blocks))
+        // Moves, not a fresh compile, reclaim free words.
+        let [_, free_blocks] = self.unused();
+        (bytes(self.ranges.len(), blocks), bytes(0, free_blocks))
     }
 
     fn memory_usage(&self) -> MemoryUsage {
@@ -417,7 +433,7 @@ impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
         let Dxr { k, hop_bits, .. } = *self.dxr;
         check::check(&Slices::<E> { direct, ranges, k, hop_bits }, unused, rib)?;
         let mut references = BTreeMap::new();
-        for_each_entry::<E>(direct, |entry| *references.entry(entry).or_default() += 1);
+        for_each_entry::<E>(direct, |_, entry| *references.entry(entry).or_default() += 1);
         let hash = |entry| {
             let mut encoder = Encoder::<E>::new(hop_bits);
             encoder.load(ranges, entry);

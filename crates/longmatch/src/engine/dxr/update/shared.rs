@@ -5,7 +5,7 @@
 use alloc::collections::BTreeMap;
 use core::hash::{BuildHasher, Hash};
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// Objects by content, with reference counts. An object is identified by a number: a chunk by its
 /// direct entry, a block by its index.
@@ -14,7 +14,8 @@ pub(super) struct Shared {
     hasher: DefaultHashBuilder,
     /// The objects, by the hash of their contents.
     by_content: HashTable<u32>,
-    objects: HashMap<u32, Object>,
+    /// The objects by number, so chunks in the order of the range table.
+    objects: BTreeMap<u32, Object>,
 }
 
 #[derive(Clone, Copy)]
@@ -22,6 +23,8 @@ struct Object {
     /// Hash of the contents.
     hash: u64,
     references: u32,
+    /// Where the latest reference was added.
+    place: u32,
 }
 
 impl Shared {
@@ -49,7 +52,7 @@ impl Shared {
     pub fn insert(&mut self, object: u32, hash: u64) {
         let Self { by_content, objects, .. } = self;
         by_content.insert_unique(hash, object, |other| objects[other].hash);
-        objects.insert(object, Object { hash, references: 0 });
+        objects.insert(object, Object { hash, references: 0, place: 0 });
     }
 
     /// Removes an object.
@@ -60,10 +63,28 @@ impl Shared {
         }
     }
 
-    /// Adds a reference; returns whether the object exists.
-    pub fn refer(&mut self, object: u32) -> bool {
-        let found = self.objects.get_mut(&object);
-        found.map(|found| found.references += 1).is_some()
+    /// The objects from a number on, in order.
+    pub fn from(&self, first: u32) -> impl DoubleEndedIterator<Item = u32> {
+        self.objects.range(first..).map(|(object, _)| *object)
+    }
+
+    /// Number of objects.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// The place of the only reference to an object; `None` if there are several. The reference may
+    /// have been at another place, if there were several before.
+    pub fn only_place(&self, object: u32) -> Option<u32> {
+        self.objects.get(&object).filter(|known| known.references == 1).map(|known| known.place)
+    }
+
+    /// Adds a reference at a place; returns whether the object exists.
+    pub fn refer(&mut self, object: u32, place: u32) -> bool {
+        let Some(found) = self.objects.get_mut(&object) else { return false };
+        found.references += 1;
+        found.place = place;
+        true
     }
 
     /// Removes a reference; returns whether it was the last. The object goes with it.
