@@ -75,7 +75,7 @@ fn long_variants_are_shortened_in_the_table_only() {
     let routes = dir.file("hosts.txt", (0..2000).map(host_route).collect::<String>());
     let args = ["stat", "-6", "-e", "folio:pages", "-r", &routes];
     let ended = run(&args);
-    let row = ended.stdout.lines().find(|line| line.contains("folio (")).unwrap();
+    let row = ended.stdout.lines().find(|line| line.contains("folio:pages (")).unwrap();
     let (engine, _) = row.split_once(')').unwrap();
     assert!(engine.contains("-…-") && engine.chars().count() < 60, "{row}");
     let ended = run(&[&args[..], &["--json"]].concat());
