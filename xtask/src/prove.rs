@@ -3,6 +3,7 @@
 
 use std::env;
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use crate::Outcome;
@@ -36,11 +37,11 @@ const WITHOUT_STD: &str = "test --package longmatch --no-default-features --no-f
 /// address (for IPv6, of addresses inside every range), and the engines that are patched under readers, in forms that
 /// hold the table.
 const DAYS: [[&str; 4]; 2] = [
-    ["ipv4-full", "ipv4-updates", "154825", "folio,folio:identity,poptrie,dxr,dir24_8,tree_bitmap"],
-    ["ipv6-full", "ipv6-updates", "137582", "folio,folio:lines,poptrie,dxr:xl,dir24_8,tree_bitmap"],
+    ["ipv4-full", "ipv4-updates", "154825", "folio,folio:pages,poptrie,dxr,dir24_8,tree_bitmap"],
+    ["ipv6-full", "ipv6-updates", "137582", "folio,folio:pages,poptrie,dxr:xl,dir24_8,tree_bitmap"],
 ];
 
-/// Codes and modes of batches of Folio's second forms, which `all` leaves out. Each table has all codes; the modes of
+/// Codes and modes of batches of Folio's forms, of which `all` has the defaults. Each table has all codes; the modes of
 /// identity pages rotate from table to table, so that four tables have each mode with each of the codes.
 const CODES: [&str; 4] = ["8", "book", "16", "32"];
 const MODES: [&str; 4] = ["gather", "ring", "ring-loads", "flight"];
@@ -89,7 +90,7 @@ fn with_data(report: &mut Report, dir: &Path) {
         let routes = file(dir, table);
         let name = format!("all engines agree on {table}");
         if routes.is_file() {
-            let engines = format!("all,{}", second_forms(number).join(","));
+            let engines = format!("all,{}", forms(number).join(","));
             let mut verify = longmatch("verify --engine");
             report.command(&name, verify.args([&engines, "--routes"]).arg(&routes));
         } else {
@@ -104,12 +105,13 @@ fn with_data(report: &mut Report, dir: &Path) {
     }
 }
 
-/// Returns the second forms of Folio for a table. A table of one family leaves out those of the other.
-fn second_forms(table: usize) -> Vec<String> {
+/// Returns the forms of Folio for a table. A table of one family leaves out those of the other.
+fn forms(table: usize) -> Vec<String> {
     let identity = (table..).zip(CODES).map(|(at, codes)| {
         format!("folio:identity:codes={codes}:batch={}", MODES[at % MODES.len()])
     });
-    identity.chain(CODES.map(|codes| format!("folio:lines:codes={codes}"))).collect()
+    let lines = CODES.map(|codes| format!("folio:lines:codes={codes}"));
+    iter::once("folio:pages".into()).chain(identity).chain(lines).collect()
 }
 
 fn file(dir: &Path, table: &str) -> PathBuf {
@@ -148,10 +150,11 @@ mod tests {
     /// The tables of IPv4 come first.
     #[test]
     fn four_tables_have_all_forms() {
-        let mut forms: Vec<String> = (0..4).flat_map(second_forms).collect();
+        let mut forms: Vec<String> = (0..4).flat_map(forms).collect();
         forms.sort_unstable();
         forms.dedup();
-        assert_eq!(forms.len(), CODES.len() * MODES.len() + CODES.len());
+        // Pages, identity pages, lines.
+        assert_eq!(forms.len(), 1 + CODES.len() * MODES.len() + CODES.len());
         assert!(TABLES[..4].iter().all(|table| table.starts_with("ipv4")));
     }
 }

@@ -511,7 +511,7 @@ fn churn(engine: &str, routes: u32, updates: u32) {
 #[test]
 fn memory_stays_that_of_a_fresh_table() {
     churn("folio", 20_000, 60_000);
-    churn("folio:identity", 20_000, 60_000);
+    churn("folio:pages", 20_000, 60_000);
     churn("poptrie", 20_000, 60_000);
     churn("dir24_8", 20_000, 60_000);
     churn("tree_bitmap", 20_000, 60_000);

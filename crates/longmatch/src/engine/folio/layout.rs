@@ -139,7 +139,7 @@ pub trait Code: sealed::Sealed + Copy + Send + Sync + 'static {
 /// use longmatch::engine::folio::{Byte, Config, Folio};
 /// use longmatch::{Engine, Ipv6, Rib, Structure};
 /// let folio: Folio<Ipv6, Byte> = Folio::compile(&Rib::new(), &Config::default())?;
-/// assert!(Structure::variant(&folio).starts_with("codes=8:"));
+/// assert!(Structure::variant(&folio).starts_with("pages:codes=8:"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
