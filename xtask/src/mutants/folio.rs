@@ -16,6 +16,7 @@ const LINES_BATCH: &str = "crates/longmatch/src/engine/folio/lines/batch/mod.rs"
 const LINES_KERNEL: &str = "crates/longmatch/src/engine/folio/lines/batch/kernel.rs";
 const LINES_UPDATE: &str = "crates/longmatch/src/engine/folio/lines/update/mod.rs";
 const LINES_PATH: &str = "crates/longmatch/src/engine/folio/lines/update/path.rs";
+const LINES_LEAF: &str = "crates/longmatch/src/engine/folio/lines/update/leaf.rs";
 const LINES_CHECK: &str = "crates/longmatch/src/engine/folio/lines/check.rs";
 
 /// Name filters of the tests of both forms.
@@ -274,8 +275,36 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "a change keeps the end of the segment that it cuts",
         file: LINES_PATH,
-        find: "if next > high {",
-        replace: "if next > high + 1 {",
+        find: "(next > *high).then",
+        replace: "(next > *high + 1).then",
+        tests: Own(LINES_CHANGES),
+    },
+    Mutant {
+        name: "a code and an escape are exchanged in place",
+        file: LINES_LEAF,
+        find: "!(0..=used).all(same_kind)",
+        replace: "!(0..=used).any(same_kind)",
+        tests: Own(LINES_CHANGES),
+    },
+    Mutant {
+        name: "codes are replaced in place below other keys",
+        file: LINES_LEAF,
+        find: "old.0[..keys] != new.0[..keys] ||",
+        replace: "used != new.used(keys) ||",
+        tests: Own(LINES_CHANGES),
+    },
+    Mutant {
+        name: "a copied run loses the escapes of the other leaves",
+        file: LINES_LEAF,
+        find: "distance => Some(run[at + distance]),",
+        replace: "_ => None,",
+        tests: Own(LINES_CHANGES),
+    },
+    Mutant {
+        name: "escapes of a leaf are not replaced in place",
+        file: LINES_LEAF,
+        find: "changed.map(|(i, (_, entry))|",
+        replace: "changed.take(0).map(|(i, (_, entry))|",
         tests: Own(LINES_CHANGES),
     },
     Mutant {

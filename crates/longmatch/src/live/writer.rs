@@ -28,7 +28,7 @@ const PATCHED_AT_LEAST: usize = 1 << 16;
 ///
 /// It may also have one unused byte per `UNUSED_PART` used ones.
 const UNUSED_BYTES: usize = 1 << 16;
-const UNUSED_PART: usize = 16;
+const UNUSED_PART: usize = 8;
 
 /// Updates a table while readers use it; see [`crate::live`].
 ///

@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use core::slice;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicU16, AtomicU32, AtomicUsize};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize};
 
 use super::{Buffer, OutOfMemory, published};
 use crate::simd::prefetch_bytes;
@@ -44,6 +44,20 @@ pub trait Single: Plain {
     /// # Safety
     /// `at` is the address of an item of a [`Live`] array, and the caller holds its [`Owner`].
     unsafe fn publish(at: *mut Self, item: Self);
+}
+
+impl Single for u8 {
+    #[inline(always)]
+    unsafe fn load(at: *const Self) -> Self {
+        // SAFETY: an item of an array is initialised; every store that may race with this load is
+        // atomic.
+        unsafe { AtomicU8::from_ptr(at.cast_mut()) }.load(Acquire)
+    }
+
+    unsafe fn publish(at: *mut Self, item: Self) {
+        // SAFETY: an item of an array is initialised.
+        unsafe { AtomicU8::from_ptr(at) }.store(item, Release);
+    }
 }
 
 impl Single for u16 {
@@ -484,18 +498,19 @@ impl<T: Plain> Owner<T> {
         unsafe { self.address(at).copy_from_nonoverlapping(items.as_ptr(), items.len()) };
     }
 
-    /// Replaces the word `offset` bytes into item `i` while readers use it.
+    /// Replaces the integer `offset` bytes into item `i` while readers use it.
     ///
-    /// A reader that loads the new word also sees everything stored before it.
+    /// A reader that loads the new one also sees everything stored before it.
     ///
     /// # Panics
-    /// When the array has no item `i`, or the item no aligned word at `offset`.
-    pub fn publish_word(&mut self, i: usize, offset: usize, word: u32) {
-        let inside = offset.is_multiple_of(4) && offset + 4 <= size_of::<T>();
+    /// When the array has no item `i`, or the item no aligned integer of this size at `offset`.
+    pub fn publish_inside<I: Single>(&mut self, i: usize, offset: usize, new: I) {
+        let inside =
+            offset.is_multiple_of(size_of::<I>()) && offset + size_of::<I>() <= size_of::<T>();
         assert!(i < self.capacity() && inside, "item {i} of {}, byte {offset}", self.capacity());
         let at = self.address(i).wrapping_byte_add(offset).cast();
-        // SAFETY: an aligned word inside an item (checked above); `self` is the owner.
-        unsafe { u32::publish(at, word) };
+        // SAFETY: an aligned integer inside an item (checked above); `self` is the owner.
+        unsafe { I::publish(at, new) };
     }
 }
 
@@ -566,7 +581,7 @@ mod tests {
     #[test]
     fn words_inside_of_items_are_published() {
         let (live, mut owner) = Live::with_capacity(&[0u128; 3], 3).unwrap();
-        owner.publish_word(1, 8, 5);
+        owner.publish_inside(1, 8, 5u32);
         // SAFETY: byte 8 of item 1 is an aligned word.
         assert_eq!(unsafe { live.items().load_word(1, 8) }, 5);
         let bytes = owner[1].to_ne_bytes();

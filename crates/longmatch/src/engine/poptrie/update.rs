@@ -406,10 +406,10 @@ impl<F: Family, N: Node, L: Leaf> Patcher<F, N, L> {
                     entries += 1;
                 }
                 Link::Base0(index) => {
-                    nodes.publish_word(index as usize, N::BASE0, value);
+                    nodes.publish_inside(index as usize, N::BASE0, value);
                 }
                 Link::Base1(index) => {
-                    nodes.publish_word(index as usize, N::BASE1, value);
+                    nodes.publish_inside(index as usize, N::BASE1, value);
                 }
             }
         }

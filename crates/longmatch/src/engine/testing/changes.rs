@@ -194,7 +194,8 @@ pub(crate) fn memory_is_used_again<F: Family, P: TestedPatch<F>>(
         table.reclaim();
         sizes.push(table.patcher.used_and_unused().0);
     }
-    assert!(sizes[4] == sizes[49], "memory grows: {sizes:?}");
+    // The first rounds split free runs until there are some of each size.
+    assert!(sizes[24] == sizes[49], "memory grows: {sizes:?}");
     full
 }
 

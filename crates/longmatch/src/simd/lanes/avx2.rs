@@ -267,25 +267,31 @@ unsafe impl Lanes for Avx2 {
         unsafe { _mm256_storeu_si256(at.cast(), a) }
     }
 
-    /// Two comparisons, or one where 8 words suffice. Signed ones are all that AVX2 has, so a word is
+    /// Two comparisons of vectors that overlap. Signed ones are all that AVX2 has, so a word is
     /// compared with the greater of it and `word`.
     #[inline(always)]
-    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32 {
-        const { assert!(N <= 16) };
-        let word = self.splat(word);
-        let not_less = |words: __m256i| {
-            let equal = self.equal(proven!(_mm256_max_epu32(words, word)), words);
-            proven!(_mm256_movemask_ps(_mm256_castsi256_ps(equal))) as u32
+    unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32 {
+        const { assert!(N >= 4 && N <= 16) };
+        let not_less = if N < 8 {
+            let word = proven!(_mm_set1_epi32(word.cast_signed()));
+            let not_less = |at: usize| {
+                // SAFETY: four of the first `N` words, which the caller guarantees to be readable.
+                let group = unsafe { _mm_loadu_si128(words.wrapping_add(at).cast()) };
+                let equal = proven!(_mm_cmpeq_epi32(_mm_max_epu32(group, word), group));
+                proven!(_mm_movemask_ps(_mm_castsi128_ps(equal))).cast_unsigned() << at
+            };
+            not_less(0) | not_less(N - 4)
+        } else {
+            let word = self.splat(word);
+            let not_less = |at: usize| {
+                // SAFETY: eight of the first `N` words, which the caller guarantees to be readable.
+                let group = unsafe { self.load(words.wrapping_add(at).cast()) };
+                let equal = self.equal(proven!(_mm256_max_epu32(group, word)), group);
+                proven!(_mm256_movemask_ps(_mm256_castsi256_ps(equal))).cast_unsigned() << at
+            };
+            not_less(0) | not_less(N - 8)
         };
-        // SAFETY: the caller guarantees a readable line: two vectors, of which this is the first.
-        let low = unsafe { self.load(line.cast()) };
-        let mut mask = not_less(low);
-        if N > 8 {
-            // SAFETY: the second of the two vectors of the line.
-            let high = unsafe { self.load(line.wrapping_add(8).cast()) };
-            mask |= not_less(high) << 8;
-        }
-        (!mask & ((1 << N) - 1)).count_ones()
+        N as u32 - not_less.count_ones()
     }
 
     #[inline(always)]

@@ -261,12 +261,12 @@ unsafe impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32 {
+    unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32 {
         const { assert!(N <= 16) };
-        // SAFETY: the caller guarantees a readable line, which is one vector.
-        let words = unsafe { self.load(line.cast()) };
-        let less = proven!(_mm512_cmplt_epu32_mask(words, self.splat(word)));
-        (u32::from(less) & ((1 << N) - 1)).count_ones()
+        let first = const { u16::MAX >> (16 - N) };
+        // SAFETY: `self` proves AVX-512; the caller guarantees that the first `N` words are readable.
+        let group = unsafe { _mm512_maskz_loadu_epi32(first, words.cast()) };
+        proven!(_mm512_mask_cmplt_epu32_mask(first, group, self.splat(word))).count_ones()
     }
 
     #[inline(always)]

@@ -199,12 +199,13 @@ pub unsafe trait Lanes: Copy {
     /// `at` points to [`Lanes::COUNT`] writable `u32`, aligned or not.
     unsafe fn store(self, at: *mut u32, a: Self::V);
 
-    /// Number of the first `N` words of a cache line that are less than `word`, unsigned. These `N`
-    /// words ascend.
+    /// Number of `N` ascending words that are less than `word`, unsigned.
+    ///
+    /// Reads these words only: those behind them may be replaced at the same time.
     ///
     /// # Safety
-    /// `line` points to a readable cache line of 16 words, and begins it.
-    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32;
+    /// `words` points to `N` readable words.
+    unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32;
 
     /// Stores the chosen lanes one after the other, and returns their number.
     ///

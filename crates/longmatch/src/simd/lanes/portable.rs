@@ -302,12 +302,12 @@ unsafe impl Lanes for Portable {
     }
 
     #[inline(always)]
-    unsafe fn rank<const N: usize>(self, line: *const u32, word: u32) -> u32 {
-        const { assert!(N <= 16) };
-        // SAFETY: the caller guarantees a readable, aligned line of 16 words.
-        let line = unsafe { &*line.cast::<Line>() };
+    unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32 {
+        const { assert!(N >= 4 && N <= 16) };
+        // SAFETY: the caller guarantees that the first `N` words are readable.
+        let less = unsafe { less::<N>(words, word) };
         // The words ascend, so those less than `word` are the first ones.
-        (!less::<N>(line, word) | 1 << N).trailing_zeros()
+        less.trailing_ones()
     }
 
     #[inline(always)]
@@ -321,14 +321,13 @@ unsafe impl Lanes for Portable {
     }
 }
 
-/// A cache line.
-#[repr(align(64))]
-struct Line([u32; 16]);
-
-/// Which of the first `N` words are less than `word`, as bits; later words have any bits.
+/// Which of the first `N` words are less than `word`, as bits.
+///
+/// # Safety
+/// These words are readable.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[inline(always)]
-fn less<const N: usize>(line: &Line, word: u32) -> u32 {
+unsafe fn less<const N: usize>(words: *const u32, word: u32) -> u32 {
     use core::arch::x86_64::*;
     /// Executes an instruction of SSE2.
     macro_rules! sse2 {
@@ -342,21 +341,24 @@ fn less<const N: usize>(line: &Line, word: u32) -> u32 {
     let word = sse2!(_mm_set1_epi32(word.cast_signed()));
     let word = sse2!(_mm_xor_si128(word, top));
     let less = |at: usize| {
-        // SAFETY: the slice has four words, and begins with a multiple of 16 bytes of the line.
-        let words = unsafe { _mm_load_si128(line.0[at..][..4].as_ptr().cast()) };
-        let words = sse2!(_mm_xor_si128(words, top));
-        sse2!(_mm_cmpgt_epi32(word, words))
+        // SAFETY: four of the first `N` words, which the caller guarantees to be readable.
+        let words = unsafe { _mm_loadu_si128(words.wrapping_add(at).cast()) };
+        let less = sse2!(_mm_cmpgt_epi32(word, _mm_xor_si128(words, top)));
+        sse2!(_mm_movemask_ps(_mm_castsi128_ps(less))).cast_unsigned() << at
     };
-    let lower = sse2!(_mm_packs_epi32(less(0), less(4)));
-    let upper = if N > 8 { sse2!(_mm_packs_epi32(less(8), less(12))) } else { lower };
-    let bytes = sse2!(_mm_packs_epi16(lower, upper));
-    sse2!(_mm_movemask_epi8(bytes)).cast_unsigned()
+    // The last vector overlaps the one before unless `N` is a multiple of four.
+    (0..N / 4).map(|i| less(4 * i)).sum::<u32>() | less(N - 4)
 }
 
 /// Which of the first `N` words are less than `word`, as bits.
+///
+/// # Safety
+/// These words are readable.
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 #[inline(always)]
-fn less<const N: usize>(line: &Line, word: u32) -> u32 {
-    let words = line.0[..N].iter().enumerate();
+unsafe fn less<const N: usize>(words: *const u32, word: u32) -> u32 {
+    // SAFETY: this function's contract.
+    let words = unsafe { core::slice::from_raw_parts(words, N) };
+    let words = words.iter().enumerate();
     words.map(|(i, other)| u32::from(*other < word) << i).sum()
 }

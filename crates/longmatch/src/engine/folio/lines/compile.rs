@@ -369,7 +369,7 @@ impl<'a, S: Space> Builder<'a, S> {
     }
 
     /// Writes a leaf without a distance, and its escapes.
-    fn leaf(&self, segments: &[Segment]) -> (Line, Option<Line>) {
+    pub fn leaf(&self, segments: &[Segment]) -> (Line, Option<Line>) {
         let log2 = self.codes.form.log2;
         let mut leaf = Line::empty(KEYS[log2 as usize]);
         let mut escapes = None;

@@ -126,9 +126,14 @@ impl Line {
         self.0[at / 4] = u32::from_ne_bytes(bytes);
     }
 
+    /// The place of code `i` of a leaf, in bytes.
+    pub fn code_offset(log2: u32, i: usize) -> usize {
+        4 * KEYS[log2 as usize] + (i << log2)
+    }
+
     /// Returns code `i` of a leaf.
     pub fn code(&self, log2: u32, i: usize) -> u32 {
-        let at = 4 * KEYS[log2 as usize] + (i << log2);
+        let at = Self::code_offset(log2, i);
         match log2 {
             0 => self.byte(at).into(),
             1 => u16::from_ne_bytes([self.byte(at), self.byte(at + 1)]).into(),
@@ -138,7 +143,7 @@ impl Line {
 
     /// Sets code `i` of a leaf.
     pub fn set_code(&mut self, log2: u32, i: usize, code: u32) {
-        let at = 4 * KEYS[log2 as usize] + (i << log2);
+        let at = Self::code_offset(log2, i);
         match log2 {
             0 => self.set_byte(at, code as u8),
             1 => {
@@ -194,8 +199,9 @@ pub(super) const STAGES: [u32; 4] = [80, 48, 16, 0];
 /// 6. The lines below an inner line are a run: its children, then the escapes of those that are
 ///    leaves, in their order. The line that an entry leads to begins a run likewise. Runs and
 ///    the free lines tile the array.
-/// 7. In a live table single stores replace the root's entries; a run is written before an entry
-///    leads to it, and only while no reader can reach it.
+/// 7. In a live table single stores replace the root's entries, the entries of escapes, and codes
+///    by others that are no escapes either, those of 32 bits being entries. A run is written before
+///    an entry leads to it, and its other bytes only while no reader can reach it.
 /// 8. A next hop that has a code is no escape; codes of 8 bits stand for different next hops, and
 ///    without a codebook each is its own next hop.
 ///

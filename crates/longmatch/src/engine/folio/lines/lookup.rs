@@ -2,6 +2,7 @@
 
 use super::super::layout::Code;
 use super::layout::{DISTANCE, Entry, KEYS, Line, SEPARATORS, STAGES, Trees, View, escape};
+use crate::mem::Single;
 use crate::net::NextHopId;
 use crate::simd::Work;
 use crate::simd::lanes::Lanes;
@@ -118,11 +119,11 @@ pub(super) fn leaf<L: Lanes, C: Code>(
     let codes = line.wrapping_add(KEYS[C::LOG2 as usize]);
     let code = match C::LOG2 {
         0 => {
-            // SAFETY: the number is that of a leaf (invariant 2), which is not written while
+            // SAFETY: the number is that of a leaf (invariant 2), whose keys are not written while
             // readers can reach it (invariant 7).
             let rank = unsafe { lanes.rank::<{ KEYS[0] }>(line, word) } as usize;
             // SAFETY: a leaf has one code more than keys.
-            let code = u32::from(unsafe { codes.cast::<u8>().wrapping_add(rank).read() });
+            let code = u32::from(unsafe { u8::load(codes.cast::<u8>().wrapping_add(rank)) });
             if code == escape(0) {
                 return escaped(line, rank);
             }
@@ -132,7 +133,7 @@ pub(super) fn leaf<L: Lanes, C: Code>(
             // SAFETY: as for 8 bits (invariants 2 and 7).
             let rank = unsafe { lanes.rank::<{ KEYS[1] }>(line, word) } as usize;
             // SAFETY: a leaf has one code more than keys.
-            let code = u32::from(unsafe { codes.cast::<u16>().wrapping_add(rank).read() });
+            let code = u32::from(unsafe { u16::load(codes.cast::<u16>().wrapping_add(rank)) });
             if code == escape(1) {
                 return escaped(line, rank);
             }
@@ -142,7 +143,7 @@ pub(super) fn leaf<L: Lanes, C: Code>(
             // SAFETY: as for 8 bits (invariants 2 and 7).
             let rank = unsafe { lanes.rank::<{ KEYS[2] }>(line, word) } as usize;
             // SAFETY: a leaf has one code more than keys.
-            unsafe { codes.wrapping_add(rank).read() }
+            unsafe { u32::load(codes.wrapping_add(rank)) }
         }
     };
     Entry(code)
@@ -156,7 +157,7 @@ fn escaped(line: *const u32, i: usize) -> Entry {
     let escapes = line.cast::<Line>().wrapping_add(distance.into());
     // SAFETY: as many lines after a leaf with an escape lie its escapes (invariant 3), which have
     // an entry for each code.
-    Entry(unsafe { escapes.cast::<u32>().wrapping_add(i).read() })
+    Entry(unsafe { u32::load(escapes.cast::<u32>().wrapping_add(i)) })
 }
 
 /// The address of a line.

@@ -2,6 +2,7 @@
 
 use super::super::update::tests::changing;
 use super::*;
+use crate::engine::kit::Replaced;
 use crate::engine::testing::changes::{Random, memory_is_used_again, random_changes};
 
 /// A table with a block in use, as only stored blocks can be patched.
@@ -41,15 +42,48 @@ fn one_change_at_a_time() {
     }
 }
 
-/// A change of one route copies the leaves below one inner line, and the lines above it.
+/// The lines that a change of a dense block replaces: no line where the keys of its leaf stay.
 #[test]
 fn a_change_replaces_few_lines() {
     let bits = |i: u128| 0x2001_0db8 << 96 | i << 80;
     let mut table = changing::<Byte>(routes(48, (0..20_000).map(bits), 2));
-    let prefix = Prefix::<Ipv6>::from_bits_masked(bits(12_345), 48);
-    let replaced = table.step(prefix, 9);
+    let prefix = |i| Prefix::<Ipv6>::from_bits_masked(bits(i), 48);
+    let replaced = table.step(prefix(12_345), 9);
+    assert_eq!((replaced.entries, replaced.leaves, replaced.nodes), (1, 0, 0));
+    // Two segments become one: other keys.
+    let replaced = table.step(prefix(12_346), 9);
     assert_eq!(replaced.entries, 1);
     assert!(replaced.leaves <= 16 && replaced.nodes <= 1 + 16 + 16, "{replaced:?}");
+}
+
+/// Codes, and entries of escapes, are replaced in place; a code and an escape are not exchanged.
+#[test]
+fn single_stores_replace_codes() {
+    fn of<C: Code>(hops: [u32; 3], escaped: u32) {
+        let mut table = changing::<C>(stored());
+        let in_place = |replaced: Replaced| (replaced.entries, replaced.leaves, replaced.nodes);
+        table.step("2001:db8::/32", 9);
+        for i in 1..4u128 {
+            let prefix = Prefix::<Ipv6>::from_bits_masked(0x2001_0db8 << 96 | i << 81, 48);
+            table.step(prefix, hops[0]);
+        }
+        let route = "2001:db8:4::/48";
+        assert_eq!(in_place(table.step(route, hops[1])), (1, 0, 0));
+        assert_eq!(in_place(table.step("2001:db8::/32", hops[2])), (4, 0, 0));
+        // To an escape, from one to another, and back.
+        assert_eq!(table.step(route, escaped).leaves, 1);
+        assert_eq!(in_place(table.step(route, escaped + 1)), (1, 0, 0));
+        assert_eq!(in_place(table.step("2001:db8:6::/48", hops[1])), (1, 0, 0));
+        assert_eq!(table.step(route, hops[0]).leaves, 1);
+        // A tree of the second stage, another one, and none.
+        let longer = "2001:db8:4:1::/64";
+        assert!(table.step(longer, hops[1]).leaves > 0);
+        let replaced = table.step(longer, hops[2]);
+        assert_eq!((replaced.entries, replaced.leaves, replaced.nodes), (1, 1, 0));
+        assert!(table.step(longer, 0).leaves > 0);
+    }
+    of::<Byte>([1, 2, 3], 300);
+    of::<u16>([1, 2, 65_534], 65_535);
 }
 
 /// Blocks that the root does not store, and next hops that entries do not hold.

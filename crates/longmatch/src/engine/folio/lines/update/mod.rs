@@ -1,16 +1,18 @@
 //! Ranked lines that change under readers.
 //!
-//! Lines are never changed: a new content is a new run, and the inner lines above it are replaced by
-//! new ones up to the root, whose entry one store replaces. A run that no entry leads to waits until
-//! no reader can be in it.
+//! Separators and keys are never changed: other ones are a new run, and the inner lines above it are
+//! replaced by new ones up to the root, whose entry one store replaces. A run that no entry leads to
+//! waits until no reader can be in it. Where the keys of a leaf stay, single stores replace its codes
+//! or the entries of its escapes.
 //!
-//! A commit of one change inside a block of the root replaces the leaves below one inner line
-//! (`path.rs`). Any other commit builds the affected blocks again from the RIB, with the builder
+//! A commit of one change inside a block of the root replaces one leaf, or the leaves below one inner
+//! line (`path.rs`). Any other commit builds the affected blocks again from the RIB, with the builder
 //! that compiles a whole table.
 //!
 //! The array of lines has capacity to grow in place. When that is used up, the table cannot be
 //! patched, and is compiled again.
 
+mod leaf;
 mod path;
 #[cfg(test)]
 pub(super) mod tests;
@@ -50,6 +52,15 @@ impl Space for LiveLines {
     }
 }
 
+/// A new content of a leaf whose keys stay.
+#[derive(Clone, Copy, Debug)]
+enum NewCode {
+    /// Code `i` of a leaf.
+    Code { leaf: usize, i: usize, code: u32 },
+    /// Entry `i` of a line of escapes.
+    Escape { line: usize, i: usize, entry: u32 },
+}
+
 /// The write side of a table.
 struct Patcher<C: Code> {
     table: Arc<Lines<C, LiveMemory>>,
@@ -62,6 +73,10 @@ struct Patcher<C: Code> {
     starts: Vec<Start<u128>>,
     /// New entries of the root.
     prepared: Vec<(u32, Entry)>,
+    /// New codes, and new entries of escapes.
+    prepared_codes: Vec<NewCode>,
+    /// The lines of a run under construction.
+    copy: Vec<Line>,
     /// Runs that the new entries no longer lead to.
     replaced_runs: Vec<Run>,
 }
@@ -92,6 +107,8 @@ fn patcher<C: Code>(table: &Lines<C>) -> Option<Patcher<C>> {
         retire_list: RetireList::default(),
         starts: Vec::new(),
         prepared: Vec::new(),
+        prepared_codes: Vec::new(),
+        copy: Vec::new(),
         replaced_runs: Vec::new(),
     })
 }
@@ -186,10 +203,24 @@ impl<C: Code> Patcher<C> {
         Ok(())
     }
 
-    /// Publishes the prepared entries of the root, and retires what they replace; returns their
-    /// number.
+    /// Publishes the prepared codes and entries of the root, and retires the runs that they replace;
+    /// returns the number of codes and entries.
     fn publish(&mut self) -> u64 {
-        let mut entries = 0;
+        let mut entries = self.prepared_codes.len() as u64;
+        for new in self.prepared_codes.drain(..) {
+            let lines = &mut self.space.lines;
+            match new {
+                NewCode::Code { leaf, i, code } => {
+                    let offset = Line::code_offset(C::LOG2, i);
+                    match C::LOG2 {
+                        0 => lines.publish_inside(leaf, offset, code as u8),
+                        1 => lines.publish_inside(leaf, offset, code as u16),
+                        _ => lines.publish_inside(leaf, offset, code),
+                    }
+                }
+                NewCode::Escape { line, i, entry } => lines.publish_inside(line, 4 * i, entry),
+            }
+        }
         for (index, entry) in self.prepared.drain(..) {
             if self.entries[index as usize] != entry.0 {
                 self.entries.publish(index as usize, entry.0);
@@ -206,6 +237,7 @@ impl<C: Code> Patcher<C> {
     /// Discards what was prepared: no reader has reached the runs.
     fn forget(&mut self) {
         self.prepared.clear();
+        self.prepared_codes.clear();
         self.replaced_runs.clear();
         for run in self.space.placed.drain(..) {
             self.space.free.free(run);
