@@ -264,8 +264,8 @@ unsafe impl Lanes for Avx512 {
     unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32 {
         const { assert!(N <= 16) };
         let first = const { u16::MAX >> (16 - N) };
-        // SAFETY: `self` proves AVX-512; the caller guarantees that the first `N` words are readable.
-        let group = unsafe { _mm512_maskz_loadu_epi32(first, words.cast()) };
+        // SAFETY: the caller guarantees a readable line, which is one vector.
+        let group = unsafe { self.load(words.cast()) };
         proven!(_mm512_mask_cmplt_epu32_mask(first, group, self.splat(word))).count_ones()
     }
 

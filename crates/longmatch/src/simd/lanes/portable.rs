@@ -304,7 +304,7 @@ unsafe impl Lanes for Portable {
     #[inline(always)]
     unsafe fn rank<const N: usize>(self, words: *const u32, word: u32) -> u32 {
         const { assert!(N >= 4 && N <= 16) };
-        // SAFETY: the caller guarantees that the first `N` words are readable.
+        // SAFETY: the caller guarantees a readable line.
         let less = unsafe { less::<N>(words, word) };
         // The words ascend, so those less than `word` are the first ones.
         less.trailing_ones()

@@ -10,12 +10,19 @@ use crate::engine::kit::{KeyLayout, Keys};
 use crate::net::{Ipv6, NextHopId};
 use crate::simd::lanes::Lanes;
 
-/// The lookups of groups of up to `N` addresses. Arrays of sorted addresses have `S` words: space for
-/// a vector after the last address.
+/// The lookups of groups of up to `N` addresses.
+///
+/// The arrays are behind a reference, so that the other fields stay in registers.
 pub(super) struct Kernel<'a, L: Lanes, C: Code, const N: usize, const S: usize> {
     lanes: L,
     table: &'a View<'a, C>,
     keys: &'a Keys<'a, Ipv6>,
+    arrays: &'a mut Arrays<N, S>,
+}
+
+/// What a kernel knows of each address of a group. Arrays of sorted addresses have `S` words: space
+/// for a vector after the last address.
+pub(super) struct Arrays<const N: usize, const S: usize> {
     /// The root's entry of each address.
     entry: [u32; N],
     /// The word of each address in the first stage.
@@ -26,6 +33,13 @@ pub(super) struct Kernel<'a, L: Lanes, C: Code, const N: usize, const S: usize> 
     sorted_word: [u32; S],
     /// The numbers of the lines that they have reached; at last their entries.
     reached: [u32; S],
+}
+
+impl<const N: usize, const S: usize> Arrays<N, S> {
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self { entry: [0; N], word: [0; N], position: [0; S], sorted_word: [0; S], reached: [0; S] }
+    }
 }
 
 /// The positions of a group.
@@ -41,18 +55,14 @@ static POSITIONS: [u32; 128] = {
 
 impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, S> {
     #[inline(always)]
-    pub fn new(lanes: L, table: &'a View<'a, C>, keys: &'a Keys<'a, Ipv6>) -> Self {
+    pub fn new(
+        lanes: L,
+        table: &'a View<'a, C>,
+        keys: &'a Keys<'a, Ipv6>,
+        arrays: &'a mut Arrays<N, S>,
+    ) -> Self {
         const { assert!(L::COUNT <= N && N <= POSITIONS.len() && N + L::COUNT <= S) };
-        Self {
-            lanes,
-            table,
-            keys,
-            entry: [0; N],
-            word: [0; N],
-            position: [0; S],
-            sorted_word: [0; S],
-            reached: [0; S],
-        }
+        Self { lanes, table, keys, arrays }
     }
 
     /// Answers the addresses from `start` on: whole vectors, at most `N` addresses.
@@ -102,16 +112,21 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
             let at = v * L::COUNT;
             let entry = l.in_order(entry[0]);
             l.answer(entry, out);
-            self.store(|it| &mut it.entry, at, entry);
-            self.store(|it| &mut it.word, at, l.in_order(word));
+            self.store(|arrays| &mut arrays.entry, at, entry);
+            self.store(|arrays| &mut arrays.word, at, l.in_order(word));
         }
     }
 
     /// Stores a vector in one of the arrays.
     #[inline(always)]
-    fn store(&mut self, array: impl Fn(&mut Self) -> &mut [u32; N], at: usize, vector: L::V) {
+    fn store(
+        &mut self,
+        array: impl Fn(&mut Arrays<N, S>) -> &mut [u32; N],
+        at: usize,
+        vector: L::V,
+    ) {
         let l = self.lanes;
-        let words = &mut array(self)[at..][..L::COUNT];
+        let words = &mut array(self.arrays)[at..][..L::COUNT];
         // SAFETY: the slice has a vector's words.
         unsafe { l.store(words.as_mut_ptr(), vector) };
     }
@@ -131,7 +146,7 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
         let mut count = 0;
         for v in 0..vectors {
             let depth = self.depths(v);
-            let more = &mut self.position[count..];
+            let more = &mut self.arrays.position[count..];
             count += l.store_chosen(l.less(l.splat(0), depth), depth, more);
         }
         let mut starts = [0; MAX_DEPTH as usize + 2];
@@ -149,11 +164,11 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
                     // SAFETY: the slice has a vector's words.
                     unsafe { l.load(words[at..][..L::COUNT].as_ptr().cast()) }
                 };
-                let (positions, words) = (load(&POSITIONS), load(&self.word));
-                let numbers = l.and(load(&self.entry), l.splat((1 << LINE_BITS) - 1));
-                l.store_chosen(chosen, words, &mut self.sorted_word[sorted..]);
-                l.store_chosen(chosen, numbers, &mut self.reached[sorted..]);
-                sorted += l.store_chosen(chosen, positions, &mut self.position[sorted..]);
+                let (positions, words) = (load(&POSITIONS), load(&self.arrays.word));
+                let numbers = l.and(load(&self.arrays.entry), l.splat((1 << LINE_BITS) - 1));
+                l.store_chosen(chosen, words, &mut self.arrays.sorted_word[sorted..]);
+                l.store_chosen(chosen, numbers, &mut self.arrays.reached[sorted..]);
+                sorted += l.store_chosen(chosen, positions, &mut self.arrays.position[sorted..]);
             }
         }
         starts[MAX_DEPTH as usize + 1] = count;
@@ -164,7 +179,7 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
     #[inline(always)]
     fn depths(&self, v: usize) -> L::V {
         let l = self.lanes;
-        let entries = &self.entry[v * L::COUNT..][..L::COUNT];
+        let entries = &self.arrays.entry[v * L::COUNT..][..L::COUNT];
         // SAFETY: the slice has a vector's words.
         let entries = unsafe { l.load(entries.as_ptr().cast()) };
         l.shr(entries, l.splat(LINE_BITS))
@@ -177,8 +192,8 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
     /// also lists the addresses with more inner lines.
     #[inline(always)]
     fn inner_lines(&mut self, sorted: Range<usize>) {
-        let words = &self.sorted_word[sorted.clone()];
-        for (reached, word) in self.reached[sorted].iter_mut().zip(words) {
+        let words = &self.arrays.sorted_word[sorted.clone()];
+        for (reached, word) in self.arrays.reached[sorted].iter_mut().zip(words) {
             *reached = lookup::inner(self.lanes, self.table.trees, *reached, *word);
         }
     }
@@ -186,11 +201,13 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
     /// Reads the leaves of the sorted addresses; returns whether any has another stage.
     #[inline(always)]
     fn leaves(&mut self, count: usize, out: &mut [Option<NextHopId>]) -> bool {
+        let (lanes, trees) = (self.lanes, self.table.trees);
         let mut all = 0;
-        let (words, positions) = (&self.sorted_word[..count], &self.position[..count]);
-        let sorted = self.reached[..count].iter_mut().zip(words).zip(positions);
+        let (words, positions) =
+            (&self.arrays.sorted_word[..count], &self.arrays.position[..count]);
+        let sorted = self.arrays.reached[..count].iter_mut().zip(words).zip(positions);
         for ((reached, word), position) in sorted {
-            let entry = lookup::leaf(self.lanes, self.table.trees, *reached, *word);
+            let entry = lookup::leaf(lanes, trees, *reached, *word);
             *reached = entry.0;
             out[*position as usize] = NextHopId::new(entry.raw());
             all |= entry.0;
@@ -201,7 +218,7 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
     /// Answers those of the sorted addresses that have another stage.
     #[inline(always)]
     fn later_stages(&self, count: usize, start: usize, out: &mut [Option<NextHopId>]) {
-        for (reached, position) in self.reached[..count].iter().zip(&self.position) {
+        for (reached, position) in self.arrays.reached[..count].iter().zip(&self.arrays.position) {
             let (entry, position) = (Entry(*reached), *position as usize);
             if entry.depth() > 0 {
                 let addr = self.keys.get(start + position);

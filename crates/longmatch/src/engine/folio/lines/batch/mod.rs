@@ -8,7 +8,7 @@
 
 mod kernel;
 
-use self::kernel::Kernel;
+use self::kernel::{Arrays, Kernel};
 use super::super::layout::Code;
 use super::layout::View;
 use super::lookup;
@@ -89,7 +89,8 @@ impl<C: Code, const N: usize, const S: usize> LanesWork for Groups<'_, C, N, S> 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { table, keys, out } = self;
-        let mut kernel = Kernel::<L, C, N, S>::new(lanes, table, keys);
+        let mut arrays = Arrays::new();
+        let mut kernel = Kernel::<L, C, N, S>::new(lanes, table, keys, &mut arrays);
         let len = out.len();
         let mut at = 0;
         while at < len {
