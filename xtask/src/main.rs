@@ -10,6 +10,7 @@ mod cpu;
 mod data;
 mod docs;
 mod foreign;
+mod large;
 mod layers;
 mod lint;
 mod mutants;

@@ -1,16 +1,15 @@
 //! `cargo xtask prove`: the full form of the slow tests of `cargo xtask test`, and verification on tables too large for
 //! the repository.
 
-use std::env;
-use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::cpu;
 use crate::foreign;
+use crate::large::{self, file};
 use crate::report::Report;
-use crate::workspace::{cargo, longmatch, root};
+use crate::workspace::{cargo, longmatch};
 
 /// The tables. Each adds a property that the others lack: size, many next hops, long prefixes, a default route, IPv6.
 const TABLES: [&str; 8] = [
@@ -114,28 +113,12 @@ fn forms(table: usize) -> Vec<String> {
     iter::once("folio:pages".into()).chain(identity).chain(lines).collect()
 }
 
-fn file(dir: &Path, table: &str) -> PathBuf {
-    dir.join(format!("{table}.txt.zst"))
-}
-
-/// Returns the directory with the large tables as an absolute path: the tool is started in the repository's root, but
-/// the variable may be relative to the user's current directory. Returns `None` if the variable is not set and there is
-/// no directory beside the repository.
+/// Returns the directory with the large tables, if there is one.
 ///
 /// # Errors
 /// If the directory does not exist, or has none of the tables.
 fn data_dir() -> Result<Option<PathBuf>, String> {
-    let variable = "environment variable LONGMATCH_DATA";
-    let (dir, named_by) = match env::var_os("LONGMATCH_DATA") {
-        Some(dir) => (PathBuf::from(dir), variable),
-        None => (root().join("../shared/data"), "the default beside the repository"),
-    };
-    let dir = match fs::canonicalize(&dir) {
-        Ok(dir) if dir.is_dir() => dir,
-        _ if named_by != variable => return Ok(None),
-        _ => return Err(format!("{}: is not a directory ({named_by})", dir.display())),
-    };
-    println!("data directory: {}", dir.display());
+    let Some(dir) = large::dir()? else { return Ok(None) };
     if TABLES.iter().any(|table| file(&dir, table).is_file()) {
         return Ok(Some(dir));
     }
