@@ -6,6 +6,7 @@
 mod api;
 mod asm;
 mod beside;
+mod cells;
 mod cpu;
 mod data;
 mod docs;
@@ -17,6 +18,7 @@ mod mutants;
 mod page;
 mod peers;
 mod prove;
+mod random;
 mod report;
 mod sanitize;
 mod test;
@@ -43,6 +45,10 @@ Commands:
   prove          the full forms of the tests, and the full verification: every engine on every address of the embedded tables
                  and of each table of the data directory (environment variable LONGMATCH_DATA, or ../shared/data
                  beside the repository)
+  cells [--seconds S] [--table NAME]...
+                 measure every engine and `auto` on tables of eight kinds, in every mode and under all kinds of traffic,
+                 each rate for S seconds (0.5), and write docs/results/published/cells.ndjson (needs the data directory,
+                 as above). With --table only the named tables: the file keeps the records of the others
   sanitize       tests of live tables under ThreadSanitizer and in Miri, if the nightly toolchain has them
   foreign        tests of the library on other architectures, one of them big-endian, in an emulator (qemu-user)
   foreign --quick
@@ -61,7 +67,7 @@ Commands:
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
   data --check   rebuild the tables in memory only and compare them with the files in data/
-  docs           write the published numbers, from docs/results/published/records.ndjson: the generated blocks of README.md, of
+  docs           write the published numbers, from the records in docs/results/published: the generated blocks of README.md, of
                  docs/engines.md, of docs/tables.md and of the engines' READMEs, and the pictures in docs/pictures
   docs --check   write nothing, and name each file that differs
   help           print this text
@@ -81,6 +87,7 @@ fn main() -> ExitCode {
         ["asm"] => asm::run(asm::Mode::Check),
         ["asm", "--bless"] => asm::run(asm::Mode::Bless),
         ["prove"] => prove::run(),
+        ["cells", words @ ..] => cells::run(words),
         ["sanitize"] => sanitize::run(),
         ["foreign"] => foreign::run(foreign::Form::Full),
         ["foreign", "--quick"] => foreign::run(foreign::Form::Quick),

@@ -40,8 +40,19 @@ pub fn target() -> PathBuf {
 /// Creates a command of the command line tool as [`cargo_test`] has built it for its tests: slower than a release
 /// build, with overflow checks.
 pub fn longmatch_of_tests(words: &str) -> Command {
+    built("debug", words)
+}
+
+/// Creates a command of the command line tool as `cargo build --release` has left it. Unlike [`longmatch`] it never
+/// builds, so that a change of the sources during a long measurement has no effect on it.
+pub fn longmatch_of_release(words: &str) -> Command {
+    built("release", words)
+}
+
+/// Creates a command of the command line tool in a directory of cargo's build directory.
+fn built(dir: &str, words: &str) -> Command {
     let name = format!("longmatch{}", env::consts::EXE_SUFFIX);
-    let mut command = Command::new(target().join("debug").join(name));
+    let mut command = Command::new(target().join(dir).join(name));
     command.args(words.split_whitespace()).current_dir(root()).stdin(Stdio::null());
     command
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::{Display, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use crate::random::splitmix64;
+
 /// Number of next hops that the IPv6 table draws from.
 pub const IPV6_NEXT_HOPS: usize = 256;
 
@@ -135,23 +137,9 @@ fn zipf_cdf(n: usize) -> Vec<f64> {
     harmonic.iter().map(|below| below / sum).collect()
 }
 
-/// The first output of the SplitMix64 generator seeded with `seed` (Steele, Lea and Flood, OOPSLA 2014).
-fn splitmix64(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn splitmix64_gives_the_published_outputs() {
-        assert_eq!(splitmix64(0), 0xe220_a839_7b1d_cdaf);
-        assert_eq!(splitmix64(1_234_567), 6_457_827_717_110_365_317);
-    }
 
     #[test]
     fn the_zipf_cdf_ends_at_exactly_one() {
