@@ -3,7 +3,7 @@
 use super::cells::{ALL, BATCH, ONE, SHORT, Shown, base_of, cell};
 use super::headline;
 use super::markdown::{Grid, Notes, code, count, wrap};
-use super::records::{CIRCUMSTANCES, ROOFLINE, Records, Table, Value};
+use super::records::{CIRCUMSTANCES, ROOFLINE, Records, Run, Table, Value};
 
 /// Bytes in a MiB.
 const MIB: f64 = (1 << 20) as f64;
@@ -33,26 +33,25 @@ pub fn content(records: &Records, name: &str, root: &str) -> Result<String, Stri
 fn provenance(records: &Records, root: &str) -> Result<String, String> {
     let mut grid = Grid::new(&["", ""]);
     for (name, heading) in CIRCUMSTANCES {
-        let value = records.machine(name)?;
+        let value = records.run.machine(name)?;
         let value = if name == "date" { value.to_owned() } else { code(value) };
         grid.row(&[heading.to_owned(), value]);
     }
-    grid.row(&["effort", records.input("effort")?]);
+    grid.row(&["effort", records.run.input("effort")?]);
     grid.row(&[
         "lookups",
         &format!("one address after the other, and batches of {}", count(records.batch(BATCH)?)),
     ]);
-    grid.row(&["keys", &format!("from an array, seed {}", records.input("seed")?)]);
-    grid.row(&["half the distance of the quartiles", &spread(records)]);
+    grid.row(&["keys", &format!("from an array, seed {}", records.run.input("seed")?)]);
+    grid.row(&["half the distance of the quartiles", &spread(&records.spreads(&[BATCH, ONE]))]);
     let tables = records.tables(BATCH)?;
     let tables: Vec<_> = tables.iter().map(|table| in_words(table, root)).collect();
     grid.row(&["tables", &tables.join("; ")]);
     Ok(grid.finish())
 }
 
-/// Describes the spread of the rates.
-fn spread(records: &Records) -> String {
-    let spreads = records.spreads(&[BATCH, ONE]);
+/// Describes the spreads of rates, which are in ascending order.
+pub fn spread(spreads: &[f64]) -> String {
     let percent = |tenths: usize| match spreads.get(spreads.len() * tenths / 10) {
         Some(share) => format!("{:.0} %", share * 100.0),
         None => "unknown".into(),
@@ -65,7 +64,7 @@ fn spread(records: &Records) -> String {
 }
 
 /// States name, size and provenance of a table.
-fn in_words(table: &Table, root: &str) -> String {
+pub fn in_words(table: &Table, root: &str) -> String {
     let Table { name, routes, next_hops, .. } = table;
     let (family, routes, next_hops) = (table.family_name(), count(*routes), count(*next_hops));
     format!(
@@ -288,16 +287,16 @@ fn of_engine(records: &Records, engine: &str, root: &str) -> Result<String, Stri
         "Million lookups a second under {} traffic, one address after the other and in batches of {size}. {} \
          [docs/engines.md]({root}docs/engines.md) has the conditions and the other engines.",
         SHORT.join(" / "),
-        circumstances(records)?,
+        circumstances(&records.run)?,
     );
     let variants =
         if variant_rows == 0 { String::new() } else { format!("\n{}", variants.finish()) };
     Ok(format!("{}\n{}{variants}{}", wrap(&about, ""), grid.finish(), notes.finish()))
 }
 
-/// States the circumstances of the run in a sentence.
-pub fn circumstances(records: &Records) -> Result<String, String> {
-    let machine = |name| records.machine(name);
+/// States the circumstances of a run in a sentence.
+pub fn circumstances(run: &Run) -> Result<String, String> {
+    let machine = |name| run.machine(name);
     Ok(format!(
         "Medians of one run on one core of: {}; best instructions {}; {}; {}; longmatch {}, commit {}; {}; effort {}.",
         machine("CPU")?,
@@ -307,6 +306,6 @@ pub fn circumstances(records: &Records) -> Result<String, String> {
         machine("longmatch")?,
         machine("commit")?,
         machine("date")?,
-        records.input("effort")?,
+        run.input("effort")?,
     ))
 }

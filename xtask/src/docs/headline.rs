@@ -50,7 +50,7 @@ pub fn content(records: &Records, root: &str) -> Result<String, String> {
          Engines have their default options; [docs/engines.md]({root}docs/engines.md) has the options that each chose \
          for a table. {}",
         SHORT.join(" / "),
-        circumstances(records)?
+        circumstances(&records.run)?
     );
     let mut out = wrap(&about, "");
     let all = records.tables(BATCH)?;

@@ -1,12 +1,14 @@
-//! `cargo xtask docs`: generates every published number from one file of records.
+//! `cargo xtask docs`: generates every published number from two files of records.
 //!
 //! - `records`: the records of `longmatch report`.
+//! - `every_cell`: the records of `cargo xtask cells`, and their blocks.
 //! - `markers`: finds and replaces the generated blocks of a Markdown file.
 //! - `blocks`, `headline`: the content of the blocks; `cells`: cells of tables; `markdown`: tables and numbers.
 //! - `picture`: the README's picture, in two colour schemes.
 
 mod blocks;
 mod cells;
+mod every_cell;
 mod headline;
 mod markdown;
 mod markers;
@@ -19,12 +21,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Outcome;
+use crate::cells::RECORDS as CELLS;
 use crate::report::Verdict;
 use crate::workspace::root;
-use records::Records;
+use every_cell::Cells;
+use records::{Records, Table};
 
-/// The records behind all published numbers: one run of `longmatch report`.
+/// The records behind all published numbers but those of cells: one run of `longmatch report`.
 const RECORDS: &str = "docs/results/published/records.ndjson";
+/// The directory of both files of records.
+const PUBLISHED: &str = "docs/results/published";
 /// The directories of the engines.
 const ENGINES: &str = "crates/longmatch/src/engine";
 /// The page that states the provenance of each table.
@@ -32,7 +38,19 @@ const TABLES: &str = "docs/tables.md";
 /// The blocks that each page must have.
 const PAGES: [(&str, &[&str]); 3] = [
     ("README.md", &["headline"]),
-    ("docs/engines.md", &["provenance", "rates", "memory", "variants", "batch sizes", "roofline"]),
+    (
+        "docs/engines.md",
+        &[
+            "provenance",
+            "rates",
+            "memory",
+            "variants",
+            "batch sizes",
+            "roofline",
+            "cells summary",
+            "cells",
+        ],
+    ),
     (TABLES, &["tables"]),
 ];
 /// Path of the picture, before the name of the colour scheme.
@@ -76,7 +94,7 @@ pub fn check(root: &Path) -> Verdict {
         Ok(stale) => {
             let names: Vec<_> = stale.into_iter().map(|(path, _)| path).collect();
             Verdict::Failed(format!(
-                "differs from {RECORDS}: {}; run `cargo xtask docs`",
+                "differs from the records in {PUBLISHED}: {}; run `cargo xtask docs`",
                 names.join(", ")
             ))
         }
@@ -90,13 +108,19 @@ pub fn check(root: &Path) -> Verdict {
 /// the file.
 fn stale(root: &Path) -> Result<Vec<(String, String)>, String> {
     let records = Records::parse(&read(root, RECORDS)?).map_err(|it| format!("{RECORDS}: {it}"))?;
-    check_provenance(root, &records)?;
+    let every = Cells::parse(&read(root, CELLS)?).map_err(|it| format!("{CELLS}: {it}"))?;
+    check_provenance(root, RECORDS, &records.tables(cells::BATCH)?)?;
+    check_provenance(root, CELLS, every.tables())?;
     let mut files = Vec::new();
     for (path, required) in pages(root, &records)? {
         let old = read(root, &path)?;
         let up = "../".repeat(Path::new(&path).components().count() - 1);
-        let (new, names) = markers::replace(&old, |name| blocks::content(&records, name, &up))
-            .map_err(|problem| format!("{path}: {problem}"))?;
+        let content = |name: &str| {
+            let of_cells = every_cell::content(&every, name, &up);
+            of_cells.unwrap_or_else(|| blocks::content(&records, name, &up))
+        };
+        let (new, names) =
+            markers::replace(&old, content).map_err(|problem| format!("{path}: {problem}"))?;
         if let Some(missing) = required.iter().find(|name| !names.contains(name)) {
             return Err(format!("{path}: no block `<!-- generated: {missing} -->`"));
         }
@@ -137,17 +161,17 @@ fn engines(dir: &Path) -> std::io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Checks that the repository states the provenance of each table of the records.
+/// Checks that the repository states the provenance of each table of a file of records.
 ///
 /// # Errors
 /// If a table has no section.
-fn check_provenance(root: &Path, records: &Records) -> Result<(), String> {
+fn check_provenance(root: &Path, file: &str, tables: &[Table]) -> Result<(), String> {
     let text = read(root, TABLES)?;
-    for table in records.tables(cells::BATCH)? {
+    for table in tables {
         let heading = format!("## `{}`", table.name);
         if !text.lines().any(|line| line == heading) {
             return Err(format!(
-                "{TABLES}: no section `{heading}`, but {RECORDS} has rates on that table"
+                "{TABLES}: no section `{heading}`, but {file} has rates on that table"
             ));
         }
     }

@@ -78,10 +78,10 @@ pub fn draw(records: &Records, theme: Theme) -> Result<String, String> {
     }
     drawing.down(24);
     // The full name is too long for a line.
-    let cpu = records.machine("CPU")?.replace(" (a virtual machine)", ", virtual");
+    let cpu = records.run.machine("CPU")?.replace(" (a virtual machine)", ", virtual");
     drawing.text("muted", LEFT, &cpu);
     drawing.down(16);
-    let build = ["instructions", "date", "commit"].map(|name| records.machine(name));
+    let build = ["instructions", "date", "commit"].map(|name| records.run.machine(name));
     let [instructions, date, commit] = build;
     // The first digits identify a commit; a mark of changes follows a space.
     let commit: String = commit?.chars().take(12).collect();

@@ -21,13 +21,59 @@ pub const CIRCUMSTANCES: [(&str, &str); 9] = [
 /// Prefix of an engine's name in values of its roofline.
 pub const ROOFLINE: &str = "roofline of ";
 
-/// The records of one run.
+/// The circumstances of a run.
 #[derive(Debug, Default)]
-pub struct Records {
+pub struct Run {
     /// Machine, system and build: pairs of name and value.
     machine: Vec<(String, String)>,
     /// Inputs and effort: pairs of name and value.
     inputs: Vec<(String, String)>,
+}
+
+impl Run {
+    /// Reads the circumstances from the line about a run.
+    pub fn new(json: &Json) -> Self {
+        Self { machine: pairs(json, "machine"), inputs: pairs(json, "inputs") }
+    }
+
+    /// Checks that the run has every circumstance, and was made by a release build.
+    ///
+    /// # Errors
+    /// If a circumstance is missing, or the build has debug assertions.
+    pub fn check(&self) -> Result<(), String> {
+        for (name, _) in CIRCUMSTANCES {
+            self.machine(name)?;
+        }
+        match self.machine("longmatch")?.contains("DEBUG") {
+            true => Err("a build with debug assertions: its rates are not meaningful".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns a circumstance: machine, system or build.
+    ///
+    /// # Errors
+    /// If the records lack it.
+    pub fn machine(&self, name: &str) -> Result<&str, String> {
+        find(&self.machine, name)
+            .ok_or_else(|| format!("the line about the run has no `{name}` in its `machine`"))
+    }
+
+    /// Returns an input, such as `effort`.
+    ///
+    /// # Errors
+    /// If the records lack it.
+    pub fn input(&self, name: &str) -> Result<&str, String> {
+        find(&self.inputs, name)
+            .ok_or_else(|| format!("the line about the run has no `{name}` in its `inputs`"))
+    }
+}
+
+/// The records of one run.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// The run.
+    pub run: Run,
     /// The values, in the order of the file.
     values: Vec<Value>,
     /// Conditions of the figures: anchor, name and value.
@@ -91,7 +137,7 @@ impl Table {
 }
 
 /// Shortens a variant: a long list of numbers becomes its first and last one.
-fn shortened(variant: &str) -> String {
+pub fn shortened(variant: &str) -> String {
     let option = |option: &str| match option.split_once('=') {
         Some((name, list)) if list.matches('-').count() > 2 => {
             let numbers: Vec<_> = list.split('-').collect();
@@ -117,8 +163,7 @@ impl Records {
             match text_of(&json, "record") {
                 "run" => {
                     runs += 1;
-                    records.machine = pairs(&json, "machine");
-                    records.inputs = pairs(&json, "inputs");
+                    records.run = Run::new(&json);
                 }
                 "value" => records.values.push(value(&json).map_err(at)?),
                 "experiment" => records.add_outcome(&json),
@@ -130,13 +175,8 @@ impl Records {
                 "{runs} lines about a run, but published numbers come from one run"
             ));
         }
-        for (name, _) in CIRCUMSTANCES {
-            records.machine(name)?;
-        }
+        records.run.check()?;
         records.name_variants();
-        if records.machine("longmatch")?.contains("DEBUG") {
-            return Err("a build with debug assertions: its rates are not meaningful".into());
-        }
         Ok(records)
     }
 
@@ -171,24 +211,6 @@ impl Records {
             self.conditions
                 .push([0, 1, 2].map(|i| condition[i].as_str().unwrap_or_default().into()));
         }
-    }
-
-    /// Returns a circumstance of the run: machine, system or build.
-    ///
-    /// # Errors
-    /// If the records lack it.
-    pub fn machine(&self, name: &str) -> Result<&str, String> {
-        find(&self.machine, name)
-            .ok_or_else(|| format!("the line about the run has no `{name}` in its `machine`"))
-    }
-
-    /// Returns an input of the run, such as `effort`.
-    ///
-    /// # Errors
-    /// If the records lack it.
-    pub fn input(&self, name: &str) -> Result<&str, String> {
-        find(&self.inputs, name)
-            .ok_or_else(|| format!("the line about the run has no `{name}` in its `inputs`"))
     }
 
     /// Returns the values of a figure, in the order of the file.
@@ -253,11 +275,9 @@ impl Records {
         }
     }
 
-    /// Returns half the interquartile ranges as shares of the medians, in ascending order.
+    /// Returns half the interquartile ranges of figures as shares of the medians, in ascending order.
     pub fn spreads(&self, figures: &[&str]) -> Vec<f64> {
-        let of = |it: &Value| {
-            Some((it.quartiles?[1] - it.quartiles?[0]) / 2.0 / it.value.as_ref().ok()?)
-        };
+        let of = |it: &Value| Some(half_spread(it.quartiles?, *it.value.as_ref().ok()?));
         let chosen = self.values.iter().filter(|it| figures.contains(&it.figure.as_str()));
         let mut all: Vec<f64> = chosen.filter_map(of).collect();
         all.sort_by(f64::total_cmp);
@@ -265,12 +285,17 @@ impl Records {
     }
 }
 
+/// Returns half the interquartile range as a share of the median.
+pub fn half_spread(quartiles: [f64; 2], median: f64) -> f64 {
+    (quartiles[1] - quartiles[0]) / 2.0 / median
+}
+
 fn find<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
     pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_str())
 }
 
 /// Returns the text of a field, or an empty text if the record lacks the field.
-fn text_of<'a>(json: &'a Json, field: &str) -> &'a str {
+pub fn text_of<'a>(json: &'a Json, field: &str) -> &'a str {
     json[field].as_str().unwrap_or_default()
 }
 

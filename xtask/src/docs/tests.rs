@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
+use super::every_cell::{self, Cells};
 use super::records::{CIRCUMSTANCES, Records};
-use super::{RECORDS, TABLES, Verdict, blocks, check, picture, stale};
+use super::{CELLS, RECORDS, TABLES, Verdict, blocks, check, picture, stale};
 
 const REFUSED: &str = "sail: next-hop id 9 does not fit, the greatest possible is 7";
 
@@ -281,6 +282,124 @@ fn the_picture_has_each_engine_once_the_fastest_first() {
     }
 }
 
+/// A record of a cell; `engine` has options behind the first colon.
+fn cell(table: &str, mode: &str, traffic: &str, engine: &str, mlps: f64, auto: &[&str]) -> Json {
+    let (engine, variant) = engine.split_once(':').unwrap_or((engine, ""));
+    let family = if table.ends_with('6') { "ipv6" } else { "ipv4" };
+    let (mode, batch) = mode.split_once(' ').unwrap_or((mode, "1"));
+    let auto: Vec<_> = auto.iter().map(|spec| json!({"spec": spec, "chosen": engine})).collect();
+    json!({
+        "table": table, "family": family, "routes": 1234, "next_hops": 9, "engine": engine, "variant": variant,
+        "traffic": traffic, "mode": mode, "batch": batch.parse::<u64>().unwrap(), "mlps": mlps,
+        "mlps_q1": mlps * 0.9, "mlps_q3": mlps * 1.1, "mismatches": 0, "auto": auto,
+    })
+}
+
+/// Records of two tables: `auto` errs in one cell, engines refuse the second table.
+fn cell_lines() -> Vec<Json> {
+    let refused = |spec: &str| {
+        let error = "the table needs more than 7 chunks: choose another engine with --engine";
+        json!({"table": "made6", "family": "ipv6", "engine": "x", "spec": spec, "error": error})
+    };
+    let both = ["auto:use=one", "auto:traffic=few:use=one"];
+    vec![
+        with(run(), "tables", json!(["real", "made6"])),
+        cell("real", "one", "zipf", "dxr:d=18", 20.0, &both[1..]),
+        cell("real", "one", "zipf", "poptrie:s=18", 10.0, &[]),
+        cell("real", "one", "zipf", "folio:pages:codes=8", 5.0, &[]),
+        cell("real", "one", "zipf", "folio:identity:codes=8", 18.0, &both[..1]),
+        cell("real", "batch 4096", "routed", "dxr:d=18", 100.0, &[]),
+        cell("real", "batch 4096", "routed", "folio:pages:codes=8", 90.0, &[]),
+        cell("real", "batch 4096", "routed", "folio:identity:codes=8", 1500.0, &["auto"]),
+        refused("dxr"),
+        refused("folio"),
+        cell("made6", "one", "random", "radix", 4.0, &[]),
+        cell("made6", "one", "random", "folio:pages:cuts=30-36-41-51", 8.0, &both[..1]),
+    ]
+}
+
+fn cells(lines: &[Json]) -> Cells {
+    Cells::parse(&text(lines)).unwrap()
+}
+
+#[test]
+fn the_tables_of_cells_are_exact() {
+    let block = every_cell::content(&cells(&cell_lines()), "cells", "../").unwrap().unwrap();
+    assert_eq!(
+        block,
+        "### Every cell: `real`\n\n\
+         [`real`](../docs/tables.md#real): 1,234 IPv4 routes, 9 next hops.\n\n\
+         | lookups | traffic | best other engine | `folio` | `folio:pages` | `auto` | `auto:traffic=few` |\n\
+         |---|---|---|---|---|---|---|\n\
+         | one | zipf | `dxr:d=18`, **20.0** | 18.0, 0.90× | 5.00, 0.25× | `folio`, 0.90 | `dxr`, 1.00 |\n\
+         | batches of 4,096 | routed | `dxr:d=18`, 100 | **1,500**, 15.00× | 90.0, 0.90× | `folio`, 1.00 |  |\n\n\
+         ### Every cell: `made6`\n\n\
+         [`made6`](../docs/tables.md#made6): 1,234 IPv6 routes, 9 next hops. Without a rate: `dxr` (the table needs more than 7\n\
+         chunks).\n\n\
+         | lookups | traffic | best other engine | `folio` | `folio:pages` | `auto` | `auto:traffic=few` |\n\
+         |---|---|---|---|---|---|---|\n\
+         | one | random | `radix`, 4.00 | – <sup>1</sup> | **8.00**, 2.00× | `folio`, 1.00 |  |\n\n\
+         1. No value. folio: the table needs more than 7 chunks.\n\n"
+    );
+    let bare = [cell_lines()[0].clone(), cell("real", "one", "zipf", "folio:lines", 1.0, &[])];
+    let bare = [with(bare[0].clone(), "tables", json!(["real"])), bare[1].clone()];
+    let block = every_cell::content(&cells(&bare), "cells", "").unwrap().unwrap();
+    let dash = "– <sup>1</sup>";
+    let row = format!("| one | zipf | {dash} | **1.00** | {dash} | {dash} | {dash} |\n");
+    assert!(block.contains(&row) && block.contains("\n1. Not measured in this run.\n"), "{block}");
+}
+
+#[test]
+fn the_summary_of_cells_counts() {
+    let content =
+        |lines: &[Json]| every_cell::content(&cells(lines), "cells summary", "").unwrap().unwrap();
+    let block = content(&cell_lines());
+    let rows: Vec<_> = block.lines().filter(|line| line.starts_with('|')).skip(2).collect();
+    assert_eq!(
+        rows,
+        [
+            "| `real` | 1 of 2 | 1 of 2 | 0.90 (one, zipf) | 1 of 2 | 2 of 2 | 0.90 (one, zipf) |",
+            "| `made6` | 0 of 1 | 0 of 1 | – | 1 of 1 | 1 of 1 | 1.00 (one, random) |",
+            "| **all** | 1 of 3 | 1 of 3 | 0.90 (one, zipf) | 2 of 3 | 3 of 3 | 0.90 (one, zipf) |",
+        ]
+    );
+    let prose = block.replace('\n', " ");
+    for part in [
+        "Medians of one run on one core of: the CPU;",
+        "commit the commit; the date; effort quick.",
+        "quartiles is below 10 % of the median for half of the rates",
+        "Folio has at least 0.95 of the best other engine's rate in 1 of 3 cells, and is the fastest in 1.",
+        "`auto` chooses an engine with at least 0.95 of the best rate in 2 cells, and with at least 0.90 in 3.",
+        "Of the 1 cells with Zipf traffic it has at least 0.95 in 0, and told of it by `traffic=few` in 1.",
+    ] {
+        assert!(prose.contains(part), "{part}: {prose}");
+    }
+    assert!(!prose.contains("`real`, `made6`: Medians"), "one run needs no list of its tables");
+    let mut two = cell_lines();
+    two[0]["tables"] = json!(["real"]);
+    two.insert(1, with(run(), "tables", json!(["made6"])));
+    let prose = content(&two);
+    assert!(prose.contains("`real`: Medians") && prose.contains("`made6`: Medians"), "{prose}");
+}
+
+#[test]
+fn malformed_cells_are_refused() {
+    let problem = |lines: &[Json]| Cells::parse(&text(lines)).unwrap_err();
+    let all = cell_lines();
+    assert_eq!(problem(&all[..1]), "no rates; `cargo xtask cells` measures them");
+    assert_eq!(problem(&all[1..]), "0 lines about a run name the table `real`, not one");
+    let doubled: Vec<_> = all.iter().take(1).chain(&all).cloned().collect();
+    assert_eq!(problem(&doubled), "2 lines about a run name the table `real`, not one");
+    let wrong = with(all[1].clone(), "mlps", Json::Null);
+    assert_eq!(problem(&[all[0].clone(), wrong]), "line 2: neither a rate nor an error");
+    let mode = with(all[1].clone(), "mode", "dependent".into());
+    assert_eq!(problem(&[mode]), "line 1: unknown mode `dependent`");
+    assert_eq!(problem(&[json!({})]), "line 1: no `table`");
+    let mut unnamed = all.clone();
+    unnamed[0]["machine"] = json!([]);
+    assert_eq!(problem(&unnamed), "the line about the run has no `CPU` in its `machine`");
+}
+
 /// A small repository, removed at the end.
 struct Scratch(PathBuf);
 
@@ -291,9 +410,12 @@ impl Scratch {
         scratch.write(RECORDS, &text(&lines()));
         let block = |name: &str| format!("<!-- generated: {name} -->\n<!-- end -->\n");
         scratch.write("README.md", &format!("# A\n{}", block("headline")));
-        let names = ["provenance", "rates", "memory", "variants", "batch sizes", "roofline"];
-        scratch.write("docs/engines.md", &names.map(block).concat());
-        let sections = ["ipv4", "ipv6", "large"].map(|name| format!("## `{name}`\n"));
+        scratch.write(CELLS, &text(&cell_lines()));
+        let of_report = ["provenance", "rates", "memory", "variants", "batch sizes", "roofline"];
+        let names = of_report.into_iter().chain(["cells summary", "cells"]);
+        scratch.write("docs/engines.md", &names.map(block).collect::<String>());
+        let sections =
+            ["ipv4", "ipv6", "large", "real", "made6"].map(|name| format!("## `{name}`\n"));
         scratch.write(TABLES, &(block("tables") + &sections.concat()));
         for engine in ["dxr", "folio", "radix", "sail"] {
             let path = format!("{}/{engine}/README.md", super::ENGINES);
@@ -345,7 +467,7 @@ fn stale_files_are_named_and_not_written() {
     scratch.write("README.md", &edited);
     assert_eq!(
         scratch.problem(),
-        "differs from docs/results/published/records.ndjson: README.md; run `cargo xtask docs`"
+        "differs from the records in docs/results/published: README.md; run `cargo xtask docs`"
     );
     assert_eq!(scratch.read("README.md"), edited);
     scratch.regenerate();
@@ -394,4 +516,11 @@ fn tables_without_provenance_are_refused() {
     scratch.write(TABLES, &text);
     let problem = scratch.problem();
     assert!(problem.starts_with("docs/tables.md: no section `## `large``"), "{problem}");
+    scratch
+        .write(TABLES, &text.replace("## large", "## `large`").replace("## `made6`", "## made6"));
+    let problem = scratch.problem();
+    assert!(
+        problem.contains("`## `made6``") && problem.contains("published/cells.ndjson has rates"),
+        "{problem}"
+    );
 }
