@@ -240,8 +240,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "an escape is that of the code before",
         file: LINES_LOOKUP,
-        find: "escapes.cast::<u32>().wrapping_add(i).read()",
-        replace: "escapes.cast::<u32>().wrapping_add(i - i % 2).read()",
+        find: "u32::load(escapes.cast::<u32>().wrapping_add(i))",
+        replace: "u32::load(escapes.cast::<u32>().wrapping_add(i - i % 2))",
         tests: Own(LINES),
     },
     Mutant {
