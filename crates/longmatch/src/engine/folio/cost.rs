@@ -7,7 +7,7 @@ pub(super) const CANDIDATES: &[Candidate] =
     &[Candidate { options: &[], costs: &COSTS, lookup: typical_lookup }];
 
 const COSTS: Costs =
-    Costs { scalar: (1.0, 3.5), avx2: (0.3, 0.5), avx512: (0.3, 0.2), one: (15.0, 14.0) };
+    Costs { scalar: (1.0, 3.5), avx2: (0.3, 0.5), avx512: (0.3, 0.2), one: (4.0, 3.5) };
 
 /// Codes in a leaf of ranked lines, by log2 of the bytes of a code; nine tenths are in use.
 const IN_LEAF: [f64; 3] = [0.9 * 13.0, 0.9 * 11.0, 0.9 * 8.0];
