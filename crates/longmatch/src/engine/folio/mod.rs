@@ -1,4 +1,5 @@
-//! Folio: a direct table, and small uncompressed pages, each of the grain that it needs.
+//! Folio: identity pages for IPv4 ([`identity`]), ranked lines for IPv6 ([`Lines`]), and pages with
+//! cuts for both ([`Folio`], the option `pages`).
 //!
 //! See the README beside this file.
 

@@ -207,12 +207,7 @@ impl<C: Code> Patcher<C> {
         if !self.change_codes(group.run.start as usize + leaf, &new) {
             let start = self.copy_leaves(group, leaf, new).ok_or(CannotPatch)?;
             replaced.leaves += group.leaves() as u64;
-            let parent = group.path.last().map(|(run, position)| {
-                let mut line = self.space.lines[run.start as usize + position];
-                line.set_base(start);
-                line
-            });
-            self.copy_path(group, start, parent, replaced).ok_or(CannotPatch)?;
+            self.copy_path(group, start, None, replaced).ok_or(CannotPatch)?;
             self.replaced_runs.push(group.run);
         }
         self.replace_trees(&gone);
@@ -259,20 +254,20 @@ impl<C: Code> Patcher<C> {
         self.replaced_runs = runs;
     }
 
-    /// Places copies of the runs above some leaves, given the line above them, and prepares the
-    /// root's entry. `start` is the first leaf.
+    /// Places copies of the runs above some leaves, and prepares the root's entry. `start` is the
+    /// first leaf, and `parent` the new line above the leaves if its separators change.
     fn copy_path(
         &mut self,
         group: &Group,
         mut start: u32,
-        mut line: Option<Line>,
+        mut parent: Option<Line>,
         replaced: &mut Replaced,
     ) -> Option<()> {
         for (run, position) in group.path.iter().rev() {
             let lines = &self.space.lines[run.start as usize..][..run.count as usize];
             self.copy.clear();
             self.copy.extend_from_slice(lines);
-            let mut new = line.take().unwrap_or(lines[*position]);
+            let mut new = parent.take().unwrap_or(lines[*position]);
             new.set_base(start);
             self.copy[*position] = new;
             start = self.space.place(&self.copy)?;
