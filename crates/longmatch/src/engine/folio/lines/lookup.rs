@@ -26,7 +26,7 @@ pub(super) fn lookup<L: Lanes, C: Code>(
 
 /// Descends the tree of an entry; `below` is the number of bits below those that its lines compare.
 #[inline(always)]
-fn stage<L: Lanes, C: Code>(
+pub(super) fn stage<L: Lanes, C: Code>(
     lanes: L,
     trees: Trees<'_, C>,
     entry: Entry,
@@ -47,12 +47,7 @@ fn stage<L: Lanes, C: Code>(
 /// which keep the table in registers.
 #[cold]
 #[inline(never)]
-pub(super) fn later_stages<L: Lanes, C: Code>(
-    lanes: L,
-    trees: Trees<'_, C>,
-    entry: Entry,
-    addr: u128,
-) -> u32 {
+fn later_stages<L: Lanes, C: Code>(lanes: L, trees: Trees<'_, C>, entry: Entry, addr: u128) -> u32 {
     lanes.run(Later { lanes, trees, entry, addr })
 }
 

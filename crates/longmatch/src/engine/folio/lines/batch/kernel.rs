@@ -4,10 +4,11 @@ use core::ops::Range;
 
 use super::super::super::batch::front::{self, HOST, NETWORK, PAIRS};
 use super::super::super::layout::Code;
-use super::super::layout::{Entry, LINE_BITS, MAX_DEPTH, View};
+use super::super::layout::{Entry, LINE_BITS, MAX_DEPTH, STAGES, Trees, View};
 use super::super::lookup;
 use crate::engine::kit::{KeyLayout, Keys};
 use crate::net::{Ipv6, NextHopId};
+use crate::simd::Work;
 use crate::simd::lanes::Lanes;
 
 /// The lookups of groups of up to `N` addresses.
@@ -88,7 +89,11 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
             self.inner_lines(starts[depth]..count);
         }
         if self.leaves(count, out) {
-            self.later_stages(count, start, out);
+            let Self { lanes, table, keys, .. } = *self;
+            let Arrays { reached, position, .. } = &mut *self.arrays;
+            let (reached, position) = (&mut reached[..count], &mut position[..count]);
+            let trees = table.trees;
+            later_stages(Later { lanes, trees, keys, start, reached, position, out });
         }
     }
 
@@ -214,16 +219,49 @@ impl<'a, L: Lanes, C: Code, const N: usize, const S: usize> Kernel<'a, L, C, N, 
         }
         Entry(all).depth() > 0
     }
+}
 
-    /// Answers those of the sorted addresses that have another stage.
+/// Addresses that have reached entries, some of which lead to trees of the second stage.
+struct Later<'a, L, C> {
+    lanes: L,
+    trees: Trees<'a, C>,
+    keys: &'a Keys<'a, Ipv6>,
+    /// The first address of the group.
+    start: usize,
+    reached: &'a mut [u32],
+    position: &'a mut [u32],
+    out: &'a mut [Option<NextHopId>],
+}
+
+/// Answers those that are in a tree, stage by stage. Not inlined, as in `lookup.rs`.
+#[inline(never)]
+fn later_stages<L: Lanes, C: Code>(later: Later<'_, L, C>) {
+    later.lanes.run(later);
+}
+
+impl<L: Lanes, C: Code> Work for Later<'_, L, C> {
+    type Output = ();
+
     #[inline(always)]
-    fn later_stages(&self, count: usize, start: usize, out: &mut [Option<NextHopId>]) {
-        for (reached, position) in self.arrays.reached[..count].iter().zip(&self.arrays.position) {
-            let (entry, position) = (Entry(*reached), *position as usize);
-            if entry.depth() > 0 {
-                let addr = self.keys.get(start + position);
-                let raw = lookup::later_stages(self.lanes, self.table.trees, entry, addr);
-                out[position] = NextHopId::new(raw);
+    fn run(self) {
+        let Self { lanes, trees, keys, start, reached, position, out } = self;
+        let mut left = reached.len();
+        for below in &STAGES[1..] {
+            let all = left;
+            left = 0;
+            for i in 0..all {
+                (reached[left], position[left]) = (reached[i], position[i]);
+                left += usize::from(Entry(reached[i]).depth() > 0);
+            }
+            // Long tables exceed the caches, so all lines are on their way before the first is read.
+            for entry in &reached[..left] {
+                trees.lines.prefetch(Entry(*entry).number() as usize);
+            }
+            for (reached, position) in reached[..left].iter_mut().zip(&*position) {
+                let addr = keys.get(start + *position as usize);
+                let entry = lookup::stage(lanes, trees, Entry(*reached), addr, *below);
+                *reached = entry.0;
+                out[*position as usize] = NextHopId::new(entry.raw());
             }
         }
     }
