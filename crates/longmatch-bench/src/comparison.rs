@@ -3,6 +3,7 @@
 //! All answers are checked before any rate is measured. The passes of the engines are interleaved,
 //! so that other load on the machine affects all of them.
 
+use longmatch::simd::Microarch;
 use longmatch::{CompileError, Engine, EngineSpec, NextHopId, Rib};
 
 use crate::auto_choice::AutoChoice;
@@ -182,6 +183,7 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
             batch: if config.mode == Mode::Batch { config.batch } else { 1 },
             threads: config.threads,
             simd: config.simd.level().name(),
+            microarch: Microarch::here().name(),
             mlps: mlps(|stats| stats.median),
             mlps_min: mlps(|stats| stats.min),
             mlps_q1: mlps(|stats| stats.q1),

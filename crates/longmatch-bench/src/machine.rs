@@ -3,7 +3,7 @@
 use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use longmatch::simd::Simd;
+use longmatch::simd::{Microarch, Simd};
 use serde::Serialize;
 
 /// A description of the machine, the build and the date.
@@ -11,6 +11,8 @@ use serde::Serialize;
 pub struct Machine {
     /// The model of the CPU, or `unknown CPU`.
     pub cpu: String,
+    /// The microarchitecture: the name of a [`Microarch`].
+    pub microarch: &'static str,
     /// CPUs that this process may use.
     pub cpus: usize,
     /// Names of the SIMD levels of the CPU, lowest first.
@@ -33,6 +35,7 @@ impl Machine {
         let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         Self {
             cpu: cpu_model(&cpuinfo).unwrap_or("unknown CPU").to_owned(),
+            microarch: Microarch::here().name(),
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             simd: Simd::available().map(|simd| simd.level().name()).collect(),
             target: format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
@@ -55,10 +58,14 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { cpu, cpus, simd, date, .. } = self;
+        let Self { cpu, microarch, cpus, simd, date, .. } = self;
         let best = simd.last().unwrap_or(&"portable");
         let s = if *cpus == 1 { "" } else { "s" };
-        write!(f, "{cpu}, {cpus} CPU{s}, {best}; {}; {date}", self.build())
+        let microarch = match *microarch {
+            "other" => String::new(),
+            known => format!(" ({known})"),
+        };
+        write!(f, "{cpu}{microarch}, {cpus} CPU{s}, {best}; {}; {date}", self.build())
     }
 }
 
@@ -150,6 +157,7 @@ mod tests {
     fn display_has_cpu_build_and_date() {
         let machine = Machine {
             cpu: "Some CPU".into(),
+            microarch: "zen4",
             cpus: 2,
             simd: vec!["portable", "avx2"],
             target: "x86_64 linux".into(),
@@ -157,7 +165,7 @@ mod tests {
             debug: false,
             date: date(0),
         };
-        let wanted = "Some CPU, 2 CPUs, avx2; release build for x86_64 linux (baseline); \
+        let wanted = "Some CPU (zen4), 2 CPUs, avx2; release build for x86_64 linux (baseline); \
                       1970-01-01 00:00 UTC";
         assert_eq!(machine.to_string(), wanted);
         assert!(Machine::here().simd.contains(&"portable"));

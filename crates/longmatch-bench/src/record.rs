@@ -64,6 +64,9 @@ pub struct Record {
     pub threads: usize,
     /// The SIMD level.
     pub simd: &'static str,
+    /// The microarchitecture, by which records of several machines are told apart: the name of a
+    /// [`Microarch`](longmatch::simd::Microarch).
+    pub microarch: &'static str,
     /// Median of the rates of the passes; `None` if an answer was wrong.
     ///
     /// Rates are in million lookups a second of all threads together.
@@ -143,6 +146,7 @@ mod tests {
             batch: 1,
             threads: 1,
             simd: "scalar",
+            microarch: "zen4",
             mlps: Some(2.5),
             mlps_min: None,
             mlps_q1: None,
@@ -175,7 +179,7 @@ mod tests {
         let wanted = concat!(
             r#"{"engine":"radix","variant":"","family":"ipv4","routes":2,"next_hops":1,"#,
             r#""traffic":"random","mode":"one","batch":1,"threads":1,"simd":"scalar","#,
-            r#""mlps":2.5,"mlps_min":null,"mlps_q1":null,"mlps_q3":null,"mlps_max":null,"#,
+            r#""microarch":"zen4","mlps":2.5,"mlps_min":null,"mlps_q1":null,"mlps_q3":null,"mlps_max":null,"#,
             r#""mlps_mean":null,"mlps_sd":null,"ns_per_lookup":null,"#,
             r#""bytes":3,"build_ms":0.5,"mismatches":0,"keys":"array","passes":5,"#,
             r#""repeated":2,"disturbed":1,"ghz":4.5,"#,

@@ -40,6 +40,7 @@ pub(crate) fn surroundings() -> Vec<(String, String)> {
     let simd = machine.simd.last().copied().unwrap_or("portable");
     vec![
         pair("CPU", format!("{}{}{virtual_machine}", machine.cpu, model(&cpuinfo))),
+        pair("microarchitecture", machine.microarch),
         pair("CPUs for this process", machine.cpus.to_string()),
         pair("frequency", format!("about {best:.2} GHz, measured")),
         pair("caches", caches(Path::new("/sys/devices/system/cpu/cpu0/cache"))),

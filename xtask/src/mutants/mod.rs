@@ -22,8 +22,12 @@ use self::list::{MUTANTS, Mutant, Tests};
 use crate::Outcome;
 use crate::workspace::{cargo, root};
 
-/// Time limit of the tests: longer runs hang.
-const TIME_LIMIT: Duration = Duration::from_secs(180);
+/// Time limit of tests without a mutant: longer runs hang.
+const TIME_LIMIT: Duration = Duration::from_secs(900);
+
+/// Tests of a mutant hang if they take this many times as long as without it, and a minute more. A fixed limit would
+/// call a busy machine a mutant that is caught.
+const SLOWER: u32 = 5;
 
 /// Result of a run of tests.
 enum Run {
@@ -58,15 +62,16 @@ pub fn run(words: &[&str]) -> Outcome {
     let copy = SourceCopy::make(&root())?;
     let mut sound = Vec::new();
     for tests in chosen.iter().map(|mutant| mutant.tests) {
-        if !sound.contains(&tests) {
-            copy.must_pass(tests)?;
-            sound.push(tests);
+        if !sound.iter().any(|(own, _)| *own == tests) {
+            sound.push((tests, copy.must_pass(tests)?));
         }
     }
     let mut rows = Vec::new();
     for mutant in &chosen {
         let start = Instant::now();
-        let verdict = copy.try_out(mutant)?;
+        let usual = sound.iter().find(|(tests, _)| *tests == mutant.tests);
+        let limit = usual.map_or(TIME_LIMIT, |(_, took)| SLOWER * *took + Duration::from_secs(60));
+        let verdict = copy.try_out(mutant, limit)?;
         let seconds = start.elapsed().as_secs();
         let result = match &verdict {
             Ok(by) => format!("caught by {by}"),
@@ -121,19 +126,22 @@ impl SourceCopy {
         Ok(Self { tree, models, target, logs })
     }
 
+    /// Returns how long tests take without a mutant.
+    ///
     /// # Errors
-    /// If tests fail without a mutant.
-    fn must_pass(&self, tests: Tests) -> Result<(), String> {
+    /// If they fail.
+    fn must_pass(&self, tests: Tests) -> Result<Duration, String> {
         println!("without a mutant: {}", words(tests));
-        match self.test(tests, "unchanged").map_err(|error| error.to_string())? {
-            Run::Passed => Ok(()),
+        let ran = self.test(tests, "unchanged", TIME_LIMIT).map_err(|error| error.to_string())?;
+        match ran.0 {
+            Run::Passed => Ok(ran.1),
             Run::Failed(why) => Err(format!("`{}` fails without a mutant: {why}", words(tests))),
             Run::NotCompiled(why) => Err(format!("the copy does not compile:\n{why}")),
         }
     }
 
     /// Applies a mutant, runs its tests, and reverts it. Returns the tests that caught it, or why none could.
-    fn try_out(&self, mutant: &Mutant) -> io::Result<Result<String, String>> {
+    fn try_out(&self, mutant: &Mutant, limit: Duration) -> io::Result<Result<String, String>> {
         let path = self.tree.join(mutant.file);
         let text = fs::read_to_string(&path)?;
         let changed = match change(&text, mutant) {
@@ -141,17 +149,17 @@ impl SourceCopy {
             Err(why) => return Ok(Err(why)),
         };
         fs::write(&path, changed)?;
-        let run = self.test(mutant.tests, &mutant.name.replace([' ', ','], "-"));
+        let run = self.test(mutant.tests, &mutant.name.replace([' ', ','], "-"), limit);
         fs::write(&path, text)?;
-        Ok(match run? {
+        Ok(match run?.0 {
             Run::Passed => Err(format!("`{}` passes", words(mutant.tests))),
             Run::Failed(by) => Ok(by),
             Run::NotCompiled(why) => Err(format!("does not compile:\n{why}")),
         })
     }
 
-    /// Builds tests and runs them.
-    fn test(&self, tests: Tests, log: &str) -> io::Result<Run> {
+    /// Builds tests and runs them. Returns the result, and how long they ran.
+    fn test(&self, tests: Tests, log: &str, limit: Duration) -> io::Result<(Run, Duration)> {
         let log = self.logs.join(format!("{log}.txt"));
         let words = words(tests);
         let (build, run) = words.split_once(" -- ").unwrap_or((&words, ""));
@@ -167,21 +175,24 @@ impl SourceCopy {
         let output = fs::read_to_string(&log)?;
         let program = output.lines().rev().find_map(program);
         let (true, Some(program)) = (built.success(), program) else {
-            return Ok(Run::NotCompiled(last_lines(&output, 12)));
+            return Ok((Run::NotCompiled(last_lines(&output, 12)), Duration::ZERO));
         };
         let mut tests = Command::new(package.join(program));
         tests.args(run.split_whitespace()).current_dir(package).stdin(Stdio::null());
         tests.env("LONGMATCH_FEW_ENGINES", "1");
         let mut child = to_file(&mut tests, &log)?.spawn()?;
-        let ended = wait(&mut child, &log)?;
+        let start = Instant::now();
+        let ended = wait(&mut child, &log, limit)?;
+        let took = start.elapsed();
         let output = fs::read_to_string(&log)?;
         let failed = failed_tests(&output);
-        Ok(match ended {
+        let run = match ended {
             _ if !failed.is_empty() => Run::Failed(few(&failed)),
             Some(status) if status.success() => Run::Passed,
             Some(status) => Run::Failed(status.to_string()),
-            None => Run::Failed(format!("no end after {} s", TIME_LIMIT.as_secs())),
-        })
+            None => Run::Failed(format!("no end after {} s", limit.as_secs())),
+        };
+        Ok((run, took))
     }
 }
 
@@ -203,14 +214,14 @@ fn few(names: &[&str]) -> String {
 
 /// Waits for a program. Returns `None` if it was stopped: because a test failed, which suffices, or because of the time
 /// limit.
-fn wait(child: &mut Child, log: &Path) -> io::Result<Option<ExitStatus>> {
+fn wait(child: &mut Child, log: &Path, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
         let failed = !failed_tests(&fs::read_to_string(log)?).is_empty();
-        if failed || start.elapsed() > TIME_LIMIT {
+        if failed || start.elapsed() > limit {
             child.kill()?;
             child.wait()?;
             return Ok(None);

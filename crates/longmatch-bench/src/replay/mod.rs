@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use longmatch::live::{Commit, Replaced, Writer};
-use longmatch::simd::Simd;
+use longmatch::simd::{Microarch, Simd};
 use longmatch::{Change, CompileError, EngineSpec, Fib, Rib, UpdateError};
 
 use crate::family::TrafficFamily;
@@ -341,6 +341,7 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
             readers: replay.readers,
             reader_batch: READER_BATCH,
             simd: Simd::best().level().name(),
+            microarch: Microarch::here().name(),
             reader_mlps_idle: mlps(idle()),
             reader_mlps_churn: mlps(churn()),
             reader_p50_ns_idle: batch_ns(idle(), 0.5),

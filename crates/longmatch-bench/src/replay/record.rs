@@ -108,6 +108,8 @@ pub struct ReplayRecord {
     pub reader_batch: usize,
     /// SIMD level of the readers.
     pub simd: &'static str,
+    /// The microarchitecture: the name of a [`Microarch`](longmatch::simd::Microarch).
+    pub microarch: &'static str,
     /// Million lookups a second of all readers together, without updates.
     pub reader_mlps_idle: Option<f64>,
     /// Million lookups a second of all readers together, during updates.

@@ -30,7 +30,18 @@ impl Microarch {
     /// Every group.
     pub const ALL: [Self; 5] = [Self::Zen3, Self::Zen4, Self::Zen5, Self::IntelServer, Self::Other];
 
-    /// The name in `auto:cpu=zen4`.
+    /// The group of the CPU that this program runs on. Takes microseconds, in a virtual machine
+    /// tens.
+    ///
+    /// ```
+    /// use longmatch::simd::Microarch;
+    /// assert!(Microarch::ALL.contains(&Microarch::here()));
+    /// ```
+    pub fn here() -> Self {
+        cpuid().map_or(Self::Other, |(microarch, _)| microarch)
+    }
+
+    /// The name in `auto:cpu=zen4` and in records.
     ///
     /// ```
     /// assert_eq!(longmatch::simd::Microarch::IntelServer.name(), "intel");
