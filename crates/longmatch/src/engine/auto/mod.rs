@@ -299,11 +299,13 @@ pub struct Tried {
 /// assert!(bytes <= 4 << 20 && choice.tried.is_empty());
 ///
 /// // `auto:memory=4M:try=1ms`
+/// # #[cfg(feature = "std")] {
 /// let goal = AutoGoal { trial: Some(std::time::Duration::from_millis(1)), ..goal };
 /// let (choice, _) = compile(&rib, &goal, Bytes)?;
 /// for tried in choice.tried {
 ///     println!("{}: {:.1} ns", tried.spec, tried.nanoseconds);
 /// }
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -17,7 +17,10 @@
 //! the second-level cache, plain gathers are fastest; misses of a larger table fill their queue, so
 //! that a ring of prefetches is faster.
 
+// The kernels in vectors.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod chunks;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod steps;
 
 use super::layout::{Pages, View};
