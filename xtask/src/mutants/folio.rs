@@ -332,7 +332,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "the check of lines accepts lines in no run",
         file: LINES_CHECK,
         find: "    tile(walk.runs, table.lines.len())\n        .or_else",
-        replace: "    tile(walk.runs, 0)\n        .or(Ok(()))\n        .or_else",
+        replace: "    tile(walk.runs, 0)\n        .or(Ok::<_, usize>(()))\n        .or_else",
         tests: Own(LINES_DAMAGE),
     },
     Mutant {
