@@ -6,8 +6,9 @@ use serde_json::Value as Json;
 const EMBEDDED: [&str; 3] = ["embedded", "ipv4", "ipv6"];
 
 /// Circumstances of a run that must be recorded: the name in the records, and the heading in the pages.
-pub const CIRCUMSTANCES: [(&str, &str); 9] = [
+pub const CIRCUMSTANCES: [(&str, &str); 10] = [
     ("CPU", "CPU"),
+    ("microarchitecture", "microarchitecture"),
     ("CPUs for this process", "CPUs"),
     ("caches", "caches"),
     ("instructions", "best instructions"),
