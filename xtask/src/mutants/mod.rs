@@ -25,8 +25,8 @@ use crate::workspace::{cargo, root};
 /// Time limit of tests without a mutant: longer runs hang.
 const TIME_LIMIT: Duration = Duration::from_secs(900);
 
-/// Tests of a mutant hang if they take this many times as long as without it, and a minute more. A fixed limit would
-/// call a busy machine a mutant that is caught.
+/// Tests of a mutant hang if they take this many times as long as without it, and a minute more. With a fixed
+/// limit, tests on a busy machine would end early and count as a catch.
 const SLOWER: u32 = 5;
 
 /// Result of a run of tests.
