@@ -1,0 +1,58 @@
+//! Reception and transmission of frames.
+
+use std::io;
+use std::time::Duration;
+
+use crate::cause::{Fate, Tally};
+use crate::target::PortId;
+
+/// One thread's queues of all ports.
+///
+/// A batch is received from one port, its frames are read and rewritten in place, and then all leave
+/// at once:
+///
+/// 1. [`receive`](Self::receive) takes up to `max` frames from the next port that has some.
+/// 2. [`frame`](Self::frame) lends each of them.
+/// 3. [`dispatch`](Self::dispatch) consumes them all, each by its fate.
+pub trait PacketIo {
+    /// Receives up to `max` frames of one port, without waiting. The number may be 0.
+    ///
+    /// # Errors
+    /// If a queue cannot be read any more.
+    fn receive(&mut self, max: usize) -> io::Result<Received>;
+
+    /// The bytes of a received frame, from its Ethernet header on.
+    ///
+    /// # Panics
+    /// If the last batch had no such frame.
+    fn frame(&mut self, place: usize) -> &mut [u8];
+
+    /// Transmits each frame of the batch, hands it to the kernel or drops it.
+    ///
+    /// There is a fate for each frame. A frame that finds no place in a queue is dropped and counted
+    /// anew, by [`Tally::recount`].
+    ///
+    /// # Errors
+    /// If a queue cannot be written any more.
+    fn dispatch(&mut self, fates: &[Fate], tally: &mut Tally) -> io::Result<()>;
+
+    /// Waits until a frame may be there, for `timeout` at most.
+    ///
+    /// # Errors
+    /// If the queues cannot be waited for.
+    fn wait(&mut self, timeout: Duration) -> io::Result<()>;
+
+    /// Whether no frame will ever come again: the end of all captures.
+    fn is_ended(&self) -> bool {
+        false
+    }
+}
+
+/// A batch of received frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Received {
+    /// The port that they came from.
+    pub port: PortId,
+    /// Their number.
+    pub len: usize,
+}

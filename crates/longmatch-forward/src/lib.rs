@@ -1,0 +1,17 @@
+//!
+//! The design is that of `lpmtest` in the Spider paper (section V-C): each thread owns one queue of
+//! every interface and takes a batch of packets from its arrival to its departure (run to
+//! completion), and the lookup is one batched call into any of the engines.
+//!
+//! - [`packet`] parses and rewrites frames: pure functions over bytes.
+//! - [`Forwarder`] decides the fate of each packet of a batch.
+//! - [`io`] receives and sends frames behind one trait: captures and memory; AF_XDP on Linux; DPDK
+//!   with the feature `dpdk`.
+//! - `kernel` (on Linux) follows routes, next hops and neighbours of the kernel by rtnetlink.
+
+mod cause;
+pub mod io;
+mod target;
+
+pub use cause::{Cause, Fate, Outcome, Tally};
+pub use target::{Group, Hop, Mac, Neighbour, Port, PortId, Target};

@@ -1,0 +1,217 @@
+//! The values of a forwarding table: where the packets of a route go.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// An Ethernet address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Mac(pub [u8; 6]);
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+impl fmt::Debug for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// The number of a port: its place in the list of interfaces, from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PortId(pub u16);
+
+impl PortId {
+    /// The place in the list of interfaces.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+/// An interface that the forwarder receives from and sends to.
+#[derive(Debug)]
+pub struct Port {
+    /// Its number.
+    pub id: PortId,
+    /// Its name, such as `eth0`.
+    pub name: String,
+    /// The kernel's number of the interface; 0 if it is none of the kernel's.
+    pub index: u32,
+    /// Its Ethernet address.
+    pub mac: Mac,
+    /// The largest IP packet that it sends, in bytes.
+    mtu: AtomicU32,
+}
+
+impl Port {
+    /// A port with this address and MTU in bytes.
+    pub fn new(id: PortId, name: impl Into<String>, index: u32, mac: Mac, mtu: u32) -> Self {
+        Self { id, name: name.into(), index, mac, mtu: AtomicU32::new(mtu) }
+    }
+
+    /// The largest IP packet that it sends, in bytes.
+    #[inline]
+    pub fn mtu(&self) -> u32 {
+        self.mtu.load(Ordering::Relaxed)
+    }
+
+    /// Sets the MTU, in bytes.
+    pub fn set_mtu(&self, mtu: u32) {
+        self.mtu.store(mtu, Ordering::Relaxed);
+    }
+}
+
+/// The Ethernet address of a neighbour, which may change or be unknown.
+///
+/// Tables hold neighbours by reference, so that a change of the address changes no table.
+///
+/// ```
+/// use longmatch_forward::{Mac, Neighbour};
+/// let neighbour = Neighbour::default();
+/// assert_eq!(neighbour.mac(), None);
+/// neighbour.set(Some(Mac([2, 0, 0, 0, 0, 1])));
+/// assert_eq!(neighbour.mac(), Some(Mac([2, 0, 0, 0, 0, 1])));
+/// ```
+#[derive(Default)]
+pub struct Neighbour {
+    /// 0 if the address is unknown; otherwise `KNOWN`, and the address in the low 48 bits.
+    word: AtomicU64,
+}
+
+impl Neighbour {
+    const KNOWN: u64 = 1 << 48;
+
+    /// A neighbour with this address.
+    pub fn new(mac: Option<Mac>) -> Self {
+        let neighbour = Self::default();
+        neighbour.set(mac);
+        neighbour
+    }
+
+    /// The address; `None` if it is unknown.
+    #[inline]
+    pub fn mac(&self) -> Option<Mac> {
+        let word = self.word.load(Ordering::Relaxed);
+        let [_, _, mac @ ..] = word.to_be_bytes();
+        (word & Self::KNOWN != 0).then_some(Mac(mac))
+    }
+
+    /// Replaces the address. Packets that are forwarded at the same time go to either.
+    pub fn set(&self, mac: Option<Mac>) {
+        let word = mac.map_or(0, |Mac([a, b, c, d, e, g])| {
+            Self::KNOWN | u64::from_be_bytes([0, 0, a, b, c, d, e, g])
+        });
+        self.word.store(word, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Neighbour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Neighbour").field(&self.mac()).finish()
+    }
+}
+
+/// One next hop of a group.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    /// The port by which packets leave.
+    pub port: Arc<Port>,
+    /// The neighbour that receives them.
+    pub neighbour: Arc<Neighbour>,
+    /// The share of the flows, in relation to the group's other hops; at least 1.
+    pub weight: u32,
+}
+
+impl Hop {
+    fn identity(&self) -> (PortId, *const Neighbour, u32) {
+        (self.port.id, Arc::as_ptr(&self.neighbour), self.weight)
+    }
+}
+
+/// Next hops among which flows are divided (equal-cost multipath).
+///
+/// The division is the hash-threshold algorithm of RFC 2992, section 2: each hop has a region of the
+/// hash values, in proportion to its weight, so that few flows move when a hop comes or goes.
+///
+/// Two groups are equal if they have the same ports, the same neighbours (by reference) and the same
+/// weights, in the same order.
+#[derive(Debug)]
+pub struct Group {
+    hops: Box<[Hop]>,
+    /// The first hash value above each hop's region; the last hop's is not stored.
+    bounds: Box<[u32]>,
+}
+
+impl Group {
+    /// A group of these hops; `None` without any.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use longmatch_forward::{Group, Hop, Mac, Neighbour, Port, PortId};
+    /// let port = Arc::new(Port::new(PortId(0), "eth0", 1, Mac::default(), 1500));
+    /// let hop = |weight| Hop { port: port.clone(), neighbour: Arc::default(), weight };
+    /// let group = Group::new(vec![hop(3), hop(1)]).unwrap();
+    /// // Three quarters of the hash values belong to the first hop.
+    /// assert_eq!(group.hop(0xbfff_ffff).weight, 3);
+    /// assert_eq!(group.hop(0xc000_0000).weight, 1);
+    /// assert!(Group::new(Vec::new()).is_none());
+    /// ```
+    pub fn new(hops: Vec<Hop>) -> Option<Self> {
+        let total: u64 = hops.iter().map(|hop| u64::from(hop.weight.max(1))).sum();
+        let (_, all_but_last) = hops.split_last()?;
+        let bounds = all_but_last.iter().scan(0, |sum, hop| {
+            *sum += u64::from(hop.weight.max(1));
+            // Below 2^32, since the last hop has a share too.
+            Some(((*sum << 32) / total) as u32)
+        });
+        Some(Self { bounds: bounds.collect(), hops: hops.into() })
+    }
+
+    /// The hop of a flow with this hash. O(hops).
+    #[inline]
+    pub fn hop(&self, hash: u32) -> &Hop {
+        // Usually there is no bound to compare.
+        let place = self.bounds.iter().take_while(|&&bound| bound <= hash).count();
+        &self.hops[place]
+    }
+
+    /// All hops.
+    pub fn hops(&self) -> &[Hop] {
+        &self.hops
+    }
+}
+
+impl PartialEq for Group {
+    fn eq(&self, other: &Self) -> bool {
+        self.hops.iter().map(Hop::identity).eq(other.hops.iter().map(Hop::identity))
+    }
+}
+
+impl Eq for Group {}
+
+impl Hash for Group {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.hops.iter().for_each(|hop| hop.identity().hash(state));
+    }
+}
+
+/// Where the packets of a route go.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Target {
+    /// To one of these next hops.
+    Group(Arc<Group>),
+    /// To the destination itself, which is on a link and whose Ethernet address is unknown: the
+    /// kernel asks for it.
+    OnLink,
+    /// To an address of this machine.
+    Local,
+    /// To the kernel, which alone serves this kind of route, or answers with an ICMP error.
+    Kernel,
+    /// Nowhere.
+    Blackhole,
+}
