@@ -55,6 +55,8 @@ pub enum Problem {
     UnknownFormat,
     /// The input is neither a packet capture nor a list of addresses.
     UnknownTrace,
+    /// The input is not a packet capture.
+    NoCapture,
     /// A line of text is wrong.
     Line(LineError),
     /// An MRT record is wrong.
@@ -169,6 +171,7 @@ impl fmt::Display for Problem {
             Self::UnknownTrace => f.write_str(
                 "neither a packet capture (pcap or pcapng) nor a list of addresses, one per line",
             ),
+            Self::NoCapture => f.write_str("not a packet capture (pcap or pcapng)"),
             Self::Line(error) => error.fmt(f),
             Self::Mrt(error) => error.fmt(f),
             Self::Trace(error) => error.fmt(f),
@@ -201,7 +204,10 @@ impl std::error::Error for FeedError {
             Problem::NoSuchPeer(error) => Some(error),
             Problem::Sink(error) => Some(&**error),
             Problem::NothingRead { first, .. } => Some(&**first),
-            Problem::TooLarge { .. } | Problem::UnknownFormat | Problem::UnknownTrace => None,
+            Problem::TooLarge { .. }
+            | Problem::UnknownFormat
+            | Problem::UnknownTrace
+            | Problem::NoCapture => None,
         }
     }
 }

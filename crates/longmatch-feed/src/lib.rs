@@ -21,7 +21,8 @@
 //! - [`load_path`], [`load_reader`] and [`load_bytes`] load one input each. Further calls add to the
 //!   same sink; later routes replace earlier ones.
 //! - A [`Sink`] receives the routes: a table, or a closure.
-//! - [`destinations`] and [`destinations_from`] read one [`Trace`] each.
+//! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`frames`] passes on whole
+//!   Ethernet frames.
 //! - [`Options`] choose the peer, the leniency and the [`Limits`]; start from their default.
 //! - The [`Report`] counts the loaded routes, the chosen peers and everything that was skipped.
 //!
@@ -122,4 +123,4 @@ pub use sink::{Event, Sink, SinkError};
 pub use text::error::LineError;
 pub use text::parse_address;
 pub use trace::error::TraceError;
-pub use trace::{Trace, TraceFormat, TraceReport, destinations, destinations_from};
+pub use trace::{Frame, Trace, TraceFormat, TraceReport, destinations, destinations_from, frames};

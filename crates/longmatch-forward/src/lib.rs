@@ -1,3 +1,4 @@
+//! A packet forwarder in front of longmatch's tables.
 //!
 //! The design is that of `lpmtest` in the Spider paper (section V-C): each thread owns one queue of
 //! every interface and takes a batch of packets from its arrival to its departure (run to
@@ -10,8 +11,11 @@
 //! - `kernel` (on Linux) follows routes, next hops and neighbours of the kernel by rtnetlink.
 
 mod cause;
+mod forwarder;
 pub mod io;
+pub mod packet;
 mod target;
 
 pub use cause::{Cause, Fate, Outcome, Tally};
+pub use forwarder::{Forwarder, MAX_BATCH};
 pub use target::{Group, Hop, Mac, Neighbour, Port, PortId, Target};

@@ -1,11 +1,47 @@
-//! Destinations, and their collection from every format.
+//! Receivers of packets, and the collection of destinations from every format.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
+use super::error::TraceError;
 use super::link::{Found, Link};
 use super::report::TraceReport;
 use crate::error::FeedError;
 use crate::options::Options;
+
+/// A packet of a capture.
+#[derive(Clone, Copy)]
+pub(super) struct Captured<'a> {
+    pub(super) link: Link,
+    /// Time since 1970.
+    pub(super) time: Duration,
+    /// Bytes of the packet before the snap length cut it.
+    pub(super) original_len: u32,
+    pub(super) bytes: &'a [u8],
+}
+
+/// The receiver of a capture's packets.
+pub(super) trait PacketSink {
+    fn packet(&mut self, packet: Captured<'_>) -> Result<(), TraceError>;
+
+    /// Whether it takes no more packets.
+    fn is_stopped(&self) -> bool;
+
+    fn report(&mut self) -> &mut TraceReport;
+
+    fn is_lenient(&self) -> bool;
+
+    /// Returns an error, or records it in the report if the load is lenient and can continue.
+    fn pass(&mut self, result: Result<(), FeedError>) -> Result<(), FeedError> {
+        match result {
+            Err(error) if self.is_lenient() && error.is_local() => {
+                self.report().note_damage(error);
+                Ok(())
+            }
+            result => result,
+        }
+    }
+}
 
 /// Destinations of each family, in the order of their packets or lines.
 #[derive(Debug, Default)]
@@ -43,32 +79,6 @@ impl<'t> Collector<'t> {
         Self { trace, limit: options.limits.destinations, lenient: options.lenient }
     }
 
-    /// Whether the input has more destinations than the limit.
-    #[inline]
-    pub(super) fn is_stopped(&self) -> bool {
-        self.trace.report.stopped
-    }
-
-    /// Adds the destination of a packet.
-    #[inline]
-    pub(super) fn packet(&mut self, link: Link, bytes: &[u8]) {
-        match link.destination(bytes) {
-            None => self.trace.report.truncated += 1,
-            Some(Found::Other) => self.trace.report.other_protocols += 1,
-            Some(found) => {
-                if !self.has_capacity() {
-                    return;
-                }
-                match found {
-                    Found::Ipv4(address) => self.trace.ipv4.push(address),
-                    Found::Ipv6(address) => self.trace.ipv6.push(address),
-                    Found::Other => {}
-                }
-            }
-        }
-        self.trace.report.packets += 1;
-    }
-
     /// Adds an address of a list.
     #[inline]
     pub(super) fn address(&mut self, address: IpAddr) {
@@ -81,21 +91,47 @@ impl<'t> Collector<'t> {
         }
     }
 
-    /// Returns an error, or records it in the report if the load is lenient and can continue.
-    pub(super) fn pass(&mut self, result: Result<(), FeedError>) -> Result<(), FeedError> {
-        match result {
-            Err(error) if self.lenient && error.is_local() => {
-                self.trace.report.note_damage(error);
-                Ok(())
-            }
-            result => result,
-        }
-    }
-
     #[inline]
     fn has_capacity(&mut self) -> bool {
         let has_capacity = self.trace.len() < self.limit;
         self.trace.report.stopped |= !has_capacity;
         has_capacity
+    }
+}
+
+impl PacketSink for Collector<'_> {
+    /// Adds the destination of a packet.
+    #[inline]
+    fn packet(&mut self, packet: Captured<'_>) -> Result<(), TraceError> {
+        match packet.link.destination(packet.bytes) {
+            None => self.trace.report.truncated += 1,
+            Some(Found::Other) => self.trace.report.other_protocols += 1,
+            Some(found) => {
+                if !self.has_capacity() {
+                    return Ok(());
+                }
+                match found {
+                    Found::Ipv4(address) => self.trace.ipv4.push(address),
+                    Found::Ipv6(address) => self.trace.ipv6.push(address),
+                    Found::Other => {}
+                }
+            }
+        }
+        self.trace.report.packets += 1;
+        Ok(())
+    }
+
+    /// Whether the input has more destinations than the limit.
+    #[inline]
+    fn is_stopped(&self) -> bool {
+        self.trace.report.stopped
+    }
+
+    fn report(&mut self) -> &mut TraceReport {
+        &mut self.trace.report
+    }
+
+    fn is_lenient(&self) -> bool {
+        self.lenient
     }
 }

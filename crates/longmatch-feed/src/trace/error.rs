@@ -38,6 +38,8 @@ pub enum TraceError {
         /// The interface with this link type, for formats with several interfaces.
         interface: Option<u32>,
     },
+    /// Packets are not Ethernet frames, and whole frames are read.
+    NotEthernet,
     /// The byte-order magic of a pcapng section is invalid.
     ByteOrder,
     /// The length of a pcapng block is impossible.
@@ -87,7 +89,7 @@ impl TraceError {
     /// Whether a lenient load keeps the destinations before the error.
     pub(crate) fn is_damage(&self) -> bool {
         // If no packet has a supported link type, there are no destinations to keep.
-        !matches!(self, Self::LinkType { interface: None, .. })
+        !matches!(self, Self::LinkType { interface: None, .. } | Self::NotEthernet)
     }
 }
 
@@ -114,6 +116,9 @@ impl fmt::Display for TraceError {
                     write!(f, " ({name})")?;
                 }
                 write!(f, " are not supported: expected {}", link::EXPECTED)
+            }
+            Self::NotEthernet => {
+                f.write_str("the packets have no Ethernet header, which forwarding needs")
             }
             Self::ByteOrder => {
                 f.write_str("the section's byte order is neither big-endian nor little-endian")

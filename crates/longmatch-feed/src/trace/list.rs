@@ -1,6 +1,6 @@
 //! Lists of addresses, one per line.
 
-use super::collect::Collector;
+use super::collect::{Collector, PacketSink};
 use crate::decompress::{Codec, explain};
 use crate::error::FeedError;
 use crate::input::Input;

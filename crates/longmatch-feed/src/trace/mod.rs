@@ -1,4 +1,4 @@
-//! Readers of destinations: packet captures and lists of addresses.
+//! Readers of packets and destinations: captures and lists of addresses.
 //!
 //! The cost of lookups depends on the addresses and their order; these readers provide the
 //! addresses of real traffic. The crate `pcap-parser` parses the headers of the capture formats;
@@ -6,6 +6,7 @@
 
 mod collect;
 pub(crate) mod error;
+mod frames;
 mod link;
 mod list;
 mod pcap;
@@ -16,13 +17,15 @@ use std::io::Read;
 use std::path::Path;
 
 pub use self::collect::Trace;
+pub use self::frames::{Frame, frames};
 pub use self::report::{TraceFormat, TraceReport};
 
-use crate::decompress::explain;
+use crate::decompress::{Codec, explain};
 use crate::error::{FeedError, Place, Problem};
+use crate::input::Input;
 use crate::options::Options;
 use crate::source::{Opened, open, open_file};
-use collect::Collector;
+use collect::{Collector, PacketSink};
 
 /// Bytes that determine the format.
 const HEAD_LEN: usize = 12;
@@ -90,9 +93,6 @@ fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), F
     trace.report.codec = codec;
     input.fill(HEAD_LEN);
     let format = find_format(input.window());
-    if let Some(format) = format {
-        trace.report.format = format;
-    }
     let limits = options.limits;
     let collector = &mut Collector::new(trace, options);
     let end = match format {
@@ -101,17 +101,32 @@ fn read(reader: impl Read, options: &Options, trace: &mut Trace) -> Result<(), F
             trace.report.input_bytes = taken.get();
             return end;
         }
-        Some(TraceFormat::Pcap) => pcap::read(&mut input, limits.record, collector),
-        Some(TraceFormat::PcapNg) => pcapng::read(&mut input, limits.record, collector),
+        Some(format) => read_capture(&mut input, format, codec, limits.record, collector),
         None => Err(FeedError::at(Place::Byte(0), Problem::UnknownTrace)),
     };
-    let report = &mut trace.report;
-    report.bytes = input.received();
-    report.input_bytes = taken.get();
+    trace.report.input_bytes = taken.get();
+    end
+}
+
+/// Reads a packet capture.
+fn read_capture(
+    input: &mut Input<'_>,
+    format: TraceFormat,
+    codec: Option<Codec>,
+    limit: usize,
+    sink: &mut impl PacketSink,
+) -> Result<(), FeedError> {
+    sink.report().format = format;
+    let end = match format {
+        TraceFormat::Pcap => pcap::read(input, limit, sink),
+        TraceFormat::PcapNg => pcapng::read(input, limit, sink),
+        TraceFormat::List => Err(FeedError::at(Place::Byte(0), Problem::NoCapture)),
+    };
+    sink.report().bytes = input.received();
     // An error of the stream explains more than a truncated packet or block. The input has one only
     // if the reader requested bytes after it.
     match input.take_error() {
-        Some(error) => Err(FeedError::stream(report.bytes, explain(error, codec))),
+        Some(error) => Err(FeedError::stream(input.received(), explain(error, codec))),
         None => end,
     }
 }

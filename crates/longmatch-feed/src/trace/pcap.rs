@@ -1,9 +1,11 @@
 //! pcap files: a header, then packets in sequence.
 
+use std::time::Duration;
+
 use pcap_parser::nom;
 use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
 
-use super::collect::Collector;
+use super::collect::{Captured, PacketSink};
 use super::error::TraceError;
 use super::link::Link;
 use crate::error::{FeedError, Place, Problem};
@@ -31,17 +33,23 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
 pub(super) fn read(
     input: &mut Input<'_>,
     limit: usize,
-    collector: &mut Collector<'_>,
+    sink: &mut impl PacketSink,
 ) -> Result<(), FeedError> {
     let header = header(input)?;
     let link = link(&header).map_err(|error| FeedError::trace(0, error))?;
+    let fraction = if header.is_nanosecond_precision() { 1 } else { 1_000 };
     let parse = if header.is_bigendian() { parse_pcap_frame_be } else { parse_pcap_frame };
-    while !collector.is_stopped() {
+    while !sink.is_stopped() {
         let window = input.window();
         match parse(window) {
             Ok((rest, packet)) => {
-                collector.packet(link, packet.data);
+                let nanoseconds = u64::from(packet.ts_usec) * fraction;
+                let time =
+                    Duration::from_secs(packet.ts_sec.into()) + Duration::from_nanos(nanoseconds);
+                let (original_len, bytes) = (packet.origlen, packet.data);
+                let taken = sink.packet(Captured { link, time, original_len, bytes });
                 let used = window.len() - rest.len();
+                taken.map_err(|error| FeedError::trace(input.offset(), error))?;
                 input.consume(used);
             }
             Err(nom::Err::Incomplete(nom::Needed::Size(missing))) => {

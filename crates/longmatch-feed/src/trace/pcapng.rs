@@ -3,13 +3,15 @@
 //! This module finds the block boundaries itself, so that a damaged block does not hide the blocks
 //! after it, and skips blocks of any length that hold no packets.
 
+use std::time::Duration;
+
 use pcap_parser::pcapng::{EPB_MAGIC, IDB_MAGIC, SHB_MAGIC, SPB_MAGIC};
 use pcap_parser::traits::PcapNGPacketBlock;
 use pcap_parser::{
     Block, InterfaceDescriptionBlock, SectionHeaderBlock, parse_block_be, parse_block_le,
 };
 
-use super::collect::Collector;
+use super::collect::{Captured, PacketSink};
 use super::error::TraceError;
 use super::link::Link;
 use super::pcap::cut_off;
@@ -36,10 +38,10 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
 pub(super) fn read(
     input: &mut Input<'_>,
     limit: usize,
-    collector: &mut Collector<'_>,
+    sink: &mut impl PacketSink,
 ) -> Result<(), FeedError> {
     let mut section = Section { big_endian: false, interfaces: Vec::new() };
-    while !collector.is_stopped() {
+    while !sink.is_stopped() {
         if input.fill(BLOCK_LEN) == 0 {
             break;
         }
@@ -56,12 +58,12 @@ pub(super) fn read(
             if input.fill(head.len) < head.len {
                 return Err(cut_off(input, head.len));
             }
-            let result = section.block(head, &input.window()[..head.len], collector);
-            collector.pass(result.map_err(|error| FeedError::trace(start, error)))?;
+            let result = section.block(head, &input.window()[..head.len], sink);
+            sink.pass(result.map_err(|error| FeedError::trace(start, error)))?;
             input.consume(head.len);
         } else {
-            collector.trace.report.skipped_blocks += 1;
-            collector.trace.report.obsolete_packets += u64::from(head.kind == OBSOLETE_PACKET);
+            sink.report().skipped_blocks += 1;
+            sink.report().obsolete_packets += u64::from(head.kind == OBSOLETE_PACKET);
             let have = input.skip(head.len);
             if have < head.len {
                 let (needed, have) = (head.len as u64, have as u64);
@@ -96,6 +98,10 @@ struct Interface {
     link: Option<Link>,
     /// Snap length: greatest number of captured bytes per packet; 0 means no limit.
     snap: u32,
+    /// Ticks of its clock in a second.
+    resolution: u64,
+    /// Seconds to add to its times.
+    offset: i64,
 }
 
 /// A section: the part of a file with one byte order and one numbering of interfaces.
@@ -132,7 +138,7 @@ impl Section {
         &mut self,
         head: Head,
         bytes: &[u8],
-        collector: &mut Collector<'_>,
+        sink: &mut impl PacketSink,
     ) -> Result<(), TraceError> {
         let first = head.len as u32;
         let last = bytes.last_chunk().map_or(0, |last| self.number(*last));
@@ -150,14 +156,16 @@ impl Section {
             Block::EnhancedPacket(packet) => {
                 let interface = self.interface(packet.if_id)?;
                 let link = interface.known(packet.if_id)?;
-                collector.packet(link, packet.packet_data());
-                Ok(())
+                let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+                let (time, original_len) = (interface.time(ticks), packet.origlen);
+                sink.packet(Captured { link, time, original_len, bytes: packet.packet_data() })
             }
             Block::SimplePacket(packet) => {
                 let interface = self.interface(0)?;
                 let link = interface.known(0)?;
-                collector.packet(link, interface.snapped(packet.packet_data()));
-                Ok(())
+                let (time, original_len) = (Duration::ZERO, packet.origlen);
+                let bytes = interface.snapped(packet.packet_data());
+                sink.packet(Captured { link, time, original_len, bytes })
             }
             _ => Ok(()),
         }
@@ -178,7 +186,17 @@ impl Section {
         }
         let link_type = interface.linktype.0 as u32;
         let link = Link::from_number(link_type);
-        self.interfaces.push(Interface { link_type, link, snap: interface.snaplen });
+        self.interfaces.push(Interface {
+            link_type,
+            link,
+            snap: interface.snaplen,
+            resolution: resolution(interface.if_tsresol),
+            // The parser takes every offset as little-endian.
+            offset: match interface.ts_offset() {
+                offset if self.big_endian => offset.swap_bytes(),
+                offset => offset,
+            },
+        });
         Ok(())
     }
 
@@ -189,11 +207,28 @@ impl Section {
     }
 }
 
+/// Ticks in a second: a power of 10, or of 2 if the highest bit is set. A million where the power is
+/// too great.
+fn resolution(option: u8) -> u64 {
+    const BINARY: u8 = 0x80;
+    let base: u64 = if option & BINARY != 0 { 2 } else { 10 };
+    base.checked_pow((option & !BINARY).into()).unwrap_or(1_000_000)
+}
+
 impl Interface {
     /// Returns the link type. An unsupported link type is an error only if the interface has packets.
     fn known(self, index: u32) -> Result<Link, TraceError> {
         let error = TraceError::LinkType { number: self.link_type, interface: Some(index) };
         self.link.ok_or(error)
+    }
+
+    /// The time of a packet; zero where the stated one is before 1970.
+    fn time(self, ticks: u64) -> Duration {
+        let (seconds, rest) = (ticks / self.resolution, ticks % self.resolution);
+        let nanoseconds = u128::from(rest) * 1_000_000_000 / u128::from(self.resolution);
+        let seconds = seconds.checked_add_signed(self.offset).unwrap_or(0);
+        // The fraction is below a second.
+        Duration::new(seconds, nanoseconds as u32)
     }
 
     /// Removes the padding of a simple packet, whose block does not state the captured length.
