@@ -1,5 +1,7 @@
 //! Reception and transmission of frames.
 
+pub mod pcap;
+
 use std::io;
 use std::time::Duration;
 

@@ -4,7 +4,8 @@
 #[inline]
 pub(super) fn is_right(header: &[u8]) -> bool {
     // At most 30 words of 16 bits: the sum does not overflow.
-    let words = header.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
+    let words =
+        header.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
     fold(words.sum()) == 0xffff
 }
 
@@ -37,7 +38,11 @@ mod tests {
         for checksum in 0..=u16::MAX {
             for ttl in [2_u8, 64, 255] {
                 let before = u16::from_be_bytes([ttl, 17]);
-                assert_eq!(updated(checksum, before, before - 0x0100), linux(checksum), "{checksum}");
+                assert_eq!(
+                    updated(checksum, before, before - 0x0100),
+                    linux(checksum),
+                    "{checksum}"
+                );
             }
         }
     }
@@ -48,7 +53,8 @@ mod tests {
         assert_eq!(updated(0xdd2f, 0x5555, 0x3285), 0x0000);
         // A header of RFC 1071's kind, with its checksum 0xb861.
         let mut header = [
-            0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 192, 168, 0, 1, 192, 168, 0, 199,
+            0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 192, 168, 0, 1, 192, 168, 0,
+            199,
         ];
         assert!(is_right(&header));
         let checksum = updated(0xb861, 0x4011, 0x3f11);

@@ -29,14 +29,22 @@ fn hash(frame: &[u8]) -> Option<u32> {
     Some((hash >> 32) as u32)
 }
 
+/// A packet after its IP header.
+#[derive(Clone, Copy)]
+pub(super) struct Transport<'a> {
+    /// The protocol's number.
+    pub(super) protocol: u8,
+    pub(super) bytes: &'a [u8],
+}
+
 /// The protocol, and both ports if the protocol has some.
 #[inline]
-fn ports((protocol, rest): (u8, &[u8])) -> u64 {
+fn ports(Transport { protocol, bytes }: Transport<'_>) -> u64 {
     const TCP: u8 = 6;
     const UDP: u8 = 17;
     const SCTP: u8 = 132;
     const UDP_LITE: u8 = 136;
-    let ports = match (protocol, rest.first_chunk()) {
+    let ports = match (protocol, bytes.first_chunk()) {
         (TCP | UDP | SCTP | UDP_LITE, Some(ports)) => u32::from_be_bytes(*ports),
         _ => 0,
     };

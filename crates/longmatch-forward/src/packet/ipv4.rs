@@ -1,5 +1,6 @@
 //! IPv4 packets (RFC 791, RFC 1812).
 
+use super::flow::Transport;
 use super::{Parsed, checksum};
 use crate::cause::Cause;
 
@@ -70,14 +71,14 @@ pub(super) fn rewrite(packet: &mut [u8]) {
     header[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// The fields that identify a flow: both addresses; the protocol and the packet after its header if
-/// that begins with ports, which later fragments lack.
+/// The fields that identify a flow: both addresses, and the transport header unless the packet is a
+/// fragment: later fragments have none.
 #[inline]
-pub(super) fn flow(packet: &[u8]) -> Option<(u64, Option<(u8, &[u8])>)> {
+pub(super) fn flow(packet: &[u8]) -> Option<(u64, Option<Transport<'_>>)> {
     const MORE_OR_OFFSET: u16 = 0x3fff;
     let header = packet.first_chunk::<HEADER_LEN>()?;
     let addresses: &[u8; 8] = header.last_chunk()?;
     let is_fragment = u16::from_be_bytes([header[6], header[7]]) & MORE_OR_OFFSET != 0;
-    let rest = &packet[HEADER_LEN..];
-    Some((u64::from_be_bytes(*addresses), (!is_fragment).then_some((header[9], rest))))
+    let transport = Transport { protocol: header[9], bytes: &packet[HEADER_LEN..] };
+    Some((u64::from_be_bytes(*addresses), (!is_fragment).then_some(transport)))
 }

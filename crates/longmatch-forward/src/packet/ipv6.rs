@@ -1,6 +1,7 @@
 //! IPv6 packets (RFC 8200, RFC 4291).
 
 use super::Parsed;
+use super::flow::Transport;
 use crate::cause::Cause;
 
 /// Bytes of the header.
@@ -72,14 +73,15 @@ pub(super) fn rewrite(packet: &mut [u8]) {
     }
 }
 
-/// The fields that identify a flow: both addresses and the flow label (RFC 6437); the next header and
-/// the packet after the header.
+/// The fields that identify a flow: both addresses and the flow label (RFC 6437); the transport
+/// header.
 #[inline]
-pub(super) fn flow(packet: &[u8]) -> Option<([u64; 5], (u8, &[u8]))> {
+pub(super) fn flow(packet: &[u8]) -> Option<([u64; 5], Transport<'_>)> {
     let header = packet.first_chunk::<HEADER_LEN>()?;
     let (source, destination) = split_addresses(header);
     let label = u64::from(u32::from_be_bytes([0, header[1] & 0x0f, header[2], header[3]]));
     let halves = [source >> 64, source, destination >> 64, destination].map(|half| half as u64);
     let [a, b, c, d] = halves;
-    Some(([a, b, c, d, label], (header[6], &packet[HEADER_LEN..])))
+    let transport = Transport { protocol: header[6], bytes: &packet[HEADER_LEN..] };
+    Some(([a, b, c, d, label], transport))
 }

@@ -7,8 +7,6 @@ mod checksum;
 mod flow;
 mod ipv4;
 mod ipv6;
-#[cfg(test)]
-mod tests;
 
 pub use flow::flow_hash;
 
