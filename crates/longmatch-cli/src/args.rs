@@ -1,5 +1,6 @@
 //! Command line: commands, options and their help texts.
 
+mod forward;
 mod replay;
 mod report;
 mod values;
@@ -17,6 +18,7 @@ use crate::error::CliError;
 use crate::help;
 use crate::output::thousands;
 
+pub use self::forward::{ForwardArgs, Io, XdpMode};
 pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
@@ -51,6 +53,9 @@ pub enum Command {
     /// Reproduce the papers' tables and figures on this machine, as one page
     #[command(after_help = help::REPORT)]
     Report(ReportArgs),
+    /// Forward packets by the routes of the kernel, or from captures into captures
+    #[command(after_help = help::FORWARD)]
+    Forward(ForwardArgs),
     /// Print the licences of longmatch and of the embedded tables
     #[command(alias = "licenses", after_help = help::LICENCES)]
     Licences,

@@ -104,6 +104,25 @@ Examples:
 
 Exit codes: 0 all answers right, 1 a wrong one, 2 bad usage or input.";
 
+/// Text after the options of `longmatch forward`.
+pub const FORWARD: &str = "\
+The output has one line of rates each interval, and at the end the counts of all packets by cause.
+A packet is forwarded, goes to the kernel (local addresses, ARP, neighbour discovery, IP options,
+expired TTLs, packets above the MTU, unknown neighbours), or is dropped (damaged headers, impossible
+addresses, blackhole routes). Ctrl-C ends the forwarding and leaves the interfaces as they were.
+
+With --io pcap and dpdk, next hop n of the routes is a neighbour of interface n modulo their number,
+with the Ethernet address 02:00 and n in 4 bytes; the next hop 'blackhole' drops packets, and
+'unreachable', 'prohibit' and 'throw' hand them to the kernel.
+
+Examples:
+  longmatch forward --interface eth0 eth1
+  longmatch forward --interface eth0 eth1 --threads 4 --batch 32 --engine poptrie
+  longmatch forward --io pcap --interface in.pcap=out.pcap --routes rib.txt.zst
+  longmatch forward --interface eth0 eth1 --json | jq '{seconds, forwarded, dropped}'
+
+Exit codes: 0 done, 2 bad usage or input, or an interface that cannot be used.";
+
 /// Text after the options of `longmatch licences`.
 pub const LICENCES: &str = "\
 Examples:

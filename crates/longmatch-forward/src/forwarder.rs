@@ -88,7 +88,7 @@ impl<'r> Forwarder<'r> {
     pub fn forward<I: PacketIo>(&mut self, io: &mut I) -> io::Result<usize> {
         let received = io.receive(self.batch)?;
         if received.len > 0 {
-            self.decide(io, received.len, self.ports[received.port.index()].mac);
+            self.decide(io, received.len, self.ports[received.port.index()].receives());
             let fates = &self.lookups.fates[..received.len];
             fates.iter().for_each(|&fate| self.tally.count(fate));
             io.dispatch(fates, &mut self.tally)?;
@@ -104,7 +104,7 @@ impl<'r> Forwarder<'r> {
 
     /// Determines the fates of a batch, and rewrites the frames that are forwarded.
     #[inline]
-    fn decide<I: PacketIo>(&mut self, io: &mut I, len: usize, mac: Mac) {
+    fn decide<I: PacketIo>(&mut self, io: &mut I, len: usize, mac: Option<Mac>) {
         let Lookups { ipv4, ipv6, fates } = &mut *self.lookups;
         (ipv4.len, ipv6.len) = (0, 0);
         for (place, fate) in fates[..len].iter_mut().enumerate() {

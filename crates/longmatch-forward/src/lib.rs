@@ -14,8 +14,12 @@ mod cause;
 mod forwarder;
 pub mod io;
 pub mod packet;
+mod run;
+mod spread;
 mod target;
 
 pub use cause::{Cause, Fate, Outcome, Tally};
 pub use forwarder::{Forwarder, MAX_BATCH};
+pub use run::{Control, run};
+pub use spread::spread;
 pub use target::{Group, Hop, Mac, Neighbour, Port, PortId, Target};

@@ -44,6 +44,8 @@ pub struct Port {
     pub index: u32,
     /// Its Ethernet address.
     pub mac: Mac,
+    /// Whether it also receives frames for other hosts' addresses.
+    promiscuous: bool,
     /// The largest IP packet that it sends, in bytes.
     mtu: AtomicU32,
 }
@@ -51,7 +53,19 @@ pub struct Port {
 impl Port {
     /// A port with this address and MTU in bytes.
     pub fn new(id: PortId, name: impl Into<String>, index: u32, mac: Mac, mtu: u32) -> Self {
-        Self { id, name: name.into(), index, mac, mtu: AtomicU32::new(mtu) }
+        Self { id, name: name.into(), index, mac, promiscuous: false, mtu: AtomicU32::new(mtu) }
+    }
+
+    /// The same port, which also receives frames for other hosts' addresses: those of a capture.
+    #[must_use]
+    pub fn promiscuous(self) -> Self {
+        Self { promiscuous: true, ..self }
+    }
+
+    /// The address that received frames must have; `None` if they may have any.
+    #[inline]
+    pub(crate) fn receives(&self) -> Option<Mac> {
+        (!self.promiscuous).then_some(self.mac)
     }
 
     /// The largest IP packet that it sends, in bytes.

@@ -53,7 +53,7 @@ fn every_truncation_is_forwarded_as_by_the_reference() {
             flow_hash(&frame);
             let mut rewritten = frame.clone();
             rewrite(&mut rewritten, mac(3), mac(4));
-            parse(&rewritten, mac(4));
+            parse(&rewritten, Some(mac(4)));
         }
     }
 }

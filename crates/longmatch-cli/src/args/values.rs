@@ -126,7 +126,7 @@ pub(super) fn batch(text: &str) -> Result<usize, String> {
 }
 
 /// Parses a number from one to `most`.
-fn at_most(text: &str, most: usize) -> Result<usize, String> {
+pub(super) fn at_most(text: &str, most: usize) -> Result<usize, String> {
     match text.parse() {
         Ok(count) if (1..=most).contains(&count) => Ok(count),
         _ => {

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod demo;
+pub mod forward;
 pub mod licences;
 pub mod lookup;
 pub mod replay;
@@ -25,6 +26,7 @@ pub fn run(command: Option<Command>) -> Outcome {
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Forward(args)) => forward::run(&args),
         Some(Command::Licences) => licences::run(),
     }
 }

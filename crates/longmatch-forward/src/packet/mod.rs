@@ -37,18 +37,19 @@ pub enum Parsed {
     Stop(Cause),
 }
 
-/// Parses a frame that the port with the address `mac` received.
+/// Parses a frame that a port with the address `mac` received; `None` accepts the address of any
+/// host.
 ///
 /// ```
 /// use longmatch_forward::packet::{Parsed, parse};
 /// use longmatch_forward::{Cause, Mac};
 ///
 /// let arp = [[0xff; 6], [2, 0, 0, 0, 0, 9]].concat().into_iter().chain([8, 6]).collect::<Vec<_>>();
-/// assert_eq!(parse(&arp, Mac([2, 0, 0, 0, 0, 1])), Parsed::Stop(Cause::NotIp));
-/// assert_eq!(parse(&arp[..9], Mac([2, 0, 0, 0, 0, 1])), Parsed::Stop(Cause::Truncated));
+/// assert_eq!(parse(&arp, Some(Mac([2, 0, 0, 0, 0, 1]))), Parsed::Stop(Cause::NotIp));
+/// assert_eq!(parse(&arp[..9], None), Parsed::Stop(Cause::Truncated));
 /// ```
 #[inline]
-pub fn parse(frame: &[u8], mac: Mac) -> Parsed {
+pub fn parse(frame: &[u8], mac: Option<Mac>) -> Parsed {
     let Some((ethernet, packet)) = frame.split_first_chunk::<ETHERNET_LEN>() else {
         return Parsed::Stop(Cause::Truncated);
     };
@@ -62,7 +63,7 @@ pub fn parse(frame: &[u8], mac: Mac) -> Parsed {
     match parsed {
         Err(Cause::NotIp) => Parsed::Stop(Cause::NotIp),
         _ if destination[0] & GROUP != 0 => Parsed::Stop(Cause::Multicast),
-        _ if *destination != mac.0 => Parsed::Stop(Cause::OtherHost),
+        _ if mac.is_some_and(|mac| mac.0 != *destination) => Parsed::Stop(Cause::OtherHost),
         Ok(parsed) => parsed,
         Err(cause) => Parsed::Stop(cause),
     }

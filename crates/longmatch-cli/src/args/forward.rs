@@ -1,0 +1,140 @@
+//! The arguments of `longmatch forward`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6, TableSpec};
+use longmatch_forward::MAX_BATCH;
+
+use super::values::{at_most, seconds, threads};
+use super::{RoutesArgs, unsupported};
+use crate::error::CliError;
+
+/// `longmatch forward`.
+#[derive(Args, Debug)]
+pub struct ForwardArgs {
+    /// Forward between these interfaces; may be repeated
+    ///
+    /// xdp   interfaces of the kernel: eth0
+    /// pcap  captures to read and to write: IN.pcap=OUT.pcap
+    /// dpdk  devices: net_null0, net_pcap0,rx_pcap=IN,tx_pcap=OUT, 0000:01:00.0
+    #[arg(
+        short,
+        long = "interface",
+        value_name = "IF",
+        num_args = 1..,
+        required = true,
+        verbatim_doc_comment
+    )]
+    pub interfaces: Vec<String>,
+
+    /// Packet input and output: xdp, pcap, dpdk
+    ///
+    /// xdp   AF_XDP sockets on Linux. Routes, next hops and neighbours are those of the kernel,
+    ///       and follow it. The kernel handles the packets that are not forwarded.
+    /// pcap  from capture files into capture files, with the routes of --routes
+    /// dpdk  a build with the feature 'dpdk', with the routes of --routes
+    #[arg(
+        long,
+        value_enum,
+        value_name = "IO",
+        default_value = "xdp",
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
+    pub io: Io,
+
+    /// Lookup engine: 'name' or 'name:option:option'
+    ///
+    /// Where it does not exist for IPv6, IPv6 has folio.
+    #[arg(short, long, value_name = "SPEC", default_value = "folio", verbatim_doc_comment)]
+    pub engine: EngineSpec,
+
+    /// Greatest number of packets in a batch, 1 to 256
+    ///
+    /// A batch is as large as the number of packets that have arrived, so a larger limit costs no
+    /// latency while packets are few.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = batch, verbatim_doc_comment)]
+    pub batch: usize,
+
+    /// Number of forwarding threads, each with one queue of every interface
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
+    pub threads: usize,
+
+    /// Mode of the XDP program: auto, native, generic
+    ///
+    /// native   in the driver, without copies where the card can do that
+    /// generic  in the kernel's network stack, for every interface
+    #[arg(
+        long,
+        value_enum,
+        value_name = "MODE",
+        default_value = "auto",
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
+    pub xdp_mode: XdpMode,
+
+    /// The routes, for captures and DPDK.
+    #[command(flatten)]
+    pub routes: RoutesArgs,
+
+    /// Write the packets that the kernel would handle to FILE, with --io pcap
+    #[arg(long, value_name = "FILE")]
+    pub kernel_capture: Option<PathBuf>,
+
+    /// Seconds between two lines of counts
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    pub interval: f64,
+
+    /// End after so many seconds [default: run until a signal, or the end of all captures]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Packet input and output.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Io {
+    /// AF_XDP sockets
+    Xdp,
+    /// Capture files
+    Pcap,
+    /// DPDK
+    Dpdk,
+}
+
+/// Mode of the XDP program.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum XdpMode {
+    /// Native where the driver supports it
+    Auto,
+    /// In the driver
+    Native,
+    /// In the network stack
+    Generic,
+}
+
+impl ForwardArgs {
+    /// Returns the engines of both families.
+    ///
+    /// # Errors
+    /// If the engine lacks an option that it was given.
+    pub fn table_spec(&self) -> Result<TableSpec, CliError> {
+        let spec = &self.engine;
+        match (unsupported::<Ipv4>(spec), unsupported::<Ipv6>(spec)) {
+            (None, None) => Ok(TableSpec::new(spec.clone())),
+            (None, Some(_)) => Ok(TableSpec::new(spec.clone()).ipv6(EngineKind::Folio)),
+            (Some(_), None) => Ok(TableSpec::new(spec.clone()).ipv4(EngineKind::Folio)),
+            (Some(error), Some(_)) => Err(CliError::input("--engine", error)),
+        }
+    }
+}
+
+/// Parses the size of a batch.
+fn batch(text: &str) -> Result<usize, String> {
+    at_most(text, MAX_BATCH)
+}
