@@ -1,7 +1,13 @@
 //! Reception and transmission of frames.
 
+mod generated;
+mod null;
+
 use std::io;
 use std::time::Duration;
+
+pub use generated::{Generated, GeneratedFrames, SOURCE_V4, SOURCE_V6};
+pub use null::Null;
 
 use crate::cause::{Fate, Tally};
 use crate::target::PortId;
