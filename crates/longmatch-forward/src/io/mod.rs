@@ -1,5 +1,7 @@
 //! Reception and transmission of frames.
 
+#[cfg(feature = "dpdk")]
+pub mod dpdk;
 mod generated;
 mod null;
 
