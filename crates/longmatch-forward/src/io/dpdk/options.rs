@@ -87,15 +87,17 @@ impl DpdkOptions {
             "longmatch".into(),
             // One thread of DPDK's, which is the one that opens it; workers are the caller's.
             format!("--lcores=0@{cpu}"),
-            // Neither files nor sockets of other processes that use DPDK.
-            "--in-memory".into(),
             "--no-telemetry".into(),
             "--log-level=error".into(),
             "-m".into(),
             self.memory_mib.to_string(),
         ];
-        if !self.huge_pages {
-            arguments.push("--no-huge".into());
+        // Either way, DPDK leaves no files, and other processes that use it do not matter.
+        if self.huge_pages {
+            arguments.push("--in-memory".into());
+        } else {
+            // DPDK refuses `--in-memory` with `--no-huge`, which is in memory anyway.
+            arguments.extend(["--no-huge", "--no-shconf"].map(String::from));
         }
         let pci: Vec<_> = self.devices.iter().filter(|device| is_pci(device)).collect();
         if pci.is_empty() {
@@ -174,8 +176,10 @@ mod tests {
             let arguments = arguments.iter().map(|a| a.to_str().unwrap());
             arguments.collect::<Vec<_>>().join(" ")
         };
-        assert!(arguments("net_null0").ends_with("--no-huge --no-pci"));
-        assert!(arguments("0000:03:00.0,a=1").ends_with("--no-huge -a 0000:03:00.0,a=1"));
-        assert!(arguments("net_null0").starts_with("longmatch --lcores=0@3 --in-memory"));
+        assert!(arguments("net_null0").ends_with("--no-huge --no-shconf --no-pci"));
+        assert!(
+            arguments("0000:03:00.0,a=1").ends_with("--no-huge --no-shconf -a 0000:03:00.0,a=1")
+        );
+        assert!(arguments("net_null0").starts_with("longmatch --lcores=0@3 --no-telemetry"));
     }
 }
