@@ -22,7 +22,7 @@ mod dpdk {
         for file in ["dpdk/shim.c", "dpdk/shim.h"] {
             println!("cargo::rerun-if-changed={file}");
         }
-        for variable in ["PKG_CONFIG", "PKG_CONFIG_PATH"] {
+        for variable in ["PKG_CONFIG", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR"] {
             println!("cargo::rerun-if-env-changed={variable}");
         }
         let flags = pkg_config(&["--cflags"])?;

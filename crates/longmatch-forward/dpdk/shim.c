@@ -116,11 +116,15 @@ static int configure(uint16_t port, uint16_t rx_queues, uint16_t tx_queues)
 
 	memset(&configuration, 0, sizeof(configuration));
 	/* Flows are divided among the queues by addresses and ports, as far as the device can. */
-	uint64_t hashes = device.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+	uint64_t hashes = device.flow_type_rss_offloads &
+			  (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
 	if (rx_queues > 1 && hashes != 0) {
 		configuration.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		configuration.rx_adv_conf.rss_conf.rss_hf = hashes;
 	}
+	/* A transmit queue gets buffers of one pool only, which nothing else refers to: those that
+	 * lm_dpdk_receive returned for the same worker. */
+	configuration.txmode.offloads = device.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	return rte_eth_dev_configure(port, rx_queues, tx_queues, &configuration);
 }
 
@@ -153,10 +157,11 @@ void lm_dpdk_close(uint16_t port)
 	(void)rte_eth_dev_close(port);
 }
 
-/* Whether the buffer is the whole frame, and nothing else refers to its bytes. */
-static inline int is_exclusive(const struct rte_mbuf *buffer)
+/* Whether the buffer is the whole frame, is of the pool, and nothing else refers to its bytes. */
+static inline int is_exclusive(const struct rte_mbuf *buffer, const struct rte_mempool *pool)
 {
-	return buffer->nb_segs == 1 && RTE_MBUF_DIRECT(buffer) && rte_mbuf_refcnt_read(buffer) == 1;
+	return buffer->nb_segs == 1 && buffer->pool == pool && RTE_MBUF_DIRECT(buffer) &&
+	       rte_mbuf_refcnt_read(buffer) == 1;
 }
 
 /* A copy of the frame in one buffer, or NULL if it does not fit. Frees the frame. */
@@ -180,7 +185,7 @@ uint16_t lm_dpdk_receive(uint16_t port, uint16_t queue, struct rte_mempool *pool
 
 	for (uint16_t i = 0; i < received; i++) {
 		struct rte_mbuf *buffer = buffers[i];
-		if (unlikely(!is_exclusive(buffer))) {
+		if (unlikely(!is_exclusive(buffer, pool))) {
 			buffer = copied(buffer, pool);
 			if (buffer == NULL) {
 				*dropped += 1;

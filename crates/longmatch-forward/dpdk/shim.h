@@ -48,14 +48,17 @@ int lm_dpdk_start(uint16_t port, uint16_t rx_queues, uint16_t rx_descriptors, ui
 void lm_dpdk_close(uint16_t port);
 
 /*
- * Receives up to max frames: their buffers, bytes and lengths. Each buffer is one segment that
- * nothing else refers to; a frame of which that cannot be made is freed and added to *dropped.
+ * Receives up to max frames: their buffers, bytes and lengths. Each buffer is one segment of the
+ * pool that nothing else refers to; a frame that does not become one is freed and added to *dropped.
  */
 uint16_t lm_dpdk_receive(uint16_t port, uint16_t queue, struct rte_mempool *pool,
 			 struct rte_mbuf **buffers, uint8_t **bytes, uint16_t *lengths,
 			 uint16_t max, uint64_t *dropped);
 
-/* Sends frames cut to these lengths, frees those that were not sent, returns how many were. */
+/*
+ * Sends frames cut to these lengths, frees those that were not sent, returns how many were. All
+ * frames that a queue sends were received with the same pool.
+ */
 uint16_t lm_dpdk_transmit(uint16_t port, uint16_t queue, struct rte_mbuf **buffers,
 			  const uint16_t *lengths, uint16_t count);
 

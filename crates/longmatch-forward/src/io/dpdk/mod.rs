@@ -96,9 +96,8 @@ impl Dpdk {
     /// Starts DPDK and opens ports.
     ///
     /// A process can do that once, since DPDK's environment cannot be started again: even after an
-    /// error, unless it is [`DpdkError::BadOption`], and after all ports were closed. DPDK prints
-    /// messages on the standard error output, and exits itself if an argument in
-    /// [`eal`](DpdkOptions::eal) asks for help.
+    /// error, unless it is [`DpdkError::BadOption`], and after all ports were closed. DPDK itself
+    /// prints messages, and ends the process if an argument in [`eal`](DpdkOptions::eal) asks for help.
     ///
     /// # Errors
     /// If DPDK was opened before, or does not accept an option, or a device is not there or has too

@@ -108,7 +108,8 @@ impl DpdkIo {
         // At most `MAX_BATCH`, since each frame of the batch is staged once.
         let count = staged.buffers.len().min(staged.lengths.len()) as u16;
         // SAFETY: the port is started and has this queue, which only this worker writes; `count`
-        // buffers and lengths are staged, each buffer once, and no length is above the received one.
+        // buffers and lengths are staged, each buffer once and of the worker's pool, and no length is
+        // above the received one.
         let sent = unsafe {
             ffi::lm_dpdk_transmit(
                 device.id,
