@@ -1,9 +1,16 @@
 //! Reception and transmission of frames.
 
+#[cfg(feature = "dpdk")]
+pub mod dpdk;
+mod generated;
+mod null;
 pub mod pcap;
 
 use std::io;
 use std::time::Duration;
+
+pub use generated::{Generated, GeneratedFrames, SOURCE_V4, SOURCE_V6};
+pub use null::Null;
 
 use crate::cause::{Fate, Tally};
 use crate::target::PortId;
