@@ -1,5 +1,9 @@
 //! Reception and transmission of frames.
 
+// The crate `xdp`, which it uses, compiles for no other Linux.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub mod xdp;
+
 use std::io;
 use std::time::Duration;
 
