@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-use super::bpf::{self, Map};
+use super::bpf::{self, Link, Map};
 use super::error::XdpError;
 use super::interface::Interfaces;
 use super::options::{XdpMode, XdpOptions};
@@ -25,7 +25,7 @@ pub(super) struct Attachment {
     /// Why the mode is not the native one.
     reason: Option<io::Error>,
     /// The link, while the program is attached.
-    _link: OwnedFd,
+    _link: Link,
 }
 
 impl Attachment {
@@ -68,7 +68,6 @@ impl Attachment {
         let zero_copy = options.zero_copy && self.native;
         let opened = Queue::open(umem, (self.index, queue), options.ring_size, zero_copy);
         let opened = opened.map_err(|source| match source.raw_os_error() {
-            Some(libc::ENETDOWN) => XdpError::Down { interface: name.clone() },
             Some(libc::EBUSY) => XdpError::QueueInUse { interface: name.clone(), queue },
             _ => XdpError::at(format!("open an AF_XDP socket for queue {queue} of {name}"))(source),
         })?;
@@ -131,7 +130,7 @@ fn attach(
     name: &str,
     index: u32,
     mode: XdpMode,
-) -> Result<(OwnedFd, bool, Option<io::Error>), XdpError> {
+) -> Result<(Link, bool, Option<io::Error>), XdpError> {
     let error = |source: io::Error| match source.raw_os_error() {
         // The one if it is attached in the same mode, the other if it is not.
         Some(libc::EBUSY | libc::EEXIST) => XdpError::OtherProgram { interface: name.to_owned() },
@@ -142,7 +141,7 @@ fn attach(
     };
     let reason = match mode {
         XdpMode::Generic => None,
-        XdpMode::Native | XdpMode::Auto => match bpf::attach(program, index, true) {
+        XdpMode::Native | XdpMode::Auto => match Link::attach(program, index, true) {
             Ok(link) => return Ok((link, true, None)),
             Err(source) => match error(source) {
                 XdpError::Attach { source, .. } if mode == XdpMode::Auto => Some(source),
@@ -150,6 +149,6 @@ fn attach(
             },
         },
     };
-    let link = bpf::attach(program, index, false).map_err(error)?;
+    let link = Link::attach(program, index, false).map_err(error)?;
     Ok((link, false, reason))
 }

@@ -12,6 +12,7 @@ const MAP_UPDATE: libc::c_int = 2;
 const MAP_DELETE: libc::c_int = 3;
 const PROG_LOAD: libc::c_int = 5;
 const LINK_CREATE: libc::c_int = 28;
+const LINK_DETACH: libc::c_int = 34;
 const MAP_TYPE_HASH: u32 = 1;
 const MAP_TYPE_XSKMAP: u32 = 17;
 /// Memory of a hash map grows with its entries.
@@ -194,13 +195,31 @@ fn load_with_log(code: &[Instruction], log: &mut [u8]) -> io::Result<OwnedFd> {
     Ok(unsafe { own(descriptor) })
 }
 
-/// Attaches a program to an interface, until the link is dropped or the process ends.
-pub(super) fn attach(program: &OwnedFd, interface: u32, native: bool) -> io::Result<OwnedFd> {
-    let flags = if native { XDP_FLAGS_DRV_MODE } else { XDP_FLAGS_SKB_MODE };
-    let program = program.as_raw_fd() as u32;
-    let mut arguments = LinkCreate { program, interface, attach: ATTACH_XDP, flags };
-    // SAFETY: the structure is that of the command, and has no pointers.
-    let descriptor = unsafe { bpf(LINK_CREATE, &mut arguments) }?;
-    // SAFETY: the descriptor is new.
-    Ok(unsafe { own(descriptor) })
+/// A program that is attached to an interface.
+#[derive(Debug)]
+pub(super) struct Link(OwnedFd);
+
+impl Link {
+    /// Attaches a program to an interface, until the link is dropped or the process ends.
+    pub(super) fn attach(program: &OwnedFd, interface: u32, native: bool) -> io::Result<Self> {
+        let flags = if native { XDP_FLAGS_DRV_MODE } else { XDP_FLAGS_SKB_MODE };
+        let program = program.as_raw_fd() as u32;
+        let mut arguments = LinkCreate { program, interface, attach: ATTACH_XDP, flags };
+        // SAFETY: the structure is that of the command, and has no pointers.
+        let descriptor = unsafe { bpf(LINK_CREATE, &mut arguments) }?;
+        // SAFETY: the descriptor is new.
+        Ok(Self(unsafe { own(descriptor) }))
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut link = self.0.as_raw_fd() as u32;
+        // The end of the last descriptor detaches the program too, but a child process between fork
+        // and exec has a copy of it.
+        // SAFETY: the command reads the number of a descriptor and no pointers.
+        let detached = unsafe { bpf(LINK_DETACH, &mut link) };
+        // The interface may be gone.
+        drop(detached);
+    }
 }

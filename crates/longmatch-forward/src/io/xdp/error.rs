@@ -53,11 +53,6 @@ pub enum XdpError {
         /// The size of frames, in bytes.
         frame_size: u32,
     },
-    /// The interface is down.
-    Down {
-        /// The interface.
-        interface: String,
-    },
     /// Another AF_XDP socket has the queue.
     QueueInUse {
         /// The interface.
@@ -140,9 +135,6 @@ impl fmt::Display for XdpError {
                 } else {
                     Ok(())
                 }
-            }
-            Self::Down { interface } => {
-                write!(f, "{interface} is down; set it up by `ip link set {interface} up`")
             }
             Self::QueueInUse { interface, queue } => write!(
                 f,

@@ -52,6 +52,8 @@ pub(super) struct Queue {
     filled: usize,
     /// Frames in the transmit ring, the kernel and the completion ring.
     sending: usize,
+    /// Whether a frame found no place in the transmit ring.
+    full: bool,
 }
 
 impl Queue {
@@ -95,6 +97,7 @@ impl Queue {
             ring,
             filled: 0,
             sending: 0,
+            full: false,
         };
         if xdp_options(queue.descriptor())?.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY) {
             queue.wakeup = Some(Wakeup::map(queue.descriptor())?);
@@ -140,7 +143,9 @@ impl Queue {
         Ok(())
     }
 
-    fn reap(&mut self, umem: &mut Umem) {
+    /// Takes back the memory of frames that were transmitted. `umem` is the one that the socket was
+    /// opened with.
+    pub(super) fn reap(&mut self, umem: &mut Umem) {
         if self.sending > 0 {
             self.sending -= self.completions.dequeue(umem, self.sending);
         }
@@ -160,6 +165,7 @@ impl Queue {
     /// Queues a frame for [`flush`](Self::flush), or returns it if the transmit ring is full.
     pub(super) fn push(&mut self, packet: Packet) -> Option<Packet> {
         if self.sending + self.pending.len() >= self.ring {
+            self.full = true;
             return Some(packet);
         }
         self.pending.push_front(packet)
@@ -172,7 +178,9 @@ impl Queue {
     /// socket is used.
     pub(super) unsafe fn flush(&mut self) -> io::Result<()> {
         let new = self.pending.len();
-        if new == 0 {
+        // If the ring is full, there may be nothing new, but the kernel may be able to go on.
+        let full = std::mem::take(&mut self.full);
+        if new == 0 && !full {
             return Ok(());
         }
         // There is room for all: `push` leaves at most `ring` frames without their completion.

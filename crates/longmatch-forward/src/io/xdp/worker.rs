@@ -153,6 +153,9 @@ impl PacketIo for XdpIo {
     }
 
     fn dispatch(&mut self, fates: &[Fate], tally: &mut Tally) -> io::Result<()> {
+        for queue in &mut self.queues {
+            queue.reap(&mut self.umem);
+        }
         let mut result = Ok(());
         // Every frame is consumed, even after an error: a lost frame would never be received into
         // again.
