@@ -318,7 +318,8 @@ fn errors_say_what_to_do() {
     assert!(Xdp::open(ports, &XdpOptions { frame_size: 4096, ..Default::default() }).is_ok());
     network::ip("link set r0 mtu 1500");
     network::ip("link set r0 down");
-    assert_eq!(message(XdpOptions::default()), "r0 is down; set it up by `ip link set r0 up`");
+    // It may come up later.
+    assert!(Xdp::open(ports, &XdpOptions::default()).is_ok());
     network::ip("link del r0");
     assert_eq!(
         message(XdpOptions::default()),
