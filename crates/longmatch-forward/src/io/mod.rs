@@ -5,6 +5,9 @@ pub mod dpdk;
 mod generated;
 mod null;
 pub mod pcap;
+// The crate `xdp`, which it uses, compiles for no other Linux.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub mod xdp;
 
 use std::io;
 use std::time::Duration;

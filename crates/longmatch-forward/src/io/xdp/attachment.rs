@@ -1,0 +1,154 @@
+//! An interface with the XDP program.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use super::bpf::{self, Link, Map};
+use super::error::XdpError;
+use super::interface::Interfaces;
+use super::options::{XdpMode, XdpOptions};
+use super::program::{XDP_PASS, forwarding_program};
+use super::queue::Queue;
+use crate::target::Port;
+
+/// An interface that the program is attached to; dropping it detaches the program.
+#[derive(Debug)]
+pub(super) struct Attachment {
+    port: Arc<Port>,
+    /// The kernel's number of the interface.
+    index: u32,
+    /// The sockets, by queue.
+    sockets: Map<4, 4>,
+    native: bool,
+    zero_copy: bool,
+    /// Why the mode is not the native one.
+    reason: Option<io::Error>,
+    /// The link, while the program is attached.
+    _link: Link,
+}
+
+impl Attachment {
+    /// Attaches the program to the interface of a port. Without sockets, it passes all packets to
+    /// the kernel.
+    pub(super) fn new(
+        port: &Arc<Port>,
+        options: &XdpOptions,
+        local: &Map<16, 1>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, XdpError> {
+        let name = &port.name;
+        let index = check(name, options, warnings)?;
+        let queues = options.threads as u32;
+        let sockets =
+            Map::of_sockets(queues).map_err(XdpError::at("make a BPF map of AF_XDP sockets"))?;
+        let code = forwarding_program(local.descriptor(), sockets.descriptor(), XDP_PASS);
+        let program = bpf::load_program(&code.unwrap_or_default()).map_err(|(source, log)| {
+            match source.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    XdpError::Permission { action: "load an XDP program".into() }
+                }
+                _ => XdpError::Program { log, source },
+            }
+        })?;
+        let (link, native, reason) = attach(&program, name, index, options.mode)?;
+        let port = port.clone();
+        Ok(Self { port, index, sockets, native, zero_copy: true, reason, _link: link })
+    }
+
+    /// Opens a socket for a queue, which receives from now on.
+    pub(super) fn open_queue(
+        &mut self,
+        umem: &mut xdp::Umem,
+        queue: u32,
+        options: &XdpOptions,
+    ) -> Result<Queue, XdpError> {
+        let name = &self.port.name;
+        // The kernel cannot hand frames to a device whose packets it has already taken.
+        let zero_copy = options.zero_copy && self.native;
+        let opened = Queue::open(umem, (self.index, queue), options.ring_size, zero_copy);
+        let opened = opened.map_err(|source| match source.raw_os_error() {
+            Some(libc::EBUSY) => XdpError::QueueInUse { interface: name.clone(), queue },
+            _ => XdpError::at(format!("open an AF_XDP socket for queue {queue} of {name}"))(source),
+        })?;
+        let descriptor = opened.descriptor().as_raw_fd();
+        let action = format!("lead packets of {name} to an AF_XDP socket");
+        let inserted = self.sockets.insert(queue.to_ne_bytes(), descriptor.to_ne_bytes());
+        inserted.map_err(XdpError::at(action))?;
+        self.zero_copy &= opened.is_zero_copy();
+        Ok(opened)
+    }
+
+    /// The modes in use, in words.
+    pub(super) fn description(&self) -> String {
+        let name = &self.port.name;
+        let mode = if self.native { XdpMode::Native } else { XdpMode::Generic };
+        let copy = if self.zero_copy { "zero-copy" } else { "copy" };
+        match &self.reason {
+            None => format!("{name}: {mode} mode, {copy}"),
+            Some(reason) => format!("{name}: {mode} mode, {copy} (no native mode: {reason})"),
+        }
+    }
+}
+
+/// Checks that the interface fits the options, and returns its number.
+fn check(name: &str, options: &XdpOptions, warnings: &mut Vec<String>) -> Result<u32, XdpError> {
+    let interface = || name.to_owned();
+    let interfaces = Interfaces::open().map_err(XdpError::at("open a socket"))?;
+    let index = interfaces.index(name).map_err(|source| match source.raw_os_error() {
+        Some(libc::ENODEV) => XdpError::NoInterface { interface: interface() },
+        _ => XdpError::at(format!("find {name}"))(source),
+    })?;
+    let mtu = interfaces.mtu(name).map_err(XdpError::at(format!("ask for the MTU of {name}")))?;
+    let (largest, frame_size) = (options.largest_mtu(), options.frame_size);
+    if mtu > largest {
+        return Err(XdpError::TooLargeMtu { interface: interface(), mtu, largest, frame_size });
+    }
+    let queues = interfaces.queues(name);
+    let queues = queues.map_err(XdpError::at(format!("ask for the queues of {name}")))?;
+    // Drivers that do not say have one queue.
+    let queues = queues.map_or(1, |queues| queues.max(1) as usize);
+    let threads = options.threads;
+    if queues < threads {
+        return Err(XdpError::TooFewQueues { interface: interface(), queues, threads });
+    }
+    if queues > threads {
+        warnings.push(format!(
+            "{name}: {queues} queues for {threads} thread{}: the kernel forwards the packets of the \
+             other queues, which is slower; use --threads {queues}, or reduce the queues by \
+             `ethtool -L {name} combined {threads}`",
+            if threads == 1 { "" } else { "s" }
+        ));
+    }
+    Ok(index)
+}
+
+/// Attaches a program in the best mode that the options permit: the link, whether the mode is the
+/// native one, and why it is not if it might be.
+fn attach(
+    program: &OwnedFd,
+    name: &str,
+    index: u32,
+    mode: XdpMode,
+) -> Result<(Link, bool, Option<io::Error>), XdpError> {
+    let error = |source: io::Error| match source.raw_os_error() {
+        // The one if it is attached in the same mode, the other if it is not.
+        Some(libc::EBUSY | libc::EEXIST) => XdpError::OtherProgram { interface: name.to_owned() },
+        Some(libc::EPERM | libc::EACCES) => {
+            XdpError::Permission { action: format!("attach an XDP program to {name}") }
+        }
+        _ => XdpError::Attach { interface: name.to_owned(), mode, source },
+    };
+    let reason = match mode {
+        XdpMode::Generic => None,
+        XdpMode::Native | XdpMode::Auto => match Link::attach(program, index, true) {
+            Ok(link) => return Ok((link, true, None)),
+            Err(source) => match error(source) {
+                XdpError::Attach { source, .. } if mode == XdpMode::Auto => Some(source),
+                other => return Err(other),
+            },
+        },
+    };
+    let link = Link::attach(program, index, false).map_err(error)?;
+    Ok((link, false, reason))
+}

@@ -1,0 +1,156 @@
+//! What the kernel knows of an interface, and how its settings change.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
+
+/// The longest name of an interface, with its final zero byte.
+const NAME_BYTES: usize = 16;
+
+/// `struct ifreq`: a name, and a union of 24 bytes.
+#[repr(C, align(8))]
+pub(super) struct Request {
+    name: [u8; NAME_BYTES],
+    /// The member of the union that the request uses, in its first bytes.
+    payload: [u8; 24],
+}
+
+const _: () = assert!(size_of::<Request>() == size_of::<libc::ifreq>());
+
+impl Request {
+    /// A request about the interface of this name, with this payload.
+    ///
+    /// # Errors
+    /// If the name is too long.
+    pub(super) fn new<const N: usize>(name: &str, payload: [u8; N]) -> io::Result<Self> {
+        let mut request = Self { name: [0; NAME_BYTES], payload: [0; 24] };
+        // The last byte stays 0.
+        let Some(bytes) = request.name[..NAME_BYTES - 1].get_mut(..name.len()) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name is too long"));
+        };
+        bytes.copy_from_slice(name.as_bytes());
+        request.payload[..N].copy_from_slice(&payload);
+        Ok(request)
+    }
+
+    /// The name, which some requests change.
+    pub(super) fn name(&self) -> String {
+        let bytes = self.name.split(|&byte| byte == 0).next().unwrap_or_default();
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
+    fn int(&self) -> i32 {
+        let [a, b, c, d, ..] = self.payload;
+        i32::from_ne_bytes([a, b, c, d])
+    }
+
+    fn short(&self) -> i16 {
+        let [a, b, ..] = self.payload;
+        i16::from_ne_bytes([a, b])
+    }
+
+    /// Sends the request.
+    ///
+    /// # Safety
+    /// If the payload of this kind of request has a pointer, it is valid for what the kernel does
+    /// with it.
+    pub(super) unsafe fn send(&mut self, to: impl AsFd, code: libc::Ioctl) -> io::Result<()> {
+        let request: *mut Self = self;
+        // SAFETY: the requests of interfaces read and write one `struct ifreq`, whose size this
+        // structure has; the caller vouches for a pointer in it.
+        let result = unsafe { libc::ioctl(to.as_fd().as_raw_fd(), code, request) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+/// `struct ethtool_channels`: the queues of an interface.
+#[repr(C)]
+#[derive(Default)]
+struct Channels {
+    command: u32,
+    maxima: [u32; 4],
+    receive: u32,
+    transmit: u32,
+    other: u32,
+    combined: u32,
+}
+
+const GET_CHANNELS: u32 = 0x3c;
+
+/// A way to ask the kernel about interfaces.
+pub(super) struct Interfaces(OwnedFd);
+
+impl Interfaces {
+    /// # Errors
+    /// If the process may open no more files.
+    pub(super) fn open() -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC;
+        Ok(Self(socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?))
+    }
+
+    /// The number of an interface.
+    pub(super) fn index(&self, name: &str) -> io::Result<u32> {
+        Ok(netdevice::name_to_index(&self.0, name)?)
+    }
+
+    /// The MTU in bytes.
+    pub(super) fn mtu(&self, name: &str) -> io::Result<u32> {
+        let request = self.ask(name, [], libc::SIOCGIFMTU)?;
+        Ok(request.int().try_into().unwrap_or_default())
+    }
+
+    /// Sets the MTU in bytes.
+    pub(super) fn set_mtu(&self, name: &str, mtu: i32) -> io::Result<()> {
+        self.ask(name, mtu.to_ne_bytes(), libc::SIOCSIFMTU).map(drop)
+    }
+
+    /// Sets the interface up.
+    pub(super) fn set_up(&self, name: &str) -> io::Result<()> {
+        let flags = self.ask(name, [], libc::SIOCGIFFLAGS)?.short() | libc::IFF_UP as i16;
+        self.ask(name, flags.to_ne_bytes(), libc::SIOCSIFFLAGS).map(drop)
+    }
+
+    /// The queues of an interface that both receive and transmit; `None` if its driver does not say.
+    pub(super) fn queues(&self, name: &str) -> io::Result<Option<u32>> {
+        let mut channels = Channels { command: GET_CHANNELS, ..Default::default() };
+        let pointer: *mut Channels = &mut channels;
+        let mut request = Request::new(name, pointer.expose_provenance().to_ne_bytes())?;
+        // SAFETY: the payload points to the structure of this command, which is alive.
+        let answer = unsafe { request.send(&self.0, libc::SIOCETHTOOL) };
+        match answer {
+            Ok(()) => {
+                Ok(Some(channels.combined.saturating_add(channels.receive.min(channels.transmit))))
+            }
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends a request whose payload has no pointer.
+    fn ask<const N: usize>(
+        &self,
+        name: &str,
+        payload: [u8; N],
+        code: libc::Ioctl,
+    ) -> io::Result<Request> {
+        let mut request = Request::new(name, payload)?;
+        // SAFETY: this module calls it for requests whose payload is a number only.
+        unsafe { request.send(&self.0, code) }?;
+        Ok(request)
+    }
+}
+
+/// Reads a setting below `/proc/sys/net`, whose values are those of this network namespace.
+pub(super) fn setting(path: &str) -> io::Result<String> {
+    Ok(fs::read_to_string(format!("/proc/sys/net/{path}"))?.trim().to_owned())
+}
+
+/// Writes a setting below `/proc/sys/net`, unless it has the value.
+pub(super) fn change_setting(path: &str, value: &str) -> io::Result<()> {
+    if setting(path)? == value {
+        return Ok(());
+    }
+    fs::write(format!("/proc/sys/net/{path}"), value)
+}

@@ -1,0 +1,181 @@
+//! Packet I/O by AF_XDP, for Linux 5.9 and later.
+//!
+//! [`Xdp::open`] attaches an XDP program to each interface, which leads packets to AF_XDP sockets,
+//! one for each pair of an interface and a thread. The kernel keeps what a forwarder has no business
+//! with: ARP, VLAN tags and everything else that is not IP, packets for groups of hosts, IPv6
+//! link-local packets, and packets for addresses of this machine.
+//!
+//! Packets that the forwarder gets and cannot forward go to the kernel by a TUN device: the kernel
+//! answers them with ICMP errors, fragments them, or asks for Ethernet addresses. For the kernel
+//! they arrive by that device, which matters to rules of its packet filter and to reverse path
+//! filtering.
+//!
+//! The programs are detached and the device is gone when [`Xdp`] and its [`XdpIo`]s are dropped, and
+//! also when the process ends in any other way.
+//!
+//! # Limits
+//!
+//! - Packets that the kernel of this machine made without their checksums, for a device to add them,
+//!   have none here either. This concerns virtual interfaces such as `veth`: turn the offload off at
+//!   their other ends (`ethtool -K NAME tx off`), where it also joins segments (`tso off`).
+//! - A frame has one piece: packets are at most [`XdpOptions::largest_mtu`] bytes long.
+
+mod attachment;
+mod bpf;
+mod error;
+mod interface;
+mod local;
+mod options;
+mod program;
+mod queue;
+mod tun;
+mod worker;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use xdp::Umem;
+use xdp::umem::{FrameSize, UmemCfgBuilder};
+
+pub use error::XdpError;
+pub use local::LocalAddressError;
+pub use options::{XdpMode, XdpOptions};
+pub use worker::XdpIo;
+
+use crate::target::Port;
+use attachment::Attachment;
+use local::LocalAddresses;
+use queue::Queue;
+use tun::Tun;
+
+/// Interfaces whose packets go to AF_XDP sockets.
+///
+/// Dropping it gives the packets back to the kernel. The TUN device remains until the last [`XdpIo`]
+/// is dropped too.
+pub struct Xdp {
+    attachments: Vec<Attachment>,
+    local: LocalAddresses,
+    workers: Vec<XdpIo>,
+    tun: Arc<Tun>,
+    warnings: Vec<String>,
+}
+
+impl Xdp {
+    /// Opens the interfaces of these ports, which are numbered from 0 in their order.
+    ///
+    /// Until [`set_local_addresses`](Self::set_local_addresses), packets for addresses of this
+    /// machine go through the forwarder too.
+    ///
+    /// # Errors
+    /// If an interface, the kernel or the process's rights do not permit it. The message says what
+    /// to do. All interfaces are as before.
+    pub fn open(ports: &[Arc<Port>], options: &XdpOptions) -> Result<Self, XdpError> {
+        options.check()?;
+        check_ports(ports)?;
+        permit_locked_memory();
+        let mut warnings = Vec::new();
+        let local = LocalAddresses::new();
+        let local = local.map_err(XdpError::at("make a BPF map of local addresses"))?;
+        let attach = |port| Attachment::new(port, options, local.map(), &mut warnings);
+        let mut attachments = ports.iter().map(attach).collect::<Result<Vec<_>, _>>()?;
+        let tun = Tun::open(&options.tun_name, &mut warnings);
+        let tun = Arc::new(tun.map_err(XdpError::at("make a TUN device (/dev/net/tun)"))?);
+        let open = |thread| open_worker(&mut attachments, thread, options, &tun);
+        let workers = (0..options.threads as u32).map(open).collect::<Result<_, _>>()?;
+        Ok(Self { attachments, local, workers, tun, warnings })
+    }
+
+    /// The queues of each thread. Later calls return nothing.
+    pub fn workers(&mut self) -> Vec<XdpIo> {
+        std::mem::take(&mut self.workers)
+    }
+
+    /// Replaces the addresses of this machine, whose packets stay with the kernel.
+    ///
+    /// The broadcast addresses of links may be among them. There is room for 65,536 addresses.
+    ///
+    /// # Errors
+    /// If the kernel does not take an address. The others are in force, and the next call tries
+    /// again.
+    pub fn set_local_addresses(
+        &mut self,
+        addresses: impl IntoIterator<Item = IpAddr>,
+    ) -> Result<(), LocalAddressError> {
+        self.local.set(addresses)
+    }
+
+    /// The modes of each interface, such as `eth0: native mode, zero-copy`.
+    pub fn descriptions(&self) -> Vec<String> {
+        self.attachments.iter().map(Attachment::description).collect()
+    }
+
+    /// What works worse than it could, and what to do about it.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The name of the TUN device by which packets go to the kernel.
+    pub fn tun_name(&self) -> &str {
+        self.tun.name()
+    }
+}
+
+impl fmt::Debug for Xdp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut f = f.debug_struct("Xdp");
+        f.field("interfaces", &self.descriptions()).field("tun", &self.tun_name());
+        f.finish_non_exhaustive()
+    }
+}
+
+/// Checks that each port has the number of its place.
+fn check_ports(ports: &[Arc<Port>]) -> Result<(), XdpError> {
+    let expected = "a list of one or more, numbered from 0 in their order";
+    let names = || ports.iter().map(|port| format!("{} ({})", port.name, port.id.index()));
+    let in_order = ports.iter().enumerate().all(|(place, port)| port.id.index() == place);
+    if ports.is_empty() || !in_order {
+        let value = format!("[{}]", names().collect::<Vec<_>>().join(", "));
+        return Err(XdpError::Option { name: "ports", value, expected });
+    }
+    Ok(())
+}
+
+/// Opens the sockets of one thread, and its memory.
+fn open_worker(
+    attachments: &mut [Attachment],
+    thread: u32,
+    options: &XdpOptions,
+    tun: &Arc<Tun>,
+) -> Result<XdpIo, XdpError> {
+    let ring = options.ring_size as usize;
+    // A batch has at most as many frames as a ring.
+    let frames = attachments.len() * Queue::FRAMES_PER_SLOT * ring + ring;
+    let configuration = UmemCfgBuilder {
+        frame_size: if options.frame_size == 4096 { FrameSize::FourK } else { FrameSize::TwoK },
+        frame_count: frames.try_into().unwrap_or(u32::MAX),
+        ..Default::default()
+    };
+    let refused = |error: xdp::error::Error| std::io::Error::other(error);
+    let umem = configuration.build().map_err(refused).and_then(Umem::map);
+    let mut umem = umem.map_err(XdpError::at("reserve memory for frames"))?;
+    let open = |attachment: &mut Attachment| attachment.open_queue(&mut umem, thread, options);
+    let queues = attachments.iter_mut().map(open).collect::<Result<Vec<_>, _>>()?;
+    let mut worker = XdpIo::new(queues, ring, tun.clone(), umem);
+    worker.refill().map_err(XdpError::at("give frames to the kernel"))?;
+    Ok(worker)
+}
+
+/// Lifts the limit of locked memory, which frames count for without `CAP_IPC_LOCK` and, before Linux
+/// 5.11, maps count for.
+///
+/// A limit that is too low is an error of the calls that exceed it.
+fn permit_locked_memory() {
+    let unlimited = Rlimit { current: None, maximum: None };
+    if setrlimit(Resource::Memlock, unlimited).is_err() {
+        let maximum = getrlimit(Resource::Memlock).maximum;
+        // As much as there is without a privilege.
+        let _ = setrlimit(Resource::Memlock, Rlimit { current: maximum, maximum });
+    }
+}

@@ -1,0 +1,354 @@
+//! The XDP program, and the assembler that it is written with.
+//!
+//! The program chooses between the kernel and the forwarder, packet by packet:
+//!
+//! ```text
+//! shorter than its headers, group address, neither IPv4 nor IPv6    -> kernel
+//! from or to a link-local IPv6 address, to a multicast or broadcast -> kernel
+//! to an address of this machine (a map of 16-byte addresses)        -> kernel
+//! otherwise -> the AF_XDP socket of the packet's queue; the kernel if there is none
+//! ```
+//!
+//! The kernel gets its packets unchanged, on the interface where they arrived.
+
+/// The number that XDP programs return for packets that go to the kernel.
+pub(super) const XDP_PASS: i32 = 2;
+
+/// The bytes of a key of the map of local addresses: an IPv6 address, or a mapped IPv4 address.
+pub(super) const ADDRESS_BYTES: i16 = 16;
+
+/// One eBPF instruction: `struct bpf_insn`.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Instruction {
+    code: u8,
+    /// The destination and the source, 4 bits each.
+    registers: u8,
+    offset: i16,
+    immediate: i32,
+}
+
+/// A register: r0 has results, r1 to r5 have arguments and are lost by calls, r6 to r9 are kept, and
+/// r10 is the end of the stack frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Register(u8);
+
+const R0: Register = Register(0);
+const R1: Register = Register(1);
+const R2: Register = Register(2);
+const R3: Register = Register(3);
+const CONTEXT: Register = Register(6);
+const FRAME: Register = Register(7);
+const END: Register = Register(8);
+const STACK: Register = Register(10);
+
+/// The bytes that a load or store moves.
+#[derive(Clone, Copy)]
+enum Width {
+    One = 0x10,
+    Two = 0x08,
+    Four = 0x00,
+    Eight = 0x18,
+}
+
+/// The condition of a jump.
+#[derive(Clone, Copy)]
+enum If {
+    Equal = 0x10,
+    Greater = 0x20,
+    NotEqual = 0x50,
+}
+
+// Classes and modes of instructions (the kernel's Documentation/bpf/standardization).
+const LOAD_IMMEDIATE_64: u8 = 0x18;
+const LOAD: u8 = 0x61;
+const STORE_IMMEDIATE: u8 = 0x62;
+const STORE: u8 = 0x63;
+const JUMP_64: u8 = 0x05;
+const JUMP_32: u8 = 0x06;
+const ALU_64: u8 = 0x07;
+const ADD: u8 = 0x00;
+const AND: u8 = 0x50;
+const MOVE: u8 = 0xb0;
+const CALL: u8 = 0x85;
+const EXIT: u8 = 0x95;
+/// The operand is a register, not the immediate value.
+const BY_REGISTER: u8 = 0x08;
+/// The source "register" that makes a 64-bit immediate value the descriptor of a map.
+const MAP: Register = Register(1);
+
+const MAP_LOOKUP: i32 = 1;
+const REDIRECT_MAP: i32 = 51;
+
+/// A place in the program, for jumps.
+#[derive(Clone, Copy)]
+struct Label(usize);
+
+/// Instructions, and jumps to places that may come later.
+#[derive(Default)]
+struct Assembler {
+    code: Vec<Instruction>,
+    /// Each jump's place in `code`, and its label.
+    jumps: Vec<(usize, Label)>,
+    /// The place in `code` of each label.
+    labels: Vec<usize>,
+}
+
+impl Assembler {
+    fn emit(&mut self, code: u8, to: Register, from: Register, offset: i16, immediate: i32) {
+        // The order of the two fields is the order of C bit fields.
+        let registers = match cfg!(target_endian = "little") {
+            true => to.0 | from.0 << 4,
+            false => to.0 << 4 | from.0,
+        };
+        self.code.push(Instruction { code, registers, offset, immediate });
+    }
+
+    /// A label without a place.
+    fn label(&mut self) -> Label {
+        self.labels.push(usize::MAX);
+        Label(self.labels.len() - 1)
+    }
+
+    /// Places the label before the next instruction.
+    fn place(&mut self, label: Label) {
+        self.labels[label.0] = self.code.len();
+    }
+
+    fn load(&mut self, to: Register, from: Register, offset: i16, width: Width) {
+        self.emit(LOAD | width as u8, to, from, offset, 0);
+    }
+
+    fn store(&mut self, to: Register, offset: i16, from: Register, width: Width) {
+        self.emit(STORE | width as u8, to, from, offset, 0);
+    }
+
+    fn store_immediate(&mut self, to: Register, offset: i16, value: i32, width: Width) {
+        self.emit(STORE_IMMEDIATE | width as u8, to, R0, offset, value);
+    }
+
+    fn copy(&mut self, to: Register, from: Register) {
+        self.emit(ALU_64 | MOVE | BY_REGISTER, to, from, 0, 0);
+    }
+
+    fn set(&mut self, to: Register, value: i32) {
+        self.emit(ALU_64 | MOVE, to, R0, 0, value);
+    }
+
+    fn add(&mut self, to: Register, value: i32) {
+        self.emit(ALU_64 | ADD, to, R0, 0, value);
+    }
+
+    fn and(&mut self, to: Register, mask: i32) {
+        self.emit(ALU_64 | AND, to, R0, 0, mask);
+    }
+
+    fn map(&mut self, to: Register, descriptor: i32) {
+        self.emit(LOAD_IMMEDIATE_64, to, MAP, 0, descriptor);
+        // The upper half of the value.
+        self.emit(0, R0, R0, 0, 0);
+    }
+
+    fn call(&mut self, helper: i32) {
+        self.emit(CALL, R0, R0, 0, helper);
+    }
+
+    fn exit(&mut self) {
+        self.emit(EXIT, R0, R0, 0, 0);
+    }
+
+    /// Jumps if the low 32 bits compare so with the value.
+    fn jump_if(&mut self, left: Register, is: If, value: i32, label: Label) {
+        self.jumps.push((self.code.len(), label));
+        self.emit(JUMP_32 | is as u8, left, R0, 0, value);
+    }
+
+    /// Jumps if the registers compare so.
+    fn jump_if_register(&mut self, left: Register, is: If, right: Register, label: Label) {
+        self.jumps.push((self.code.len(), label));
+        self.emit(JUMP_64 | is as u8 | BY_REGISTER, left, right, 0, 0);
+    }
+
+    /// Jumps if the result of a call is not a null pointer.
+    fn jump_if_some(&mut self, pointer: Register, label: Label) {
+        self.jumps.push((self.code.len(), label));
+        self.emit(JUMP_64 | If::NotEqual as u8, pointer, R0, 0, 0);
+    }
+
+    fn jump(&mut self, label: Label) {
+        self.jumps.push((self.code.len(), label));
+        self.emit(JUMP_64, R0, R0, 0, 0);
+    }
+
+    /// The program, with the distances of its jumps; `None` if one is too far or has no place.
+    fn finish(mut self) -> Option<Vec<Instruction>> {
+        for (from, label) in self.jumps {
+            // Distances count from the next instruction.
+            let distance = self.labels[label.0].checked_sub(from + 1)?;
+            self.code[from].offset = distance.try_into().ok()?;
+        }
+        Some(self.code)
+    }
+}
+
+// Offsets in a frame, and in `struct xdp_md`, the context of XDP programs.
+const ETHERTYPE: i16 = 12;
+const ETHERNET_BYTES: i32 = 14;
+const IPV4_DESTINATION: i16 = 14 + 16;
+const IPV4_BYTES: i32 = 20;
+const IPV6_SOURCE: i16 = 14 + 8;
+const IPV6_DESTINATION: i16 = 14 + 24;
+const IPV6_BYTES: i32 = 40;
+const CONTEXT_DATA: i16 = 0;
+const CONTEXT_DATA_END: i16 = 4;
+const CONTEXT_QUEUE: i16 = 16;
+
+/// The program of an interface: `local` is the map of local addresses, `sockets` that of the
+/// interface's sockets by queue, and `otherwise` is returned if the queue has no socket.
+///
+/// `None` never happens: it says that the program has a jump without a place.
+pub(super) fn forwarding_program(
+    local: i32,
+    sockets: i32,
+    otherwise: i32,
+) -> Option<Vec<Instruction>> {
+    let mut asm = Assembler::default();
+    let (pass, ipv6, look_up) = (asm.label(), asm.label(), asm.label());
+    asm.copy(CONTEXT, R1);
+    asm.load(FRAME, CONTEXT, CONTEXT_DATA, Width::Four);
+    asm.load(END, CONTEXT, CONTEXT_DATA_END, Width::Four);
+    jump_if_shorter(&mut asm, ETHERNET_BYTES, pass);
+    // The first bit of an Ethernet address on the wire tells groups from hosts.
+    asm.load(R2, FRAME, 0, Width::One);
+    asm.and(R2, 1);
+    asm.jump_if(R2, If::NotEqual, 0, pass);
+    asm.load(R2, FRAME, ETHERTYPE, Width::Two);
+    asm.jump_if(R2, If::Equal, 0x86dd_u16.to_be().into(), ipv6);
+    asm.jump_if(R2, If::NotEqual, 0x0800_u16.to_be().into(), pass);
+    ipv4_key(&mut asm, pass);
+    asm.jump(look_up);
+    asm.place(ipv6);
+    ipv6_key(&mut asm, pass);
+    asm.place(look_up);
+    asm.map(R1, local);
+    asm.copy(R2, STACK);
+    asm.add(R2, -i32::from(ADDRESS_BYTES));
+    asm.call(MAP_LOOKUP);
+    asm.jump_if_some(R0, pass);
+    asm.load(R2, CONTEXT, CONTEXT_QUEUE, Width::Four);
+    asm.map(R1, sockets);
+    asm.set(R3, otherwise);
+    asm.call(REDIRECT_MAP);
+    asm.exit();
+    asm.place(pass);
+    asm.set(R0, XDP_PASS);
+    asm.exit();
+    asm.finish()
+}
+
+/// Jumps if the frame has fewer bytes. The verifier of the kernel wants this before any load.
+fn jump_if_shorter(asm: &mut Assembler, bytes: i32, label: Label) {
+    asm.copy(R2, FRAME);
+    asm.add(R2, bytes);
+    asm.jump_if_register(R2, If::Greater, END, label);
+}
+
+/// Writes the destination below the end of the stack, as a mapped IPv4 address.
+fn ipv4_key(asm: &mut Assembler, pass: Label) {
+    jump_if_shorter(asm, ETHERNET_BYTES + IPV4_BYTES, pass);
+    asm.load(R2, FRAME, IPV4_DESTINATION, Width::One);
+    asm.and(R2, 0xf0);
+    asm.jump_if(R2, If::Equal, 0xe0, pass); // 224.0.0.0/4
+    asm.load(R2, FRAME, IPV4_DESTINATION, Width::Four);
+    asm.jump_if(R2, If::Equal, -1, pass); // 255.255.255.255
+    asm.store_immediate(STACK, -ADDRESS_BYTES, 0, Width::Eight);
+    asm.store_immediate(STACK, -8, 0x0000_ffff_i32.to_be(), Width::Four);
+    asm.store(STACK, -4, R2, Width::Four);
+}
+
+/// Writes the destination below the end of the stack.
+fn ipv6_key(asm: &mut Assembler, pass: Label) {
+    jump_if_shorter(asm, ETHERNET_BYTES + IPV6_BYTES, pass);
+    asm.load(R2, FRAME, IPV6_DESTINATION, Width::One);
+    asm.jump_if(R2, If::Equal, 0xff, pass); // ff00::/8
+    for address in [IPV6_SOURCE, IPV6_DESTINATION] {
+        asm.load(R2, FRAME, address, Width::Two);
+        asm.and(R2, 0xffc0_u16.to_be().into());
+        asm.jump_if(R2, If::Equal, 0xfe80_u16.to_be().into(), pass); // fe80::/10
+    }
+    // Frames have IP addresses at multiples of 4 bytes at best.
+    for offset in (0..ADDRESS_BYTES).step_by(4) {
+        asm.load(R2, FRAME, IPV6_DESTINATION + offset, Width::Four);
+        asm.store(STACK, offset - ADDRESS_BYTES, R2, Width::Four);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(emit: impl FnOnce(&mut Assembler)) -> (u8, u8, i16, i32) {
+        let mut asm = Assembler::default();
+        emit(&mut asm);
+        let code = asm.code[0];
+        (code.code, code.registers, code.offset, code.immediate)
+    }
+
+    /// The expected values are those of the macros in the kernel's `include/linux/filter.h`.
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn instructions_are_encoded_as_the_kernel_reads_them() {
+        assert_eq!(size_of::<Instruction>(), 8);
+        assert_eq!(one(|asm| asm.copy(CONTEXT, R1)), (0xbf, 0x16, 0, 0));
+        assert_eq!(one(|asm| asm.set(R0, 2)), (0xb7, 0x00, 0, 2));
+        assert_eq!(one(|asm| asm.add(R2, -16)), (0x07, 0x02, 0, -16));
+        assert_eq!(one(|asm| asm.and(R2, 1)), (0x57, 0x02, 0, 1));
+        assert_eq!(one(|asm| asm.load(R2, FRAME, 12, Width::One)), (0x71, 0x72, 12, 0));
+        assert_eq!(one(|asm| asm.load(R2, FRAME, 12, Width::Two)), (0x69, 0x72, 12, 0));
+        assert_eq!(one(|asm| asm.load(R2, FRAME, 12, Width::Four)), (0x61, 0x72, 12, 0));
+        assert_eq!(one(|asm| asm.load(R2, FRAME, 12, Width::Eight)), (0x79, 0x72, 12, 0));
+        assert_eq!(one(|asm| asm.store(STACK, -4, R2, Width::Four)), (0x63, 0x2a, -4, 0));
+        let store = |asm: &mut Assembler| asm.store_immediate(STACK, -16, 7, Width::Eight);
+        assert_eq!(one(store), (0x7a, 0x0a, -16, 7));
+        assert_eq!(one(|asm| asm.map(R1, 9)), (0x18, 0x11, 0, 9));
+        assert_eq!(one(|asm| asm.call(51)), (0x85, 0, 0, 51));
+        assert_eq!(one(|asm| asm.exit()), (0x95, 0, 0, 0));
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn jumps_count_from_the_next_instruction() {
+        let mut asm = Assembler::default();
+        let label = asm.label();
+        asm.jump_if(R2, If::Equal, 5, label);
+        asm.jump_if_register(R2, If::Greater, END, label);
+        asm.jump_if_some(R0, label);
+        asm.jump(label);
+        asm.set(R0, 1);
+        asm.place(label);
+        asm.exit();
+        let code = asm.finish().unwrap();
+        let fields = |code: &Instruction| (code.code, code.registers, code.offset, code.immediate);
+        let jumps: Vec<_> = code[..4].iter().map(fields).collect();
+        let expected = [(0x16, 2, 4, 5), (0x2d, 0x82, 3, 0), (0x55, 0, 2, 0), (0x05, 0, 1, 0)];
+        assert_eq!(jumps, expected);
+    }
+
+    #[test]
+    fn a_jump_to_nowhere_or_backwards_is_refused() {
+        let mut asm = Assembler::default();
+        let label = asm.label();
+        asm.jump(label);
+        assert!(asm.finish().is_none());
+        let mut asm = Assembler::default();
+        let label = asm.label();
+        asm.place(label);
+        asm.jump(label);
+        assert!(asm.finish().is_none());
+    }
+
+    #[test]
+    fn the_program_has_places_for_its_jumps() {
+        assert!(forwarding_program(3, 4, XDP_PASS).is_some());
+    }
+}
