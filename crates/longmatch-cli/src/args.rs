@@ -18,7 +18,7 @@ use crate::error::CliError;
 use crate::help;
 use crate::output::thousands;
 
-pub use self::forward::{ForwardArgs, Io, XdpMode};
+pub use self::forward::{ForwardArgs, Generate, Io, XdpMode};
 pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};

@@ -75,6 +75,18 @@ pub struct ForwardArgs {
     )]
     pub xdp_mode: XdpMode,
 
+    /// Turn received frames into packets with random destinations: ipv4, ipv6
+    ///
+    /// For measurements with --io dpdk and its device net_null, whose frames are empty.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FAMILY",
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
+    pub generate: Option<Generate>,
+
     /// The routes, for captures and DPDK.
     #[command(flatten)]
     pub routes: RoutesArgs,
@@ -105,6 +117,15 @@ pub enum Io {
     Pcap,
     /// DPDK
     Dpdk,
+}
+
+/// Family of generated packets.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Generate {
+    /// IPv4
+    Ipv4,
+    /// IPv6
+    Ipv6,
 }
 
 /// Mode of the XDP program.

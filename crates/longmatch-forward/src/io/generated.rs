@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::cause::{Fate, Tally};
 use crate::io::{PacketIo, Received};
+use crate::packet::mix;
 use crate::target::{Mac, Port};
 
 /// The source of generated IPv4 packets: an address of benchmarks (RFC 2544).
@@ -128,6 +129,28 @@ impl GeneratedFrames {
         some.then_some(Self { family: Family::V6(Series { templates, variables }), next: 0 })
     }
 
+    /// IPv4 packets to this many random destinations, of all that a router forwards to; `None` for 0.
+    ///
+    /// A seed gives the same destinations on every machine.
+    pub fn random_ipv4(ports: &[Arc<Port>], count: usize, seed: u64) -> Option<Self> {
+        let forwarded = |it: &Ipv4Addr| {
+            !(it.is_multicast() || it.is_broadcast() || it.is_loopback() || it.is_unspecified())
+        };
+        let destinations = random(seed).map(|bits| Ipv4Addr::from_bits((bits >> 32) as u32));
+        Self::ipv4(ports, destinations.filter(forwarded).take(count))
+    }
+
+    /// IPv6 packets to this many random destinations in 2000::/3; `None` for 0.
+    ///
+    /// A seed gives the same destinations on every machine.
+    pub fn random_ipv6(ports: &[Arc<Port>], count: usize, seed: u64) -> Option<Self> {
+        const GLOBAL: u128 = 0x2000 << 112;
+        let mut random = random(seed);
+        let mut word = move || u128::from(random.next().unwrap_or(0));
+        let destination = move || Ipv6Addr::from_bits(GLOBAL | (word() << 64 | word()) >> 3);
+        Self::ipv6(ports, std::iter::repeat_with(destination).take(count))
+    }
+
     /// The same packets from this place of the list on, so that threads send different ones.
     ///
     /// A place after the end of the list counts on from its start.
@@ -152,6 +175,11 @@ impl GeneratedFrames {
             Family::V6(_) => LEN_V6,
         }
     }
+}
+
+/// Random words.
+fn random(seed: u64) -> impl Iterator<Item = u64> {
+    (0..).map(move |number| mix(mix(0, seed), number))
 }
 
 /// Packet I/O whose received frames are overwritten with generated packets.

@@ -53,7 +53,7 @@ fn ports(Transport { protocol, bytes }: Transport<'_>) -> u64 {
 
 /// Adds a word to a hash: the finalizer of SplitMix64, of their sum.
 #[inline]
-fn mix(hash: u64, word: u64) -> u64 {
+pub(crate) fn mix(hash: u64, word: u64) -> u64 {
     let z = hash.wrapping_add(word).wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -9,6 +9,7 @@ mod ipv4;
 mod ipv6;
 
 pub use flow::flow_hash;
+pub(crate) use flow::mix;
 
 use crate::cause::Cause;
 use crate::target::Mac;

@@ -1,8 +1,10 @@
 //! `longmatch forward`: forwards packets.
 
+#[cfg(feature = "dpdk")]
+mod dpdk;
 mod pcap;
 mod print;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod xdp;
 
 use std::io;
@@ -31,6 +33,9 @@ pub fn run(args: &ForwardArgs) -> Outcome {
     if args.kernel_capture.is_some() && args.io != Io::Pcap {
         return Err(CliError::new("--kernel-capture needs --io pcap"));
     }
+    if args.generate.is_some() && args.io != Io::Dpdk {
+        return Err(CliError::new("--generate needs --io dpdk"));
+    }
     if args.io == Io::Xdp && !args.routes.files.is_empty() {
         return Err(CliError::new(
             "--routes: --io xdp forwards by the routes of the kernel: add them with 'ip route', or use --io pcap",
@@ -38,15 +43,19 @@ pub fn run(args: &ForwardArgs) -> Outcome {
     }
     match args.io {
         Io::Pcap => pcap::run(args)?,
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
         Io::Xdp => xdp::run(args)?,
-        #[cfg(not(target_os = "linux"))]
-        Io::Xdp => return Err(CliError::new("--io xdp: AF_XDP exists on Linux only")),
+        #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+        Io::Xdp => return Err(CliError::new("--io xdp: AF_XDP exists on 64-bit Linux only")),
+        #[cfg(feature = "dpdk")]
+        Io::Dpdk => dpdk::run(args)?,
+        #[cfg(not(feature = "dpdk"))]
         Io::Dpdk => return Err(no_dpdk()),
     }
     Ok(Status::Ok)
 }
 
+#[cfg(not(feature = "dpdk"))]
 fn no_dpdk() -> CliError {
     CliError::new(
         "--io dpdk: this program was built without DPDK: build it with 'cargo build --release -p longmatch-cli --features dpdk'",

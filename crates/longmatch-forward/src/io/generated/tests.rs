@@ -1,5 +1,6 @@
 use super::*;
 use crate::io::Null;
+use crate::packet::{Parsed, parse};
 use crate::target::PortId;
 
 /// The ones' complement sum byte by byte with the carry at once, unlike `checksum`; 0xffff if a
@@ -123,4 +124,33 @@ fn unfit_frames_and_ports_are_errors() {
     assert_eq!(io.receive(1).unwrap().port, PortId(0));
     let port = io.receive(1).unwrap_err();
     assert_eq!(port.to_string(), "no frames are generated for port 1");
+}
+
+#[test]
+fn random_destinations_are_those_that_routers_forward_to() {
+    let ports = Null::ports(2);
+    for (frames, is_ipv4) in [
+        (GeneratedFrames::random_ipv4(&ports, 10_000, 1), true),
+        (GeneratedFrames::random_ipv6(&ports, 10_000, 1), false),
+    ] {
+        let mut io = Generated::new(Null::new(2, 62), frames.unwrap());
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..100 {
+            let batch = io.receive(100).unwrap();
+            for place in 0..batch.len {
+                let frame = io.frame(place).to_vec();
+                let parsed = parse(&frame, Some(ports[batch.port.index()].mac));
+                match parsed {
+                    Parsed::Ipv4 { destination, .. } if is_ipv4 => seen.insert(destination.into()),
+                    Parsed::Ipv6 { destination, .. } if !is_ipv4 => {
+                        assert_eq!(destination >> 125, 1);
+                        seen.insert(destination)
+                    }
+                    other => panic!("{other:?}"),
+                };
+            }
+        }
+        assert!(seen.len() > 9_900);
+    }
+    assert!(GeneratedFrames::random_ipv4(&ports, 0, 1).is_none());
 }

@@ -1,0 +1,38 @@
+//! Forwarding between devices of DPDK.
+
+use longmatch_forward::io::dpdk::{Dpdk, DpdkIo, DpdkOptions};
+use longmatch_forward::io::{Generated, GeneratedFrames};
+
+use super::{forward_all, static_table};
+use crate::args::{ForwardArgs, Generate};
+use crate::error::CliError;
+
+pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
+    let mut options = DpdkOptions::new(&args.interfaces);
+    // More threads than a queue has numbers are refused by the number of queues.
+    options.workers = u16::try_from(args.threads).unwrap_or(u16::MAX);
+    let opened = Dpdk::open(&options);
+    let mut dpdk = opened.map_err(|error| CliError::input("--io dpdk", error))?;
+    let ports = dpdk.ports();
+    let mut routes = static_table(args, &ports)?;
+    let reader = routes.0.reader();
+    let mut workers = dpdk.workers();
+    let frames = match args.generate {
+        None => return forward_all(args, &mut workers, &ports, &reader, &mut routes),
+        Some(Generate::Ipv4) => GeneratedFrames::random_ipv4(&ports, DESTINATIONS, SEED),
+        Some(Generate::Ipv6) => GeneratedFrames::random_ipv6(&ports, DESTINATIONS, SEED),
+    };
+    let frames = frames.ok_or_else(|| CliError::new("--generate: no destinations"))?;
+    let step = DESTINATIONS / workers.len().max(1);
+    let generated = |(number, worker): (usize, DpdkIo)| {
+        Generated::new(worker, frames.clone().starting_at(number * step))
+    };
+    let mut workers: Vec<_> = workers.into_iter().enumerate().map(generated).collect();
+    forward_all(args, &mut workers, &ports, &reader, &mut routes)
+}
+
+/// Generated destinations: the parts of a full table that they need are more than caches hold.
+const DESTINATIONS: usize = 1 << 20;
+
+/// The seed of generated destinations, so that runs repeat each other.
+const SEED: u64 = 1;
