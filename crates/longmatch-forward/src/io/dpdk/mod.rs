@@ -47,13 +47,25 @@
 //!
 //! # The kernel
 //!
-//! The kernel does not see the packets of these ports, and there is no way back to it: packets for
-//! the kernel ([`Outcome::Kernel`](crate::Outcome::Kernel)) are dropped, and stay counted by their
-//! causes. Therefore nothing answers ARP or neighbour solicitations, nor sends ICMP errors;
-//! neighbours must know the ports' MAC addresses.
+//! The kernel does not see the packets of these ports. Those that are for the kernel
+//! ([`Outcome::Kernel`](crate::Outcome::Kernel)) are dropped, and stay counted by their causes, so
+//! that nothing answers ARP or neighbour solicitations, nor sends ICMP errors; unless
+//! [`DpdkOptions::kernel`] names a device for each port by which the kernel gets them, usually an
+//! interface of the driver `net_tap`:
+//!
+//! ```
+//! use longmatch_forward::io::dpdk::DpdkOptions;
+//! let mut options = DpdkOptions::new(["0000:03:00.0", "0000:03:00.1"]);
+//! options.kernel = vec!["net_tap0,iface=port0".into(), "net_tap1,iface=port1".into()];
+//! ```
+//!
+//! The interface gets the MAC address of the port, and the port the interface's number in the
+//! kernel, so that the kernel's addresses, routes and neighbours of `port0` are the port's. What the
+//! kernel sends by the interface leaves by the port. Workers look for such packets after each batch
+//! without packets, and after 64 batches at the latest.
 //!
 //! `net_af_packet` and `net_pcap` on an interface are different: the kernel gets its own copy of
-//! each frame, so that it does answer. It must not forward as well
+//! each frame anyway, so that it does answer. It must not forward as well
 //! (`net.ipv4.conf.*.forwarding=0`), or packets leave twice.
 //!
 //! # Threads
@@ -116,7 +128,8 @@ impl Dpdk {
 
     /// The ports, by number. Numbers are places in [`DpdkOptions::devices`].
     pub fn ports(&self) -> Vec<Arc<Port>> {
-        self.devices.list.iter().map(|device| device.port.clone()).collect()
+        let ports = self.devices.list.iter().take(self.devices.ports);
+        ports.map(|device| device.port.clone()).collect()
     }
 
     /// Takes the workers, as many as [`DpdkOptions::workers`]; none are left for a second call.
