@@ -5,7 +5,7 @@
 //! DPDK is optional. With Debian or Ubuntu:
 //!
 //! ```text
-//! apt-get install dpdk-dev libpcap-dev pkg-config
+//! apt-get install dpdk-dev pkg-config
 //! cargo build --release --features dpdk
 //! ```
 //!
@@ -21,13 +21,13 @@
 //! |---|---|
 //! | `net_null0,size=64` | frames without content, as fast as can be; sent ones are dropped. With [`Generated`](super::Generated), a source of packets |
 //! | `net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap` | reads a capture once, and writes another |
-//! | `net_pcap0,iface=eth0` | an interface of the kernel's, by libpcap |
 //! | `net_af_packet0,iface=eth0` | an interface of the kernel's, by a packet socket; more workers need `qpairs=` |
 //! | `0000:03:00.0` | a network card that is bound to `vfio-pci` or whose driver shares it |
 //!
 //! Huge pages are optional: packets are in ordinary pages unless
 //! [`huge_pages`](DpdkOptions::huge_pages) is set. `net_null` and `net_pcap` on files need no
-//! privileges; interfaces need `CAP_NET_RAW`, and cards what DPDK's manual says.
+//! privileges; interfaces need `CAP_NET_RAW`, and cards what DPDK's manual says. The tests cover
+//! virtual devices on ordinary pages; neither cards nor huge pages.
 //!
 //! ```no_run
 //! use longmatch_forward::io::PacketIo;
@@ -64,9 +64,9 @@
 //! kernel sends by the interface leaves by the port. Workers look for such packets after each batch
 //! without packets, and after 64 batches at the latest.
 //!
-//! `net_af_packet` and `net_pcap` on an interface are different: the kernel gets its own copy of
-//! each frame anyway, so that it does answer. It must not forward as well
-//! (`net.ipv4.conf.*.forwarding=0`), or packets leave twice.
+//! `net_af_packet` is different: the kernel gets its own copy of each frame anyway, so that it does
+//! answer. It must not forward as well (`net.ipv4.conf.all.forwarding=0`,
+//! `net.ipv6.conf.all.forwarding=0`), or packets leave twice.
 //!
 //! # Threads
 //!

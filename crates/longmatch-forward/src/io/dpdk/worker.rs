@@ -15,8 +15,8 @@ use crate::target::PortId;
 /// Frames in a batch, at most.
 const MAX_BATCH: u16 = 512;
 
-/// Batches from one look for the kernel's packets to the next, while there are packets: a look at a
-/// TAP device is a system call.
+/// Batches from one look for the kernel's packets to the next, while there are packets: a look may
+/// be a system call.
 const RELAY: u32 = 64;
 
 /// The kernel's packets of one look, at most.
@@ -130,7 +130,7 @@ impl DpdkIo {
     /// last ones, found no place in its queue.
     fn transmit(&mut self, place: usize) -> usize {
         let (device, staged) = (&self.devices.list[place], &mut self.transmit[place]);
-        // At most `MAX_BATCH`, since each frame of the batch is staged once.
+        // At most `MAX_BATCH`, since each received frame is staged once.
         let count = staged.buffers.len().min(staged.lengths.len()) as u16;
         // SAFETY: the port is started and has this queue, which only this worker writes; `count`
         // buffers and lengths are staged, each buffer once and of the worker's pool, and no length is
