@@ -86,6 +86,15 @@ int lm_dpdk_info(uint16_t port, struct lm_dpdk_info *info)
 	return 0;
 }
 
+int lm_dpdk_set_mac(uint16_t port, const uint8_t *mac)
+{
+	struct rte_ether_addr address;
+	memcpy(address.addr_bytes, mac, sizeof(address.addr_bytes));
+
+	int result = rte_eth_dev_default_mac_addr_set(port, &address);
+	return result == -ENOTSUP ? 0 : result;
+}
+
 struct rte_mempool *lm_dpdk_pool_create(const char *name, uint32_t buffers, int *error)
 {
 	struct rte_mempool *pool = rte_pktmbuf_pool_create(name, buffers, CACHE, 0,

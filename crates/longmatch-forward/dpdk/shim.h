@@ -33,6 +33,9 @@ int lm_dpdk_probe(const char *device, const char *name, uint16_t *port);
 
 int lm_dpdk_info(uint16_t port, struct lm_dpdk_info *info);
 
+/* Sets the MAC address, of six bytes, of a port whose driver lets it be set. */
+int lm_dpdk_set_mac(uint16_t port, const uint8_t *mac);
+
 /* Creates a pool of buffers, or returns NULL and sets *error to a negative errno. */
 struct rte_mempool *lm_dpdk_pool_create(const char *name, uint32_t buffers, int *error);
 void lm_dpdk_pool_free(struct rte_mempool *pool);

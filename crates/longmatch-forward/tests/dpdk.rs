@@ -13,7 +13,7 @@ use std::{env, fs, thread};
 
 use longmatch_forward::io::dpdk::{Dpdk, DpdkError, DpdkIo, DpdkOptions};
 use longmatch_forward::io::{Generated, GeneratedFrames, Null, PacketIo};
-use longmatch_forward::{Cause, Fate, PortId, Tally};
+use longmatch_forward::{Cause, Fate, Outcome, PortId, Tally};
 
 /// The variable that is set in the process of a test.
 const CHILD: &str = "LONGMATCH_DPDK_TEST";
@@ -246,6 +246,116 @@ fn captures_are_forwarded_unchanged() {
     });
 }
 
+#[test]
+fn packets_for_the_kernel_go_to_its_device() {
+    in_own_process("packets_for_the_kernel_go_to_its_device", || {
+        let directory = Directory::new();
+        let [received, from_kernel] = [0, 0xff].map(some_frames);
+        write_capture(&directory.file("in.pcap"), &received);
+        write_capture(&directory.file("from_kernel.pcap"), &from_kernel);
+        let mut options =
+            DpdkOptions::new(["net_null0".into(), directory.device(0, "in.pcap", "out.pcap")]);
+        options.kernel = vec![
+            "net_null1,no-rx=1".into(),
+            directory.device(1, "from_kernel.pcap", "to_kernel.pcap"),
+        ];
+        let mut dpdk = Dpdk::open(&options).unwrap();
+        assert_eq!(dpdk.ports().len(), 2);
+        let mut io = worker(&mut dpdk);
+        let (mut tally, mut expected) = (Tally::default(), Vec::new());
+        // Enough batches that all of the kernel's packets are relayed.
+        for turn in 0..1000 {
+            let batch = io.receive(32).unwrap();
+            let cause = [Cause::NotIp, Cause::Martian, Cause::NoRoute][turn % 3];
+            if batch.port == PortId(1) && cause.outcome() == Outcome::Kernel {
+                expected.extend((0..batch.len).map(|place| io.frame(place).to_vec()));
+            }
+            dispatch(&mut io, batch.len, Fate::Stop(cause), &mut tally);
+        }
+        assert!((100..300).contains(&expected.len()));
+        assert_eq!(tally.with(Outcome::Kernel) + tally.with(Outcome::Dropped), tally.received);
+        assert_eq!(tally.stopped(Cause::KernelFull), 0);
+        drop((io, dpdk));
+        assert!(read_capture(&directory.file("to_kernel.pcap")) == expected);
+        assert!(read_capture(&directory.file("out.pcap")) == from_kernel);
+    });
+}
+
+#[test]
+fn the_kernel_answers_by_a_tap_interface() {
+    if cannot_create("TAP interfaces", "tuntap add lm0 mode tap") {
+        return;
+    }
+    in_process("the_kernel_answers_by_a_tap_interface", &["unshare", "-n"], || {
+        let directory = Directory::new();
+        // Who has 10.9.0.1? Tell 10.9.0.2, which is 02:00:00:00:00:99.
+        let (asker, address, asking) = ([2, 0, 0, 0, 0, 0x99], [10, 9, 0, 1], [10, 9, 0, 2]);
+        let arp = [8, 6, 0, 1, 8, 0, 6, 4, 0, 1];
+        let mut request =
+            [&[0xff; 6][..], &asker, &arp, &asker, &asking, &[0; 6], &address].concat();
+        request.resize(60, 0);
+        write_capture(&directory.file("in.pcap"), &[request.clone(), request]);
+        let mut options = DpdkOptions::new([directory.device(0, "in.pcap", "out.pcap")]);
+        options.kernel = vec!["net_tap0,iface=port0".into()];
+        let mut dpdk = Dpdk::open(&options).unwrap();
+        let port = dpdk.ports().remove(0);
+        assert_eq!((port.index.to_string(), port.mac.to_string()), interface("port0"));
+        assert!(succeeds("ip addr add 10.9.0.1/24 dev port0"));
+
+        let mut io = worker(&mut dpdk);
+        let mut tally = Tally::default();
+        assert_eq!(io.receive(1).unwrap().len, 1);
+        dispatch(&mut io, 1, Fate::Stop(Cause::NotIp), &mut tally);
+        let is_reply = |frame: &Vec<u8>| frame[12..14] == [8, 6] && frame[20..22] == [0, 2];
+        // An interface that is down takes no packets.
+        thread::sleep(Duration::from_millis(200));
+        // The first says that there is time, the second looks for the answer.
+        (0..2).for_each(|_| assert_eq!(io.receive(0).unwrap().len, 0));
+        assert!(succeeds("ip link set port0 down"));
+        let end = Instant::now() + Duration::from_secs(10);
+        while io.receive(1).unwrap().len == 0 {
+            assert!(Instant::now() < end);
+        }
+        dispatch(&mut io, 1, Fate::Stop(Cause::NotIp), &mut tally);
+        assert_eq!((tally.stopped(Cause::NotIp), tally.stopped(Cause::KernelFull)), (1, 1));
+        drop((io, dpdk));
+
+        let replies: Vec<_> =
+            read_capture(&directory.file("out.pcap")).into_iter().filter(is_reply).collect();
+        assert_eq!(replies.len(), 1);
+        assert_eq!((&replies[0][..6], &replies[0][6..12]), (&asker[..], &port.mac.0[..]));
+        assert_eq!(replies[0][28..32], address);
+    });
+}
+
+#[test]
+fn each_worker_has_a_queue_to_the_kernel() {
+    if cannot_create("TAP interfaces", "tuntap add lm0 mode tap") {
+        return;
+    }
+    in_process("each_worker_has_a_queue_to_the_kernel", &["unshare", "-n"], || {
+        let mut options = DpdkOptions::new(["net_null0,size=64"]);
+        options.kernel = vec!["net_tap0,iface=port0".into()];
+        options.workers = 2;
+        let mut dpdk = Dpdk::open(&options).unwrap();
+        let mut tally = Tally::default();
+        for mut io in dpdk.workers() {
+            assert_eq!(io.receive(8).unwrap().len, 8);
+            dispatch(&mut io, 8, Fate::Stop(Cause::NotIp), &mut tally);
+        }
+        assert_eq!((tally.stopped(Cause::NotIp), tally.stopped(Cause::KernelFull)), (16, 0));
+    });
+}
+
+/// Whether a namespace with such interfaces cannot be created. Then it says that the test is skipped.
+fn cannot_create(what: &str, ip: &str) -> bool {
+    let cannot = env::var_os(CHILD).is_none() && !succeeds(&format!("unshare -n ip {ip}"));
+    if cannot {
+        eprintln!("skipped: no right to create network namespaces and {what}");
+    }
+    cannot
+}
+
 /// Runs a program; whether it succeeded.
 fn succeeds(command: &str) -> bool {
     let mut words = command.split(' ');
@@ -255,13 +365,10 @@ fn succeeds(command: &str) -> bool {
 
 #[test]
 fn packet_sockets_carry_frames_between_interfaces() {
-    let name = "packet_sockets_carry_frames_between_interfaces";
-    let is_child = env::var_os(CHILD).is_some();
-    if !is_child && !succeeds("unshare -n ip link add lm0 type veth peer name lm1") {
-        eprintln!("skipped: no right to create network namespaces and veth interfaces");
+    if cannot_create("veth interfaces", "link add lm0 type veth peer name lm1") {
         return;
     }
-    in_process(name, &["unshare", "-n"], || {
+    in_process("packet_sockets_carry_frames_between_interfaces", &["unshare", "-n"], || {
         for command in [
             "ip link add lm0 type veth peer name lm1",
             "ip link set lm0 addrgenmode none up",

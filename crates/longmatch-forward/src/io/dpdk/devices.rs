@@ -16,8 +16,10 @@ const SPARE: u32 = 512 + 2 * 384;
 
 /// All ports and pools, which are closed with the last worker.
 pub(super) struct Devices {
-    /// By port number.
+    /// By port number; then the ways to the kernel of the same ports, or none.
     pub(super) list: Vec<Device>,
+    /// The number of ports.
+    pub(super) ports: usize,
     /// By worker.
     pub(super) pools: Vec<NonNull<Mempool>>,
 }
@@ -42,20 +44,34 @@ impl Devices {
     /// Opens the devices with a pool and queues for each worker, and starts them.
     pub(super) fn open(options: &DpdkOptions) -> Result<Self, DpdkError> {
         // `Drop` closes what was opened before an error.
-        let mut devices = Self { list: Vec::new(), pools: Vec::new() };
-        for (device, id) in options.devices.iter().zip(0..) {
+        let ports = options.devices.len();
+        let mut devices = Self { list: Vec::new(), ports, pools: Vec::new() };
+        for (device, id) in options.all_devices().zip(0..) {
             devices.list.push(Device::find(device, PortId(id), options)?);
         }
+        devices.join_kernel(options)?;
         let queues = devices.list.iter().map(Device::descriptors).sum::<u32>();
         for worker in 0..options.workers {
             devices.pools.push(create_pool(worker, queues + SPARE)?);
         }
-        for (text, device) in options.devices.iter().zip(&devices.list) {
+        for (text, device) in options.all_devices().zip(&devices.list) {
             device
                 .start(options.workers, &devices.pools)
                 .map_err(|error| failure(text, "start", error))?;
         }
         Ok(devices)
+    }
+
+    /// Lets the kernel see the ports: each by the device that leads to it.
+    fn join_kernel(&mut self, options: &DpdkOptions) -> Result<(), DpdkError> {
+        let (ports, kernel) = self.list.split_at_mut(self.ports);
+        for ((device, way), text) in ports.iter_mut().zip(kernel).zip(&options.kernel) {
+            let Port { id, name, mac, .. } = &*device.port;
+            set_mac(way.id, *mac).map_err(|error| failure(text, "set the address of", error))?;
+            let (index, mtu) = (way.port.index, device.port.mtu());
+            device.port = Arc::new(Port::new(*id, name.clone(), index, *mac, mtu));
+        }
+        Ok(())
     }
 }
 
@@ -149,6 +165,13 @@ fn info(id: u16) -> io::Result<Info> {
     let result = unsafe { ffi::lm_dpdk_info(id, &mut info) };
     ffi::check(result)?;
     Ok(info)
+}
+
+/// Sets the MAC address of a port, if its device has one.
+fn set_mac(id: u16, mac: Mac) -> io::Result<()> {
+    // SAFETY: the shim reads the six bytes of the address.
+    let result = unsafe { ffi::lm_dpdk_set_mac(id, mac.0.as_ptr()) };
+    ffi::check(result).map(drop)
 }
 
 fn create_pool(worker: u16, buffers: u32) -> Result<NonNull<Mempool>, DpdkError> {

@@ -38,6 +38,7 @@ unsafe extern "C" {
         port: *mut u16,
     ) -> c_int;
     pub(super) fn lm_dpdk_info(port: u16, info: *mut Info) -> c_int;
+    pub(super) fn lm_dpdk_set_mac(port: u16, mac: *const u8) -> c_int;
     pub(super) fn lm_dpdk_pool_create(
         name: *const c_char,
         buffers: u32,

@@ -5,7 +5,7 @@
 //! DPDK is optional. With Debian or Ubuntu:
 //!
 //! ```text
-//! apt-get install dpdk-dev libpcap-dev pkg-config
+//! apt-get install dpdk-dev pkg-config
 //! cargo build --release --features dpdk
 //! ```
 //!
@@ -21,13 +21,13 @@
 //! |---|---|
 //! | `net_null0,size=64` | frames without content, as fast as can be; sent ones are dropped. With [`Generated`](super::Generated), a source of packets |
 //! | `net_pcap0,rx_pcap=in.pcap,tx_pcap=out.pcap` | reads a capture once, and writes another |
-//! | `net_pcap0,iface=eth0` | an interface of the kernel's, by libpcap |
 //! | `net_af_packet0,iface=eth0` | an interface of the kernel's, by a packet socket; more workers need `qpairs=` |
 //! | `0000:03:00.0` | a network card that is bound to `vfio-pci` or whose driver shares it |
 //!
 //! Huge pages are optional: packets are in ordinary pages unless
 //! [`huge_pages`](DpdkOptions::huge_pages) is set. `net_null` and `net_pcap` on files need no
-//! privileges; interfaces need `CAP_NET_RAW`, and cards what DPDK's manual says.
+//! privileges; interfaces need `CAP_NET_RAW`, and cards what DPDK's manual says. The tests cover
+//! virtual devices on ordinary pages; neither cards nor huge pages.
 //!
 //! ```no_run
 //! use longmatch_forward::io::PacketIo;
@@ -47,14 +47,26 @@
 //!
 //! # The kernel
 //!
-//! The kernel does not see the packets of these ports, and there is no way back to it: packets for
-//! the kernel ([`Outcome::Kernel`](crate::Outcome::Kernel)) are dropped, and stay counted by their
-//! causes. Therefore nothing answers ARP or neighbour solicitations, nor sends ICMP errors;
-//! neighbours must know the ports' MAC addresses.
+//! The kernel does not see the packets of these ports. Those that are for the kernel
+//! ([`Outcome::Kernel`](crate::Outcome::Kernel)) are dropped, and stay counted by their causes, so
+//! that nothing answers ARP or neighbour solicitations, nor sends ICMP errors; unless
+//! [`DpdkOptions::kernel`] names a device for each port by which the kernel gets them, usually an
+//! interface of the driver `net_tap`:
 //!
-//! `net_af_packet` and `net_pcap` on an interface are different: the kernel gets its own copy of
-//! each frame, so that it does answer. It must not forward as well
-//! (`net.ipv4.conf.*.forwarding=0`), or packets leave twice.
+//! ```
+//! use longmatch_forward::io::dpdk::DpdkOptions;
+//! let mut options = DpdkOptions::new(["0000:03:00.0", "0000:03:00.1"]);
+//! options.kernel = vec!["net_tap0,iface=port0".into(), "net_tap1,iface=port1".into()];
+//! ```
+//!
+//! The interface gets the MAC address of the port, and the port the interface's number in the
+//! kernel, so that the kernel's addresses, routes and neighbours of `port0` are the port's. What the
+//! kernel sends by the interface leaves by the port. Workers look for such packets after each batch
+//! without packets, and after 64 batches at the latest.
+//!
+//! `net_af_packet` is different: the kernel gets its own copy of each frame anyway, so that it does
+//! answer. It must not forward as well (`net.ipv4.conf.all.forwarding=0`,
+//! `net.ipv6.conf.all.forwarding=0`), or packets leave twice.
 //!
 //! # Threads
 //!
@@ -116,7 +128,8 @@ impl Dpdk {
 
     /// The ports, by number. Numbers are places in [`DpdkOptions::devices`].
     pub fn ports(&self) -> Vec<Arc<Port>> {
-        self.devices.list.iter().map(|device| device.port.clone()).collect()
+        let ports = self.devices.list.iter().take(self.devices.ports);
+        ports.map(|device| device.port.clone()).collect()
     }
 
     /// Takes the workers, as many as [`DpdkOptions::workers`]; none are left for a second call.

@@ -20,6 +20,9 @@ pub struct DpdkOptions {
     /// A name is that of a virtual device (a driver's name and a suffix, such as `net_null0`) or the
     /// address of a PCI device (such as `0000:03:00.0`).
     pub devices: Vec<String>,
+    /// The ways to the kernel: none, or a device for each port in the order of `devices`, such as
+    /// `net_tap0,iface=port0`.
+    pub kernel: Vec<String>,
     /// Threads that receive and send; 1 unless it is set.
     pub workers: u16,
     /// Descriptors of each queue, which is the number of packets that it holds; 1024 unless it is
@@ -39,6 +42,7 @@ impl DpdkOptions {
     pub fn new(devices: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             devices: devices.into_iter().map(Into::into).collect(),
+            kernel: Vec::new(),
             workers: 1,
             descriptors: 1024,
             memory_mib: 256,
@@ -53,15 +57,19 @@ impl DpdkOptions {
         if self.devices.is_empty() {
             return bad("devices", "at least one is needed".into());
         }
-        if self.devices.len() > MAX_PORTS {
+        if !self.kernel.is_empty() && self.kernel.len() != self.devices.len() {
+            let (kernel, ports) = (self.kernel.len(), self.devices.len());
+            return bad("kernel", format!("{kernel} devices for {ports} ports; give one for each"));
+        }
+        if self.all_devices().count() > MAX_PORTS {
             return bad("devices", format!("DPDK has at most {MAX_PORTS} ports"));
         }
-        for (place, device) in self.devices.iter().enumerate() {
+        for (place, device) in self.all_devices().enumerate() {
             let name = device_name(device);
             if name.is_empty() || name.contains(char::is_whitespace) {
                 return bad("devices", format!("`{device}` does not start with a name"));
             }
-            if self.devices[..place].iter().any(|before| device_name(before) == name) {
+            if self.all_devices().take(place).any(|before| device_name(before) == name) {
                 return bad("devices", format!("`{name}` is there twice"));
             }
         }
@@ -73,12 +81,19 @@ impl DpdkOptions {
                 return bad(option, format!("{value} is not between 1 and {max}"));
             }
         }
-        for (option, texts) in [("devices", &self.devices), ("eal", &self.eal)] {
+        for (option, texts) in
+            [("devices", &self.devices), ("kernel", &self.kernel), ("eal", &self.eal)]
+        {
             if let Some(text) = texts.iter().find(|text| text.contains('\0')) {
                 return bad(option, format!("`{}` contains a NUL character", text.escape_debug()));
             }
         }
         Ok(())
+    }
+
+    /// The ports, then the ways to the kernel.
+    pub(super) fn all_devices(&self) -> impl Iterator<Item = &String> {
+        self.devices.iter().chain(&self.kernel)
     }
 
     /// The command line of the environment, on this CPU.
@@ -99,7 +114,7 @@ impl DpdkOptions {
             // DPDK refuses `--in-memory` with `--no-huge`, which is in memory anyway.
             arguments.extend(["--no-huge", "--no-shconf"].map(String::from));
         }
-        let pci: Vec<_> = self.devices.iter().filter(|device| is_pci(device)).collect();
+        let pci: Vec<_> = self.all_devices().filter(|device| is_pci(device)).collect();
         if pci.is_empty() {
             arguments.push("--no-pci".into());
         }
@@ -162,6 +177,14 @@ mod tests {
         assert_eq!(
             reason(|o| o.eal.push("a\0b".into())),
             "option `eal`: `a\\0b` contains a NUL character"
+        );
+        assert_eq!(
+            reason(|o| o.kernel = vec!["net_tap0".into()]),
+            "option `kernel`: 1 devices for 2 ports; give one for each"
+        );
+        assert_eq!(
+            reason(|o| o.kernel = vec!["net_tap0".into(), "net_null1".into()]),
+            "option `devices`: `net_null1` is there twice"
         );
         let many = || (0..33).map(|i| format!("net_null{i}")).collect();
         assert_eq!(reason(|o| o.devices = many()), "option `devices`: DPDK has at most 32 ports");

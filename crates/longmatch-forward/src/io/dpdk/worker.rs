@@ -8,20 +8,28 @@ use std::time::Duration;
 use super::devices::Devices;
 use super::ffi::{self, Mbuf, Mempool};
 use super::thread;
-use crate::cause::{Cause, Fate, Tally};
+use crate::cause::{Cause, Fate, Outcome, Tally};
 use crate::io::{PacketIo, Received};
 use crate::target::PortId;
 
 /// Frames in a batch, at most.
 const MAX_BATCH: u16 = 512;
 
+/// Batches from one look for the kernel's packets to the next, while there are packets: a look may
+/// be a system call.
+const RELAY: u32 = 64;
+
+/// The kernel's packets of one look, at most.
+const RELAY_BATCH: u16 = 64;
+
 /// One worker's queues of all ports; made by [`Dpdk::workers`](super::Dpdk::workers).
 ///
 /// A batch has at most 512 frames. A frame is at most 2048 bytes: longer ones, which drivers
 /// receive in several buffers, are dropped and counted by [`oversized`](Self::oversized).
 ///
-/// Packets for the kernel are dropped, and stay counted by their causes, as the
-/// [module](super) says.
+/// Packets for the kernel go to it if [`DpdkOptions::kernel`](super::DpdkOptions::kernel) says how,
+/// and the kernel's own packets leave by the port. Otherwise they are dropped, and stay counted by
+/// their causes.
 pub struct DpdkIo {
     devices: Arc<Devices>,
     /// The queue of each port that is this worker's.
@@ -29,23 +37,36 @@ pub struct DpdkIo {
     pool: NonNull<Mempool>,
     /// The port that is asked first.
     next_port: usize,
+    /// Batches until the kernel's packets are looked for.
+    until_relay: u32,
+    /// The port of the batch.
+    port: usize,
     /// The batch: `held` frames. All three have `MAX_BATCH` places.
     held: usize,
     buffers: Box<[*mut Mbuf]>,
     bytes: Box<[*mut u8]>,
     lengths: Box<[u16]>,
-    /// Frames of the batch to send, by port.
+    /// Frames of the batch to send, by place in the list of devices.
     transmit: Box<[Staged]>,
+    /// The causes of the batch's frames for the kernel.
+    causes: Vec<Cause>,
     /// Buffers of the batch to free.
     free: Vec<*mut Mbuf>,
     oversized: u64,
 }
 
-/// Frames of a batch for one port.
+/// Frames of a batch for one device.
 struct Staged {
     buffers: Vec<*mut Mbuf>,
     /// As many as `buffers`.
     lengths: Vec<u16>,
+}
+
+impl Staged {
+    fn push(&mut self, buffer: *mut Mbuf, len: u16) {
+        self.buffers.push(buffer);
+        self.lengths.push(len);
+    }
 }
 
 // SAFETY: buffers may be used by any thread, one at a time, and `DpdkIo` owns those that it points
@@ -64,10 +85,13 @@ impl DpdkIo {
             queue,
             pool,
             next_port: 0,
+            until_relay: 0,
+            port: 0,
             held: 0,
             buffers: vec![ptr::null_mut(); max].into(),
             bytes: vec![ptr::null_mut(); max].into(),
             lengths: vec![0; max].into(),
+            causes: Vec::with_capacity(max),
             free: Vec::with_capacity(max),
             oversized: 0,
         }
@@ -78,7 +102,7 @@ impl DpdkIo {
         self.oversized
     }
 
-    /// Receives frames of one port.
+    /// Receives frames of the device at this place of the list.
     fn receive_from(&mut self, place: usize, max: u16) -> usize {
         let device = &self.devices.list[place];
         if self.queue >= device.rx_queues {
@@ -102,10 +126,11 @@ impl DpdkIo {
         usize::from(received)
     }
 
-    /// Sends what is staged for a port; returns how many frames found no place in its queue.
+    /// Sends what is staged for the device at this place of the list; returns how many frames, the
+    /// last ones, found no place in its queue.
     fn transmit(&mut self, place: usize) -> usize {
         let (device, staged) = (&self.devices.list[place], &mut self.transmit[place]);
-        // At most `MAX_BATCH`, since each frame of the batch is staged once.
+        // At most `MAX_BATCH`, since each received frame is staged once.
         let count = staged.buffers.len().min(staged.lengths.len()) as u16;
         // SAFETY: the port is started and has this queue, which only this worker writes; `count`
         // buffers and lengths are staged, each buffer once and of the worker's pool, and no length is
@@ -123,6 +148,29 @@ impl DpdkIo {
         staged.buffers.clear();
         staged.lengths.clear();
         usize::from(count.saturating_sub(sent))
+    }
+
+    /// Sends the kernel's packets, if any, by the ports to which they belong.
+    #[cold]
+    fn relay(&mut self) {
+        self.until_relay = RELAY;
+        for place in self.devices.ports..self.devices.list.len() {
+            let len = self.receive_from(place, RELAY_BATCH);
+            let staged = &mut self.transmit[place - self.devices.ports];
+            staged.buffers.extend_from_slice(&self.buffers[..len]);
+            staged.lengths.extend_from_slice(&self.lengths[..len]);
+            // Packets that find no place are lost, as the kernel expects of an interface.
+            self.transmit(place - self.devices.ports);
+        }
+    }
+
+    /// Sends what is staged for the kernel, of the batch's port.
+    fn transmit_to_kernel(&mut self, tally: &mut Tally) {
+        let unsent = self.transmit(self.devices.ports + self.port);
+        let sent = self.causes.len().saturating_sub(unsent);
+        for cause in self.causes.drain(..).skip(sent) {
+            tally.recount(Fate::Stop(cause), Cause::KernelFull);
+        }
     }
 
     /// Frees what is staged to be freed.
@@ -148,8 +196,12 @@ impl PacketIo for DpdkIo {
     fn receive(&mut self, max: usize) -> io::Result<Received> {
         thread::register();
         self.release();
+        if self.until_relay == 0 {
+            self.relay();
+        }
+        self.until_relay -= 1;
         let max = max.min(usize::from(MAX_BATCH)) as u16;
-        let ports = self.devices.list.len();
+        let ports = self.devices.ports;
         let mut place = self.next_port;
         for _ in 0..ports {
             place = self.next_port;
@@ -159,6 +211,11 @@ impl PacketIo for DpdkIo {
                 break;
             }
         }
+        if self.held == 0 {
+            // There is time to look for the kernel's packets.
+            self.until_relay = 0;
+        }
+        self.port = place;
         Ok(Received { port: PortId(place as u16), len: self.held })
     }
 
@@ -175,16 +232,25 @@ impl PacketIo for DpdkIo {
     #[inline]
     fn dispatch(&mut self, fates: &[Fate], tally: &mut Tally) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
+        let (ports, kernel) = self.transmit.split_at_mut(self.devices.ports);
+        let mut kernel = kernel.get_mut(self.port);
         for (place, (&buffer, &received)) in
             self.buffers[..held].iter().zip(&self.lengths[..held]).enumerate()
         {
             match fates.get(place) {
                 Some(&fate @ Fate::Transmit { port, len }) => {
-                    if let Some(staged) = self.transmit.get_mut(port.index()) {
-                        staged.buffers.push(buffer);
-                        staged.lengths.push(len.min(received));
+                    if let Some(staged) = ports.get_mut(port.index()) {
+                        staged.push(buffer, len.min(received));
                     } else {
                         tally.recount(fate, Cause::TransmitFull);
+                        self.free.push(buffer);
+                    }
+                }
+                Some(Fate::Stop(cause)) if cause.outcome() == Outcome::Kernel => {
+                    if let Some(staged) = &mut kernel {
+                        staged.push(buffer, received);
+                        self.causes.push(*cause);
+                    } else {
                         self.free.push(buffer);
                     }
                 }
@@ -192,7 +258,10 @@ impl PacketIo for DpdkIo {
             }
         }
         self.free();
-        for place in 0..self.transmit.len() {
+        if !self.causes.is_empty() {
+            self.transmit_to_kernel(tally);
+        }
+        for place in 0..self.devices.ports {
             if self.transmit[place].buffers.is_empty() {
                 continue;
             }
