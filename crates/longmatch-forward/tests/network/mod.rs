@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use longmatch_forward::io::xdp::{Xdp, XdpError, XdpOptions};
 use longmatch_forward::{Mac, Port, PortId};
 
 /// The host behind the first interface, 10.0.1.2, and the one behind the second, 10.0.2.2.
@@ -49,8 +50,17 @@ impl Network {
         // No traffic but the tests' own.
         let _ = fs::write("/proc/sys/net/ipv6/conf/default/addr_gen_mode", "1");
         ip("link set lo up");
-        let ports = (0..2).map(|place| port(place, queues)).collect();
-        Some(Self { ports, _alone })
+        let ports: Vec<_> = (0..2).map(|place| port(place, queues)).collect();
+        match Xdp::open(&ports, &XdpOptions::default()) {
+            Err(error @ XdpError::Permission { .. }) => skip(&error.to_string()),
+            Err(XdpError::System { action, source })
+                if source.raw_os_error() == Some(libc::EAFNOSUPPORT) =>
+            {
+                skip(&format!("cannot {action}: {source}"))
+            }
+            // Other errors are the tests' to find.
+            _ => Some(Self { ports, _alone }),
+        }
     }
 }
 

@@ -69,6 +69,13 @@ impl Attachment {
         let opened = Queue::open(umem, (self.index, queue), options.ring_size, zero_copy);
         let opened = opened.map_err(|source| match source.raw_os_error() {
             Some(libc::EBUSY) => XdpError::QueueInUse { interface: name.clone(), queue },
+            Some(libc::ENOBUFS) => XdpError::System {
+                action: format!(
+                    "lock memory for frames of {name}; raise the limit by `ulimit -l`, or lower the \
+                     ring size"
+                ),
+                source,
+            },
             _ => XdpError::at(format!("open an AF_XDP socket for queue {queue} of {name}"))(source),
         })?;
         let descriptor = opened.descriptor().as_raw_fd();

@@ -223,3 +223,42 @@ impl Drop for Link {
         drop(detached);
     }
 }
+
+#[cfg(test)]
+pub(super) mod test {
+    //! Runs of programs without an interface.
+
+    use super::*;
+
+    const PROG_TEST_RUN: libc::c_int = 10;
+
+    /// The arguments of `BPF_PROG_TEST_RUN`.
+    #[repr(C)]
+    struct TestRun {
+        program: u32,
+        result: u32,
+        size: u32,
+        size_out: u32,
+        data: u64,
+        data_out: u64,
+        repeat: u32,
+        duration: u32,
+    }
+
+    /// Runs an XDP program on a frame, and returns its result.
+    pub(in super::super) fn run(program: &OwnedFd, frame: &[u8]) -> io::Result<u32> {
+        let mut arguments = TestRun {
+            program: program.as_raw_fd() as u32,
+            result: u32::MAX,
+            size: frame.len() as u32,
+            size_out: 0,
+            data: address(frame),
+            data_out: 0,
+            repeat: 1,
+            duration: 0,
+        };
+        // SAFETY: the structure is that of the command, and the frame has the stated length.
+        unsafe { bpf(PROG_TEST_RUN, &mut arguments) }?;
+        Ok(arguments.result)
+    }
+}

@@ -99,3 +99,34 @@ impl std::error::Error for LocalAddressError {
         Some(&self.source)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn addresses_come_and_go_and_too_many_are_reported() {
+        let mut local = match LocalAddresses::new() {
+            Ok(local) => local,
+            Err(error) => {
+                let _ = writeln!(io::stderr(), "skipped: the map of local addresses: {error}");
+                return;
+            }
+        };
+        let first = |count| (0..count).map(|number| IpAddr::V4(Ipv4Addr::from_bits(number)));
+        let error = local.set(first(MAX_ADDRESSES + 4)).unwrap_err();
+        assert_eq!((error.count, local.keys.len()), (4, MAX_ADDRESSES as usize));
+        let text = error.to_string();
+        assert!(text.contains(" and 3 others: ") && text.contains("65536 addresses"), "{text}");
+        // An address that was missing finds room.
+        let wanted = [error.address, "2001:db8::1".parse().unwrap()];
+        local.set(wanted).unwrap();
+        assert_eq!(local.keys, HashSet::from(wanted.map(key)));
+        local.set([]).unwrap();
+        assert!(local.keys.is_empty());
+        assert!(local.map.remove(key(wanted[0])).is_err());
+    }
+}

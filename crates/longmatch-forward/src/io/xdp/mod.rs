@@ -18,6 +18,8 @@
 //! - Packets that the kernel of this machine made without their checksums, for a device to add them,
 //!   have none here either. This concerns virtual interfaces such as `veth`: turn the offload off at
 //!   their other ends (`ethtool -K NAME tx off`), where it also joins segments (`tso off`).
+//! - Devices that take VLAN tags out of frames make packets of VLANs look like others. Turn the
+//!   offload off where tags arrive (`ethtool -K NAME rxvlan off`).
 //! - A frame has one piece: packets are at most [`XdpOptions::largest_mtu`] bytes long.
 
 mod attachment;

@@ -347,8 +347,103 @@ mod tests {
         assert!(asm.finish().is_none());
     }
 
+    const HOST: [u8; 6] = [2, 0, 0, 0, 0, 1];
+    /// What the program returns here for packets that the forwarder gets: `XDP_DROP`.
+    const FORWARDER: i32 = 1;
+
+    fn ipv4(destination: [u8; 4]) -> Vec<u8> {
+        let header = [&[0x45][..], &[0; 15], &destination].concat();
+        [&HOST[..], &HOST, &[0x08, 0x00], &header].concat()
+    }
+
+    fn ipv6(source: &str, destination: &str) -> Vec<u8> {
+        let octets = |address: &str| address.parse::<std::net::Ipv6Addr>().unwrap().octets();
+        let header = [&[0x60][..], &[0; 7], &octets(source), &octets(destination)].concat();
+        [&HOST[..], &HOST, &[0x86, 0xdd], &header].concat()
+    }
+
+    /// A frame with another byte in one place.
+    fn with(mut frame: Vec<u8>, place: usize, byte: u8) -> Vec<u8> {
+        frame[place] = byte;
+        frame
+    }
+
+    /// Frames and whether the kernel keeps them, with 10.0.0.1 and 2001:db8::1 for its addresses.
+    fn frames() -> Vec<(Vec<u8>, bool)> {
+        let transit = ipv4([10, 0, 0, 2]);
+        let transit_6 = || ipv6("2001:db8::7", "2001:db8::2");
+        vec![
+            (transit.clone(), false),
+            (transit_6(), false),
+            // Local addresses, and others that share 32 bits with them.
+            (ipv4([10, 0, 0, 1]), true),
+            (ipv6("2001:db8::7", "2001:db8::1"), true),
+            (ipv6("2001:db8::7", "2001:db8:0:1::1"), false),
+            (ipv6("2001:db8::7", "2001:db9::1"), false),
+            (ipv6("2001:db8::7", "::ffff:10.0.0.2"), false),
+            // Too short by a byte.
+            (transit[..33].to_vec(), true),
+            (transit_6()[..53].to_vec(), true),
+            (transit[..14].to_vec(), true),
+            // Groups and everybody.
+            (with(transit.clone(), 0, 3), true),
+            (ipv4([223, 255, 255, 255]), false),
+            (ipv4([224, 0, 0, 1]), true),
+            (ipv4([239, 255, 255, 255]), true),
+            (ipv4([240, 0, 0, 1]), false),
+            (ipv4([255, 255, 255, 254]), false),
+            (ipv4([255, 255, 255, 255]), true),
+            (ipv6("2001:db8::7", "ff02::1"), true),
+            // One link.
+            (ipv6("2001:db8::7", "fe80::1"), true),
+            (ipv6("2001:db8::7", "febf::1"), true),
+            (ipv6("2001:db8::7", "fec0::1"), false),
+            (ipv6("2001:db8::7", "fe7f::1"), false),
+            (ipv6("fe80::1", "2001:db8::2"), true),
+            (ipv6("fdff::1", "fdff::2"), false),
+            // ARP, a VLAN, and the two numbers of IP in the wrong order of bytes.
+            (with(transit.clone(), 13, 6), true),
+            (with(transit.clone(), 12, 0x81), true),
+            (with(with(transit.clone(), 12, 0x00), 13, 0x08), true),
+            (with(with(transit, 12, 0xdd), 13, 0x86), true),
+        ]
+    }
+
     #[test]
-    fn the_program_has_places_for_its_jumps() {
-        assert!(forwarding_program(3, 4, XDP_PASS).is_some());
+    fn the_kernel_keeps_its_packets_and_the_forwarder_gets_the_others() {
+        use crate::io::xdp::bpf::{Map, load_program, test::run};
+        use std::io::Write;
+        let maps = Map::of_addresses(8).and_then(|local| Ok((local, Map::of_sockets(1)?)));
+        let (local, sockets) = match maps {
+            Ok(maps) => maps,
+            Err(error) => {
+                let _ = writeln!(std::io::stderr(), "skipped: runs of the XDP program: {error}");
+                return;
+            }
+        };
+        for address in ["::ffff:10.0.0.1", "2001:db8::1"] {
+            let key = address.parse::<std::net::Ipv6Addr>().unwrap().octets();
+            local.insert(key, [1]).unwrap();
+        }
+        // The queue has no socket.
+        let code = forwarding_program(local.descriptor(), sockets.descriptor(), FORWARDER);
+        let program = load_program(&code.unwrap()).unwrap_or_else(|error| panic!("{error:?}"));
+        for (frame, kernel) in frames() {
+            let expected = if kernel { XDP_PASS } else { FORWARDER };
+            assert_eq!(run(&program, &frame).unwrap(), expected as u32, "{frame:02x?}");
+        }
+    }
+
+    #[test]
+    fn the_verifier_says_what_is_wrong() {
+        use crate::io::xdp::bpf::load_program;
+        let (error, log) = load_program(&[]).unwrap_err();
+        assert!(error.raw_os_error().is_some() && log.is_empty());
+        // Without a result.
+        let mut asm = Assembler::default();
+        asm.exit();
+        let (error, log) = load_program(&asm.finish().unwrap()).unwrap_err();
+        let permitted = error.kind() != std::io::ErrorKind::PermissionDenied || !log.is_empty();
+        assert!(!permitted || log.contains("R0"), "{error}: {log}");
     }
 }

@@ -296,3 +296,34 @@ impl Drop for Flags {
         debug_assert!(unmapped.is_ok());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// The flags are in the mappings where the kernel says: in copy mode, it wants to be called for
+    /// each transmission, and never for the fill ring.
+    #[test]
+    fn flags_of_rings_are_found() {
+        // SAFETY: a system call without pointers.
+        let unshared = unsafe { libc::unshare(libc::CLONE_NEWNET) };
+        if unshared != 0 {
+            let error = io::Error::last_os_error();
+            let _ = writeln!(io::stderr(), "skipped: flags of AF_XDP rings: {error}");
+            return;
+        }
+        let configuration = xdp::umem::UmemCfgBuilder { frame_count: 96, ..Default::default() };
+        let mut umem = Umem::map(configuration.build().unwrap()).unwrap();
+        // A new namespace has one interface, the loopback.
+        let mut queue = Queue::open(&umem, (1, 0), 32, true).unwrap();
+        assert!(!queue.is_zero_copy());
+        // SAFETY: the queue was opened with this memory, which is dropped after it.
+        unsafe { queue.refill(&mut umem) }.unwrap();
+        assert_eq!((queue.filled, umem.allocatable()), (32, 64));
+        let wakeup = Wakeup::map(queue.descriptor()).unwrap();
+        assert!(wakeup.transmit.is_set());
+        assert!(!wakeup.fill.is_set());
+    }
+}

@@ -67,10 +67,12 @@ impl XdpIo {
     /// Receives from one port.
     fn receive_from(&mut self, port: usize) -> io::Result<usize> {
         let queue = &mut self.queues[port];
-        // SAFETY: the queue was opened with this memory, which is dropped after it.
+        // SAFETY: the queue was opened with this memory, which is dropped after it and the batch.
+        let received = unsafe { queue.receive(&self.umem, &mut self.batch) };
+        // At once, so that the kernel has memory for a full ring while the batch is handled.
+        // SAFETY: as for the reception.
         unsafe { queue.refill(&mut self.umem) }?;
-        // SAFETY: as for the refill; the batch is dropped before the memory too.
-        Ok(unsafe { queue.receive(&self.umem, &mut self.batch) })
+        Ok(received)
     }
 
     /// Sends a frame on its way, and returns the cause if it is stopped after all.
