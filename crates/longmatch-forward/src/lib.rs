@@ -11,6 +11,8 @@
 
 mod cause;
 pub mod io;
+#[cfg(target_os = "linux")]
+pub mod kernel;
 mod target;
 
 pub use cause::{Cause, Fate, Outcome, Tally};
