@@ -18,7 +18,11 @@ use crate::error::CliError;
 use crate::help;
 use crate::output::thousands;
 
-pub use self::forward::{ForwardArgs, Generate, Io, XdpMode};
+#[cfg(feature = "dpdk")]
+pub use self::forward::Generate;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub use self::forward::XdpMode;
+pub use self::forward::{ForwardArgs, Io};
 pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};

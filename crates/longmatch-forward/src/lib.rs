@@ -13,6 +13,8 @@
 mod cause;
 mod forwarder;
 pub mod io;
+#[cfg(target_os = "linux")]
+pub mod kernel;
 pub mod packet;
 mod run;
 mod spread;

@@ -1,0 +1,300 @@
+//! What the kernel said, and which prefixes a change concerns: no sockets, no tables.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use longmatch::IpPrefix;
+
+use super::event::{Address, Event, Link, NeighbourKey, NextHop, NextHopKind, Placing};
+use super::neighbours::Neighbours;
+use super::routes::{Effect, Routes};
+use crate::target::{Mac, Port};
+
+/// The kernel's state.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    pub links: BTreeMap<u32, Link>,
+    pub addresses: BTreeSet<Address>,
+    pub next_hops: BTreeMap<u32, NextHopKind>,
+    /// Those whose Ethernet address is known.
+    pub neighbours: BTreeMap<NeighbourKey, Mac>,
+    pub routes: Routes,
+}
+
+impl State {
+    /// No state; paths of routes will be shared with `before`.
+    pub fn after(before: &Self) -> Self {
+        Self { routes: before.routes.next_generation(), ..Self::default() }
+    }
+
+    /// Adds what a dump tells. A dump names the routes of a prefix in their order.
+    pub fn record(&mut self, event: Event) {
+        match event {
+            Event::Link(link) => drop(self.links.insert(link.index, link)),
+            Event::Address(address) => drop(self.addresses.insert(address)),
+            Event::NextHop(NextHop { id, kind }) => drop(self.next_hops.insert(id, kind)),
+            Event::Neighbour(key, mac) => drop(self.neighbours.insert(key, mac)),
+            Event::Route(route, _) => drop(self.routes.add(route, Placing::Last)),
+            // Neighbours that the kernel knows, but not their Ethernet addresses.
+            Event::NeighbourGone(_)
+            | Event::LinkGone(_)
+            | Event::AddressGone(_)
+            | Event::NextHopGone(_)
+            | Event::RouteGone(_) => {}
+        }
+    }
+}
+
+/// How an event reached the facts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Time {
+    /// As it happened.
+    Live,
+    /// After a dump that began before it was read: the dump may know it and what came after it.
+    Late,
+}
+
+/// The kernel's state, and the prefixes whose targets may have changed.
+pub struct Facts {
+    pub(super) ports: HashMap<u32, Arc<Port>>,
+    pub(super) state: State,
+    pub(super) neighbours: Neighbours,
+    dirty: BTreeSet<IpPrefix>,
+    /// Next-hop objects that changed. Their routes are found once for many of them.
+    dirty_next_hops: HashSet<u32>,
+    /// Whether the kernel may have changed routes without a message.
+    unsure: bool,
+}
+
+impl Facts {
+    /// No facts. Packets can be sent by these ports.
+    pub fn new(ports: &[Arc<Port>]) -> Self {
+        Self {
+            ports: ports.iter().map(|port| (port.index, port.clone())).collect(),
+            state: State::default(),
+            neighbours: Neighbours::default(),
+            dirty: BTreeSet::new(),
+            dirty_next_hops: HashSet::new(),
+            unsure: false,
+        }
+    }
+
+    /// Applies a change as it happens.
+    pub fn apply(&mut self, event: Event) {
+        self.apply_at(event, Time::Live);
+    }
+
+    /// Whether the facts may differ from the kernel's state, so that all must be read again.
+    pub fn is_unsure(&self) -> bool {
+        self.unsure
+    }
+
+    pub(super) fn set_unsure(&mut self, unsure: bool) {
+        self.unsure = unsure;
+    }
+
+    /// Addresses of this machine, each once.
+    pub fn local_addresses(&self) -> impl Iterator<Item = IpAddr> {
+        let mut last = None;
+        let addresses = self.state.addresses.iter().map(|address| address.addr);
+        // Equal ones are next to each other.
+        addresses.filter(move |&addr| last.replace(addr) != Some(addr))
+    }
+
+    pub(super) fn apply_at(&mut self, event: Event, time: Time) {
+        match event {
+            Event::Link(link) => self.link(link, time),
+            Event::LinkGone(index) => {
+                self.state.links.remove(&index);
+                self.unsure = true;
+            }
+            Event::Address(address) => drop(self.state.addresses.insert(address)),
+            Event::AddressGone(address) => {
+                self.state.addresses.remove(&address);
+                // IPv4 routes with this source address vanish silently, and with the last address
+                // of the interface all its IPv4 routes.
+                self.unsure |= address.addr.is_ipv4();
+            }
+            Event::NextHop(NextHop { id, kind }) => self.set_next_hop(id, Some(kind)),
+            Event::NextHopGone(id) => {
+                self.set_next_hop(id, None);
+                let users = self.state.routes.remove_users(id);
+                self.unsure |= !users.is_empty();
+                users.into_iter().for_each(|prefix| self.touch(prefix));
+            }
+            Event::Neighbour(key, mac) => self.set_neighbour(key, Some(mac)),
+            Event::NeighbourGone(key) => self.set_neighbour(key, None),
+            Event::Route(route, placing) => {
+                let prefix = route.prefix;
+                let effect = self.change(prefix, |routes| routes.add(route, placing));
+                debug_assert_ne!(effect, Effect::Unclear);
+            }
+            Event::RouteGone(route) => {
+                let prefix = route.prefix;
+                let effect = self.change(prefix, |routes| routes.remove(route));
+                self.unsure |= effect == Effect::Unclear;
+            }
+        }
+    }
+
+    /// Changes the routes of a prefix.
+    fn change(&mut self, prefix: IpPrefix, change: impl FnOnce(&mut Routes) -> Effect) -> Effect {
+        let hid = self.state.routes.hides(prefix);
+        let effect = change(&mut self.state.routes);
+        if effect == Effect::Changed {
+            self.touch(prefix);
+            if hid {
+                // What is hidden no longer is not so if the prefix hides others still.
+                self.dirty.extend(self.state.routes.below(prefix));
+            }
+        }
+        effect
+    }
+
+    fn link(&mut self, link: Link, time: Time) {
+        if let Some(port) = self.ports.get(&link.index) {
+            port.set_mtu(link.mtu);
+        }
+        let is_up = link.is_up();
+        let flags = link.flags & Link::STATE;
+        let before = self.state.links.insert(link.index, link);
+        let changed = before.is_some_and(|before| before.flags & Link::STATE != flags);
+        // IPv4 routes of an interface that goes down vanish silently, and hops of its multipath
+        // routes die and come to life silently. If the dump was later than the event, a route may
+        // have been added by an even earlier event.
+        self.unsure |= changed || time == Time::Late && !is_up;
+    }
+
+    fn set_next_hop(&mut self, id: u32, kind: Option<NextHopKind>) {
+        let next_hops = &mut self.state.next_hops;
+        let before = match kind.clone() {
+            Some(kind) => next_hops.insert(id, kind),
+            None => next_hops.remove(&id),
+        };
+        if before != kind {
+            self.dirty_next_hops.insert(id);
+        }
+    }
+
+    fn set_neighbour(&mut self, key: NeighbourKey, mac: Option<Mac>) {
+        let neighbours = &mut self.state.neighbours;
+        let before = match mac {
+            Some(mac) => neighbours.insert(key, mac),
+            None => neighbours.remove(&key),
+        };
+        if before == mac {
+            return;
+        }
+        self.neighbours.set(key, mac);
+        // A change from one address to another is a store in what the tables hold already.
+        if before.is_none() || mac.is_none() {
+            self.dirty.insert(IpPrefix::host(key.addr));
+        }
+    }
+
+    /// Notes that the routes of a prefix changed.
+    fn touch(&mut self, prefix: IpPrefix) {
+        self.dirty.insert(prefix);
+        let hosts = hosts_below(&self.state.neighbours, prefix);
+        self.dirty.extend(hosts);
+        if self.state.routes.hides(prefix) {
+            self.dirty.extend(self.state.routes.below(prefix));
+        }
+    }
+
+    /// Replaces all facts by those of a dump. What is in both does not change.
+    pub(super) fn adopt(&mut self, state: State) {
+        let before = std::mem::replace(&mut self.state, state);
+        for link in self.state.links.values() {
+            if let Some(port) = self.ports.get(&link.index) {
+                port.set_mtu(link.mtu);
+            }
+        }
+        let next_hops = differences(before.next_hops.iter(), self.state.next_hops.iter());
+        self.dirty_next_hops.extend(next_hops);
+        for key in differences(before.neighbours.iter(), self.state.neighbours.iter()) {
+            self.neighbours.set(key, self.state.neighbours.get(&key).copied());
+            self.dirty.insert(IpPrefix::host(key.addr));
+        }
+        for prefix in differences_by(before.routes.iter(), self.state.routes.iter()) {
+            self.touch(prefix);
+            if before.routes.hides(prefix) {
+                self.dirty.extend(self.state.routes.below(prefix));
+            }
+        }
+    }
+
+    /// Takes the prefixes whose targets may have changed.
+    pub(super) fn take_dirty(&mut self) -> BTreeSet<IpPrefix> {
+        let changed = std::mem::take(&mut self.dirty_next_hops);
+        if !changed.is_empty() {
+            let used = self.with_groups(changed);
+            let users = |id| used.contains(&id);
+            let routes = self.state.routes.iter();
+            let routes = routes.filter(|(_, aliases)| {
+                aliases.iter().any(|alias| alias.path.next_hop.is_some_and(users))
+            });
+            let prefixes: Vec<_> = routes.map(|(prefix, _)| prefix).collect();
+            prefixes.into_iter().for_each(|prefix| self.touch(prefix));
+        }
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// These next-hop objects and the groups that they are in, as far as routes use them.
+    fn with_groups(&self, mut ids: HashSet<u32>) -> HashSet<u32> {
+        let groups = self.state.next_hops.iter().filter(|(_, kind)| match kind {
+            NextHopKind::Group(members) => members.iter().any(|(id, _)| ids.contains(id)),
+            _ => false,
+        });
+        let groups: Vec<_> = groups.map(|(&id, _)| id).collect();
+        ids.extend(groups);
+        ids.retain(|&id| self.state.routes.uses(id));
+        ids
+    }
+
+    /// Every prefix that may have a target, in order; some twice.
+    pub(super) fn prefixes(&self) -> impl Iterator<Item = IpPrefix> {
+        let hosts = self.state.neighbours.keys().map(|key| IpPrefix::host(key.addr));
+        self.state.routes.iter().map(|(prefix, _)| prefix).chain(hosts)
+    }
+}
+
+/// The host prefixes of the neighbours that a prefix covers.
+fn hosts_below(
+    neighbours: &BTreeMap<NeighbourKey, Mac>,
+    prefix: IpPrefix,
+) -> impl Iterator<Item = IpPrefix> {
+    let first = NeighbourKey { addr: prefix.first(), interface: 0 };
+    let last = NeighbourKey { addr: prefix.last(), interface: u32::MAX };
+    neighbours.range(first..=last).map(|(key, _)| IpPrefix::host(key.addr))
+}
+
+/// The keys of entries that are in one of two maps only or have other values in the other.
+fn differences<'m, K: Ord + Copy + 'm, V: PartialEq + 'm>(
+    old: impl Iterator<Item = (&'m K, &'m V)>,
+    new: impl Iterator<Item = (&'m K, &'m V)>,
+) -> Vec<K> {
+    differences_by(old.map(|(&key, value)| (key, value)), new.map(|(&key, value)| (key, value)))
+}
+
+/// As [`differences`], of entries in ascending order.
+fn differences_by<K: Ord + Copy, V: PartialEq>(
+    old: impl Iterator<Item = (K, V)>,
+    new: impl Iterator<Item = (K, V)>,
+) -> Vec<K> {
+    let (mut old, mut new) = (old.peekable(), new.peekable());
+    let mut keys = Vec::new();
+    loop {
+        let first = match (old.peek(), new.peek()) {
+            (None, None) => return keys,
+            (Some((key, _)), None) | (None, Some((key, _))) => *key,
+            (Some((a, _)), Some((b, _))) => *a.min(b),
+        };
+        let before = old.next_if(|(key, _)| *key == first).map(|(_, value)| value);
+        let after = new.next_if(|(key, _)| *key == first).map(|(_, value)| value);
+        if before != after {
+            keys.push(first);
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! The follower: sockets, facts and the live table.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use longmatch::{Answers, IpPrefix, Table, TableReader, TableSpec, TableWriter};
+
+use super::KernelError;
+use super::event::Event;
+use super::facts::{Facts, State, Time};
+use super::socket::{Dump, DumpEnd, Received, Socket};
+use crate::target::{Port, Target};
+
+/// Bytes of changes that the kernel keeps for us: those of some hundred thousand routes.
+const RECEIVE_BUFFER: usize = 64 << 20;
+/// Messages after which changes are committed, though more are there.
+const BATCH: usize = 1 << 14;
+/// Events kept during a dump. Beyond, they are dropped, and another resync follows.
+const BACKLOG: usize = 1 << 20;
+
+/// Follows the kernel's routes, next hops and neighbours, and keeps a live table equal to them.
+///
+/// See the [module](super) for what the table holds.
+pub struct Follower {
+    events: Socket,
+    requests: Socket,
+    facts: Facts,
+    writer: TableWriter<Target>,
+    ports: Vec<Arc<Port>>,
+    pace: Pace,
+    /// Whether messages that were sent before the end of the last dump may be unread.
+    late: bool,
+    /// Whether the table lacks changes that it refused.
+    behind: bool,
+}
+
+/// What [`Follower::follow`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Followed {
+    /// Messages of the kernel.
+    pub messages: usize,
+    /// Prefixes whose targets changed.
+    pub changed: usize,
+    /// Times that messages of the kernel were lost.
+    pub losses: usize,
+    /// Times that the whole state was read again.
+    pub resyncs: usize,
+}
+
+impl Followed {
+    /// Adds the counts of another call.
+    pub fn add(&mut self, other: &Self) {
+        self.messages += other.messages;
+        self.changed += other.changed;
+        self.losses += other.losses;
+        self.resyncs += other.resyncs;
+    }
+}
+
+/// Numbers of what the kernel has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Routes {
+    /// IPv4 prefixes with routes.
+    pub ipv4: usize,
+    /// IPv6 prefixes with routes.
+    pub ipv6: usize,
+    /// Next-hop objects.
+    pub next_hops: usize,
+    /// Neighbours whose Ethernet addresses are known.
+    pub neighbours: usize,
+}
+
+impl Follower {
+    /// Reads the kernel's state and compiles the table.
+    ///
+    /// The sockets stay in the network namespace of the calling thread. Answers stand for values,
+    /// whatever the spec says: full tables have few targets.
+    ///
+    /// # Errors
+    /// If the kernel's state cannot be read, or the engine cannot hold it.
+    pub fn new(ports: &[Arc<Port>], spec: TableSpec) -> Result<Self, KernelError> {
+        Self::with_receive_buffer(ports, spec, RECEIVE_BUFFER)
+    }
+
+    /// As [`Follower::new`], with another size of the kernel's buffer for changes, in bytes.
+    ///
+    /// Changes that do not fit are lost, and a resync follows. The default is 64 MiB.
+    ///
+    /// # Errors
+    /// Those of [`Follower::new`].
+    pub fn with_receive_buffer(
+        ports: &[Arc<Port>],
+        spec: TableSpec,
+        bytes: usize,
+    ) -> Result<Self, KernelError> {
+        const TRIES: usize = 20;
+        // Open before the dump, so that no change is missed.
+        let mut events = Socket::events(bytes)?;
+        let mut requests = Socket::requests()?;
+        let mut facts = Facts::new(ports);
+        let (mut tries, mut backlog) = (0, Backlog::default());
+        let state = loop {
+            if let Some(state) = read_all(&mut requests, &mut events, &facts, &mut backlog)? {
+                break state;
+            }
+            tries += 1;
+            if tries == TRIES {
+                return Err(KernelError::Interrupted);
+            }
+            std::thread::sleep(Pace::LEAST);
+        };
+        facts.adopt(state);
+        backlog.apply(&mut facts);
+        facts.take_dirty();
+        let writer = table(&facts)?.live(spec.answers(Answers::Values))?;
+        let (ports, pace) = (ports.to_vec(), Pace::new());
+        Ok(Self { events, requests, facts, writer, ports, pace, late: true, behind: false })
+    }
+
+    /// Makes a reader of the table.
+    pub fn reader(&self) -> TableReader<Target> {
+        self.writer.reader()
+    }
+
+    /// The prefixes of the table and their targets, in order.
+    pub fn targets(&self) -> impl Iterator<Item = (IpPrefix, &Target)> {
+        self.writer.iter()
+    }
+
+    /// Whether the table may differ from the kernel's state until the next resync.
+    pub fn is_unsure(&self) -> bool {
+        self.facts.is_unsure()
+    }
+
+    /// The ports.
+    pub fn ports(&self) -> &[Arc<Port>] {
+        &self.ports
+    }
+
+    /// Addresses of this machine, of all its interfaces, each once.
+    pub fn local_addresses(&self) -> impl Iterator<Item = IpAddr> {
+        self.facts.local_addresses()
+    }
+
+    /// Numbers of routes, next-hop objects and neighbours.
+    pub fn routes(&self) -> Routes {
+        let State { next_hops, neighbours, routes, .. } = &self.facts.state;
+        let [ipv4, ipv6] = routes.len();
+        Routes { ipv4, ipv6, next_hops: next_hops.len(), neighbours: neighbours.len() }
+    }
+
+    /// Applies the changes that have arrived, and commits them.
+    ///
+    /// Waits for the first one, for `timeout` at most. If many have arrived, a part of them is
+    /// applied. A resync, if one is due, is made as a whole, which takes seconds with a full table;
+    /// readers do not wait for it.
+    ///
+    /// # Errors
+    /// If the sockets fail, or the table refuses the changes. Readers see the last state then, and
+    /// later calls try again.
+    pub fn follow(&mut self, timeout: Duration) -> Result<Followed, KernelError> {
+        let mut followed = Followed::default();
+        let until_resync = self.facts.is_unsure().then(|| self.pace.until_due());
+        if self.events.wait(until_resync.map_or(timeout, |due| due.min(timeout)))? {
+            self.receive(&mut followed)?;
+        }
+        if self.facts.is_unsure() && self.pace.until_due().is_zero() {
+            self.resync(&mut followed)?;
+        }
+        self.publish(&mut followed)?;
+        Ok(followed)
+    }
+
+    /// Verifies the table against the facts. For tests: O(routes).
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn check(&self) -> Result<(), String> {
+        self.writer.check().map_err(|corrupt| corrupt.to_string())?;
+        let table = &self.writer;
+        for prefix in self.facts.prefixes() {
+            let (expected, found) = (self.facts.target(prefix), table.get(prefix));
+            if expected.as_ref() != found {
+                return Err(format!("{prefix}: {found:?} in the table, not {expected:?}"));
+            }
+        }
+        let stray = table.iter().find(|&(prefix, _)| self.facts.target(prefix).is_none());
+        stray.map_or(Ok(()), |(prefix, _)| Err(format!("{prefix} is in the table only")))
+    }
+
+    /// Applies changes that have arrived.
+    fn receive(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
+        let before = followed.messages;
+        while followed.messages - before < BATCH {
+            match self.events.receive(None)? {
+                Received::Messages(decoded) => {
+                    followed.messages += decoded.messages;
+                    let time = if self.late { Time::Late } else { Time::Live };
+                    for event in decoded.events {
+                        self.facts.apply_at(event, time);
+                    }
+                }
+                Received::Nothing => {
+                    self.late = false;
+                    break;
+                }
+                Received::Lost => {
+                    followed.losses += 1;
+                    self.pace.in_vain = true;
+                    self.facts.set_unsure(true);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the whole state again.
+    fn resync(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
+        let mut backlog = Backlog::default();
+        self.pace.begin();
+        let state = read_all(&mut self.requests, &mut self.events, &self.facts, &mut backlog);
+        self.pace.end();
+        followed.resyncs += 1;
+        let failed = match state {
+            Ok(Some(state)) => {
+                // Before the backlog, which may make it unsure again.
+                self.facts.set_unsure(false);
+                self.facts.adopt(state);
+                self.late = true;
+                None
+            }
+            Ok(None) => {
+                self.pace.in_vain = true;
+                None
+            }
+            Err(error) => Some(error),
+        };
+        followed.messages += backlog.messages;
+        followed.losses += usize::from(backlog.lost);
+        self.pace.in_vain |= failed.is_some() || backlog.lost;
+        backlog.apply(&mut self.facts);
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Commits the changes to the table.
+    fn publish(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
+        let dirty = self.facts.take_dirty();
+        if self.behind {
+            return self.rebuild(followed);
+        }
+        if dirty.is_empty() {
+            return Ok(());
+        }
+        let mut inserted = Ok(());
+        for prefix in dirty {
+            match self.facts.target(prefix) {
+                Some(target) if self.writer.get(prefix) == Some(&target) => continue,
+                Some(target) => match self.writer.insert(prefix, target) {
+                    Ok(_) => {}
+                    Err(error) => inserted = Err(error),
+                },
+                None if self.writer.remove(prefix).is_none() => continue,
+                None => {}
+            }
+            followed.changed += 1;
+        }
+        let committed = self.writer.commit();
+        if inserted.is_err() || committed.is_err() {
+            // Compiled anew, a table may fit that does not after many changes.
+            self.behind = true;
+            return self.rebuild(followed);
+        }
+        Ok(())
+    }
+
+    /// Compiles the table anew.
+    fn rebuild(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
+        let table = table(&self.facts)?;
+        followed.changed += table.len();
+        self.writer.replace(table).map_err(KernelError::Refused)?;
+        self.behind = false;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Follower {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Follower");
+        debug.field("ports", &self.ports).field("routes", &self.routes()).finish()
+    }
+}
+
+/// The table of the facts, in which IPv4-mapped IPv6 prefixes stay IPv6.
+fn table(facts: &Facts) -> Result<Table<Target>, KernelError> {
+    let mut table = Table::new().keep_mapped();
+    for prefix in facts.prefixes() {
+        if let Some(target) = facts.target(prefix) {
+            table.insert(prefix, target)?;
+        }
+    }
+    Ok(table)
+}
+
+/// Reads the kernel's state; keeps the changes that arrive meanwhile in `backlog`.
+///
+/// `None` if the state changed so often that a dump may lack something that exists.
+fn read_all(
+    requests: &mut Socket,
+    events: &mut Socket,
+    facts: &Facts,
+    backlog: &mut Backlog,
+) -> Result<Option<State>, KernelError> {
+    /// A dump that was interrupted is repeated so often.
+    const TRIES: usize = 4;
+    let mut fresh = State::after(&facts.state);
+    for dump in Dump::ALL {
+        let mut tries = 0;
+        loop {
+            let end = requests.dump(dump, |found| {
+                found.into_iter().for_each(|event| fresh.record(event));
+                backlog.receive(events)
+            })?;
+            match end {
+                DumpEnd::Complete => break,
+                DumpEnd::Interrupted => fresh.clear(dump),
+            }
+            tries += 1;
+            if tries == TRIES {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(fresh))
+}
+
+impl State {
+    /// Forgets what an interrupted dump told.
+    fn clear(&mut self, dump: Dump) {
+        match dump {
+            Dump::Links => self.links.clear(),
+            Dump::Addresses => self.addresses.clear(),
+            Dump::NextHops => self.next_hops.clear(),
+            Dump::Neighbours => self.neighbours.clear(),
+            Dump::Ipv4Routes => self.routes.retain(|prefix| prefix.addr().is_ipv6()),
+            Dump::Ipv6Routes => self.routes.retain(|prefix| prefix.addr().is_ipv4()),
+        }
+    }
+}
+
+/// Changes that arrived during a dump.
+#[derive(Default)]
+struct Backlog {
+    events: Vec<Event>,
+    messages: usize,
+    lost: bool,
+}
+
+impl Backlog {
+    /// Receives what is there, without waiting.
+    fn receive(&mut self, socket: &mut Socket) -> Result<(), KernelError> {
+        /// Datagrams between two of a dump, so that the dump goes on.
+        const MOST: usize = 1024;
+        for _ in 0..MOST {
+            match socket.receive(None)? {
+                Received::Messages(decoded) => {
+                    self.messages += decoded.messages;
+                    self.events.extend(decoded.events);
+                }
+                Received::Nothing => return Ok(()),
+                Received::Lost => self.lost = true,
+            }
+            if self.events.len() > BACKLOG {
+                // A resync is faster than so many changes.
+                self.events.clear();
+                self.lost = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(self, facts: &mut Facts) {
+        for event in self.events {
+            facts.apply_at(event, Time::Late);
+        }
+        if self.lost {
+            facts.set_unsure(true);
+        }
+    }
+}
+
+/// The pace of resyncs, which load the kernel and delay changes.
+struct Pace {
+    began: Instant,
+    ended: Option<Instant>,
+    interval: Duration,
+    /// Whether resyncs do not help: the last one failed, or messages were lost since.
+    in_vain: bool,
+}
+
+impl Pace {
+    const LEAST: Duration = Duration::from_millis(200);
+    const MOST: Duration = Duration::from_secs(5);
+
+    fn new() -> Self {
+        Self { began: Instant::now(), ended: None, interval: Self::LEAST, in_vain: false }
+    }
+
+    /// How long the next resync must wait.
+    fn until_due(&self) -> Duration {
+        self.ended.map_or(Duration::ZERO, |ended| self.interval.saturating_sub(ended.elapsed()))
+    }
+
+    fn begin(&mut self) {
+        self.began = Instant::now();
+        let soon = self.ended.is_some_and(|ended| ended.elapsed() < 2 * self.interval);
+        let longer = (2 * self.interval).min(Self::MOST);
+        self.interval = if soon && self.in_vain { longer } else { Self::LEAST };
+        self.in_vain = false;
+    }
+
+    fn end(&mut self) {
+        // At most half of the time is spent with resyncs.
+        self.interval = self.interval.max(self.began.elapsed());
+        self.ended = Some(Instant::now());
+    }
+}
