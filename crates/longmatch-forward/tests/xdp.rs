@@ -182,7 +182,10 @@ fn child_that_is_killed() {
     };
     let ports = [port(0, "r0"), port(1, "r1")];
     let xdp = Xdp::open(&ports, &XdpOptions::default());
-    println!("{}", if xdp.is_ok() { "open" } else { "closed" });
+    match &xdp {
+        Ok(xdp) => println!("open: {:?}", xdp.warnings()),
+        Err(error) => println!("{error}"),
+    }
     std::thread::sleep(Duration::from_secs(30));
 }
 

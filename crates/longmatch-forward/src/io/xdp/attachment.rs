@@ -71,8 +71,8 @@ impl Attachment {
             Some(libc::EBUSY) => XdpError::QueueInUse { interface: name.clone(), queue },
             Some(libc::ENOBUFS) => XdpError::System {
                 action: format!(
-                    "lock memory for frames of {name}; raise the limit by `ulimit -l`, or lower the \
-                     ring size"
+                    "lock memory for frames of {name} (add the capability CAP_IPC_LOCK, raise the \
+                     limit by `ulimit -l`, or lower the ring size)"
                 ),
                 source,
             },

@@ -20,6 +20,8 @@
 //!   their other ends (`ethtool -K NAME tx off`), where it also joins segments (`tso off`).
 //! - Devices that take VLAN tags out of frames make packets of VLANs look like others. Turn the
 //!   offload off where tags arrive (`ethtool -K NAME rxvlan off`).
+//! - A thread's memory counts against the limit of locked memory (`ulimit -l`) once for each
+//!   interface, unless the process has `CAP_IPC_LOCK`.
 //! - A frame has one piece: packets are at most [`XdpOptions::largest_mtu`] bytes long.
 
 mod attachment;
