@@ -65,6 +65,8 @@ pub struct Facts {
     dirty_next_hops: HashSet<u32>,
     /// Whether the kernel may have changed routes without a message.
     unsure: bool,
+    /// IPv4 prefixes with late messages about a replaced route, since the last dump.
+    replaced_late: HashSet<IpPrefix>,
 }
 
 impl Facts {
@@ -77,6 +79,7 @@ impl Facts {
             dirty: BTreeSet::new(),
             dirty_next_hops: HashSet::new(),
             unsure: false,
+            replaced_late: HashSet::new(),
         }
     }
 
@@ -119,22 +122,42 @@ impl Facts {
             Event::NextHop(NextHop { id, kind }) => self.set_next_hop(id, Some(kind)),
             Event::NextHopGone(id) => {
                 self.set_next_hop(id, None);
-                let users = self.state.routes.remove_users(id);
-                self.unsure |= !users.is_empty();
-                users.into_iter().for_each(|prefix| self.touch(prefix));
+                self.remove_users(id);
             }
             Event::Neighbour(key, mac) => self.set_neighbour(key, Some(mac)),
             Event::NeighbourGone(key) => self.set_neighbour(key, None),
             Event::Route(route, placing) => {
                 let prefix = route.prefix;
+                self.note_late(prefix, Some(placing), time);
                 let effect = self.change(prefix, |routes| routes.add(route, placing));
                 debug_assert_ne!(effect, Effect::Unclear);
             }
             Event::RouteGone(route) => {
                 let prefix = route.prefix;
+                self.note_late(prefix, None, time);
                 let effect = self.change(prefix, |routes| routes.remove(route));
-                self.unsure |= effect == Effect::Unclear;
+                // A late message may be about a route that was gone before the dump.
+                self.unsure |= effect == Effect::Unclear && time == Time::Live;
             }
+        }
+    }
+
+    /// Notes a message about an IPv4 route: of a new one its place, `None` if it is gone.
+    ///
+    /// Where several routes of a prefix have the same metric, a message says "the first one" but
+    /// not which one that was. If the message is late, that is another one in the dump. Such
+    /// prefixes are rare: all is read again then.
+    fn note_late(&mut self, prefix: IpPrefix, placing: Option<Placing>, time: Time) {
+        if time == Time::Live || prefix.addr().is_ipv6() {
+            return;
+        }
+        self.unsure |= self.state.routes.get(prefix).len() > 1;
+        match placing {
+            Some(Placing::First | Placing::Last) => self.unsure = true,
+            Some(Placing::Replace) => drop(self.replaced_late.insert(prefix)),
+            Some(Placing::Only) => {}
+            // What was replaced may not have been the only one.
+            None => self.unsure |= self.replaced_late.contains(&prefix),
         }
     }
 
@@ -177,6 +200,17 @@ impl Facts {
         }
     }
 
+    /// Removes the routes that use a next-hop object, as the kernel does without a message.
+    fn remove_users(&mut self, id: u32) {
+        if !self.state.routes.uses(id) {
+            return;
+        }
+        self.unsure = true;
+        for prefix in self.state.routes.users(|user| user == id) {
+            self.change(prefix, |routes| routes.remove_users(prefix, id));
+        }
+    }
+
     fn set_neighbour(&mut self, key: NeighbourKey, mac: Option<Mac>) {
         let neighbours = &mut self.state.neighbours;
         let before = match mac {
@@ -206,6 +240,7 @@ impl Facts {
     /// Replaces all facts by those of a dump. What is in both does not change.
     pub(super) fn adopt(&mut self, state: State) {
         let before = std::mem::replace(&mut self.state, state);
+        self.replaced_late.clear();
         for link in self.state.links.values() {
             if let Some(port) = self.ports.get(&link.index) {
                 port.set_mtu(link.mtu);
@@ -230,12 +265,10 @@ impl Facts {
         let changed = std::mem::take(&mut self.dirty_next_hops);
         if !changed.is_empty() {
             let used = self.with_groups(changed);
-            let users = |id| used.contains(&id);
-            let routes = self.state.routes.iter();
-            let routes = routes.filter(|(_, aliases)| {
-                aliases.iter().any(|alias| alias.path.next_hop.is_some_and(users))
-            });
-            let prefixes: Vec<_> = routes.map(|(prefix, _)| prefix).collect();
+            let prefixes = match used.is_empty() {
+                true => Vec::new(),
+                false => self.state.routes.users(|id| used.contains(&id)),
+            };
             prefixes.into_iter().for_each(|prefix| self.touch(prefix));
         }
         std::mem::take(&mut self.dirty)

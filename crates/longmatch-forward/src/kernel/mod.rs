@@ -65,6 +65,8 @@ mod ports;
 mod routes;
 mod socket;
 mod targets;
+#[cfg(test)]
+mod tests;
 
 pub use decode::{Decoded, End, decode};
 pub use event::{

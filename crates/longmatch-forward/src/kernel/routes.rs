@@ -92,7 +92,7 @@ pub(super) enum Effect {
     Nothing,
     /// The routes of the prefix changed.
     Changed,
-    /// Several routes may be meant by the kernel's message.
+    /// The kernel's message is about another route than those that are known.
     Unclear,
 }
 
@@ -126,9 +126,12 @@ impl Routes {
         prefixes.filter(|prefix| self.by_prefix.contains_key(prefix))
     }
 
-    /// The longest prefix in the local table that covers another prefix of several addresses.
-    pub fn covered_by_local(&self, prefix: IpPrefix) -> bool {
-        self.local.iter().any(|local| local.covers(prefix))
+    /// The prefixes of several addresses in the local table that cover a prefix, and their routes
+    /// there. There are few of them.
+    pub fn local_above(&self, prefix: IpPrefix) -> impl Iterator<Item = &Alias> {
+        let covering = self.local.iter().filter(move |local| local.covers(prefix));
+        let aliases = covering.flat_map(|&local| self.get(local));
+        aliases.filter(|alias| alias.rank == Rank::Local)
     }
 
     /// Whether a change in a table may show or hide longer prefixes of tables that are read later.
@@ -181,14 +184,11 @@ impl Routes {
                     false => after[place].path = self.intern(path),
                 }
             }
-            // The route was known by another path, because a message was lost or is late.
-            _ => {
-                let like = after.iter().filter(|other| same_key(other)).count();
-                after.retain(|other| like != 1 || !same_key(other));
-                if like > 1 {
-                    return Effect::Unclear;
-                }
-            }
+            // The route is unknown, or known by another path: a message was lost or is late.
+            _ => match after.iter().any(same_key) {
+                true => return Effect::Unclear,
+                false => return Effect::Nothing,
+            },
         }
         self.put(prefix, before, after)
     }
@@ -202,21 +202,19 @@ impl Routes {
         }
     }
 
-    /// Removes the routes that use a next-hop object; returns their prefixes.
-    pub fn remove_users(&mut self, next_hop: u32) -> Vec<IpPrefix> {
-        if !self.uses(next_hop) {
-            return Vec::new();
-        }
-        let uses = |alias: &Alias| alias.path.next_hop == Some(next_hop);
+    /// The prefixes of the routes that use one of these next-hop objects.
+    pub fn users(&self, is_one: impl Fn(u32) -> bool) -> Vec<IpPrefix> {
+        let uses = |alias: &Alias| alias.path.next_hop.is_some_and(&is_one);
         let users = self.iter().filter(|(_, aliases)| aliases.iter().any(uses));
-        let prefixes: Vec<_> = users.map(|(prefix, _)| prefix).collect();
-        for &prefix in &prefixes {
-            let before = self.get(prefix).to_vec();
-            let mut after = before.clone();
-            after.retain(|alias| !uses(alias));
-            self.put(prefix, before, after);
-        }
-        prefixes
+        users.map(|(prefix, _)| prefix).collect()
+    }
+
+    /// Removes the routes of a prefix that use a next-hop object.
+    pub fn remove_users(&mut self, prefix: IpPrefix, next_hop: u32) -> Effect {
+        let before = self.get(prefix).to_vec();
+        let mut after = before.clone();
+        after.retain(|alias| alias.path.next_hop != Some(next_hop));
+        self.put(prefix, before, after)
     }
 
     /// `None` for routes in other tables.

@@ -11,10 +11,10 @@ use crate::target::{Group, Hop, Target};
 
 /// What a route means for its packets.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Outcome {
-    target: Target,
+pub(super) struct Outcome {
+    pub target: Target,
     /// The interface, if the destinations are on its link.
-    on_link: Option<u32>,
+    pub on_link: Option<u32>,
 }
 
 impl From<Target> for Outcome {
@@ -49,7 +49,7 @@ impl Facts {
     }
 
     /// The target that is a known neighbour on the link of this interface.
-    fn known_neighbour(&self, host: IpPrefix, interface: u32) -> Option<Target> {
+    pub(super) fn known_neighbour(&self, host: IpPrefix, interface: u32) -> Option<Target> {
         let addr = host.addr();
         self.state.neighbours.get(&NeighbourKey { addr, interface })?;
         let hop = RouteHop { interface, gateway: Some(addr), ..RouteHop::NONE };
@@ -68,22 +68,24 @@ impl Facts {
     /// Whether a table that the kernel reads earlier has a route for all addresses of a prefix.
     fn is_hidden(&self, prefix: IpPrefix, rank: Rank) -> bool {
         let routes = &self.state.routes;
+        let is_live = |alias: &Alias| self.by_path(alias).is_some();
+        let by_local = || routes.local_above(prefix).any(is_live);
         let by_main = || {
             let mut above = routes.above(prefix.addr(), prefix.len());
             above.any(|prefix| {
                 let main = |alias: &&Alias| alias.rank == Rank::Main;
-                routes.get(prefix).iter().filter(main).any(|alias| self.by_path(alias).is_some())
+                routes.get(prefix).iter().filter(main).any(is_live)
             })
         };
         match rank {
             Rank::Local => false,
-            Rank::Main => routes.covered_by_local(prefix),
-            Rank::Default => routes.covered_by_local(prefix) || by_main(),
+            Rank::Main => by_local(),
+            Rank::Default => by_local() || by_main(),
         }
     }
 
     /// What the routes of a prefix in one table mean.
-    fn in_table(&self, prefix: IpPrefix, aliases: &[Alias]) -> Option<Outcome> {
+    pub(super) fn in_table(&self, prefix: IpPrefix, aliases: &[Alias]) -> Option<Outcome> {
         let mut live = aliases.iter().filter_map(|alias| Some((alias, self.by_path(alias)?)));
         let (first, outcome) = live.next()?;
         if first.is_selective() {
