@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::Outcome;
 use crate::api;
 use crate::docs;
+use crate::dpdk;
 use crate::layers;
 use crate::report::{Report, Verdict};
 use crate::workspace::{FEATURES, cargo, root};
@@ -21,9 +22,9 @@ pub fn run() -> Outcome {
     let mut report = Report::default();
     report.command("formatting", &mut cargo("fmt --all --check"));
     // Not members of the workspace.
-    for package in ["rust", "maps"] {
-        let words = format!("fmt --manifest-path peers/{package}/Cargo.toml --check");
-        report.command(&format!("formatting, peers/{package}"), &mut cargo(&words));
+    for package in ["peers/rust", "peers/maps", "fuzz"] {
+        let words = format!("fmt --manifest-path {package}/Cargo.toml --check");
+        report.command(&format!("formatting, {package}"), &mut cargo(&words));
     }
     let bare = "--package longmatch --no-default-features";
     for (name, words) in [
@@ -34,6 +35,7 @@ pub fn run() -> Outcome {
         report.command(name, &mut cargo(&words));
     }
     each_engine_alone(&mut report);
+    dpdk::lint(&mut report);
     let words = format!("doc {FEATURES} --no-deps");
     report.command("documentation", cargo(&words).env("RUSTDOCFLAGS", "-D warnings"));
     if !report.has_failed() {

@@ -10,6 +10,7 @@ mod cells;
 mod cpu;
 mod data;
 mod docs;
+mod dpdk;
 mod foreign;
 mod large;
 mod layers;

@@ -9,6 +9,7 @@ use std::process::Command;
 use crate::Outcome;
 use crate::beside::Beside;
 use crate::cpu;
+use crate::dpdk;
 use crate::page;
 use crate::peers;
 use crate::report::Report;
@@ -38,6 +39,7 @@ pub fn run() -> Outcome {
         report.command(verify, &mut longmatch_of_tests(VERIFY));
         page::embedded(&mut report);
         peers::steps(&mut report, &[]);
+        dpdk::test(&mut report);
     }
     check_without_std(&mut report);
     beside.finish(&mut report);

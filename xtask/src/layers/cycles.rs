@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use super::{find, imported, module_path};
 
 /// The sources of the crates whose modules are checked, from the repository's root.
-const CRATES: [&str; 2] = ["crates/longmatch-bench/src", "crates/longmatch-report/src"];
+const CRATES: [&str; 3] =
+    ["crates/longmatch-bench/src", "crates/longmatch-forward/src", "crates/longmatch-report/src"];
 
 /// The imports between modules: from, to, and a file with such an import.
 type Imports = BTreeMap<(String, String), PathBuf>;
