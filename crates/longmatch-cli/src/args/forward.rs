@@ -33,7 +33,7 @@ pub struct ForwardArgs {
     /// xdp   AF_XDP sockets on Linux. Routes, next hops and neighbours are those of the kernel,
     ///       and follow it. The kernel handles the packets that are not forwarded.
     /// pcap  from capture files into capture files, with the routes of --routes
-    /// dpdk  a build with the feature 'dpdk', with the routes of --routes
+    /// dpdk  a build with the feature 'dpdk', with the routes of --routes, or of the kernel by --tap
     #[arg(
         long,
         value_enum,
@@ -87,7 +87,15 @@ pub struct ForwardArgs {
     )]
     pub generate: Option<Generate>,
 
-    /// The routes, for captures and DPDK.
+    /// Make these interfaces of the kernel with --io dpdk, one for each device
+    ///
+    /// The kernel then receives what is not forwarded, sends by the devices, and has the routes:
+    /// give the interfaces addresses. Without them the routes are those of --routes, and packets
+    /// for the kernel are only counted.
+    #[arg(long, value_name = "NAME", num_args = 1.., verbatim_doc_comment)]
+    pub tap: Vec<String>,
+
+    /// The routes, for captures and DPDK without --tap.
     #[command(flatten)]
     pub routes: RoutesArgs,
 

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "dpdk")]
 mod dpdk;
+#[cfg(any(all(target_os = "linux", target_pointer_width = "64"), feature = "dpdk"))]
+mod kernel;
 mod pcap;
 mod print;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
@@ -35,6 +37,9 @@ pub fn run(args: &ForwardArgs) -> Outcome {
     }
     if args.generate.is_some() && args.io != Io::Dpdk {
         return Err(CliError::new("--generate needs --io dpdk"));
+    }
+    if !args.tap.is_empty() && args.io != Io::Dpdk {
+        return Err(CliError::new("--tap needs --io dpdk"));
     }
     if args.io == Io::Xdp && !args.routes.files.is_empty() {
         return Err(CliError::new(
