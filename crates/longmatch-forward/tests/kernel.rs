@@ -97,7 +97,7 @@ fn settle(follower: &mut Follower) -> Followed {
     let mut sum = Followed::default();
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let followed = follower.follow(Duration::from_millis(100)).unwrap();
+        let followed = follower.follow(Duration::from_millis(30)).unwrap();
         sum.add(&followed);
         if followed == Followed::default() && !follower.is_unsure() {
             return sum;
@@ -162,7 +162,7 @@ fn connected_networks_and_own_addresses() {
         for addr in ["10.0.1.1", "10.0.2.1", "127.0.0.1", "::1", "2001:db8:2::1"] {
             assert!(local.contains(&addr.parse().unwrap()), "{addr}");
         }
-        assert!(follower.routes().ipv4 > 4 && follower.routes().ipv6 > 4);
+        assert!(follower.counts().ipv4 > 4 && follower.counts().ipv6 > 4);
         ip("addr add 10.0.7.1/24 dev va");
         settled(&mut follower);
         assert_eq!(target(&follower, "10.0.7.7"), "OnLink");
@@ -300,7 +300,7 @@ fn neighbours_on_a_link_have_routes() {
         assert_eq!(target(&follower, "10.30.0.1"), "va 02:00:00:00:01:02 *1");
         assert_eq!(target(&follower, "2001:db8:1::2"), "va 02:00:00:00:01:06 *1");
         assert_eq!(target(&follower, "10.0.1.3"), "OnLink");
-        assert_eq!(follower.routes().neighbours, 3);
+        assert_eq!(follower.counts().neighbours, 3);
         // A new address is a store: no prefix changes.
         ip("neigh replace 10.0.1.2 lladdr 02:00:00:00:01:22 dev va");
         assert_eq!(settled(&mut follower).changed, 0);
@@ -405,7 +405,7 @@ fn lost_messages_are_repaired_without_a_gap() {
         batch(&many("add", "via 10.0.1.2"));
         let followed = settled(&mut follower);
         assert!(followed.losses > 0 && followed.resyncs > 0, "{followed:?}");
-        assert!(follower.routes().ipv4 > 10_000);
+        assert!(follower.counts().ipv4 > 10_000);
         assert_eq!(target(&follower, "20.1.2.3"), "va ? *1");
 
         // A reader never misses the route that stays, nor those that change their hop.
@@ -463,5 +463,85 @@ fn routes_flap() {
             assert!(changed > 0);
         });
         settled(&mut follower);
+    });
+}
+
+/// Pseudo-random numbers (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn one_of<'c>(&mut self, choices: &[&'c str]) -> &'c str {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        choices[(self.0 >> 20) as usize % choices.len()]
+    }
+}
+
+/// Kinds of commands of which the kernel reports all effects.
+const REPORTED: [&str; 9] = ["4", "4", "4", "6", "6", "6", "several", "special", "neighbour"];
+/// Other kinds.
+const SILENT: [&str; 5] = ["4", "6", "several", "object", "link"];
+
+/// A command of `ip` of one of these kinds, which the kernel may refuse.
+fn command(random: &mut Random, kinds: &[&str]) -> String {
+    let verb = random.one_of(&["add", "append", "prepend", "replace", "change", "del", "del"]);
+    let metric = random.one_of(&["", "", "metric 7"]);
+    let to4 = random.one_of(&["50.0.0.0/8", "50.1.0.0/16", "10.0.1.0/28", "10.0.1.2/32"]);
+    let to6 = random.one_of(&["2001:db8:50::/48", "2001:db8:50:1::/64", "2001:db8:1::2/128"]);
+    let via4 = random.one_of(&["via 10.0.1.2", "via 10.0.1.3", "via 10.0.2.2", "dev vb"]);
+    let via6 = random.one_of(&["via 2001:db8:1::2", "via 2001:db8:2::2", "dev va", "dev vb"]);
+    let several4 = "nexthop via 10.0.1.2 weight 2 nexthop via 10.0.2.2";
+    let several6 = "nexthop via 2001:db8:1::2 nexthop via 2001:db8:2::2";
+    let id = random.one_of(&["1", "2", "3"]);
+    let object = random.one_of(&["via 10.0.1.2 dev va", "via 10.0.2.2 dev vb", "blackhole"]);
+    let port = random.one_of(&["va", "vb"]);
+    let neighbour = random.one_of(&["10.0.1.2", "10.0.2.2", "2001:db8:1::2", "10.0.1.9"]);
+    let mac = random.one_of(&["02:00:00:00:00:01", "02:00:00:00:00:02"]);
+    match random.one_of(kinds) {
+        "4" => format!("route {verb} {to4} {via4} {metric}"),
+        "6" => format!("-6 route {verb} {to6} {via6} {metric}"),
+        "several" => match random.one_of(&["4", "6"]) {
+            "4" => format!("route {verb} {to4} {metric} {several4}"),
+            _ => format!("-6 route {verb} {to6} {metric} {several6}"),
+        },
+        "special" => match random.one_of(&["4", "6", "object"]) {
+            "4" => format!("route {verb} blackhole {to4} {metric}"),
+            "6" => format!("-6 route {verb} unreachable {to6} {metric}"),
+            _ => format!("route {verb} {to4} nhid {id}"),
+        },
+        "object" => match random.one_of(&["one", "one", "group", "gone"]) {
+            "one" => format!("nexthop replace id {id} {object}"),
+            "gone" => format!("nexthop del id {id}"),
+            _ => "nexthop replace id 4 group 1,2/2".into(),
+        },
+        "neighbour" => match random.one_of(&["add", "add", "del"]) {
+            "add" => format!("neigh replace {neighbour} lladdr {mac} dev {port}"),
+            _ => format!("neigh del {neighbour} dev {port}"),
+        },
+        _ => match random.one_of(&["down", "address", "default"]) {
+            "down" => format!("link set {port} down\nlink set {port} up"),
+            "address" => "addr del 10.0.1.1/24 dev va".into(),
+            _ => format!("route {verb} 0.0.0.0/0 nhid 4"),
+        },
+    }
+}
+
+#[test]
+fn random_changes() {
+    in_namespace(|| {
+        let mut follower = follower();
+        let mut random = Random(0x1234_5678_9abc_def1);
+        for round in 0..80 {
+            let is_silent = round % 4 == 3;
+            let kinds: &[&str] = if is_silent { &SILENT } else { &REPORTED };
+            let commands: Vec<_> = (0..20).map(|_| command(&mut random, kinds)).collect();
+            batch(&(commands.join("\n") + "\n"));
+            if round % 12 == 0 {
+                addresses();
+            }
+            let followed = settled(&mut follower);
+            assert!(is_silent || followed.resyncs == 0, "{commands:#?}");
+        }
     });
 }

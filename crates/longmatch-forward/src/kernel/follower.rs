@@ -32,8 +32,8 @@ pub struct Follower {
     pace: Pace,
     /// Whether messages that were sent before the end of the last dump may be unread.
     late: bool,
-    /// Whether the table lacks changes that it refused.
-    behind: bool,
+    /// If the table lacks changes that it refused: when to try again.
+    behind: Option<Instant>,
 }
 
 /// What [`Follower::follow`] did.
@@ -61,7 +61,7 @@ impl Followed {
 
 /// Numbers of what the kernel has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Routes {
+pub struct Counts {
     /// IPv4 prefixes with routes.
     pub ipv4: usize,
     /// IPv6 prefixes with routes.
@@ -116,7 +116,7 @@ impl Follower {
         facts.take_dirty();
         let writer = table(&facts)?.live(spec.answers(Answers::Values))?;
         let (ports, pace) = (ports.to_vec(), Pace::new());
-        Ok(Self { events, requests, facts, writer, ports, pace, late: true, behind: false })
+        Ok(Self { events, requests, facts, writer, ports, pace, late: true, behind: None })
     }
 
     /// Makes a reader of the table.
@@ -130,8 +130,10 @@ impl Follower {
     }
 
     /// Whether the table may differ from the kernel's state until the next resync.
+    ///
+    /// It also differs if it refused changes, until it takes them.
     pub fn is_unsure(&self) -> bool {
-        self.facts.is_unsure()
+        self.facts.is_unsure() || self.behind.is_some()
     }
 
     /// The ports.
@@ -145,10 +147,10 @@ impl Follower {
     }
 
     /// Numbers of routes, next-hop objects and neighbours.
-    pub fn routes(&self) -> Routes {
+    pub fn counts(&self) -> Counts {
         let State { next_hops, neighbours, routes, .. } = &self.facts.state;
         let [ipv4, ipv6] = routes.len();
-        Routes { ipv4, ipv6, next_hops: next_hops.len(), neighbours: neighbours.len() }
+        Counts { ipv4, ipv6, next_hops: next_hops.len(), neighbours: neighbours.len() }
     }
 
     /// Applies the changes that have arrived, and commits them.
@@ -159,12 +161,14 @@ impl Follower {
     ///
     /// # Errors
     /// If the sockets fail, or the table refuses the changes. Readers see the last state then, and
-    /// later calls try again.
+    /// calls after a second or more try again.
     pub fn follow(&mut self, timeout: Duration) -> Result<Followed, KernelError> {
         let mut followed = Followed::default();
         let until_resync = self.facts.is_unsure().then(|| self.pace.until_due());
         if self.events.wait(until_resync.map_or(timeout, |due| due.min(timeout)))? {
             self.receive(&mut followed)?;
+        } else {
+            self.late = false;
         }
         if self.facts.is_unsure() && self.pace.until_due().is_zero() {
             self.resync(&mut followed)?;
@@ -247,8 +251,10 @@ impl Follower {
     /// Commits the changes to the table.
     fn publish(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
         let dirty = self.facts.take_dirty();
-        if self.behind {
-            return self.rebuild(followed);
+        match self.behind {
+            Some(next) if Instant::now() < next => return Ok(()),
+            Some(_) => return self.rebuild(followed),
+            None => {}
         }
         if dirty.is_empty() {
             return Ok(());
@@ -269,7 +275,6 @@ impl Follower {
         let committed = self.writer.commit();
         if inserted.is_err() || committed.is_err() {
             // Compiled anew, a table may fit that does not after many changes.
-            self.behind = true;
             return self.rebuild(followed);
         }
         Ok(())
@@ -277,10 +282,15 @@ impl Follower {
 
     /// Compiles the table anew.
     fn rebuild(&mut self, followed: &mut Followed) -> Result<(), KernelError> {
-        let table = table(&self.facts)?;
-        followed.changed += table.len();
-        self.writer.replace(table).map_err(KernelError::Refused)?;
-        self.behind = false;
+        /// The time between two attempts, which load the machine.
+        const PAUSE: Duration = Duration::from_secs(1);
+        let rebuilt = table(&self.facts).and_then(|table| {
+            let len = table.len();
+            self.writer.replace(table).map_err(KernelError::Refused)?;
+            Ok(len)
+        });
+        self.behind = rebuilt.is_err().then(|| Instant::now() + PAUSE);
+        followed.changed += rebuilt?;
         Ok(())
     }
 }
@@ -288,7 +298,7 @@ impl Follower {
 impl fmt::Debug for Follower {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Follower");
-        debug.field("ports", &self.ports).field("routes", &self.routes()).finish()
+        debug.field("ports", &self.ports).field("counts", &self.counts()).finish()
     }
 }
 
@@ -424,5 +434,66 @@ impl Pace {
         // At most half of the time is spent with resyncs.
         self.interval = self.interval.max(self.began.elapsed());
         self.ended = Some(Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longmatch::EngineKind;
+
+    use super::super::{Path, Placing, Route, RouteKind};
+    use super::*;
+
+    fn blackhole() -> Route {
+        let path =
+            Path { kind: RouteKind::Blackhole, next_hop: None, hops: Vec::new(), special: false };
+        let (prefix, table) = ("198.51.100.0/32".parse().unwrap(), Route::MAIN);
+        Route { prefix, table, metric: 0, tos: 0, source: None, protocol: 0, path }
+    }
+
+    /// The routes of this machine, and one that it does not have.
+    #[test]
+    fn refused_changes_are_made_later() {
+        let mut follower = match Follower::new(&[], EngineKind::Folio.into()) {
+            Ok(follower) => follower,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
+        let mut reader = follower.reader();
+        {
+            // A reader that stalls keeps the memory of the first change from reuse.
+            let stalled = reader.pin();
+            follower.writer.set_retired_limit(0);
+            let mut followed = Followed::default();
+            let mut publish = |event| {
+                follower.facts.apply(event);
+                follower.publish(&mut followed).err()
+            };
+            let added = || Event::Route(blackhole(), Placing::Only);
+            let mut changes = (0..100).flat_map(|_| [added(), Event::RouteGone(blackhole())]);
+            let error = changes.find_map(&mut publish).unwrap().to_string();
+            assert!(publish(added()).is_none(), "not again at once");
+            assert!(error.contains("the table does not take the changes"), "{error}");
+            assert!(follower.is_unsure());
+            drop(stalled);
+        }
+        follower.behind = Some(Instant::now());
+        follower.publish(&mut Followed::default()).unwrap();
+        follower.check().unwrap();
+        assert_eq!(reader.pin().lookup([198, 51, 100, 0]), Some(&Target::Blackhole));
+    }
+
+    #[test]
+    fn resyncs_in_vain_slow_down() {
+        let mut pace = Pace::new();
+        assert_eq!(pace.until_due(), Duration::ZERO);
+        let mut intervals = Vec::new();
+        for in_vain in [false, true, true, true, true, true, true, false] {
+            pace.in_vain = in_vain;
+            pace.begin();
+            pace.end();
+            intervals.push(pace.interval.as_millis());
+        }
+        assert_eq!(intervals, [200, 400, 800, 1600, 3200, 5000, 5000, 200]);
+        assert!(pace.until_due() > Duration::from_millis(50));
     }
 }

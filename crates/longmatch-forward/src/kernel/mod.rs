@@ -74,7 +74,7 @@ pub use event::{
     RouteKind,
 };
 pub use facts::Facts;
-pub use follower::{Followed, Follower, Routes};
+pub use follower::{Counts, Followed, Follower};
 pub use ports::ports;
 
 use std::{fmt, io};

@@ -64,7 +64,7 @@ impl Alias {
         let mut hops = path.hops.iter().zip(&other.hops);
         (path.kind, path.next_hop, path.hops.len())
             == (other.kind, other.next_hop, other.hops.len())
-            && (path.next_hop.is_some() || hops.all(|(a, b)| a.is_like(b)))
+            && hops.all(|(a, b)| a.is_like(b))
     }
 }
 
@@ -219,9 +219,17 @@ impl Routes {
 
     /// `None` for routes in other tables.
     fn alias(&mut self, mut route: Route) -> Option<Alias> {
+        let path = &mut route.path;
+        if path.next_hop.is_some() {
+            // The kernel tells what the object led to when it sent the message. It may change.
+            path.hops.clear();
+            if path.kind == RouteKind::Blackhole {
+                path.kind = RouteKind::Unicast;
+            }
+        }
         if route.prefix.addr().is_ipv6() {
             // The kernel names the hops in one order in a dump, and in another when one is added.
-            route.path.hops.sort_by_key(|hop| (hop.interface, hop.gateway));
+            path.hops.sort_by_key(|hop| (hop.interface, hop.gateway));
         }
         Some(Alias {
             rank: Rank::of(route.table)?,

@@ -303,7 +303,7 @@ fn another_decoder_agrees() {
     let theirs = NeighbourMessage::parse(&neighbour(2)[16..]).unwrap();
     let expected = [
         NeighbourAttribute::Destination(NeighbourAddress::Inet([10, 0, 0, 9].into())),
-        NeighbourAttribute::LinkLayerAddress(mac(9).0.to_vec().into()),
+        NeighbourAttribute::LinkLayerAddress(mac(9).0.to_vec()),
     ];
     assert_eq!((theirs.header.ifindex, &theirs.attributes[..]), (3, &expected[..]));
     let theirs = AddressMessage::parse(&address()[16..]).unwrap();

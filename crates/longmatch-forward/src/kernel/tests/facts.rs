@@ -169,6 +169,13 @@ fn next_hop_objects() {
     assert_eq!(of(&facts, to), "Kernel");
     facts.apply(object(10, NextHopKind::Blackhole));
     assert_eq!(of(&facts, to), "Blackhole");
+    // The kernel names such a route a blackhole, which it is as long as the object is one.
+    let mut blackhole = by_object(to, 10);
+    blackhole.path.kind = RouteKind::Blackhole;
+    facts.apply(added(blackhole));
+    assert_eq!(of(&facts, to), "Blackhole");
+    facts.apply(object(10, hop("10.0.0.9", 1)));
+    assert_eq!(of(&facts, to), "p1 ?");
     assert!(!facts.is_unsure());
     // It takes its routes along, even if it comes again.
     facts.apply(Event::NextHopGone(10));
@@ -213,21 +220,21 @@ fn neighbours() {
 
 #[test]
 fn what_makes_the_facts_unsure() {
-    let unsure = |before: &[Event], event: Event| {
-        let mut facts = facts(before.iter().cloned());
-        facts.apply(event);
+    let unsure = |before: Option<&Event>, event: &Event| {
+        let mut facts = facts(before.cloned());
+        facts.apply(event.clone());
         facts.is_unsure()
     };
     let (up, down) = (link(1, Link::STATE), link(1, Link::UP));
-    assert!(!unsure(&[], up.clone()));
-    assert!(!unsure(&[], down.clone()));
-    assert!(!unsure(&[up.clone()], up.clone()));
-    assert!(unsure(&[up.clone()], down.clone()));
-    assert!(unsure(&[down.clone()], up.clone()));
-    assert!(unsure(&[up.clone()], Event::LinkGone(1)));
+    assert!(!unsure(None, &up));
+    assert!(!unsure(None, &down));
+    assert!(!unsure(Some(&up), &up));
+    assert!(unsure(Some(&up), &down));
+    assert!(unsure(Some(&down), &up));
+    assert!(unsure(Some(&up), &Event::LinkGone(1)));
     let address = |addr| Address { addr, len: 24, interface: 1 };
-    assert!(unsure(&[], Event::AddressGone(address(addr("10.0.0.1")))));
-    assert!(!unsure(&[], Event::AddressGone(address(addr("fd00::1")))));
+    assert!(unsure(None, &Event::AddressGone(address(addr("10.0.0.1")))));
+    assert!(!unsure(None, &Event::AddressGone(address(addr("fd00::1")))));
     // Late, the interface may have come up and gone down before the dump.
     let mut facts = facts([down.clone()]);
     facts.apply_at(down, Time::Late);

@@ -30,7 +30,7 @@ impl Kernel {
         match (random.below(5), known) {
             (0, Some(place)) => {
                 self.hops.remove(place);
-                return Some(Event::RouteGone(route));
+                Some(Event::RouteGone(route))
             }
             (_, Some(_)) | (0, None) => None,
             (_, None) if self.hops.is_empty() => {
