@@ -42,14 +42,15 @@ fn split_addresses(header: &[u8; HEADER_LEN]) -> (u128, u128) {
 }
 
 /// Refuses packets whose addresses no router forwards.
+///
+/// As in Linux since 5.12, packets from and to IPv4-mapped addresses are forwarded.
 #[inline]
 fn addresses(source: u128, destination: u128) -> Result<(), Cause> {
     const LOOPBACK: u128 = 1;
     let is_multicast = |addr: u128| addr >> 120 == 0xff;
     let is_link_local = |addr: u128| addr >> 118 == 0xfe80 >> 6;
-    let is_mapped = |addr: u128| addr >> 32 == 0xffff;
     let is_martian = |addr: u128| addr <= LOOPBACK;
-    if is_multicast(source) || is_mapped(source) || source == LOOPBACK {
+    if is_multicast(source) || source == LOOPBACK {
         return Err(Cause::Martian);
     }
     // Packets of hosts that have no address yet (neighbour discovery) go to groups.

@@ -1,16 +1,18 @@
 //! Networks to test packet I/O in: namespaces with pairs of virtual interfaces, and raw sockets that
 //! send and receive frames at their outer ends.
 
+mod wire;
+
 use std::fs;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use longmatch_forward::io::xdp::{Xdp, XdpError, XdpOptions};
 use longmatch_forward::{Mac, Port, PortId};
+use wire::index;
+pub use wire::{Wire, ip};
 
 /// The host behind the first interface, 10.0.1.2, and the one behind the second, 10.0.2.2.
 pub const HOSTS: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 0, 1, 2), Ipv4Addr::new(10, 0, 2, 2)];
@@ -85,14 +87,6 @@ fn port(place: usize, queues: usize) -> Arc<Port> {
     Arc::new(Port::new(id, name.clone(), index(&name), mac, 1500))
 }
 
-/// Runs `ip` with these words, and returns what it prints.
-pub fn ip(words: &str) -> String {
-    let output = Command::new("ip").args(words.split(' ')).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "ip {words}: {error}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
 /// Whether there is an interface of this name.
 pub fn exists(name: &str) -> bool {
     Command::new("ip").args(["link", "show", name]).output().unwrap().status.success()
@@ -108,82 +102,6 @@ fn mac(name: &str) -> Mac {
     let address = text.split("link/ether ").nth(1).unwrap().split(' ').next().unwrap();
     let mut bytes = address.split(':').map(|byte| u8::from_str_radix(byte, 16).unwrap());
     Mac(std::array::from_fn(|_| bytes.next().unwrap()))
-}
-
-fn index(name: &str) -> u32 {
-    ip(&format!("-o link show {name}")).split(':').next().unwrap().parse().unwrap()
-}
-
-/// A raw socket that sees all frames of one interface.
-pub struct Wire(OwnedFd);
-
-impl Wire {
-    pub fn open(interface: &str) -> Self {
-        let protocol = (libc::ETH_P_ALL as u16).to_be();
-        // SAFETY: a system call without pointers.
-        let socket = unsafe {
-            libc::socket(
-                libc::AF_PACKET,
-                libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC,
-                protocol.into(),
-            )
-        };
-        assert!(socket >= 0, "{}", io::Error::last_os_error());
-        // SAFETY: the descriptor is new.
-        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-        // SAFETY: the structure has only numbers, for which 0 is a value.
-        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = protocol;
-        address.sll_ifindex = index(interface) as i32;
-        let length = size_of_val(&address) as u32;
-        // SAFETY: the address has this length.
-        let bound = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
-        assert_eq!(bound, 0, "{}", io::Error::last_os_error());
-        let wire = Self(socket);
-        wire.set_receive_buffer(64 << 20);
-        wire
-    }
-
-    /// Makes room for what arrives while the test does other things.
-    fn set_receive_buffer(&self, bytes: libc::c_int) {
-        let (option, length) = ((&raw const bytes).cast(), size_of_val(&bytes) as u32);
-        let socket = self.0.as_raw_fd();
-        // SAFETY: the option is an integer of this length.
-        let result = unsafe {
-            libc::setsockopt(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, option, length)
-        };
-        assert_eq!(result, 0, "{}", io::Error::last_os_error());
-    }
-
-    pub fn send(&self, frame: &[u8]) {
-        // SAFETY: the pointer and the length are those of a slice.
-        let sent = unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
-        assert_eq!(sent, frame.len() as isize, "{}", io::Error::last_os_error());
-    }
-
-    /// A frame that is there already. Its own frames come back too.
-    pub fn receive(&self) -> Option<Vec<u8>> {
-        let mut frame = vec![0; 1 << 16];
-        let (start, length) = (frame.as_mut_ptr().cast(), frame.len());
-        // SAFETY: the pointer and the length are those of a vector.
-        let received = unsafe { libc::recv(self.0.as_raw_fd(), start, length, 0) };
-        frame.truncate(usize::try_from(received).ok()?);
-        Some(frame)
-    }
-
-    /// The first frame of which this is true, within two seconds.
-    pub fn find(&self, wanted: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
-        let end = Instant::now() + Duration::from_secs(2);
-        while Instant::now() < end {
-            match self.receive() {
-                Some(frame) if wanted(&frame) => return Some(frame),
-                Some(_) => {}
-                None => std::thread::sleep(Duration::from_millis(1)),
-            }
-        }
-        None
-    }
 }
 
 fn ethernet(to: Mac, from: Mac, ethertype: u16) -> Vec<u8> {

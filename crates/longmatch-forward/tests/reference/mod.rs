@@ -155,7 +155,7 @@ fn expected_ipv6(frame: &[u8]) -> Fate {
     }
     let address = |at: usize| Ipv6Addr::from(<[u8; 16]>::try_from(&packet[at..at + 16]).unwrap());
     let (source, destination) = (address(8), address(24));
-    if source.is_multicast() || source.is_loopback() || source.to_ipv4_mapped().is_some() {
+    if source.is_multicast() || source.is_loopback() {
         return Fate::Dropped;
     }
     if destination.is_multicast() {

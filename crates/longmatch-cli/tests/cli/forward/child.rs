@@ -1,0 +1,111 @@
+//! The binary as a running router.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::net::Net;
+use crate::common::longmatch;
+
+/// The longest wait for the binary, which opens interfaces and loads tables.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running `longmatch forward` between `ra` and `rb`; dropping it kills the process.
+pub struct Forwarder {
+    child: Child,
+    lines: Receiver<Value>,
+    errors: Option<JoinHandle<String>>,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub struct Stopped {
+    pub status: ExitStatus,
+    /// The last line of its output, with the counts of all packets.
+    pub counts: Value,
+    pub stderr: String,
+}
+
+impl Forwarder {
+    /// Starts the binary on the router, and waits until it forwards.
+    pub fn start(net: &Net, more: &[&str]) -> Self {
+        let args = ["forward", "-i", "ra", "rb", "--json", "--interval", "0.05"];
+        // If the test ends without an end of the process.
+        let args = [&args[..], &["--seconds", "60"], more].concat();
+        let mut command = longmatch(&args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = net.router.run(|| command.spawn()).unwrap();
+        let lines = lines(child.stdout.take().unwrap());
+        let mut stderr = child.stderr.take().unwrap();
+        let errors = thread::spawn(move || {
+            let mut text = String::new();
+            stderr.read_to_string(&mut text).unwrap();
+            text
+        });
+        let mut forwarder = Self { child, lines, errors: Some(errors) };
+        if forwarder.lines.recv_timeout(PATIENCE).is_err() {
+            panic!("it does not start: {:?}", forwarder.stop(Signal::TERM));
+        }
+        forwarder
+    }
+
+    /// Ends it with SIGINT, and returns the counts of all packets.
+    pub fn end(mut self) -> Value {
+        let stopped = self.stop(Signal::INT);
+        assert_eq!(stopped.status.code(), Some(0), "{stopped:?}");
+        check_sums(&stopped.counts);
+        stopped.counts
+    }
+
+    /// Sends a signal, and waits for the end.
+    pub fn stop(&mut self, signal: Signal) -> Stopped {
+        let _ = kill_process(Pid::from_child(&self.child), signal);
+        let end = Instant::now() + PATIENCE;
+        let status = loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if Instant::now() > end => panic!("it does not end by {signal:?}"),
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        let stderr = self.errors.take().unwrap().join().unwrap();
+        let counts = self.lines.iter().last().unwrap_or_default();
+        Stopped { status, counts, stderr }
+    }
+}
+
+impl Drop for Forwarder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The lines of the output, as they are printed.
+fn lines(stdout: ChildStdout) -> Receiver<Value> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let _ = sender.send(serde_json::from_str(&line).unwrap());
+        }
+    });
+    receiver
+}
+
+/// Checks that each received packet is counted once.
+pub fn check_sums(counts: &Value) {
+    let number = |key: &str| counts[key].as_u64().unwrap_or_else(|| panic!("{key}: {counts}"));
+    let sum = |key: &str| {
+        let causes = counts[key].as_object().unwrap();
+        causes.values().map(|count| count.as_u64().unwrap()).sum::<u64>()
+    };
+    let parts = number("forwarded") + number("kernel") + number("dropped");
+    assert_eq!(number("received"), parts, "{counts}");
+    assert_eq!(number("kernel"), sum("kernel_by_cause"), "{counts}");
+    assert_eq!(number("dropped"), sum("dropped_by_cause"), "{counts}");
+}
