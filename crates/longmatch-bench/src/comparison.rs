@@ -12,11 +12,12 @@ use crate::engine_under_test::EngineUnderTest;
 use crate::family::TrafficFamily;
 use crate::kernel::Kernel;
 use crate::oracle::Oracle;
+use crate::passes::{PassConfig, PassResults, TimedWork, measure};
 use crate::peer::PeerEngine;
 use crate::record::{ROOFLINE, Record};
 use crate::roofline::Roofline;
 use crate::run_config::RunConfig;
-use crate::runner::{PassResults, Runner};
+use crate::runner::Lookups;
 use crate::stats::Stats;
 use crate::target::{BenchTarget, EngineTarget, Mode, Pass};
 use crate::threads::ThreadError;
@@ -134,15 +135,10 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
         let subjects: Vec<_> = subjects.collect();
         let wrong: Vec<u64> = subjects.iter().map(|it| it.mismatches(workload, config)).collect();
         let right = subjects.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
-        let runners = right.map(|(it, _)| Runner::warmed_up(it.pass(), workload, config));
-        let mut runners = runners.collect::<Result<Vec<_>, _>>()?;
-        for pass in 0..config.passes.max(1) {
-            for i in 0..runners.len() {
-                let best = runners.iter().map(Runner::best_ghz).fold(0.0, f64::max);
-                runners[i].pass(workload, config, pass, best)?;
-            }
-        }
-        let mut results = runners.into_iter().map(Runner::into_results);
+        let lookups = right.map(|(it, _)| Lookups { target: it.pass(), workload, config });
+        let lookups: Vec<_> = lookups.collect();
+        let works: Vec<&dyn TimedWork> = lookups.iter().map(|it| it as &dyn TimedWork).collect();
+        let mut results = measure(&works, &PassConfig::from(config))?.into_iter();
         let mut records = Vec::new();
         for (subject, wrong) in subjects.iter().zip(wrong) {
             let result = if wrong == 0 { results.next() } else { None }.unwrap_or_default();

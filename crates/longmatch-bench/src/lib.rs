@@ -27,6 +27,7 @@ mod key_stream;
 pub mod machine;
 mod noise;
 mod oracle;
+mod passes;
 mod peer;
 pub mod pin;
 mod random;
@@ -66,6 +67,7 @@ pub use key_stream::KeyStream;
 pub use machine::Machine;
 pub use noise::gigahertz;
 pub use oracle::{Oracle, Sweep};
+pub use passes::{Done, Part, PassConfig, PassResults, TimedWork, measure};
 pub use peer::{
     Availability, BadPeerCommand, KnownPeer, PEER_LIMIT, Peer, PeerCommand, PeerEngine, PeerError,
     PeerFault, PeerHello, PeerLoaded, PeerTime, known_peers, pass_sum, peer_directory_name,

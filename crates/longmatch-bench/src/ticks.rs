@@ -59,6 +59,8 @@ fn fence() {
 pub struct Counter {
     /// CPU cycles in one tick; the counter has its own frequency.
     pub cycles_per_tick: f64,
+    /// Nanoseconds in one tick.
+    pub ns_per_tick: f64,
     /// Median of the ticks of an empty measurement.
     pub overhead: u64,
     /// Resolution of the counter, in ticks: the smallest difference above 0.
@@ -77,13 +79,19 @@ impl Counter {
         let mut steps: Vec<u64> = empty.windows(2).map(|pair| pair[1] - pair[0]).collect();
         steps.retain(|step| *step > 0);
         let step = steps.into_iter().min().unwrap_or(1);
-        let cycles_per_tick = gigahertz() / ticks_per_ns.max(1e-9);
-        Self { cycles_per_tick, overhead: empty[EMPTY / 2], step }
+        let ns_per_tick = 1.0 / ticks_per_ns.max(1e-9);
+        let cycles_per_tick = gigahertz() * ns_per_tick;
+        Self { cycles_per_tick, ns_per_tick, overhead: empty[EMPTY / 2], step }
     }
 
     /// Converts ticks to cycles, after subtracting the overhead.
     pub fn cycles(&self, ticks: u64) -> f64 {
         ticks.saturating_sub(self.overhead) as f64 * self.cycles_per_tick
+    }
+
+    /// Converts ticks to nanoseconds, after subtracting the overhead.
+    pub fn nanoseconds(&self, ticks: u64) -> f64 {
+        ticks.saturating_sub(self.overhead) as f64 * self.ns_per_tick
     }
 }
 
@@ -113,6 +121,8 @@ mod tests {
         assert!(counter.cycles_per_tick > 0.0 && counter.step > 0, "{counter:?}");
         assert_eq!(counter.cycles(counter.overhead), 0.0);
         assert_eq!(counter.cycles(0), 0.0);
+        let ghz = counter.cycles(counter.overhead + 9) / counter.nanoseconds(counter.overhead + 9);
+        assert!((ghz * counter.ns_per_tick / counter.cycles_per_tick - 1.0).abs() < 1e-9);
         let longer = ticks(1000u64, |n| (0..n).fold(1u64, |x, i| (x ^ i).rotate_left(7)));
         assert!(longer > empty_measurement(1), "{longer} ticks for 1000 steps");
     }

@@ -120,6 +120,39 @@ pub(crate) enum ChartKind {
     Boxes(&'static str, (&'static str, &'static str)),
     /// A map of counts over two named axes.
     HeatMap(&'static str, [&'static str; 2]),
+    /// A drawing of a setup. The figure has no values: its table describes the setup.
+    Diagram(&'static Diagram),
+}
+
+/// The setups of an experiment, the paper's and ours, as drawings and in words.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Diagram {
+    /// The setups.
+    pub flows: &'static [Flow],
+    /// Descriptions: a subject, and its description in each setup.
+    pub facts: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// A setup: stages through which packets pass.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Flow {
+    /// The name.
+    pub name: &'static str,
+    /// The stages, from the first to the last.
+    pub stages: &'static [Stage],
+}
+
+/// A stage of a setup: a machine, a program or a store.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Stage {
+    /// The name.
+    pub name: &'static str,
+    /// Its description, in lines.
+    pub lines: &'static [&'static str],
+    /// What it sends to the next stage; empty if nothing.
+    pub forth: &'static str,
+    /// What the next stage sends back; empty if nothing.
+    pub back: &'static str,
 }
 
 /// The rows of a figure's table.

@@ -199,7 +199,7 @@ pub(crate) fn about_clock(
     counter: &Counter,
     count: usize,
 ) {
-    let Counter { cycles_per_tick, overhead, step } = *counter;
+    let Counter { cycles_per_tick, overhead, step, .. } = *counter;
     let cycles = |ticks: u64| ticks as f64 * cycles_per_tick;
     context.condition(anchor, "traffic", format!("{count} random addresses, seed {SEED}"));
     context.condition(
@@ -221,7 +221,8 @@ pub(crate) fn about_clock(
 mod tests {
     use super::*;
 
-    const COUNTER: Counter = Counter { cycles_per_tick: 2.0, overhead: 10, step: 1 };
+    const COUNTER: Counter =
+        Counter { cycles_per_tick: 2.0, ns_per_tick: 0.5, overhead: 10, step: 1 };
 
     #[test]
     fn percentiles_by_hand() {

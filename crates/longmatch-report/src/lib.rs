@@ -13,6 +13,7 @@ mod engine_set;
 mod experiment;
 mod experiments;
 mod files;
+mod forwarding;
 mod frequency;
 #[allow(unsafe_code, reason = "madvise, prctl and mallopt on Linux")]
 mod huge;

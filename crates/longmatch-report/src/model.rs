@@ -1,5 +1,7 @@
 //! Figures of the page: tables and charts. `view` builds them from values; `page` renders them.
 
+use crate::declaration::Diagram;
+
 /// A table with a caption, and usually a chart.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Figure {
@@ -65,6 +67,8 @@ pub(crate) enum Chart {
     Boxes(Boxes),
     /// A heat map of counts.
     HeatMap(HeatMap),
+    /// A drawing of a setup.
+    Diagram(&'static Diagram),
 }
 
 /// Horizontal bars in groups.

@@ -8,7 +8,8 @@ use crate::model::{
 };
 use crate::record::{Outcome, Value};
 
-/// Builds the figures of an experiment: one for each figure, family and table with values, in the order of the values.
+/// Builds the figures of an experiment: one for each figure, family and table with values, in the order of the values,
+/// after the drawings of setups.
 pub(crate) fn figures(
     experiment: &Experiment,
     values: &[&Value],
@@ -18,7 +19,8 @@ pub(crate) fn figures(
         let spec = experiment.figures.iter().find(|spec| spec.id == own[0].figure)?;
         Some(figure(spec, &own, outcome))
     });
-    let mut all: Vec<Figure> = own.collect();
+    let diagrams = experiment.figures.iter().filter_map(diagram).filter(|_| !values.is_empty());
+    let mut all: Vec<Figure> = diagrams.chain(own).collect();
     for spec in &experiment.figures {
         if let Rows::Tables { of, run } = spec.rows {
             let rates = values.iter().filter(|it| it.figure == of && it.run == run);
@@ -27,6 +29,28 @@ pub(crate) fn figures(
         }
     }
     all
+}
+
+/// Builds the figure of a setup; `None` if it is a figure of values.
+fn diagram(spec: &Spec) -> Option<Figure> {
+    let ChartKind::Diagram(diagram) = spec.chart else { return None };
+    let heading = |name: &str| Column { name: name.into(), unit: String::new(), paper: false };
+    let names = diagram.flows.iter().map(|flow| heading(flow.name));
+    let text = |text: &&str| Cell::Text((*text).into());
+    let row = |(subject, all): &(&str, &[&str])| {
+        std::iter::once(text(subject)).chain(all.iter().map(text)).collect()
+    };
+    Some(Figure {
+        id: spec.id.into(),
+        title: spec.title.into(),
+        caption: spec.caption.into(),
+        conditions: Vec::new(),
+        chart: Some(Chart::Diagram(diagram)),
+        table: Table {
+            columns: std::iter::once(heading("")).chain(names).collect(),
+            rows: diagram.facts.iter().map(row).collect(),
+        },
+    })
 }
 
 /// Builds the figure of a family's rates by table; `None` if the family has only one table.
@@ -107,6 +131,7 @@ fn chart(kind: ChartKind, values: &[&Value]) -> Option<Chart> {
     let axis = |(name, unit): (&str, &str), log| Axis { name: name.into(), unit: unit.into(), log };
     match kind {
         ChartKind::None => None,
+        ChartKind::Diagram(diagram) => Some(Chart::Diagram(diagram)),
         ChartKind::Bars(metric) => Some(Chart::Bars(bars(metric, &of(metric)))),
         ChartKind::Lines(metric, x, [log_x, log_y]) => {
             let own = of(metric);
@@ -364,7 +389,7 @@ fn cell(it: &Value) -> Cell {
 /// Returns the number of decimals of a value, by its unit.
 fn decimals(it: &Value) -> u8 {
     match it.unit.as_str() {
-        "Mlps" | "ms" => 1,
+        "Mlps" | "Mpps" | "ms" => 1,
         "MiB" | "%" => 2,
         "us" => 3,
         "cycles" | "B" => 0,

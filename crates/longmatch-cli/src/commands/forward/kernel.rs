@@ -4,17 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longmatch::TableReader;
-use longmatch_forward::kernel::Follower;
+use longmatch_forward::kernel::{Followed, Follower, KernelError};
 use longmatch_forward::{Port, Target};
 
 use super::{Supervise, print};
 use crate::args::ForwardArgs;
 use crate::error::CliError;
+use crate::output::warn;
 
 /// Follows the kernel's routes; `changed` runs after changes.
 pub(super) struct KernelRoutes<C> {
     follower: Follower,
     changed: C,
+    /// The last warning, which is not repeated.
+    warned: Option<String>,
 }
 
 impl<C: FnMut(&Follower)> KernelRoutes<C> {
@@ -30,7 +33,7 @@ impl<C: FnMut(&Follower)> KernelRoutes<C> {
         let follower = Follower::new(ports, args.table_spec()?);
         let follower = follower.map_err(|error| CliError::input("--interface", error))?;
         changed(&follower);
-        Ok(Self { follower, changed })
+        Ok(Self { follower, changed, warned: None })
     }
 
     pub(super) fn reader(&self) -> TableReader<Target> {
@@ -40,16 +43,31 @@ impl<C: FnMut(&Follower)> KernelRoutes<C> {
 
 impl<C: FnMut(&Follower)> Supervise for KernelRoutes<C> {
     fn follow(&mut self, timeout: Duration) -> Result<(), CliError> {
-        let followed = self.follower.follow(timeout);
-        let followed = followed.map_err(|error| CliError::input("routes of the kernel", error))?;
-        if followed.messages > 0 || followed.resyncs > 0 {
-            (self.changed)(&self.follower);
+        match self.follower.follow(timeout) {
+            Ok(Followed { messages: 0, resyncs: 0, .. }) => {}
+            Ok(_) => {
+                self.warned = None;
+                (self.changed)(&self.follower);
+            }
+            // Packets are forwarded by the last table until the follower succeeds.
+            Err(
+                error @ (KernelError::Refused(_)
+                | KernelError::Insert(_)
+                | KernelError::Interrupted),
+            ) => {
+                let text = error.to_string();
+                if self.warned.as_ref() != Some(&text) {
+                    warn(format_args!("routes of the kernel: {text}; the last routes stay in use"));
+                    self.warned = Some(text);
+                }
+            }
+            Err(error) => return Err(CliError::input("routes of the kernel", error)),
         }
         Ok(())
     }
 
     fn routes(&self) -> String {
-        let routes = self.follower.routes();
-        print::routes(routes.ipv4, routes.ipv6)
+        let counts = self.follower.counts();
+        print::routes(counts.ipv4, counts.ipv6)
     }
 }

@@ -5,6 +5,7 @@ mod common;
 mod comparison;
 mod cores;
 mod cycles;
+mod forwarding;
 mod frequency;
 mod memory;
 mod ways;
@@ -17,6 +18,7 @@ pub(super) fn all() -> Vec<Experiment> {
         frequency::frequency(),
         memory::memory(),
         ways::ways(),
+        forwarding::forwarding(),
         comparison::comparison(),
         cycles::cycles_of_iterations(),
         cores::cores(),

@@ -5,6 +5,7 @@
 
 mod bars;
 mod boxes;
+mod diagram;
 mod drawing;
 mod form;
 mod heat_map;

@@ -1,0 +1,147 @@
+//! Forwarded packets against the routes.
+
+use longmatch::{Ipv4, Ipv6, NextHopId, Prefix, Rib};
+use longmatch_bench::testing::{table4, table6};
+use longmatch_bench::{Oracle, PassConfig, TimedWork, Traffic, measure};
+use longmatch_forward::Forwarder;
+use longmatch_forward::io::{Null, PacketIo};
+
+use super::*;
+use crate::inputs::Named;
+
+const ENGINES: [(&str, &str); 3] = [("radix", "Radix"), ("spider:lanes=16", ""), ("folio", "")];
+
+fn tables<F: ForwardFamily>(rib: &Rib<F>) -> Vec<ForwardingTable> {
+    let named = Named { name: "small", rib, memory: None };
+    ForwardingTable::all(named, &Null::ports(PORTS), &ENGINES)
+}
+
+fn destinations<F: ForwardFamily>(rib: &Rib<F>) -> Vec<F::Bits> {
+    let mut all = Traffic::Routed.keys(rib, 2000, 1);
+    all.extend(Traffic::Random.keys(rib, 500, 1));
+    all.retain(|addr| F::is_forwarded(*addr));
+    all
+}
+
+fn assert_forwarded<F: ForwardFamily>(rib: &Rib<F>) {
+    let (ports, rib) = (Null::ports(PORTS), with_default(rib));
+    let destinations = destinations(&rib);
+    assert!(destinations.len() > 1000);
+    let frames = F::frames(&ports, &destinations).unwrap();
+    let captured = CapturedFrames::new(&frames).unwrap();
+    assert_eq!(captured.destinations(), destinations.len());
+    let generated = GeneratedSource(frames);
+    let (oracle, other) = (Oracle::new(&rib), Oracle::new(&Rib::<F>::new()));
+    for table in tables(&rib) {
+        let compiled = table.compiled.as_ref().unwrap();
+        for batch in [1, 16, 256] {
+            let ask = (batch, 5000);
+            let by = |oracle| {
+                let generated = wrong(compiled, &ports, &generated, &destinations, oracle, ask);
+                let captured = wrong(compiled, &ports, &captured, &destinations, oracle, ask);
+                [generated.unwrap(), captured.unwrap()]
+            };
+            assert_eq!(by(&oracle), [0; 2], "{} in batches of {batch}", table.engine.spec);
+            assert!(by(&other).iter().all(|wrong| *wrong >= 5000), "every packet is wrong");
+        }
+    }
+}
+
+#[test]
+fn packets_leave_as_the_routes_say() {
+    assert_forwarded::<Ipv4>(&table4());
+    assert_forwarded::<Ipv6>(&table6());
+}
+
+#[test]
+fn one_wrong_route_is_found() {
+    let (ports, right) = (Null::ports(PORTS), with_default(&table4()));
+    let mut changed = right.clone();
+    changed.insert("10.1.0.0/16".parse().unwrap(), NextHopId::new(77).unwrap()).unwrap();
+    let destinations = destinations(&right);
+    let source = GeneratedSource(Ipv4::frames(&ports, &destinations).unwrap());
+    let all = destinations.len();
+    let here = |addr: &&u32| **addr >> 16 == 0x0a01 && **addr != 0x0a01_ffff;
+    let expected = destinations.iter().filter(here).count() as u64;
+    let oracle = Oracle::new(&right);
+    for table in tables(&changed) {
+        let compiled = table.compiled.as_ref().unwrap();
+        let ask = (1, all);
+        let found = wrong::<Ipv4, _>(compiled, &ports, &source, &destinations, &oracle, ask);
+        assert_eq!((found.unwrap(), expected > 0), (expected, true));
+    }
+}
+
+/// Packets without a route are stopped, which a rate must not hide.
+#[test]
+fn stopped_packets_are_counted() {
+    let (ports, rib) = (Null::ports(PORTS), table4());
+    let source = GeneratedSource(Ipv4::frames(&ports, &[0x0a00_0001, 0x0808_0808]).unwrap());
+    let config = PassConfig { seconds: 1e-4, passes: 2, threads: 2, pin: false };
+    for (rib, all_forwarded) in [(rib.clone(), false), (with_default(&rib), true)] {
+        let tables = tables(&rib);
+        let works: Vec<_> = tables
+            .iter()
+            .map(|it| it.compiled.as_ref().unwrap())
+            .map(|it| ForwardedPackets::new(it, &ports, &source, 32, (2, 2)))
+            .collect();
+        let dynamic: Vec<_> = works.iter().map(|it| it as &dyn TimedWork).collect();
+        let results = measure(&dynamic, &config).unwrap();
+        assert!(results.iter().all(|it| it.rates.len() == 2 && it.rates[0] > 0.0));
+        assert!(works.iter().all(|it| (it.stopped() == 0) == all_forwarded));
+    }
+}
+
+#[test]
+fn batches_have_times() {
+    let (ports, rib) = (Null::ports(PORTS), with_default(&table6()));
+    let source = GeneratedSource(Ipv6::frames(&ports, &[1 << 125]).unwrap());
+    for table in tables(&rib) {
+        let compiled = table.compiled.as_ref().unwrap();
+        let (counter, ticks) = batch_ticks(compiled, &ports, &source, (8, 100)).unwrap();
+        assert!(counter.ns_per_tick > 0.0);
+        assert!(ticks.len() == 100 && ticks.iter().all(|ticks| *ticks > 0));
+    }
+}
+
+#[test]
+fn a_default_route_is_added_once() {
+    let rib = with_default(&table4());
+    assert_eq!(rib.len(), table4().len() + 1);
+    let own = rib.get(Prefix::DEFAULT).unwrap();
+    assert!(table4().iter().all(|route| route.next_hop < own));
+    assert!(with_default(&rib).iter().eq(rib.iter()));
+    assert_eq!(with_default(&Rib::<Ipv6>::new()).get(Prefix::DEFAULT), NextHopId::new(1));
+}
+
+#[test]
+fn destinations_that_no_router_forwards_are_left_out() {
+    let left_out = ["224.0.0.1", "239.255.255.255", "127.1.2.3", "0.0.0.0", "255.255.255.255"];
+    for addr in left_out {
+        assert!(!Ipv4::is_forwarded(addr.parse::<std::net::Ipv4Addr>().unwrap().into()), "{addr}");
+    }
+    for addr in ["ff02::1", "fe80::1", "::", "::1"] {
+        assert!(!Ipv6::is_forwarded(addr.parse::<std::net::Ipv6Addr>().unwrap().into()), "{addr}");
+    }
+    assert!(Ipv4::is_forwarded(0xf000_0001) && Ipv6::is_forwarded(1 << 125));
+}
+
+/// The capture starts again after its last record, and each of its records leaves.
+#[test]
+fn captures_are_read_again_and_again() {
+    let (ports, rib) = (Null::ports(PORTS), with_default(&table4()));
+    let frames = Ipv4::frames(&ports, &[0x0a00_0001, 0x0808_0808, 0xc000_0201]).unwrap();
+    let captured = CapturedFrames::new(&frames).unwrap();
+    let mut io = captured.frames(2).unwrap();
+    let batch = io.receive(5).unwrap();
+    let hosts: Vec<u8> = (0..batch.len).map(|place| io.frame(place)[33]).collect();
+    assert_eq!(hosts, [1, 1, 8, 1, 1]);
+    assert_eq!(io.frame(0)[30], 192);
+    let tables = tables(&rib);
+    let mut io = captured.frames(0).unwrap();
+    let mut reader = tables[0].compiled.as_ref().unwrap().reader();
+    let mut forwarder = Forwarder::new(&mut reader, &ports, 6);
+    assert_eq!(forwarder.forward(&mut io).unwrap(), 6);
+    let bytes: u64 = io.finish().unwrap().iter().map(capture::CountedBytes::count).sum();
+    assert_eq!(bytes, 2 * 24 + 6 * (16 + 60));
+}
