@@ -444,6 +444,13 @@ mod tests {
     use super::super::{Path, Placing, Route, RouteKind};
     use super::*;
 
+    /// A thread of its own may follow the kernel.
+    #[test]
+    fn a_follower_can_be_sent() {
+        fn is_send<T: Send>() {}
+        is_send::<Follower>();
+    }
+
     fn blackhole() -> Route {
         let path =
             Path { kind: RouteKind::Blackhole, next_hop: None, hops: Vec::new(), special: false };
