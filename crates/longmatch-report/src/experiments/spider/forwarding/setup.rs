@@ -61,7 +61,10 @@ pub(super) const SETUP: Diagram = Diagram {
         ("threads", &["1 and 2, run to completion", "1 and 2, run to completion"]),
         (
             "routes",
-            &["followed from the kernel (Netlink)", "given; two ports, each next hop a neighbour"],
+            &[
+                "followed from the kernel (Netlink)",
+                "given; two ports, at most 256 next hops, each a neighbour",
+            ],
         ),
         (
             "tables",
