@@ -194,8 +194,7 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
         for batch in extent.batches.iter().copied() {
             let all = self.measured(&tables, source, batch, &config, checked);
             for (table, result) in tables.iter().zip(all) {
-                if table.compiled.is_err() && batch != extent.batches[0] {
-                    // The first row states the reason.
+                if is_stated(table, batch) {
                     continue;
                 }
                 let place = Place {
@@ -318,6 +317,9 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
             let count = (context.effort.cycles / batch).clamp(FEWEST, MOST);
             let place = Place { x: Some(batch as f64), ..place };
             for table in &self.all {
+                if is_stated(table, batch) {
+                    continue;
+                }
                 let about = about(&table.engine, batch, 1);
                 let timed = table.compiled.as_ref().map_err(Clone::clone).and_then(|compiled| {
                     let timed = batch_ticks(compiled, &self.packets.ports, source, (batch, count));
@@ -337,6 +339,11 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
         context.condition(&anchor, "frames", self.frames_in_words());
         context.condition(&anchor, "threads", "1, pinned to a CPU");
     }
+}
+
+/// Whether the row of an earlier batch size states why the engine has no table.
+fn is_stated(table: &ForwardingTable, batch: usize) -> bool {
+    table.compiled.is_err() && batch > BATCHES[0]
 }
 
 /// Returns the values of the times of batches: their percentiles, or the reason why there are none.
