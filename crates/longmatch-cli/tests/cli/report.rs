@@ -88,6 +88,7 @@ fn every_experiment_is_listed() {
         "spider-fig11",
         "spider-table1",
         "spider-fig6",
+        "spider-fig8",
         "spider-fig9",
         "spider-fig10",
         "spider-fig12",

@@ -247,9 +247,42 @@ fn updates_are_those_given() {
     assert!(all.iter().filter(|it| it.family == "ipv6").all(|it| it.paper.is_none()));
 }
 
+/// Every rate is one of packets that left as the routes say, so none is refused for a wrong answer.
+#[test]
+fn packets_have_rates_by_batch_size() {
+    let all = small("spider-fig8");
+    assert!(all.iter().all(|it| it.refused.is_empty()), "{all:?}");
+    let sizes = |figure: &str, family: &str, engine: &str, metric: &str| {
+        let is = |it: &&Value| {
+            it.figure == figure && it.family == family && it.engine == engine && it.metric == metric
+        };
+        all.iter().filter(is).map(|it| it.x.unwrap()).collect::<Vec<_>>()
+    };
+    let quick = [1.0, 16.0, 32.0, 256.0];
+    for family in ["ipv4", "ipv6"] {
+        for figure in ["spider-fig8", "spider-fig8-default", "spider-fig8-capture"] {
+            for engine in ["poptrie:s=18", "spider:lanes=16"] {
+                assert_eq!(sizes(figure, family, engine, "rate"), quick, "{figure} {engine}");
+            }
+        }
+        assert_eq!(sizes("spider-fig8", family, "folio", "rate"), quick);
+        let slow = sizes("spider-fig8-latency", family, "folio", "99.9th percentile");
+        assert_eq!(slow, quick);
+    }
+    // The default route of the small tables is added, or all that there is.
+    let routes = |figure: &str, family: &str| {
+        all.iter().find(|it| it.figure == figure && it.family == family).unwrap().routes
+    };
+    assert_eq!((routes("spider-fig8", "ipv4"), routes("spider-fig8", "ipv6")), (13, 10));
+    assert_eq!(routes("spider-fig8-default", "ipv4"), 1);
+    let paper = |it: &&Value| it.paper.is_some();
+    let two = all.iter().filter(paper).all(|it| it.figure == "spider-fig8-two" && it.threads == 2);
+    assert!(two, "the paper's number is one of two cores");
+}
+
 #[test]
 fn claims_about_vectors_need_avx2() {
-    for name in ["spider-fig6", "spider-fig9", "spider-fig12"] {
+    for name in ["spider-fig6", "spider-fig8", "spider-fig9", "spider-fig12"] {
         for claim in &Experiment::named(name).expect("an experiment").claims {
             let about_spider = format!("{:?}", claim.judge).contains("spider");
             let needs = claim.needs.iter().any(|it| matches!(it, Needs::Fact("AVX2", ..)));

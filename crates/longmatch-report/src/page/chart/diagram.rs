@@ -39,7 +39,10 @@ impl Draw for Diagram {
 
     fn describe(&self) -> String {
         let flow = |flow: &Flow| {
-            let stage = |stage: &Stage| format!("{} ({})", stage.name, stage.lines.join(" "));
+            let stage = |stage: &Stage| match stage.lines {
+                [] => stage.name.to_owned(),
+                lines => format!("{} ({})", stage.name, lines.join(", ")),
+            };
             let stages = flow.stages.iter().map(stage).collect::<Vec<_>>().join(", then ");
             format!("{}: {stages}.", flow.name)
         };

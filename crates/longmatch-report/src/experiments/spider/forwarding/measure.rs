@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use longmatch::simd::Simd;
 use longmatch::{EngineKind, Prefix, Rib, Route};
+use longmatch_bench::ticks::Counter;
 use longmatch_bench::{Oracle, PassConfig, PassResults, TimedWork, measure};
 use longmatch_forward::Port;
 use longmatch_forward::io::{GeneratedFrames, Null};
@@ -11,15 +12,15 @@ use longmatch_forward::io::{GeneratedFrames, Null};
 use super::super::common::SIXTEEN;
 use super::{
     BATCH_TIMES, BATCHES, CAPTURE, DEFAULT_ROUTE, ENGINES, FEW_ENGINES, FIGURE, FROM_CAPTURE,
-    ONE_DEFAULT, ONE_FULL, QUICK_BATCHES, SHARES, TWO_DEFAULT, TWO_DEFAULT_ROUTE, TWO_FULL,
-    TWO_THREADS,
+    ONE_DEFAULT, ONE_FULL, QUICK_BATCHES, QUICK_ENGINES, QUICK_FEW_ENGINES, SHARES, TWO_DEFAULT,
+    TWO_DEFAULT_ROUTE, TWO_FULL, TWO_THREADS,
 };
 use crate::context::{ExperimentContext, Place, WRONG, anchor, at};
 use crate::declaration::{Absence, RunSpec, TrafficKind};
 use crate::engine_set::EngineUnderTest;
 use crate::forwarding::{
     CapturedFrames, ForwardFamily, ForwardedPackets, ForwardingTable, FrameSource, GeneratedSource,
-    PORTS, batch_ticks, with_default, wrong,
+    NEIGHBOURS, PORTS, batch_ticks, with_default, with_neighbours, wrong,
 };
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::{Spread, Value};
@@ -34,8 +35,29 @@ const TIMED: f64 = 0.25;
 const MOST: usize = 1 << 18;
 const FEWEST: usize = 1 << 10;
 
-fn batches(effort: &Effort) -> &'static [usize] {
-    if effort.full { &BATCHES } else { &QUICK_BATCHES }
+/// The batch sizes and the numbers of engines.
+struct Extent {
+    batches: &'static [usize],
+    engines: usize,
+    few_engines: usize,
+}
+
+impl Extent {
+    fn of(effort: &Effort) -> Self {
+        match effort.full {
+            true => Self { batches: &BATCHES, engines: ENGINES.len(), few_engines: FEW_ENGINES },
+            false => Self {
+                batches: &QUICK_BATCHES,
+                engines: QUICK_ENGINES,
+                few_engines: QUICK_FEW_ENGINES,
+            },
+        }
+    }
+
+    /// Returns the number of engines in a figure.
+    fn engines(&self, series: Series) -> usize {
+        if series.few { self.few_engines } else { self.engines }
+    }
 }
 
 /// Rates of an experiment's figure.
@@ -44,27 +66,28 @@ struct Series {
     figure: &'static str,
     run: &'static str,
     threads: usize,
-    engines: usize,
+    /// Whether only a few engines are measured.
+    few: bool,
 }
 
 const FULL_TABLE: [Series; 2] = [
-    Series { figure: FIGURE, run: ONE_FULL, threads: 1, engines: ENGINES.len() },
-    Series { figure: TWO_THREADS, run: TWO_FULL, threads: 2, engines: FEW_ENGINES },
+    Series { figure: FIGURE, run: ONE_FULL, threads: 1, few: false },
+    Series { figure: TWO_THREADS, run: TWO_FULL, threads: 2, few: true },
 ];
-const FROM_MEMORY: Series =
-    Series { figure: CAPTURE, run: FROM_CAPTURE, threads: 1, engines: FEW_ENGINES };
+const FROM_MEMORY: Series = Series { figure: CAPTURE, run: FROM_CAPTURE, threads: 1, few: true };
 const ONE_ROUTE: [Series; 2] = [
-    Series { figure: DEFAULT_ROUTE, run: ONE_DEFAULT, threads: 1, engines: ENGINES.len() },
-    Series { figure: TWO_DEFAULT_ROUTE, run: TWO_DEFAULT, threads: 2, engines: FEW_ENGINES },
+    Series { figure: DEFAULT_ROUTE, run: ONE_DEFAULT, threads: 1, few: false },
+    Series { figure: TWO_DEFAULT_ROUTE, run: TWO_DEFAULT, threads: 2, few: true },
 ];
 
 pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let families = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
+    let extent = Extent::of(effort);
     let all = FULL_TABLE.into_iter().chain(ONE_ROUTE).chain([FROM_MEMORY]);
-    let rates: f64 = all.map(|series| effort.rates(series.engines, true)).sum();
-    let timed = ENGINES.len() as f64 * TIMED;
-    let compiled = 2.0 * ENGINES.len() as f64 * COMPILE;
-    families as f64 * (compiled + batches(effort).len() as f64 * (rates + timed))
+    let rates: f64 = all.map(|series| effort.rates(extent.engines(series), true)).sum();
+    let timed = extent.engines as f64 * TIMED;
+    let compiled = 2.0 * extent.engines as f64 * COMPILE;
+    families as f64 * (compiled + extent.batches.len() as f64 * (rates + timed))
 }
 
 pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
@@ -110,7 +133,7 @@ fn on_table<F: ForwardFamily>(
     let packets = Packets::new(context, given.rib)?;
     let captured = CapturedFrames::new(&packets.frames).map_err(failed)?;
     let generated = GeneratedSource(packets.frames.clone());
-    let full = with_default(given.rib);
+    let full = with_default(&with_neighbours(given.rib));
     let tables = Tables::new(context, Named { rib: &full, ..given }, &packets);
     for series in FULL_TABLE {
         tables.rates(context, series, &generated);
@@ -145,9 +168,10 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
             let kind = spec.split(':').next().and_then(|name| name.parse().ok());
             kind.is_some_and(|kind: EngineKind| F::has(kind))
         };
-        let engines: Vec<_> = ENGINES.into_iter().filter(|(spec, _)| has(spec)).collect();
-        let all = ForwardingTable::all(named, &packets.ports, &engines);
-        context.step(ENGINES.len() as f64 * COMPILE);
+        let extent = Extent::of(&context.effort);
+        let engines = ENGINES[..extent.engines].iter().copied().filter(|(spec, _)| has(spec));
+        let all = ForwardingTable::all(named, &packets.ports, &engines.collect::<Vec<_>>());
+        context.step(extent.engines as f64 * COMPILE);
         Self { named, oracle: Oracle::new(named.rib), packets, all }
     }
 
@@ -163,12 +187,16 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
         }
         let setup = context.setup(&RunSpec { brief: true, ..SIXTEEN });
         let config = PassConfig { threads: series.threads, ..PassConfig::from(&setup) };
-        let checked = context.effort.checked / batches(&context.effort).len();
-        let tables: Vec<&ForwardingTable> = self.few(series.engines).collect();
+        let extent = Extent::of(&context.effort);
+        let checked = context.effort.checked / extent.batches.len();
+        let tables: Vec<&ForwardingTable> = self.first(extent.engines(series)).collect();
         self.conditions(context, series, &config, checked);
-        for batch in batches(&context.effort).iter().copied() {
+        for batch in extent.batches.iter().copied() {
             let all = self.measured(&tables, source, batch, &config, checked);
             for (table, result) in tables.iter().zip(all) {
+                if is_stated(table, batch) {
+                    continue;
+                }
                 let place = Place {
                     figure: series.figure,
                     run: series.run,
@@ -184,7 +212,7 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
     }
 
     /// The first engines of the list, with their wider variants.
-    fn few(&self, engines: usize) -> impl Iterator<Item = &ForwardingTable> {
+    fn first(&self, engines: usize) -> impl Iterator<Item = &ForwardingTable> {
         let wanted: Vec<&str> = ENGINES[..engines].iter().map(|(spec, _)| *spec).collect();
         let is = move |table: &&ForwardingTable| {
             let own = table.engine.spec.as_str();
@@ -261,8 +289,10 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
     }
 
     fn table_in_words(&self) -> String {
-        let routes = self.named.rib.len();
-        format!("{}: {routes} routes with the default route; {PORTS} ports", self.named.name)
+        let (name, routes) = (self.named.name, self.named.rib.len());
+        format!(
+            "{name}: {routes} routes with the default route, at most {NEIGHBOURS} next hops besides; {PORTS} ports"
+        )
     }
 
     fn destinations_in_words(&self) -> String {
@@ -283,40 +313,53 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
     fn times(&self, context: &mut ExperimentContext<'_>, source: &GeneratedSource) {
         let place = Place { figure: BATCH_TIMES, ..Place::default() };
         let anchor = anchor::<F>(BATCH_TIMES, self.named.name);
-        for batch in batches(&context.effort).iter().copied() {
+        for batch in Extent::of(&context.effort).batches.iter().copied() {
             let count = (context.effort.cycles / batch).clamp(FEWEST, MOST);
+            let place = Place { x: Some(batch as f64), ..place };
             for table in &self.all {
-                let (place, about) =
-                    (Place { x: Some(batch as f64), ..place }, about(&table.engine, batch, 1));
-                let ticks = table.compiled.as_ref().map_err(Clone::clone).and_then(|compiled| {
-                    batch_ticks(compiled, &self.packets.ports, source, (batch, count))
-                        .map_err(|error| error.to_string())
+                if is_stated(table, batch) {
+                    continue;
+                }
+                let about = about(&table.engine, batch, 1);
+                let timed = table.compiled.as_ref().map_err(Clone::clone).and_then(|compiled| {
+                    let timed = batch_ticks(compiled, &self.packets.ports, source, (batch, count));
+                    timed.map_err(|error| error.to_string())
                 });
-                let (counter, mut ticks) = match ticks {
-                    Ok(ticks) => ticks,
-                    Err(refused) => {
-                        let value = Value { metric: SHARES[0].0.into(), refused, ..about };
-                        context.note(at(place, self.named, value));
-                        continue;
-                    }
-                };
-                ticks.sort_unstable();
-                for (metric, share) in SHARES {
-                    let value = Some(counter.nanoseconds(percentile(&ticks, share)).round());
-                    let (metric, unit) = (metric.into(), "ns".into());
-                    let value = Value { metric, unit, value, ..about.clone() };
+                for value in times(timed, about) {
                     context.note(at(place, self.named, value));
                 }
-                let clock = "time stamp counter between fences; its own time is subtracted";
-                context.condition(&anchor, "clock", clock);
             }
             context.condition(&anchor, "batches", format!("{count} of {batch}"));
             context.step(self.all.len() as f64 * TIMED);
         }
+        let clock = "time stamp counter between fences; its own time is subtracted";
+        context.condition(&anchor, "clock", clock);
         context.condition(&anchor, "table", self.table_in_words());
         context.condition(&anchor, "destinations", self.destinations_in_words());
         context.condition(&anchor, "frames", self.frames_in_words());
         context.condition(&anchor, "threads", "1, pinned to a CPU");
+    }
+}
+
+/// Whether the row of an earlier batch size states why the engine has no table.
+fn is_stated(table: &ForwardingTable, batch: usize) -> bool {
+    table.compiled.is_err() && batch > BATCHES[0]
+}
+
+/// Returns the values of the times of batches: their percentiles, or the reason why there are none.
+fn times(timed: Result<(Counter, Vec<u64>), String>, about: Value) -> Vec<Value> {
+    match timed {
+        Err(refused) => vec![Value { metric: SHARES[0].0.into(), refused, ..about }],
+        Ok((counter, mut ticks)) => {
+            ticks.sort_unstable();
+            let value = |(metric, share): (&str, f64)| Value {
+                metric: metric.into(),
+                unit: "ns".into(),
+                value: Some(counter.nanoseconds(percentile(&ticks, share)).round()),
+                ..about.clone()
+            };
+            SHARES.map(value).into()
+        }
     }
 }
 

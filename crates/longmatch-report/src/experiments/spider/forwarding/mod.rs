@@ -30,8 +30,11 @@ const ENGINES: [(&str, &str); 5] = [
     (DIR_24_8, "DIR-24-8"),
     ("dxr:d=18", "D18R"),
 ];
+/// How many of them a quick report has.
+const QUICK_ENGINES: usize = 3;
 /// How many of them are measured with two threads and from a capture.
 const FEW_ENGINES: usize = 3;
+const QUICK_FEW_ENGINES: usize = 2;
 
 /// Packets in a batch.
 const BATCHES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -89,7 +92,7 @@ fn figures() -> Vec<Figure> {
             FIGURE,
             "Packets a second, one thread, full table",
             "Generated packets of minimal size to random destinations. A default route forwards those without another \
-             route.",
+             route. Each next hop is a neighbour with an Ethernet address of its own.",
         ),
         rates(
             DEFAULT_ROUTE,
@@ -119,9 +122,9 @@ fn figures() -> Vec<Figure> {
         Figure {
             id: BATCH_TIMES,
             title: "Time of a batch, full table",
-            caption: "The time from the reception of a batch to its dispatch, which the last packet of a batch waits at \
-                      most once received. The chart has the 99th percentile. A packet waits longer for the rest of its \
-                      batch only if the forwarder waits for full batches; ours, as the paper's, takes what has arrived.",
+            caption: "The time from the reception of a batch to its dispatch: no received packet waits longer. The chart \
+                      has the 99th percentile. It excludes the time in which the batch arrives, which depends on the \
+                      load: at 30 million packets a second 16 packets arrive within 533 ns.",
             chart: ChartKind::Lines("99th percentile", ("packets in a batch", ""), [true, true]),
             rows: Rows::Places,
         },

@@ -11,17 +11,16 @@ pub(super) const SETUP: Diagram = Diagram {
             stages: &[
                 Stage {
                     name: "generator",
-                    lines: &["16 cores", "8 cores send", "8 cores receive", "Netmap"],
+                    lines: &["16 cores", "8 send, 8 receive", "Netmap"],
                     forth: "64-byte packets",
                     back: "forwarded packets",
                 },
                 Stage {
                     name: "forwarder",
                     lines: &[
-                        "16 cores, of which",
-                        "1 or 2 forward",
-                        "lptest: parse, look up,",
-                        "rewrite",
+                        "16 cores, 1 or 2 forward",
+                        "lptest in user space",
+                        "parse, look up, rewrite",
                     ],
                     forth: "",
                     back: "",
@@ -33,7 +32,7 @@ pub(super) const SETUP: Diagram = Diagram {
             stages: &[
                 Stage {
                     name: "generated frames",
-                    lines: &["a pool in memory,", "or a capture in memory"],
+                    lines: &["a pool in memory", "or a capture in memory"],
                     forth: "a batch",
                     back: "",
                 },
@@ -45,7 +44,7 @@ pub(super) const SETUP: Diagram = Diagram {
                 },
                 Stage {
                     name: "nothing",
-                    lines: &["frames are used again,", "or their bytes counted"],
+                    lines: &["frames are used again", "or their bytes counted"],
                     forth: "",
                     back: "",
                 },
@@ -61,7 +60,10 @@ pub(super) const SETUP: Diagram = Diagram {
         ("threads", &["1 and 2, run to completion", "1 and 2, run to completion"]),
         (
             "routes",
-            &["followed from the kernel (Netlink)", "given; two ports, each next hop a neighbour"],
+            &[
+                "followed from the kernel (Netlink)",
+                "given; two ports, at most 256 next hops, each a neighbour",
+            ],
         ),
         (
             "tables",
