@@ -194,7 +194,9 @@ fn expired_unroutable_and_large_packets_are_answered() {
     let kernels: Vec<_> = questions.iter().map(|question| ask(&wire, question)).collect();
     let forwarder = Forwarder::start(&net, &[]);
     // The router asks for the addresses anew, by the kernel.
-    ["ra", "rb"].map(|name| net.router.ip(&format!("neigh flush dev {name}")));
+    for name in ["ra", "rb"] {
+        net.router.ip(&format!("neigh flush dev {name}"));
+    }
     meet(&net, &wire);
     for (question, expected) in questions.iter().zip(&kernels) {
         let answer = ask(&wire, question);

@@ -8,6 +8,14 @@ mod answers;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod child;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod churn;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod ends;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod events;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod flow;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod frames;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod identical;
@@ -17,6 +25,8 @@ mod net;
 mod offload;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod streams;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod table;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[path = "../../../../longmatch-forward/tests/network/wire.rs"]
 mod wire;
