@@ -65,9 +65,14 @@ impl Wire {
 
     /// Sends a frame, from its Ethernet header on.
     pub fn send(&self, frame: &[u8]) {
+        self.try_send(frame).unwrap();
+    }
+
+    /// Sends a frame by an interface whose other end may be down.
+    pub fn try_send(&self, frame: &[u8]) -> io::Result<()> {
         // SAFETY: the pointer and the length are those of a slice.
         let sent = unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
-        assert_eq!(sent, frame.len() as isize, "{}", io::Error::last_os_error());
+        if sent == frame.len() as isize { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
     /// A frame that is there already.

@@ -56,10 +56,15 @@ impl Forwarder {
 
     /// Ends it with SIGINT, and returns the counts of all packets.
     pub fn end(mut self) -> Value {
+        self.finish().counts
+    }
+
+    /// Ends it with SIGINT, and checks that it ends as it should.
+    pub fn finish(&mut self) -> Stopped {
         let stopped = self.stop(Signal::INT);
         assert_eq!(stopped.status.code(), Some(0), "{stopped:?}");
         check_sums(&stopped.counts);
-        stopped.counts
+        stopped
     }
 
     /// Sends a signal, and waits for the end.

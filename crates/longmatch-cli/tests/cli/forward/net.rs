@@ -167,7 +167,7 @@ impl Net {
             space.set("ipv6/conf/default/addr_gen_mode", "1");
             space.set("ipv6/conf/default/accept_ra", "0");
             // An answer for each packet that asks for one.
-            space.set("ipv4/icmp_ratelimit", "0");
+            space.set("ipv4/icmp_ratemask", "0");
             space.set("ipv6/icmp/ratelimit", "0");
             for name in ["all", "default"] {
                 space.set(&format!("ipv4/conf/{name}/rp_filter"), "0");
@@ -202,7 +202,10 @@ impl Net {
     pub fn addresses(&self, host: u8) {
         let (name, net) = (["ra", "rb"][usize::from(host)], host + 1);
         self.router.ip(&format!("addr replace 10.0.{net}.1/24 dev {name}"));
-        self.router.ip(&format!("addr replace 2001:db8:{net}::1/64 dev {name} nodad"));
+        // Without an address of the link, the kernel asks for no Ethernet addresses.
+        for address in ["fe80::1/64", &format!("2001:db8:{net}::1/64")] {
+            self.router.ip(&format!("addr replace {address} dev {name} nodad"));
+        }
         for number in 0..NEIGHBOURS {
             let mac = text(neighbour(host, number));
             for address in [neighbour4(host, number), neighbour6(host, number)] {

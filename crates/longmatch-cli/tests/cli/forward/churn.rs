@@ -1,0 +1,89 @@
+//! No packet is misrouted or lost while routes change.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::child::Forwarder;
+use super::flow::{check, churn};
+use super::net::Net;
+use super::table::{Prefix, Random, Routes};
+
+/// Adds the two probes.
+fn with_probes(mut routes: Routes) -> Routes {
+    routes.add_probe((Ipv4Addr::new(192, 0, 2, 1).into(), 32));
+    routes.add_probe((Ipv4Addr::new(192, 0, 2, 129).into(), 32));
+    routes
+}
+
+fn ipv4(bytes: [u8; 4], len: u8) -> Prefix {
+    (bytes.into(), len)
+}
+
+fn ipv6(third: u16, fourth: u16, len: u8) -> Prefix {
+    (Ipv6Addr::new(0x2001, 0xdb8, third, fourth, 0, 0, 0, 0).into(), len)
+}
+
+/// Runs the binary and all versions of the routes.
+fn run(net: &Net, routes: &Routes, destinations: usize) {
+    net.router.batch(&routes.commands());
+    let mut forwarder = Forwarder::start(net, &[]);
+    let mut random = Random(3);
+    let addresses: Vec<IpAddr> = (0..destinations).map(|_| routes.address(&mut random)).collect();
+    let report = churn(net, routes, addresses.into_iter());
+    let stopped = forwarder.finish();
+    check(&report, routes.versions(), &stopped.counts, &stopped.stderr);
+}
+
+/// Few routes, each of which changes all the time.
+#[test]
+fn routes_flap() {
+    let Some(net) = Net::new("routes_flap") else { return };
+    let prefixes = [
+        // The first two are never withdrawn.
+        ipv4([20, 0, 0, 0], 8),
+        ipv6(0, 0, 32),
+        ipv4([20, 1, 0, 0], 16),
+        ipv4([20, 1, 2, 0], 24),
+        ipv4([20, 1, 2, 3], 32),
+        ipv6(1, 0, 48),
+        ipv6(1, 1, 64),
+    ];
+    let mut random = Random(1);
+    let mut routes = Routes::new(prefixes.to_vec(), &mut random);
+    (0..40).for_each(|_| routes.change(5, 2, &mut random));
+    run(&net, &with_probes(routes), 50);
+}
+
+/// Routes at several depths, all over a part of the address space: the first `permanent` are never
+/// withdrawn and cover the others.
+fn synthetic() -> (Vec<Prefix>, usize) {
+    let wide4 = (0..=255).map(|b| ipv4([20, b, 0, 0], 16));
+    let wide6 = (0..64).map(|third| ipv6(third * 256, 0, 40));
+    let mut prefixes: Vec<_> = wide4.chain(wide6).collect();
+    let permanent = prefixes.len();
+    for b in 0..=255 {
+        for c in 0..=255 {
+            prefixes.push(ipv4([20, b, c, 0], 24));
+            if c % 2 == 0 {
+                prefixes.push(ipv4([20, b, c, b & 0xf0], 28));
+            }
+        }
+    }
+    for third in 0..64 {
+        for fourth in 0..256 {
+            prefixes.push(ipv6(third * 256 + fourth, 0, 48));
+        }
+    }
+    (prefixes, permanent)
+}
+
+/// Thousands of routes of a large table change at a time.
+#[test]
+fn a_large_table_under_churn() {
+    let Some(net) = Net::new("a_large_table_under_churn") else { return };
+    let (prefixes, permanent) = synthetic();
+    assert!(prefixes.len() > 100_000);
+    let mut random = Random(2);
+    let mut routes = Routes::new(prefixes, &mut random);
+    (0..6).for_each(|_| routes.change(3000, permanent, &mut random));
+    run(&net, &with_probes(routes), 4000);
+}

@@ -1,0 +1,178 @@
+//! Tables that change in numbered versions, and where each packet must go in each of them.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::net::IpAddr;
+
+use super::frames::Mac;
+use super::net::{neighbour, neighbour4, neighbour6};
+
+/// The number of next hops: neighbours beside host B, and one beside host A.
+pub const HOPS: u8 = 4;
+
+/// Stands for a next hop where a route is withdrawn.
+const WITHDRAWN: u8 = u8::MAX;
+
+/// The place of a next hop: the host beside it, and its number there.
+fn place(hop: u8) -> (u8, u8) {
+    if hop + 1 < HOPS { (1, hop) } else { (0, 0) }
+}
+
+/// The next hop with this Ethernet address.
+pub fn hop_of(mac: Mac) -> Option<u8> {
+    (0..HOPS).find(|&hop| {
+        let (host, number) = place(hop);
+        neighbour(host, number) == mac
+    })
+}
+
+/// A prefix: the address and its length.
+pub type Prefix = (IpAddr, u8);
+
+/// A reproducible generator of numbers (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % end as u64) as usize
+    }
+}
+
+/// Routes whose next hops change from version to version.
+pub struct Routes {
+    prefixes: Vec<Prefix>,
+    /// The next hop of each route, by version.
+    versions: Vec<Vec<u8>>,
+}
+
+impl Routes {
+    /// The first version, with next hops at random.
+    pub fn new(prefixes: Vec<Prefix>, random: &mut Random) -> Self {
+        let hops = prefixes.iter().map(|_| random.below(HOPS.into()) as u8).collect();
+        Self { prefixes, versions: vec![hops] }
+    }
+
+    /// Adds a version in which so many routes have changed. Of `permanent` routes, the first ones,
+    /// none is withdrawn.
+    pub fn change(&mut self, count: usize, permanent: usize, random: &mut Random) {
+        let mut hops = self.versions[self.versions.len() - 1].clone();
+        for _ in 0..count {
+            let route = random.below(hops.len());
+            let withdrawn = route >= permanent && random.below(8) == 0;
+            hops[route] = if withdrawn { WITHDRAWN } else { random.below(HOPS.into()) as u8 };
+        }
+        self.versions.push(hops);
+    }
+
+    /// Appends the next hop of each version to a new route: another one in each.
+    pub fn add_probe(&mut self, prefix: Prefix) {
+        self.prefixes.push(prefix);
+        for (version, hops) in self.versions.iter_mut().enumerate() {
+            hops.push((version % usize::from(HOPS)) as u8);
+        }
+    }
+
+    /// The addresses of the last two routes, the probes.
+    pub fn probes(&self) -> [IpAddr; 2] {
+        let last = self.prefixes.last_chunk::<2>().expect("probes");
+        last.map(|(address, _)| address)
+    }
+
+    /// The number of versions.
+    pub fn versions(&self) -> usize {
+        self.versions.len()
+    }
+
+    /// The number of routes of the first version.
+    pub fn len(&self) -> usize {
+        self.prefixes.len()
+    }
+
+    /// Commands of `ip` that add all routes of the first version.
+    pub fn commands(&self) -> String {
+        let mut text = String::new();
+        for (&prefix, &hop) in self.prefixes.iter().zip(&self.versions[0]) {
+            command(&mut text, "add", prefix, hop);
+        }
+        text
+    }
+
+    /// Commands of `ip` that turn the version before into this one, for these routes.
+    pub fn changes(&self, version: usize, routes: impl Iterator<Item = usize>) -> String {
+        let mut text = String::new();
+        let (before, after) = (&self.versions[version - 1], &self.versions[version]);
+        for route in routes.filter(|&route| before[route] != after[route]) {
+            let verb = if after[route] == WITHDRAWN { "del" } else { "replace" };
+            command(&mut text, verb, self.prefixes[route], after[route]);
+        }
+        text
+    }
+
+    /// Destinations with the routes that lead there in some version, the longest first.
+    pub fn destinations(&self, addresses: impl Iterator<Item = IpAddr>) -> Vec<Destination> {
+        let places = self.prefixes.iter().enumerate();
+        let routes: HashMap<_, _> = places.map(|(route, &prefix)| (prefix, route)).collect();
+        let of = |address: IpAddr| {
+            let longest = if address.is_ipv4() { 32 } else { 128 };
+            let prefixes = (0..=longest).rev().map(|len| (first(address, len), len));
+            let routes = prefixes.filter_map(|prefix| routes.get(&prefix).copied()).collect();
+            Destination { address, routes }
+        };
+        addresses.map(of).collect()
+    }
+
+    /// An address at random that a random route leads to.
+    pub fn address(&self, random: &mut Random) -> IpAddr {
+        let (address, len) = self.prefixes[random.below(self.prefixes.len())];
+        let bits = random.below(usize::MAX) as u128 * 0x1_0000_0000_0001;
+        match address {
+            IpAddr::V4(address) => {
+                let host = u32::MAX.checked_shr(len.into()).unwrap_or(0);
+                IpAddr::V4((u32::from(address) | bits as u32 & host).into())
+            }
+            IpAddr::V6(address) => {
+                let host = u128::MAX.checked_shr(len.into()).unwrap_or(0);
+                IpAddr::V6((u128::from(address) | bits & host).into())
+            }
+        }
+    }
+
+    /// The next hop of a destination in a version.
+    pub fn hop(&self, destination: &Destination, version: usize) -> u8 {
+        let hops = destination.routes.iter().map(|&route| self.versions[version][route]);
+        hops.into_iter().find(|&hop| hop != WITHDRAWN).expect("a route that is never withdrawn")
+    }
+}
+
+/// An address that packets go to.
+pub struct Destination {
+    pub address: IpAddr,
+    routes: Vec<usize>,
+}
+
+/// The first address of the network of this length.
+fn first(address: IpAddr, len: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => {
+            let mask = !u32::MAX.checked_shr(len.into()).unwrap_or(0);
+            IpAddr::V4((u32::from(address) & mask).into())
+        }
+        IpAddr::V6(address) => {
+            let mask = !u128::MAX.checked_shr(len.into()).unwrap_or(0);
+            IpAddr::V6((u128::from(address) & mask).into())
+        }
+    }
+}
+
+fn command(text: &mut String, verb: &str, (address, len): Prefix, hop: u8) {
+    let (host, number) = place(hop.min(HOPS - 1));
+    let via = if address.is_ipv4() { neighbour4(host, number) } else { neighbour6(host, number) };
+    let written = match verb {
+        "del" => writeln!(text, "route del {address}/{len}"),
+        _ => writeln!(text, "route {verb} {address}/{len} via {via}"),
+    };
+    written.unwrap();
+}
