@@ -1,12 +1,16 @@
 //! The checksum of IPv4 headers.
 
-/// Whether the checksum of an IPv4 header is right (RFC 1071). Options are part of the header.
+/// Whether the checksum of an IPv4 header is right (RFC 1071). Options are part of the header, which
+/// is a multiple of 4 bytes.
 #[inline]
 pub(super) fn is_right(header: &[u8]) -> bool {
-    // At most 30 words of 16 bits: the sum does not overflow.
-    let words =
-        header.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
-    fold(words.sum()) == 0xffff
+    // Words of 32 bits sum up to the same, since 2^16 is 1 in one's complement, and so does either
+    // byte order. At most 15 of them: the sum does not overflow.
+    let (words, _) = header.as_chunks();
+    let sum: u64 = words.iter().map(|&word| u64::from(u32::from_ne_bytes(word))).sum();
+    let [low, high] = [sum as u32, (sum >> 32) as u32];
+    let (sum, carry) = low.overflowing_add(high);
+    fold((sum & 0xffff) + (sum >> 16) + u32::from(carry)) == 0xffff
 }
 
 /// The checksum after a word of the header has changed from `before` to `after` (RFC 1624,
