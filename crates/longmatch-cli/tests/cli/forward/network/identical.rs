@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::child::Forwarder;
-use super::frames::{DONT_FRAGMENT, ICMP, ICMPV6, Ipv4, Ipv6, TCP, UDP, checksum, ethernet};
-use super::frames::{icmp, udp};
 use super::net::{HOSTS, Net, ROUTER, neighbour, neighbour4, neighbour6};
 use super::wire::Wire;
+use crate::forward::frames::{
+    DONT_FRAGMENT, ICMP, ICMPV6, Ipv4, Ipv6, TCP, UDP, checksum, ethernet,
+};
+use crate::forward::frames::{icmp, udp};
 
 /// Frames sent at once, fewer than a virtual interface queues.
 const BURST: usize = 32;
