@@ -267,6 +267,7 @@ fn assert_error(args: &str, expected: &str) {
     let expected = replaced(&format!("longmatch: {expected}"));
     assert!(ended.stderr.starts_with(&expected), "{args}: {ended:?}");
     assert_eq!(fs::read(&input).unwrap(), capture(&first_port(), true), "{args}");
+    assert!(!fs::exists(&output).unwrap(), "{args}");
 }
 
 #[test]
@@ -285,6 +286,7 @@ fn wrong_arguments_are_explained() {
     assert_error(kernel, &format!("$OUT: {again}"));
     assert_error("--io pcap -r $ROUTES -i $IN=$NONE/out", "$NONE/out: ");
     assert_error("--io pcap -r $NONE -i $IN=$OUT", "$NONE: cannot be opened");
+    assert_error("--io pcap -r $ROUTES -i $NONE=$OUT", "$NONE: cannot be opened");
     assert_error(
         "--io pcap -r $ROUTES -i $IN=$OUT --threads 2",
         "--threads: captures are forwarded in order, by one thread",

@@ -145,7 +145,7 @@ fn odd_ipv4_packets(host: u8) -> Vec<Vec<u8>> {
 fn ipv6_packets(host: u8) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     for hop_limit in 2..=255 {
-        let label = u32::from(hop_limit) * 0x1011 & 0xf_ffff;
+        let label = u32::from(hop_limit) * 0xf0f;
         let header = Ipv6 { hop_limit, label, class: !hop_limit, ..ipv6(host, hop_limit.into()) };
         packets.push(header.checked(&udp([1000, u16::from(hop_limit)], &data(20)), 6));
     }
