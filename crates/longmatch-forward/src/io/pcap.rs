@@ -62,34 +62,37 @@ impl<W: Write> CaptureIo<W> {
         self.outputs.into_iter().map(CaptureWriter::finish).collect()
     }
 
-    /// The port whose next frame is the earliest, and that frame's time.
-    fn next_port(&mut self) -> io::Result<Option<usize>> {
+    /// The port whose next frame is the earliest. An error comes before all frames.
+    fn next_port(&mut self) -> Option<usize> {
         let mut next: Option<(Duration, usize)> = None;
         for (port, input) in self.inputs.iter_mut().enumerate() {
             match input.peek() {
                 None => {}
-                // Taken by value, since errors cannot be cloned.
-                Some(Err(_)) => return input.next().transpose().map(|_| None),
+                Some(Err(_)) => return Some(port),
                 Some(Ok(frame)) if next.is_none_or(|(time, _)| frame.time < time) => {
                     next = Some((frame.time, port));
                 }
                 Some(Ok(_)) => {}
             }
         }
-        Ok(next.map(|(_, port)| port))
+        next.map(|(_, port)| port)
     }
 }
 
 impl<W: Write> PacketIo for CaptureIo<W> {
     fn receive(&mut self, max: usize) -> io::Result<Received> {
         self.batch.clear();
-        let first = self.next_port()?;
+        let first = self.next_port();
         let Some(port) = first else {
             self.ended = true;
             return Ok(Received { port: PortId(0), len: 0 });
         };
-        while self.batch.len() < max && (self.batch.is_empty() || self.next_port()? == first) {
-            self.batch.extend(self.inputs[port].next().transpose()?);
+        while self.batch.len() < max && self.next_port() == first {
+            // An error is for the next call if there are frames before it.
+            let is_first = self.batch.is_empty();
+            let next = self.inputs[port].next_if(|frame| is_first || frame.is_ok());
+            let Some(frame) = next else { break };
+            self.batch.push(frame?);
         }
         // There are fewer ports than 2^16.
         Ok(Received { port: PortId(port as u16), len: self.batch.len() })

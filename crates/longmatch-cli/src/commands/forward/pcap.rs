@@ -39,6 +39,12 @@ pub(super) fn run(args: &ForwardArgs) -> Result<(), CliError> {
     let pairs: Vec<_> = args.interfaces.iter().map(|text| pair(text)).collect::<Result<_, _>>()?;
     let outputs: Vec<_> = pairs.iter().map(|pair| &pair.to).chain(&args.kernel_capture).collect();
     distinct(&pairs, &outputs)?;
+    // Before an output is overwritten. A pipe may be opened once only.
+    for Pair { from, .. } in &pairs {
+        let unusable =
+            |error| CliError::input(from.display(), format!("cannot be opened: {error}"));
+        fs::metadata(from).map_err(unusable)?;
+    }
     let ports: Vec<_> = (0..).zip(&pairs).map(|(id, pair)| port(id, pair)).collect();
     let mut routes = static_table(args, &ports)?;
     let options = options(&args.routes);

@@ -6,9 +6,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::child::Forwarder;
-use super::frames::{DONT_FRAGMENT, ICMP, ICMPV6, Ipv4, Ipv6, checksum, ethernet, icmp, udp};
 use super::net::{HOSTS, Net, ROUTER};
 use super::wire::Wire;
+use crate::forward::frames::{
+    DONT_FRAGMENT, ICMP, ICMPV6, Ipv4, Ipv6, checksum, ethernet, icmp, udp,
+};
 
 /// The MTU of the link to host B.
 const MTU: u16 = 1400;

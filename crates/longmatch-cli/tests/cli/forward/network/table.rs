@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::IpAddr;
 
-use super::frames::Mac;
 use super::net::{neighbour, neighbour4, neighbour6};
+use crate::forward::frames::Mac;
 
 /// The number of next hops: neighbours beside host B, and one beside host A.
 pub const HOPS: u8 = 4;

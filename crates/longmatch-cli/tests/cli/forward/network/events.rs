@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::child::Forwarder;
 use super::flow::{number, numbered};
-use super::frames::Mac;
 use super::net::{Net, neighbour, neighbour4, neighbour6, text};
 use super::wire::Wire;
+use crate::forward::frames::Mac;
 
 /// The longest time until the router follows a change.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,7 +30,7 @@ impl Traffic {
     fn send(&mut self, addresses: &[IpAddr]) -> Vec<Option<Mac>> {
         let first = self.next;
         let mut arrivals = vec![None; addresses.len()];
-        let mut receive = |arrivals: &mut Vec<Option<Mac>>| {
+        let receive = |arrivals: &mut Vec<Option<Mac>>| {
             while let Some(frame) = self.to.receive() {
                 let Some((mac, number)) = number(&frame) else { continue };
                 if let Some(place) = number.checked_sub(first) {

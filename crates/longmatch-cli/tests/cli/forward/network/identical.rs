@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::child::Forwarder;
-use super::frames::{DONT_FRAGMENT, ICMP, ICMPV6, Ipv4, Ipv6, TCP, UDP, checksum, ethernet};
-use super::frames::{icmp, udp};
 use super::net::{HOSTS, Net, ROUTER, neighbour, neighbour4, neighbour6};
 use super::wire::Wire;
+use crate::forward::frames::{
+    DONT_FRAGMENT, ICMP, ICMPV6, Ipv4, Ipv6, TCP, UDP, checksum, ethernet,
+};
+use crate::forward::frames::{icmp, udp};
 
 /// Frames sent at once, fewer than a virtual interface queues.
 const BURST: usize = 32;
@@ -143,7 +145,7 @@ fn odd_ipv4_packets(host: u8) -> Vec<Vec<u8>> {
 fn ipv6_packets(host: u8) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     for hop_limit in 2..=255 {
-        let label = u32::from(hop_limit) * 0x1011 & 0xf_ffff;
+        let label = u32::from(hop_limit) * 0xf0f;
         let header = Ipv6 { hop_limit, label, class: !hop_limit, ..ipv6(host, hop_limit.into()) };
         packets.push(header.checked(&udp([1000, u16::from(hop_limit)], &data(20)), 6));
     }

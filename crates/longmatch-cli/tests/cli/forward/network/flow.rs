@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::frames::{Ipv4, Ipv6, Mac, ethernet, udp};
 use super::net::{HOSTS, Net, ROUTER};
 use super::table::{Destination, Random, Routes, hop_of};
 use super::wire::Wire;
+use crate::forward::frames::{Ipv4, Ipv6, Mac, ethernet, udp};
 
 /// Packets sent at once, once a millisecond.
 const BURST: usize = 4;

@@ -20,9 +20,9 @@ use std::thread;
 
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
-use super::frames::Mac;
 use super::wire::{self, Wire};
 use crate::common::{Ended, longmatch};
+use crate::forward::frames::Mac;
 
 /// A network namespace, which ends with the value.
 pub struct Space(OwnedFd);

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::child::{Forwarder, check_sums};
+use super::child::Forwarder;
 use super::flow::numbered;
 use super::net::{Net, neighbour4};
+use crate::forward::counts::check_sums;
 
 /// What `ip` prints of the machines, and the router's settings.
 fn state(net: &Net) -> BTreeMap<String, String> {

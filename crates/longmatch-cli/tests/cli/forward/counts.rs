@@ -1,0 +1,16 @@
+//! The counts that the binary prints.
+
+use serde_json::Value;
+
+/// Checks that each received packet is counted once.
+pub fn check_sums(counts: &Value) {
+    let number = |key: &str| counts[key].as_u64().unwrap_or_else(|| panic!("{key}: {counts}"));
+    let sum = |key: &str| {
+        let causes = counts[key].as_object().unwrap();
+        causes.values().map(|count| count.as_u64().unwrap()).sum::<u64>()
+    };
+    let parts = number("forwarded") + number("kernel") + number("dropped");
+    assert_eq!(number("received"), parts, "{counts}");
+    assert_eq!(number("kernel"), sum("kernel_by_cause"), "{counts}");
+    assert_eq!(number("dropped"), sum("dropped_by_cause"), "{counts}");
+}

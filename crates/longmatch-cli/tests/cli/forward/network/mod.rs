@@ -1,0 +1,18 @@
+//! `longmatch forward` as a router between two hosts, each machine a network namespace.
+//!
+//! The tests need root, `ip` and AF_XDP; without them they say `skipped` and succeed. They run one
+//! after another.
+
+mod answers;
+mod child;
+mod churn;
+mod ends;
+mod events;
+mod flow;
+mod identical;
+mod net;
+mod offload;
+mod streams;
+mod table;
+#[path = "../../../../../longmatch-forward/tests/network/wire.rs"]
+mod wire;
