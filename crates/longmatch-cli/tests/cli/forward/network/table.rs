@@ -91,11 +91,11 @@ impl Routes {
         self.prefixes.len()
     }
 
-    /// Commands of `ip` that add all routes of the first version.
+    /// Commands of `ip` that make the first version, whatever the router has.
     pub fn commands(&self) -> String {
         let mut text = String::new();
         for (&prefix, &hop) in self.prefixes.iter().zip(&self.versions[0]) {
-            command(&mut text, "add", prefix, hop);
+            command(&mut text, "replace", prefix, hop);
         }
         text
     }
