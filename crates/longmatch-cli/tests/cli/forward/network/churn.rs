@@ -30,9 +30,8 @@ fn ipv6(third: u16, fourth: u16, len: u8) -> Prefix {
 fn run(net: &Net, routes: &Routes, destinations: usize, engine: &str) {
     net.router.batch(&routes.commands());
     let mut forwarder = Forwarder::start(net, &["-e", engine]);
-    let mut random = Random(3);
-    let addresses: Vec<IpAddr> = (0..destinations).map(|_| routes.address(&mut random)).collect();
-    let report = churn(net, routes, addresses.into_iter());
+    let addresses = routes.addresses(destinations, &mut Random(3));
+    let report = churn(net, routes, &addresses);
     let stopped = forwarder.finish();
     check(&report, routes.versions(), &stopped.counts, &stopped.stderr);
 }
@@ -92,7 +91,7 @@ fn a_large_table_under_churn() {
     let mut random = Random(2);
     let mut routes = Routes::new(prefixes, &mut random);
     (0..6).for_each(|_| routes.change(3000, permanent, &mut random));
-    run(&net, &with_probes(routes), 4000, "folio");
+    run(&net, &with_probes(routes), 3000, "folio");
 }
 
 /// The IPv4 prefixes of a file, after wide ones that cover them and are never withdrawn.
