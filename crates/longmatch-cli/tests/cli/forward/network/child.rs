@@ -14,7 +14,7 @@ use crate::common::longmatch;
 use crate::forward::counts::check_sums;
 
 /// The longest wait for the binary, which opens interfaces and loads tables.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running `longmatch forward` between `ra` and `rb`; dropping it kills the process.
 pub struct Forwarder {

@@ -1,6 +1,10 @@
 //! No packet is misrouted or lost while routes change.
 
+use std::env;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+
+use longmatch_feed::{Event, Options, load_path};
 
 use super::child::Forwarder;
 use super::flow::{check, churn};
@@ -23,12 +27,11 @@ fn ipv6(third: u16, fourth: u16, len: u8) -> Prefix {
 }
 
 /// Runs the binary and all versions of the routes.
-fn run(net: &Net, routes: &Routes, destinations: usize) {
+fn run(net: &Net, routes: &Routes, destinations: usize, engine: &str) {
     net.router.batch(&routes.commands());
-    let mut forwarder = Forwarder::start(net, &[]);
-    let mut random = Random(3);
-    let addresses: Vec<IpAddr> = (0..destinations).map(|_| routes.address(&mut random)).collect();
-    let report = churn(net, routes, addresses.into_iter());
+    let mut forwarder = Forwarder::start(net, &["-e", engine]);
+    let addresses = routes.addresses(destinations, &mut Random(3));
+    let report = churn(net, routes, &addresses);
     let stopped = forwarder.finish();
     check(&report, routes.versions(), &stopped.counts, &stopped.stderr);
 }
@@ -49,8 +52,11 @@ fn routes_flap() {
     ];
     let mut random = Random(1);
     let mut routes = Routes::new(prefixes.to_vec(), &mut random);
-    (0..40).for_each(|_| routes.change(5, 2, &mut random));
-    run(&net, &with_probes(routes), 50);
+    (0..25).for_each(|_| routes.change(5, 2, &mut random));
+    let routes = with_probes(routes);
+    for engine in ["folio", "spider", "poptrie", "dxr"] {
+        run(&net, &routes, 50, engine);
+    }
 }
 
 /// Routes at several depths, all over a part of the address space: the first `permanent` are never
@@ -85,5 +91,44 @@ fn a_large_table_under_churn() {
     let mut random = Random(2);
     let mut routes = Routes::new(prefixes, &mut random);
     (0..6).for_each(|_| routes.change(3000, permanent, &mut random));
-    run(&net, &with_probes(routes), 4000);
+    run(&net, &with_probes(routes), 3000, "folio");
+}
+
+/// The IPv4 prefixes of a file, after wide ones that cover them and are never withdrawn.
+fn real(file: &Path) -> (Vec<Prefix>, usize) {
+    let covers = |first: u8| (1..224).contains(&first) && ![10, 127].contains(&first);
+    let wide = (0..=255).filter(|&first| covers(first));
+    let mut prefixes: Vec<_> = wide.map(|first| ipv4([first, 0, 0, 0], 8)).collect();
+    let permanent = prefixes.len();
+    let mut sink = |event: Event<'_>| {
+        if let Event::Announce(prefix, _) = event
+            && let IpAddr::V4(address) = prefix.addr()
+            && prefix.len() > 8
+            && covers(address.octets()[0])
+        {
+            prefixes.push((address.into(), prefix.len()));
+        }
+        Ok(())
+    };
+    load_path(file, &Options::default(), &mut sink).unwrap();
+    (prefixes, permanent)
+}
+
+/// The same with the routes of the Internet. It takes a minute, and so only on request.
+#[test]
+fn a_full_table_under_churn() {
+    let name = "a_full_table_under_churn";
+    let Some(data) = env::var_os("LONGMATCH_DATA") else {
+        return eprintln!("skipped: {name}: set LONGMATCH_DATA to a directory of routing data");
+    };
+    let file = Path::new(&data).join("ipv4-full.txt.zst");
+    if !file.exists() {
+        return eprintln!("skipped: {name}: no file {}", file.display());
+    }
+    let Some(net) = Net::new(name) else { return };
+    let (prefixes, permanent) = real(&file);
+    let mut random = Random(4);
+    let mut routes = Routes::new(prefixes, &mut random);
+    (0..6).for_each(|_| routes.change(5000, permanent, &mut random));
+    run(&net, &with_probes(routes), 10_000, "folio");
 }

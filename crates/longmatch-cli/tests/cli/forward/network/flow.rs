@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::net::{HOSTS, Net, ROUTER};
-use super::table::{Destination, Random, Routes, hop_of};
+use super::table::{Destination, Routes, hop_of};
 use super::wire::Wire;
 use crate::forward::frames::{Ipv4, Ipv6, Mac, ethernet, udp};
 
 /// Packets sent at once, once a millisecond.
-const BURST: usize = 4;
+const BURST: usize = 6;
 
 /// The longest wait for a version to settle.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -100,11 +100,10 @@ struct Flow<'a> {
 impl Flow<'_> {
     /// Sends until all versions are done, and then waits for what is under way.
     fn run(&mut self) {
-        let mut random = Random(7);
+        let mut others = (2..self.destinations.len()).cycle();
         while !self.versions.done.load(SeqCst) {
             // The probes are the first two.
-            let others = (0..BURST).map(|_| random.below(self.destinations.len()));
-            for destination in [0, 1].into_iter().chain(others) {
+            for destination in [0, 1].into_iter().chain(others.by_ref().take(BURST)) {
                 self.send(destination);
             }
             sleep(Duration::from_millis(1));
@@ -169,10 +168,10 @@ impl Flow<'_> {
 
 /// Makes all versions of the routes, the first of which the router has, while packets flow. The
 /// last two routes are the probes.
-pub fn churn(net: &Net, routes: &Routes, addresses: impl Iterator<Item = IpAddr>) -> Report {
+pub fn churn(net: &Net, routes: &Routes, addresses: &[IpAddr]) -> Report {
     let wires = [net.a.wire("ea"), net.b.wire("eb")];
     let probes = routes.probes();
-    let destinations = routes.destinations(probes.into_iter().chain(addresses));
+    let destinations = routes.destinations(probes.iter().chain(addresses).copied());
     let versions = Versions::default();
     let mut flow = Flow {
         routes,
@@ -187,7 +186,8 @@ pub fn churn(net: &Net, routes: &Routes, addresses: impl Iterator<Item = IpAddr>
     thread::scope(|scope| {
         scope.spawn(|| flow.run());
         let mut numbers = 1..routes.versions();
-        let _ = numbers.try_for_each(|version| make(net, routes, &versions, version));
+        let _ = numbers
+            .try_for_each(|version| make(net, routes, &versions, version, destinations.len()));
         versions.done.store(true, SeqCst);
     });
     let Flow { sent, arrived, wrong, first_wrong, .. } = flow;
@@ -196,9 +196,15 @@ pub fn churn(net: &Net, routes: &Routes, addresses: impl Iterator<Item = IpAddr>
     Report { sent, lost: sent - arrived, single, wrong, first_wrong, settled }
 }
 
-/// Makes one version, waits until it is settled, and then until more packets had one admissible
-/// version than several.
-fn make(net: &Net, routes: &Routes, versions: &Versions, version: usize) -> Result<(), ()> {
+/// Makes one version, waits until it is settled, and then until each destination had a packet and
+/// more packets had one admissible version than several.
+fn make(
+    net: &Net,
+    routes: &Routes,
+    versions: &Versions,
+    version: usize,
+    destinations: usize,
+) -> Result<(), ()> {
     let [first, second] = [routes.len() - 2, routes.len() - 1];
     versions.begun.store(version, SeqCst);
     net.router.batch(&routes.changes(version, 0..=first));
@@ -206,7 +212,10 @@ fn make(net: &Net, routes: &Routes, versions: &Versions, version: usize) -> Resu
     net.router.batch(&routes.changes(version, second..=second));
     wait(|| versions.seen[1].load(SeqCst) == version)?;
     versions.settled.store(version, SeqCst);
-    wait(|| versions.single.load(SeqCst) > 2 * versions.several.load(SeqCst))
+    let (single, several) = (&versions.single, &versions.several);
+    // With those of the probes, and those that are under way.
+    let all = single.load(SeqCst) + 3 * destinations as u64 / 2 + 100;
+    wait(|| single.load(SeqCst) > all.max(2 * several.load(SeqCst)))
 }
 
 fn wait(condition: impl Fn() -> bool) -> Result<(), ()> {

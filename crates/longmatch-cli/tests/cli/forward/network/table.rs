@@ -91,11 +91,11 @@ impl Routes {
         self.prefixes.len()
     }
 
-    /// Commands of `ip` that add all routes of the first version.
+    /// Commands of `ip` that make the first version, whatever the router has.
     pub fn commands(&self) -> String {
         let mut text = String::new();
         for (&prefix, &hop) in self.prefixes.iter().zip(&self.versions[0]) {
-            command(&mut text, "add", prefix, hop);
+            command(&mut text, "replace", prefix, hop);
         }
         text
     }
@@ -124,9 +124,23 @@ impl Routes {
         addresses.map(of).collect()
     }
 
-    /// An address at random that a random route leads to.
-    pub fn address(&self, random: &mut Random) -> IpAddr {
-        let (address, len) = self.prefixes[random.below(self.prefixes.len())];
+    /// Addresses that routes lead to, at random: every second one by a route that changes.
+    pub fn addresses(&self, count: usize, random: &mut Random) -> Vec<IpAddr> {
+        let changes = |&route: &usize| {
+            let first = self.versions[0][route];
+            self.versions.iter().any(|hops| hops[route] != first)
+        };
+        let changing: Vec<_> = (0..self.prefixes.len()).filter(changes).collect();
+        let route = |place: usize, random: &mut Random| match place % 2 {
+            0 => random.below(self.prefixes.len()),
+            _ => changing[random.below(changing.len())],
+        };
+        (0..count).map(|place| self.address(route(place, random), random)).collect()
+    }
+
+    /// An address at random in the network of a route.
+    fn address(&self, route: usize, random: &mut Random) -> IpAddr {
+        let (address, len) = self.prefixes[route];
         let bits = random.below(usize::MAX) as u128 * 0x1_0000_0000_0001;
         match address {
             IpAddr::V4(address) => {
