@@ -46,6 +46,8 @@ pub fn run(args: &ForwardArgs) -> Outcome {
             "--routes: --io xdp forwards by the routes of the kernel: add them with 'ip route', or use --io pcap",
         ));
     }
+    // Before any interface is touched.
+    args.table_spec()?;
     match args.io {
         Io::Pcap => pcap::run(args)?,
         #[cfg(all(target_os = "linux", target_pointer_width = "64"))]

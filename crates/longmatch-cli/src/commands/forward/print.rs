@@ -130,7 +130,7 @@ fn object(tally: &Tally, elapsed: Duration, routes: &str, end: bool) -> Value {
         Value::Object(counts.collect::<Map<_, _>>())
     };
     json!({
-        "seconds": (elapsed.as_secs_f64() * 1000.0).round() / 1000.0,
+        "seconds": (elapsed.as_secs_f64() * 1e6).round() / 1e6,
         "end": end,
         "received": tally.received,
         "forwarded": tally.forwarded,

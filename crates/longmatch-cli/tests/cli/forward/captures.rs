@@ -292,22 +292,22 @@ fn wrong_arguments_are_explained() {
         "--threads: captures are forwarded in order, by one thread",
     );
     assert_error(
-        "-i eth0 -r $ROUTES",
+        "-i no-such-if -r $ROUTES",
         "--routes: --io xdp forwards by the routes of the kernel: add them with 'ip route', or use \
          --io pcap",
     );
-    assert_error("-i eth0 --kernel-capture $OUT", "--kernel-capture needs --io pcap");
-    assert_error("-i eth0 --generate ipv4", "--generate needs --io dpdk");
+    assert_error("-i no-such-if --kernel-capture $OUT", "--kernel-capture needs --io pcap");
+    assert_error("-i no-such-if --generate ipv4", "--generate needs --io dpdk");
     assert_error("--io pcap -i $IN=$OUT --generate ipv6", "--generate needs --io dpdk");
-    assert_error("--io net -i eth0", "invalid value 'net' for '--io <IO>'");
+    assert_error("--io net -i no-such-if", "invalid value 'net' for '--io <IO>'");
     for batch in ["0", "257", "many"] {
         let message = "expected a whole number, at least 1 and at most 256";
         let message = format!("invalid value '{batch}' for '--batch <N>': {message}");
-        assert_error(&format!("-i eth0 --batch {batch}"), &message);
+        assert_error(&format!("-i no-such-if --batch {batch}"), &message);
     }
     let message = "invalid value 'fast' for '--engine <SPEC>': no engine is called 'fast'";
-    assert_error("-i eth0 -e fast", message);
-    assert_error("-i eth0 -e dir24_8:fast", "--engine: dir24_8: no option 'fast'");
+    assert_error("-i no-such-if -e fast", message);
+    assert_error("-i no-such-if -e dir24_8:fast", "--engine: dir24_8: no option 'fast'");
 }
 
 #[test]

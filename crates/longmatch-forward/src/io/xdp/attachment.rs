@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::bpf::{self, Link, Map};
 use super::error::XdpError;
@@ -66,8 +68,8 @@ impl Attachment {
         let name = &self.port.name;
         // The kernel cannot hand frames to a device whose packets it has already taken.
         let zero_copy = options.zero_copy && self.native;
-        let opened = Queue::open(umem, (self.index, queue), options.ring_size, zero_copy);
-        let opened = opened.map_err(|source| match source.raw_os_error() {
+        let open = || Queue::open(umem, (self.index, queue), options.ring_size, zero_copy);
+        let opened = while_released(open).map_err(|source| match source.raw_os_error() {
             Some(libc::EBUSY) => XdpError::QueueInUse { interface: name.clone(), queue },
             Some(libc::ENOBUFS) => XdpError::System {
                 action: format!(
@@ -158,4 +160,21 @@ fn attach(
     };
     let link = Link::attach(program, index, false).map_err(error)?;
     Ok((link, false, reason))
+}
+
+/// Repeats an attempt while the queue belongs to another socket, for some seconds.
+///
+/// The kernel gives a queue back some time after its socket was closed, even by the end of a process.
+fn while_released<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    const PATIENCE: Duration = Duration::from_secs(3);
+    const STEP: Duration = Duration::from_millis(20);
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match open() {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) && Instant::now() < end => {
+                thread::sleep(STEP);
+            }
+            result => return result,
+        }
+    }
 }
