@@ -258,16 +258,24 @@ mod tests {
         assert_eq!(threads::testing::refusing(0, || in_a_thread(id)), here);
     }
 
-    /// The contents stay, and the bytes in huge pages do not exceed the total. Other tests may allocate meanwhile, so
-    /// the total may exceed the size of the vector.
+    /// The contents stay, and the bytes in huge pages do not exceed the total.
+    ///
+    /// Other tests may allocate meanwhile, so the total may exceed the size of the vector. They may also free memory
+    /// whose place the vector then takes, which is no new range: so the total must be right once in some attempts.
     #[test]
     fn contents_stay() {
+        const ATTEMPTS: usize = 50;
         for pages in [Pages::Ordinary, Pages::Huge] {
-            let (made, backing) = within(pages, || (0..3 << 20).collect::<Vec<u32>>());
-            assert!(made.iter().copied().eq(0..3 << 20));
-            assert!(backing.huge <= backing.bytes, "{pages:?} {backing:?}");
+            let attempt = |_| {
+                let (made, backing) = within(pages, || (0..3 << 20).collect::<Vec<u32>>());
+                assert!(made.iter().copied().eq(0..3 << 20));
+                assert!(backing.huge <= backing.bytes, "{pages:?} {backing:?}");
+                backing.bytes
+            };
             if cfg!(all(target_os = "linux", target_env = "gnu")) {
-                assert!(backing.bytes >= 12 << 20, "{pages:?} {backing:?}");
+                assert!((0..ATTEMPTS).map(attempt).any(|bytes| bytes >= 12 << 20), "{pages:?}");
+            } else {
+                attempt(0);
             }
         }
     }
