@@ -18,6 +18,7 @@
 
 mod addresses;
 mod bulk;
+mod columns;
 mod entry;
 mod error;
 mod frozen;
@@ -34,6 +35,7 @@ mod tests;
 mod value_mut;
 
 pub use addresses::Addresses;
+pub use columns::{Cell, Column, ColumnError, ColumnType, PrefixData, Row};
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use error::InsertError;
 pub use frozen::FrozenTable;

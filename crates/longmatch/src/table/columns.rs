@@ -1,0 +1,348 @@
+//! Values that are rows of named columns: the values of files and of data read from files.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
+use super::{InsertError, Table};
+use crate::net::IpPrefix;
+
+/// The type of a column's cells; any cell may be null.
+///
+/// ```
+/// use longmatch::table::ColumnType;
+/// assert_eq!(ColumnType::U64.to_string(), "u64");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum ColumnType {
+    /// UTF-8 text.
+    String,
+    /// Unsigned integers of 64 bits.
+    U64,
+    /// Signed integers of 64 bits.
+    I64,
+    /// Floating-point numbers of 64 bits.
+    F64,
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::String => "string",
+            Self::U64 => "u64",
+            Self::I64 => "i64",
+            Self::F64 => "f64",
+        })
+    }
+}
+
+/// A column of the rows of [`PrefixData`].
+///
+/// ```
+/// use longmatch::table::{Column, ColumnType};
+/// let column = Column::new("asn", ColumnType::U64);
+/// assert_eq!((&*column.name, column.ty), ("asn", ColumnType::U64));
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub struct Column {
+    /// The column's name, unique in its table.
+    pub name: Box<str>,
+    /// The type of the column's cells.
+    pub ty: ColumnType,
+}
+
+impl Column {
+    /// A column of this name and type.
+    ///
+    /// ```
+    /// use longmatch::table::{Column, ColumnType};
+    /// assert_eq!(Column::new("site", ColumnType::String).ty, ColumnType::String);
+    /// ```
+    #[must_use]
+    pub fn new(name: impl Into<Box<str>>, ty: ColumnType) -> Self {
+        Self { name: name.into(), ty }
+    }
+}
+
+/// One column of a row. Text is `Box<str>` in a [`Row`] and `&str` in what a file lends.
+///
+/// Floating-point numbers are equal if their bits are.
+///
+/// ```
+/// use longmatch::table::Cell;
+/// assert_eq!(Cell::<&str>::F64(f64::NAN), Cell::F64(f64::NAN));
+/// assert_eq!(Cell::String("office").to_string(), "office");
+/// assert_eq!(Cell::<&str>::Null.to_string(), "");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Cell<S = Box<str>> {
+    /// No value.
+    Null,
+    /// UTF-8 text.
+    String(S),
+    /// An unsigned integer.
+    U64(u64),
+    /// A signed integer.
+    I64(i64),
+    /// A floating-point number.
+    F64(f64),
+}
+
+impl<S: AsRef<str>> Cell<S> {
+    /// The same cell with borrowed text.
+    ///
+    /// ```
+    /// use longmatch::table::Cell;
+    /// let cell = Cell::String(Box::<str>::from("office"));
+    /// assert_eq!(cell.borrowed(), Cell::String("office"));
+    /// ```
+    pub fn borrowed(&self) -> Cell<&str> {
+        match self {
+            Self::Null => Cell::Null,
+            Self::String(text) => Cell::String(text.as_ref()),
+            Self::U64(number) => Cell::U64(*number),
+            Self::I64(number) => Cell::I64(*number),
+            Self::F64(number) => Cell::F64(*number),
+        }
+    }
+
+    /// The same cell with text of its own.
+    ///
+    /// ```
+    /// use longmatch::table::Cell;
+    /// assert_eq!(Cell::String("office").to_owned(), Cell::String("office".into()));
+    /// ```
+    pub fn to_owned(&self) -> Cell {
+        match self.borrowed() {
+            Cell::Null => Cell::Null,
+            Cell::String(text) => Cell::String(text.into()),
+            Cell::U64(number) => Cell::U64(number),
+            Cell::I64(number) => Cell::I64(number),
+            Cell::F64(number) => Cell::F64(number),
+        }
+    }
+
+    /// The type of the columns that can hold this cell; `None` for null, which all can.
+    ///
+    /// ```
+    /// use longmatch::table::{Cell, ColumnType};
+    /// assert_eq!(Cell::<&str>::U64(1).ty(), Some(ColumnType::U64));
+    /// assert_eq!(Cell::<&str>::Null.ty(), None);
+    /// ```
+    pub fn ty(&self) -> Option<ColumnType> {
+        match self {
+            Self::Null => None,
+            Self::String(_) => Some(ColumnType::String),
+            Self::U64(_) => Some(ColumnType::U64),
+            Self::I64(_) => Some(ColumnType::I64),
+            Self::F64(_) => Some(ColumnType::F64),
+        }
+    }
+}
+
+impl<S: AsRef<str>> PartialEq for Cell<S> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.borrowed(), other.borrowed()) {
+            (Cell::Null, Cell::Null) => true,
+            (Cell::String(one), Cell::String(two)) => one == two,
+            (Cell::U64(one), Cell::U64(two)) => one == two,
+            (Cell::I64(one), Cell::I64(two)) => one == two,
+            (Cell::F64(one), Cell::F64(two)) => one.to_bits() == two.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+impl<S: AsRef<str>> Eq for Cell<S> {}
+
+impl<S: AsRef<str>> Hash for Cell<S> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        core::mem::discriminant(self).hash(state);
+        match self.borrowed() {
+            Cell::Null => {}
+            Cell::String(text) => text.hash(state),
+            Cell::U64(number) => number.hash(state),
+            Cell::I64(number) => number.hash(state),
+            Cell::F64(number) => number.to_bits().hash(state),
+        }
+    }
+}
+
+impl<S: AsRef<str>> fmt::Display for Cell<S> {
+    /// Text as it is, numbers in decimal, null as nothing.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.borrowed() {
+            Cell::Null => Ok(()),
+            Cell::String(text) => f.write_str(text),
+            Cell::U64(number) => number.fmt(f),
+            Cell::I64(number) => number.fmt(f),
+            Cell::F64(number) => number.fmt(f),
+        }
+    }
+}
+
+/// The value of a prefix: a cell for each column.
+pub type Row = Box<[Cell]>;
+
+/// Prefixes of both families with rows of named columns as their values.
+///
+/// Rows have a cell for each column, of the column's type or null; equal rows are stored once.
+///
+/// ```
+/// use longmatch::IpPrefix;
+/// use longmatch::table::{Cell, Column, ColumnType, PrefixData};
+/// let columns = vec![Column::new("asn", ColumnType::U64), Column::new("site", ColumnType::String)];
+/// let mut data = PrefixData::new(columns)?;
+/// let row = [Cell::U64(64500), Cell::String("office".into())];
+/// data.insert("192.0.2.0/24".parse::<IpPrefix>()?, row.into())?;
+/// let row = data.table().lookup([192, 0, 2, 1]).unwrap();
+/// assert_eq!(row[1].borrowed(), Cell::String("office"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct PrefixData {
+    columns: Vec<Column>,
+    table: Table<Row>,
+}
+
+impl PrefixData {
+    /// No prefixes, with these columns; none is also allowed: a set of prefixes.
+    ///
+    /// # Errors
+    /// When two columns have the same name.
+    ///
+    /// ```
+    /// use longmatch::table::{Column, ColumnType, PrefixData};
+    /// let twice = vec![Column::new("asn", ColumnType::U64), Column::new("asn", ColumnType::F64)];
+    /// assert!(PrefixData::new(twice).is_err());
+    /// # Ok::<(), longmatch::table::ColumnError>(())
+    /// ```
+    pub fn new(columns: Vec<Column>) -> Result<Self, ColumnError> {
+        for (i, column) in columns.iter().enumerate() {
+            if columns[..i].iter().any(|before| before.name == column.name) {
+                return Err(ColumnError::Name { name: column.name.clone().into() });
+            }
+        }
+        Ok(Self { columns, table: Table::new() })
+    }
+
+    /// The columns of every row, in order.
+    ///
+    /// ```
+    /// assert!(longmatch::table::PrefixData::default().columns().is_empty());
+    /// ```
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The prefixes and their rows.
+    ///
+    /// ```
+    /// assert!(longmatch::table::PrefixData::default().table().is_empty());
+    /// ```
+    pub fn table(&self) -> &Table<Row> {
+        &self.table
+    }
+
+    /// Returns the prefixes and their rows.
+    ///
+    /// ```
+    /// assert!(longmatch::table::PrefixData::default().into_table().is_empty());
+    /// ```
+    pub fn into_table(self) -> Table<Row> {
+        self.table
+    }
+
+    /// Gives a prefix a row, in place of the one that it had.
+    ///
+    /// # Errors
+    /// When the row does not fit the columns, or a limit of the table is reached; nothing changes
+    /// then.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::table::{Cell, PrefixData};
+    /// let mut set = PrefixData::default();
+    /// let prefix = "192.0.2.0/24".parse::<IpPrefix>()?;
+    /// set.insert(prefix, [].into())?;
+    /// assert!(set.insert(prefix, [Cell::U64(1)].into()).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn insert(&mut self, prefix: impl Into<IpPrefix>, row: Row) -> Result<(), ColumnError> {
+        if row.len() != self.columns.len() {
+            let (cells, columns) = (row.len(), self.columns.len());
+            return Err(ColumnError::Width { cells, columns });
+        }
+        for (column, cell) in self.columns.iter().zip(&row) {
+            if cell.ty().is_some_and(|ty| ty != column.ty) {
+                return Err(ColumnError::Type { column: column.clone(), cell: cell.clone() });
+            }
+        }
+        self.table.insert(prefix, row)?;
+        Ok(())
+    }
+}
+
+/// Columns that cannot be, or a row that does not fit them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ColumnError {
+    /// Two columns have the same name.
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// The row has another number of cells than there are columns.
+    Width {
+        /// The number of the row's cells.
+        cells: usize,
+        /// The number of columns.
+        columns: usize,
+    },
+    /// The cell is not of the column's type.
+    Type {
+        /// The column.
+        column: Column,
+        /// The cell.
+        cell: Cell,
+    },
+    /// The table refuses the prefix.
+    Table(InsertError),
+}
+
+impl fmt::Display for ColumnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name { name } => write!(f, "two columns are named '{}'", name.escape_debug()),
+            Self::Width { cells, columns } => {
+                write!(f, "the row has {cells} cells for {columns} columns")
+            }
+            Self::Type { column, cell } => {
+                let Column { name, ty } = column;
+                let cell = alloc::format!("{cell}");
+                let (name, cell) = (name.escape_debug(), cell.escape_debug());
+                write!(f, "column '{name}' of type {ty} cannot hold '{cell}'")
+            }
+            Self::Table(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ColumnError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Table(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<InsertError> for ColumnError {
+    fn from(error: InsertError) -> Self {
+        Self::Table(error)
+    }
+}
