@@ -56,6 +56,7 @@ const LIBRARY: Crate = Crate {
 const FEED: Crate = Crate {
     sources: "crates/longmatch-feed/src",
     modules: &[
+        ("address_text", 0),
         ("printable", 0),
         ("input", 0),
         ("paths", 0),

@@ -94,6 +94,7 @@
 //! prefixes and next hops.
 #![forbid(unsafe_code)]
 
+mod address_text;
 mod decompress;
 mod error;
 mod input;
@@ -109,6 +110,7 @@ mod source;
 mod text;
 mod trace;
 
+pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use decompress::{Codec, StreamError};
 pub use error::{FeedError, Place, Problem};
 pub use load::{load_bytes, load_path, load_reader};
