@@ -42,7 +42,7 @@ enum Values {
 /// 'lab'
 /// >>> table.lookup_many(["10.1.1.1", "10.9.1.1", "192.0.2.1", "not an address"])
 /// ['office', 'lab', None, None]
-#[pyclass(frozen, module = "longmatch", weakref)]
+#[pyclass(frozen, module = "longmatch", weakref, generic)]
 pub struct FrozenTable {
     store: Arc<dyn Store>,
     values: Values,
@@ -52,6 +52,8 @@ pub struct FrozenTable {
     routes: PyOnceLock<Routes>,
     /// The values as objects by their codes, for answers that share them.
     objects: PyOnceLock<Vec<Option<Py<PyAny>>>>,
+    values_by_code: PyOnceLock<Py<PyTuple>>,
+    prefixes_by_code: PyOnceLock<Py<PyTuple>>,
     /// The values and the columns that were asked for as Arrow arrays.
     typed: PyOnceLock<Arc<TypedColumn>>,
     typed_columns: Vec<PyOnceLock<Arc<TypedColumn>>>,
@@ -141,6 +143,8 @@ impl FrozenTable {
             strict,
             routes: PyOnceLock::new(),
             objects: PyOnceLock::new(),
+            values_by_code: PyOnceLock::new(),
+            prefixes_by_code: PyOnceLock::new(),
             typed: PyOnceLock::new(),
             typed_columns,
         }
@@ -460,18 +464,26 @@ impl FrozenTable {
     /// The values by the codes that ``lookup_many`` returns: a tuple. Index 0, no match, has ``None``.
     #[getter]
     fn values_by_code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let objects = self.objects(py)?.iter();
-        let objects = objects.map(|o| o.as_ref().map_or_else(|| py.None(), |o| o.clone_ref(py)));
-        PyTuple::new(py, objects.collect::<Vec<_>>())
+        let values = self.values_by_code.get_or_try_init(py, || {
+            let objects = self.objects(py)?.iter();
+            let objects =
+                objects.map(|o| o.as_ref().map_or_else(|| py.None(), |o| o.clone_ref(py)));
+            PyTuple::new(py, objects.collect::<Vec<_>>()).map(Bound::unbind)
+        })?;
+        Ok(values.bind(py).clone())
     }
 
     /// The prefixes by the codes that ``lookup_many(..., return_prefix=True, out="codes")`` returns: a tuple of str.
     /// Index 0, no match, has ``None``; the others are in order.
     #[getter]
     fn prefixes_by_code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let prefixes = self.store.routes().into_iter();
-        let texts = prefixes.map(|(prefix, _)| prefix_str(py, prefix).into_any().unbind());
-        PyTuple::new(py, std::iter::once(py.None()).chain(texts).collect::<Vec<_>>())
+        let prefixes = self.prefixes_by_code.get_or_try_init(py, || {
+            let prefixes = self.store.routes().into_iter();
+            let texts = prefixes.map(|(prefix, _)| prefix_str(py, prefix).into_any().unbind());
+            let texts = std::iter::once(py.None()).chain(texts);
+            PyTuple::new(py, texts.collect::<Vec<_>>()).map(Bound::unbind)
+        })?;
+        Ok(prefixes.bind(py).clone())
     }
 
     /// The names of the columns of the values, or ``None`` where the values are objects.

@@ -150,7 +150,7 @@ impl Compiled for View<'_, '_> {
 /// 'office'
 /// >>> reader.lookup("10.9.1.1")
 /// 'lab'
-#[pyclass(frozen, module = "longmatch", weakref)]
+#[pyclass(frozen, module = "longmatch", weakref, generic)]
 pub struct LiveTable {
     writer: Mutex<TableWriter<Value>>,
     readers: Readers,
@@ -295,7 +295,7 @@ impl LiveTable {
 }
 
 /// Looks up addresses in a live table, from any thread; made by ``LiveTable.reader``.
-#[pyclass(frozen, module = "longmatch", weakref)]
+#[pyclass(frozen, module = "longmatch", weakref, generic)]
 pub struct LiveReader {
     readers: Readers,
 }

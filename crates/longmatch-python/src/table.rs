@@ -34,7 +34,7 @@ pub type Inner = longmatch::Table<Value>;
 /// ('lab', 'office', 'docs')
 /// >>> table.get_key("10.9.1.1")
 /// '10.9.0.0/16'
-#[pyclass(frozen, module = "longmatch", weakref)]
+#[pyclass(frozen, module = "longmatch", weakref, generic)]
 pub struct Table {
     inner: RwLock<Inner>,
     strict: RwLock<bool>,
