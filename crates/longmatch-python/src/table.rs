@@ -206,7 +206,7 @@ impl Table {
     /// >>> table.insert("10.9.0.0", 16, "lab")
     /// >>> table.keys()
     /// ['10.0.0.0/8', '10.9.0.0/16']
-    #[pyo3(signature = (prefix, *args))]
+    #[pyo3(signature = (prefix, /, *args))]
     fn insert(&self, prefix: &Bound<'_, PyAny>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let _dropped = DropReferences;
         match args.len() {
@@ -326,7 +326,7 @@ impl Table {
     }
 
     /// Removes exactly this prefix and returns its value, or the default; without one ``KeyError``.
-    #[pyo3(signature = (key, *default))]
+    #[pyo3(signature = (key, /, *default))]
     fn pop(&self, key: &Bound<'_, PyAny>, default: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         let _dropped = DropReferences;
         if default.len() > 1 {

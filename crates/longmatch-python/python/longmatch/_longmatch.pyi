@@ -14,6 +14,17 @@ from typing import Any, Generic, Literal, Protocol, SupportsIndex, TypeVar, Unio
 
 from typing_extensions import Self, TypeAlias
 
+__all__ = [
+    "ArrowColumn",
+    "FrozenTable",
+    "LiveReader",
+    "LiveTable",
+    "Table",
+    "_freeze",
+    "_rows",
+    "asn",
+]
+
 _V = TypeVar("_V")
 _W = TypeVar("_W")
 
@@ -81,7 +92,7 @@ class Table(Generic[_V]):
     def live(self, engine: str = "auto") -> LiveTable[_V]: ...
     def __setstate__(self, state: Any) -> None: ...
     @classmethod
-    def __class_getitem__(cls, key: Any, /) -> GenericAlias: ...
+    def __class_getitem__(cls, key: Any) -> GenericAlias: ...
 
 @final
 class FrozenTable(Generic[_V]):
@@ -129,7 +140,7 @@ class FrozenTable(Generic[_V]):
     def thaw(self) -> Table[_V]: ...
     def __copy__(self) -> FrozenTable[_V]: ...
     @classmethod
-    def __class_getitem__(cls, key: Any, /) -> GenericAlias: ...
+    def __class_getitem__(cls, key: Any) -> GenericAlias: ...
 
 @final
 class LiveTable(Generic[_V]):
@@ -165,7 +176,7 @@ class LiveTable(Generic[_V]):
         _traceback: TracebackType | None,
     ) -> bool: ...
     @classmethod
-    def __class_getitem__(cls, key: Any, /) -> GenericAlias: ...
+    def __class_getitem__(cls, key: Any) -> GenericAlias: ...
 
 @final
 class LiveReader(Generic[_V]):
@@ -185,7 +196,7 @@ class LiveReader(Generic[_V]):
         out: Literal["auto", "values", "arrow"] = "auto",
     ) -> Any: ...
     @classmethod
-    def __class_getitem__(cls, key: Any, /) -> GenericAlias: ...
+    def __class_getitem__(cls, key: Any) -> GenericAlias: ...
 
 @final
 class ArrowColumn:
