@@ -94,6 +94,7 @@
 //! prefixes and next hops.
 #![forbid(unsafe_code)]
 
+mod data;
 mod decompress;
 mod error;
 mod input;
@@ -109,6 +110,12 @@ mod source;
 mod text;
 mod trace;
 
+pub use data::error::DataError;
+pub use data::options::{
+    DataFormat, DataOptions, Delimiter, KeptColumn, ParseDataOptionError, RouteValue,
+};
+pub use data::report::DataReport;
+pub use data::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
 pub use decompress::{Codec, StreamError};
 pub use error::{FeedError, Place, Problem};
 pub use load::{load_bytes, load_path, load_reader};
