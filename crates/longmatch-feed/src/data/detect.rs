@@ -177,7 +177,8 @@ fn no_shape(head: &[u8], lines: &Lines<'_>, options: &DataOptions) -> DataError 
     match Shape::of_rows(&rows, cells, lines.semicolons, options) {
         // Text of one column, or of any words, is not a table at all.
         Err(DataError::NoPrefixColumn { columns })
-            if columns.len() < 2 || (delimiter == Delimiter::Whitespace && options.delimiter.is_none()) =>
+            if columns.len() < 2
+                || (delimiter == Delimiter::Whitespace && options.delimiter.is_none()) =>
         {
             DataError::UnknownFormat
         }

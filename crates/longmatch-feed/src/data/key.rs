@@ -113,18 +113,12 @@ pub(crate) fn range(first: &str, last: &str) -> Result<Found, DataError> {
         return Err(DataError::Range { text: shorten(&text()), reason });
     };
     match (u32::try_from(first), u32::try_from(last)) {
-        (Ok(first), Ok(last)) => {
-            ordered(IpAddr::V4(first.into()), IpAddr::V4(last.into()), text)
-        }
+        (Ok(first), Ok(last)) => ordered(IpAddr::V4(first.into()), IpAddr::V4(last.into()), text),
         _ => ordered(Ipv6Addr::from_bits(first).into(), Ipv6Addr::from_bits(last).into(), text),
     }
 }
 
-fn ordered(
-    first: IpAddr,
-    last: IpAddr,
-    text: impl Fn() -> String,
-) -> Result<Found, DataError> {
+fn ordered(first: IpAddr, last: IpAddr, text: impl Fn() -> String) -> Result<Found, DataError> {
     let reason = if first.is_ipv4() != last.is_ipv4() {
         "the addresses are of different families"
     } else if last < first {
@@ -202,7 +196,8 @@ mod tests {
         assert_eq!(all(one("10.0.0.0-10.0.0.2", false, "x")), "10.0.0.0/31 10.0.0.2/32");
         assert_eq!(all(one("10.0.0.0 - 10.0.0.0", false, "x")), "10.0.0.0/32");
         assert_eq!(all(one("10.0.0.1/8", true, "x")), "10.0.0.0/8");
-        for wrong in ["", "x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0-::", "10.0.0.2-10.0.0.1", "1"] {
+        for wrong in ["", "x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0-::", "10.0.0.2-10.0.0.1", "1"]
+        {
             assert!(one(wrong, false, "x").is_err(), "{wrong}");
         }
         let error = all(one("fe80::1%eth0", false, "net"));
@@ -217,7 +212,8 @@ mod tests {
         let max = u128::MAX.to_string();
         assert_eq!(all(range(&max, &max)), "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128");
         assert_eq!(all(range("0", &max)), "::/0");
-        for (first, last) in [("1", "0"), ("", ""), ("1", ""), ("+1", "2"), ("::", "1"), ("a", "b")] {
+        for (first, last) in [("1", "0"), ("", ""), ("1", ""), ("+1", "2"), ("::", "1"), ("a", "b")]
+        {
             assert!(range(first, last).is_err(), "{first} {last}");
         }
         assert!(range("0", &format!("{max}0")).is_err());
@@ -232,9 +228,13 @@ mod tests {
         assert_eq!(parse("2001:db8::", "32", false), "2001:db8::/32");
         assert_eq!(parse("2001:db8::", "ffff:ffff::", false), "2001:db8::/32");
         assert_eq!(parse("10.0.0.1", "8", true), "10.0.0.0/8");
-        for (addr, len) in
-            [("10.0.0.1", "8"), ("10.0.0.0", "33"), ("10.0.0.0", "0.0.0.255"), ("x", "8"), ("::", "x")]
-        {
+        for (addr, len) in [
+            ("10.0.0.1", "8"),
+            ("10.0.0.0", "33"),
+            ("10.0.0.0", "0.0.0.255"),
+            ("x", "8"),
+            ("::", "x"),
+        ] {
             assert!(with_length((addr, "a"), (len, "l"), false).is_err(), "{addr} {len}");
         }
     }

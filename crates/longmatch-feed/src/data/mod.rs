@@ -324,7 +324,9 @@ fn recognise(opened: &mut Opened<'_>, options: &DataOptions) -> Result<Recognise
     if mrt::begins(input, options.input.limits.record) {
         return Ok(Recognised::Routes(Format::Mrt));
     }
-    if have == 0 && let Some(error) = input.take_error() {
+    if have == 0
+        && let Some(error) = input.take_error()
+    {
         return Err(FeedError::stream(0, explain(error, opened.codec)));
     }
     let head = &input.window()[..input.window().len().min(detect::LOOKAHEAD)];
@@ -354,9 +356,7 @@ fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, FeedError> {
         input.consume(len);
     }
     match input.take_error() {
-        Some(error) => {
-            Err(FeedError::stream(bytes.len() as u64, explain(error, opened.codec)))
-        }
+        Some(error) => Err(FeedError::stream(bytes.len() as u64, explain(error, opened.codec))),
         None => Ok(bytes),
     }
 }

@@ -5,25 +5,85 @@ use super::options::KeptColumn;
 
 /// Names of the column of prefixes, in lower case without punctuation.
 const PREFIX: &[&str] = &[
-    "prefix", "network", "cidr", "net", "subnet", "ip", "ipaddress", "address", "range", "iprange",
-    "ipprefix", "block", "netblock", "ipblock", "route",
+    "prefix",
+    "network",
+    "cidr",
+    "net",
+    "subnet",
+    "ip",
+    "ipaddress",
+    "address",
+    "range",
+    "iprange",
+    "ipprefix",
+    "block",
+    "netblock",
+    "ipblock",
+    "route",
 ];
 /// Names of the first address of a range.
 const FIRST: &[&str] = &[
-    "start", "startip", "ipstart", "rangestart", "startrange", "startaddress", "startipnum",
-    "startinteger", "startnum", "iprangestart", "networkstartip", "networkstartinteger", "first",
-    "firstip", "firstaddress", "from", "ipfrom", "fromip", "begin", "beginip", "low", "lower",
+    "start",
+    "startip",
+    "ipstart",
+    "rangestart",
+    "startrange",
+    "startaddress",
+    "startipnum",
+    "startinteger",
+    "startnum",
+    "iprangestart",
+    "networkstartip",
+    "networkstartinteger",
+    "first",
+    "firstip",
+    "firstaddress",
+    "from",
+    "ipfrom",
+    "fromip",
+    "begin",
+    "beginip",
+    "low",
+    "lower",
 ];
 /// Names of the last address of a range.
 const LAST: &[&str] = &[
-    "end", "endip", "ipend", "rangeend", "endrange", "endaddress", "endipnum", "endinteger",
-    "endnum", "iprangeend", "networkendip", "networklastip", "networklastinteger", "last", "lastip",
-    "lastaddress", "to", "ipto", "toip", "lastinteger", "high", "upper",
+    "end",
+    "endip",
+    "ipend",
+    "rangeend",
+    "endrange",
+    "endaddress",
+    "endipnum",
+    "endinteger",
+    "endnum",
+    "iprangeend",
+    "networkendip",
+    "networklastip",
+    "networklastinteger",
+    "last",
+    "lastip",
+    "lastaddress",
+    "to",
+    "ipto",
+    "toip",
+    "lastinteger",
+    "high",
+    "upper",
 ];
 /// Names of prefix lengths and netmasks.
 const LENGTH: &[&str] = &[
-    "length", "len", "prefixlength", "prefixlen", "plen", "masklen", "masklength", "netmask",
-    "mask", "subnetmask", "bits",
+    "length",
+    "len",
+    "prefixlength",
+    "prefixlen",
+    "plen",
+    "masklen",
+    "masklength",
+    "netmask",
+    "mask",
+    "subnetmask",
+    "bits",
 ];
 
 /// A kind of column that its name shows.
@@ -78,10 +138,9 @@ pub(crate) fn resolve(name: &str, names: &[String]) -> Result<usize, DataError> 
         return Ok(at);
     }
     let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    number.filter(|at| *at < names.len()).ok_or_else(|| DataError::NoSuchColumn {
-        name: name.to_owned(),
-        columns: names.to_vec(),
-    })
+    number
+        .filter(|at| *at < names.len())
+        .ok_or_else(|| DataError::NoSuchColumn { name: name.to_owned(), columns: names.to_vec() })
 }
 
 /// The positions and new names of the columns to keep: those of the options, else all that `free`

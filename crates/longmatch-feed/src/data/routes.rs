@@ -33,7 +33,8 @@ pub(crate) fn load(
     let mut columns = Vec::new();
     for (at, name) in kept {
         let ty = options.type_of(&name);
-        let ty = ty.or((options.value == RouteValue::OriginAs && at == 1).then_some(ColumnType::U64));
+        let ty =
+            ty.or((options.value == RouteValue::OriginAs && at == 1).then_some(ColumnType::U64));
         let number = store.column(&name, ty, options.input.limits).map_err(whole)?;
         if columns.iter().any(|column: &Value| column.number == number) {
             return Err(whole(longmatch::table::ColumnError::Name { name }.into()));
@@ -41,7 +42,14 @@ pub(crate) fn load(
         columns.push(Value { is_prefix: at == 0, number, name, ty });
     }
     columns.sort_unstable_by_key(|column| column.number);
-    let mut sink = Rows { store, report, columns, value: options.value, last: None, limits: options.input.limits };
+    let mut sink = Rows {
+        store,
+        report,
+        columns,
+        value: options.value,
+        last: None,
+        limits: options.input.limits,
+    };
     let job = Options { format, ..options.input.clone() };
     let mut routes = match load::load_source(source, &job, None, &mut sink) {
         Ok(routes) => routes,
@@ -131,13 +139,9 @@ impl Rows<'_> {
                 (Route::Origin(None), _) => continue,
                 (Route::Origin(Some(asn)), _) => Raw::U64(asn.into()),
                 (Route::NextHop(text), None) => Raw::Text(text),
-                (Route::NextHop(text), Some(ty)) => {
-                    types::of_type(text, *ty).ok_or_else(|| DataError::Type {
-                        column: name.clone(),
-                        text: shorten(text),
-                        ty: *ty,
-                    })?
-                }
+                (Route::NextHop(text), Some(ty)) => types::of_type(text, *ty).ok_or_else(|| {
+                    DataError::Type { column: name.clone(), text: shorten(text), ty: *ty }
+                })?,
             };
             self.store.cell(*number, cell);
         }

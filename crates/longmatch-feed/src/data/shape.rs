@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::error::DataError;
-use super::key::{self, Found, Key, Kind};
+use super::key::{self, Key, Kind};
 use super::names::{self, Known, known};
 use super::options::{DataFormat, DataOptions, Delimiter};
 use super::rows::Cells;
@@ -77,7 +77,9 @@ impl Shape {
         let skip = usize::from(header);
         let sample = Sample { rows: &rows[skip..], kinds: &kinds[skip..], names: &names, header };
         let key = match &*options.prefix {
-            [] => sample.key().ok_or_else(|| DataError::NoPrefixColumn { columns: names.clone() })?,
+            [] => {
+                sample.key().ok_or_else(|| DataError::NoPrefixColumn { columns: names.clone() })?
+            }
             [one] => Key::One(names::resolve(one, &names)?),
             [one, two] => sample.pair(names::resolve(one, &names)?, names::resolve(two, &names)?),
             more => return Err(DataError::PrefixColumns { columns: more.len() }),
@@ -117,6 +119,12 @@ fn is_all(kinds: &[Vec<Kind>], at: usize, is: impl Fn(Kind) -> bool) -> bool {
     let mut cells = kinds.iter().filter_map(|row| row.get(at)).filter(|kind| **kind != Kind::Empty);
     let first = cells.next();
     first.is_some_and(|kind| is(*kind)) && cells.all(|kind| is(*kind))
+}
+
+/// Whether more than half of the rows have a cell of a kind in a column.
+fn is_most(kinds: &[Vec<Kind>], at: usize, is: impl Fn(Kind) -> bool) -> bool {
+    let cells = kinds.iter().filter_map(|row| row.get(at));
+    2 * cells.filter(|kind| is(**kind)).count() > kinds.len()
 }
 
 /// Whether the first row has names: whether a later row has addresses where it has other text, or, if
@@ -173,7 +181,8 @@ impl Sample<'_> {
         let range = self.named(Known::First).zip(self.named(Known::Last));
         let fits = |kind: Kind| {
             range.is_some_and(|(first, last)| {
-                is_all(self.kinds, first, |k| k == kind) && is_all(self.kinds, last, |k| k == kind)
+                is_most(self.kinds, first, |k| k == kind)
+                    && is_most(self.kinds, last, |k| k == kind)
             })
         };
         let as_range = range.map(|(first, last)| Key::Range(first, last));
@@ -182,14 +191,18 @@ impl Sample<'_> {
             let by_name = as_range.filter(|_| self.rows.is_empty() || fits(Kind::Integer));
             return by_name.or_else(|| self.named(Known::Prefix).map(Key::One));
         };
-        let hosts = is_all(self.kinds, at, |kind| kind == Kind::Address);
+        // One damaged row among the first must not give the others another meaning.
+        let other = |row: &Vec<Kind>| {
+            row.get(at).is_some_and(|kind| matches!(kind, Kind::Prefix | Kind::Range))
+        };
+        let hosts =
+            is_most(self.kinds, at, |kind| kind == Kind::Address) && !self.kinds.iter().any(other);
         if !hosts {
             return Some(Key::One(at));
         }
         if self.header {
-            let length = self.named(Known::Length).filter(|length| {
-                is_all(self.kinds, *length, |k| matches!(k, Kind::Integer | Kind::Address))
-            });
+            let length =
+                self.named(Known::Length).filter(|length| self.are_lengths(at, *length, true));
             return as_range
                 .filter(|_| fits(Kind::Address))
                 .or(length.map(|length| Key::Length(at, length)))
@@ -200,37 +213,38 @@ impl Sample<'_> {
 
     /// The key whose first cells are addresses, from the cells after them.
     fn pair_without_names(&self, at: usize) -> Key {
-        let all = |is: &dyn Fn(&str, &str) -> bool| {
-            self.rows.iter().all(|row| match (row.get(at), row.get(at + 1)) {
-                (Some(one), Some(two)) => is(one, two),
-                _ => false,
-            })
-        };
-        let is_address = |kind| kind == Kind::Address;
-        let is_length = |one: &str, two: &str| {
-            key::with_length((one, ""), (two, ""), false).is_ok()
-        };
-        if is_all(self.kinds, at + 1, is_address)
-            && all(&|one, two| matches!(key::range(one, two), Ok(Found::Range(..))))
+        if is_most(self.kinds, at + 1, |kind| kind == Kind::Address)
+            && self.most(at, at + 1, |one, two| key::range(one, two).is_ok())
         {
             Key::Range(at, at + 1)
-        } else if is_all(self.kinds, at + 1, |kind| kind == Kind::Integer) && all(&is_length) {
+        } else if is_most(self.kinds, at + 1, |kind| kind == Kind::Integer)
+            && self.are_lengths(at, at + 1, false)
+        {
             Key::Length(at, at + 1)
         } else {
             Key::One(at)
         }
     }
 
+    /// Whether two cells of more than half of the rows fit together.
+    fn most(&self, one: usize, two: usize, fit: impl Fn(&str, &str) -> bool) -> bool {
+        let cells = self.rows.iter().filter_map(|row| row.get(one).zip(row.get(two)));
+        2 * cells.filter(|(one, two)| fit(one, two)).count() > self.rows.len()
+    }
+
+    /// Whether a column has prefix lengths or netmasks of the addresses in another one.
+    fn are_lengths(&self, addr: usize, length: usize, mask: bool) -> bool {
+        self.most(addr, length, |addr, length| {
+            key::with_length((addr, ""), (length, ""), mask).is_ok()
+        })
+    }
+
     /// The key in two columns that the options name.
     fn pair(&self, one: usize, two: usize) -> Key {
-        let addresses = is_all(self.kinds, one, |kind| kind == Kind::Address);
-        let lengths = self.rows.iter().all(|row| {
-            let cell = |at: usize| row.get(at).map_or("", |cell| cell);
-            key::with_length((cell(one), ""), (cell(two), ""), true).is_ok()
-        });
-        let integers = is_all(self.kinds, two, |kind| kind == Kind::Integer);
+        let addresses = is_most(self.kinds, one, |kind| kind == Kind::Address);
+        let integers = is_most(self.kinds, two, |kind| kind == Kind::Integer);
         let is_length = integers || known(&self.names[two]) == Some(Known::Length);
-        match addresses && (lengths || integers) && is_length {
+        match addresses && is_length {
             true => Key::Length(one, two),
             false => Key::Range(one, two),
         }

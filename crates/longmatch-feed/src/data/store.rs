@@ -138,7 +138,11 @@ impl Store {
 
     /// Gives a prefix a row, in place of an earlier one.
     #[inline]
-    pub(crate) fn insert(&mut self, prefix: IpPrefix, row: NextHopId) -> Result<Inserted, DataError> {
+    pub(crate) fn insert(
+        &mut self,
+        prefix: IpPrefix,
+        row: NextHopId,
+    ) -> Result<Inserted, DataError> {
         let old = match prefix.unmapped() {
             IpPrefix::V4(prefix) => self.ipv4.insert(prefix, row),
             IpPrefix::V6(prefix) => self.ipv6.insert(prefix, row),

@@ -269,9 +269,8 @@ mod tests {
             list.extend([0xc0, 17, 6, 2, 1, 0, 1, 0, 2]);
             list
         };
-        let origin = |list: &[u8], wide| {
-            Attributes::walk(Cursor::new(list, 0)).unwrap().origin(wide)
-        };
+        let origin =
+            |list: &[u8], wide| Attributes::walk(Cursor::new(list, 0)).unwrap().origin(wide);
         assert_eq!(origin(&list(&[0x5b, 0xa0]), false), Some(65538));
         assert_eq!(origin(&list(&[0, 7]), false), Some(7));
         assert_eq!(origin(&[], true), None);

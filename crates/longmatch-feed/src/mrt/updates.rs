@@ -71,7 +71,8 @@ impl Walk<'_> {
         let addr = body.addr(Afi::Ipv4, "peer address")?;
         body.asn(false, "local AS")?;
         body.addr(Afi::Ipv4, "local address")?;
-        let session = Session { peer: self.peers.position(addr, asn, 0), add_path: false, wide: false };
+        let session =
+            Session { peer: self.peers.position(addr, asn, 0), add_path: false, wide: false };
         self.update(session, body, report)
     }
 

@@ -75,8 +75,7 @@ mod tests {
     fn tables_updates_and_states() {
         let route = "|1|B|192.0.2.9|64500|10.0.0.0/8|1 2 {3,4}|IGP|192.0.2.1|0|0||NAG||";
         let as_path = "1 2 {3,4}";
-        let table =
-            DumpLine { is_table: true, as_path, ..dump("10.0.0.0/8", Some("192.0.2.1")) };
+        let table = DumpLine { is_table: true, as_path, ..dump("10.0.0.0/8", Some("192.0.2.1")) };
         assert_eq!(table.origin(), None);
         assert_eq!(parse(&format!("TABLE_DUMP2{route}")), Ok(Line::Dump(table)));
         assert_eq!(parse(&format!("TABLE_DUMP{route}")), Ok(Line::Dump(table)));

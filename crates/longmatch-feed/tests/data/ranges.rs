@@ -37,7 +37,9 @@ fn tables_of_iptoasn() {
 fn names_show_ranges() {
     let comma = "text of ranges with the delimiter comma, with a header";
     let expected = ["1.0.0.0/24 AU", "1.0.1.0/24 CN"];
-    for (first, last) in [("start_ip", "end_ip"), ("Start", "End"), ("network_start_ip", "network_last_ip")] {
+    for (first, last) in
+        [("start_ip", "end_ip"), ("Start", "End"), ("network_start_ip", "network_last_ip")]
+    {
         let text = format!("{first},{last},country\n1.0.0.0,1.0.0.255,AU\n1.0.1.0,1.0.1.255,CN\n");
         check(&text, comma, "country:string", &expected);
     }
@@ -80,10 +82,14 @@ fn ranges_touch_the_ends() {
 
 #[test]
 fn what_is_no_range_is_an_error() {
-    let lines = |line: &str| error(&format!("start,end,v\n1.0.0.0,1.0.0.255,1\n{line},2\n"));
+    let lines = |line: &str| {
+        error(&format!("start,end,v\n1.0.0.0,1.0.0.255,1\n{line},2\n1.1.0.0,1.1.0.1,3\n"))
+    };
     assert!(lines("1.0.2.0,1.0.1.0").contains("line 3: '1.0.2.0 - 1.0.1.0' is not a range"));
     assert!(lines("1.0.2.0,::1").contains("the addresses are of different families"));
     assert!(lines("1.0.2.0,x").contains("expected two addresses, or two integers"));
+    let tab = error("1.0.0.0\t1.0.0.255\t1\n1.0.1.0\t1.0.1.255\t1\n1.0.3.0\t1.0.2.0\t2\n");
+    assert!(tab.contains("line 3: '1.0.3.0 - 1.0.2.0' is not a range"), "{tab}");
     assert!(lines("1.0.2.0,").contains("expected two addresses, or two integers"));
 }
 

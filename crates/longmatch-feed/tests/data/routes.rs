@@ -14,11 +14,31 @@ fn origins() -> DataOptions {
 #[test]
 fn routes_have_the_column_next_hop() {
     let text = "routes in text";
-    check("10.0.0.0/8 192.0.2.1\n10.1.0.0/16 eth0\n", text, "next_hop:string", &["10.0.0.0/8 192.0.2.1", "10.1.0.0/16 eth0"]);
+    check(
+        "10.0.0.0/8 192.0.2.1\n10.1.0.0/16 eth0\n",
+        text,
+        "next_hop:string",
+        &["10.0.0.0/8 192.0.2.1", "10.1.0.0/16 eth0"],
+    );
     check("10.0.0.0/8 64500\n::/0 7\n", text, "next_hop:u64", &["10.0.0.0/8 64500", "::/0 7"]);
-    check("10.0.0.0 255.0.0.0 a\n10.1.0.0 255.255.0.0 b\n", text, "next_hop:string", &["10.0.0.0/8 a", "10.1.0.0/16 b"]);
-    check("A 10.0.0.0/8 a\nA 10.1.0.0/16 b\nW 10.0.0.0/8\n", text, "next_hop:string", &["10.1.0.0/16 b"]);
-    check("default via 192.0.2.1 dev eth0\n10.0.0.0/8 dev eth1\n", text, "next_hop:string", &["0.0.0.0/0 192.0.2.1", "10.0.0.0/8 eth1"]);
+    check(
+        "10.0.0.0 255.0.0.0 a\n10.1.0.0 255.255.0.0 b\n",
+        text,
+        "next_hop:string",
+        &["10.0.0.0/8 a", "10.1.0.0/16 b"],
+    );
+    check(
+        "A 10.0.0.0/8 a\nA 10.1.0.0/16 b\nW 10.0.0.0/8\n",
+        text,
+        "next_hop:string",
+        &["10.1.0.0/16 b"],
+    );
+    check(
+        "default via 192.0.2.1 dev eth0\n10.0.0.0/8 dev eth1\n",
+        text,
+        "next_hop:string",
+        &["0.0.0.0/0 192.0.2.1", "10.0.0.0/8 eth1"],
+    );
     let json = r#"[{"dst":"10.0.0.0/8","gateway":"192.0.2.1"}]"#;
     check(json, "routes in JSON", "next_hop:string", &["10.0.0.0/8 192.0.2.1"]);
     let click = "rt :: LinearIPLookup(10.0.0.0/8 192.0.2.1 7,\n 11.0.0.0/8 0);\n";
@@ -35,7 +55,10 @@ fn options_rename_the_next_hop() {
     assert!(wrong.contains("line 1: column 'asn': 'x' is not of the type u64"), "{wrong}");
     options.columns = Some(vec!["asn".parse().unwrap()]);
     let wrong = error_with("10.0.0.0/8 7\n", &options);
-    assert!(wrong.contains("no column is named 'asn': the columns are prefix, next_hop"), "{wrong}");
+    assert!(
+        wrong.contains("no column is named 'asn': the columns are prefix, next_hop"),
+        "{wrong}"
+    );
     options.format = DataFormat::Routes;
     options.prefix = vec!["1".into()];
     assert!(error_with("10.0.0.0/8 7\n", &options).contains("no columns to choose"));
@@ -44,7 +67,9 @@ fn options_rename_the_next_hop() {
 #[test]
 fn bgpdump_has_origins() {
     let line = |prefix: &str, path: &str, peer: u8| {
-        format!("TABLE_DUMP2|1|B|192.0.2.{peer}|6450{peer}|{prefix}|{path}|IGP|192.0.2.{peer}|0|0||NAG||\n")
+        format!(
+            "TABLE_DUMP2|1|B|192.0.2.{peer}|6450{peer}|{prefix}|{path}|IGP|192.0.2.{peer}|0|0||NAG||\n"
+        )
     };
     let text = [
         line("10.0.0.0/8", "64501 64999", 1),
@@ -98,8 +123,13 @@ fn mrt_tables_have_origins() {
     file.extend(mrt::rib(2, &mrt::prefix(16, &[10, 4]), &[(0, damaged)]));
     let (data, report) = load_with(&file, &origins()).unwrap();
     assert_eq!(columns(&data), "origin_as:u64");
-    let expected =
-        ["10.0.0.0/8 4200000000", "10.1.0.0/16 7", "10.2.0.0/16 ~", "10.3.0.0/16 ~", "10.4.0.0/16 ~"];
+    let expected = [
+        "10.0.0.0/8 4200000000",
+        "10.1.0.0/16 7",
+        "10.2.0.0/16 ~",
+        "10.3.0.0/16 ~",
+        "10.4.0.0/16 ~",
+    ];
     assert_eq!(rows(&data), expected);
     assert_eq!((report.format, report.routes.unwrap().peers.len()), (DataFormat::Routes, 2));
     let (data, _) = load_with(&file, &DataOptions::default()).unwrap();
@@ -119,7 +149,8 @@ fn old_mrt_tables_have_paths_of_2_bytes() {
 #[test]
 fn mrt_updates_have_origins() {
     let path = attributes(&[2, 1, 0, 1, 0, 2]);
-    let announced = mrt::update(&[], &path, &[mrt::prefix(8, &[10]), mrt::prefix(8, &[11])].concat());
+    let announced =
+        mrt::update(&[], &path, &[mrt::prefix(8, &[10]), mrt::prefix(8, &[11])].concat());
     let mut file = mrt::message(false, 4, 1, 2, &announced);
     file.extend(mrt::message(true, 4, 1, 2, &mrt::update(&mrt::prefix(8, &[11]), &[], &[])));
     let (data, _) = load_with(&file, &origins()).unwrap();
@@ -133,5 +164,8 @@ fn routes_merge_with_other_data() {
     loader.bytes(b"W 10.0.0.0/8\n", None).unwrap();
     loader.bytes(b"network,next_hop\n10.2.0.0/16,3\n", None).unwrap();
     let data = loader.finish().unwrap();
-    assert_eq!((columns(&data), rows(&data)), ("next_hop:u64".into(), vec!["10.1.0.0/16 2".into(), "10.2.0.0/16 3".into()]));
+    assert_eq!(
+        (columns(&data), rows(&data)),
+        ("next_hop:u64".into(), vec!["10.1.0.0/16 2".into(), "10.2.0.0/16 3".into()])
+    );
 }

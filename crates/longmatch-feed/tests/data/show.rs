@@ -32,8 +32,8 @@ pub fn load_with(
 /// Checks the columns and rows of an input, loaded with these options.
 #[track_caller]
 pub fn check_with(input: &str, options: &DataOptions, header: &str, expected: &[&str]) {
-    let (data, _) = load_with(input.as_bytes(), options)
-        .unwrap_or_else(|error| panic!("{input:?}: {error}"));
+    let (data, _) =
+        load_with(input.as_bytes(), options).unwrap_or_else(|error| panic!("{input:?}: {error}"));
     assert_eq!((columns(&data), rows(&data)), (header.to_owned(), strings(expected)), "{input:?}");
 }
 
@@ -41,8 +41,8 @@ pub fn check_with(input: &str, options: &DataOptions, header: &str, expected: &[
 #[track_caller]
 pub fn check(input: &str, format: &str, header: &str, expected: &[&str]) {
     let options = DataOptions::default();
-    let (data, report) = load_with(input.as_bytes(), &options)
-        .unwrap_or_else(|error| panic!("{input:?}: {error}"));
+    let (data, report) =
+        load_with(input.as_bytes(), &options).unwrap_or_else(|error| panic!("{input:?}: {error}"));
     assert_eq!((columns(&data), rows(&data)), (header.to_owned(), strings(expected)), "{input:?}");
     assert_eq!(report.read_as, format, "{input:?}");
 }

@@ -148,7 +148,8 @@ fn options_choose_columns_and_types() {
     check_with(text, &chosen, "name:string asn:u64", &["10.0.0.0/8 007|1", "10.1.0.0/16 008|2"]);
     let set = options(|options| options.columns = Some(Vec::new()));
     check_with(text, &set, "", &["10.0.0.0/8 ", "10.1.0.0/16 "]);
-    let kept = options(|options| options.columns = Some(vec!["network=as written".parse().unwrap()]));
+    let kept =
+        options(|options| options.columns = Some(vec!["network=as written".parse().unwrap()]));
     check_with(
         text,
         &kept,
@@ -170,8 +171,10 @@ fn options_choose_the_prefix() {
     assert_eq!((columns(&data), report.ranges), ("c:u64".to_owned(), 2));
     let length = options(|options| options.prefix = vec!["ip".into(), "mask".into()]);
     let expected = ["10.0.0.0/8 1", "10.1.0.0/16 2"];
-    for text in ["ip,mask,c\n10.0.0.0,8,1\n10.1.0.0,16,2\n", "ip,mask,c\n10.0.0.0,255.0.0.0,1\n10.1.0.0,255.255.0.0,2\n"]
-    {
+    for text in [
+        "ip,mask,c\n10.0.0.0,8,1\n10.1.0.0,16,2\n",
+        "ip,mask,c\n10.0.0.0,255.0.0.0,1\n10.1.0.0,255.255.0.0,2\n",
+    ] {
         check_with(text, &length, "c:u64", &expected);
         check(text, COMMA, "c:u64", &expected);
     }
@@ -185,7 +188,9 @@ fn options_override_what_is_recognised() {
     let header = options(|options| options.header = Some(true));
     check_with("10.0.0.0/8,1\n10.1.0.0/16,2\n", &header, "1:u64", &["10.1.0.0/16 2"]);
     let without = options(|options| options.header = Some(false));
-    assert!(error_with("network,1\n10.1.0.0/16,2\n", &without).contains("line 1: column 'column1'"));
+    assert!(
+        error_with("network,1\n10.1.0.0/16,2\n", &without).contains("line 1: column 'column1'")
+    );
     let masked = options(|options| options.input.mask_host_bits = true);
     check_with("network,a\n10.0.0.1/8,1\n", &masked, "a:u64", &["10.0.0.0/8 1"]);
 }
@@ -195,8 +200,8 @@ fn errors_name_the_line_the_column_and_the_format() {
     assert_eq!(
         error("network,a\n10.0.0.0/8,1\n10.0.0.1/8,2\n10.1.0.0/16,3\n"),
         "input: line 3: column 'network': '10.0.0.1/8' is not a prefix, an address or a range: \
-         host bits are set after the prefix length (read as text with the delimiter comma, with a \
-         header)"
+         host bits are set after /8: mask the prefix, or use a longer length (read as text with the \
+         delimiter comma, with a header)"
     );
     let width = error("network,a\n10.0.0.0/8,1\n10.1.0.0/16,2,3\n");
     assert!(width.starts_with("input: line 3: the row has 3 cells for 2 columns: look"), "{width}");
