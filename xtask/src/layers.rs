@@ -41,12 +41,14 @@ const LIBRARY: Crate = Crate {
         ("engine::spider", 5),
         ("engine::folio", 5),
         ("engine::registry", 6),
+        ("engine::images", 7),
         ("engine::auto", 7),
         ("engine", 8),
         ("fib", 9),
         ("live", 10),
         ("table", 11),
-        ("", 12),
+        ("file", 12),
+        ("", 13),
     ],
 };
 

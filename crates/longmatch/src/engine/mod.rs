@@ -37,6 +37,8 @@ pub mod dir24_8;
 pub mod dxr;
 #[cfg(feature = "folio")]
 pub mod folio;
+#[cfg(feature = "file")]
+pub(crate) mod images;
 mod kit;
 pub mod linear;
 #[cfg(feature = "poptrie")]
@@ -58,6 +60,8 @@ pub use kit::{
     Batch, Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys,
     LiveEngine, Lookup, OptionError, Replaced, Structure,
 };
+#[cfg(feature = "file")]
+pub(crate) use kit::image;
 pub(crate) use kit::{Patch, WriteSide};
 
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};
