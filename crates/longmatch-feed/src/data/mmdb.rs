@@ -50,6 +50,11 @@ pub(crate) fn load(
     let reader = Reader::from_source(bytes).map_err(wrong)?;
     check_tree(&reader, bytes)?;
     report.read_as = format!("MaxMind DB {}", reader.metadata().database_type);
+    // So that the columns have the order of the options.
+    for kept in options.columns.iter().flatten() {
+        let name = kept.name.as_ref().unwrap_or(&kept.column);
+        store.column(name, options.type_of(name), options.input.limits)?;
+    }
     let mut columns = Columns::new(options);
     // Networks share records: each is decoded once.
     let mut rows = HashMap::<usize, NextHopId>::new();

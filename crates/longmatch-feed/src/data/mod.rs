@@ -8,6 +8,7 @@ pub(crate) mod error;
 pub(crate) mod options;
 pub(crate) mod report;
 
+mod compiled;
 mod detect;
 mod key;
 mod mmdb;
@@ -279,6 +280,7 @@ fn binary(
     report.bytes = bytes.len() as u64;
     report.input_bytes = opened.taken.get();
     let result = match format {
+        DataFormat::Compiled => compiled::load(bytes, options, store, report),
         DataFormat::Mmdb | DataFormat::Auto if mmdb::looks_like(&bytes) => {
             report.format = DataFormat::Mmdb;
             mmdb::load(&bytes, options, store, report)
@@ -321,6 +323,9 @@ fn recognise(opened: &mut Opened<'_>, options: &DataOptions) -> Result<Recognise
         return Ok(Recognised::Binary(options.format));
     }
     let have = input.fill(detect::LOOKAHEAD);
+    if compiled::looks_like(input.window()) {
+        return Ok(Recognised::Binary(DataFormat::Compiled));
+    }
     if mrt::begins(input, options.input.limits.record) {
         return Ok(Recognised::Routes(Format::Mrt));
     }

@@ -179,32 +179,28 @@ impl Sample<'_> {
     /// The cells that hold the prefix.
     fn key(&self) -> Option<Key> {
         let range = self.named(Known::First).zip(self.named(Known::Last));
-        let fits = |kind: Kind| {
-            range.is_some_and(|(first, last)| {
-                is_most(self.kinds, first, |k| k == kind)
-                    && is_most(self.kinds, last, |k| k == kind)
-            })
-        };
+        let is_bound = |kind| matches!(kind, Kind::Address | Kind::Integer);
+        let fits = range.is_some_and(|(first, last)| {
+            is_most(self.kinds, first, is_bound) && is_most(self.kinds, last, is_bound)
+        });
         let as_range = range.map(|(first, last)| Key::Range(first, last));
         let Some(at) = key_column(self.kinds, self.names.len()) else {
             // Without any row, or with integers for addresses, the names decide.
-            let by_name = as_range.filter(|_| self.rows.is_empty() || fits(Kind::Integer));
+            let by_name = as_range.filter(|_| self.rows.is_empty() || fits);
             return by_name.or_else(|| self.named(Known::Prefix).map(Key::One));
         };
         // One damaged row among the first must not give the others another meaning.
-        let other = |row: &Vec<Kind>| {
+        let is_prefix = |row: &Vec<Kind>| {
             row.get(at).is_some_and(|kind| matches!(kind, Kind::Prefix | Kind::Range))
         };
-        let hosts =
-            is_most(self.kinds, at, |kind| kind == Kind::Address) && !self.kinds.iter().any(other);
-        if !hosts {
+        if self.kinds.iter().any(is_prefix) {
             return Some(Key::One(at));
         }
         if self.header {
             let length =
                 self.named(Known::Length).filter(|length| self.are_lengths(at, *length, true));
             return as_range
-                .filter(|_| fits(Kind::Address))
+                .filter(|_| fits)
                 .or(length.map(|length| Key::Length(at, length)))
                 .or(Some(Key::One(at)));
         }
@@ -213,7 +209,9 @@ impl Sample<'_> {
 
     /// The key whose first cells are addresses, from the cells after them.
     fn pair_without_names(&self, at: usize) -> Key {
-        if is_most(self.kinds, at + 1, |kind| kind == Kind::Address)
+        if at + 1 >= self.names.len() {
+            Key::One(at)
+        } else if is_most(self.kinds, at + 1, |kind| kind == Kind::Address)
             && self.most(at, at + 1, |one, two| key::range(one, two).is_ok())
         {
             Key::Range(at, at + 1)

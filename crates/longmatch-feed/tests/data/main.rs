@@ -2,7 +2,10 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod mmdb;
 mod ranges;
+mod robust;
 mod routes;
 mod show;
 mod text;
+mod writer;
