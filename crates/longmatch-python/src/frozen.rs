@@ -1,10 +1,15 @@
 //! `FrozenTable`: a compiled table.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use longmatch::file::{FileSpec, FileTable};
 use longmatch::table::{Cell, ColumnType, PrefixData};
-use longmatch::{EngineSpec, FrozenTable as RustFrozen, IpPrefix, Ipv4, Ipv6, Prefix, TableSpec};
+use longmatch::{
+    Answers, EngineKind, EngineSpec, FrozenTable as RustFrozen, IpPrefix, Ipv4, Ipv6, NextHopId,
+    Prefix, TableSpec,
+};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -14,8 +19,11 @@ use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
 use crate::answers::{dictionary, encoded};
 use crate::arrow::ColumnData;
 use crate::bulk::{Compiled, Id};
+use crate::data::{objects_as_data, rows_as_data};
+use crate::file::{FileCells, FileStore, file_error};
 use crate::input::{Form, Input};
 use crate::key::{Key, address, key};
+use crate::load::{file_spec, write};
 use crate::numpy;
 use crate::output::{
     Output, TypedColumn, arrow, arrow_column, codes_array, of_objects, thread_count,
@@ -24,6 +32,13 @@ use crate::pickle::packed_rows;
 use crate::store::{Cells, Rows, Store, Typed, cell_object, objects_by_code, row_object};
 use crate::table::{Inner, Table, prefix_str};
 use crate::value::{DropReferences, Value};
+
+/// An opened file.
+struct OpenFile {
+    table: FileTable,
+    path: PathBuf,
+    trust: bool,
+}
 
 /// The values of a frozen table.
 enum Values {
@@ -49,6 +64,8 @@ pub struct FrozenTable {
     max_code: usize,
     engine: EngineSpec,
     strict: bool,
+    /// The file of a table that was opened.
+    file: Option<OpenFile>,
     routes: PyOnceLock<Routes>,
     /// The values as objects by their codes, for answers that share them.
     objects: PyOnceLock<Vec<Option<Py<PyAny>>>>,
@@ -62,25 +79,71 @@ pub struct FrozenTable {
 /// The compiled form in which ids stand for routes.
 struct Routes {
     compiled: Box<dyn Compiled>,
-    ipv4: Vec<Prefix<Ipv4>>,
-    ipv6: Vec<Prefix<Ipv6>>,
-    /// The code of the value of each id.
-    codes: Vec<Id>,
+    names: RouteNames,
     dictionary: PyOnceLock<Arc<ColumnData>>,
+}
+
+/// What the ids of routes stand for.
+enum RouteNames {
+    Memory {
+        ipv4: Vec<Prefix<Ipv4>>,
+        ipv6: Vec<Prefix<Ipv6>>,
+        /// The code of the value of each id.
+        codes: Vec<Id>,
+    },
+    /// A file with this form.
+    File(FileTable),
+}
+
+impl RouteNames {
+    fn new(store: &dyn Store) -> Self {
+        let (mut ipv4, mut ipv6, mut codes) = (Vec::new(), Vec::new(), vec![None]);
+        for (prefix, code) in store.routes() {
+            codes.push(Some(code));
+            match prefix {
+                IpPrefix::V4(prefix) => ipv4.push(prefix),
+                IpPrefix::V6(prefix) => ipv6.push(prefix),
+            }
+        }
+        Self::Memory { ipv4, ipv6, codes }
+    }
 }
 
 impl Routes {
     /// The prefix of an id.
     fn prefix(&self, id: usize) -> Option<IpPrefix> {
-        let i = id.checked_sub(1)?;
-        match self.ipv4.get(i) {
-            Some(prefix) => Some((*prefix).into()),
-            None => self.ipv6.get(i - self.ipv4.len()).map(|prefix| (*prefix).into()),
+        match &self.names {
+            RouteNames::Memory { ipv4, ipv6, .. } => {
+                let i = id.checked_sub(1)?;
+                match ipv4.get(i) {
+                    Some(prefix) => Some((*prefix).into()),
+                    None => ipv6.get(i - ipv4.len()).map(|prefix| (*prefix).into()),
+                }
+            }
+            RouteNames::File(table) => {
+                let id = NextHopId::new(u32::try_from(id).ok()?)?;
+                table.route(id).map(|(prefix, _)| prefix)
+            }
+        }
+    }
+
+    /// Replaces ids of routes by the codes of their values.
+    fn to_codes(&self, ids: &mut [Id]) {
+        match &self.names {
+            RouteNames::Memory { codes, .. } => {
+                for id in ids {
+                    *id = id.and_then(|id| codes.get(id.get() as usize).copied().flatten());
+                }
+            }
+            RouteNames::File(table) => FileStore(table.clone()).to_codes(ids),
         }
     }
 
     fn count(&self) -> usize {
-        self.ipv4.len() + self.ipv6.len()
+        match &self.names {
+            RouteNames::Memory { codes, .. } => codes.len() - 1,
+            RouteNames::File(table) => table.len(),
+        }
     }
 
     fn dictionary(&self, py: Python<'_>) -> PyResult<&Arc<ColumnData>> {
@@ -128,6 +191,34 @@ impl FrozenTable {
         Ok(Self::new(Arc::new(frozen), Values::Rows(Arc::new(rows)), engine, strict))
     }
 
+    /// A table in a file.
+    pub fn of_file(table: FileTable, path: PathBuf, trust: bool) -> Self {
+        let store = Arc::new(FileStore(table.clone()));
+        let cells = Arc::new(FileCells(table.clone()));
+        let engine = EngineSpec::from(EngineKind::Auto);
+        let frozen = Self::new(store, Values::Rows(cells), engine, true);
+        Self { file: Some(OpenFile { table, path, trust }), ..frozen }
+    }
+
+    /// The routes and values as data with columns.
+    ///
+    /// # Errors
+    /// When the values are objects that are no text or numbers, or dicts of these.
+    fn data(&self, py: Python<'_>) -> PyResult<PrefixData> {
+        match &self.values {
+            Values::Rows(cells) => {
+                let routes = self.store.routes();
+                py.detach(|| rows_as_data(&**cells, &routes))
+            }
+            Values::Objects(_) => objects_as_data(py, self.objects(py)?, &self.store.routes()),
+        }
+    }
+
+    /// Writes the table as a compiled file.
+    pub fn write(&self, py: Python<'_>, path: &Path, spec: &FileSpec) -> PyResult<()> {
+        write(py, &self.data(py)?, path, spec)
+    }
+
     fn new(store: Arc<dyn Store>, values: Values, engine: EngineSpec, strict: bool) -> Self {
         let columns = match &values {
             Values::Objects(_) => 0,
@@ -141,6 +232,7 @@ impl FrozenTable {
             values,
             engine,
             strict,
+            file: None,
             routes: PyOnceLock::new(),
             objects: PyOnceLock::new(),
             values_by_code: PyOnceLock::new(),
@@ -191,18 +283,15 @@ impl FrozenTable {
             let compile = self.store.compile_routes();
             let spec = TableSpec::new(self.engine.clone());
             let store = &*self.store;
+            let file = self.file.as_ref().map(|file| file.table.clone());
             let _dropped = DropReferences;
             py.detach(move || {
                 let compiled = compile(spec)?;
-                let (mut ipv4, mut ipv6, mut codes) = (Vec::new(), Vec::new(), vec![None]);
-                for (prefix, code) in store.routes() {
-                    codes.push(Some(code));
-                    match prefix {
-                        IpPrefix::V4(prefix) => ipv4.push(prefix),
-                        IpPrefix::V6(prefix) => ipv6.push(prefix),
-                    }
-                }
-                Ok(Routes { compiled, ipv4, ipv6, codes, dictionary: PyOnceLock::new() })
+                let names = match file {
+                    Some(table) if table.answers() == Answers::Routes => RouteNames::File(table),
+                    _ => RouteNames::new(store),
+                };
+                Ok(Routes { compiled, names, dictionary: PyOnceLock::new() })
             })
             .map_err(|error: longmatch::CompileError| {
                 PyValueError::new_err(format!(
@@ -452,11 +541,7 @@ impl FrozenTable {
         let routes = self.routes(py)?;
         refuse(columns.look_up(py, &*routes.compiled, threads, &mut ids)?)?;
         let prefixes = prefix_output(py, routes, &ids, output)?;
-        py.detach(|| {
-            for id in &mut ids {
-                *id = id.and_then(|id| routes.codes.get(id.get() as usize).copied().flatten());
-            }
-        });
+        py.detach(|| routes.to_codes(&mut ids));
         let values = self.output(py, &ids, output, column)?;
         Ok((values, prefixes).into_pyobject(py)?.into_any())
     }
@@ -562,6 +647,38 @@ impl FrozenTable {
         PyList::new(py, items)
     }
 
+    /// Writes the table as a compiled file (.lm), which ``open`` opens in milliseconds.
+    ///
+    /// Values are written as columns: numbers, strings and ``None`` as one column ``value``, dicts with these as a column
+    /// for each key; others raise ``TypeError``. The file is replaced in one step. ``answers`` is ``"routes"``, or
+    /// ``"values"`` for a smaller file that finds values faster and prefixes slower.
+    #[pyo3(signature = (path, /, *, answers="routes"))]
+    fn save(&self, py: Python<'_>, path: PathBuf, answers: &str) -> PyResult<()> {
+        self.write(py, &path, &file_spec(answers)?)
+    }
+
+    /// The table in the file that the path names now: this one, if it is the same file, or a new one.
+    ///
+    /// ``ValueError`` for a table that was not opened from a file.
+    fn reload(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
+        let py = slf.py();
+        let Some(OpenFile { table, path, trust }) = &slf.get().file else {
+            return Err(PyValueError::new_err("the table was not opened from a file"));
+        };
+        let mut table = table.clone();
+        let replaced = py.detach(|| table.reload()).map_err(|error| file_error(&error))?;
+        match replaced {
+            false => Ok(slf.clone().unbind()),
+            true => Py::new(py, Self::of_file(table, path.clone(), *trust)),
+        }
+    }
+
+    /// The path of the file that the table was opened from, or ``None``.
+    #[getter]
+    fn path(&self) -> Option<String> {
+        self.file.as_ref().map(|file| file.path.display().to_string())
+    }
+
     /// A table with the same routes, which can be changed. Equal rows share one object.
     fn thaw(&self, py: Python<'_>) -> PyResult<Table> {
         let _dropped = DropReferences;
@@ -598,6 +715,10 @@ impl FrozenTable {
         let py = slf.py();
         let this = slf.get();
         let module = py.import("longmatch._longmatch")?;
+        if let Some(OpenFile { path, trust, .. }) = &this.file {
+            // The path itself: each process opens the file.
+            return (module.getattr("_open")?, (path, *trust)).into_pyobject(py);
+        }
         let engine = this.engine.to_string();
         let Values::Rows(cells) = &this.values else {
             let arguments = (this.thaw(py)?, engine);

@@ -7,6 +7,8 @@
 mod answers;
 mod arrow;
 mod bulk;
+mod data;
+mod file;
 mod frozen;
 mod input;
 mod key;
@@ -32,9 +34,9 @@ mod _longmatch {
     #[pymodule_export]
     use crate::live::{LiveReader, LiveTable};
     #[pymodule_export]
-    use crate::load::asn;
+    use crate::load::{asn, compile, load, open};
     #[pymodule_export]
-    use crate::pickle::{_freeze, _rows};
+    use crate::pickle::{_freeze, _open, _rows};
     #[pymodule_export]
     use crate::table::Table;
 }

@@ -1,5 +1,7 @@
 //! Pickles: tables as bytes of prefixes, values, and numbers of values.
 
+use std::path::PathBuf;
+
 use longmatch::IpPrefix;
 use longmatch::table::{Cell, Column, ColumnType, PrefixData, Row};
 use pyo3::exceptions::PyValueError;
@@ -7,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::frozen::FrozenTable;
+use crate::load::open;
 use crate::store::{Cells, cell_object};
 use crate::table::{Inner, Table, insert_error};
 use crate::value::Value;
@@ -149,6 +152,12 @@ pub fn _rows(
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
     }
     FrozenTable::of_data(py, data, engine, true)
+}
+
+/// Opens a compiled table: what their pickles call.
+#[pyfunction]
+pub fn _open(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable> {
+    open(py, path, trust)
 }
 
 fn column_type(name: &str) -> PyResult<ColumnType> {

@@ -426,7 +426,7 @@ impl Table {
     /// ``engine`` is ``"auto"`` or a name, with options as on the command line: ``"poptrie"``, ``"dxr:d=18"``.
     /// The frozen table does not follow later changes of this one.
     #[pyo3(signature = (engine="auto"))]
-    fn freeze(&self, py: Python<'_>, engine: &str) -> PyResult<FrozenTable> {
+    pub fn freeze(&self, py: Python<'_>, engine: &str) -> PyResult<FrozenTable> {
         let _dropped = DropReferences;
         let inner = self.read(py).clone();
         FrozenTable::of_objects(py, inner, engine, self.is_strict())
