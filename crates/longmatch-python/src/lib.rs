@@ -22,6 +22,11 @@ mod table;
 mod text;
 mod value;
 
+use std::sync::atomic::AtomicI64;
+use std::sync::atomic::Ordering::SeqCst;
+
+use pyo3::exceptions::PyImportError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 
 /// The compiled part of the package `longmatch`.
@@ -39,4 +44,28 @@ mod _longmatch {
     use crate::pickle::{_freeze, _open, _rows};
     #[pymodule_export]
     use crate::table::Table;
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::only_one_interpreter(module.py())
+    }
+}
+
+/// Refuses a second interpreter of the process: classes and the embedded table belong to the first.
+fn only_one_interpreter(py: Python<'_>) -> PyResult<()> {
+    static FIRST: AtomicI64 = AtomicI64::new(-1);
+    // SAFETY: this thread is attached to an interpreter, as `py` proves.
+    let state = unsafe { ffi::PyInterpreterState_Get() };
+    // SAFETY: the state of a live interpreter.
+    let own = unsafe { ffi::PyInterpreterState_GetID(state) };
+    if own < 0 {
+        return Err(PyErr::fetch(py));
+    }
+    match FIRST.compare_exchange(-1, own, SeqCst, SeqCst) {
+        Err(first) if first != own => Err(PyImportError::new_err(
+            "longmatch does not support subinterpreters: another interpreter of this process has imported it; use \
+             threads or processes",
+        )),
+        _ => Ok(()),
+    }
 }

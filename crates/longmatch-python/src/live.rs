@@ -82,7 +82,7 @@ impl Readers {
         }
         let columns = input.columns()?;
         let mut ids = vec![None; columns.len()];
-        // Values are taken from the same version of the table as the ids.
+        // Ids keep their meaning only as long as the reader is pinned.
         let answered = self.read(py, |view| {
             let bad = columns.look_up(py, &View(view), threads, &mut ids)?;
             if let (true, Some(index)) = (options.strict, bad.first) {
@@ -107,7 +107,7 @@ struct Options<'a> {
     out: &'a str,
 }
 
-/// Replaces ids, which stand for routes of this version only, by numbers of what they stand for.
+/// Replaces ids, which stand for routes as long as the view lives, by numbers of what they stand for.
 fn resolve(py: Python<'_>, view: &TableView<'_, Value>, ids: &mut [Id]) -> Answered {
     let mut numbers = HashMap::<NextHopId, Id>::new();
     let mut answered = Answered::default();
@@ -139,8 +139,9 @@ impl Compiled for View<'_, '_> {
 
 /// A table that one thread changes while others look up; made by ``Table.live``.
 ///
-/// Lookups see the routes as of the last ``commit``, never some changes of a commit without the others of the same
-/// family, and never wait. As a context manager it commits at the end, or rolls back if there was an exception.
+/// Lookups see the routes as of the last ``commit`` and never wait. While a commit runs, each address of a batch is
+/// answered as before the commit or as after it. As a context manager the table commits at the end, or rolls back if
+/// there was an exception.
 ///
 /// >>> table = longmatch.Table({"10.0.0.0/8": "office"}).live()
 /// >>> reader = table.reader()
@@ -257,7 +258,7 @@ impl LiveTable {
         self.readers.lookup_prefix(address)
     }
 
-    /// Looks up many addresses in one version of the table; see ``FrozenTable.lookup_many``.
+    /// Looks up many addresses; see ``FrozenTable.lookup_many``.
     #[pyo3(signature = (addresses, /, *, return_prefix=false, threads=None, strict=false, out="auto"))]
     fn lookup_many<'py>(
         &self,
@@ -317,7 +318,7 @@ impl LiveReader {
         self.readers.lookup_prefix(address)
     }
 
-    /// Looks up many addresses in one version of the table; see ``FrozenTable.lookup_many``.
+    /// Looks up many addresses; see ``FrozenTable.lookup_many``.
     #[pyo3(signature = (addresses, /, *, return_prefix=false, threads=None, strict=false, out="auto"))]
     fn lookup_many<'py>(
         &self,

@@ -15,6 +15,9 @@ from ._longmatch import (
     LiveTable,
     Table,
     asn,
+    compile,
+    load,
+    open,
 )
 
 __all__ = [
@@ -24,4 +27,7 @@ __all__ = [
     "LiveTable",
     "Table",
     "asn",
+    "compile",
+    "load",
+    "open",
 ]

@@ -10,9 +10,21 @@ from ipaddress import (
     IPv6Network,
 )
 from types import GenericAlias, TracebackType
-from typing import Any, Generic, Literal, Protocol, SupportsIndex, TypeVar, Union, final, overload
+from os import PathLike
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    Protocol,
+    SupportsIndex,
+    TypedDict,
+    TypeVar,
+    Union,
+    final,
+    overload,
+)
 
-from typing_extensions import Self, TypeAlias
+from typing_extensions import Self, TypeAlias, Unpack
 
 __all__ = [
     "ArrowColumn",
@@ -21,8 +33,12 @@ __all__ = [
     "LiveTable",
     "Table",
     "_freeze",
+    "_open",
     "_rows",
     "asn",
+    "compile",
+    "load",
+    "open",
 ]
 
 _V = TypeVar("_V")
@@ -41,6 +57,25 @@ _Key: TypeAlias = Union[
 # NumPy is not needed, so its arrays are iterables here.
 _Addresses: TypeAlias = Union[Iterable[object], _ArrowArray, _ArrowStream]
 _Routes: TypeAlias = Union[Mapping[str, _V], Mapping[Any, _V], Table[_V], Iterable[tuple[_Key, _V]]]
+_Path: TypeAlias = Union[str, PathLike[str]]
+
+class _Readable(Protocol):
+    def read(self) -> bytes: ...
+
+_Source: TypeAlias = Union[_Path, bytes, _Readable]
+
+class _LoadOptions(TypedDict, total=False):
+    format: Literal["auto", "csv", "tsv", "delimited", "list", "pyasn", "pfx2as", "routes", "mmdb", "lm"]
+    delimiter: str | None
+    header: bool | None
+    prefix: str | int | list[str] | list[int] | tuple[str, str] | tuple[int, int] | None
+    columns: list[str] | tuple[str, ...] | dict[str, str] | None
+    types: dict[str, type | str] | None
+    value: Literal["next-hop", "origin-as"]
+    peer: str | int | None
+    lenient: bool
+    strict: bool
+
 _Out: TypeAlias = Literal["auto", "codes", "values", "arrow"]
 
 @final
@@ -138,6 +173,10 @@ class FrozenTable(Generic[_V]):
     def values(self) -> list[_V]: ...
     def items(self) -> list[tuple[str, _V]]: ...
     def thaw(self) -> Table[_V]: ...
+    def save(self, path: _Path, /, *, answers: Literal["routes", "values"] = "routes") -> None: ...
+    def reload(self) -> FrozenTable[_V]: ...
+    @property
+    def path(self) -> str | None: ...
     def __copy__(self) -> FrozenTable[_V]: ...
     @classmethod
     def __class_getitem__(cls, key: Any) -> GenericAlias: ...
@@ -210,6 +249,23 @@ class ArrowColumn:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 def asn() -> FrozenTable[int]: ...
+def load(
+    source: _Source | list[_Source] | list[str] | tuple[_Source, ...],
+    /,
+    *,
+    engine: str = "auto",
+    **options: Unpack[_LoadOptions],
+) -> FrozenTable[Any]: ...
+def compile(
+    source: FrozenTable[Any] | Table[Any] | _Source | list[_Source] | list[str],
+    path: _Path,
+    /,
+    *,
+    answers: Literal["routes", "values"] = "routes",
+    **options: Unpack[_LoadOptions],
+) -> None: ...
+def open(path: _Path, /, *, trust: bool = False) -> FrozenTable[Any]: ...
+def _open(path: _Path, trust: bool) -> FrozenTable[Any]: ...
 def _freeze(table: Table[_V], engine: str) -> FrozenTable[_V]: ...
 def _rows(
     engine: str,
