@@ -74,6 +74,8 @@ pub struct FrozenTable {
     /// The values and the columns that were asked for as Arrow arrays.
     typed: PyOnceLock<Arc<TypedColumn>>,
     typed_columns: Vec<PyOnceLock<Arc<TypedColumn>>>,
+    /// After the values.
+    _dropped: DropReferences,
 }
 
 /// The compiled form in which ids stand for routes.
@@ -196,8 +198,9 @@ impl FrozenTable {
         let store = Arc::new(FileStore(table.clone()));
         let cells = Arc::new(FileCells(table.clone()));
         let engine = EngineSpec::from(EngineKind::Auto);
-        let frozen = Self::new(store, Values::Rows(cells), engine, true);
-        Self { file: Some(OpenFile { table, path, trust }), ..frozen }
+        let mut frozen = Self::new(store, Values::Rows(cells), engine, true);
+        frozen.file = Some(OpenFile { table, path, trust });
+        frozen
     }
 
     /// The routes and values as data with columns.
@@ -239,6 +242,7 @@ impl FrozenTable {
             prefixes_by_code: PyOnceLock::new(),
             typed: PyOnceLock::new(),
             typed_columns,
+            _dropped: DropReferences,
         }
     }
 

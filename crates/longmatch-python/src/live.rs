@@ -156,6 +156,8 @@ pub struct LiveTable {
     writer: Mutex<TableWriter<Value>>,
     readers: Readers,
     strict: bool,
+    /// After the values.
+    _dropped: DropReferences,
 }
 
 impl LiveTable {
@@ -165,7 +167,7 @@ impl LiveTable {
             PyValueError::new_err(format!("the table cannot be compiled for changes: {error}"))
         })?;
         let readers = Readers::new(writer.reader());
-        Ok(Self { writer: Mutex::new(writer), readers, strict })
+        Ok(Self { writer: Mutex::new(writer), readers, strict, _dropped: DropReferences })
     }
 
     fn writer(&self, py: Python<'_>) -> MutexGuard<'_, TableWriter<Value>> {
@@ -225,8 +227,13 @@ impl LiveTable {
     /// ``ValueError`` if an engine cannot hold the routes; the changes of its family are undone then.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
         let _dropped = DropReferences;
-        let committed =
-            py.detach(|| self.writer.lock().unwrap_or_else(PoisonError::into_inner).commit());
+        let committed = py.detach(|| {
+            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            let committed = writer.commit();
+            // Also the values of earlier commits that readers have left meanwhile.
+            writer.reclaim();
+            committed
+        });
         committed.map_err(|refused| {
             PyValueError::new_err(format!("the changes cannot be committed: {refused}"))
         })
@@ -240,7 +247,7 @@ impl LiveTable {
 
     /// A reader for another thread. Any number of threads can use one reader, or the table itself.
     fn reader(&self, py: Python<'_>) -> LiveReader {
-        LiveReader { readers: Readers::new(self.writer(py).reader()) }
+        LiveReader { readers: Readers::new(self.writer(py).reader()), _dropped: DropReferences }
     }
 
     /// The value of the longest prefix that covers the address, or the default, as of the last commit.
@@ -299,6 +306,8 @@ impl LiveTable {
 #[pyclass(frozen, module = "longmatch", weakref, generic)]
 pub struct LiveReader {
     readers: Readers,
+    /// After the values.
+    _dropped: DropReferences,
 }
 
 #[pymethods]

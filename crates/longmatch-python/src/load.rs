@@ -19,8 +19,8 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use crate::file::{file_error, io_error};
 use crate::frozen::FrozenTable;
 
-const IPV4: &[u8] = include_bytes!("../../../data/ipv4.txt.zst");
-const IPV6: &[u8] = include_bytes!("../../../data/ipv6.txt.zst");
+const IPV4: &[u8] = include_bytes!("../data/ipv4.txt.zst");
+const IPV6: &[u8] = include_bytes!("../data/ipv6.txt.zst");
 
 /// The table in the package: prefixes of the global routing table and the AS that originates each.
 ///

@@ -38,11 +38,13 @@ pub type Inner = longmatch::Table<Value>;
 pub struct Table {
     inner: RwLock<Inner>,
     strict: RwLock<bool>,
+    /// After the values.
+    _dropped: DropReferences,
 }
 
 impl Table {
     pub fn from_inner(inner: Inner, strict: bool) -> Self {
-        Self { inner: RwLock::new(inner), strict: RwLock::new(strict) }
+        Self { inner: RwLock::new(inner), strict: RwLock::new(strict), _dropped: DropReferences }
     }
 
     pub fn read(&self, py: Python<'_>) -> RwLockReadGuard<'_, Inner> {
@@ -65,7 +67,9 @@ impl Table {
     fn set(&self, prefix: IpPrefix, value: Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
         let value = Value::new(value);
-        self.write(py).insert(prefix, value).map_err(insert_error)?;
+        let mut inner = self.write(py);
+        inner.insert(prefix, value).map_err(insert_error)?;
+        inner.reclaim();
         Ok(())
     }
 
@@ -93,7 +97,10 @@ impl Table {
     fn remove(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let py = object.py();
         let prefix = self.prefix(object)?;
-        Ok(self.write(py).remove(prefix).map(|value| value.get(py)))
+        let mut inner = self.write(py);
+        let removed = inner.remove(prefix).map(|value| value.get(py));
+        inner.reclaim();
+        Ok(removed)
     }
 
     fn extend(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {

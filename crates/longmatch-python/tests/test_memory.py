@@ -129,6 +129,14 @@ def test_references():
         pickle.loads(pickle.dumps(table)),
     ]
     assert sys.getrefcount(value) > start[0]
+    own = make()
+    own["192.0.2.0/24"] = held = [1]
+    count = sys.getrefcount(held)
+    del own["192.0.2.0/24"]
+    assert sys.getrefcount(held) == count - 1
+    own["192.0.2.0/24"] = held
+    own["192.0.2.0/24"] = None
+    assert sys.getrefcount(held) == count - 1
     table["10.0.0.0/8"] = table["10.9.0.0/16"] = 1
     table["11.0.0.0/8"] = 2
     del found, frozen, live, reader, table

@@ -58,10 +58,14 @@ pub fn steps(report: &mut Report) {
 }
 
 /// Builds a wheel for this machine into an empty directory; returns its path.
+///
+/// With the profile and the features of the workspace's tests, so that the library is not compiled once more, and with
+/// their checks of overflows and debug assertions.
 fn build(environment: &Environment, out: &Path) -> Result<PathBuf, String> {
     environment::empty(out)?;
     let mut maturin = environment.tool("maturin");
-    maturin.args(["build", "--release", "--auditwheel", "skip", "--out"]).arg(out);
+    maturin.args(["build", "--profile", "dev", "--features", "longmatch/ipnet,longmatch/serde"]);
+    maturin.args(["--auditwheel", "skip", "--out"]).arg(out);
     environment::run(maturin.current_dir(package()))?;
     environment::only_file(out)
 }

@@ -27,11 +27,11 @@ pub fn run() -> Outcome {
     let environment = Environment::prepare(&directory().join("wheels-venv"), &requirements)?;
     let out = target().join("wheels");
     environment::empty(&out)?;
-    report.step("sdist", || {
-        let mut maturin = environment.tool("maturin");
-        maturin.args(["sdist", "--out"]).arg(&out);
-        verdict(environment::run(maturin.current_dir(package())))
-    });
+    let sources = directory().join("sdist");
+    report.step("sdist", || verdict(sdist(&environment, &out, &sources)));
+    if report.has_failed() {
+        return Ok(report.finish());
+    }
     for (triple, tag) in TARGETS {
         report.step(&format!("wheel, {triple}"), || {
             if !has_target(triple) {
@@ -39,7 +39,7 @@ pub fn run() -> Outcome {
                 println!("skipped: {why}");
                 return Verdict::Skipped(why);
             }
-            verdict(wheel(&environment, triple, tag, &out))
+            verdict(wheel(&environment, &sources, (triple, tag), &out))
         });
     }
     for file in environment::files(&out)? {
@@ -52,12 +52,29 @@ fn verdict(result: Result<(), String>) -> Verdict {
     result.map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// Builds a wheel, and has auditwheel confirm its tag.
-fn wheel(environment: &Environment, triple: &str, tag: &str, out: &Path) -> Result<(), String> {
+/// Builds the sdist and unpacks it, so that the wheels show that it is complete.
+fn sdist(environment: &Environment, out: &Path, unpacked: &Path) -> Result<(), String> {
+    let mut maturin = environment.tool("maturin");
+    maturin.args(["sdist", "--out"]).arg(out);
+    environment::run(maturin.current_dir(package()))?;
+    environment::empty(unpacked)?;
+    let mut tar = environment.python();
+    tar.args(["-m", "tarfile", "-e"]).arg(environment::only_file(out)?).arg(unpacked);
+    environment::run(&mut tar)
+}
+
+/// Builds a wheel from the unpacked sdist, and has auditwheel confirm its tag.
+fn wheel(
+    environment: &Environment,
+    sources: &Path,
+    (triple, tag): (&str, &str),
+    out: &Path,
+) -> Result<(), String> {
     let mut maturin = environment.tool("maturin");
     maturin.args(["build", "--release", "--zig", "--target", triple]);
     maturin.args(["--compatibility", COMPATIBILITY, "--out"]).arg(out);
-    environment::run(maturin.current_dir(package()))?;
+    maturin.current_dir(environment::only_file(sources)?).env("CARGO_TARGET_DIR", target());
+    environment::run(&mut maturin)?;
     let wheels = environment::files(out)?;
     let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let wheel = wheels.iter().find(|file| name(file).contains(tag));

@@ -74,6 +74,25 @@ impl<T> Table<T> {
         self.values.clear();
     }
 
+    /// Drops the values that no route has any more, which the next change would drop.
+    ///
+    /// [`Table::insert`] and [`Table::remove`] return a reference to the old value, so they leave it
+    /// there.
+    ///
+    /// ```
+    /// use longmatch::{IpPrefix, Table};
+    /// use std::sync::Arc;
+    /// let value = Arc::new("office");
+    /// let mut table = Table::from([("10.0.0.0/8".parse::<IpPrefix>()?, value.clone())]);
+    /// table.remove("10.0.0.0/8".parse::<IpPrefix>()?);
+    /// table.reclaim();
+    /// assert_eq!(Arc::strong_count(&value), 1);
+    /// # Ok::<(), longmatch::ParsePrefixError>(())
+    /// ```
+    pub fn reclaim(&mut self) {
+        self.values.reclaim();
+    }
+
     /// Reserves memory for this many more distinct values.
     ///
     /// Only the values' memory is ever copied to grow it to twice its size; that of the routes
