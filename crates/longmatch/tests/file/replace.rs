@@ -96,7 +96,8 @@ fn part_of_another_test() {
     let path = PathBuf::from(path);
     match &*part {
         "read" => println!("saw {} versions", read_until(last_version(), &path)),
-        "write" => (1..).for_each(|number| write(number, &path)),
+        // Until the process is killed.
+        "write" => (1..u64::MAX).for_each(|number| write(number, &path)),
         "fail" => fail_to_write(&path),
         other => panic!("no part is called {other}"),
     }
