@@ -192,8 +192,8 @@
 //! ```
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
-// Each of the tools that engines share is used by some engine: with all of them nothing may be unused.
-#![cfg_attr(not(feature = "all-engines"), allow(dead_code, unused_imports))]
+// Each of the tools that engines share is used by some engine, or by files: with all of them nothing may be unused.
+#![cfg_attr(not(all(feature = "all-engines", feature = "file")), allow(dead_code, unused_imports))]
 
 extern crate alloc;
 
