@@ -21,7 +21,6 @@ const PAGE: usize = 4096;
 /// As long as the owner lives, `bytes` returns the same bytes at the same place, and nothing writes
 /// them. Another process that shortens or changes a mapped file breaks this promise: files are
 /// replaced, never changed.
-#[cfg_attr(not(feature = "file"), allow(dead_code, reason = "files alone lend memory"))]
 pub(crate) unsafe trait Lender: Send + Sync {
     /// The memory.
     fn bytes(&self) -> &[u8];
@@ -89,7 +88,6 @@ impl Buffer {
     /// `bytes` bytes of an owner's memory, from `offset` on, and the word behind them.
     ///
     /// `None` when the memory ends before, or the first byte does not begin a cache line.
-    #[cfg_attr(not(feature = "file"), allow(dead_code, reason = "files alone lend memory"))]
     pub(crate) fn lent(lender: &Arc<dyn Lender>, offset: usize, bytes: usize) -> Option<Self> {
         let end = offset.checked_add(bytes)?.checked_add(size_of::<u32>())?;
         let lent = lender.bytes().get(offset..end)?;

@@ -301,7 +301,6 @@ impl<T: Plain> Frozen<T> {
     ///
     /// `None` when the memory ends before the items and the word behind them, or the first item
     /// does not begin a cache line.
-    #[cfg_attr(not(feature = "file"), allow(dead_code, reason = "files alone lend memory"))]
     pub(crate) fn lent(lender: &Arc<dyn Lender>, offset: usize, len: usize) -> Option<Self> {
         let buffer = Buffer::lent(lender, offset, len.checked_mul(size_of::<T>())?)?;
         Some(Self { buffer, len, item: PhantomData })

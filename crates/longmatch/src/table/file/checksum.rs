@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn every_bit_counts() {
         for len in 1..100 {
-            let mut bytes: Vec<u8> = (0..len).map(|i| i * 7).collect();
+            let mut bytes: Vec<u8> = (0..len).map(|i: u8| i.wrapping_mul(7)).collect();
             let whole = xxh64(&bytes);
             for bit in 0..8 * bytes.len() {
                 bytes[bit / 8] ^= 1 << (bit % 8);

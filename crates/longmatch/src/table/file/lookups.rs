@@ -7,16 +7,6 @@ use crate::net::{Family, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix};
 use crate::table::lookups::{self, FamilyLookups, Longest, Lookups, ValueLookups, resolve_each};
 use crate::table::{Addresses, Answers};
 
-/// ```
-/// use longmatch::IpPrefix;
-/// use longmatch::file::{FileSpec, FileTable};
-/// use longmatch::table::{Cell, Column, ColumnType, PrefixData};
-/// # let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
-/// # data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [Cell::U64(64500)].into())?;
-/// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
-/// assert_eq!(table.lookup([10, 1, 2, 3]).unwrap().get(0), Cell::U64(64500));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 impl FileTable {
     /// The row of the longest prefix that covers the address.
     ///
