@@ -25,7 +25,8 @@ const TABLES: [&str; 8] = [
 
 /// Races of readers with a writer, long churn, many schedules of the models, and all small tables: the tests marked
 /// `ignore`.
-const IGNORED: &str = "test --release --package longmatch --lib --test live --test live_routes --test shuttle \
+const IGNORED: &str = "test --release --package longmatch --features file --lib --test file --test live \
+                       --test live_routes --test shuttle \
                        --test small_universe -- --ignored --nocapture";
 
 /// The library's tests without the standard library. `cargo xtask test` only compiles the library this way, and runs

@@ -30,6 +30,7 @@
 //! | many addresses in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
 //! | a table that changes while threads look up | [`Table::live`], [`live`] |
+//! | a compiled table as a file that processes share | the module `file`, with the feature `file` |
 //!
 //! The same name means the same in every type: `get` an exact match, `get_lpm` the longest match with
 //! its prefix, `lookup` its value alone, `cover` all matches, `children` a subtree. A `_batch` looks up
@@ -180,6 +181,7 @@
 //!   another is [`CompileError::NotCompiled`]. Folio suits nearly every table best. Where memory is
 //!   limited, add `poptrie` or `dxr`.
 //! - `all-engines`: all of them.
+//! - `file`: compiled tables as files, mapped into memory.
 //! - `ipnet`: conversions from and to the types of the `ipnet` crate.
 //! - `serde`: serialization of [`Prefix`], [`IpPrefix`], [`NextHopId`] and [`Table`].
 //!

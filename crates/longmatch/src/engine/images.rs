@@ -8,12 +8,12 @@ use core::any::Any;
 
 #[cfg(feature = "folio")]
 use super::folio::{self, Byte, Coded, Lines, identity};
+use super::kit::image::{ArrayName, DamagedImage, LentArrays};
 #[cfg(feature = "folio")]
 use super::kit::image::{Image, ImageArray};
-use super::kit::image::{ArrayName, DamagedImage, LentArrays};
-use super::kit::{Checked, CompileError};
 #[cfg(feature = "folio")]
 use super::kit::{Builder, Engine, EngineVisitor, Request};
+use super::kit::{Checked, CompileError};
 use super::registry::{EngineKind, EngineSpec};
 use crate::net::{Family, Ipv4, Ipv6};
 use crate::rib::Rib;

@@ -56,12 +56,12 @@ pub(crate) mod testing;
 pub mod tree_bitmap;
 
 use kit::Boxed;
+#[cfg(feature = "file")]
+pub(crate) use kit::image;
 pub use kit::{
     Batch, Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys,
     LiveEngine, Lookup, OptionError, Replaced, Structure,
 };
-#[cfg(feature = "file")]
-pub(crate) use kit::image;
 pub(crate) use kit::{Patch, WriteSide};
 
 pub use registry::{EngineKind, EngineSpec, NamedEngines, UnknownEngine};

@@ -77,10 +77,7 @@ pub(super) fn value<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<L::Ans
 }
 
 /// The longest match of an address.
-pub(super) fn longest<'t, L: Lookups<'t>>(
-    table: L,
-    addr: IpAddr,
-) -> Option<(IpPrefix, L::Answer)> {
+pub(super) fn longest<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<(IpPrefix, L::Answer)> {
     fn ip<F: Family, A>((prefix, value): Longest<F, A>) -> (IpPrefix, A)
     where
         Prefix<F>: Into<IpPrefix>,

@@ -93,12 +93,6 @@ impl<'a> LentArrays<'a> {
             .ok_or(damaged("begins at no multiple of 64"))
     }
 
-    /// An array that may be missing.
-    pub fn optional<T: Plain>(&self, name: ArrayName) -> Result<Option<Frozen<T>>, DamagedImage> {
-        let exists = self.places.iter().any(|place| place.0 == name);
-        exists.then(|| self.array(name)).transpose()
-    }
-
     /// The words that describe the other arrays: the first `N`, and the rest.
     pub fn parameters<const N: usize>(&self) -> Result<([u32; N], Vec<u32>), DamagedImage> {
         let words: Frozen<u32> = self.array(PARAMETERS)?;

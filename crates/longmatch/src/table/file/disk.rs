@@ -31,7 +31,8 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     };
     // The old file's readers may read the new one too.
     if let Ok(old) = fs::metadata(&target) {
-        file.set_permissions(old.permissions()).map_err(failed("set the new file's permissions"))?;
+        file.set_permissions(old.permissions())
+            .map_err(failed("set the new file's permissions"))?;
     }
     file.write_all(bytes).map_err(failed("write the new file"))?;
     file.sync_all().map_err(failed("flush the new file to the disk"))?;

@@ -160,14 +160,12 @@ impl fmt::Display for FileError {
                 "version {found} of the format is unknown: this program knows version {VERSION}; \
                  compile the file again, or use the program's newer version"
             ),
-            FileErrorKind::Truncated { expected, found } => write!(
-                f,
-                "truncated: {found} bytes of {expected}; copy or compile the file again"
-            ),
-            FileErrorKind::Checksum { section } => write!(
-                f,
-                "damaged: {section} has a wrong checksum; copy or compile the file again"
-            ),
+            FileErrorKind::Truncated { expected, found } => {
+                write!(f, "truncated: {found} bytes of {expected}; copy or compile the file again")
+            }
+            FileErrorKind::Checksum { section } => {
+                write!(f, "damaged: {section} has a wrong checksum; copy or compile the file again")
+            }
             FileErrorKind::Structure { section, what } => {
                 write!(f, "damaged: {section}: {what}; copy or compile the file again")
             }

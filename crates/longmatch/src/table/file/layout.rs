@@ -108,8 +108,7 @@ impl Section {
 /// The header and the table of sections, as bytes.
 pub(super) fn encode(header: Header, sections: &[Section], file_len: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER + ENTRY * sections.len());
-    let flags =
-        u32::from(header.routes) * ROUTES | u32::from(header.keep_mapped) * KEEP_MAPPED;
+    let flags = u32::from(header.routes) * ROUTES | u32::from(header.keep_mapped) * KEEP_MAPPED;
     bytes.extend(MAGIC);
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend((sections.len() as u32).to_le_bytes());

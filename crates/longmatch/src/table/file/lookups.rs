@@ -51,10 +51,7 @@ impl FileTable {
     /// assert_eq!(table.get_lpm([10, 1, 2, 3]).unwrap().0.to_string(), "10.0.0.0/8");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn get_lpm(
-        &self,
-        addr: impl Into<core::net::IpAddr>,
-    ) -> Option<(IpPrefix, FileRow<'_>)> {
+    pub fn get_lpm(&self, addr: impl Into<core::net::IpAddr>) -> Option<(IpPrefix, FileRow<'_>)> {
         lookups::longest(self, addr.into())
     }
 

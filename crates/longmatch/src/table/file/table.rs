@@ -118,11 +118,14 @@ impl FileTable {
     }
 
     fn open_file(file: &File, path: &Path, check: bool) -> Result<Self, FileError> {
-        let metadata = file.metadata().map_err(|error| FileError::io("read its length", path, error))?;
+        let metadata =
+            file.metadata().map_err(|error| FileError::io("read its length", path, error))?;
         let mapped = match metadata.len() {
             // Nothing cannot be mapped.
             0 => memory::copied(&[]).map_err(|error| error.at(path))?,
-            _ => memory::mapped(file, check).map_err(|error| FileError::io("map it", path, error))?,
+            _ => {
+                memory::mapped(file, check).map_err(|error| FileError::io("map it", path, error))?
+            }
         };
         let table = Self::over(&mapped, check).map_err(|error| error.at(path))?;
         let identity = Some(Identity::of(&metadata));

@@ -1,1 +1,166 @@
+//! Files whose bytes the tests make: other versions, and damage that no checksum notices.
 
+#[cfg(all(target_os = "linux", target_endian = "little", not(miri)))]
+mod damage;
+
+use super::checksum::xxh64;
+use super::layout::{ENTRY, HEADER, NULLS, TEXT};
+use super::{FileError, FileSpec, FileTable};
+use crate::engine::EngineSpec;
+use crate::net::{IpPrefix, Ipv4, Ipv6, Prefix};
+use crate::table::{Answers, Cell, Column, ColumnType, PrefixData};
+
+/// Data with rows of every type, long prefixes, and more next hops than codes of 8 bits.
+fn data(routes: u32) -> PrefixData {
+    let columns = [("site", ColumnType::String), ("asn", ColumnType::U64)];
+    let mut data = PrefixData::new(columns.map(|(name, ty)| Column::new(name, ty)).into()).unwrap();
+    for i in 0..routes {
+        let spread = i.wrapping_mul(0x9e37_79b9);
+        let prefix: IpPrefix = match i % 2 {
+            0 => {
+                let bits = 0x0a00_0000 | spread >> 12;
+                Prefix::<Ipv4>::from_bits_masked(bits, 9 + (spread % 24) as u8).into()
+            }
+            _ => {
+                let bits = 0x2001_0db8_u128 << 96
+                    | u128::from(spread) << 62
+                    | u128::from(spread) << 30
+                    | u128::from(i);
+                let len = [33, 40, 48, 56, 64, 80, 112, 128][(spread >> 7) as usize % 8];
+                Prefix::<Ipv6>::from_bits_masked(bits, len).into()
+            }
+        };
+        let asn = if i % 9 == 0 { Cell::Null } else { Cell::U64((i / 3).into()) };
+        let site = Cell::String(std::format!("site {}", i / 5).into());
+        data.insert(prefix, [site, asn].into()).unwrap();
+    }
+    data
+}
+
+/// The bytes of a file with these options of Folio.
+fn file(data: &PrefixData, ipv4: &str, ipv6: &str, answers: Answers) -> Vec<u8> {
+    let spec = |options: &str| std::format!("folio:{options}").parse::<EngineSpec>().unwrap();
+    let spec = FileSpec::default().ipv4(spec(ipv4)).ipv6(spec(ipv6)).answers(answers);
+    spec.to_bytes(data).unwrap()
+}
+
+/// Makes the header's checksum right.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let count = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let covered = [&bytes[..HEADER - 8], &bytes[HEADER..HEADER + count * ENTRY]].concat();
+    bytes[HEADER - 8..HEADER].copy_from_slice(&xxh64(&covered).to_le_bytes());
+    bytes
+}
+
+/// The place of a section in the table of sections.
+fn entry(bytes: &[u8], kind: [u8; 4]) -> usize {
+    let entries = bytes[HEADER..].as_chunks::<ENTRY>().0;
+    HEADER + ENTRY * entries.iter().position(|entry| entry[..4] == kind).unwrap()
+}
+
+fn message(opened: Result<FileTable, FileError>) -> String {
+    opened.unwrap_err().to_string()
+}
+
+/// A file made here and one made on a machine of the other byte order have the same bytes.
+#[test]
+fn bytes_are_the_same_on_every_machine() {
+    let data = data(600);
+    let hashes = [
+        file(&data, "s=10:codes=8", "codes=8", Answers::Routes),
+        file(&data, "s=10:codes=book", "codes=book", Answers::Values),
+        file(&data, "s=12:codes=16", "codes=16", Answers::Routes),
+        file(&data, "s=12:codes=32", "codes=32", Answers::Values),
+    ]
+    .map(|bytes| xxh64(&bytes));
+    assert_eq!(hashes, GOLDEN, "{hashes:#x?}");
+}
+
+/// Checksums of files made by a little-endian machine. A change of the format or of what Folio
+/// compiles changes them.
+const GOLDEN: [u64; 4] = [0, 0, 0, 0];
+
+#[cfg(target_endian = "big")]
+#[test]
+fn big_endian_machines_do_not_read() {
+    let bytes = file(&data(10), "s=8", "codes=16", Answers::Routes);
+    assert!(message(FileTable::from_bytes(bytes)).contains("big-endian"));
+}
+
+#[cfg(target_endian = "little")]
+#[test]
+fn unknown_sections_are_ignored_if_they_are_optional() {
+    let bytes = file(&data(10), "s=8", "codes=16", Answers::Routes);
+    let null = entry(&bytes, NULLS);
+    let mut renamed = bytes.clone();
+    renamed[null..null + 4].copy_from_slice(b"xtra");
+    let error = message(FileTable::from_bytes(sealed(renamed.clone())));
+    assert!(error.contains("section 'xtra': this program does not know it"), "{error}");
+    renamed[null + 6] = 1;
+    let table = FileTable::from_bytes(sealed(renamed)).unwrap();
+    // The cells lose their nulls, which the section had.
+    let null = |table: &FileTable| table.iter().any(|(_, row)| row.get(1) == Cell::Null);
+    assert!(null(&FileTable::from_bytes(bytes).unwrap()) && !null(&table));
+}
+
+#[cfg(target_endian = "little")]
+#[test]
+fn sealed_damage_has_a_message() {
+    let bytes = file(&data(40), "s=8:codes=16", "codes=16", Answers::Routes);
+    FileTable::from_bytes(sealed(bytes.clone())).unwrap();
+    // Entries have the kind, the index, flags, the offset, the length and the checksum.
+    let word = |kind: &[u8; 4], at: usize, word: u64, text: &str| {
+        let mut damaged = bytes.clone();
+        let at = entry(&bytes, *kind) + at;
+        damaged[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        let error = message(FileTable::from_bytes(sealed(damaged)));
+        assert!(error.contains(text), "{text}: {error}");
+    };
+    word(&TEXT, 8, 1 << 40, "section 'text': it lies outside of the file");
+    word(&TEXT, 8, 64, "or in another section");
+    word(&TEXT, 16, u64::MAX, "section 'text': it lies outside");
+    word(&TEXT, 24, 7, "section 'text' has a wrong checksum");
+    word(b"4cod", 8, 1, "section '4cod': it lies outside of the file, or in another");
+    word(b"4roo", 16, 64, "the array 'roo' has another length");
+    word(b"prow", 16, 4, "section 'prow': it has 1 items for 40");
+    word(b"6lin", 0, u64::from_le_bytes(*b"6xxx\0\0\0\0"), "the array 'lin' is missing");
+    word(b"plen", 0, u64::from_le_bytes(*b"4par\0\0\0\0"), "it exists twice");
+    word(b"colm", 0, u64::from_le_bytes(*b"colm\x01\0\0\0"), "section 'colm' 0: it is missing");
+    let head = |at: usize, byte: u8, text: &str| {
+        let mut damaged = bytes.clone();
+        damaged[at] = byte;
+        let error = message(FileTable::from_bytes(sealed(damaged)));
+        assert!(error.contains(text), "{text}: {error}");
+    };
+    head(24, 8, "a bit is set that has no meaning");
+    head(44, 1, "a bit is set that has no meaning");
+    head(40, 3, "it has 4 items for 6");
+    head(28, 250, "items for 250");
+    let mut form = bytes.clone();
+    let at = entry(&bytes, *b"4eng");
+    let offset = u64::from_le_bytes(form[at + 8..at + 16].try_into().unwrap()) as usize;
+    form[offset] = b'F';
+    let sum = xxh64(&form[offset..offset + "folio:identity".len()]);
+    form[at + 24..at + 32].copy_from_slice(&sum.to_le_bytes());
+    let error = message(FileTable::from_bytes(sealed(form)));
+    assert!(error.contains("engine 'Folio:identity'"), "{error}");
+}
+
+/// The rule for IPv4-mapped addresses is a part of the file.
+#[cfg(target_endian = "little")]
+#[test]
+fn mapped_addresses_stay_what_they_are() {
+    let mapped: core::net::IpAddr = "::ffff:10.1.2.3".parse().unwrap();
+    for keep in [false, true] {
+        let table = crate::Table::new();
+        let table = if keep { table.keep_mapped() } else { table };
+        let mut data = PrefixData::with_table(Vec::new(), table);
+        data.insert("10.0.0.0/8".parse::<IpPrefix>().unwrap(), [].into()).unwrap();
+        data.insert("::/0".parse::<IpPrefix>().unwrap(), [].into()).unwrap();
+        let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data).unwrap()).unwrap();
+        let found = table.get_lpm(mapped).unwrap().0.to_string();
+        assert_eq!(found, if keep { "::/0" } else { "10.0.0.0/8" });
+        let again = table.to_data();
+        assert_eq!(again.table().get_lpm(mapped).unwrap().0.to_string(), found);
+    }
+}

@@ -121,10 +121,7 @@ impl<'a> Strings<'a> {
 ///
 /// # Errors
 /// When there are too many columns or strings.
-pub(super) fn values<'a>(
-    columns: &'a [Column],
-    rows: &[&'a Row],
-) -> Result<Vec<Piece>, FileError> {
+pub(super) fn values<'a>(columns: &'a [Column], rows: &[&'a Row]) -> Result<Vec<Piece>, FileError> {
     if columns.len() > MAX_COLUMNS {
         let limit = MAX_COLUMNS as u64;
         return Err(FileErrorKind::Limit { what: "columns", limit }.into());

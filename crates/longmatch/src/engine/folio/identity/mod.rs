@@ -161,11 +161,8 @@ impl Engine<Ipv4> for Pages {
     }
 
     fn check(&self, rib: &Rib<Ipv4>) -> Result<(), Corrupt> {
-        let account = if self.codes.is_lent() {
-            image::account(self.slices())
-        } else {
-            self.store.account()
-        };
+        let account =
+            if self.codes.is_lent() { image::account(self.slices()) } else { self.store.account() };
         check::check(self.slices(), &account, check::Spare::default(), rib)
     }
 }
