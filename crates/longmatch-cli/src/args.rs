@@ -1,5 +1,6 @@
 //! Command line: commands, options and their help texts.
 
+mod compile;
 mod forward;
 mod replay;
 mod report;
@@ -18,6 +19,7 @@ use crate::error::CliError;
 use crate::help;
 use crate::output::thousands;
 
+pub use self::compile::{AnswersArg, CompileArgs};
 #[cfg(feature = "dpdk")]
 pub use self::forward::Generate;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
@@ -42,6 +44,9 @@ pub enum Command {
     /// Find the longest matching prefix of addresses, and its next hop
     #[command(after_help = help::LOOKUP)]
     Lookup(LookupArgs),
+    /// Compile prefixes and their columns into a table file, ready to be mapped
+    #[command(after_help = help::COMPILE)]
+    Compile(CompileArgs),
     /// Describe a table: lengths, next hops, overlap, memory of each engine
     #[command(after_help = help::STAT)]
     Stat(StatArgs),
@@ -77,6 +82,18 @@ pub struct RoutesArgs {
     /// IPv4 and a full IPv6 table of the Internet.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
+
+    /// Use this compiled table, which 'longmatch compile' has written
+    ///
+    /// The file is mapped, not read: it is ready at once, and processes share its memory.
+    #[arg(long, value_name = "FILE", conflicts_with = "files", verbatim_doc_comment)]
+    pub table: Option<PathBuf>,
+
+    /// Skip the checksums of --table
+    ///
+    /// Opening is faster then. A damaged file gives wrong answers, but nothing worse.
+    #[arg(long, requires = "table", verbatim_doc_comment)]
+    pub trust: bool,
 
     /// Take the routes of this peer: its address, AS64500, or its index
     ///

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use longmatch::{ParsePrefixError, PrefixError};
 use longmatch_bench::ThreadError;
-use longmatch_feed::{FeedError, LineError, Problem, printable};
+use longmatch_feed::{DataError, FeedError, LineError, Problem, printable};
 
 /// Status of a command that did its work. Scripts rely on the codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,6 +120,14 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
             error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }),
             ..
         }) => " (--mask drops host bits)",
+        Problem::Data {
+            error:
+                DataError::Prefix {
+                    error: Some(ParsePrefixError::Prefix(PrefixError::HostBits { .. })),
+                    ..
+                },
+            ..
+        } => " (--mask drops host bits)",
         _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
         _ => "",
     }

@@ -6,6 +6,8 @@ Examples:
   longmatch                                     a short demonstration
   longmatch lookup 8.8.8.8 2001:4860:4860::8888
   longmatch lookup --routes mine.txt - < addresses.txt
+  longmatch compile --routes sites.csv -o sites.lm
+  longmatch lookup --table sites.lm 192.0.2.7
   longmatch stat --routes rib.20260101.0000.bz2
   longmatch bench --engine poptrie --traffic random,routed
 
@@ -17,8 +19,15 @@ pub const LOOKUP: &str = "\
 Prints 'address<TAB>prefix<TAB>next-hop'; '-' and '-' where no prefix matches. IPv4-mapped IPv6
 addresses (::ffff:192.0.2.1) are looked up in the IPv4 routes.
 
+With --table, a field for each column of the table takes the place of the next hop, empty where the
+value is null; JSON has the columns by name ('prefix_' for a column named 'prefix'). The file is mapped
+when the command starts: a file that replaces it serves the next run. (Programs that run on use the
+library's FileTable::reload.)
+
 Examples:
   longmatch lookup 8.8.8.8
+  longmatch lookup --table sites.lm 192.0.2.7
+  longmatch lookup --table sites.lm --json - < addresses.txt | jq -r .asn
   longmatch lookup --all 8.8.8.8
   longmatch lookup --routes sites.txt 192.0.2.7 2001:db8::7
   ip route | longmatch lookup --routes - 192.0.2.7
@@ -26,6 +35,22 @@ Examples:
   longmatch lookup --json - < addresses.txt | jq -r .next_hop
 
 Exit codes: 0 all addresses matched, 1 some did not, 2 bad usage or input.";
+
+/// Text after the options of `longmatch compile`.
+pub const COMPILE: &str = "\
+All commands with --routes use the file with --table. It is written beside FILE and renamed: programs
+that have the old file open keep it until they open the new one.
+
+Examples:
+  longmatch compile --routes sites.csv -o sites.lm
+  longmatch compile -r sites.csv --columns asn,country -o sites.lm
+  longmatch compile -r ranges.tsv --prefix-column start,end --columns 3=asn --types asn=u64 -o asn.lm
+  longmatch compile -r rib.20260101.0000.bz2 --value origin-as -o origins.lm
+  longmatch compile -r GeoLite2-City.mmdb --columns country.iso_code=country,city.names.en=city -o geo.lm
+  longmatch compile -r bad-networks.txt -o bad.lm
+  longmatch compile -o embedded.lm && longmatch lookup --table embedded.lm 8.8.8.8
+
+Exit codes: 0 written, 2 bad usage or input, or the file cannot be written.";
 
 /// Text after the options of `longmatch stat`.
 pub const STAT: &str = "\
@@ -37,9 +62,13 @@ Examples:
 
 /// Text after the options of `longmatch verify`.
 pub const VERIFY: &str = "\
+With --table, the compiled form in the file is verified first, as engine 'file'. Its answers are routes
+or values, as the file was compiled; so are those of the other engines.
+
 Examples:
   longmatch verify
   longmatch verify --quick
+  longmatch verify --quick --table sites.lm
   longmatch verify --routes mine.txt --engine poptrie:s=16
   longmatch verify -6 --simd avx2
 
@@ -48,11 +77,16 @@ or input, or nothing to verify.";
 
 /// Text after the options of `longmatch bench`.
 pub const BENCH: &str = "\
+With --table, the compiled form in the file is measured first, as engine 'file': its memory is mapped,
+and each batch takes one indirect call more. Its answers are routes or values, as the file was
+compiled; so are those of the other engines, which are compiled from the table's routes.
+
 Examples:
   longmatch bench
   longmatch bench -4 --engine poptrie,poptrie:s=16 --traffic random,routed,zipf
   longmatch bench --routes rib.mrt.gz --traffic addresses.txt --mode batch --batch 64
   longmatch bench -4 --traffic capture.pcap.gz,zipf
+  longmatch bench --table sites.lm --engine folio --mode batch
   longmatch bench -4 --engine poptrie --generate
   longmatch bench -4 --engine dir24_8,spider --mode batch --roofline
   longmatch bench --engine all,auto

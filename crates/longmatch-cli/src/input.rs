@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use longmatch::file::FileTable;
 use longmatch::{
-    Change, Engines, Family, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route, Table,
+    Change, Engines, Family, Fib, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route, Table,
 };
 use longmatch_bench::{syn1, syn2};
 use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError, printable};
@@ -13,6 +14,7 @@ use crate::args::{FamilyArgs, RoutesArgs, Split};
 use crate::error::{Advice, CliError};
 use crate::output::{plural, thousands, warn};
 use crate::progress::Progress;
+use crate::table_file::{self, FileEngine};
 
 /// An embedded table: name, compressed text and number of routes (for progress only).
 struct Embedded {
@@ -32,6 +34,11 @@ const EMBEDDED_IPV6: Embedded = Embedded {
     bytes: include_bytes!("../../../data/ipv6.txt.zst"),
     routes: 160_147,
 };
+
+/// The names and the compressed texts of the embedded tables.
+pub fn embedded_tables() -> [(&'static str, &'static [u8]); 2] {
+    [EMBEDDED_IPV6, EMBEDDED_IPV4].map(|embedded| (embedded.name, embedded.bytes))
+}
 
 /// The path that means standard input.
 const STDIN: &str = "-";
@@ -73,23 +80,51 @@ pub trait CliFamily: Engines {
     /// Name in headings, `IPv4` or `IPv6`. ([`longmatch::Family::NAME`] is the name in records.)
     const LABEL: &'static str;
 
+    /// The compiled form of this family in a table file.
+    fn fib(file: &FileTable) -> &Fib<Self>;
+
+    /// A prefix of this family.
+    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>>;
+
     /// The routes of this family.
-    fn rib<T>(table: &Table<T>) -> &Rib<Self>;
+    fn pick<'r>(ipv4: &'r Rib<Ipv4>, ipv6: &'r Rib<Ipv6>) -> &'r Rib<Self>;
 }
 
 impl CliFamily for Ipv4 {
     const LABEL: &'static str = "IPv4";
 
-    fn rib<T>(table: &Table<T>) -> &Rib<Self> {
-        table.ipv4()
+    fn fib(file: &FileTable) -> &Fib<Self> {
+        file.ipv4()
+    }
+
+    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>> {
+        match prefix {
+            IpPrefix::V4(prefix) => Some(prefix),
+            _ => None,
+        }
+    }
+
+    fn pick<'r>(ipv4: &'r Rib<Ipv4>, _: &'r Rib<Ipv6>) -> &'r Rib<Self> {
+        ipv4
     }
 }
 
 impl CliFamily for Ipv6 {
     const LABEL: &'static str = "IPv6";
 
-    fn rib<T>(table: &Table<T>) -> &Rib<Self> {
-        table.ipv6()
+    fn fib(file: &FileTable) -> &Fib<Self> {
+        file.ipv6()
+    }
+
+    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>> {
+        match prefix {
+            IpPrefix::V6(prefix) => Some(prefix),
+            _ => None,
+        }
+    }
+
+    fn pick<'r>(_: &'r Rib<Ipv4>, ipv6: &'r Rib<Ipv6>) -> &'r Rib<Self> {
+        ipv6
     }
 }
 
@@ -124,6 +159,15 @@ pub struct Routes {
     pub table: Table<Box<str>>,
     /// Source, for headings: `embedded` or the names of the files.
     pub name: String,
+    /// The file of `--table` with its own ids, if [`Routes::use_ids`] was called.
+    ids: Option<Ids>,
+}
+
+/// A table file, and its routes with the ids of its compiled form.
+struct Ids {
+    file: FileTable,
+    ipv4: Rib<Ipv4>,
+    ipv6: Rib<Ipv6>,
 }
 
 impl Routes {
@@ -169,11 +213,20 @@ impl Routes {
         named: Option<FamilyArgs>,
         changes: Option<&mut Changes>,
     ) -> Result<Self, CliError> {
+        if let Some(path) = &args.table {
+            let table = table_file::texts(&table_file::open(args, path)?, families)?;
+            if let Some(changes) = changes {
+                changes.ipv4 = table.ipv4().iter().map(Change::Announce).collect();
+                changes.ipv6 = table.ipv6().iter().map(Change::Announce).collect();
+            }
+            return Self { table, name: display_name(path), ids: None }.split(args.split);
+        }
         let advice = Advice { lenient: !args.lenient, families: named.is_some() };
         let mut loader = Loader { table: Table::new(), families, advice, refused: 0, changes };
         if args.files.is_empty() {
             loader.embedded(args)?;
-            return Self { table: loader.table, name: "embedded".to_owned() }.split(args.split);
+            let name = "embedded".to_owned();
+            return Self { table: loader.table, name, ids: None }.split(args.split);
         }
         if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
             return Err(CliError::new("--routes - was given twice: standard input is read once"));
@@ -184,7 +237,7 @@ impl Routes {
             loader.file(path, &options)?;
         }
         let names: Vec<_> = args.files.iter().map(|path| display_name(path)).collect();
-        Self { table: loader.table, name: names.join(" + ") }.split(args.split)
+        Self { table: loader.table, name: names.join(" + "), ids: None }.split(args.split)
     }
 
     /// Splits the table's IPv4 prefixes, if `--split` was given. A next hop that splitting adds is
@@ -208,7 +261,7 @@ impl Routes {
         for route in &ipv4 {
             add(route.prefix.into(), route.next_hop)?;
         }
-        Ok(Self { table, name: format!("{label} of {}", self.name) })
+        Ok(Self { table, name: format!("{label} of {}", self.name), ids: None })
     }
 
     /// Refuses a table without routes: a command on a whole table would do nothing.
@@ -230,14 +283,47 @@ impl Routes {
         ))
     }
 
-    /// Returns the routes of a family.
-    pub fn rib<F: CliFamily>(&self) -> &Rib<F> {
-        F::rib(&self.table)
+    /// Gives the routes of `--table` the ids of its compiled form, so that this form can be compared
+    /// with engines. A split table has no such form.
+    ///
+    /// # Errors
+    /// If the file cannot be opened again.
+    pub fn use_ids(&mut self, args: &RoutesArgs) -> Result<(), CliError> {
+        let Some(path) = &args.table else { return Ok(()) };
+        if args.split.is_some() {
+            warn("--split: the compiled form in the file is left out");
+            return Ok(());
+        }
+        let file = table_file::open(args, path)?;
+        let (ipv4, ipv6) = (table_file::ids(&file)?, table_file::ids(&file)?);
+        self.ids = Some(Ids { file, ipv4, ipv6 });
+        Ok(())
     }
 
-    /// Returns the text of a next hop.
+    /// The compiled form of `--table`, after [`Routes::use_ids`].
+    pub fn compiled(&self) -> Option<FileEngine> {
+        self.ids.as_ref().map(|ids| FileEngine::new(ids.file.clone()))
+    }
+
+    /// Returns the routes of a family.
+    pub fn rib<F: CliFamily>(&self) -> &Rib<F> {
+        match &self.ids {
+            Some(ids) => F::pick(&ids.ipv4, &ids.ipv6),
+            None => F::pick(self.table.ipv4(), self.table.ipv6()),
+        }
+    }
+
+    /// Returns the text of a next hop of [`Routes::table`].
     pub fn next_hop(&self, id: NextHopId) -> &str {
         self.table.next_hops().get(id).map_or("?", |value| value)
+    }
+
+    /// Returns the text of an id of [`Routes::rib`].
+    pub fn text(&self, id: NextHopId) -> String {
+        match &self.ids {
+            Some(ids) => table_file::next_hop(&ids.file, id),
+            None => self.next_hop(id).to_owned(),
+        }
     }
 
     /// Counts the distinct next hops of the routes. O(routes).

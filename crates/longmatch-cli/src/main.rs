@@ -14,6 +14,7 @@ mod input;
 mod lines;
 mod output;
 mod progress;
+mod table_file;
 mod updates;
 
 use std::process::ExitCode;

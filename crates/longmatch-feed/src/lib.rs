@@ -1,8 +1,9 @@
 //! Readers of routes and of destinations for [`longmatch`].
 //!
 //! This crate loads routes into a [`longmatch::Table`] from text, `ip route`, `bgpdump -m`, MRT and
-//! Click files, and reads destinations from packet captures and lists of addresses. Inputs may be
-//! plain or compressed with gzip, bzip2 or zstd.
+//! Click files; prefixes with any columns into [`PrefixData`](longmatch::table::PrefixData) from CSV,
+//! lists, address ranges, MaxMind DB and all of these; and destinations from packet captures and lists
+//! of addresses. Inputs may be plain or compressed with gzip, bzip2 or zstd.
 //!
 //! ```
 //! use longmatch::Table;
@@ -40,6 +41,37 @@
 //! A next hop is any word. On a line with only a network and a netmask, the prefix is its own next
 //! hop. Prefixes are strict: no host bits, leading zeros or zone ids. An IPv4-mapped IPv6 prefix
 //! reaches the sink as written.
+//!
+//! # Prefix data
+//! [`load_data_path`], [`load_data_reader`] and [`load_data_bytes`] read prefixes with named columns;
+//! [`DataLoader`] merges inputs. [`DataOptions`] name what is not recognised as it is meant.
+//!
+//! | input | prefixes | columns |
+//! |---|---|---|
+//! | CSV, TSV, text with semicolons, bars or white space | a column of prefixes, addresses or ranges; two of an address and its length or netmask | those of the header, else `column2` ... |
+//! | ranges: two columns of the first and the last address, as text or, with such names, as integers | the fewest that cover each range exactly | the others; of iptoasn's tables `asn`, `country`, `description` |
+//! | lists | a prefix, address or range a line | none: a set |
+//! | pyasn, CAIDA's pfx2as | | `asn` |
+//! | routes: everything above; two words a line, neither a header | those of the routes | `next_hop`, or `origin_as` of MRT and `bgpdump -m` |
+//! | MaxMind DB | the networks, IPv4 once and not again as aliases | `country.iso_code`: the path to each scalar; of arrays the first element |
+//! | compiled tables of longmatch | those of the table | those of the table |
+//!
+//! The column of the prefixes is the first one whose cells are prefixes, addresses or ranges. Single
+//! addresses are host prefixes. IPv4-mapped IPv6 prefixes are stored as IPv4. Of several rows for one
+//! prefix the last counts. A range replaces everything that earlier rows say about its addresses;
+//! the report counts the prefixes that this removes.
+//!
+//! In text, lines that begin with `#` are comments (and with `;` in lists and pyasn's tables); cells
+//! between commas, tabs, semicolons or bars may be in double quotes, which may contain delimiters, line
+//! ends and doubled quotes. Empty cells are null. A column is `u64` if all its cells are plain decimal
+//! numbers, else `i64`, else `f64`, else string; `007`, `+1` and `AS15169` are text, unless
+//! [`DataOptions::types`] calls for a number. All cells of a row must be there.
+//!
+//! Two words a line are a prefix and its next hop. Two addresses a line are a host and its next hop,
+//! and ranges only if [`DataOptions::prefix`] names both columns.
+//!
+//! Memory is that of the distinct rows, twice while the table is built, and about 50 bytes for each
+//! prefix; text is read line by line, MaxMind DB and compiled tables are read whole.
 //!
 //! # Route selection of Linux
 //! If `ip route` prints several routes for one prefix, this crate loads the route that Linux uses:

@@ -1,6 +1,7 @@
 //! The commands: each takes its arguments and returns a status or an error.
 
 pub mod bench;
+pub mod compile;
 pub mod demo;
 pub mod forward;
 pub mod licences;
@@ -21,6 +22,7 @@ pub fn run(command: Option<Command>) -> Outcome {
     match command {
         None => demo::run(),
         Some(Command::Lookup(args)) => lookup::run(&args),
+        Some(Command::Compile(args)) => compile::run(&args),
         Some(Command::Stat(args)) => stat::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

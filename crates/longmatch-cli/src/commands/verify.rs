@@ -43,8 +43,14 @@ pub fn run(args: &VerifyArgs) -> Outcome {
     };
     let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
     let families = Families::from(args.families);
-    let (routes, changes) = Routes::load_with_changes(&args.routes, families)?;
+    let (mut routes, mut changes) = Routes::load_with_changes(&args.routes, families)?;
     routes.require_routes(families)?;
+    routes.use_ids(&args.routes)?;
+    if routes.compiled().is_some() {
+        // The reference has the ids of the compiled form.
+        changes.ipv4 = routes.rib::<Ipv4>().iter().map(Change::Announce).collect();
+        changes.ipv6 = routes.rib::<Ipv6>().iter().map(Change::Announce).collect();
+    }
     let (out, failed) = (Out::new(), Vec::new());
     let routes = &routes;
     let mut command = Verify { args, full, brief, routes, out, failed, verified: 0, wrong: false };
@@ -109,7 +115,7 @@ struct Line<'a> {
 #[derive(Serialize)]
 struct Example<'a> {
     address: &'a str,
-    expected: Option<&'a str>,
+    expected: Option<String>,
     got: Option<String>,
 }
 
@@ -140,6 +146,14 @@ impl Verify<'_> {
         let (mut verdicts, mut failed) = (Vec::new(), Vec::new());
         let verdict = self.verify_rib(&verifier, text)?;
         self.judge::<F>(verdict, &mut verdicts)?;
+        if let Some(compiled) = self.routes.compiled() {
+            let on_step = progress_of(format!("verifying {} file", F::LABEL));
+            let verdict = verifier.verify_engine(&compiled, &on_step);
+            drop(on_step);
+            let verdict = verdict.map_err(|error| CliError::threads("verifying", &error))?;
+            self.verified += 1;
+            self.judge::<F>(verdict, &mut verdicts)?;
+        }
         for spec in &specs {
             match self.verify(&mut verifier, spec)? {
                 Ok(verdict) => {
@@ -301,8 +315,9 @@ impl Verify<'_> {
         let mut lines = Vec::new();
         for result in &verdict.results {
             for Example { address, expected, got } in examples(self.routes, result) {
-                let (expected, got) = (expected.unwrap_or("-"), got.unwrap_or_else(|| "-".into()));
-                let (expected, got) = (printable(expected), printable(&got));
+                let none = || "-".to_owned();
+                let (expected, got) = (expected.unwrap_or_else(none), got.unwrap_or_else(none));
+                let (expected, got) = (printable(&expected), printable(&got));
                 let (engine, kernel, level) = (verdict.engine, result.kernel, result.level);
                 lines.push(format!(
                     "  {engine} {kernel} {level}: {address} gave {got}, expected {expected}"
@@ -329,7 +344,7 @@ fn progress_of(label: String) -> impl Fn(VerifyStep) + Sync {
 
 /// The recorded wrong answers, with the texts of their next hops.
 fn examples<'a>(routes: &'a Routes, result: &'a KernelResult) -> Vec<Example<'a>> {
-    let text = |id: NextHopId| routes.next_hop(id);
+    let text = |id: NextHopId| routes.text(id);
     let example = |it: &'a Mismatch| Example {
         address: &it.address,
         expected: it.expected.map(text),

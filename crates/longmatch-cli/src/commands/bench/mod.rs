@@ -37,8 +37,9 @@ pub fn run(args: &BenchArgs) -> Outcome {
     let (ipv4, ipv6) = (args.engines.specs::<Ipv4>()?, args.engines.specs::<Ipv6>()?);
     let traffics = traffic::read(&args.traffics(), args.routes.lenient)?;
     let families = Families::from(args.families);
-    let routes = Routes::load(&args.routes, families)?;
+    let mut routes = Routes::load(&args.routes, families)?;
     routes.require_routes(families)?;
+    routes.use_ids(&args.routes)?;
     let (out, failed) = (Out::new(), Vec::new());
     let mut bench = Bench { args, simd, modes, traffics, out, failed, wrong: 0 };
     bench.head(&routes)?;
@@ -108,15 +109,18 @@ impl Bench<'_> {
         routes: &Routes,
         specs: &[EngineSpec],
     ) -> Result<usize, CliError> {
-        let rib = routes.rib::<F>();
-        if rib.is_empty() {
+        if F::pick(routes.table.ipv4(), routes.table.ipv6()).is_empty() {
             return Ok(0);
         }
         if specs.is_empty() {
             warn(format_args!("--engine: none of these exists for {}", F::LABEL));
             return Ok(0);
         }
+        let rib = routes.rib::<F>();
         let mut comparison = Comparison::<F>::new(rib);
+        if let Some(compiled) = routes.compiled() {
+            comparison.add_engine(compiled, 0.0);
+        }
         let mut failed = Vec::new();
         for spec in specs {
             let named = self.args.engines.named(spec);

@@ -41,6 +41,11 @@ pub fn run(args: &ForwardArgs) -> Outcome {
     if !args.tap.is_empty() && args.io != Io::Dpdk {
         return Err(CliError::new("--tap needs --io dpdk"));
     }
+    if args.io == Io::Xdp && args.routes.table.is_some() {
+        return Err(CliError::new(
+            "--table: --io xdp forwards by the routes of the kernel: use --io pcap",
+        ));
+    }
     if args.io == Io::Xdp && !args.routes.files.is_empty() {
         return Err(CliError::new(
             "--routes: --io xdp forwards by the routes of the kernel: add them with 'ip route', or use --io pcap",

@@ -12,11 +12,12 @@ use std::sync::Arc;
 
 use longmatch_feed::{IpFamily, parse_address};
 
-use self::answer::Answerer;
+use self::answer::{Answerer, Source};
 use crate::args::{FamilyArgs, LookupArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, Routes, is_stdin};
 use crate::output::Out;
+use crate::table_file;
 
 /// A query: an argument of the command.
 enum Query<'a> {
@@ -31,8 +32,13 @@ enum Query<'a> {
 pub fn run(args: &LookupArgs) -> Outcome {
     let queries = queries(args)?;
     let families = families(&queries, args.families)?;
-    let routes = Routes::load_as(&args.routes, families, Some(args.families))?;
-    let answerer = Arc::new(Answerer::new(routes, args.families, args.all, args.json));
+    let source = match &args.routes.table {
+        Some(path) if args.routes.split.is_none() => {
+            Source::File(table_file::open(&args.routes, path)?)
+        }
+        _ => Source::Routes(Routes::load_as(&args.routes, families, Some(args.families))?),
+    };
+    let answerer = Arc::new(Answerer::new(source, args.families, args.all, args.json));
     let mut out = Out::new();
     let mut unmatched = 0;
     for query in &queries {

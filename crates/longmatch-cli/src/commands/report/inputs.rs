@@ -15,7 +15,7 @@ use crate::updates::Updates;
 /// Name of the embedded tables.
 const EMBEDDED: &str = "embedded";
 /// File name extensions of formats, which a table's name omits.
-const EXTENSIONS: [&str; 9] = ["zst", "gz", "bz2", "txt", "mrt", "click", "csv", "pcap", "pcapng"];
+const EXTENSIONS: [&str; 10] = ["lm", "zst", "gz", "bz2", "txt", "mrt", "click", "csv", "pcap", "pcapng"];
 
 /// Loads all inputs of the command line.
 ///
@@ -58,7 +58,10 @@ fn trace(path: &Path, lenient: bool) -> Result<Arc<Destinations>, CliError> {
 /// Loads each file as a table with a unique name.
 fn tables(args: &RoutesArgs) -> Result<Vec<(String, Routes)>, CliError> {
     let files: Vec<_> = match &args.files[..] {
-        [] => vec![(EMBEDDED.to_owned(), args.clone())],
+        [] => {
+            let table = args.table.as_ref().map(|path| name(path));
+            vec![(table.unwrap_or_else(|| EMBEDDED.to_owned()), args.clone())]
+        }
         files => {
             let own = |path: &PathBuf| {
                 (name(path), RoutesArgs { files: vec![path.clone()], ..args.clone() })

@@ -1,0 +1,178 @@
+//! `longmatch compile`: prefixes and their columns into a table file.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use longmatch::IpPrefix;
+use longmatch::file::{FileReport, FileSpec};
+use longmatch::table::PrefixData;
+use longmatch_feed::{DataLoader, DataReport, printable};
+use serde::Serialize;
+
+use crate::args::CompileArgs;
+use crate::error::{Advice, CliError, Outcome, Status};
+use crate::input::{self, Families, display_name, is_stdin};
+use crate::output::{Align, Grid, Out, bytes, plural, warn};
+use crate::progress::Progress;
+
+/// Runs the command.
+///
+/// # Errors
+/// If an input cannot be read, is damaged (unless `--lenient`) or does not fit the options; if there
+/// is no prefix; if the file cannot be written.
+pub fn run(args: &CompileArgs) -> Outcome {
+    if is_stdin(&args.output) {
+        return Err(CliError::new("--output - is not possible: a table is a file that is mapped"));
+    }
+    let started = Instant::now();
+    let data = of_families(load(args)?, args.families.into())?;
+    let load_seconds = started.elapsed().as_secs_f64();
+    let (ipv4, ipv6) = (data.table().ipv4().len(), data.table().ipv6().len());
+    if ipv4 + ipv6 == 0 {
+        return Err(CliError::new("no prefixes to compile: give others with --routes"));
+    }
+    let started = Instant::now();
+    let progress = Progress::new("compiling".to_owned(), None, "routes");
+    let spec = FileSpec::default().answers(args.answers.into());
+    let written = spec.write(&data, &args.output);
+    drop(progress);
+    // The library's message has the path.
+    let FileReport { bytes, rows, .. } = written.map_err(|error| escaped(&error))?;
+    let columns = data.columns().iter();
+    let columns = columns.map(|it| Column { name: &it.name, r#type: it.ty.to_string() }).collect();
+    let file = display_name(&args.output);
+    let write_seconds = started.elapsed().as_secs_f64();
+    let answers = match args.answers {
+        crate::args::AnswersArg::Routes => "routes",
+        crate::args::AnswersArg::Values => "values",
+    };
+    let summary = Written {
+        file: &file,
+        ipv4_routes: ipv4,
+        ipv6_routes: ipv6,
+        rows,
+        columns,
+        answers,
+        bytes,
+        load_seconds,
+        write_seconds,
+    };
+    let mut out = Out::new();
+    match args.json {
+        true => out.json(&summary)?,
+        false => summary.print(&mut out)?,
+    }
+    out.flush()?;
+    Ok(Status::Ok)
+}
+
+/// What was written.
+#[derive(Serialize)]
+struct Written<'a> {
+    file: &'a str,
+    ipv4_routes: usize,
+    ipv6_routes: usize,
+    /// Distinct rows.
+    rows: usize,
+    columns: Vec<Column<'a>>,
+    answers: &'static str,
+    bytes: u64,
+    load_seconds: f64,
+    /// Compiling and writing.
+    write_seconds: f64,
+}
+
+/// A column and its type.
+#[derive(Serialize)]
+struct Column<'a> {
+    name: &'a str,
+    r#type: String,
+}
+
+impl Written<'_> {
+    fn print(&self, out: &mut Out) -> Result<(), CliError> {
+        let counts = [
+            plural(self.ipv4_routes as u64, "IPv4 route"),
+            plural(self.ipv6_routes as u64, "IPv6 route"),
+            plural(self.rows as u64, "distinct row"),
+        ];
+        writeln!(out, "{}: {}", printable(self.file), counts.join(", "))?;
+        let Self { load_seconds, write_seconds, .. } = self;
+        let size = bytes(self.bytes);
+        writeln!(out, "{size}, loaded in {load_seconds:.1} s, written in {write_seconds:.1} s")?;
+        if self.columns.is_empty() {
+            return Ok(writeln!(out, "no columns: a set of prefixes")?);
+        }
+        let mut grid = Grid::new([("column", Align::Left), ("type", Align::Left)]);
+        for column in &self.columns {
+            grid.row([printable(column.name).into_owned(), column.r#type.clone()]);
+        }
+        grid.print(out)
+    }
+}
+
+/// Loads the files of the command line, or the embedded tables.
+fn load(args: &CompileArgs) -> Result<PrefixData, CliError> {
+    if args.files.iter().filter(|path| is_stdin(path)).count() > 1 {
+        return Err(CliError::new("--routes - was given twice: standard input is read once"));
+    }
+    let mut loader = DataLoader::new(args.data_options());
+    let advice = Advice { lenient: !args.lenient, families: true };
+    if args.files.is_empty() {
+        for (name, bytes) in input::embedded_tables() {
+            let progress = Progress::new(format!("loading {name}"), None, "routes");
+            let loaded = loader.bytes(bytes, Some(name));
+            drop(progress);
+            loaded.map_err(|error| CliError::load(&error, advice))?;
+        }
+    }
+    for path in &args.files {
+        let name = display_name(path);
+        let progress = Progress::new(format!("loading {}", printable(&name)), None, "rows");
+        let loaded = match is_stdin(path) {
+            true => loader.reader(io::stdin().lock(), Some(&name)),
+            false => loader.path(path),
+        };
+        drop(progress);
+        print_report(&name, &loaded.map_err(|error| CliError::load(&error, advice))?);
+    }
+    loader.finish().map_err(|error| CliError::load(&error, advice))
+}
+
+/// Prints the format of an input and what was skipped on standard error.
+fn print_report(name: &str, report: &DataReport) {
+    if let Some(routes) = &report.routes {
+        return input::print_report(name, routes, Families::BOTH);
+    }
+    let name = printable(name);
+    let rows = plural(report.rows, "row");
+    warn(format_args!("{name}: read as {}: {rows}", printable(&report.read_as)));
+    for warning in report.warnings() {
+        warn(format_args!("{name}: {warning}"));
+    }
+    if let Some(error) = &report.first_damage {
+        warn(input::first_damage(error, report.damaged));
+    }
+}
+
+/// Drops the prefixes of other families.
+fn of_families(data: PrefixData, families: Families) -> Result<PrefixData, CliError> {
+    if families == Families::BOTH {
+        return Ok(data);
+    }
+    let failed = |error| CliError::input("compile", error);
+    let mut kept = PrefixData::new(data.columns().to_vec()).map_err(failed)?;
+    for (prefix, row) in data.table() {
+        if matches!(prefix, IpPrefix::V4(_)) && families.ipv4
+            || matches!(prefix, IpPrefix::V6(_)) && families.ipv6
+        {
+            kept.insert(prefix, row.clone()).map_err(failed)?;
+        }
+    }
+    Ok(kept)
+}
+
+/// An error of a table file, whose message has the path.
+pub fn escaped(error: &longmatch::file::FileError) -> CliError {
+    CliError::new(printable(&error.to_string()))
+}

@@ -1,0 +1,146 @@
+//! Table files of `--table`: their values as text, and their compiled form as an engine.
+
+use std::path::Path;
+
+use longmatch::file::{FileRow, FileTable};
+use longmatch::simd::Simd;
+use longmatch::{
+    Answers, CompileError, Corrupt, Engine, Lookup, MemoryUsage, NextHopId, Rib, Structure, Table,
+};
+use longmatch_feed::printable;
+
+use crate::args::RoutesArgs;
+use crate::error::CliError;
+use crate::input::{CliFamily, Families, is_stdin};
+
+/// Opens the file of `--table`.
+///
+/// # Errors
+/// If it cannot be opened, is no table or is damaged, or if an option does not apply to tables.
+pub fn open(args: &RoutesArgs, path: &Path) -> Result<FileTable, CliError> {
+    for (given, option, what) in [
+        (args.peer.is_some(), "--peer", "peers"),
+        (args.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),
+        (args.mask, "--mask", "host bits"),
+    ] {
+        if given {
+            let problem = format!("{option} needs --routes: a compiled table has no {what}");
+            return Err(CliError::new(problem));
+        }
+    }
+    if is_stdin(path) {
+        return Err(CliError::new("--table - is not possible: a table is a file that is mapped"));
+    }
+    let opened = match args.trust {
+        true => FileTable::open_trusted(path),
+        false => FileTable::open(path),
+    };
+    opened.map_err(|error| CliError::new(printable(&error.to_string())))
+}
+
+/// The cells of a row, separated by commas: the text of a next hop.
+fn text(row: FileRow<'_>) -> Box<str> {
+    let cells: Vec<_> = row.iter().map(|cell| cell.to_string()).collect();
+    cells.join(",").into()
+}
+
+/// The routes of a file with the texts of their rows.
+///
+/// # Errors
+/// If the table does not hold the routes.
+pub fn texts(file: &FileTable, families: Families) -> Result<Table<Box<str>>, CliError> {
+    let mut table = Table::<Box<str>>::new().keep_mapped();
+    // Each row is made into text once.
+    let mut texts = vec![None::<Box<str>>; file.row_count()];
+    for (prefix, row) in file.iter().filter(|(prefix, _)| families.keep(*prefix)) {
+        let added = match texts.get_mut(row.number() as usize) {
+            Some(known) => table.insert_borrowed(prefix, &**known.get_or_insert_with(|| text(row))),
+            None => table.insert(prefix, text(row)),
+        };
+        added.map_err(|error| CliError::input("--table", error))?;
+    }
+    Ok(table)
+}
+
+/// The routes of a family with the ids that the file's compiled form gives them.
+pub fn ids<F: CliFamily>(file: &FileTable) -> Result<Rib<F>, CliError> {
+    let mut rib = Rib::new();
+    let failed = |error| CliError::input("--table", error);
+    let mut add = |prefix, next_hop| match F::prefix(prefix) {
+        Some(prefix) => rib.insert(prefix, next_hop).map(drop).map_err(failed),
+        None => Ok(()),
+    };
+    match file.answers() {
+        Answers::Routes => {
+            let ids = (1..=file.len() as u32).filter_map(NextHopId::new);
+            for (id, (prefix, _)) in ids.filter_map(|id| Some((id, file.route(id)?))) {
+                add(prefix, id)?;
+            }
+        }
+        _ => {
+            for (prefix, row) in file.iter() {
+                if let Some(id) = NextHopId::new(row.number() + 1) {
+                    add(prefix, id)?;
+                }
+            }
+        }
+    }
+    Ok(rib)
+}
+
+/// The text of an id of a file's compiled form.
+pub fn next_hop(file: &FileTable, id: NextHopId) -> String {
+    match file.row(id) {
+        Some(row) => text(row).into(),
+        None => "?".to_owned(),
+    }
+}
+
+/// The compiled form of a family in a file, as an engine to measure and verify.
+pub struct FileEngine {
+    file: FileTable,
+}
+
+impl FileEngine {
+    /// The compiled form of a file.
+    pub fn new(file: FileTable) -> Self {
+        Self { file }
+    }
+}
+
+impl<F: CliFamily> Lookup<F> for FileEngine {
+    fn lookup_bits(&self, addr: F::Bits) -> Option<NextHopId> {
+        F::fib(&self.file).lookup_bits(addr)
+    }
+
+    fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
+        F::fib(&self.file).lookup_batch_with(simd, addrs, out);
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        F::fib(&self.file).memory_usage()
+    }
+}
+
+impl<F: CliFamily> Structure<F> for FileEngine {
+    const NAME: &'static str = "file";
+    const BATCHES: bool = true;
+
+    fn variant(&self) -> String {
+        let fib = F::fib(&self.file);
+        format!("{} {}", fib.name(), fib.variant()).trim_end().to_owned()
+    }
+}
+
+impl<F: CliFamily> Engine<F> for FileEngine {
+    type Config = ();
+
+    fn compile(rib: &Rib<F>, (): &()) -> Result<Self, CompileError> {
+        let _ = rib;
+        Err(CompileError::Family { engine: "file", family: F::NAME })
+    }
+
+    fn check(&self, rib: &Rib<F>) -> Result<(), Corrupt> {
+        F::fib(&self.file).check(rib)
+    }
+}
