@@ -62,7 +62,8 @@ impl Comparison {
             text(run, "date")?.split('T').next().unwrap_or_default(),
             number(rust / 1e6),
         );
-        let heads = ["package", "call", "addresses as", "threads", "million/s", "quartiles", "of pytricia"];
+        let heads =
+            ["package", "call", "addresses as", "threads", "million/s", "quartiles", "of pytricia"];
         let mut grid = Grid::new(&heads);
         for record in self.of_kind("lookups") {
             let (per, addresses) = (rate(record)?, whole(record, "addresses")? as f64);
@@ -85,7 +86,8 @@ impl Comparison {
         let heads = ["package", "call", "file, MiB", "to the first answer, ms", "4 processes, MiB"];
         let mut grid = Grid::new(&heads);
         for record in self.of_kind("opening") {
-            let same = |it: &&Json| it["package"] == record["package"] && it["how"] == record["how"];
+            let same =
+                |it: &&Json| it["package"] == record["package"] && it["how"] == record["how"];
             let memory = self.of_kind("memory").find(same);
             grid.row(&[
                 format!("{} {}", text(record, "package")?, text(record, "version")?),
@@ -168,7 +170,10 @@ mod tests {
     #[test]
     fn rates_are_medians_and_ratios_to_pytricia() {
         let text = content(&sample(), "python lookups").unwrap();
-        assert!(text.contains("| longmatch 1 | h | k | 1 | 100 | 66.7 to 100 | 100 times |"), "{text}");
+        assert!(
+            text.contains("| longmatch 1 | h | k | 1 | 100 | 66.7 to 100 | 100 times |"),
+            "{text}"
+        );
         assert!(text.contains("250 million a second"), "{text}");
         let text = content(&sample(), "python openings").unwrap();
         assert!(text.contains("| longmatch 1 | h | 2.00 | 2.00 | 3.00 |"), "{text}");
