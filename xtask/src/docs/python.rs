@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::markdown::{Grid, code, count, number, wrap};
+use super::markdown::{Grid, count, number, wrap};
 
 /// The records of one run of `crates/longmatch-python/compare/compare.py`.
 pub struct Comparison {
