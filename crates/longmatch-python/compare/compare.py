@@ -71,8 +71,7 @@ class Contender:
 
 def routes():
     """The embedded table's IPv4 routes in order: prefix and AS number."""
-    table = longmatch.asn().table()
-    found = [(ip_network(prefix), asn) for prefix, asn in table.items()]
+    found = [(ip_network(prefix), asn) for prefix, asn in longmatch.asn().items()]
     return [(prefix, asn) for prefix, asn in found if prefix.version == 4]
 
 
@@ -208,10 +207,7 @@ def contenders(data):
 def in_numpy(contender, answers, frozen):
     """The answers as AS numbers, 0 where there is none."""
     if contender.package == "longmatch" and "codes" in contender.how:
-        values = numpy.array([0 if value is None else value for value in frozen.values_by_code()], dtype=numpy.int64)
-        codes = numpy.asarray(answers)
-        found = codes != frozen.NO_MATCH
-        return numpy.where(found, values[numpy.where(found, codes, 0)], 0)
+        return numpy.array([value or 0 for value in frozen.values_by_code], dtype=numpy.int64)[answers]
     if contender.package == "polars":
         return answers.fill_null(0).to_numpy().astype(numpy.int64)
     return numpy.array([answer or 0 for answer in answers], dtype=numpy.int64)
