@@ -19,6 +19,7 @@ mod mutants;
 mod page;
 mod peers;
 mod prove;
+mod python;
 mod random;
 mod report;
 mod sanitize;
@@ -38,6 +39,8 @@ Commands:
   lint           formatting, clippy, documentation, file lengths and published numbers, with warnings as errors
   test           every test in its quick form, the no_std checks, the quick verification of all engines, asm, sanitize,
                  page and foreign
+  python         build the Python package into a virtual environment below target/python, and run its tests (fetches packages)
+  wheels         build the sdist and the manylinux wheels of the Python package, into target/wheels (fetches packages)
   test ENGINE    the tests of one engine, such as poptrie: its own, the suite, key layouts, small tables and guard pages
   api            compare the library's public items with testdata/api/longmatch.txt, and find items without an example
   api --bless    rewrite testdata/api/longmatch.txt with the current items
@@ -95,6 +98,8 @@ fn main() -> ExitCode {
         ["mutants", words @ ..] => mutants::run(words),
         ["page"] => page::run(None),
         ["page", file] => page::run(Some(file)),
+        ["python"] => python::run(),
+        ["wheels"] => python::wheels(),
         ["peers", words @ ..] => peers::run(words),
         ["data"] => data::run(data::Mode::Write),
         ["data", "--check"] => data::run(data::Mode::Check),

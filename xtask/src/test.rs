@@ -12,6 +12,7 @@ use crate::cpu;
 use crate::dpdk;
 use crate::page;
 use crate::peers;
+use crate::python;
 use crate::report::Report;
 use crate::workspace::{cargo, cargo_test, longmatch_of_tests, root};
 
@@ -42,6 +43,7 @@ pub fn run() -> Outcome {
         dpdk::test(&mut report);
     }
     check_without_std(&mut report);
+    python::steps(&mut report);
     beside.finish(&mut report);
     // Repeated, because the first lines have scrolled away.
     println!();

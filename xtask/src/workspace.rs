@@ -24,12 +24,13 @@ pub fn cargo(words: &str) -> Command {
 }
 
 /// Features of all commands that build the workspace: other features would rebuild the library.
-pub const FEATURES: &str = "--workspace --features longmatch/ipnet,longmatch/serde";
+pub const FEATURES: &str = "--workspace --features longmatch/file,longmatch/ipnet,longmatch/serde";
 
 /// Creates `cargo test` for the whole workspace with these arguments: those of cargo, and after ` -- ` those of the
-/// test programs. Excludes the kernels of `cargo xtask asm`, which have no tests.
+/// test programs. Excludes the kernels of `cargo xtask asm`, which have no tests, and the Python package, which is
+/// tested by `cargo xtask python`.
 pub fn cargo_test(words: &str) -> Command {
-    cargo(&format!("test {FEATURES} --exclude xtask-kernels {words}"))
+    cargo(&format!("test {FEATURES} --exclude xtask-kernels --exclude longmatch-python {words}"))
 }
 
 /// Returns cargo's build directory.

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::io;
 
+use crate::data::error::DataError;
 use crate::decompress::StreamError;
 use crate::mrt::error::MrtError;
 use crate::peers::NoSuchPeer;
@@ -65,6 +66,13 @@ pub enum Problem {
     Trace(TraceError),
     /// The input does not have the requested peer.
     NoSuchPeer(NoSuchPeer),
+    /// A row of prefix data is wrong, or does not fit the options.
+    Data {
+        /// The error.
+        error: DataError,
+        /// The recognised format, in words.
+        read_as: Option<String>,
+    },
     /// The sink refused a route.
     Sink(SinkError),
     /// A lenient load found damage and no route.
@@ -74,6 +82,13 @@ pub enum Problem {
         /// The first damage.
         first: Box<FeedError>,
     },
+}
+
+impl Problem {
+    /// An error of prefix data whose format is not known here.
+    pub(crate) fn data(error: DataError) -> Self {
+        Self::Data { error, read_as: None }
+    }
 }
 
 impl FeedError {
@@ -114,6 +129,7 @@ impl FeedError {
             Problem::Line(error) => error.is_local(),
             Problem::Mrt(error) => error.is_local(),
             Problem::Trace(error) => error.is_local(),
+            Problem::Data { error, .. } => error.is_local(),
             _ => false,
         }
     }
@@ -125,6 +141,7 @@ impl FeedError {
         match &self.problem {
             Problem::Stream(error) => error.is_damage(),
             Problem::Trace(error) => error.is_damage(),
+            Problem::Data { error, .. } => error.is_damage(),
             Problem::Line(_) | Problem::Mrt(_) => true,
             _ => false,
         }
@@ -176,6 +193,10 @@ impl fmt::Display for Problem {
             Self::Mrt(error) => error.fmt(f),
             Self::Trace(error) => error.fmt(f),
             Self::NoSuchPeer(error) => error.fmt(f),
+            Self::Data { error, read_as: Some(read_as) } => {
+                write!(f, "{error} (read as {})", printable(read_as))
+            }
+            Self::Data { error, read_as: None } => error.fmt(f),
             Self::Sink(error) => write!(f, "the route was refused: {error}"),
             Self::NothingRead { damaged, first } => {
                 let FeedError { place, problem, .. } = &**first;
@@ -202,6 +223,7 @@ impl std::error::Error for FeedError {
             Problem::Mrt(error) => Some(error),
             Problem::Trace(error) => Some(error),
             Problem::NoSuchPeer(error) => Some(error),
+            Problem::Data { error, .. } => Some(error),
             Problem::Sink(error) => Some(&**error),
             Problem::NothingRead { first, .. } => Some(&**first),
             Problem::TooLarge { .. }

@@ -94,6 +94,8 @@
 //! prefixes and next hops.
 #![forbid(unsafe_code)]
 
+mod address_text;
+mod data;
 mod decompress;
 mod error;
 mod input;
@@ -109,6 +111,13 @@ mod source;
 mod text;
 mod trace;
 
+pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
+pub use data::error::DataError;
+pub use data::options::{
+    DataFormat, DataOptions, Delimiter, KeptColumn, ParseDataOptionError, RouteValue,
+};
+pub use data::report::DataReport;
+pub use data::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
 pub use decompress::{Codec, StreamError};
 pub use error::{FeedError, Place, Problem};
 pub use load::{load_bytes, load_path, load_reader};

@@ -91,6 +91,16 @@ pub fn load_bytes(
     run(&Job { source: Source::Bytes(bytes), options }, name, sink)
 }
 
+/// Loads the routes of a source.
+pub(crate) fn load_source(
+    source: Source<'_>,
+    options: &Options,
+    name: Option<&str>,
+    sink: &mut dyn Sink,
+) -> Result<Report, FeedError> {
+    run(&Job { source, options }, name, sink)
+}
+
 /// Loads the input of a job. Returns the report.
 fn run(job: &Job<'_>, name: Option<&str>, sink: &mut dyn Sink) -> Result<Report, FeedError> {
     let mut report = Report::default();

@@ -193,12 +193,18 @@ pub struct Limits {
     pub ratio: u64,
     /// Destinations kept of a trace.
     pub destinations: usize,
+    /// Bytes in a row of prefix data.
+    pub row: usize,
+    /// Columns of prefix data.
+    pub columns: usize,
+    /// Bytes in the distinct rows of prefix data.
+    pub rows: u64,
 }
 
 impl Default for Limits {
     /// A line: 4 KiB. A record: 16 MiB. An input that is not a regular file: 1 GiB. Decompression:
     /// 1000 to 1 after the first 64 MiB. Destinations: 2^27, far beyond the capacity of any cache;
-    /// they take 2 GiB at most.
+    /// they take 2 GiB at most. A row of prefix data: 1 MiB; its columns: 1024; all distinct rows: 4 GiB.
     fn default() -> Self {
         Self {
             line: 4 << 10,
@@ -207,6 +213,9 @@ impl Default for Limits {
             ratio_after: 64 << 20,
             ratio: 1000,
             destinations: 1 << 27,
+            row: 1 << 20,
+            columns: 1024,
+            rows: 4 << 30,
         }
     }
 }

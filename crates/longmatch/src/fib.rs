@@ -272,6 +272,12 @@ impl<F: Family, E: Compiled<F> + ?Sized> Fib<F, E> {
 }
 
 impl<F: Family> Fib<F> {
+    /// A table that exists already: over an image in a file.
+    #[cfg(feature = "file")]
+    pub(crate) fn of_engine(engine: Arc<dyn Checked<F>>) -> Self {
+        Self { engine, family: PhantomData }
+    }
+
     /// The size in bytes of the memory behind each of a lookup's dependent reads.
     ///
     /// Empty for engines that do not report it. See

@@ -197,6 +197,8 @@ extern crate alloc;
 
 pub mod engine;
 mod fib;
+#[cfg(feature = "file")]
+pub mod file;
 pub mod live;
 mod mem;
 mod net;

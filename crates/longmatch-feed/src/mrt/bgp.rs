@@ -25,9 +25,16 @@ use super::record::table_dump_v2::PEER_INDEX_TABLE;
 use crate::error::FeedError;
 
 /// Attribute types.
+const AS_PATH: u8 = 2;
 const NEXT_HOP: u8 = 3;
 const MP_REACH_NLRI: u8 = 14;
 const MP_UNREACH_NLRI: u8 = 15;
+const AS4_PATH: u8 = 17;
+
+/// The segment of an AS path that is a sequence (RFC 4271, section 4.3).
+const AS_SEQUENCE: u8 = 2;
+/// The number in place of those of 4 bytes in a path of 2 bytes (RFC 6793).
+const AS_TRANS: u32 = 23456;
 
 /// Attribute flags (RFC 4271, section 4.3).
 const OPTIONAL: u8 = 0x80;
@@ -43,6 +50,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) next_hop: Option<Cursor<'a>>,
     pub(crate) mp_reach: Option<Cursor<'a>>,
     pub(crate) mp_unreach: Option<Cursor<'a>>,
+    as_path: Option<Cursor<'a>>,
+    as4_path: Option<Cursor<'a>>,
 }
 
 impl<'a> Attributes<'a> {
@@ -62,12 +71,40 @@ impl<'a> Attributes<'a> {
                 NEXT_HOP => &mut found.next_hop,
                 MP_REACH_NLRI => &mut found.mp_reach,
                 MP_UNREACH_NLRI => &mut found.mp_unreach,
+                AS_PATH => &mut found.as_path,
+                AS4_PATH => &mut found.as4_path,
                 _ => continue,
             };
             slot.get_or_insert(value);
         }
         Ok(found)
     }
+
+    /// The autonomous system in which the path ends; `None` if the path is empty or damaged, or ends
+    /// in a set. `wide` says whether numbers in AS_PATH have 4 bytes.
+    pub(crate) fn origin(&self, wide: bool) -> Option<u32> {
+        let origin = last_as(self.as_path?.rest(), wide)?;
+        match self.as4_path {
+            Some(path) if !wide && origin == AS_TRANS => last_as(path.rest(), true),
+            _ => Some(origin),
+        }
+    }
+}
+
+/// The last number of an AS path that ends in a sequence.
+///
+/// A path consists of segments: type (1), number of systems (1), the systems (2 or 4 each).
+fn last_as(mut path: &[u8], wide: bool) -> Option<u32> {
+    let width = if wide { 4 } else { 2 };
+    let mut last = None;
+    while let [kind, count, rest @ ..] = path {
+        let (segment, rest) = rest.split_at_checked(usize::from(*count) * width)?;
+        let (_, number) = segment.split_at_checked(segment.len().checked_sub(width)?)?;
+        let number = number.iter().fold(0, |n, byte| n << 8 | u32::from(*byte));
+        last = (*kind == AS_SEQUENCE).then_some(number);
+        path = rest;
+    }
+    if path.is_empty() { last } else { None }
 }
 
 /// The family and the rest of an MP_REACH_NLRI or MP_UNREACH_NLRI; `None` for families other than
@@ -204,5 +241,38 @@ fn guarded<T>(
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(place.error(MrtError::Parser(error.to_string()))),
         Err(_) => Err(place.error(MrtError::Parser("the parser panicked".to_owned()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_origin_is_the_last_as_of_a_sequence() {
+        let wide = |path: &[u8]| last_as(path, true);
+        assert_eq!(wide(&[2, 2, 0, 0, 0, 1, 0, 1, 0, 2]), Some(65538));
+        assert_eq!(wide(&[2, 1, 0, 0, 0, 1, 2, 1, 0, 0, 0, 3]), Some(3));
+        assert_eq!(wide(&[2, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 3]), None, "a set");
+        assert_eq!(wide(&[1, 1, 0, 0, 0, 1, 2, 1, 0, 0, 0, 3]), Some(3));
+        assert_eq!(last_as(&[2, 2, 0, 1, 0, 2], false), Some(2));
+        for damaged in [&[][..], &[2], &[2, 0], &[2, 1, 0, 0, 0], &[2, 1, 0, 0, 0, 1, 2]] {
+            assert_eq!(wide(damaged), None, "{damaged:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_4_bytes_replace_as_trans() {
+        let list = |path: &[u8]| {
+            let mut list = vec![0x40, 2, 4, 2, 1];
+            list.extend_from_slice(path);
+            list.extend([0xc0, 17, 6, 2, 1, 0, 1, 0, 2]);
+            list
+        };
+        let origin =
+            |list: &[u8], wide| Attributes::walk(Cursor::new(list, 0)).unwrap().origin(wide);
+        assert_eq!(origin(&list(&[0x5b, 0xa0]), false), Some(65538));
+        assert_eq!(origin(&list(&[0, 7]), false), Some(7));
+        assert_eq!(origin(&[], true), None);
     }
 }

@@ -35,6 +35,22 @@ pub(crate) fn looks_like(head: &[u8]) -> bool {
     }
 }
 
+/// Whether an input is MRT: whether its first record, and the second if there is one, have known types
+/// and lengths within the limit. Other binary formats do not pass by chance.
+pub(crate) fn begins(input: &mut Input<'_>, limit: usize) -> bool {
+    let header = |window: &[u8], at: usize| {
+        let head = window.get(at..)?.first_chunk::<HEADER_LEN>()?;
+        let len = u32::from_be_bytes([head[8], head[9], head[10], head[11]]) as usize;
+        (looks_like(head) && len <= limit).then_some(len)
+    };
+    input.fill(HEADER_LEN);
+    let Some(len) = header(input.window(), 0) else { return false };
+    let second = HEADER_LEN + len;
+    // A record that is cut off tells nothing more.
+    let have = input.fill(second + HEADER_LEN);
+    have < second + HEADER_LEN || header(input.window(), second).is_some()
+}
+
 /// Loads the routes of the chosen peers: the first pass counts the routes of all peers, the second
 /// pass sends the routes of the chosen peers to the sink.
 pub(crate) fn load(

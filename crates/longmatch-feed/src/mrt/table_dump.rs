@@ -5,7 +5,7 @@ use longmatch::IpPrefix;
 use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
 use super::error::MrtError;
-use super::walk::Walk;
+use super::walk::{Announced, Walk};
 use crate::error::FeedError;
 use crate::report::Report;
 
@@ -48,7 +48,7 @@ impl Walk<'_> {
         if attributes.is_empty() {
             report.no_next_hop += 1;
         } else if self.wants(peer, prefix, report) {
-            self.announce_from_table(afi, prefix, attributes, report)?;
+            self.announce_from_table(afi, prefix, (attributes, false), report)?;
         }
         Ok(())
     }
@@ -113,17 +113,18 @@ impl Walk<'_> {
             }
             if self.wants(peer, prefix, report) && !announced {
                 announced = true;
-                self.announce_from_table(afi, prefix, attributes, report)?;
+                self.announce_from_table(afi, prefix, (attributes, true), report)?;
             }
         }
         body.end()
     }
 
+    /// Sends a route to the sink; `wide` says whether numbers in its AS path have 4 bytes.
     fn announce_from_table(
         &mut self,
         afi: Afi,
         prefix: IpPrefix,
-        list: Cursor<'_>,
+        (list, wide): (Cursor<'_>, bool),
         report: &mut Report,
     ) -> Result<(), FeedError> {
         let attributes = Attributes::walk(list)?;
@@ -136,6 +137,7 @@ impl Walk<'_> {
                 return Ok(());
             }
         };
-        self.announce(prefix, None, next_hop, report)
+        let origin = self.origin(&attributes, wide);
+        self.announce(prefix, None, Announced { next_hop, origin }, report)
     }
 }

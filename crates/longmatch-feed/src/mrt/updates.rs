@@ -7,7 +7,7 @@ use super::bgp::{self, Attributes};
 use super::cursor::{Afi, Cursor};
 use super::error::MrtError;
 use super::record::Header;
-use super::walk::{Walk, skip};
+use super::walk::{Announced, Walk, skip};
 use crate::error::FeedError;
 use crate::report::Report;
 
@@ -23,6 +23,8 @@ const UPDATE: u8 = 2;
 struct Session {
     peer: usize,
     add_path: bool,
+    /// Whether AS numbers have 4 bytes.
+    wide: bool,
 }
 
 impl Walk<'_> {
@@ -53,7 +55,7 @@ impl Walk<'_> {
         let addr = body.addr(afi, "peer address")?;
         body.addr(afi, "local address")?;
         let Some(update) = update_body(body)? else { return Ok(()) };
-        let session = Session { peer: self.peers.position(addr, asn, 0), add_path };
+        let session = Session { peer: self.peers.position(addr, asn, 0), add_path, wide };
         self.update(session, update, report)
     }
 
@@ -69,7 +71,8 @@ impl Walk<'_> {
         let addr = body.addr(Afi::Ipv4, "peer address")?;
         body.asn(false, "local AS")?;
         body.addr(Afi::Ipv4, "local address")?;
-        let session = Session { peer: self.peers.position(addr, asn, 0), add_path: false };
+        let session =
+            Session { peer: self.peers.position(addr, asn, 0), add_path: false, wide: false };
         self.update(session, body, report)
     }
 
@@ -87,6 +90,7 @@ impl Walk<'_> {
         let len = body.u16("length of attributes")?;
         let list = body.take(len.into(), "attributes")?;
         let attributes = Attributes::walk(list)?;
+        let origin = self.origin(&attributes, session.wide);
 
         self.withdraw_all(session, Afi::Ipv4, withdrawn, report)?;
         if let Some(value) = attributes.mp_unreach {
@@ -101,14 +105,16 @@ impl Walk<'_> {
                     let len = routes.u8("next hop length")?;
                     let next_hop = routes.take(len.into(), "next hop")?;
                     routes.u8("reserved byte")?;
-                    self.announce_all(session, afi, (Afi::Ipv6, next_hop), routes, report)?;
+                    let route = Announced { next_hop: (Afi::Ipv6, next_hop), origin };
+                    self.announce_all(session, afi, route, routes, report)?;
                 }
                 None => report.skipped_families += 1,
             }
         }
         match attributes.next_hop {
             Some(next_hop) => {
-                self.announce_all(session, Afi::Ipv4, (Afi::Ipv4, next_hop), body, report)
+                let route = Announced { next_hop: (Afi::Ipv4, next_hop), origin };
+                self.announce_all(session, Afi::Ipv4, route, body, report)
             }
             None if body.is_empty() => Ok(()),
             None => Err(list.error(MrtError::NoNextHop)),
@@ -119,7 +125,7 @@ impl Walk<'_> {
         &mut self,
         session: Session,
         afi: Afi,
-        next_hop: (Afi, Cursor<'_>),
+        announced: Announced<'_>,
         mut routes: Cursor<'_>,
         report: &mut Report,
     ) -> Result<(), FeedError> {
@@ -127,7 +133,7 @@ impl Walk<'_> {
             let path = path(session, &mut routes)?;
             let prefix = routes.prefix(afi)?;
             if self.wants(session.peer, prefix, report) {
-                self.announce(prefix, path, next_hop, report)?;
+                self.announce(prefix, path, announced, report)?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use longmatch::IpPrefix;
 
-use super::bgp::{NextHops, peer_index_table};
+use super::bgp::{Attributes, NextHops, peer_index_table};
 use super::cursor::{Afi, Cursor};
 use super::error::MrtError;
 use super::record::{Header, bgp, bgp4mp, kind, table_dump, table_dump_v2};
@@ -33,19 +33,42 @@ pub(crate) struct Walk<'s> {
     /// The last peer index table, as positions in `peers`.
     pub(super) index: Option<Vec<usize>>,
     pub(super) next_hops: NextHops,
-    paths: Paths<IpAddr>,
+    paths: Paths<(IpAddr, Option<u32>)>,
     mode: Mode<'s>,
+    /// Whether the sink uses the origins of routes.
+    needs_origin: bool,
+}
+
+/// What an announcement says about its prefixes.
+#[derive(Clone, Copy)]
+pub(super) struct Announced<'a> {
+    /// The attribute of the next hop, and its bytes there.
+    pub(super) next_hop: (Afi, Cursor<'a>),
+    /// The autonomous system in which the AS path ends.
+    pub(super) origin: Option<u32>,
 }
 
 impl<'s> Walk<'s> {
     pub(crate) fn new(mode: Mode<'s>) -> Self {
+        let needs_origin = match &mode {
+            Mode::Count => false,
+            Mode::Take { sink, .. } => sink.needs_origin(),
+        };
         Self {
             peers: Peers::default(),
             index: None,
             next_hops: NextHops::default(),
             paths: Paths::default(),
             mode,
+            needs_origin,
         }
+    }
+
+    /// The origin of a route with these attributes, if the sink uses it; `wide` says whether numbers in
+    /// AS_PATH have 4 bytes.
+    #[inline]
+    pub(super) fn origin(&self, attributes: &Attributes<'_>, wide: bool) -> Option<u32> {
+        if self.needs_origin { attributes.origin(wide) } else { None }
     }
 
     /// Parses one record.
@@ -130,20 +153,24 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Sends a route with the next hop in these bytes to the sink; `path` is its ADD-PATH identifier.
+    /// Sends a route to the sink; `path` is its ADD-PATH identifier.
     pub(super) fn announce(
         &mut self,
         prefix: IpPrefix,
         path: Option<u32>,
-        (attribute, next_hop): (Afi, Cursor<'_>),
+        Announced { next_hop: (attribute, next_hop), origin }: Announced<'_>,
         report: &mut Report,
     ) -> Result<(), FeedError> {
         let (addr, text) = self.next_hops.parse(attribute, next_hop)?;
         let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
         report.count_announced(prefix);
-        let result = match path.and_then(|path| self.paths.announce(prefix, path, addr)) {
-            Some(best) if *best != addr => sink.announce(prefix, &best.to_string()),
-            _ => sink.announce(prefix, text),
+        let route = (addr, origin);
+        let result = match path.and_then(|path| self.paths.announce(prefix, path, route)) {
+            Some((best, origin)) if *best != addr => {
+                sink.announce_path(prefix, &best.to_string(), *origin)
+            }
+            Some((_, origin)) => sink.announce_path(prefix, text, *origin),
+            None => sink.announce_path(prefix, text, origin),
         };
         result.map_err(|error| refused(next_hop, error))
     }
@@ -158,9 +185,9 @@ impl<'s> Walk<'s> {
     ) -> Result<(), FeedError> {
         let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
         let result = match path.and_then(|path| self.paths.withdraw(prefix, path)) {
-            Some(left) => {
+            Some((left, origin)) => {
                 report.count_announced(prefix);
-                sink.announce(prefix, &left.to_string())
+                sink.announce_path(prefix, &left.to_string(), *origin)
             }
             None => {
                 report.withdrawn += 1;

@@ -42,7 +42,7 @@ pub(crate) struct Dump {
     chosen: Chosen,
     /// The prefix of the last loaded route with a path identifier in a table.
     taken: Option<IpPrefix>,
-    paths: Paths<Box<str>>,
+    paths: Paths<(Box<str>, Option<u32>)>,
 }
 
 impl Dump {
@@ -69,6 +69,7 @@ impl Dump {
     ) -> Result<(), FeedError> {
         let Some(peer) = self.count.line(&dump) else { return Ok(()) };
         let prefix = dump.prefix;
+        let origin = if out.needs_origin { dump.origin() } else { None };
         if self.chosen.for_prefix(prefix) != Some(peer) {
             out.report.other_peers += 1;
             return Ok(());
@@ -78,17 +79,20 @@ impl Dump {
                 if self.taken.replace(prefix) == Some(prefix) {
                     return Ok(());
                 }
-                out.announce(prefix, next_hop, place)
+                out.announce_path(prefix, (next_hop, origin), place)
             }
             (Some(next_hop), Some(path)) => {
-                let best = self.paths.announce(prefix, path, next_hop.into());
-                out.announce(prefix, best.map_or(next_hop, |best| best), place)
+                let route = (next_hop.into(), origin);
+                match self.paths.announce(prefix, path, route) {
+                    Some((best, origin)) => out.announce_path(prefix, (best, *origin), place),
+                    None => out.announce_path(prefix, (next_hop, origin), place),
+                }
             }
             (None, Some(path)) => match self.paths.withdraw(prefix, path) {
-                Some(left) => out.announce(prefix, left, place),
+                Some((left, origin)) => out.announce_path(prefix, (left, *origin), place),
                 None => out.withdraw(prefix, place),
             },
-            (Some(next_hop), None) => out.announce(prefix, next_hop, place),
+            (Some(next_hop), None) => out.announce_path(prefix, (next_hop, origin), place),
             (None, None) => out.withdraw(prefix, place),
         }
     }

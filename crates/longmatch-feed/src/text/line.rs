@@ -45,10 +45,20 @@ pub(crate) struct DumpLine<'a> {
     pub(crate) prefix: IpPrefix,
     /// `None` for a withdrawal.
     pub(crate) next_hop: Option<&'a str>,
+    /// The AS path; empty for a withdrawal.
+    pub(crate) as_path: &'a str,
     /// ADD-PATH path identifier.
     pub(crate) path: Option<u32>,
     /// Whether the line is a route of a table instead of an update.
     pub(crate) is_table: bool,
+}
+
+impl DumpLine<'_> {
+    /// The autonomous system in which the path ends; `None` if the path is empty or damaged, or ends
+    /// in a set (`{64500,64501}`) or a confederation.
+    pub(crate) fn origin(&self) -> Option<u32> {
+        self.as_path.split_ascii_whitespace().next_back()?.parse().ok()
+    }
 }
 
 /// Checks that only a comment follows.

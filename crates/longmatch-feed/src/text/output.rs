@@ -11,9 +11,28 @@ pub(crate) struct Output<'a> {
     pub(crate) sink: &'a mut dyn Sink,
     pub(crate) report: &'a mut Report,
     pub(crate) lenient: bool,
+    /// Whether the sink uses the origins of routes.
+    pub(crate) needs_origin: bool,
 }
 
-impl Output<'_> {
+impl<'a> Output<'a> {
+    pub(crate) fn new(sink: &'a mut dyn Sink, report: &'a mut Report, lenient: bool) -> Self {
+        let needs_origin = sink.needs_origin();
+        Self { sink, report, lenient, needs_origin }
+    }
+
+    /// Sends a route with an AS path to the sink: its next hop and its origin.
+    pub(crate) fn announce_path(
+        &mut self,
+        prefix: IpPrefix,
+        (next_hop, origin): (&str, Option<u32>),
+        place: Place,
+    ) -> Result<(), FeedError> {
+        self.report.count_announced(prefix);
+        let result = self.sink.announce_path(prefix, next_hop, origin);
+        result.map_err(|error| refused(place, error))
+    }
+
     /// Sends a route to the sink.
     #[inline]
     pub(crate) fn announce(

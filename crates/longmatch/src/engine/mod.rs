@@ -37,6 +37,8 @@ pub mod dir24_8;
 pub mod dxr;
 #[cfg(feature = "folio")]
 pub mod folio;
+#[cfg(feature = "file")]
+pub(crate) mod images;
 mod kit;
 pub mod linear;
 #[cfg(feature = "poptrie")]
@@ -54,6 +56,8 @@ pub(crate) mod testing;
 pub mod tree_bitmap;
 
 use kit::Boxed;
+#[cfg(feature = "file")]
+pub(crate) use kit::image;
 pub use kit::{
     Batch, Checked, CompileError, Compiled, Corrupt, Engine, EngineVisitor, KeyLayout, Keys,
     LiveEngine, Lookup, OptionError, Replaced, Structure,

@@ -1,6 +1,7 @@
 //! An array of zeroed words that starts at a cache line and can lie in huge pages.
 
 use alloc::alloc::{alloc_zeroed, dealloc};
+use alloc::sync::Arc;
 use core::alloc::Layout;
 use core::fmt;
 use core::ptr::NonNull;
@@ -14,6 +15,26 @@ const HUGE_PAGE: usize = 2 << 20;
 /// Bytes in the smallest page of most systems.
 const PAGE: usize = 4096;
 
+/// Memory that its owner lends to arrays: a mapped file, for example.
+///
+/// # Safety
+/// As long as the owner lives, `bytes` returns the same bytes at the same place, and nothing writes
+/// them. Another process that shortens or changes a mapped file breaks this promise: files are
+/// replaced, never changed.
+#[cfg_attr(not(feature = "file"), allow(dead_code, reason = "files alone lend memory"))]
+pub(crate) unsafe trait Lender: Send + Sync {
+    /// The memory.
+    fn bytes(&self) -> &[u8];
+}
+
+/// The owner of a buffer's memory.
+enum Owner {
+    /// The buffer: an allocation with its start and layout.
+    Own(NonNull<u8>, Layout),
+    /// Another owner, which is kept alive. Nobody writes the memory.
+    Lent(#[allow(dead_code, reason = "held, not read")] Arc<dyn Lender>),
+}
+
 /// Memory of 32-bit words, aligned to a cache line; never empty.
 ///
 /// Its two users, [`Frozen`](super::Frozen) and [`Live`](super::Live), define its contents and
@@ -26,13 +47,11 @@ const PAGE: usize = 4096;
 pub struct Buffer {
     words: NonNull<u32>,
     len: usize,
-    /// Start of the allocation.
-    start: NonNull<u8>,
-    layout: Layout,
+    owner: Owner,
     huge: bool,
 }
 
-// SAFETY: the buffer owns its memory, which is bound to no thread.
+// SAFETY: the buffer or an owner that may be sent owns its memory, which is bound to no thread.
 unsafe impl Send for Buffer {}
 // SAFETY: only unsafe functions read or write the words.
 unsafe impl Sync for Buffer {}
@@ -64,7 +83,27 @@ impl Buffer {
         // SAFETY: `offset` is a multiple of `align_of::<u32>()` below `align`, so at most `spare`.
         let words = unsafe { start.add(offset) }.cast();
         let huge = huge && advise_huge(words, bytes);
-        Some(Self { words, len, start, layout, huge })
+        Some(Self { words, len, owner: Owner::Own(start, layout), huge })
+    }
+
+    /// `bytes` bytes of an owner's memory, from `offset` on, and the word behind them.
+    ///
+    /// `None` when the memory ends before, or the first byte does not begin a cache line.
+    #[cfg_attr(not(feature = "file"), allow(dead_code, reason = "files alone lend memory"))]
+    pub(crate) fn lent(lender: &Arc<dyn Lender>, offset: usize, bytes: usize) -> Option<Self> {
+        let end = offset.checked_add(bytes)?.checked_add(size_of::<u32>())?;
+        let lent = lender.bytes().get(offset..end)?;
+        let words = NonNull::new(lent.as_ptr().cast_mut())?;
+        if !words.addr().get().is_multiple_of(LINE) {
+            return None;
+        }
+        let len = lent.len() / size_of::<u32>();
+        Some(Self { words: words.cast(), len, owner: Owner::Lent(lender.clone()), huge: false })
+    }
+
+    /// Whether the memory is another owner's, which nobody may write.
+    pub(crate) fn is_lent(&self) -> bool {
+        matches!(self.owner, Owner::Lent(_))
     }
 
     /// Whether the system granted a request for huge pages.
@@ -123,14 +162,18 @@ fn advise_huge(_: NonNull<u32>, _: usize) -> bool {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: `start` was allocated with `layout`.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        if let Owner::Own(start, layout) = self.owner {
+            // SAFETY: `start` was allocated with `layout`.
+            unsafe { dealloc(start.as_ptr(), layout) };
+        }
     }
 }
 
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Buffer").field("len", &self.len).field("huge", &self.huge).finish()
+        let mut buffer = f.debug_struct("Buffer");
+        buffer.field("len", &self.len).field("huge", &self.huge);
+        buffer.field("lent", &self.is_lent()).finish()
     }
 }
 

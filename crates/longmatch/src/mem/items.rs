@@ -13,6 +13,7 @@ use core::slice;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize};
 
+use super::buffer::Lender;
 use super::{Buffer, OutOfMemory, published};
 use crate::simd::prefetch_bytes;
 
@@ -28,6 +29,8 @@ unsafe impl Plain for u8 {}
 unsafe impl Plain for u16 {}
 // SAFETY: an integer type.
 unsafe impl Plain for u32 {}
+// SAFETY: an integer type.
+unsafe impl Plain for u64 {}
 // SAFETY: an integer type.
 unsafe impl Plain for u128 {}
 
@@ -294,6 +297,21 @@ impl<T: Plain> Frozen<T> {
         Self::allocated(len, true)
     }
 
+    /// `len` items of an owner's memory, from the byte `offset` on. Nothing is copied.
+    ///
+    /// `None` when the memory ends before the items and the word behind them, or the first item
+    /// does not begin a cache line.
+    #[cfg_attr(not(feature = "file"), allow(dead_code, reason = "files alone lend memory"))]
+    pub(crate) fn lent(lender: &Arc<dyn Lender>, offset: usize, len: usize) -> Option<Self> {
+        let buffer = Buffer::lent(lender, offset, len.checked_mul(size_of::<T>())?)?;
+        Some(Self { buffer, len, item: PhantomData })
+    }
+
+    /// Whether the memory is another owner's.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.buffer.is_lent()
+    }
+
     fn allocated(len: usize, huge: bool) -> Result<Self, OutOfMemory> {
         let bytes = len.saturating_mul(size_of::<T>()) as u64;
         let buffer = allocate::<T>(len, huge).ok_or(OutOfMemory { bytes })?;
@@ -327,14 +345,18 @@ impl<T: Plain> Deref for Frozen<T> {
 
     fn deref(&self) -> &[T] {
         // SAFETY: the buffer holds `len` items, every bit pattern is one, and only `&mut self`
-        // writes.
+        // writes them, which are nobody else's unless they are lent and never written.
         unsafe { slice::from_raw_parts(self.buffer.as_ptr().cast(), self.len) }
     }
 }
 
 impl<T: Plain> DerefMut for Frozen<T> {
+    /// # Panics
+    /// When the memory is lent.
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: the buffer holds `len` items, every bit pattern is one, and `self` is exclusive.
+        assert!(!self.buffer.is_lent(), "nobody writes the memory of a file");
+        // SAFETY: the buffer holds `len` items, every bit pattern is one, it owns its memory
+        // (checked above), and `self` is exclusive.
         unsafe { slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast(), self.len) }
     }
 }
@@ -543,6 +565,12 @@ impl<T: Plain> fmt::Debug for Owner<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
+}
+
+/// The bytes of items, in the machine's order.
+pub(crate) fn bytes_of<T: Plain>(items: &[T]) -> &[u8] {
+    // SAFETY: the slice has as many initialised bytes: its type has no padding.
+    unsafe { slice::from_raw_parts(items.as_ptr().cast(), size_of_val(items)) }
 }
 
 #[cfg(test)]

@@ -230,6 +230,12 @@ impl PrefixData {
         Ok(Self { columns, table: Table::new() })
     }
 
+    /// No prefixes, with columns of different names; the table has a rule for IPv4-mapped addresses.
+    #[cfg(feature = "file")]
+    pub(super) fn with_table(columns: Vec<Column>, table: Table<Row>) -> Self {
+        Self { columns, table }
+    }
+
     /// The columns of every row, in order.
     ///
     /// ```

@@ -208,7 +208,7 @@ impl<T> FrozenTable<T> {
 }
 
 impl<'t, T> ValueLookups<'t> for &'t FrozenTable<T> {
-    type Value = T;
+    type Answer = &'t T;
 
     #[inline]
     fn value(self, id: NextHopId) -> Option<&'t T> {
@@ -234,7 +234,7 @@ impl<T> FrozenTable<T> {
         routes: &RouteIds,
         addr: F::Bits,
         id: NextHopId,
-    ) -> Option<Longest<'t, F, T>> {
+    ) -> Option<Longest<F, &'t T>> {
         let target = routes.target(id)?;
         let prefix = Prefix::from_bits_masked(addr, target.len);
         Some((prefix, self.table.values.get(target.value)?))
@@ -255,7 +255,7 @@ macro_rules! frozen_lookups {
             fn longest(
                 self,
                 addr: <$family as Family>::Bits,
-            ) -> Option<Longest<'t, $family, T>> {
+            ) -> Option<Longest<$family, &'t T>> {
                 match &self.routes {
                     Some(routes) => self.matched(routes, addr, self.$fib.lookup_bits(addr)?),
                     None => FamilyLookups::<$family>::longest(self.table.lookups(), addr),
@@ -265,7 +265,7 @@ macro_rules! frozen_lookups {
             fn longest_each(
                 self,
                 addrs: &[<$family as Family>::Bits],
-                put: impl FnMut(usize, Option<Longest<'t, $family, T>>),
+                put: impl FnMut(usize, Option<Longest<$family, &'t T>>),
             ) {
                 match &self.routes {
                     Some(routes) => {

@@ -24,11 +24,11 @@ pub(super) trait Lookups<'t>: FamilyLookups<'t, Ipv4> + FamilyLookups<'t, Ipv6> 
 
 /// The values of a borrowed table.
 pub(super) trait ValueLookups<'t>: Copy {
-    /// The type of the values.
-    type Value: 't;
+    /// What lookups return of a value: a reference, or a row of a file.
+    type Answer: Copy + 't;
 
     /// The value of an id.
-    fn value(self, id: NextHopId) -> Option<&'t Self::Value>;
+    fn value(self, id: NextHopId) -> Option<Self::Answer>;
 }
 
 /// The lookups of a borrowed table in one family.
@@ -40,18 +40,18 @@ pub(super) trait FamilyLookups<'t, F: Family>: ValueLookups<'t> {
     fn ids(self, keys: Keys<'_, F>, out: &mut [Option<NextHopId>]);
 
     /// The longest match.
-    fn longest(self, addr: F::Bits) -> Option<Longest<'t, F, Self::Value>>;
+    fn longest(self, addr: F::Bits) -> Option<Longest<F, Self::Answer>>;
 
     /// The longest matches: calls `put` with the number of each address, in order.
     fn longest_each(
         self,
         addrs: &[F::Bits],
-        put: impl FnMut(usize, Option<Longest<'t, F, Self::Value>>),
+        put: impl FnMut(usize, Option<Longest<F, Self::Answer>>),
     );
 }
 
 /// A prefix and its value.
-pub(super) type Longest<'t, F, T> = (Prefix<F>, &'t T);
+pub(super) type Longest<F, A> = (Prefix<F>, A);
 
 /// The host prefix of an address, by the table's rule for IPv4-mapped addresses.
 fn host<'t>(table: impl Lookups<'t>, addr: IpAddr) -> IpPrefix {
@@ -72,16 +72,13 @@ pub(super) fn id<'t>(table: impl Lookups<'t>, addr: IpAddr) -> Option<NextHopId>
 }
 
 /// The value of the longest match of an address.
-pub(super) fn value<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<&'t L::Value> {
+pub(super) fn value<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<L::Answer> {
     table.value(id(table, addr)?)
 }
 
 /// The longest match of an address.
-pub(super) fn longest<'t, L: Lookups<'t>>(
-    table: L,
-    addr: IpAddr,
-) -> Option<(IpPrefix, &'t L::Value)> {
-    fn ip<F: Family, T>((prefix, value): Longest<'_, F, T>) -> (IpPrefix, &T)
+pub(super) fn longest<'t, L: Lookups<'t>>(table: L, addr: IpAddr) -> Option<(IpPrefix, L::Answer)> {
+    fn ip<F: Family, A>((prefix, value): Longest<F, A>) -> (IpPrefix, A)
     where
         Prefix<F>: Into<IpPrefix>,
     {
@@ -107,7 +104,7 @@ pub(super) fn ids<'t, A: Addresses>(
 pub(super) fn values<'t, A: Addresses, L: Lookups<'t>>(
     table: L,
     addrs: A,
-    out: &mut [Option<&'t L::Value>],
+    out: &mut [Option<L::Answer>],
 ) {
     let out = capacity_for(addrs.count(), out);
     addrs.split(table.keep_mapped(), &mut Values { table, out });
@@ -117,7 +114,7 @@ pub(super) fn values<'t, A: Addresses, L: Lookups<'t>>(
 pub(super) fn longest_batch<'t, A: Addresses, L: Lookups<'t>>(
     table: L,
     addrs: A,
-    out: &mut [Option<(A::Prefix, &'t L::Value)>],
+    out: &mut [Option<(A::Prefix, L::Answer)>],
 ) {
     let out = capacity_for(addrs.count(), out);
     addrs.split(table.keep_mapped(), &mut LongestMatches { table, out });
@@ -139,7 +136,7 @@ impl<'t, F: Family, P, L: FamilyLookups<'t, F>> Visit<F, P> for Ids<'_, L> {
 
 struct Values<'o, 't, L: ValueLookups<'t>> {
     table: L,
-    out: &'o mut [Option<&'t L::Value>],
+    out: &'o mut [Option<L::Answer>],
 }
 
 impl<'t, F: Family, P, L: FamilyLookups<'t, F>> Visit<F, P> for Values<'_, 't, L> {
@@ -153,7 +150,7 @@ impl<'t, F: Family, P, L: FamilyLookups<'t, F>> Visit<F, P> for Values<'_, 't, L
 
 struct LongestMatches<'o, 't, P, L: ValueLookups<'t>> {
     table: L,
-    out: &'o mut [Option<(P, &'t L::Value)>],
+    out: &'o mut [Option<(P, L::Answer)>],
 }
 
 impl<'t, F: Family, P, L: FamilyLookups<'t, F>> Visit<F, P> for LongestMatches<'_, 't, P, L> {
@@ -241,7 +238,7 @@ impl<T> IdValues for NextHops<T> {
 }
 
 impl<'t, V: IdValues> RibLookups<'t, V> {
-    fn entry<F: Family>(self, route: Route<F>) -> Option<Longest<'t, F, V::Value>> {
+    fn entry<F: Family>(self, route: Route<F>) -> Option<Longest<F, &'t V::Value>> {
         Some((route.prefix, self.values.value(route.next_hop)?))
     }
 
@@ -295,7 +292,7 @@ impl<'t, V: IdValues> RibLookups<'t, V> {
 }
 
 impl<'t, V: IdValues<Value: 't>> ValueLookups<'t> for RibLookups<'t, V> {
-    type Value = V::Value;
+    type Answer = &'t V::Value;
 
     fn value(self, id: NextHopId) -> Option<&'t V::Value> {
         self.values.value(id)
@@ -324,14 +321,14 @@ macro_rules! rib_lookups {
             fn longest(
                 self,
                 addr: <$family as Family>::Bits,
-            ) -> Option<Longest<'t, $family, V::Value>> {
+            ) -> Option<Longest<$family, &'t V::Value>> {
                 self.entry(self.$rib.get_lpm($family::addr(addr))?)
             }
 
             fn longest_each(
                 self,
                 addrs: &[<$family as Family>::Bits],
-                mut put: impl FnMut(usize, Option<Longest<'t, $family, V::Value>>),
+                mut put: impl FnMut(usize, Option<Longest<$family, &'t V::Value>>),
             ) {
                 let mut routes = [None; ROUTES];
                 for (block, addrs) in addrs.chunks(ROUTES).enumerate() {

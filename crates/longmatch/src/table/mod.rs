@@ -21,6 +21,8 @@ mod bulk;
 mod columns;
 mod entry;
 mod error;
+#[cfg(feature = "file")]
+pub(crate) mod file;
 mod frozen;
 mod iter;
 mod live;

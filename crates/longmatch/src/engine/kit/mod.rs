@@ -8,6 +8,7 @@ mod calibrate;
 pub(crate) mod cost;
 mod error;
 mod expected;
+pub(crate) mod image;
 pub(crate) mod in_flight;
 pub(crate) mod keys;
 mod options;

@@ -285,7 +285,7 @@ impl<'r, T> Current<'r, T> {
 
     /// The route that answers an address with an id.
     #[inline]
-    fn matched<F: Family>(self, addr: F::Bits, id: NextHopId) -> Option<Longest<'r, F, T>>
+    fn matched<F: Family>(self, addr: F::Bits, id: NextHopId) -> Option<Longest<F, &'r T>>
     where
         Prefix<F>: Into<IpPrefix>,
     {
@@ -297,7 +297,7 @@ impl<'r, T> Current<'r, T> {
 }
 
 impl<'r, T> ValueLookups<'r> for Current<'r, T> {
-    type Value = T;
+    type Answer = &'r T;
 
     #[inline]
     fn value(self, id: NextHopId) -> Option<&'r T> {
@@ -332,14 +332,14 @@ macro_rules! live_lookups {
             fn longest(
                 self,
                 addr: <$family as Family>::Bits,
-            ) -> Option<Longest<'r, $family, T>> {
+            ) -> Option<Longest<$family, &'r T>> {
                 self.matched(addr, self.$fib.lookup_bits(addr)?)
             }
 
             fn longest_each(
                 self,
                 addrs: &[<$family as Family>::Bits],
-                put: impl FnMut(usize, Option<Longest<'r, $family, T>>),
+                put: impl FnMut(usize, Option<Longest<$family, &'r T>>),
             ) {
                 resolve_each::<$family, _>(self, addrs, |addr, id| self.matched::<$family>(addr, id), put);
             }

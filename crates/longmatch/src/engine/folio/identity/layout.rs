@@ -326,6 +326,14 @@ impl<M: Memory> Pages<M> {
     }
 }
 
+impl Pages {
+    /// The arrays.
+    pub(super) fn slices(&self) -> Slices<'_> {
+        let Self { root, codes, escapes, deep, fixed, .. } = self;
+        Slices { root, codes, escapes, deep, fixed }
+    }
+}
+
 /// A table as lookups read it.
 ///
 /// Passed by value, with copies of the numbers of [`Fixed`]: so a loop of lookups keeps all of them

@@ -6,9 +6,11 @@
 //! See the README beside this file.
 
 mod batch;
+mod bounds;
 mod check;
 mod codes;
 mod compile;
+mod image;
 mod layout;
 mod lookup;
 mod plan;
@@ -24,7 +26,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
 use self::compile::compile;
-use self::layout::{Extent, Slices};
+use self::layout::Extent;
 use super::NAME;
 use super::compile::Admit;
 use super::survey::Survey;
@@ -151,12 +153,16 @@ impl Engine<Ipv4> for Pages {
     }
 
     fn live(self) -> LiveEngine<Ipv4> {
+        // A table over an image has no account of its pages.
+        if self.codes.is_lent() {
+            return LiveEngine::recompiled(self);
+        }
         update::live(self)
     }
 
     fn check(&self, rib: &Rib<Ipv4>) -> Result<(), Corrupt> {
-        let Self { root, codes, escapes, deep, fixed, store, .. } = self;
-        let tables = Slices { root, codes, escapes, deep, fixed };
-        check::check(tables, &store.account(), check::Spare::default(), rib)
+        let account =
+            if self.codes.is_lent() { image::account(self.slices()) } else { self.store.account() };
+        check::check(self.slices(), &account, check::Spare::default(), rib)
     }
 }

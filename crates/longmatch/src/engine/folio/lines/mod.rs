@@ -3,8 +3,10 @@
 //! See the README beside this file.
 
 mod batch;
+mod bounds;
 mod check;
 mod compile;
+mod image;
 mod layout;
 mod lookup;
 #[cfg(test)]

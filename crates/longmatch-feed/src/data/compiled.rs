@@ -1,0 +1,81 @@
+//! Loading of compiled tables (`docs/format.md`).
+
+use longmatch::file::FileTable;
+use longmatch::table::{Cell, ColumnError, ColumnType};
+
+use super::error::DataError;
+use super::key::Found;
+use super::names;
+use super::options::DataOptions;
+use super::report::DataReport;
+use super::store::{Raw, Store};
+use super::text::insert;
+use super::types;
+
+/// The first bytes of a compiled table.
+const MAGIC: &[u8] = b"\x89LMT\r\n\x1a\n";
+
+/// Whether an input with these first bytes is a compiled table.
+pub(crate) fn looks_like(head: &[u8]) -> bool {
+    head.starts_with(MAGIC)
+}
+
+/// Loads all prefixes of a compiled table. Its columns keep their types.
+pub(crate) fn load(
+    bytes: Vec<u8>,
+    options: &DataOptions,
+    store: &mut Store,
+    report: &mut DataReport,
+) -> Result<(), DataError> {
+    if !options.prefix.is_empty() {
+        return Err(DataError::FixedPrefix);
+    }
+    report.read_as = "a compiled table".to_owned();
+    let limits = options.input.limits;
+    let table = FileTable::from_bytes(bytes)
+        .map_err(|error| DataError::Compiled { text: error.to_string() })?;
+    let known: Vec<_> = table.columns().iter().map(|column| column.name.to_string()).collect();
+    let mut kept: Vec<(u16, usize, ColumnType)> = Vec::new();
+    for (at, name) in names::keep(options.columns.as_deref(), &known, |_| true)? {
+        let ty = options.type_of(&name).unwrap_or(table.columns()[at].ty);
+        let column = store.column(&name, Some(ty), limits)?;
+        if kept.iter().any(|(other, ..)| *other == column) {
+            return Err(ColumnError::Name { name }.into());
+        }
+        kept.push((column, at, ty));
+    }
+    kept.sort_unstable_by_key(|(column, ..)| *column);
+    // Prefixes share rows: each is read once.
+    let mut ids = vec![None; table.row_count()];
+    for (prefix, row) in table.iter() {
+        let number = row.number() as usize;
+        let id = match ids.get(number).copied().flatten() {
+            Some(id) => id,
+            None => {
+                store.begin();
+                for (column, at, ty) in &kept {
+                    let cell = match row.get(*at) {
+                        Cell::Null => continue,
+                        Cell::String(text) => Raw::String(text),
+                        Cell::U64(number) => Raw::U64(number),
+                        Cell::I64(number) => Raw::I64(number),
+                        Cell::F64(number) => Raw::F64(number),
+                    };
+                    let typed = types::convert(cell, *ty).ok_or_else(|| DataError::Type {
+                        column: known[*at].clone(),
+                        text: types::text(cell),
+                        ty: *ty,
+                    })?;
+                    store.cell(*column, typed);
+                }
+                let id = store.end(limits)?;
+                if let Some(slot) = ids.get_mut(number) {
+                    *slot = Some(id);
+                }
+                id
+            }
+        };
+        insert(store, report, Found::Prefix(prefix), id)?;
+    }
+    Ok(())
+}

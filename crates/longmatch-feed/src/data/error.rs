@@ -1,0 +1,260 @@
+//! Errors of prefix data.
+
+use std::fmt;
+
+use longmatch::ParsePrefixError;
+use longmatch::table::{ColumnError, ColumnType};
+
+use super::options::RouteValue;
+
+/// Greatest number of characters of a cell or name in a message.
+const MAX_SHOWN: usize = 60;
+/// Greatest number of columns in a message.
+const MAX_NAMES: usize = 16;
+
+/// Error of prefix data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum DataError {
+    /// A row has another number of cells than the first.
+    Width {
+        /// Cells of the row.
+        cells: usize,
+        /// Cells of the first row.
+        columns: usize,
+    },
+    /// A row is longer than the limit.
+    RowTooLong {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// A cell in the place of a prefix is not one.
+    Prefix {
+        /// The column.
+        column: String,
+        /// The beginning of the cell.
+        text: String,
+        /// The reason, if the cell looks like a prefix.
+        error: Option<ParsePrefixError>,
+    },
+    /// The addresses of a range are of different families, or the last is before the first.
+    Range {
+        /// The beginning of the range's text.
+        text: String,
+        /// The reason.
+        reason: &'static str,
+    },
+    /// A cell in the place of a prefix length is neither that nor a netmask.
+    Length {
+        /// The column.
+        column: String,
+        /// The beginning of the cell.
+        text: String,
+    },
+    /// A cell is not of the type that the options give its column.
+    Type {
+        /// The column.
+        column: String,
+        /// The beginning of the cell.
+        text: String,
+        /// The type.
+        ty: ColumnType,
+    },
+    /// The input does not have the requested column.
+    NoSuchColumn {
+        /// The name or number.
+        name: String,
+        /// The columns of the input.
+        columns: Vec<String>,
+    },
+    /// No column has prefixes, addresses or ranges.
+    NoPrefixColumn {
+        /// The columns of the input.
+        columns: Vec<String>,
+    },
+    /// An option names more than two columns for the prefixes.
+    PrefixColumns {
+        /// The number of columns.
+        columns: usize,
+    },
+    /// The format has prefixes of its own, not in a column of one's choice.
+    FixedPrefix,
+    /// The input has more columns than the limit.
+    TooManyColumns {
+        /// The limit.
+        limit: usize,
+    },
+    /// The distinct rows take more memory than the limit.
+    TooManyRows {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The routes of the format have no AS paths.
+    NoOrigin,
+    /// The MaxMind DB is damaged.
+    Mmdb {
+        /// The message of its reader.
+        text: String,
+    },
+    /// The compiled table cannot be read.
+    Compiled {
+        /// The message of its reader.
+        text: String,
+    },
+    /// The input is not of the format that the options name, or of none that is known.
+    UnknownFormat,
+    /// A column or prefix that the table refuses.
+    Column(ColumnError),
+}
+
+impl DataError {
+    /// Whether the rows after this one can still be read.
+    pub(crate) fn is_local(&self) -> bool {
+        matches!(
+            self,
+            Self::Width { .. }
+                | Self::RowTooLong { .. }
+                | Self::Prefix { .. }
+                | Self::Range { .. }
+                | Self::Length { .. }
+                | Self::Type { .. }
+        )
+    }
+
+    /// Whether the input is damaged.
+    pub(crate) fn is_damage(&self) -> bool {
+        self.is_local() || matches!(self, Self::Mmdb { .. })
+    }
+}
+
+/// The first characters of a text, for a message.
+pub(crate) fn shorten(text: &str) -> String {
+    let mut kept: String = text.chars().take(MAX_SHOWN).collect();
+    if kept.len() < text.len() {
+        kept.push_str("...");
+    }
+    kept
+}
+
+impl fmt::Display for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Width { cells, columns } => write!(
+                f,
+                "the row has {cells} {} for {columns} {}: look for a delimiter or a quotation mark \
+                 too many or missing",
+                plural(*cells, "cell", "cells"),
+                plural(*columns, "column", "columns"),
+            ),
+            Self::RowTooLong { limit } => write!(
+                f,
+                "the row is longer than {limit} bytes: look for a quotation mark that is missing"
+            ),
+            Self::Prefix { column, text, error } => {
+                let (column, text) = (column.escape_debug(), text.escape_debug());
+                write!(f, "column '{column}': '{text}' is not a prefix, an address or a range")?;
+                match error {
+                    Some(error) => write!(f, ": {error}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Range { text, reason } => {
+                write!(f, "'{}' is not a range of addresses: {reason}", text.escape_debug())
+            }
+            Self::Length { column, text } => write!(
+                f,
+                "column '{}': '{}' is neither a prefix length nor a netmask of the address",
+                column.escape_debug(),
+                text.escape_debug()
+            ),
+            Self::Type { column, text, ty } => write!(
+                f,
+                "column '{}': '{}' is not of the type {ty} that the column is given: leave the type \
+                 to the input, or give it string",
+                column.escape_debug(),
+                text.escape_debug()
+            ),
+            Self::NoSuchColumn { name, columns } => {
+                write!(f, "no column is named '{}': ", name.escape_debug())?;
+                list(f, columns)
+            }
+            Self::NoPrefixColumn { columns } => {
+                f.write_str(
+                    "no column has prefixes, addresses or ranges: name the column of the prefixes, \
+                     or the two of the first and the last address; ",
+                )?;
+                list(f, columns)
+            }
+            Self::PrefixColumns { columns } => write!(
+                f,
+                "{columns} columns are named for the prefixes: name one, or the two of the first \
+                 and the last address, or of an address and its prefix length"
+            ),
+            Self::FixedPrefix => f.write_str(
+                "the format has no columns to choose the prefixes from: leave out the column of the \
+                 prefixes",
+            ),
+            Self::TooManyColumns { limit } => write!(
+                f,
+                "the input has more than {limit} columns: look for a wrong delimiter, or raise the \
+                 limit"
+            ),
+            Self::TooManyRows { limit } => write!(
+                f,
+                "the distinct rows take more than {limit} bytes: keep fewer columns, or raise the \
+                 limit"
+            ),
+            Self::NoOrigin => write!(
+                f,
+                "the routes have no AS paths: {} is for MRT and bgpdump -m",
+                RouteValue::OriginAs
+            ),
+            Self::Mmdb { text } => {
+                write!(f, "the MaxMind DB cannot be read: {}", shorten(text).escape_debug())
+            }
+            Self::Compiled { text } => f.write_str(text),
+            Self::UnknownFormat => f.write_str(
+                "no known format of prefix data: expected CSV or other text with a column of \
+                 prefixes, a list of prefixes, address ranges, routes (text, ip route, bgpdump -m, \
+                 MRT, Click), a MaxMind DB, or a compiled table",
+            ),
+            Self::Column(error) => error.fmt(f),
+        }
+    }
+}
+
+fn plural<'a>(n: usize, one: &'a str, many: &'a str) -> &'a str {
+    if n == 1 { one } else { many }
+}
+
+/// Writes the names of the columns, or of the first of them.
+fn list(f: &mut fmt::Formatter<'_>, columns: &[String]) -> fmt::Result {
+    if columns.is_empty() {
+        return f.write_str("the input has no columns");
+    }
+    f.write_str("the columns are ")?;
+    for (i, name) in columns.iter().take(MAX_NAMES).enumerate() {
+        let comma = if i > 0 { ", " } else { "" };
+        write!(f, "{comma}{}", shorten(name).escape_debug())?;
+    }
+    match columns.len().saturating_sub(MAX_NAMES) {
+        0 => Ok(()),
+        more => write!(f, " and {more} more"),
+    }
+}
+
+impl std::error::Error for DataError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Prefix { error: Some(error), .. } => Some(error),
+            Self::Column(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<ColumnError> for DataError {
+    fn from(error: ColumnError) -> Self {
+        Self::Column(error)
+    }
+}

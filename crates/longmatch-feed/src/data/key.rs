@@ -1,0 +1,241 @@
+//! The prefix of a row: which cells hold it, and how.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use longmatch::{IpPrefix, ParsePrefixError};
+
+use super::error::{DataError, shorten};
+use super::split;
+
+/// The cells that hold the prefix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Key {
+    /// A prefix, an address or a range in one cell.
+    One(usize),
+    /// The first and the last address.
+    Range(usize, usize),
+    /// An address, and a prefix length or a netmask.
+    Length(usize, usize),
+}
+
+impl Key {
+    /// Whether a cell belongs to the prefix.
+    pub(crate) fn has(self, at: usize) -> bool {
+        match self {
+            Self::One(one) => at == one,
+            Self::Range(one, two) | Self::Length(one, two) => at == one || at == two,
+        }
+    }
+}
+
+/// What a row's key means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    Prefix(IpPrefix),
+    /// The first and the last address, of one family and in order.
+    Range(IpAddr, IpAddr),
+}
+
+/// What a cell looks like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Empty,
+    Prefix,
+    Address,
+    Range,
+    /// A plain decimal number.
+    Integer,
+    Other,
+}
+
+impl Kind {
+    pub(crate) fn of(cell: &str) -> Self {
+        let digit = |byte: u8| byte.is_ascii_digit();
+        if cell.is_empty() {
+            Self::Empty
+        } else if cell.bytes().all(digit) {
+            Self::Integer
+        } else if cell.parse::<IpAddr>().is_ok() {
+            Self::Address
+        } else if cell.contains('/') && IpPrefix::parse_masked(cell).is_ok() {
+            Self::Prefix
+        } else if in_cell(cell).is_some() {
+            Self::Range
+        } else {
+            Self::Other
+        }
+    }
+
+    /// Whether the cell has addresses, as text.
+    pub(crate) fn is_key(self) -> bool {
+        matches!(self, Self::Prefix | Self::Address | Self::Range)
+    }
+}
+
+/// The two addresses of `first-last` in one cell.
+fn in_cell(cell: &str) -> Option<(IpAddr, IpAddr)> {
+    let (first, last) = cell.split_once('-')?;
+    Some((first.trim_ascii().parse().ok()?, last.trim_ascii().parse().ok()?))
+}
+
+/// Parses a prefix, an address or a range; `column` names the column in errors.
+#[inline]
+pub(crate) fn one(cell: &str, mask: bool, column: &str) -> Result<Found, DataError> {
+    let wrong = |error| DataError::Prefix { column: column.into(), text: shorten(cell), error };
+    if cell.contains('/') {
+        let parsed = if mask { IpPrefix::parse_masked(cell) } else { cell.parse() };
+        return parsed.map(Found::Prefix).map_err(|error| wrong(Some(error)));
+    }
+    match cell.parse::<IpAddr>() {
+        Ok(addr) => Ok(Found::Prefix(IpPrefix::host(addr))),
+        Err(_) => match in_cell(cell) {
+            Some((first, last)) => ordered(first, last, || cell.to_owned()),
+            None => Err(wrong(cell.contains(':').then_some(ParsePrefixError::Address))),
+        },
+    }
+}
+
+/// Parses the first and the last address of a range, as text or as integers.
+///
+/// Integers are IPv4 addresses if both are below 2^32, else IPv6 addresses.
+#[inline]
+pub(crate) fn range(first: &str, last: &str) -> Result<Found, DataError> {
+    let text = || format!("{first} - {last}");
+    if let (Ok(first), Ok(last)) = (first.parse(), last.parse()) {
+        return ordered(first, last, text);
+    }
+    let number = |cell: &str| match cell.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => cell.parse::<u128>().ok(),
+        false => None,
+    };
+    let (Some(first), Some(last)) = (number(first), number(last)) else {
+        let reason = "expected two addresses, or two integers";
+        return Err(DataError::Range { text: shorten(&text()), reason });
+    };
+    match (u32::try_from(first), u32::try_from(last)) {
+        (Ok(first), Ok(last)) => ordered(IpAddr::V4(first.into()), IpAddr::V4(last.into()), text),
+        _ => ordered(Ipv6Addr::from_bits(first).into(), Ipv6Addr::from_bits(last).into(), text),
+    }
+}
+
+fn ordered(first: IpAddr, last: IpAddr, text: impl Fn() -> String) -> Result<Found, DataError> {
+    let reason = if first.is_ipv4() != last.is_ipv4() {
+        "the addresses are of different families"
+    } else if last < first {
+        "the last address is before the first"
+    } else {
+        return Ok(Found::Range(first, last));
+    };
+    Err(DataError::Range { text: shorten(&text()), reason })
+}
+
+/// Parses an address and its prefix length or netmask; the names of the columns are for errors.
+#[inline]
+pub(crate) fn with_length(
+    (addr, addr_column): (&str, &str),
+    (length, length_column): (&str, &str),
+    mask: bool,
+) -> Result<Found, DataError> {
+    let Ok(parsed) = addr.parse::<IpAddr>() else {
+        return Err(DataError::Prefix {
+            column: addr_column.into(),
+            text: shorten(addr),
+            error: Some(ParsePrefixError::Address),
+        });
+    };
+    let wrong = || DataError::Length { column: length_column.into(), text: shorten(length) };
+    let bits = match length.parse::<IpAddr>() {
+        Ok(netmask) => mask_length(parsed, netmask).ok_or_else(wrong)?,
+        Err(_) => length.parse::<u8>().map_err(|_| wrong())?,
+    };
+    let prefix = if mask { IpPrefix::masked(parsed, bits) } else { IpPrefix::new(parsed, bits) };
+    prefix.map(Found::Prefix).map_err(|error| DataError::Prefix {
+        column: addr_column.into(),
+        text: shorten(&format!("{addr}/{bits}")),
+        error: Some(error.into()),
+    })
+}
+
+/// The length of a netmask of the address's family.
+fn mask_length(addr: IpAddr, netmask: IpAddr) -> Option<u8> {
+    let (bits, width) = match (addr, netmask) {
+        (IpAddr::V4(_), IpAddr::V4(mask)) => (u128::from(mask.to_bits()) << 96, 32),
+        (IpAddr::V6(_), IpAddr::V6(mask)) => (mask.to_bits(), 128),
+        _ => return None,
+    };
+    let len = bits.leading_ones();
+    (len + bits.trailing_zeros() >= 128).then_some(len.min(width) as u8)
+}
+
+/// The prefixes of a key.
+#[inline]
+pub(crate) fn prefixes(found: Found) -> impl Iterator<Item = IpPrefix> {
+    let (one, range) = match found {
+        Found::Prefix(prefix) => (Some(prefix), None),
+        Found::Range(first, last) => (None, Some(split::prefixes(first, last))),
+    };
+    one.into_iter().chain(range.into_iter().flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(found: Result<Found, DataError>) -> String {
+        match found {
+            Ok(found) => prefixes(found).map(|p| p.to_string()).collect::<Vec<_>>().join(" "),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn one_cell() {
+        assert_eq!(all(one("10.0.0.0/8", false, "x")), "10.0.0.0/8");
+        assert_eq!(all(one("10.0.0.1", false, "x")), "10.0.0.1/32");
+        assert_eq!(all(one("::1", false, "x")), "::1/128");
+        assert_eq!(all(one("10.0.0.0-10.0.0.2", false, "x")), "10.0.0.0/31 10.0.0.2/32");
+        assert_eq!(all(one("10.0.0.0 - 10.0.0.0", false, "x")), "10.0.0.0/32");
+        assert_eq!(all(one("10.0.0.1/8", true, "x")), "10.0.0.0/8");
+        for wrong in ["", "x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0-::", "10.0.0.2-10.0.0.1", "1"]
+        {
+            assert!(one(wrong, false, "x").is_err(), "{wrong}");
+        }
+        let error = all(one("fe80::1%eth0", false, "net"));
+        assert!(error.starts_with("column 'net': 'fe80::1%eth0' is not a prefix"), "{error}");
+    }
+
+    #[test]
+    fn two_cells() {
+        assert_eq!(all(range("10.0.0.0", "10.0.0.255")), "10.0.0.0/24");
+        assert_eq!(all(range("16777216", "16777471")), "1.0.0.0/24");
+        assert_eq!(all(range("0", "281470681743359")).split(' ').count(), 16);
+        let max = u128::MAX.to_string();
+        assert_eq!(all(range(&max, &max)), "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128");
+        assert_eq!(all(range("0", &max)), "::/0");
+        for (first, last) in [("1", "0"), ("", ""), ("1", ""), ("+1", "2"), ("::", "1"), ("a", "b")]
+        {
+            assert!(range(first, last).is_err(), "{first} {last}");
+        }
+        assert!(range("0", &format!("{max}0")).is_err());
+    }
+
+    #[test]
+    fn addresses_with_lengths() {
+        let parse = |addr, len, mask| all(with_length((addr, "a"), (len, "l"), mask));
+        assert_eq!(parse("10.0.0.0", "8", false), "10.0.0.0/8");
+        assert_eq!(parse("10.0.0.0", "255.0.0.0", false), "10.0.0.0/8");
+        assert_eq!(parse("0.0.0.0", "0.0.0.0", false), "0.0.0.0/0");
+        assert_eq!(parse("2001:db8::", "32", false), "2001:db8::/32");
+        assert_eq!(parse("2001:db8::", "ffff:ffff::", false), "2001:db8::/32");
+        assert_eq!(parse("10.0.0.1", "8", true), "10.0.0.0/8");
+        for (addr, len) in [
+            ("10.0.0.1", "8"),
+            ("10.0.0.0", "33"),
+            ("10.0.0.0", "0.0.0.255"),
+            ("x", "8"),
+            ("::", "x"),
+        ] {
+            assert!(with_length((addr, "a"), (len, "l"), false).is_err(), "{addr} {len}");
+        }
+    }
+}

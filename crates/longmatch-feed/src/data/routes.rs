@@ -1,0 +1,186 @@
+//! Loading of routes: the parsers of `load_path` with the store as their sink.
+
+use longmatch::table::ColumnType;
+use longmatch::{IpPrefix, NextHopId};
+
+use super::error::{DataError, shorten};
+use super::names;
+use super::options::{DataOptions, RouteValue};
+use super::report::DataReport;
+use super::store::{Inserted, Raw, Store};
+use super::types;
+use crate::error::{FeedError, Place, Problem};
+use crate::load;
+use crate::options::{Format, Limits, Options};
+use crate::sink::{Sink, SinkError};
+use crate::source::Source;
+
+/// Loads the routes of an input of this format.
+pub(crate) fn load(
+    source: Source<'_>,
+    format: Format,
+    options: &DataOptions,
+    store: &mut Store,
+    report: &mut DataReport,
+) -> Result<(), FeedError> {
+    let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
+    if !options.prefix.is_empty() {
+        return Err(whole(DataError::FixedPrefix));
+    }
+    let name = options.value.column();
+    let known = ["prefix".to_owned(), name.to_owned()];
+    let kept = names::keep(options.columns.as_deref(), &known, |at| at == 1).map_err(whole)?;
+    let mut columns = Vec::new();
+    for (at, name) in kept {
+        let ty = options.type_of(&name);
+        let ty =
+            ty.or((options.value == RouteValue::OriginAs && at == 1).then_some(ColumnType::U64));
+        let number = store.column(&name, ty, options.input.limits).map_err(whole)?;
+        if columns.iter().any(|column: &Value| column.number == number) {
+            return Err(whole(longmatch::table::ColumnError::Name { name }.into()));
+        }
+        columns.push(Value { is_prefix: at == 0, number, name, ty });
+    }
+    columns.sort_unstable_by_key(|column| column.number);
+    let mut sink = Rows {
+        store,
+        report,
+        columns,
+        value: options.value,
+        last: None,
+        limits: options.input.limits,
+    };
+    let job = Options { format, ..options.input.clone() };
+    let mut routes = match load::load_source(source, &job, None, &mut sink) {
+        Ok(routes) => routes,
+        Err(FeedError { input, place, problem: Problem::Sink(error) }) => {
+            let problem = match error.downcast::<DataError>() {
+                Ok(error) => Problem::data(*error),
+                Err(error) => Problem::Sink(error),
+            };
+            return Err(FeedError { input, place, problem });
+        }
+        Err(error) => return Err(error),
+    };
+    report.lines = routes.lines;
+    report.bytes = routes.bytes;
+    report.input_bytes = routes.input_bytes;
+    report.damaged = routes.damaged;
+    report.first_damage = routes.first_damage.take();
+    report.cut_off = routes.cut_off;
+    report.read_as = format!("routes in {}", routes.format);
+    report.routes = Some(routes);
+    Ok(())
+}
+
+/// A column of the store.
+struct Value {
+    /// Whether the column has the prefix itself.
+    is_prefix: bool,
+    number: u16,
+    name: String,
+    ty: Option<ColumnType>,
+}
+
+/// Keeps routes as rows.
+struct Rows<'a> {
+    store: &'a mut Store,
+    report: &'a mut DataReport,
+    columns: Vec<Value>,
+    value: RouteValue,
+    /// The last value and its row: adjacent routes often share it.
+    last: Option<(Last, NextHopId)>,
+    limits: Limits,
+}
+
+#[derive(PartialEq)]
+enum Last {
+    NextHop(Box<str>),
+    Origin(Option<u32>),
+}
+
+/// The value of a route.
+#[derive(Clone, Copy)]
+enum Route<'a> {
+    NextHop(&'a str),
+    Origin(Option<u32>),
+}
+
+impl Route<'_> {
+    fn is(self, last: &Last) -> bool {
+        match (self, last) {
+            (Self::NextHop(one), Last::NextHop(two)) => *one == **two,
+            (Self::Origin(one), Last::Origin(two)) => one == *two,
+            _ => false,
+        }
+    }
+}
+
+impl Rows<'_> {
+    fn route(&mut self, prefix: IpPrefix, route: Route<'_>) -> Result<(), DataError> {
+        let id = match &self.last {
+            Some((last, id)) if route.is(last) => *id,
+            _ => self.row(prefix, route)?,
+        };
+        self.report.rows += 1;
+        self.report.prefixes += 1;
+        self.report.replaced += u64::from(self.store.insert(prefix, id)? == Inserted::Replaced);
+        Ok(())
+    }
+
+    fn row(&mut self, prefix: IpPrefix, route: Route<'_>) -> Result<NextHopId, DataError> {
+        self.store.begin();
+        let mut has_prefix = false;
+        for Value { is_prefix, number, name, ty } in &self.columns {
+            has_prefix |= is_prefix;
+            let text = if *is_prefix { &*prefix.to_string() } else { "" };
+            let cell = match (route, ty) {
+                _ if *is_prefix => Raw::String(text),
+                (Route::Origin(None), _) => continue,
+                (Route::Origin(Some(asn)), _) => Raw::U64(asn.into()),
+                (Route::NextHop(text), None) => Raw::Text(text),
+                (Route::NextHop(text), Some(ty)) => types::of_type(text, *ty).ok_or_else(|| {
+                    DataError::Type { column: name.clone(), text: shorten(text), ty: *ty }
+                })?,
+            };
+            self.store.cell(*number, cell);
+        }
+        let id = self.store.end(self.limits)?;
+        let last = match route {
+            Route::NextHop(text) => Last::NextHop(text.into()),
+            Route::Origin(asn) => Last::Origin(asn),
+        };
+        self.last = (!has_prefix).then_some((last, id));
+        Ok(id)
+    }
+}
+
+impl Sink for Rows<'_> {
+    fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError> {
+        match self.value {
+            RouteValue::NextHop => Ok(self.route(prefix, Route::NextHop(next_hop))?),
+            RouteValue::OriginAs => Err(DataError::NoOrigin.into()),
+        }
+    }
+
+    fn announce_path(
+        &mut self,
+        prefix: IpPrefix,
+        next_hop: &str,
+        origin_as: Option<u32>,
+    ) -> Result<(), SinkError> {
+        match self.value {
+            RouteValue::NextHop => Ok(self.route(prefix, Route::NextHop(next_hop))?),
+            RouteValue::OriginAs => Ok(self.route(prefix, Route::Origin(origin_as))?),
+        }
+    }
+
+    fn needs_origin(&self) -> bool {
+        self.value == RouteValue::OriginAs
+    }
+
+    fn withdraw(&mut self, prefix: IpPrefix) -> Result<(), SinkError> {
+        self.store.remove(prefix);
+        Ok(())
+    }
+}

@@ -1,0 +1,303 @@
+//! Rows of text and their cells.
+
+use csv_core::ReadRecordResult;
+use memchr::{memchr, memchr_iter};
+
+use super::error::DataError;
+use super::options::Delimiter;
+use crate::error::{FeedError, Place, Problem};
+use crate::input::Input;
+use crate::text::{Lines, LinesError};
+
+/// Division of a line into cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cells {
+    /// At each delimiter; cells may be quoted, and contain line ends then.
+    Delimited(Delimiter),
+    /// The line without its comment is one cell.
+    One,
+}
+
+/// Error of reading a row.
+pub(crate) enum RowError {
+    /// The row is damaged; the next row can still be read.
+    Row(FeedError),
+    /// The stream failed.
+    Io(std::io::Error),
+}
+
+/// The rows of an input. Blank lines and comments are skipped.
+pub(crate) struct Rows<'a> {
+    lines: Lines<'a>,
+    cells: Cells,
+    /// Whether lines that begin with a semicolon are comments, as those with `#` are.
+    semicolons: bool,
+    limit: usize,
+    quoted: csv_core::Reader,
+    /// Text of the row, and the ends of its cells with their starts.
+    text: String,
+    bounds: Vec<(u32, u32)>,
+    /// Output of the parser of quoted cells.
+    unquoted: Vec<u8>,
+    ends: Vec<usize>,
+    /// The number of the row's first line.
+    number: u64,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(input: Input<'a>, cells: Cells, semicolons: bool, limit: usize) -> Self {
+        let limit = limit.min(1 << 30);
+        let mut quoted = csv_core::ReaderBuilder::new();
+        if let Cells::Delimited(Delimiter::Byte(byte)) = cells {
+            quoted.delimiter(byte);
+        }
+        Self {
+            lines: Lines::new(input, limit),
+            cells,
+            semicolons,
+            limit,
+            quoted: quoted.build(),
+            text: String::new(),
+            bounds: Vec::new(),
+            unquoted: Vec::new(),
+            ends: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// The lines, with their number and the bytes received.
+    pub(crate) fn lines(&self) -> &Lines<'a> {
+        &self.lines
+    }
+
+    /// The number of the row's cells.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.bounds.len()
+    }
+
+    /// A cell without the white space around it; empty if the row has fewer.
+    #[inline]
+    pub(crate) fn cell(&self, at: usize) -> &str {
+        let bounds = self.bounds.get(at);
+        bounds.map_or("", |(start, end)| &self.text[*start as usize..*end as usize])
+    }
+
+    /// Reads the next row. Returns false at the end of the input.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<bool, RowError> {
+        loop {
+            self.number = self.lines.number() + 1;
+            let line = match self.lines.next_line() {
+                Ok(Some(line)) => line,
+                Ok(None) => return Ok(false),
+                Err(LinesError::Line(error)) => {
+                    return Err(RowError::Row(FeedError::line(self.number, error)));
+                }
+                Err(LinesError::Io(error)) => return Err(RowError::Io(error)),
+            };
+            match line.trim_ascii_start().as_bytes() {
+                [] | [b'#', ..] => continue,
+                [b';', ..] if self.semicolons => continue,
+                _ => {}
+            }
+            self.text.clear();
+            self.text.push_str(line);
+            self.bounds.clear();
+            self.divide()?;
+            return Ok(true);
+        }
+    }
+
+    #[inline]
+    fn divide(&mut self) -> Result<(), RowError> {
+        let text = &*self.text;
+        match self.cells {
+            Cells::One => {
+                let end = text.find(['#', ';']).unwrap_or(text.len());
+                self.bounds.push(trimmed(text, 0, end));
+            }
+            Cells::Delimited(Delimiter::Whitespace) => {
+                for word in text.split_ascii_whitespace() {
+                    if word.starts_with('#') || (self.semicolons && word.starts_with(';')) {
+                        break;
+                    }
+                    let start = word.as_ptr().addr() - text.as_ptr().addr();
+                    self.bounds.push((start as u32, (start + word.len()) as u32));
+                }
+            }
+            Cells::Delimited(Delimiter::Byte(_)) if memchr(b'"', text.as_bytes()).is_some() => {
+                return self.divide_quoted();
+            }
+            Cells::Delimited(Delimiter::Byte(byte)) => {
+                let mut start = 0;
+                for end in memchr_iter(byte, text.as_bytes()) {
+                    self.bounds.push(trimmed(text, start, end));
+                    start = end + 1;
+                }
+                self.bounds.push(trimmed(text, start, text.len()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Divides a row with quotation marks, which may go on in the following lines.
+    #[cold]
+    fn divide_quoted(&mut self) -> Result<(), RowError> {
+        let Cells::Delimited(Delimiter::Byte(delimiter)) = self.cells else { return Ok(()) };
+        let mut inside = is_open(self.text.as_bytes(), delimiter, false);
+        while inside {
+            let line = match self.lines.next_line() {
+                Ok(Some(line)) if self.text.len() + line.len() < self.limit => line,
+                Ok(Some(_) | None) => {
+                    let error = DataError::RowTooLong { limit: self.limit };
+                    return Err(RowError::Row(self.error(error)));
+                }
+                Err(LinesError::Line(error)) => {
+                    return Err(RowError::Row(FeedError::line(self.lines.number(), error)));
+                }
+                Err(LinesError::Io(error)) => return Err(RowError::Io(error)),
+            };
+            self.text.push('\n');
+            inside = is_open(line.as_bytes(), delimiter, true);
+            self.text.push_str(line);
+        }
+        self.unquote();
+        Ok(())
+    }
+
+    /// Replaces the text by its cells without quotation marks.
+    fn unquote(&mut self) {
+        self.unquoted.resize(self.text.len() + 1, 0);
+        self.ends.resize(self.text.len() + 2, 0);
+        self.quoted.reset();
+        let (mut read, mut written, mut cells) = (0, 0, 0);
+        // The second call, without input, tells the parser that the row ends.
+        for _ in 0..2 {
+            let input = &self.text.as_bytes()[read..];
+            let (result, n, out, ends) = self.quoted.read_record(
+                input,
+                &mut self.unquoted[written..],
+                &mut self.ends[cells..],
+            );
+            (read, written, cells) = (read + n, written + out, cells + ends);
+            if matches!(result, ReadRecordResult::Record | ReadRecordResult::End) {
+                break;
+            }
+        }
+        // Quotation marks and delimiters are ASCII: without them the text is UTF-8 still.
+        self.text.clear();
+        self.text.push_str(&String::from_utf8_lossy(&self.unquoted[..written]));
+        let mut start = 0;
+        for end in &self.ends[..cells] {
+            if self.text.is_char_boundary(start) && self.text.is_char_boundary(*end) {
+                self.bounds.push(trimmed(&self.text, start, *end));
+            }
+            start = *end;
+        }
+    }
+
+    /// An error of this row.
+    #[cold]
+    pub(crate) fn error(&self, error: DataError) -> FeedError {
+        FeedError::at(Place::Line(self.number), Problem::data(error))
+    }
+}
+
+/// Where a position in a row is, as the parser of quoted cells sees it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// At the beginning of a cell.
+    Start,
+    /// In a cell without quotation marks, or after them.
+    Plain,
+    /// Between quotation marks.
+    Quoted,
+    /// After a quotation mark that ends the cell, unless another one follows.
+    Closed,
+}
+
+/// Whether the closing quotation mark of a cell is missing at the end of a line.
+fn is_open(line: &[u8], delimiter: u8, inside: bool) -> bool {
+    let mut within = if inside { Within::Quoted } else { Within::Start };
+    for byte in line {
+        within = match (within, *byte) {
+            (Within::Start | Within::Closed, b'"') => Within::Quoted,
+            (Within::Quoted, b'"') => Within::Closed,
+            (Within::Quoted, _) => Within::Quoted,
+            (_, byte) if byte == delimiter => Within::Start,
+            _ => Within::Plain,
+        };
+    }
+    within == Within::Quoted
+}
+
+/// The bounds of a cell without the white space around it.
+#[inline]
+fn trimmed(text: &str, start: usize, end: usize) -> (u32, u32) {
+    let cell = &text[start..end];
+    let from = start + (cell.len() - cell.trim_ascii_start().len());
+    let cell = cell.trim_ascii();
+    (from as u32, (from + cell.len()) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows, cells between bars, with the numbers of their lines; `!` for a bad row.
+    fn read(text: &str, cells: Cells, limit: usize) -> Vec<(u64, String)> {
+        let input = Input::new(Box::new(text.as_bytes()));
+        let mut rows = Rows::new(input, cells, false, limit);
+        let mut all = Vec::new();
+        loop {
+            let row = match rows.next() {
+                Ok(false) => return all,
+                Ok(true) => (0..rows.len()).map(|at| rows.cell(at)).collect::<Vec<_>>().join("|"),
+                Err(RowError::Row(_)) => "!".to_owned(),
+                Err(RowError::Io(error)) => panic!("{error}"),
+            };
+            all.push((rows.number, row));
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[(u64, &str)]) {
+        let comma = Cells::Delimited(Delimiter::Byte(b','));
+        let rows = read(text, comma, 100);
+        let rows: Vec<_> = rows.iter().map(|(number, row)| (*number, &**row)).collect();
+        assert_eq!(rows, expected, "{text:?}");
+    }
+
+    #[test]
+    fn delimited_rows() {
+        check("\u{feff}a,b\r\n\r\n# c,d\n e , \u{e9} ,\n", &[(1, "a|b"), (4, "e|\u{e9}|")]);
+        check("a", &[(1, "a")]);
+        check(",", &[(1, "|")]);
+    }
+
+    #[test]
+    fn quoted_cells() {
+        check("\"a,b\",\"c \"\"d\"\"\"\nx,y\n", &[(1, "a,b|c \"d\""), (2, "x|y")]);
+        check("a,\"b\r\n\n#c\",d\ne,f,g", &[(1, "a|b\n\n#c|d"), (4, "e|f|g")]);
+        check("5\" disk,b\nc,d\n", &[(1, "5\" disk|b"), (2, "c|d")]);
+        check("\"\",\"\"\"\"\n\"a\"b\"c,d\n", &[(1, "|\""), (2, "ab\"c|d")]);
+        check("\"\u{e9}\",\"\u{20ac}\u{20ac}\"", &[(1, "\u{e9}|\u{20ac}\u{20ac}")]);
+    }
+
+    #[test]
+    fn open_quotation_marks_end_at_the_limit() {
+        check("\"a,b", &[(1, "!")]);
+        let text = format!("\"a\n{}ok,ok\n", "0123456789\n".repeat(9));
+        check(&text, &[(1, "!"), (11, "ok|ok")]);
+    }
+
+    #[test]
+    fn words_and_whole_lines() {
+        let space = Cells::Delimited(Delimiter::Whitespace);
+        assert_eq!(read(" a\tb  c # d\n", space, 99), [(1, "a|b|c".to_owned())]);
+        let lines = "10.0.0.0/8 ; SBL1\n10.0.0.1 - 10.0.0.2 # x\n";
+        let expected = [(1, "10.0.0.0/8".to_owned()), (2, "10.0.0.1 - 10.0.0.2".to_owned())];
+        assert_eq!(read(lines, Cells::One, 99), expected);
+    }
+}

@@ -1,0 +1,250 @@
+//! The shape of text: how rows are divided, which cells hold the prefix, and the columns' names.
+
+use std::fmt;
+
+use super::error::DataError;
+use super::key::{self, Key, Kind};
+use super::names::{self, Known, known};
+use super::options::{DataFormat, DataOptions, Delimiter};
+use super::rows::Cells;
+
+/// The shape of a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    pub(crate) format: DataFormat,
+    pub(crate) cells: Cells,
+    /// Whether lines that begin with a semicolon are comments.
+    pub(crate) semicolons: bool,
+    pub(crate) header: bool,
+    pub(crate) key: Key,
+    /// The names of all columns, those of the prefix included.
+    pub(crate) names: Vec<String>,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.format, self.cells) {
+            (DataFormat::PyAsn, _) => f.write_str("pyasn text"),
+            (DataFormat::Pfx2As, _) => f.write_str("CAIDA's prefix to AS mapping"),
+            (_, Cells::One) => f.write_str("a list of prefixes"),
+            (_, Cells::Delimited(delimiter)) => {
+                let header = if self.header { "with" } else { "without" };
+                let ranges = if matches!(self.key, Key::Range(..)) { " of ranges" } else { "" };
+                write!(f, "text{ranges} with the delimiter {delimiter}, {header} a header")
+            }
+        }
+    }
+}
+
+impl Shape {
+    /// The shape of a list of prefixes.
+    pub(crate) fn list(semicolons: bool) -> Self {
+        let names = vec!["prefix".to_owned()];
+        let key = Key::One(0);
+        Self { format: DataFormat::List, cells: Cells::One, semicolons, header: false, key, names }
+    }
+
+    /// The shape of words separated by white space.
+    pub(crate) fn words(format: DataFormat, key: Key, names: &[&str]) -> Self {
+        Self {
+            format,
+            cells: Cells::Delimited(Delimiter::Whitespace),
+            semicolons: true,
+            header: false,
+            key,
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+        }
+    }
+
+    /// The shape of rows that are divided into cells already.
+    pub(crate) fn of_rows(
+        rows: &[Vec<String>],
+        cells: Cells,
+        semicolons: bool,
+        options: &DataOptions,
+    ) -> Result<Self, DataError> {
+        let Some(first) = rows.first() else {
+            return Ok(Self::list(semicolons));
+        };
+        let kinds: Vec<Vec<Kind>> =
+            rows.iter().map(|row| row.iter().map(|cell| Kind::of(cell)).collect()).collect();
+        let header = options.header.unwrap_or_else(|| is_header(rows, &kinds));
+        let names = if header {
+            names::of_header(first)
+        } else {
+            (0..first.len()).map(names::numbered).collect()
+        };
+        let skip = usize::from(header);
+        let sample = Sample { rows: &rows[skip..], kinds: &kinds[skip..], names: &names, header };
+        let key = match &*options.prefix {
+            [] => {
+                sample.key().ok_or_else(|| DataError::NoPrefixColumn { columns: names.clone() })?
+            }
+            [one] => Key::One(names::resolve(one, &names)?),
+            [one, two] => sample.pair(names::resolve(one, &names)?, names::resolve(two, &names)?),
+            more => return Err(DataError::PrefixColumns { columns: more.len() }),
+        };
+        let mut shape =
+            Self { format: DataFormat::Delimited, cells, semicolons, header, key, names };
+        if !header {
+            shape.name_known(&kinds);
+        }
+        Ok(shape)
+    }
+
+    /// Names the columns of well-known files without a header.
+    fn name_known(&mut self, kinds: &[Vec<Kind>]) {
+        let width = self.names.len();
+        let numbers = |at: usize| is_all(kinds, at, |kind| kind == Kind::Integer);
+        let known: &[&str] = match (self.key, width) {
+            (Key::Range(0, 1), 5) if numbers(2) => {
+                &["start", "end", "asn", "country", "description"]
+            }
+            (Key::Length(0, 1), 3) => {
+                self.format = DataFormat::Pfx2As;
+                &["address", "length", "asn"]
+            }
+            (Key::One(0), 2) if self.semicolons && numbers(1) => {
+                self.format = DataFormat::PyAsn;
+                &["prefix", "asn"]
+            }
+            _ => return,
+        };
+        self.names = known.iter().map(|name| (*name).to_owned()).collect();
+    }
+}
+
+/// Whether the cells of a column are of a kind, empty ones aside.
+fn is_all(kinds: &[Vec<Kind>], at: usize, is: impl Fn(Kind) -> bool) -> bool {
+    let mut cells = kinds.iter().filter_map(|row| row.get(at)).filter(|kind| **kind != Kind::Empty);
+    let first = cells.next();
+    first.is_some_and(|kind| is(*kind)) && cells.all(|kind| is(*kind))
+}
+
+/// Whether more than half of the rows have a cell of a kind in a column.
+fn is_most(kinds: &[Vec<Kind>], at: usize, is: impl Fn(Kind) -> bool) -> bool {
+    let cells = kinds.iter().filter_map(|row| row.get(at));
+    2 * cells.filter(|kind| is(**kind)).count() > kinds.len()
+}
+
+/// Whether the first row has names: whether a later row has addresses where it has other text, or, if
+/// no row has addresses, whether it has no numbers.
+fn is_header(rows: &[Vec<String>], kinds: &[Vec<Kind>]) -> bool {
+    let (Some(row), Some((first, later))) = (rows.first(), kinds.split_first()) else {
+        return false;
+    };
+    match key_column(later, first.len()) {
+        Some(at) => !first[at].is_key() && !row.iter().any(|cell| resembles_key(cell)),
+        None if later.is_empty() => !first.iter().any(|kind| kind.is_key()),
+        None => !first.iter().any(|kind| kind.is_key() || *kind == Kind::Integer),
+    }
+}
+
+/// Whether a cell is meant to be an address or a prefix, right or not.
+pub(crate) fn resembles_key(cell: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':' | b'/' | b'-');
+    cell.bytes().all(known)
+        && cell.contains(['.', ':', '/'])
+        && cell.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// The first column whose cells are all prefixes, addresses or ranges; else the first where half of
+/// them are, so that the others are errors with a place.
+fn key_column(kinds: &[Vec<Kind>], width: usize) -> Option<usize> {
+    if let Some(all) = (0..width).find(|at| is_all(kinds, *at, Kind::is_key)) {
+        return Some(all);
+    }
+    (0..width).find(|at| {
+        let cells = kinds.iter().filter_map(|row| row.get(*at));
+        let keys = cells.filter(|kind| kind.is_key()).count();
+        keys > 0 && 2 * keys >= kinds.len()
+    })
+}
+
+/// The first rows of a text, without the header.
+struct Sample<'a> {
+    rows: &'a [Vec<String>],
+    kinds: &'a [Vec<Kind>],
+    names: &'a [String],
+    header: bool,
+}
+
+impl Sample<'_> {
+    /// The first column whose name is of this kind.
+    fn named(&self, kind: Known) -> Option<usize> {
+        let mut names = if self.header { self.names } else { &[] }.iter();
+        names.position(|name| known(name) == Some(kind))
+    }
+
+    /// The cells that hold the prefix.
+    fn key(&self) -> Option<Key> {
+        let range = self.named(Known::First).zip(self.named(Known::Last));
+        let is_bound = |kind| matches!(kind, Kind::Address | Kind::Integer);
+        let fits = range.is_some_and(|(first, last)| {
+            is_most(self.kinds, first, is_bound) && is_most(self.kinds, last, is_bound)
+        });
+        let as_range = range.map(|(first, last)| Key::Range(first, last));
+        let Some(at) = key_column(self.kinds, self.names.len()) else {
+            // Without any row, or with integers for addresses, the names decide.
+            let by_name = as_range.filter(|_| self.rows.is_empty() || fits);
+            return by_name.or_else(|| self.named(Known::Prefix).map(Key::One));
+        };
+        // One damaged row among the first must not give the others another meaning.
+        let is_prefix = |row: &Vec<Kind>| {
+            row.get(at).is_some_and(|kind| matches!(kind, Kind::Prefix | Kind::Range))
+        };
+        if self.kinds.iter().any(is_prefix) {
+            return Some(Key::One(at));
+        }
+        if self.header {
+            let length =
+                self.named(Known::Length).filter(|length| self.are_lengths(at, *length, true));
+            return as_range
+                .filter(|_| fits)
+                .or(length.map(|length| Key::Length(at, length)))
+                .or(Some(Key::One(at)));
+        }
+        Some(self.pair_without_names(at))
+    }
+
+    /// The key whose first cells are addresses, from the cells after them.
+    fn pair_without_names(&self, at: usize) -> Key {
+        if at + 1 >= self.names.len() {
+            Key::One(at)
+        } else if is_most(self.kinds, at + 1, |kind| kind == Kind::Address)
+            && self.most(at, at + 1, |one, two| key::range(one, two).is_ok())
+        {
+            Key::Range(at, at + 1)
+        } else if is_most(self.kinds, at + 1, |kind| kind == Kind::Integer)
+            && self.are_lengths(at, at + 1, false)
+        {
+            Key::Length(at, at + 1)
+        } else {
+            Key::One(at)
+        }
+    }
+
+    /// Whether two cells of more than half of the rows fit together.
+    fn most(&self, one: usize, two: usize, fit: impl Fn(&str, &str) -> bool) -> bool {
+        let cells = self.rows.iter().filter_map(|row| row.get(one).zip(row.get(two)));
+        2 * cells.filter(|(one, two)| fit(one, two)).count() > self.rows.len()
+    }
+
+    /// Whether a column has prefix lengths or netmasks of the addresses in another one.
+    fn are_lengths(&self, addr: usize, length: usize, mask: bool) -> bool {
+        self.most(addr, length, |addr, length| {
+            key::with_length((addr, ""), (length, ""), mask).is_ok()
+        })
+    }
+
+    /// The key in two columns that the options name.
+    fn pair(&self, one: usize, two: usize) -> Key {
+        let addresses = is_most(self.kinds, one, |kind| kind == Kind::Address);
+        let integers = is_most(self.kinds, two, |kind| kind == Kind::Integer);
+        let is_length = integers || known(&self.names[two]) == Some(Known::Length);
+        match addresses && is_length {
+            true => Key::Length(one, two),
+            false => Key::Range(one, two),
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The rows and prefixes that have been read: each distinct row once, as bytes.
+//!
+//! A row is a sequence of its cells other than null, by rising number of their columns. A cell is the
+//! column's number (2 bytes), a tag (1) and the value: a number of 8 bytes, or text with its length
+//! (4).
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use longmatch::table::ColumnType;
+use longmatch::{IpPrefix, NextHopId, Rib};
+
+use super::error::DataError;
+use crate::options::Limits;
+
+/// A cell while it is read; its text may still become a number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Raw<'a> {
+    /// Text whose type is inferred from all cells of the column.
+    Text(&'a str),
+    /// A string.
+    String(&'a str),
+    U64(u64),
+    I64(i64),
+    F64(f64),
+}
+
+const TEXT: u8 = 0;
+const STRING: u8 = 1;
+const U64: u8 = 2;
+const I64: u8 = 3;
+const F64: u8 = 4;
+
+/// A column of the store.
+#[derive(Debug)]
+pub(crate) struct StoreColumn {
+    pub(crate) name: String,
+    /// The type that the options give it.
+    pub(crate) ty: Option<ColumnType>,
+}
+
+/// All rows and prefixes that have been read.
+#[derive(Default)]
+pub(crate) struct Store {
+    columns: Vec<StoreColumn>,
+    /// The distinct rows in sequence, and their ends.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    /// The row being written.
+    row: Vec<u8>,
+    ipv4: Rib<longmatch::Ipv4>,
+    ipv6: Rib<longmatch::Ipv6>,
+}
+
+/// What became of an inserted prefix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Inserted {
+    New,
+    Replaced,
+}
+
+impl Store {
+    /// The number of the column of this name, which is new or has been seen.
+    pub(crate) fn column(
+        &mut self,
+        name: &str,
+        ty: Option<ColumnType>,
+        limits: Limits,
+    ) -> Result<u16, DataError> {
+        if let Some(known) = self.columns.iter().position(|column| column.name == name) {
+            self.columns[known].ty = self.columns[known].ty.or(ty);
+            return Ok(known as u16);
+        }
+        let limit = limits.columns.min(usize::from(u16::MAX));
+        if self.columns.len() >= limit {
+            return Err(DataError::TooManyColumns { limit });
+        }
+        self.columns.push(StoreColumn { name: name.to_owned(), ty });
+        Ok(self.columns.len() as u16 - 1)
+    }
+
+    pub(crate) fn columns(&self) -> &[StoreColumn] {
+        &self.columns
+    }
+
+    /// Begins a row.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        self.row.clear();
+    }
+
+    /// Adds a cell to the row. Columns come in rising order, nulls are left out.
+    #[inline]
+    pub(crate) fn cell(&mut self, column: u16, cell: Raw<'_>) {
+        let (tag, bytes) = match cell {
+            Raw::Text(text) => return self.text(column, TEXT, text),
+            Raw::String(text) => return self.text(column, STRING, text),
+            Raw::U64(number) => (U64, number.to_le_bytes()),
+            Raw::I64(number) => (I64, number.to_le_bytes()),
+            Raw::F64(number) => (F64, number.to_bits().to_le_bytes()),
+        };
+        let [low, high] = column.to_le_bytes();
+        self.row.extend_from_slice(&[low, high, tag]);
+        self.row.extend_from_slice(&bytes);
+    }
+
+    #[inline]
+    fn text(&mut self, column: u16, tag: u8, text: &str) {
+        let [low, high] = column.to_le_bytes();
+        self.row.extend_from_slice(&[low, high, tag]);
+        self.row.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        self.row.extend_from_slice(text.as_bytes());
+    }
+
+    /// Ends the row. Returns the id of equal rows.
+    #[inline]
+    pub(crate) fn end(&mut self, limits: Limits) -> Result<NextHopId, DataError> {
+        let hash = self.hasher.hash_one(&*self.row);
+        let (bytes, ends, row) = (&self.bytes, &self.ends, &*self.row);
+        if let Some(number) = self.numbers.find(hash, |number| slice(bytes, ends, *number) == row) {
+            return Ok(id(*number));
+        }
+        // The bytes, the end and the place in the hash table.
+        let size = (self.bytes.len() + self.row.len() + 16 * (self.ends.len() + 1)) as u64;
+        if size > limits.rows || self.ends.len() as u64 >= u64::from(u32::MAX) - 1 {
+            return Err(DataError::TooManyRows { limit: limits.rows });
+        }
+        let number = self.ends.len() as u32;
+        self.bytes.extend_from_slice(&self.row);
+        self.ends.push(self.bytes.len());
+        let (bytes, ends, hasher) = (&self.bytes, &self.ends, &self.hasher);
+        self.numbers
+            .insert_unique(hash, number, |other| hasher.hash_one(slice(bytes, ends, *other)));
+        Ok(id(number))
+    }
+
+    /// Gives a prefix a row, in place of an earlier one.
+    #[inline]
+    pub(crate) fn insert(
+        &mut self,
+        prefix: IpPrefix,
+        row: NextHopId,
+    ) -> Result<Inserted, DataError> {
+        let old = match prefix.unmapped() {
+            IpPrefix::V4(prefix) => self.ipv4.insert(prefix, row),
+            IpPrefix::V6(prefix) => self.ipv6.insert(prefix, row),
+        };
+        match old {
+            Ok(None) => Ok(Inserted::New),
+            Ok(Some(_)) => Ok(Inserted::Replaced),
+            Err(full) => Err(DataError::Column(longmatch::table::InsertError::from(full).into())),
+        }
+    }
+
+    /// Removes a prefix, which may be absent.
+    pub(crate) fn remove(&mut self, prefix: IpPrefix) {
+        match prefix.unmapped() {
+            IpPrefix::V4(prefix) => self.ipv4.remove(prefix),
+            IpPrefix::V6(prefix) => self.ipv6.remove(prefix),
+        };
+    }
+
+    /// Removes the prefixes inside a prefix, except itself. Returns their number.
+    #[inline]
+    pub(crate) fn remove_inside(&mut self, prefix: IpPrefix) -> u64 {
+        match prefix.unmapped() {
+            IpPrefix::V4(prefix) => remove_inside(&mut self.ipv4, prefix),
+            IpPrefix::V6(prefix) => remove_inside(&mut self.ipv6, prefix),
+        }
+    }
+
+    /// The prefixes of each family.
+    pub(crate) fn lens(&self) -> (usize, usize) {
+        (self.ipv4.len(), self.ipv6.len())
+    }
+
+    /// The prefixes in order, with the ids of their rows.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (IpPrefix, NextHopId)> {
+        let ipv4 = self.ipv4.iter().map(|route| (route.prefix.into(), route.next_hop));
+        ipv4.chain(self.ipv6.iter().map(|route| (route.prefix.into(), route.next_hop)))
+    }
+
+    /// The number of distinct rows, those without prefixes included.
+    pub(crate) fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The cells of a row other than null, by rising columns.
+    pub(crate) fn cells(&self, row: NextHopId) -> Cells<'_> {
+        Cells { rest: slice(&self.bytes, &self.ends, row.get() - 1) }
+    }
+}
+
+fn id(number: u32) -> NextHopId {
+    NextHopId::new(number + 1).expect("one more than a number is not zero")
+}
+
+#[inline]
+fn slice<'a>(bytes: &'a [u8], ends: &[usize], number: u32) -> &'a [u8] {
+    let number = number as usize;
+    let start = if number == 0 { 0 } else { ends[number - 1] };
+    &bytes[start..ends[number]]
+}
+
+fn remove_inside<F: longmatch::Family>(rib: &mut Rib<F>, prefix: longmatch::Prefix<F>) -> u64 {
+    let mut inside = rib.children(prefix).map(|route| route.prefix).filter(|one| *one != prefix);
+    let Some(first) = inside.next() else { return 0 };
+    let mut all = vec![first];
+    all.extend(inside);
+    for one in &all {
+        rib.remove(*one);
+    }
+    all.len() as u64
+}
+
+/// The cells of a row.
+#[derive(Clone)]
+pub(crate) struct Cells<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Cells<'a> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.rest.split_first_chunk::<N>()?;
+        self.rest = rest;
+        Some(*taken)
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let len = u32::from_le_bytes(self.take()?) as usize;
+        let (text, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        // The bytes were written from a `str`.
+        str::from_utf8(text).ok()
+    }
+}
+
+impl<'a> Iterator for Cells<'a> {
+    type Item = (u16, Raw<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let [low, high, tag] = self.take()?;
+        let cell = match tag {
+            TEXT => Raw::Text(self.text()?),
+            STRING => Raw::String(self.text()?),
+            U64 => Raw::U64(u64::from_le_bytes(self.take()?)),
+            I64 => Raw::I64(i64::from_le_bytes(self.take()?)),
+            _ => Raw::F64(f64::from_bits(u64::from_le_bytes(self.take()?))),
+        };
+        Some((u16::from_le_bytes([low, high]), cell))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_rows_are_stored_once() {
+        let (mut store, limits) = (Store::default(), Limits::default());
+        let mut row = |cells: &[(u16, Raw<'_>)]| {
+            store.begin();
+            cells.iter().for_each(|(column, cell)| store.cell(*column, *cell));
+            store.end(limits).unwrap()
+        };
+        let one = [(0, Raw::Text("a")), (2, Raw::U64(u64::MAX))];
+        let two = [(0, Raw::String("a")), (1, Raw::I64(-1)), (2, Raw::F64(0.5))];
+        let ids = [row(&one), row(&two), row(&[]), row(&one), row(&two), row(&[])];
+        assert_eq!(ids[..3], ids[3..]);
+        assert_eq!(store.rows(), 3);
+        assert!(store.cells(ids[0]).eq(one) && store.cells(ids[1]).eq(two));
+        assert_eq!(store.cells(ids[2]).count(), 0);
+    }
+
+    #[test]
+    fn columns_and_rows_are_limited() {
+        let mut store = Store::default();
+        let limits = Limits { columns: 2, rows: 64, ..Limits::default() };
+        assert_eq!(store.column("a", None, limits), Ok(0));
+        assert_eq!(store.column("b", None, limits), Ok(1));
+        assert_eq!(store.column("a", Some(ColumnType::U64), limits), Ok(0));
+        assert_eq!(store.columns()[0].ty, Some(ColumnType::U64));
+        assert_eq!(store.column("c", None, limits), Err(DataError::TooManyColumns { limit: 2 }));
+        let full = (0..9).find(|n| {
+            store.begin();
+            store.cell(0, Raw::U64(*n));
+            store.end(limits).is_err()
+        });
+        assert_eq!(full, Some(2), "27 bytes a row");
+    }
+}

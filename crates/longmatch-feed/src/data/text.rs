@@ -1,0 +1,168 @@
+//! Loading of rows of text.
+
+use longmatch::NextHopId;
+use longmatch::table::ColumnType;
+
+use super::error::{DataError, shorten};
+use super::key::{self, Found, Key};
+use super::names;
+use super::options::DataOptions;
+use super::report::DataReport;
+use super::rows::{RowError, Rows};
+use super::shape::Shape;
+use super::store::{Inserted, Raw, Store};
+use super::types;
+use crate::decompress::explain;
+use crate::error::{FeedError, Place, Problem};
+use crate::options::Limits;
+use crate::source::Opened;
+
+/// A cell to keep.
+struct Kept {
+    /// Position of the cell in the row.
+    at: usize,
+    /// Number of the column in the store.
+    column: u16,
+    name: String,
+    ty: Option<ColumnType>,
+}
+
+/// Loads all rows of a text.
+pub(crate) fn load(
+    opened: Opened<'_>,
+    shape: &Shape,
+    options: &DataOptions,
+    store: &mut Store,
+    report: &mut DataReport,
+) -> Result<(), FeedError> {
+    let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
+    let limits = options.input.limits;
+    if shape.names.len() > limits.columns {
+        return Err(whole(DataError::TooManyColumns { limit: limits.columns }));
+    }
+    let kept = keep(shape, options, store).map_err(whole)?;
+    let mut rows = Rows::new(opened.input, shape.cells, shape.semicolons, limits.row);
+    let mut load = Load { shape, kept, mask: options.input.mask_host_bits, limits, store, report };
+    let mut skip = shape.header;
+    let end = loop {
+        let result = match rows.next() {
+            Ok(false) => break Ok(()),
+            Ok(true) if std::mem::take(&mut skip) => continue,
+            Ok(true) => load.row(&rows).map_err(|error| rows.error(error)),
+            Err(RowError::Row(error)) => Err(error),
+            Err(RowError::Io(error)) => {
+                let error = explain(error, opened.codec);
+                break Err(FeedError::stream(rows.lines().input().received(), error));
+            }
+        };
+        match result {
+            Err(error) if options.input.lenient && error.is_local() => {
+                load.report.note_damage(error);
+            }
+            Err(error) => break Err(error),
+            Ok(()) => {}
+        }
+    };
+    report.lines = rows.lines().number();
+    report.bytes = rows.lines().input().received();
+    report.input_bytes = opened.taken.get();
+    end
+}
+
+/// The cells to keep, by rising columns of the store.
+fn keep(shape: &Shape, options: &DataOptions, store: &mut Store) -> Result<Vec<Kept>, DataError> {
+    let free = |at| !shape.key.has(at);
+    let mut kept = Vec::new();
+    for (at, name) in names::keep(options.columns.as_deref(), &shape.names, free)? {
+        let ty = options.type_of(&name);
+        let column = store.column(&name, ty, options.input.limits)?;
+        if kept.iter().any(|other: &Kept| other.column == column) {
+            return Err(longmatch::table::ColumnError::Name { name }.into());
+        }
+        kept.push(Kept { at, column, name, ty });
+    }
+    kept.sort_unstable_by_key(|kept| kept.column);
+    Ok(kept)
+}
+
+struct Load<'a> {
+    shape: &'a Shape,
+    kept: Vec<Kept>,
+    mask: bool,
+    limits: Limits,
+    store: &'a mut Store,
+    report: &'a mut DataReport,
+}
+
+impl Load<'_> {
+    #[inline]
+    fn row(&mut self, rows: &Rows<'_>) -> Result<(), DataError> {
+        let columns = self.shape.names.len();
+        if rows.len() != columns {
+            // Some writers end each row with a delimiter.
+            let more = (columns..rows.len()).all(|at| rows.cell(at).is_empty());
+            if rows.len() < columns || !more {
+                return Err(DataError::Width { cells: rows.len(), columns });
+            }
+        }
+        let found = self.key(rows)?;
+        let id = self.cells(rows)?;
+        insert(self.store, self.report, found, id)
+    }
+
+    /// Parses the prefix.
+    #[inline]
+    fn key(&self, rows: &Rows<'_>) -> Result<Found, DataError> {
+        let names = &self.shape.names;
+        match self.shape.key {
+            Key::One(at) => key::one(rows.cell(at), self.mask, &names[at]),
+            Key::Range(first, last) => key::range(rows.cell(first), rows.cell(last)),
+            Key::Length(addr, length) => key::with_length(
+                (rows.cell(addr), &names[addr]),
+                (rows.cell(length), &names[length]),
+                self.mask,
+            ),
+        }
+    }
+
+    /// Stores the other cells.
+    #[inline]
+    fn cells(&mut self, rows: &Rows<'_>) -> Result<NextHopId, DataError> {
+        self.store.begin();
+        for kept in &self.kept {
+            let text = rows.cell(kept.at);
+            let cell = match kept.ty {
+                _ if text.is_empty() => continue,
+                None => Raw::Text(text),
+                Some(ty) => types::of_type(text, ty).ok_or_else(|| DataError::Type {
+                    column: kept.name.clone(),
+                    text: shorten(text),
+                    ty,
+                })?,
+            };
+            self.store.cell(kept.column, cell);
+        }
+        self.store.end(self.limits)
+    }
+}
+
+/// Gives all prefixes of a key a row. A range replaces everything inside it.
+#[inline]
+pub(crate) fn insert(
+    store: &mut Store,
+    report: &mut DataReport,
+    found: Found,
+    id: NextHopId,
+) -> Result<(), DataError> {
+    let is_range = matches!(found, Found::Range(..));
+    report.rows += 1;
+    report.ranges += u64::from(is_range);
+    for prefix in key::prefixes(found) {
+        if is_range {
+            report.overlapped += store.remove_inside(prefix);
+        }
+        report.prefixes += 1;
+        report.replaced += u64::from(store.insert(prefix, id)? == Inserted::Replaced);
+    }
+    Ok(())
+}

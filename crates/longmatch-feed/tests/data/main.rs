@@ -1,0 +1,11 @@
+//! Prefix data in every format.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod mmdb;
+mod ranges;
+mod robust;
+mod routes;
+mod show;
+mod text;
+mod writer;

@@ -1,0 +1,10 @@
+//! Arrow columns in and out, by the C data interface in capsules of Python.
+//!
+//! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
+
+mod export;
+mod ffi;
+mod import;
+
+pub use export::{ArrowColumn, Buffer, ColumnData, bitmap};
+pub use import::{Chunks, import, is_arrow};

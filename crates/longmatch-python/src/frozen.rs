@@ -1,0 +1,741 @@
+//! `FrozenTable`: a compiled table.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use longmatch::file::{FileSpec, FileTable};
+use longmatch::table::{Cell, ColumnType, PrefixData};
+use longmatch::{
+    Answers, EngineKind, EngineSpec, FrozenTable as RustFrozen, IpPrefix, Ipv4, Ipv6, NextHopId,
+    Prefix, TableSpec,
+};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
+
+use crate::answers::{dictionary, encoded};
+use crate::arrow::ColumnData;
+use crate::bulk::{Compiled, Id};
+use crate::data::{objects_as_data, rows_as_data};
+use crate::file::{FileCells, FileStore, file_error};
+use crate::input::{Form, Input};
+use crate::key::{Key, address, key};
+use crate::load::{file_spec, write};
+use crate::numpy;
+use crate::output::{
+    Output, TypedColumn, arrow, arrow_column, codes_array, of_objects, thread_count,
+};
+use crate::pickle::packed_rows;
+use crate::store::{Cells, Rows, Store, Typed, cell_object, objects_by_code, row_object};
+use crate::table::{Inner, Table, prefix_str};
+use crate::value::{DropReferences, Value};
+
+/// An opened file.
+struct OpenFile {
+    table: FileTable,
+    path: PathBuf,
+    trust: bool,
+}
+
+/// The values of a frozen table.
+enum Values {
+    /// Python objects, which the store holds.
+    Objects(Arc<RustFrozen<Value>>),
+    /// Rows of named columns.
+    Rows(Arc<dyn Cells>),
+}
+
+/// A table compiled for lookups; made by ``Table.freeze``, ``load``, ``open`` and ``asn``.
+///
+/// It does not change, and any number of threads can use it at once.
+///
+/// >>> table = longmatch.Table({"10.0.0.0/8": "office", "10.9.0.0/16": "lab"}).freeze()
+/// >>> table.lookup("10.9.1.1")
+/// 'lab'
+/// >>> table.lookup_many(["10.1.1.1", "10.9.1.1", "192.0.2.1", "not an address"])
+/// ['office', 'lab', None, None]
+#[pyclass(frozen, module = "longmatch", weakref, generic)]
+pub struct FrozenTable {
+    store: Arc<dyn Store>,
+    values: Values,
+    max_code: usize,
+    engine: EngineSpec,
+    strict: bool,
+    /// The file of a table that was opened.
+    file: Option<OpenFile>,
+    routes: PyOnceLock<Routes>,
+    /// The values as objects by their codes, for answers that share them.
+    objects: PyOnceLock<Vec<Option<Py<PyAny>>>>,
+    values_by_code: PyOnceLock<Py<PyTuple>>,
+    prefixes_by_code: PyOnceLock<Py<PyTuple>>,
+    /// The values and the columns that were asked for as Arrow arrays.
+    typed: PyOnceLock<Arc<TypedColumn>>,
+    typed_columns: Vec<PyOnceLock<Arc<TypedColumn>>>,
+}
+
+/// The compiled form in which ids stand for routes.
+struct Routes {
+    compiled: Box<dyn Compiled>,
+    names: RouteNames,
+    dictionary: PyOnceLock<Arc<ColumnData>>,
+}
+
+/// What the ids of routes stand for.
+enum RouteNames {
+    Memory {
+        ipv4: Vec<Prefix<Ipv4>>,
+        ipv6: Vec<Prefix<Ipv6>>,
+        /// The code of the value of each id.
+        codes: Vec<Id>,
+    },
+    /// A file with this form.
+    File(FileTable),
+}
+
+impl RouteNames {
+    fn new(store: &dyn Store) -> Self {
+        let (mut ipv4, mut ipv6, mut codes) = (Vec::new(), Vec::new(), vec![None]);
+        for (prefix, code) in store.routes() {
+            codes.push(Some(code));
+            match prefix {
+                IpPrefix::V4(prefix) => ipv4.push(prefix),
+                IpPrefix::V6(prefix) => ipv6.push(prefix),
+            }
+        }
+        Self::Memory { ipv4, ipv6, codes }
+    }
+}
+
+impl Routes {
+    /// The prefix of an id.
+    fn prefix(&self, id: usize) -> Option<IpPrefix> {
+        match &self.names {
+            RouteNames::Memory { ipv4, ipv6, .. } => {
+                let i = id.checked_sub(1)?;
+                match ipv4.get(i) {
+                    Some(prefix) => Some((*prefix).into()),
+                    None => ipv6.get(i - ipv4.len()).map(|prefix| (*prefix).into()),
+                }
+            }
+            RouteNames::File(table) => {
+                let id = NextHopId::new(u32::try_from(id).ok()?)?;
+                table.route(id).map(|(prefix, _)| prefix)
+            }
+        }
+    }
+
+    /// Replaces ids of routes by the codes of their values.
+    fn to_codes(&self, ids: &mut [Id]) {
+        match &self.names {
+            RouteNames::Memory { codes, .. } => {
+                for id in ids {
+                    *id = id.and_then(|id| codes.get(id.get() as usize).copied().flatten());
+                }
+            }
+            RouteNames::File(table) => FileStore(table.clone()).to_codes(ids),
+        }
+    }
+
+    fn count(&self) -> usize {
+        match &self.names {
+            RouteNames::Memory { codes, .. } => codes.len() - 1,
+            RouteNames::File(table) => table.len(),
+        }
+    }
+
+    fn dictionary(&self, py: Python<'_>) -> PyResult<&Arc<ColumnData>> {
+        self.dictionary.get_or_try_init(py, || {
+            let texts: Vec<String> = (1..=self.count())
+                .filter_map(|id| self.prefix(id))
+                .map(|p| p.to_string())
+                .collect();
+            let texts = texts.iter().map(|text| Some(text.as_str()));
+            Ok(Arc::new(dictionary(texts).map_err(PyValueError::new_err)?))
+        })
+    }
+}
+
+/// Reads the name of an engine with its options.
+pub fn engine_spec(engine: &str) -> PyResult<EngineSpec> {
+    engine.parse().map_err(|error| PyValueError::new_err(format!("engine={engine:?}: {error}")))
+}
+
+fn compile_error(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("the table cannot be compiled: {error}"))
+}
+
+impl FrozenTable {
+    /// Compiles a table of objects.
+    pub fn of_objects(py: Python<'_>, inner: Inner, engine: &str, strict: bool) -> PyResult<Self> {
+        let engine = engine_spec(engine)?;
+        let spec = TableSpec::new(engine.clone());
+        let frozen = py.detach(|| inner.freeze(spec)).map_err(compile_error)?;
+        let frozen = Arc::new(frozen);
+        Ok(Self::new(frozen.clone(), Values::Objects(frozen), engine, strict))
+    }
+
+    /// Compiles data with columns.
+    pub fn of_data(py: Python<'_>, data: PrefixData, engine: &str, strict: bool) -> PyResult<Self> {
+        let engine = engine_spec(engine)?;
+        let spec = TableSpec::new(engine.clone());
+        let columns = data.columns().to_vec();
+        let made = py.detach(|| {
+            let frozen = data.into_table().freeze(spec)?;
+            let rows = Rows::new(columns, &frozen);
+            Ok::<_, longmatch::CompileError>((frozen, rows))
+        });
+        let (frozen, rows) = made.map_err(compile_error)?;
+        Ok(Self::new(Arc::new(frozen), Values::Rows(Arc::new(rows)), engine, strict))
+    }
+
+    /// A table in a file.
+    pub fn of_file(table: FileTable, path: PathBuf, trust: bool) -> Self {
+        let store = Arc::new(FileStore(table.clone()));
+        let cells = Arc::new(FileCells(table.clone()));
+        let engine = EngineSpec::from(EngineKind::Auto);
+        let frozen = Self::new(store, Values::Rows(cells), engine, true);
+        Self { file: Some(OpenFile { table, path, trust }), ..frozen }
+    }
+
+    /// The routes and values as data with columns.
+    ///
+    /// # Errors
+    /// When the values are objects that are no text or numbers, or dicts of these.
+    fn data(&self, py: Python<'_>) -> PyResult<PrefixData> {
+        match &self.values {
+            Values::Rows(cells) => {
+                let routes = self.store.routes();
+                py.detach(|| rows_as_data(&**cells, &routes))
+            }
+            Values::Objects(_) => objects_as_data(py, self.objects(py)?, &self.store.routes()),
+        }
+    }
+
+    /// Writes the table as a compiled file.
+    pub fn write(&self, py: Python<'_>, path: &Path, spec: &FileSpec) -> PyResult<()> {
+        write(py, &self.data(py)?, path, spec)
+    }
+
+    fn new(store: Arc<dyn Store>, values: Values, engine: EngineSpec, strict: bool) -> Self {
+        let columns = match &values {
+            Values::Objects(_) => 0,
+            Values::Rows(cells) => cells.columns().len(),
+        };
+        let mut typed_columns = Vec::new();
+        typed_columns.resize_with(columns, PyOnceLock::new);
+        Self {
+            max_code: store.max_code(),
+            store,
+            values,
+            engine,
+            strict,
+            file: None,
+            routes: PyOnceLock::new(),
+            objects: PyOnceLock::new(),
+            values_by_code: PyOnceLock::new(),
+            prefixes_by_code: PyOnceLock::new(),
+            typed: PyOnceLock::new(),
+            typed_columns,
+        }
+    }
+
+    fn prefix(&self, object: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
+        key(object)?.prefix(self.strict)
+    }
+
+    /// The longest match of a key: an address or a prefix.
+    fn longest(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<(IpPrefix, usize)>> {
+        let key = key(object)?;
+        let found = match key {
+            Key { addr, len: None } => self.store.longest(addr),
+            Key { .. } => self.store.covering(key.prefix(self.strict)?),
+        };
+        Ok(found.map(|(prefix, code)| (prefix, code.get() as usize)))
+    }
+
+    /// The value of a code.
+    fn object(&self, py: Python<'_>, code: usize) -> PyResult<Py<PyAny>> {
+        match &self.values {
+            Values::Objects(table) => {
+                let value = longmatch::NextHopId::new(code as u32).and_then(|id| table.value(id));
+                Ok(value.map_or_else(|| py.None(), |value| value.get(py)))
+            }
+            Values::Rows(cells) => row_object(py, &**cells, code),
+        }
+    }
+
+    /// The values that answers share, by their codes.
+    fn objects(&self, py: Python<'_>) -> PyResult<&Vec<Option<Py<PyAny>>>> {
+        self.objects.get_or_try_init(py, || match &self.values {
+            Values::Objects(table) => Ok(objects_by_code(py, table)),
+            Values::Rows(_) => {
+                let objects = (1..=self.max_code).map(|code| self.object(py, code).map(Some));
+                std::iter::once(Ok(None)).chain(objects).collect()
+            }
+        })
+    }
+
+    fn routes(&self, py: Python<'_>) -> PyResult<&Routes> {
+        self.routes.get_or_try_init(py, || {
+            let compile = self.store.compile_routes();
+            let spec = TableSpec::new(self.engine.clone());
+            let store = &*self.store;
+            let file = self.file.as_ref().map(|file| file.table.clone());
+            let _dropped = DropReferences;
+            py.detach(move || {
+                let compiled = compile(spec)?;
+                let names = match file {
+                    Some(table) if table.answers() == Answers::Routes => RouteNames::File(table),
+                    _ => RouteNames::new(store),
+                };
+                Ok(Routes { compiled, names, dictionary: PyOnceLock::new() })
+            })
+            .map_err(|error: longmatch::CompileError| {
+                PyValueError::new_err(format!(
+                    "the table cannot be compiled such that answers name prefixes: {error}"
+                ))
+            })
+        })
+    }
+
+    /// The number of a column.
+    fn column(&self, name: &str) -> PyResult<usize> {
+        let Values::Rows(cells) = &self.values else {
+            return Err(PyValueError::new_err(format!(
+                "column={name:?}: the values of this table are objects, which have no columns"
+            )));
+        };
+        let found = cells.columns().iter().position(|column| &*column.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<_> = cells.columns().iter().map(|column| &*column.name).collect();
+            PyValueError::new_err(format!("no column {name:?}: the table has {names:?}"))
+        })
+    }
+
+    fn typed(&self, py: Python<'_>, column: Option<usize>) -> PyResult<&Arc<TypedColumn>> {
+        match (&self.values, column) {
+            (Values::Rows(cells), column) => {
+                let column = match (column, cells.columns().len()) {
+                    (Some(column), _) => column,
+                    (None, 1) => 0,
+                    (None, 0) => {
+                        return self.typed.get_or_try_init(py, || {
+                            let all = Typed::Bools(vec![Some(true); self.max_code + 1]);
+                            TypedColumn::new(all).map(Arc::new)
+                        });
+                    }
+                    (None, n) => {
+                        return Err(PyValueError::new_err(format!(
+                            "an Arrow array has one column, and the table has {n}: name one with column=..."
+                        )));
+                    }
+                };
+                self.typed_columns[column].get_or_try_init(py, || {
+                    let typed = py.detach(|| Typed::of_column(&**cells, column, self.max_code));
+                    TypedColumn::new(typed).map(Arc::new)
+                })
+            }
+            (Values::Objects(_), _) => self.typed.get_or_try_init(py, || {
+                TypedColumn::of_objects(py, self.objects(py)?).map(Arc::new)
+            }),
+        }
+    }
+
+    /// The answers in the form that was asked for.
+    fn output<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &[Id],
+        output: Output,
+        column: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match output {
+            Output::Codes => codes_array(py, ids),
+            Output::Arrow => arrow(py, self.typed(py, column)?, ids),
+            Output::Values(form) => match (&self.values, column) {
+                (Values::Rows(cells), Some(column)) => {
+                    if form == Form::NumPy && cells.columns()[column].ty != ColumnType::String {
+                        return self.masked(py, ids, column);
+                    }
+                    let objects: Vec<_> = (0..=self.max_code)
+                        .map(|code| cell_object(py, cells.cell(code, column)))
+                        .collect();
+                    of_objects(py, ids, form, |code| objects.get(code).map(|o| o.clone_ref(py)))
+                }
+                // Each answer has a dict of its own, which its user may change.
+                (Values::Rows(cells), None) if cells.columns().len() > 1 => {
+                    let objects = self.objects(py)?;
+                    of_objects(py, ids, form, |code| {
+                        let row = objects.get(code)?.as_ref()?.bind(py);
+                        row.cast::<PyDict>().ok()?.copy().ok().map(|row| row.into_any().unbind())
+                    })
+                }
+                _ => {
+                    let objects = self.objects(py)?;
+                    of_objects(py, ids, form, |code| {
+                        objects.get(code)?.as_ref().map(|object| object.clone_ref(py))
+                    })
+                }
+            },
+        }
+    }
+
+    /// A column of numbers as a masked array of NumPy.
+    fn masked<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &[Id],
+        column: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Values::Rows(cells) = &self.values else {
+            return Err(PyTypeError::new_err("the table has no columns"));
+        };
+        let numpy = py.import("numpy")?;
+        let cell = |id: &Id| id.map_or(Cell::Null, |id| cells.cell(id.get() as usize, column));
+        let nulls: Vec<u8> =
+            py.detach(|| ids.iter().map(|id| u8::from(cell(id).ty().is_none())).collect());
+        let mut bytes = Vec::with_capacity(ids.len() * 8);
+        let dtype = match cells.columns()[column].ty {
+            ColumnType::U64 => "uint64",
+            ColumnType::I64 => "int64",
+            _ => "float64",
+        };
+        py.detach(|| {
+            for id in ids {
+                bytes.extend(match cell(id) {
+                    Cell::U64(number) => number.to_ne_bytes(),
+                    Cell::I64(number) => number.to_ne_bytes(),
+                    Cell::F64(number) => number.to_ne_bytes(),
+                    _ => [0; 8],
+                });
+            }
+        });
+        let array = |bytes: &[u8], dtype: &str| {
+            numpy.call_method1("frombuffer", (pyo3::types::PyByteArray::new(py, bytes), dtype))
+        };
+        let (data, mask) = (array(&bytes, dtype)?, array(&nulls, "bool")?);
+        numpy.getattr("ma")?.call_method1("masked_array", (data, mask))
+    }
+}
+
+/// The prefixes of route ids.
+fn prefix_output<'py>(
+    py: Python<'py>,
+    routes: &Routes,
+    ids: &[Id],
+    output: Output,
+) -> PyResult<Bound<'py, PyAny>> {
+    match output {
+        Output::Codes => codes_array(py, ids),
+        Output::Arrow => {
+            let dictionary = routes.dictionary(py)?.clone();
+            arrow_column(py, py.detach(|| encoded(ids, dictionary, |_| false)))
+        }
+        Output::Values(form) => {
+            // Answers repeat, so each prefix becomes text once.
+            let mut texts = HashMap::<usize, Py<PyString>>::new();
+            of_objects(py, ids, form, |id| {
+                let text = match texts.get(&id) {
+                    Some(text) => text.clone_ref(py),
+                    None => {
+                        let text = prefix_str(py, routes.prefix(id)?).unbind();
+                        texts.insert(id, text.clone_ref(py));
+                        text
+                    }
+                };
+                Some(text.into_any())
+            })
+        }
+    }
+}
+
+#[pymethods]
+impl FrozenTable {
+    fn __len__(&self) -> usize {
+        self.store.len()
+    }
+
+    /// The value of the longest prefix that covers the address, or the default.
+    #[pyo3(signature = (address, default=None, /))]
+    fn lookup(
+        &self,
+        address: &Bound<'_, PyAny>,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let py = address.py();
+        match self.store.id(self::address(address)?) {
+            Some(code) => self.object(py, code.get() as usize),
+            None => Ok(default.unwrap_or_else(|| py.None())),
+        }
+    }
+
+    /// The longest prefix that covers the address with its value: a pair, or ``None``.
+    fn lookup_prefix(&self, address: &Bound<'_, PyAny>) -> PyResult<Option<(String, Py<PyAny>)>> {
+        let found = self.store.longest(self::address(address)?);
+        found
+            .map(|(prefix, code)| {
+                Ok((prefix.to_string(), self.object(address.py(), code.get() as usize)?))
+            })
+            .transpose()
+    }
+
+    /// Looks up many addresses.
+    ///
+    /// ``addresses`` is
+    ///
+    /// - a NumPy array: ``uint32`` or other integers (IPv4), ``S4``, ``S16``, ``V4``, ``V16`` or ``>u4`` (bytes in
+    ///   network order), ``uint8`` of shape (n, 4) or (n, 16), ``uint64`` of shape (n, 2), text or objects;
+    /// - anything with the Arrow PyCapsule interface (pyarrow, polars, pandas, DuckDB): text, integers, binary, or a
+    ///   dictionary of these;
+    /// - a list or another iterable of keys.
+    ///
+    /// ``out`` is the form of the answers: ``"values"`` (a list, or for NumPy an array of objects), ``"arrow"``
+    /// (an :class:`ArrowColumn`), or ``"codes"``: a NumPy array of ``uint32``, of which 0 is no match and others are
+    /// indices into ``values_by_code``. ``"auto"`` is ``"arrow"`` for Arrow and ``"values"`` for others.
+    ///
+    /// With ``return_prefix=True`` the result is a pair: the answers and the matched prefixes. With ``out="codes"`` the
+    /// latter are indices into ``prefixes_by_code``. The first such call compiles the table a second time.
+    ///
+    /// Nulls and what is no address get no match: ``None``, null or 0. With ``strict=True`` the first that is neither
+    /// null nor an address raises ``ValueError``. ``threads`` is the number of threads, 0 for one on each CPU.
+    /// ``column`` names the column of the values, in tables that have columns.
+    #[pyo3(signature = (addresses, /, *, return_prefix=false, threads=None, strict=false, out="auto", column=None))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the arguments of a Python function with keywords"
+    )]
+    fn lookup_many<'py>(
+        &self,
+        py: Python<'py>,
+        addresses: &Bound<'py, PyAny>,
+        return_prefix: bool,
+        threads: Option<i64>,
+        strict: bool,
+        out: &str,
+        column: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let threads = thread_count(threads)?;
+        let column = column.map(|name| self.column(name)).transpose()?;
+        let input = Input::new(addresses)?;
+        let output = Output::new(out, input.form())?;
+        let columns = input.columns()?;
+        let refuse = |bad: crate::bulk::Bad| match bad.first {
+            Some(index) if strict => Err(input.refused(index)),
+            _ => Ok(()),
+        };
+        if !return_prefix && output == Output::Codes {
+            // Without a copy.
+            let (array, ()) = numpy::filled_with_ids(py, columns.len(), |out| {
+                refuse(columns.look_up(py, &*self.store, threads, out)?)
+            })?;
+            return Ok(array);
+        }
+        let mut ids = vec![None; columns.len()];
+        if !return_prefix {
+            refuse(columns.look_up(py, &*self.store, threads, &mut ids)?)?;
+            return self.output(py, &ids, output, column);
+        }
+        let routes = self.routes(py)?;
+        refuse(columns.look_up(py, &*routes.compiled, threads, &mut ids)?)?;
+        let prefixes = prefix_output(py, routes, &ids, output)?;
+        py.detach(|| routes.to_codes(&mut ids));
+        let values = self.output(py, &ids, output, column)?;
+        Ok((values, prefixes).into_pyobject(py)?.into_any())
+    }
+
+    /// The values by the codes that ``lookup_many`` returns: a tuple. Index 0, no match, has ``None``.
+    #[getter]
+    fn values_by_code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let values = self.values_by_code.get_or_try_init(py, || {
+            let objects = self.objects(py)?.iter();
+            let objects =
+                objects.map(|o| o.as_ref().map_or_else(|| py.None(), |o| o.clone_ref(py)));
+            PyTuple::new(py, objects.collect::<Vec<_>>()).map(Bound::unbind)
+        })?;
+        Ok(values.bind(py).clone())
+    }
+
+    /// The prefixes by the codes that ``lookup_many(..., return_prefix=True, out="codes")`` returns: a tuple of str.
+    /// Index 0, no match, has ``None``; the others are in order.
+    #[getter]
+    fn prefixes_by_code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let prefixes = self.prefixes_by_code.get_or_try_init(py, || {
+            let prefixes = self.store.routes().into_iter();
+            let texts = prefixes.map(|(prefix, _)| prefix_str(py, prefix).into_any().unbind());
+            let texts = std::iter::once(py.None()).chain(texts);
+            PyTuple::new(py, texts.collect::<Vec<_>>()).map(Bound::unbind)
+        })?;
+        Ok(prefixes.bind(py).clone())
+    }
+
+    /// The names of the columns of the values, or ``None`` where the values are objects.
+    #[getter]
+    fn columns(&self) -> Option<Vec<String>> {
+        match &self.values {
+            Values::Objects(_) => None,
+            Values::Rows(cells) => {
+                Some(cells.columns().iter().map(|column| column.name.to_string()).collect())
+            }
+        }
+    }
+
+    /// The engines of IPv4 and of IPv6 with their options: a pair of str.
+    #[getter]
+    fn engines(&self) -> (String, String) {
+        self.store.engines()
+    }
+
+    fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        match self.longest(key)? {
+            Some((_, code)) => self.object(key.py(), code),
+            None => Err(PyKeyError::new_err(key.clone().unbind())),
+        }
+    }
+
+    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.longest(key)?.is_some())
+    }
+
+    /// The value of the longest prefix that covers the key, or the default.
+    #[pyo3(signature = (key, default=None, /))]
+    fn get(&self, key: &Bound<'_, PyAny>, default: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
+        let py = key.py();
+        match self.longest(key)? {
+            Some((_, code)) => self.object(py, code),
+            None => Ok(default.unwrap_or_else(|| py.None())),
+        }
+    }
+
+    /// The longest prefix that covers the key, as a str, or the default.
+    #[pyo3(signature = (key, default=None, /))]
+    fn get_key(&self, key: &Bound<'_, PyAny>, default: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
+        let py = key.py();
+        match self.longest(key)? {
+            Some((prefix, _)) => Ok(prefix_str(py, prefix).into_any().unbind()),
+            None => Ok(default.unwrap_or_else(|| py.None())),
+        }
+    }
+
+    /// Whether exactly this prefix is in the table.
+    fn has_key(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.store.exact(self.prefix(key)?).is_some())
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.keys(py)?.try_iter()
+    }
+
+    /// The prefixes in order, IPv4 first: a list of str.
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let routes = self.store.routes();
+        PyList::new(py, routes.into_iter().map(|(prefix, _)| prefix_str(py, prefix)))
+    }
+
+    /// The values in the order of their prefixes: a list.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let ids: Vec<Id> = self.store.routes().into_iter().map(|(_, code)| Some(code)).collect();
+        let values = self.output(py, &ids, Output::Values(Form::List), None)?;
+        Ok(values.cast_into::<PyList>()?)
+    }
+
+    /// Pairs (prefix, value) in the order of the prefixes: a list.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let items: Vec<_> = self.keys(py)?.iter().zip(self.values(py)?.iter()).collect();
+        PyList::new(py, items)
+    }
+
+    /// Writes the table as a compiled file (.lm), which ``open`` opens in milliseconds.
+    ///
+    /// Values are written as columns: numbers, strings and ``None`` as one column ``value``, dicts with these as a column
+    /// for each key; others raise ``TypeError``. The file is replaced in one step. ``answers`` is ``"routes"``, or
+    /// ``"values"`` for a smaller file that finds values faster and prefixes slower.
+    #[pyo3(signature = (path, /, *, answers="routes"))]
+    fn save(&self, py: Python<'_>, path: PathBuf, answers: &str) -> PyResult<()> {
+        self.write(py, &path, &file_spec(answers)?)
+    }
+
+    /// The table in the file that the path names now: this one, if it is the same file, or a new one.
+    ///
+    /// ``ValueError`` for a table that was not opened from a file.
+    fn reload(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
+        let py = slf.py();
+        let Some(OpenFile { table, path, trust }) = &slf.get().file else {
+            return Err(PyValueError::new_err("the table was not opened from a file"));
+        };
+        let mut table = table.clone();
+        let replaced = py.detach(|| table.reload()).map_err(|error| file_error(&error))?;
+        match replaced {
+            false => Ok(slf.clone().unbind()),
+            true => Py::new(py, Self::of_file(table, path.clone(), *trust)),
+        }
+    }
+
+    /// The path of the file that the table was opened from, or ``None``.
+    #[getter]
+    fn path(&self) -> Option<String> {
+        self.file.as_ref().map(|file| file.path.display().to_string())
+    }
+
+    /// A table with the same routes, which can be changed. Equal rows share one object.
+    fn thaw(&self, py: Python<'_>) -> PyResult<Table> {
+        let _dropped = DropReferences;
+        if let Values::Objects(table) = &self.values {
+            return Ok(Table::from_inner(table.table().clone(), self.strict));
+        }
+        let objects = self.objects(py)?;
+        let mut inner = Inner::new();
+        for (prefix, code) in self.store.routes() {
+            let object = objects.get(code.get() as usize).and_then(Option::as_ref);
+            let object = object.map_or_else(|| py.None(), |object| object.clone_ref(py));
+            inner
+                .insert(prefix, Value::new(object.into_bound(py)))
+                .map_err(crate::table::insert_error)?;
+        }
+        Ok(Table::from_inner(inner, self.strict))
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __repr__(&self) -> String {
+        let (ipv4, ipv6) = self.store.engines();
+        let columns = match self.columns() {
+            Some(columns) => format!(", columns {}", columns.join(", ")),
+            None => String::new(),
+        };
+        let routes = self.store.len();
+        format!("<longmatch.FrozenTable: {routes} prefixes{columns}, engines {ipv4} and {ipv6}>")
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let py = slf.py();
+        let this = slf.get();
+        let module = py.import("longmatch._longmatch")?;
+        if let Some(OpenFile { path, trust, .. }) = &this.file {
+            // The path itself: each process opens the file.
+            return (module.getattr("_open")?, (path, *trust)).into_pyobject(py);
+        }
+        let engine = this.engine.to_string();
+        let Values::Rows(cells) = &this.values else {
+            let arguments = (this.thaw(py)?, engine);
+            return (module.getattr("_freeze")?, arguments).into_pyobject(py);
+        };
+        let routes: Vec<_> =
+            this.store.routes().into_iter().map(|(prefix, code)| (prefix, code.get())).collect();
+        let (columns, prefixes, codes, rows) = packed_rows(py, &routes, &**cells, this.max_code);
+        (module.getattr("_rows")?, (engine, columns, prefixes, codes, rows)).into_pyobject(py)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Values::Objects(table) = &self.values {
+            for (_, value) in table.table().next_hops().iter() {
+                visit.call(value.object())?;
+            }
+        }
+        Ok(())
+    }
+}

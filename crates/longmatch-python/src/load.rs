@@ -1,0 +1,319 @@
+//! Tables from files, and the embedded one.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use longmatch::Answers;
+use longmatch::file::{FileErrorKind, FileSpec, FileTable};
+use longmatch::table::{Cell, Column, ColumnType, PrefixData};
+use longmatch_feed::{
+    DataLoader, DataOptions, DataReport, Event, FeedError, KeptColumn, Options, Problem, SinkError,
+    load_bytes,
+};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+
+use crate::file::{file_error, io_error};
+use crate::frozen::FrozenTable;
+
+const IPV4: &[u8] = include_bytes!("../../../data/ipv4.txt.zst");
+const IPV6: &[u8] = include_bytes!("../../../data/ipv6.txt.zst");
+
+/// The table in the package: prefixes of the global routing table and the AS that originates each.
+///
+/// Its values are numbers of autonomous systems (column ``asn``). They are known for IPv4; the IPv6 prefixes are real
+/// too, but their AS is not known, so their value is ``None``. The table is from 2021 (docs/tables.md): good for tests
+/// and examples; load a current one for anything else. Loaded once, in about a second.
+///
+/// >>> longmatch.asn().lookup("1.1.1.1")
+/// 13335
+#[pyfunction]
+pub fn asn(py: Python<'_>) -> PyResult<Py<FrozenTable>> {
+    static ASN: PyOnceLock<Py<FrozenTable>> = PyOnceLock::new();
+    let table = ASN.get_or_try_init(py, || {
+        let data = py.detach(embedded).map_err(|error| {
+            PyRuntimeError::new_err(format!("the embedded table cannot be read: {error}"))
+        })?;
+        Py::new(py, FrozenTable::of_data(py, data, "auto", true)?)
+    })?;
+    Ok(table.clone_ref(py))
+}
+
+fn embedded() -> Result<PrefixData, Box<dyn std::error::Error + Send + Sync>> {
+    let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
+    for (name, bytes) in [("data/ipv4.txt.zst", IPV4), ("data/ipv6.txt.zst", IPV6)] {
+        let mut sink = |event: Event<'_>| insert(&mut data, event);
+        load_bytes(bytes, Some(name), &Options::default(), &mut sink)?;
+    }
+    Ok(data)
+}
+
+/// Adds a route of the embedded tables: a prefix and `AS` with a number, or another word.
+fn insert(data: &mut PrefixData, event: Event<'_>) -> Result<(), SinkError> {
+    let Event::Announce(prefix, next_hop) = event else { return Ok(()) };
+    let asn = next_hop.strip_prefix("AS").and_then(|number| number.parse().ok());
+    let row = [asn.map_or(Cell::Null, Cell::U64)];
+    data.insert(prefix, row.into())?;
+    Ok(())
+}
+
+/// The options of ``load`` and ``compile``.
+pub struct LoadOptions(DataOptions);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for LoadOptions {
+    type Error = PyErr;
+
+    /// Reads the keyword arguments.
+    fn extract(options: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let mut read = DataOptions::default();
+        for (name, value) in options.cast::<PyDict>()?.iter() {
+            if !value.is_none() {
+                set(&mut read, &name.extract::<String>()?, &value)?;
+            }
+        }
+        Ok(Self(read))
+    }
+}
+
+/// Sets an option of ``load``.
+fn set(options: &mut DataOptions, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match name {
+        "format" => options.format = parsed(name, value)?,
+        "delimiter" => options.delimiter = Some(parsed(name, value)?),
+        "header" => options.header = Some(value.extract()?),
+        "prefix" => options.prefix = names(value)?,
+        "columns" => options.columns = Some(kept_columns(value)?),
+        "types" => {
+            for (column, ty) in value.cast::<PyDict>()?.iter() {
+                options.types.push((column.extract()?, column_type(&ty)?));
+            }
+        }
+        "value" => options.value = parsed(name, value)?,
+        "peer" => options.input.peer = Some(parsed(name, value)?),
+        "lenient" => options.input.lenient = value.extract()?,
+        "strict" => options.input.mask_host_bits = !value.extract::<bool>()?,
+        _ => {
+            return Err(PyTypeError::new_err(format!(
+                "unknown option {name:?}: the options are format, delimiter, header, prefix, columns, types, value, peer, lenient, strict"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// An option from its text.
+fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+    name: &str,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<T> {
+    let text = value.str()?.to_string_lossy().into_owned();
+    text.parse().map_err(|error| PyValueError::new_err(format!("{name}: {error}")))
+}
+
+/// One name or number of a column, or several.
+fn names(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        return value.try_iter()?.map(|name| Ok(name?.str()?.to_string_lossy().into())).collect();
+    }
+    Ok(vec![value.str()?.to_string_lossy().into_owned()])
+}
+
+/// The columns to keep: names, or a dict of names to new names.
+fn kept_columns(value: &Bound<'_, PyAny>) -> PyResult<Vec<KeptColumn>> {
+    let infallible = |text: String| text.parse::<KeptColumn>().map_err(|never| match never {});
+    if let Ok(renamed) = value.cast::<PyDict>() {
+        let pair = |(old, new): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            infallible(format!("{}={}", old.str()?.to_string_lossy(), new.str()?.to_string_lossy()))
+        };
+        return renamed.iter().map(pair).collect();
+    }
+    names(value)?.into_iter().map(infallible).collect()
+}
+
+fn column_type(ty: &Bound<'_, PyAny>) -> PyResult<ColumnType> {
+    let name = match ty.getattr("__name__") {
+        Ok(name) => name.str()?,
+        Err(_) => ty.str()?,
+    };
+    match &*name.to_string_lossy() {
+        "str" | "string" => Ok(ColumnType::String),
+        "int" | "i64" | "int64" => Ok(ColumnType::I64),
+        "u64" | "uint64" => Ok(ColumnType::U64),
+        "float" | "f64" | "float64" => Ok(ColumnType::F64),
+        other => Err(PyValueError::new_err(format!(
+            "types: {other:?} is no type of a column: expected str, int, float, 'u64' or 'i64'"
+        ))),
+    }
+}
+
+/// What ``load`` reads.
+enum Input {
+    Path(PathBuf),
+    Bytes(Vec<u8>),
+}
+
+impl Input {
+    fn new(source: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = source.cast::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.as_bytes().to_vec()));
+        }
+        if source.hasattr("read")? {
+            let read = source.call_method0("read")?;
+            let Ok(bytes) = read.cast::<PyBytes>() else {
+                let text = "a file that was opened as text: open it with mode 'rb'";
+                return Err(PyTypeError::new_err(text));
+            };
+            return Ok(Self::Bytes(bytes.as_bytes().to_vec()));
+        }
+        Ok(Self::Path(source.extract()?))
+    }
+
+    /// One input or a list of several.
+    fn all(source: &Bound<'_, PyAny>) -> PyResult<Vec<Self>> {
+        if source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>() {
+            return source.try_iter()?.map(|input| Self::new(&input?)).collect();
+        }
+        Ok(vec![Self::new(source)?])
+    }
+}
+
+fn feed_error(error: &FeedError) -> PyErr {
+    match &error.problem {
+        Problem::Open(cause) => io_error(cause, error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// Reads inputs into one table; warns of what was left out.
+fn read(py: Python<'_>, inputs: &[Input], options: DataOptions) -> PyResult<PrefixData> {
+    let (data, reports) = py
+        .detach(|| {
+            let mut loader = DataLoader::new(options);
+            let reports = inputs.iter().map(|input| match input {
+                Input::Path(path) => loader.path(path),
+                Input::Bytes(bytes) => loader.bytes(bytes, None),
+            });
+            let reports = reports.collect::<Result<Vec<DataReport>, FeedError>>()?;
+            Ok((loader.finish()?, reports))
+        })
+        .map_err(|error| feed_error(&error))?;
+    let category = py.get_type::<PyUserWarning>();
+    for warning in reports.iter().flat_map(DataReport::warnings) {
+        let warning = std::ffi::CString::new(warning.replace('\0', " "))?;
+        PyErr::warn(py, &category, &warning, 1)?;
+    }
+    Ok(data)
+}
+
+/// Reads prefix data of any format and compiles it.
+///
+/// ``source`` is a path, bytes, a file opened as ``"rb"``, or a list of these, which make one table. The format is
+/// recognised from the content, also if it is compressed (gzip, bzip2, zstd): text with any columns (CSV, TSV, with or
+/// without a header), lists of prefixes, address ranges (start, end, ...), pyasn .dat, CAIDA pfx2as, MRT and other
+/// routing tables, MaxMind .mmdb, compiled tables (.lm).
+///
+/// The options, all by name: ``format`` (``"auto"``, ``"csv"``, ``"list"``, ``"pyasn"``, ``"pfx2as"``, ``"routes"``,
+/// ``"mmdb"``, ``"lm"``), ``delimiter``, ``header``, ``prefix`` (name or number of the column of prefixes, or two for
+/// ranges), ``columns`` (names to keep, or a dict with new names), ``types`` (a dict of names to ``str``, ``int``,
+/// ``float``), ``value`` (``"next-hop"`` or ``"origin-as"`` of routing tables), ``peer``, ``lenient`` (leaves out what is
+/// damaged, with a warning), ``strict`` (``False`` clears host bits).
+///
+/// The value of a prefix is the cell of its only column, a dict where there are several, ``True`` where there is none.
+///
+/// >>> table = longmatch.load(b"network,asn,site\n192.0.2.0/24,64500,office\n")
+/// >>> table.lookup("192.0.2.1")
+/// {'asn': 64500, 'site': 'office'}
+#[pyfunction]
+#[pyo3(signature = (source, /, *, engine="auto", **options))]
+pub fn load(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    engine: &str,
+    options: Option<LoadOptions>,
+) -> PyResult<FrozenTable> {
+    let plain = options.is_none() && engine == "auto";
+    let options = options.map_or_else(DataOptions::default, |options| options.0);
+    let strict = !options.input.mask_host_bits;
+    let inputs = Input::all(source)?;
+    if let ([Input::Path(path)], true) = (&*inputs, plain)
+        && is_compiled(path)
+    {
+        return open_file(py, path.clone(), false);
+    }
+    FrozenTable::of_data(py, read(py, &inputs, options)?, engine, strict)
+}
+
+/// Whether the file begins as a compiled table; `false` if it cannot be read.
+fn is_compiled(path: &Path) -> bool {
+    let mut head = [0; 64];
+    let read = File::open(path).and_then(|mut file| file.read(&mut head));
+    let Ok(len) = read else { return false };
+    // The error says what the bytes are not: too short for a table, but not of something else.
+    let error = FileTable::from_bytes(&head[..len]).err();
+    len == head.len()
+        && !error.is_some_and(|error| matches!(error.kind(), FileErrorKind::NotLongmatch))
+}
+
+/// Reads prefix data as ``load`` does and writes it as a compiled table, which ``open`` opens in milliseconds.
+///
+/// The file is replaced in one step; who has the old one open keeps it. ``answers`` is ``"routes"``, or ``"values"``
+/// for a smaller file that finds values faster and prefixes slower.
+#[pyfunction]
+#[pyo3(signature = (source, path, /, *, answers="routes", **options))]
+pub fn compile(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    path: PathBuf,
+    answers: &str,
+    options: Option<LoadOptions>,
+) -> PyResult<()> {
+    let spec = file_spec(answers)?;
+    if let Ok(table) = source.cast::<FrozenTable>() {
+        return match options {
+            None => table.get().write(py, &path, &spec),
+            Some(_) => Err(PyTypeError::new_err("a table was loaded already: it takes no options")),
+        };
+    }
+    if let Ok(table) = source.cast::<crate::table::Table>() {
+        let table = table.get().freeze(py, "linear")?;
+        return table.write(py, &path, &spec);
+    }
+    let options = options.map_or_else(DataOptions::default, |options| options.0);
+    let data = read(py, &Input::all(source)?, options)?;
+    write(py, &data, &path, &spec)
+}
+
+/// The form of a compiled file.
+pub fn file_spec(answers: &str) -> PyResult<FileSpec> {
+    match answers {
+        "routes" => Ok(FileSpec::default().answers(Answers::Routes)),
+        "values" => Ok(FileSpec::default().answers(Answers::Values)),
+        other => {
+            Err(PyValueError::new_err(format!("answers={other:?}: expected 'routes' or 'values'")))
+        }
+    }
+}
+
+/// Writes a compiled table.
+pub fn write(py: Python<'_>, data: &PrefixData, path: &Path, spec: &FileSpec) -> PyResult<()> {
+    py.detach(|| spec.write(data, path)).map(drop).map_err(|error| file_error(&error))
+}
+
+/// Opens a compiled table (.lm): in milliseconds, shared with all processes that have it open.
+///
+/// With ``trust=True`` the checksums are not verified, which is faster; a damaged file may then give wrong answers, but
+/// nothing outside of it is read. A table whose file is replaced stays as it is; ``table.reload()`` returns the new one.
+#[pyfunction]
+#[pyo3(signature = (path, /, *, trust=false))]
+pub fn open(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable> {
+    open_file(py, path, trust)
+}
+
+fn open_file(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable> {
+    let open = || if trust { FileTable::open_trusted(&path) } else { FileTable::open(&path) };
+    let table = py.detach(open).map_err(|error| file_error(&error))?;
+    Ok(FrozenTable::of_file(table, path, trust))
+}

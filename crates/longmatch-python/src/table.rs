@@ -1,0 +1,477 @@
+//! `Table`: prefixes of both families and Python objects.
+
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use longmatch::{InsertError, IpPrefix};
+use pyo3::exceptions::{PyKeyError, PyMemoryError, PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::sync::RwLockExt;
+use pyo3::types::{PyBytesMethods, PyDict, PyIterator, PyList, PyMapping, PyString, PyTuple};
+
+use crate::frozen::FrozenTable;
+use crate::key::{Key, checked_len, key};
+use crate::live::LiveTable;
+use crate::pickle::{Packed, packed, unpacked};
+use crate::value::{DropReferences, Value};
+
+/// The Rust table behind a `Table`.
+pub type Inner = longmatch::Table<Value>;
+
+/// A mapping from IP prefixes to values, in which ``[]`` finds the longest prefix that covers a key.
+///
+/// IPv4 and IPv6 share one table and never collide. A key is a str (``"192.0.2.0/24"``, ``"::1"``), an object of
+/// ``ipaddress``, bytes in network order (4 or 16), ``(int, family)`` or ``(int, family, length)`` with family 4 or 6.
+/// An address in place of a prefix means its host prefix, /32 or /128. An IPv4-mapped IPv6 address or prefix
+/// (``::ffff:192.0.2.1``) means the IPv4 one.
+///
+/// With ``strict=True`` a prefix with host bits (``10.0.0.1/8``) is a ``ValueError``; with ``strict=False`` the bits
+/// are cleared.
+///
+/// >>> import longmatch
+/// >>> table = longmatch.Table({"10.0.0.0/8": "office", "10.9.0.0/16": "lab", "2001:db8::/32": "docs"})
+/// >>> table["10.9.1.1"], table["10.1.1.1"], table["2001:db8::1"]
+/// ('lab', 'office', 'docs')
+/// >>> table.get_key("10.9.1.1")
+/// '10.9.0.0/16'
+#[pyclass(frozen, module = "longmatch", weakref, generic)]
+pub struct Table {
+    inner: RwLock<Inner>,
+    strict: RwLock<bool>,
+}
+
+impl Table {
+    pub fn from_inner(inner: Inner, strict: bool) -> Self {
+        Self { inner: RwLock::new(inner), strict: RwLock::new(strict) }
+    }
+
+    pub fn read(&self, py: Python<'_>) -> RwLockReadGuard<'_, Inner> {
+        self.inner.read_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, py: Python<'_>) -> RwLockWriteGuard<'_, Inner> {
+        self.inner.write_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_strict(&self) -> bool {
+        *self.strict.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn prefix(&self, object: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
+        key(object)?.prefix(self.is_strict())
+    }
+
+    /// Sets a value; the old one is dropped by the caller's [`DropReferences`].
+    fn set(&self, prefix: IpPrefix, value: Bound<'_, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        let value = Value::new(value);
+        self.write(py).insert(prefix, value).map_err(insert_error)?;
+        Ok(())
+    }
+
+    /// The longest match of a key with what `read` makes of it.
+    fn longest<R>(
+        &self,
+        object: &Bound<'_, PyAny>,
+        read: impl FnOnce(IpPrefix, &Value) -> R,
+    ) -> PyResult<Option<R>> {
+        let key = key(object)?;
+        let prefix = key.prefix(self.is_strict())?;
+        let inner = self.read(object.py());
+        let found = match key {
+            Key { addr, len: None } => inner.get_lpm(addr),
+            Key { .. } => inner.cover(prefix).last(),
+        };
+        Ok(found.map(|(prefix, value)| read(prefix, value)))
+    }
+
+    /// The routes with new references to their values.
+    pub fn entries(&self, py: Python<'_>) -> Vec<(IpPrefix, Py<PyAny>)> {
+        self.read(py).iter().map(|(prefix, value)| (prefix, value.get(py))).collect()
+    }
+
+    fn remove(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let py = object.py();
+        let prefix = self.prefix(object)?;
+        Ok(self.write(py).remove(prefix).map(|value| value.get(py)))
+    }
+
+    fn extend(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(other) = routes.cast::<Self>() {
+            let other = other.get();
+            for (prefix, value) in other.entries(routes.py()) {
+                self.set(prefix, value.into_bound(routes.py()))?;
+            }
+            return Ok(());
+        }
+        for (prefix, value) in pairs(routes)? {
+            self.set(self.prefix(&prefix)?, value)?;
+        }
+        Ok(())
+    }
+}
+
+/// The two parts of an item.
+fn pair<'py>(item: &Bound<'py, PyAny>) -> PyResult<Pair<'py>> {
+    item.extract().map_err(|_| {
+        PyTypeError::new_err("expected a mapping, or an iterable of pairs (prefix, value)")
+    })
+}
+
+/// A pair of Python objects.
+type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// The prefixes and values of a mapping or of an iterable of pairs.
+pub fn pairs<'py>(routes: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
+    if let Ok(table) = routes.cast::<Table>() {
+        return table.get().items(routes.py())?.iter().map(|item| pair(&item)).collect();
+    }
+    if let Ok(dict) = routes.cast_exact::<PyDict>() {
+        return Ok(dict.iter().collect());
+    }
+    match routes.cast::<PyMapping>() {
+        Ok(mapping) => mapping.items()?.iter().map(|item| pair(&item)).collect(),
+        Err(_) => routes.try_iter()?.map(|item| pair(&item?)).collect(),
+    }
+}
+
+/// The exception for a route that a table refuses.
+pub fn insert_error(error: InsertError) -> PyErr {
+    match error {
+        InsertError::Routes(_) | InsertError::NextHops(_) => {
+            PyMemoryError::new_err(error.to_string())
+        }
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+fn missing(object: &Bound<'_, PyAny>) -> PyErr {
+    PyKeyError::new_err(object.clone().unbind())
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (routes=None, /, *, strict=true))]
+    fn new(routes: Option<&Bound<'_, PyAny>>, strict: bool) -> PyResult<Self> {
+        let _dropped = DropReferences;
+        let table = Self::from_inner(Inner::new(), strict);
+        if let Some(routes) = routes {
+            table.extend(routes)?;
+        }
+        Ok(table)
+    }
+
+    /// Whether a prefix with host bits is an error (``True``) or has them cleared (``False``).
+    #[getter]
+    fn strict(&self) -> bool {
+        self.is_strict()
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.read(py).len()
+    }
+
+    /// The value of the longest prefix that covers the key.
+    fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.longest(key, |_, value| value.get(key.py()))?.ok_or_else(|| missing(key))
+    }
+
+    fn __setitem__(&self, key: &Bound<'_, PyAny>, value: Bound<'_, PyAny>) -> PyResult<()> {
+        let _dropped = DropReferences;
+        self.set(self.prefix(key)?, value)
+    }
+
+    /// Removes exactly this prefix.
+    fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.delete(key)
+    }
+
+    /// Whether a prefix covers the key.
+    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.longest(key, |_, _| ())?.is_some())
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.keys(py)?.try_iter()
+    }
+
+    /// insert(prefix, value) or insert(address, length, value)
+    /// --
+    ///
+    /// Gives a prefix a value, in place of the one that it had.
+    ///
+    /// >>> table = longmatch.Table()
+    /// >>> table.insert("10.0.0.0/8", "office")
+    /// >>> table.insert("10.9.0.0", 16, "lab")
+    /// >>> table.keys()
+    /// ['10.0.0.0/8', '10.9.0.0/16']
+    #[pyo3(signature = (prefix, /, *args))]
+    fn insert(&self, prefix: &Bound<'_, PyAny>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let _dropped = DropReferences;
+        match args.len() {
+            1 => self.set(self.prefix(prefix)?, args.get_item(0)?),
+            2 => {
+                let Key { addr, len } = key(prefix)?;
+                if len.is_some() {
+                    let text = "the prefix has a length already: insert(prefix, value)";
+                    return Err(PyTypeError::new_err(text));
+                }
+                let width = if addr.is_ipv4() { 32 } else { 128 };
+                let len = Some(checked_len(args.get_item(0)?.extract()?, width)?);
+                self.set(Key { addr, len }.prefix(self.is_strict())?, args.get_item(1)?)
+            }
+            n => Err(PyTypeError::new_err(format!(
+                "insert() takes (prefix, value) or (address, length, value), got {} arguments",
+                n + 1
+            ))),
+        }
+    }
+
+    /// Removes exactly this prefix; ``KeyError`` if it is not in the table.
+    fn delete(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _dropped = DropReferences;
+        self.remove(key)?.map(drop).ok_or_else(|| missing(key))
+    }
+
+    /// The value of the longest prefix that covers the key, or the default.
+    #[pyo3(signature = (key, default=None, /))]
+    fn get(&self, key: &Bound<'_, PyAny>, default: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
+        let py = key.py();
+        let found = self.longest(key, |_, value| value.get(py))?;
+        Ok(found.or(default).unwrap_or_else(|| py.None()))
+    }
+
+    /// The longest prefix that covers the key, as a str, or the default.
+    #[pyo3(signature = (key, default=None, /))]
+    fn get_key(&self, key: &Bound<'_, PyAny>, default: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
+        let py = key.py();
+        match self.longest(key, |prefix, _| prefix)? {
+            Some(prefix) => Ok(prefix_str(py, prefix).into_any().unbind()),
+            None => Ok(default.unwrap_or_else(|| py.None())),
+        }
+    }
+
+    /// Whether exactly this prefix is in the table.
+    fn has_key(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let prefix = self.prefix(key)?;
+        Ok(self.read(key.py()).contains(prefix))
+    }
+
+    /// The longest prefix of the table that covers this one and is shorter, or ``None``.
+    ///
+    /// ``KeyError`` if exactly this prefix is not in the table.
+    fn parent(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let prefix = self.prefix(key)?;
+        let inner = self.read(key.py());
+        if !inner.contains(prefix) {
+            drop(inner);
+            return Err(missing(key));
+        }
+        let mut parent = None;
+        let mut last = None;
+        for (prefix, _) in inner.cover(prefix) {
+            parent = last.replace(prefix);
+        }
+        Ok(parent.map(|prefix: IpPrefix| prefix.to_string()))
+    }
+
+    /// The longer prefixes of the table that this one covers, in order.
+    ///
+    /// ``KeyError`` if exactly this prefix is not in the table.
+    fn children(&self, key: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let prefix = self.prefix(key)?;
+        let inner = self.read(key.py());
+        if !inner.contains(prefix) {
+            drop(inner);
+            return Err(missing(key));
+        }
+        // The first is the prefix itself.
+        Ok(inner.children(prefix).skip(1).map(|(prefix, _)| prefix.to_string()).collect())
+    }
+
+    /// All prefixes that cover the key with their values, shortest first.
+    fn covering(&self, key: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+        let py = key.py();
+        let prefix = self.prefix(key)?;
+        let inner = self.read(py);
+        Ok(inner.cover(prefix).map(|(prefix, value)| (prefix.to_string(), value.get(py))).collect())
+    }
+
+    /// All prefixes that the key covers with their values, in order.
+    fn covered(&self, key: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Py<PyAny>)>> {
+        let py = key.py();
+        let prefix = self.prefix(key)?;
+        let inner = self.read(py);
+        let covered = inner.children(prefix);
+        Ok(covered.map(|(prefix, value)| (prefix.to_string(), value.get(py))).collect())
+    }
+
+    /// The prefixes in order, IPv4 first: a list of str.
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let prefixes: Vec<_> = self.read(py).keys().collect();
+        PyList::new(py, prefixes.into_iter().map(|prefix| prefix_str(py, prefix)))
+    }
+
+    /// The values in the order of their prefixes: a list.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let values: Vec<_> = self.read(py).values().map(|value| value.get(py)).collect();
+        PyList::new(py, values)
+    }
+
+    /// Pairs (prefix, value) in the order of the prefixes: a list.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let entries = self.entries(py);
+        PyList::new(py, entries.into_iter().map(|(prefix, value)| (prefix_str(py, prefix), value)))
+    }
+
+    /// Removes exactly this prefix and returns its value, or the default; without one ``KeyError``.
+    #[pyo3(signature = (key, /, *default))]
+    fn pop(&self, key: &Bound<'_, PyAny>, default: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+        let _dropped = DropReferences;
+        if default.len() > 1 {
+            return Err(PyTypeError::new_err("pop() takes a key and at most one default"));
+        }
+        match self.remove(key)? {
+            Some(value) => Ok(value),
+            None if default.is_empty() => Err(missing(key)),
+            None => Ok(default.get_item(0)?.unbind()),
+        }
+    }
+
+    /// The value of exactly this prefix; if it is not in the table, adds it with the default.
+    #[pyo3(signature = (key, default=None, /))]
+    fn setdefault<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let _dropped = DropReferences;
+        let py = key.py();
+        let prefix = self.prefix(key)?;
+        let default = default.unwrap_or_else(|| py.None().into_bound(py));
+        let mut inner = self.write(py);
+        if let Some(value) = inner.get(prefix) {
+            return Ok(value.get(py));
+        }
+        inner.insert(prefix, Value::new(default.clone())).map_err(insert_error)?;
+        Ok(default.unbind())
+    }
+
+    /// Adds the routes of a mapping, a table or an iterable of pairs.
+    fn update(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _dropped = DropReferences;
+        self.extend(routes)
+    }
+
+    /// Removes all prefixes.
+    fn clear(&self, py: Python<'_>) {
+        let _dropped = DropReferences;
+        let old = std::mem::take(&mut *self.write(py));
+        drop(old);
+    }
+
+    /// A copy; the values are shared.
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self::from_inner(self.read(py).clone(), self.is_strict())
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> Self {
+        self.copy(py)
+    }
+
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let Ok(other) = other.cast::<Self>() else { return Ok(py.NotImplemented()) };
+        // Copies, since the values' own comparison may change the tables.
+        let (one, two) = (self.entries(py), other.get().entries(py));
+        let mut equal = one.len() == two.len();
+        for ((prefix, value), (its_prefix, its_value)) in one.iter().zip(&two) {
+            equal = equal
+                && prefix == its_prefix
+                && (value.is(its_value) || value.bind(py).eq(its_value)?);
+            if !equal {
+                break;
+            }
+        }
+        Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        const SHOWN: usize = 3;
+        let (len, first) = {
+            let inner = self.read(py);
+            let first = inner.iter().take(SHOWN).map(|(prefix, value)| (prefix, value.get(py)));
+            (inner.len(), first.collect::<Vec<_>>())
+        };
+        let mut text = String::from("Table({");
+        for (i, (prefix, value)) in first.iter().enumerate() {
+            let comma = if i > 0 { ", " } else { "" };
+            let value = value.bind(py).repr()?;
+            text.push_str(&format!("{comma}'{prefix}': {}", value.to_string_lossy()));
+        }
+        if len > SHOWN {
+            text.push_str(&format!(", ... {} more", len - SHOWN));
+        }
+        text.push('}');
+        if !self.is_strict() {
+            text.push_str(", strict=False");
+        }
+        text.push(')');
+        Ok(text)
+    }
+
+    /// Compiles the table for fast lookups, one or millions at a time.
+    ///
+    /// ``engine`` is ``"auto"`` or a name, with options as on the command line: ``"poptrie"``, ``"dxr:d=18"``.
+    /// The frozen table does not follow later changes of this one.
+    #[pyo3(signature = (engine="auto"))]
+    pub fn freeze(&self, py: Python<'_>, engine: &str) -> PyResult<FrozenTable> {
+        let _dropped = DropReferences;
+        let inner = self.read(py).clone();
+        FrozenTable::of_objects(py, inner, engine, self.is_strict())
+    }
+
+    /// Compiles the table for lookups by many threads while one changes it.
+    #[pyo3(signature = (engine="auto"))]
+    fn live(&self, py: Python<'_>, engine: &str) -> PyResult<LiveTable> {
+        let _dropped = DropReferences;
+        let inner = self.read(py).clone();
+        LiveTable::new(py, inner, engine, self.is_strict())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let py = slf.py();
+        let state = (slf.get().is_strict(), packed(py, slf.get())?);
+        (slf.get_type(), PyTuple::empty(py), state).into_pyobject(py)
+    }
+
+    fn __setstate__(&self, py: Python<'_>, state: (bool, Packed<'_>)) -> PyResult<()> {
+        let _dropped = DropReferences;
+        let (strict, (prefixes, values, codes)) = state;
+        *self.strict.write().unwrap_or_else(PoisonError::into_inner) = strict;
+        let inner = unpacked(prefixes.as_bytes(), &values, &codes)?;
+        let old = std::mem::replace(&mut *self.write(py), inner);
+        drop(old);
+        Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // A table that is being changed is in use.
+        if let Ok(inner) = self.inner.try_read() {
+            for (_, value) in inner.next_hops().iter() {
+                visit.call(value.object())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn __clear__(&self, py: Python<'_>) {
+        self.clear(py);
+    }
+}
+
+/// A prefix as a Python string.
+pub fn prefix_str(py: Python<'_>, prefix: IpPrefix) -> Bound<'_, PyString> {
+    PyString::new(py, &prefix.to_string())
+}

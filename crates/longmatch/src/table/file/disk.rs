@@ -1,0 +1,117 @@
+//! Files that are replaced as a whole.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::error::FileError;
+
+/// Replaces the file at a path, or makes it.
+///
+/// Writes another file beside it, waits until the disk has it, and renames it. So the path names the
+/// old file or the new one at every time, also after a failure of the power.
+///
+/// # Errors
+/// When the system refuses a step; the old file is unchanged then, and the new one removed.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    // A symbolic link stays, and its target is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let temporary = Temporary::beside(&target)?;
+    let failed = |doing| move |error| FileError::io(doing, path, error);
+    let mut file = match temporary.create() {
+        Ok(file) => file,
+        Err(error) => {
+            // The name may be another writer's file.
+            temporary.keep();
+            return Err(FileError::io("make a file beside it", path, error));
+        }
+    };
+    // The old file's readers may read the new one too.
+    if let Ok(old) = fs::metadata(&target) {
+        file.set_permissions(old.permissions())
+            .map_err(failed("set the new file's permissions"))?;
+    }
+    file.write_all(bytes).map_err(failed("write the new file"))?;
+    file.sync_all().map_err(failed("flush the new file to the disk"))?;
+    drop(file);
+    fs::rename(&temporary.path, &target).map_err(failed("rename the new file"))?;
+    temporary.keep();
+    sync_directory(&target).map_err(failed("flush the directory to the disk"))
+}
+
+/// A file that is removed unless it is kept.
+struct Temporary {
+    path: PathBuf,
+}
+
+impl Temporary {
+    /// A name that no other writer uses at the same time.
+    fn beside(target: &Path) -> Result<Self, FileError> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let Some(name) = target.file_name() else {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "the path names no file");
+            return Err(FileError::io("write", target, error));
+        };
+        let mut temporary = OsString::from(".");
+        temporary.push(name);
+        let (process, number) = (std::process::id(), NUMBER.fetch_add(1, Relaxed));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        temporary.push(format!(".{process}-{number}-{now}.tmp"));
+        Ok(Self { path: target.with_file_name(temporary) })
+    }
+
+    fn create(&self) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).open(&self.path)
+    }
+
+    fn keep(self) {
+        core::mem::forget(self);
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Nothing else can be done; the error that led here is reported.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Makes the disk keep a renaming.
+#[cfg(unix)]
+fn sync_directory(target: &Path) -> io::Result<()> {
+    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Other systems cannot open directories.
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// What tells a file from the one that replaces it.
+///
+/// An open file keeps its number, so no other file has it meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Identity {
+    len: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    inode: (u64, u64),
+}
+
+impl Identity {
+    pub fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            inode: (metadata.dev(), metadata.ino()),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The header and the table of sections. `docs/format.md` describes all bytes.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use hashbrown::HashSet;
+
+use super::checksum::xxh64;
+use super::error::{FileError, FileErrorKind};
+
+/// The first bytes of every file. Like those of PNG they show a transfer as text: a high bit, both
+/// ends of lines, the end of a file in DOS.
+pub(super) const MAGIC: [u8; 8] = *b"\x89LMT\r\n\x1a\n";
+/// The version that this program writes, and the only one that it reads.
+pub(super) const VERSION: u32 = 1;
+/// Bytes of the header.
+pub(super) const HEADER: usize = 64;
+/// Bytes of an entry of the table of sections.
+pub(super) const ENTRY: usize = 32;
+/// Sections begin, and the file ends, at multiples of this: a cache line.
+pub(super) const ALIGN: usize = 64;
+/// Long sections begin at multiples of this: a page, so that two of them share none.
+pub(super) const PAGE: usize = 4096;
+/// The length from which on a section is long.
+pub(super) const LONG: usize = 1 << 16;
+
+/// Flag of the header: ids stand for routes, not for rows.
+const ROUTES: u32 = 1;
+/// Flag of the header: IPv4-mapped IPv6 addresses are IPv6 ones.
+const KEEP_MAPPED: u32 = 2;
+/// Flag of a section: a reader that does not know its kind ignores it.
+const OPTIONAL: u16 = 1;
+
+/// What a section contains.
+pub(super) type Kind = [u8; 4];
+
+/// Prefixes of IPv4 routes, in order: words of 32 bits.
+pub(super) const PREFIXES4: Kind = *b"4pre";
+/// Prefixes of IPv6 routes, in order: integers of 128 bits.
+pub(super) const PREFIXES6: Kind = *b"6pre";
+/// Lengths of the prefixes: a byte each, IPv4 first.
+pub(super) const LENGTHS: Kind = *b"plen";
+/// Rows of the routes: words of 32 bits, IPv4 first.
+pub(super) const ROWS: Kind = *b"prow";
+/// Types and names of the columns.
+pub(super) const COLUMNS: Kind = *b"colm";
+/// Cells of a column.
+pub(super) const CELLS: Kind = *b"cell";
+/// Which cells of a column of numbers are null.
+pub(super) const NULLS: Kind = *b"null";
+/// Where the strings begin: words of 64 bits, and one for the end.
+pub(super) const STRINGS: Kind = *b"soff";
+/// The bytes of all strings.
+pub(super) const TEXT: Kind = *b"text";
+/// The form of the engine of a family; its arrays have the same first byte.
+pub(super) const FORM: [u8; 3] = *b"eng";
+
+/// The kinds without arrays of engines.
+const KNOWN: [Kind; 9] =
+    [PREFIXES4, PREFIXES6, LENGTHS, ROWS, COLUMNS, CELLS, NULLS, STRINGS, TEXT];
+
+/// The header's facts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Header {
+    pub routes: bool,
+    pub keep_mapped: bool,
+    /// Number of distinct rows.
+    pub rows: u32,
+    pub ipv4: u32,
+    pub ipv6: u32,
+    pub columns: u32,
+}
+
+/// An entry of the table of sections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Section {
+    pub kind: Kind,
+    /// Number of the column.
+    pub index: u16,
+    pub flags: u16,
+    pub offset: usize,
+    pub len: usize,
+    pub checksum: u64,
+}
+
+impl Section {
+    pub fn range(&self) -> Range<usize> {
+        self.offset..self.offset + self.len
+    }
+
+    /// The section in messages.
+    pub fn name(&self) -> String {
+        let kind = self.kind.escape_ascii();
+        match self.kind {
+            CELLS | NULLS => format!("section '{kind}' of column {}", self.index),
+            _ => format!("section '{kind}'"),
+        }
+    }
+
+    fn is_known(&self) -> bool {
+        // Every section of a family but the prefixes belongs to its engine.
+        KNOWN.contains(&self.kind) || matches!(self.kind[0], b'4' | b'6')
+    }
+}
+
+/// The header and the table of sections, as bytes.
+pub(super) fn encode(header: Header, sections: &[Section], file_len: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEADER + ENTRY * sections.len());
+    let flags = u32::from(header.routes) * ROUTES | u32::from(header.keep_mapped) * KEEP_MAPPED;
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend((sections.len() as u32).to_le_bytes());
+    bytes.extend((file_len as u64).to_le_bytes());
+    for word in [flags, header.rows, header.ipv4, header.ipv6, header.columns] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.resize(HEADER, 0);
+    for section in sections {
+        bytes.extend(section.kind);
+        bytes.extend(section.index.to_le_bytes());
+        bytes.extend(section.flags.to_le_bytes());
+        for word in [section.offset as u64, section.len as u64, section.checksum] {
+            bytes.extend(word.to_le_bytes());
+        }
+    }
+    let checksum = xxh64(&checked(&bytes));
+    bytes[HEADER - 8..HEADER].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+/// The bytes that the header's checksum covers: all of header and table but itself.
+fn checked(bytes: &[u8]) -> Vec<u8> {
+    [&bytes[..HEADER - 8], &bytes[HEADER..]].concat()
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+}
+
+/// Reads and verifies the header and the table of sections.
+///
+/// Sections lie inside of the file, in order, without overlapping. `check` also verifies the
+/// checksum, and that the bytes between the sections are zero.
+pub(super) fn decode(file: &[u8], check: bool) -> Result<(Header, Vec<Section>), FileError> {
+    let found = file.len() as u64;
+    let start = &file[..file.len().min(MAGIC.len())];
+    if !MAGIC.starts_with(start) {
+        return Err(FileErrorKind::NotLongmatch.into());
+    }
+    if file.len() < HEADER {
+        return Err(FileErrorKind::Truncated { expected: HEADER as u64, found }.into());
+    }
+    let version = u32_at(file, 8);
+    if version != VERSION {
+        return Err(FileErrorKind::Version { found: version }.into());
+    }
+    let expected = u64_at(file, 16);
+    if found < expected {
+        return Err(FileErrorKind::Truncated { expected, found }.into());
+    }
+    let wrong = |what: &str| FileError::structure("the header", what);
+    if found > expected {
+        return Err(wrong("the file is longer than it states"));
+    }
+    let count = u32_at(file, 12) as usize;
+    let end = HEADER.saturating_add(count.saturating_mul(ENTRY));
+    if end > file.len() || !file.len().is_multiple_of(ALIGN) {
+        return Err(wrong("its length or its number of sections is impossible"));
+    }
+    if check && xxh64(&checked(&file[..end])) != u64_at(file, HEADER - 8) {
+        return Err(FileErrorKind::Checksum { section: "the header".into() }.into());
+    }
+    let flags = u32_at(file, 24);
+    if flags & !(ROUTES | KEEP_MAPPED) != 0 || u32_at(file, 44) != 0 || u64_at(file, 48) != 0 {
+        return Err(wrong("a bit is set that has no meaning in this version"));
+    }
+    let header = Header {
+        routes: flags & ROUTES != 0,
+        keep_mapped: flags & KEEP_MAPPED != 0,
+        rows: u32_at(file, 28),
+        ipv4: u32_at(file, 32),
+        ipv6: u32_at(file, 36),
+        columns: u32_at(file, 40),
+    };
+    let sections = sections(&file[HEADER..end], file, end, check)?;
+    Ok((header, sections))
+}
+
+/// Reads the table of sections, which ends at `end`.
+fn sections(
+    table: &[u8],
+    file: &[u8],
+    mut end: usize,
+    check: bool,
+) -> Result<Vec<Section>, FileError> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut names = HashSet::new();
+    let zero = |gap: Range<usize>| !check || file[gap].iter().all(|byte| *byte == 0);
+    for entry in table.as_chunks::<ENTRY>().0 {
+        let [k0, k1, k2, k3, i0, i1, f0, f1, ..] = *entry;
+        let (offset, len) = (u64_at(entry, 8), u64_at(entry, 16));
+        let section = Section {
+            kind: [k0, k1, k2, k3],
+            index: u16::from_le_bytes([i0, i1]),
+            flags: u16::from_le_bytes([f0, f1]),
+            offset: usize::try_from(offset).unwrap_or(usize::MAX),
+            len: usize::try_from(len).unwrap_or(usize::MAX),
+            checksum: u64_at(entry, 24),
+        };
+        let wrong = |what: &str| FileError::structure(section.name(), what);
+        let after = section.offset.checked_add(section.len).filter(|after| *after <= file.len());
+        let Some(after) = after.filter(|_| section.offset >= end) else {
+            return Err(wrong("it lies outside of the file, or in another section"));
+        };
+        if !section.offset.is_multiple_of(ALIGN) {
+            return Err(wrong("it does not begin at a multiple of 64"));
+        }
+        if !section.is_known() && section.flags & OPTIONAL == 0 {
+            return Err(wrong("this program does not know it, and may not ignore it"));
+        }
+        if !zero(end..section.offset) {
+            return Err(wrong("the bytes before it are not zero"));
+        }
+        if !names.insert((section.kind, section.index)) {
+            return Err(wrong("it exists twice"));
+        }
+        end = after;
+        sections.push(section);
+    }
+    match zero(end..file.len()) {
+        true => Ok(sections),
+        false => Err(FileError::structure("the end of the file", "its bytes are not zero")),
+    }
+}

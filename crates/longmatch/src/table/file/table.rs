@@ -1,0 +1,502 @@
+//! A table over a file.
+
+use alloc::sync::Arc;
+use core::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::disk::Identity;
+use super::error::FileError;
+use super::memory;
+use super::open::{Opened, open};
+use super::routes::Sorted;
+use super::values::FileRow;
+use crate::fib::Fib;
+use crate::mem::Lender;
+use crate::net::{Family, IpPrefix, Ipv4, Ipv6, NextHopId, Prefix};
+use crate::table::lookups::canonical;
+use crate::table::{Answers, Cell, Column, PrefixData, Row, Table};
+
+/// A compiled table in a file, ready when it is open.
+///
+/// The file is mapped into memory, which all processes share that have it open. A clone shares it too.
+/// Lookups are those of a [`FrozenTable`](crate::FrozenTable); a value is a [`FileRow`].
+///
+/// ```
+/// use longmatch::IpPrefix;
+/// use longmatch::file::{FileSpec, FileTable};
+/// use longmatch::table::{Cell, Column, ColumnType, PrefixData};
+/// let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
+/// data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [Cell::U64(64500)].into())?;
+/// data.insert("10.9.0.0/16".parse::<IpPrefix>()?, [Cell::U64(64501)].into())?;
+/// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
+///
+/// assert_eq!(table.lookup([10, 9, 1, 1]).map(|row| row.get(0)), Some(Cell::U64(64501)));
+/// let mut rows = [None; 2];
+/// table.lookup_batch(&[0x0a01_0203_u32, 0x7f00_0001], &mut rows);
+/// assert_eq!(rows.map(|row| row?.by_name("asn")), [Some(Cell::U64(64500)), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct FileTable {
+    pub(super) opened: Arc<Opened>,
+    /// Where the file is and how it was opened; `None` for a table in memory.
+    origin: Option<Arc<Origin>>,
+}
+
+struct Origin {
+    path: PathBuf,
+    identity: Option<Identity>,
+    check: bool,
+}
+
+impl FileTable {
+    /// Opens a file and verifies all of it: the checksums, and that no index leaves its array.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// # let path = std::env::temp_dir().join(format!("longmatch-open-{}.lm", std::process::id()));
+    /// FileSpec::default().write(&PrefixData::default(), &path)?;
+    /// assert!(FileTable::open(&path)?.is_empty());
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or is of another version or engine.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        Self::open_path(path.as_ref(), true)
+    }
+
+    /// Opens a file without verifying its checksums.
+    ///
+    /// A damaged file may give wrong answers. It is still verified that no lookup can read outside of
+    /// the file.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// # let path = std::env::temp_dir().join(format!("longmatch-trust-{}.lm", std::process::id()));
+    /// FileSpec::default().write(&PrefixData::default(), &path)?;
+    /// assert!(FileTable::open_trusted(&path)?.is_empty());
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the file cannot be read, a lookup could leave it, or it is of another version or engine.
+    pub fn open_trusted(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        Self::open_path(path.as_ref(), false)
+    }
+
+    /// Opens a table in memory and verifies all of it. The bytes are copied.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let mut bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
+    /// assert!(FileTable::from_bytes(&*bytes)?.is_empty());
+    /// bytes[100] ^= 1;
+    /// assert!(FileTable::from_bytes(bytes).is_err());
+    /// # Ok::<(), longmatch::file::FileError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the bytes are damaged, or of another version or engine.
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self, FileError> {
+        Self::over(&memory::copied(&bytes.into())?, true)
+    }
+
+    pub(super) fn over(lender: &Arc<dyn Lender>, check: bool) -> Result<Self, FileError> {
+        Ok(Self { opened: Arc::new(open(lender, check)?), origin: None })
+    }
+
+    fn open_path(path: &Path, check: bool) -> Result<Self, FileError> {
+        let file = File::open(path).map_err(|error| FileError::io("open the file", path, error))?;
+        Self::open_file(&file, path, check)
+    }
+
+    fn open_file(file: &File, path: &Path, check: bool) -> Result<Self, FileError> {
+        let metadata =
+            file.metadata().map_err(|error| FileError::io("read its length", path, error))?;
+        let mapped = match metadata.len() {
+            // Nothing cannot be mapped.
+            0 => memory::copied(&[]).map_err(|error| error.at(path))?,
+            _ => {
+                memory::mapped(file, check).map_err(|error| FileError::io("map it", path, error))?
+            }
+        };
+        let table = Self::over(&mapped, check).map_err(|error| error.at(path))?;
+        let identity = Some(Identity::of(&metadata));
+        let origin = Origin { path: path.into(), identity, check };
+        Ok(Self { origin: Some(Arc::new(origin)), ..table })
+    }
+
+    /// Opens the file that the path names now, if it is another; returns whether it is.
+    ///
+    /// It is opened as the first one was. Clones keep the old file; so does this table on an error.
+    /// A table in memory has no path, and never another file.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// # let path = std::env::temp_dir().join(format!("longmatch-reload-{}.lm", std::process::id()));
+    /// let mut data = PrefixData::default();
+    /// FileSpec::default().write(&data, &path)?;
+    /// let mut table = FileTable::open(&path)?;
+    /// assert!(!table.reload()?);
+    ///
+    /// data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
+    /// FileSpec::default().write(&data, &path)?;
+    /// assert!(table.is_empty() && table.reload()? && table.len() == 1);
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of opening.
+    pub fn reload(&mut self) -> Result<bool, FileError> {
+        let Some(Origin { path, identity, check }) = self.origin.as_deref() else {
+            return Ok(false);
+        };
+        let failed = |error| FileError::io("open the file", path, error);
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if *identity == Some(Identity::of(&metadata)) {
+            return Ok(false);
+        }
+        *self = Self::open_file(&file, path, *check)?;
+        Ok(true)
+    }
+
+    /// The columns of every row, in order.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::{Column, ColumnType, PrefixData};
+    /// let data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
+    /// assert_eq!(table.columns(), data.columns());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn columns(&self) -> &[Column] {
+        &self.opened.values.columns
+    }
+
+    /// Number of routes of both families.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
+    /// assert_eq!(FileTable::from_bytes(bytes)?.len(), 0);
+    /// # Ok::<(), longmatch::file::FileError>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        self.opened.routes.len()
+    }
+
+    /// Whether there is no route.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
+    /// assert!(FileTable::from_bytes(bytes)?.is_empty());
+    /// # Ok::<(), longmatch::file::FileError>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What ids stand for: routes, or rows.
+    ///
+    /// ```
+    /// use longmatch::Answers;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
+    /// assert_eq!(FileTable::from_bytes(bytes)?.answers(), Answers::Routes);
+    /// # Ok::<(), longmatch::file::FileError>(())
+    /// ```
+    pub fn answers(&self) -> Answers {
+        if self.opened.header.routes { Answers::Routes } else { Answers::Values }
+    }
+
+    /// The compiled IPv4 routes; [`FileTable::value`] takes their ids.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
+    /// assert_eq!(FileTable::from_bytes(bytes)?.ipv4().name(), "folio");
+    /// # Ok::<(), longmatch::file::FileError>(())
+    /// ```
+    pub fn ipv4(&self) -> &Fib<Ipv4> {
+        &self.opened.ipv4
+    }
+
+    /// The compiled IPv6 routes; [`FileTable::value`] takes their ids.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
+    /// assert_eq!(FileTable::from_bytes(bytes)?.ipv6().name(), "folio");
+    /// # Ok::<(), longmatch::file::FileError>(())
+    /// ```
+    pub fn ipv6(&self) -> &Fib<Ipv6> {
+        &self.opened.ipv6
+    }
+
+    /// The route that an id stands for; `None` where ids stand for rows.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let mut set = PrefixData::default();
+    /// set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// let id = table.lookup_id([10, 1, 2, 3]).unwrap();
+    /// assert_eq!(table.route(id).unwrap().0, "10.0.0.0/8".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn route(&self, id: NextHopId) -> Option<(IpPrefix, FileRow<'_>)> {
+        match self.answers() {
+            Answers::Routes => self.route_at(id.get() as usize - 1),
+            Answers::Values => None,
+        }
+    }
+
+    /// The route with a number, from 0 on: those of IPv4 in order, then IPv6.
+    pub(super) fn route_at(&self, number: usize) -> Option<(IpPrefix, FileRow<'_>)> {
+        let routes = &self.opened.routes;
+        let ipv4 = routes.ipv4();
+        let prefix = match number.checked_sub(ipv4.len()) {
+            None => ipv4.prefix(number)?.into(),
+            Some(number) => routes.ipv6().prefix(number)?.into(),
+        };
+        Some((prefix, self.row_at(routes.row(number)?)?))
+    }
+
+    /// The row that an id leads to.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let mut set = PrefixData::default();
+    /// set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// let id = table.lookup_id([10, 1, 2, 3]).unwrap();
+    /// assert_eq!(table.row(id), table.value(id));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn row(&self, id: NextHopId) -> Option<FileRow<'_>> {
+        self.row_at(self.row_number(id)?)
+    }
+
+    /// The number of the row that an id leads to: equal rows have one number.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let mut set = PrefixData::default();
+    /// set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
+    /// set.insert("10.9.0.0/16".parse::<IpPrefix>()?, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// let id = table.lookup_id([10, 9, 2, 3]).unwrap();
+    /// assert_eq!((id.get(), table.row_number(id)), (2, Some(0)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn row_number(&self, id: NextHopId) -> Option<u32> {
+        let number = match self.answers() {
+            Answers::Routes => self.opened.routes.row(id.get() as usize - 1)?,
+            Answers::Values => id.get() - 1,
+        };
+        (number < self.opened.values.rows).then_some(number)
+    }
+
+    /// Number of distinct rows.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
+    /// assert_eq!(FileTable::from_bytes(bytes)?.row_count(), 0);
+    /// # Ok::<(), longmatch::file::FileError>(())
+    /// ```
+    pub fn row_count(&self) -> usize {
+        self.opened.values.rows as usize
+    }
+
+    /// The row with a number, from 0 on.
+    ///
+    /// ```
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let bytes = FileSpec::default().to_bytes(&PrefixData::default())?;
+    /// assert_eq!(FileTable::from_bytes(bytes)?.row_at(0), None);
+    /// # Ok::<(), longmatch::file::FileError>(())
+    /// ```
+    #[inline]
+    pub fn row_at(&self, number: u32) -> Option<FileRow<'_>> {
+        self.opened.values.row(number)
+    }
+
+    /// Every prefix with its row, in order, IPv4 first.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut set = PrefixData::default();
+    /// set.insert(office, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// assert!(table.iter().map(|(prefix, _)| prefix).eq([office]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = (IpPrefix, FileRow<'_>)> {
+        (0..self.len()).filter_map(|number| self.route_at(number))
+    }
+
+    /// The row of exactly this prefix. O(log routes).
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut set = PrefixData::default();
+    /// set.insert(office, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// assert!(table.get(office).is_some());
+    /// assert!(table.get("10.0.0.0/9".parse::<IpPrefix>()?).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get(&self, prefix: impl Into<IpPrefix>) -> Option<FileRow<'_>> {
+        fn find<F: Family>(routes: Sorted<'_, F>, prefix: Prefix<F>) -> Option<usize> {
+            Some(routes.number(routes.find(prefix)?))
+        }
+        let routes = &self.opened.routes;
+        let number = match canonical(prefix.into(), self.opened.header.keep_mapped) {
+            IpPrefix::V4(prefix) => find(routes.ipv4(), prefix)?,
+            IpPrefix::V6(prefix) => find(routes.ipv6(), prefix)?,
+        };
+        self.row_at(routes.row(number)?)
+    }
+
+    /// Every prefix that covers an address or a prefix, its own included, with its row.
+    ///
+    /// Shortest first.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut set = PrefixData::default();
+    /// set.insert(office, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// let lab: IpPrefix = "10.9.0.0/16".parse()?;
+    /// assert!(table.cover(lab).map(|(prefix, _)| prefix).eq([office]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cover(
+        &self,
+        prefix: impl Into<IpPrefix>,
+    ) -> impl Iterator<Item = (IpPrefix, FileRow<'_>)> {
+        fn all<F: Family>(routes: Sorted<'_, F>, prefix: Prefix<F>) -> Vec<usize> {
+            let mut found = Vec::new();
+            let mut next = Some(prefix);
+            while let Some(at) = next.and_then(|prefix| routes.longest(prefix)) {
+                found.push(routes.number(at));
+                next = routes.prefix(at).and_then(Prefix::parent);
+            }
+            found
+        }
+        let routes = &self.opened.routes;
+        let found = match canonical(prefix.into(), self.opened.header.keep_mapped) {
+            IpPrefix::V4(prefix) => all(routes.ipv4(), prefix),
+            IpPrefix::V6(prefix) => all(routes.ipv6(), prefix),
+        };
+        found.into_iter().rev().filter_map(|number| self.route_at(number))
+    }
+
+    /// Every prefix that `prefix` covers, its own included, with its row, in order.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let office: IpPrefix = "10.0.0.0/8".parse()?;
+    /// let mut set = PrefixData::default();
+    /// set.insert(office, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// let all: IpPrefix = "0.0.0.0/0".parse()?;
+    /// assert!(table.children(all).map(|(prefix, _)| prefix).eq([office]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn children(
+        &self,
+        prefix: impl Into<IpPrefix>,
+    ) -> impl Iterator<Item = (IpPrefix, FileRow<'_>)> {
+        fn all<F: Family>(routes: Sorted<'_, F>, prefix: Prefix<F>) -> core::ops::Range<usize> {
+            let found = routes.children(prefix);
+            routes.number(found.start)..routes.number(found.end)
+        }
+        let routes = &self.opened.routes;
+        let found = match canonical(prefix.into(), self.opened.header.keep_mapped) {
+            IpPrefix::V4(prefix) => all(routes.ipv4(), prefix),
+            IpPrefix::V6(prefix) => all(routes.ipv6(), prefix),
+        };
+        found.filter_map(|number| self.route_at(number))
+    }
+
+    /// Copies the data that the file was compiled from.
+    ///
+    /// ```
+    /// use longmatch::IpPrefix;
+    /// use longmatch::file::{FileSpec, FileTable};
+    /// use longmatch::table::PrefixData;
+    /// let mut set = PrefixData::default();
+    /// set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// assert_eq!(table.to_data().table().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_data(&self) -> PrefixData {
+        let mut table: Table<Row> = match self.opened.header.keep_mapped {
+            true => Table::new().keep_mapped(),
+            false => Table::new(),
+        };
+        for (prefix, row) in self.iter() {
+            let row: Row = row.iter().map(|cell: Cell<&str>| cell.to_owned()).collect();
+            // A table holds as many routes and rows as a file.
+            let inserted = table.insert(prefix, row);
+            debug_assert!(inserted.is_ok(), "{inserted:?}");
+        }
+        PrefixData::with_table(self.columns().into(), table)
+    }
+}
+
+impl fmt::Debug for FileTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.origin.as_ref().map(|origin| &origin.path);
+        f.debug_struct("FileTable")
+            .field("path", &path)
+            .field("routes", &self.len())
+            .field("rows", &self.row_count())
+            .field("columns", &self.columns())
+            .field("ipv4", self.ipv4())
+            .field("ipv6", self.ipv6())
+            .finish()
+    }
+}

@@ -1,0 +1,222 @@
+//! Rows of a file: columns of cells, and strings that are stored once.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::mem::Frozen;
+use crate::table::{Cell, Column, ColumnType};
+
+/// The rows and their columns.
+#[derive(Debug)]
+pub(super) struct Values {
+    pub columns: Vec<Column>,
+    pub cells: Vec<Cells>,
+    pub strings: Strings,
+    /// Number of rows.
+    pub rows: u32,
+}
+
+/// The cells of a column.
+#[derive(Debug)]
+pub(super) enum Cells {
+    /// Numbers of strings plus one; 0 is null.
+    Strings(Frozen<u32>),
+    /// The bits of numbers, and a bit for each that is null.
+    Numbers(Frozen<u64>, Option<Frozen<u8>>),
+}
+
+/// Strings by number.
+#[derive(Debug)]
+pub(super) struct Strings {
+    /// Where each string begins, and where the last one ends.
+    pub offsets: Frozen<u64>,
+    pub text: Frozen<u8>,
+}
+
+impl Strings {
+    /// A string; `None` if there is none, or it is damaged.
+    pub fn get(&self, number: usize) -> Option<&str> {
+        let [start, end] = self.offsets.get(number..)?.first_chunk::<2>()?.map(usize::try_from);
+        str::from_utf8(self.text.get(start.ok()?..end.ok()?)?).ok()
+    }
+
+    /// Whether every string is one.
+    pub fn are_sound(&self) -> bool {
+        let Ok(text) = str::from_utf8(&self.text) else { return false };
+        let boundary = |offset: &u64| {
+            usize::try_from(*offset).is_ok_and(|offset| text.is_char_boundary(offset))
+        };
+        let ends = (self.offsets.first(), self.offsets.last());
+        let whole = ends == (Some(&0), Some(&(text.len() as u64)));
+        whole && self.offsets.is_sorted() && self.offsets.iter().all(boundary)
+    }
+}
+
+impl Values {
+    /// A cell; null if there is no such row or column, or it is damaged.
+    fn cell(&self, row: u32, column: usize) -> Cell<&str> {
+        let at = row as usize;
+        let (Some(column), Some(cells)) = (self.columns.get(column), self.cells.get(column)) else {
+            return Cell::Null;
+        };
+        match cells {
+            Cells::Strings(numbers) => {
+                let number = numbers.get(at).and_then(|number| number.checked_sub(1));
+                number.and_then(|it| self.strings.get(it as usize)).map_or(Cell::Null, Cell::String)
+            }
+            Cells::Numbers(numbers, nulls) => {
+                let null = |nulls: &Frozen<u8>| nulls.get(at / 8).map(|byte| byte >> (at % 8) & 1);
+                let null = nulls.as_ref().and_then(null);
+                match numbers.get(at) {
+                    Some(bits) if null != Some(1) => number(column.ty, *bits),
+                    _ => Cell::Null,
+                }
+            }
+        }
+    }
+
+    /// A row; `None` if there is none.
+    pub fn row(&self, number: u32) -> Option<FileRow<'_>> {
+        (number < self.rows).then_some(FileRow { values: self, number })
+    }
+}
+
+/// The number with these bits.
+fn number(ty: ColumnType, bits: u64) -> Cell<&'static str> {
+    match ty {
+        ColumnType::U64 => Cell::U64(bits),
+        ColumnType::I64 => Cell::I64(bits.cast_signed()),
+        ColumnType::F64 => Cell::F64(f64::from_bits(bits)),
+        ColumnType::String => Cell::Null,
+    }
+}
+
+/// A row of a [`FileTable`](super::FileTable): a cell for each column, which the file lends.
+///
+/// ```
+/// use longmatch::IpPrefix;
+/// use longmatch::file::{FileRow, FileSpec, FileTable};
+/// use longmatch::table::{Cell, Column, ColumnType, PrefixData};
+/// let columns = vec![Column::new("asn", ColumnType::U64), Column::new("site", ColumnType::String)];
+/// let mut data = PrefixData::new(columns)?;
+/// data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [Cell::U64(64500), Cell::Null].into())?;
+/// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
+/// let row: FileRow = table.lookup([10, 1, 2, 3]).unwrap();
+/// assert!(row.iter().eq([Cell::U64(64500), Cell::Null]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct FileRow<'a> {
+    values: &'a Values,
+    number: u32,
+}
+
+impl<'a> FileRow<'a> {
+    /// Number of cells: one for each column.
+    ///
+    /// ```
+    /// # use longmatch::{file::{FileSpec, FileTable}, table::PrefixData, IpPrefix};
+    /// # let mut set = PrefixData::default();
+    /// # set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// assert_eq!(table.lookup([10, 1, 2, 3]).map(|row| row.len()), Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        self.values.columns.len()
+    }
+
+    /// Whether there is no column.
+    ///
+    /// ```
+    /// # use longmatch::{file::{FileSpec, FileTable}, table::PrefixData, IpPrefix};
+    /// # let mut set = PrefixData::default();
+    /// # set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// assert!(table.lookup([10, 1, 2, 3]).unwrap().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The row's number among the distinct rows of its table, from 0 on.
+    ///
+    /// ```
+    /// # use longmatch::{file::{FileSpec, FileTable}, table::PrefixData, IpPrefix};
+    /// # let mut set = PrefixData::default();
+    /// # set.insert("10.0.0.0/8".parse::<IpPrefix>()?, [].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&set)?)?;
+    /// assert_eq!(table.lookup([10, 1, 2, 3]).unwrap().number(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The cell of a column, by the column's position; null where there is no such column.
+    ///
+    /// ```
+    /// # use longmatch::{file::{FileSpec, FileTable}, IpPrefix};
+    /// # use longmatch::table::{Cell, Column, ColumnType, PrefixData};
+    /// # let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
+    /// # data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [Cell::U64(64500)].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
+    /// let row = table.lookup([10, 1, 2, 3]).unwrap();
+    /// assert_eq!((row.get(0), row.get(1)), (Cell::U64(64500), Cell::Null));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get(&self, column: usize) -> Cell<&'a str> {
+        self.values.cell(self.number, column)
+    }
+
+    /// The cell of a column, by the column's name; `None` where there is no such column.
+    ///
+    /// ```
+    /// # use longmatch::{file::{FileSpec, FileTable}, IpPrefix};
+    /// # use longmatch::table::{Cell, Column, ColumnType, PrefixData};
+    /// # let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
+    /// # data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [Cell::U64(64500)].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
+    /// let row = table.lookup([10, 1, 2, 3]).unwrap();
+    /// assert_eq!(row.by_name("asn"), Some(Cell::U64(64500)));
+    /// assert_eq!(row.by_name("owner"), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn by_name(&self, name: &str) -> Option<Cell<&'a str>> {
+        let column = self.values.columns.iter().position(|column| &*column.name == name)?;
+        Some(self.get(column))
+    }
+
+    /// The cells in the order of the columns.
+    ///
+    /// ```
+    /// # use longmatch::{file::{FileSpec, FileTable}, IpPrefix};
+    /// # use longmatch::table::{Cell, Column, ColumnType, PrefixData};
+    /// # let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])?;
+    /// # data.insert("10.0.0.0/8".parse::<IpPrefix>()?, [Cell::U64(64500)].into())?;
+    /// let table = FileTable::from_bytes(FileSpec::default().to_bytes(&data)?)?;
+    /// let row = table.lookup([10, 1, 2, 3]).unwrap();
+    /// assert!(row.iter().eq([Cell::U64(64500)]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Cell<&'a str>> + use<'a> {
+        let row = *self;
+        (0..self.len()).map(move |column| row.get(column))
+    }
+}
+
+impl PartialEq for FileRow<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for FileRow<'_> {}
+
+impl fmt::Debug for FileRow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.values.columns.iter().map(|column| &column.name);
+        f.debug_map().entries(names.zip(self.iter())).finish()
+    }
+}

@@ -1,0 +1,82 @@
+//! The Python package: `cargo xtask python` builds its wheel into a virtual environment below `target/python` and runs
+//! its tests; `cargo xtask wheels` builds what is published.
+
+mod environment;
+mod wheels;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Outcome;
+use crate::report::{Report, Verdict};
+use crate::workspace::{root, target};
+use environment::Environment;
+
+pub use wheels::run as wheels;
+
+/// Runs the tests of the Python package, and returns whether all passed.
+pub fn run() -> Outcome {
+    let mut report = Report::default();
+    steps(&mut report);
+    Ok(report.finish())
+}
+
+/// The tests of the Python package as steps of a report; skipped where Python or its packages are not to be had.
+pub fn steps(report: &mut Report) {
+    let requirements = package().join("requirements-test.txt");
+    let environment = match Environment::prepare(&directory().join("venv"), &requirements) {
+        Ok(environment) => environment,
+        Err(why) => return report.skip("Python package", &why),
+    };
+    let built = directory().join("wheels");
+    report.step("Python package: the wheel", || {
+        match build(&environment, &built).and_then(|wheel| environment.install(&wheel)) {
+            Ok(()) => Verdict::Passed,
+            Err(why) => Verdict::Failed(why),
+        }
+    });
+    if report.has_failed() {
+        return report
+            .give_up("Python package: pytest", "there is no wheel, or a step before failed");
+    }
+    let mut pytest = environment.python();
+    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=5"]);
+    report.command("Python package: pytest", pytest.current_dir(package()));
+    let mut mypy = environment.python();
+    mypy.args([
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        "../../target/python/mypy",
+        "tests/typed.py",
+    ]);
+    report.command("Python package: types", mypy.current_dir(package()));
+    let mut stubtest = environment.python();
+    stubtest.args(["-m", "mypy.stubtest", "longmatch"]);
+    report.command("Python package: stubs", stubtest.current_dir(directory()));
+}
+
+/// Builds a wheel for this machine into an empty directory; returns its path.
+fn build(environment: &Environment, out: &Path) -> Result<PathBuf, String> {
+    environment::empty(out)?;
+    let mut maturin = environment.tool("maturin");
+    maturin.args(["build", "--release", "--auditwheel", "skip", "--out"]).arg(out);
+    environment::run(maturin.current_dir(package()))?;
+    environment::only_file(out)
+}
+
+/// The package's sources.
+fn package() -> PathBuf {
+    root().join("crates/longmatch-python")
+}
+
+/// What the commands of this module write.
+fn directory() -> PathBuf {
+    target().join("python")
+}
+
+/// The Python interpreter: that of the environment variable `PYTHON`, or `python3`.
+fn interpreter() -> Command {
+    Command::new(std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into()))
+}

@@ -1,0 +1,84 @@
+//! `cargo xtask wheels`: the sdist and the wheels that are published, in `target/wheels`.
+//!
+//! All tools come from the package index into a virtual environment below `target/python`. zig links against the glibc
+//! of the manylinux tag, for this architecture and for the other, so no container is needed.
+
+use std::path::Path;
+
+use super::environment::{self, Environment};
+use super::{directory, package};
+use crate::Outcome;
+use crate::report::{Report, Verdict};
+use crate::workspace::target;
+
+/// The oldest glibc of the wheels: that of the tag manylinux2014.
+const COMPATIBILITY: &str = "manylinux2014";
+
+/// The targets of wheels, with the tag that each wheel must have.
+const TARGETS: [(&str, &str); 2] = [
+    ("x86_64-unknown-linux-gnu", "manylinux_2_17_x86_64"),
+    ("aarch64-unknown-linux-gnu", "manylinux_2_17_aarch64"),
+];
+
+/// Builds the sdist and all wheels, and returns whether none failed.
+pub fn run() -> Outcome {
+    let mut report = Report::default();
+    let requirements = package().join("requirements-wheels.txt");
+    let environment = Environment::prepare(&directory().join("wheels-venv"), &requirements)?;
+    let out = target().join("wheels");
+    environment::empty(&out)?;
+    report.step("sdist", || {
+        let mut maturin = environment.tool("maturin");
+        maturin.args(["sdist", "--out"]).arg(&out);
+        verdict(environment::run(maturin.current_dir(package())))
+    });
+    for (triple, tag) in TARGETS {
+        report.step(&format!("wheel, {triple}"), || {
+            if !has_target(triple) {
+                let why = format!("no standard library for it (`rustup target add {triple}`)");
+                println!("skipped: {why}");
+                return Verdict::Skipped(why);
+            }
+            verdict(wheel(&environment, triple, tag, &out))
+        });
+    }
+    for file in environment::files(&out)? {
+        println!("{}", file.display());
+    }
+    Ok(report.finish())
+}
+
+fn verdict(result: Result<(), String>) -> Verdict {
+    result.map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+/// Builds a wheel, and has auditwheel confirm its tag.
+fn wheel(environment: &Environment, triple: &str, tag: &str, out: &Path) -> Result<(), String> {
+    let mut maturin = environment.tool("maturin");
+    maturin.args(["build", "--release", "--zig", "--target", triple]);
+    maturin.args(["--compatibility", COMPATIBILITY, "--out"]).arg(out);
+    environment::run(maturin.current_dir(package()))?;
+    let wheels = environment::files(out)?;
+    let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let wheel = wheels.iter().find(|file| name(file).contains(tag));
+    let wheel = wheel.ok_or_else(|| format!("no wheel has the tag {tag}"))?;
+    let mut audit = environment.tool("auditwheel");
+    let shown = audit.arg("show").arg(wheel).output();
+    let shown = shown.map_err(|error| format!("auditwheel could not be started: {error}"))?;
+    let text = String::from_utf8_lossy(&shown.stdout).replace('\n', " ");
+    println!("{}: {}", name(wheel), text.split_whitespace().collect::<Vec<_>>().join(" "));
+    if shown.status.success() && text.contains(tag) {
+        Ok(())
+    } else {
+        Err(format!("auditwheel does not confirm the tag {tag}"))
+    }
+}
+
+/// Whether the standard library for a target is installed; without rustup this is not known, and the build says so.
+fn has_target(triple: &str) -> bool {
+    let listed =
+        std::process::Command::new("rustup").args(["target", "list", "--installed"]).output();
+    listed.map_or(true, |output| {
+        String::from_utf8_lossy(&output.stdout).lines().any(|line| line == triple)
+    })
+}
