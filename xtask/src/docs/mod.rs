@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::cells::RECORDS as CELLS;
+use crate::python::RECORDS as PYTHON;
 use crate::report::Verdict;
 use crate::workspace::root;
 use every_cell::Cells;
@@ -32,8 +33,6 @@ use records::{Records, Table};
 
 /// The records behind all published numbers but those of cells: one run of `longmatch report`.
 const RECORDS: &str = "docs/results/published/records.ndjson";
-/// The records of the Python package beside other packages.
-const PYTHON: &str = "docs/results/published/python.ndjson";
 /// The directory of the files of records.
 const PUBLISHED: &str = "docs/results/published";
 /// The directories of the engines.
@@ -57,7 +56,7 @@ const PAGES: [(&str, &[&str]); 4] = [
         ],
     ),
     (TABLES, &["tables"]),
-    ("docs/python.md", &["python lookups", "python openings"]),
+    ("docs/python.md", &["python lookups", "python openings", "python spark"]),
 ];
 /// Path of the picture, before the name of the colour scheme.
 const PICTURE: &str = "docs/pictures/engines-";

@@ -33,6 +33,7 @@ impl Comparison {
         match name {
             "python lookups" => Some(self.lookups()),
             "python openings" => Some(self.openings()),
+            "python spark" => Some(self.spark()),
             _ => None,
         }
     }
@@ -103,6 +104,22 @@ impl Comparison {
         Ok(grid.finish())
     }
 
+    /// Tabulates the rates of the recipe for Spark.
+    fn spark(&self) -> Result<String, String> {
+        let mut grid = Grid::new(&["workers", "rows", "seconds", "quartiles", "million rows/s"]);
+        for record in self.of_kind("spark") {
+            let (rows, [low, median, high]) = (whole(record, "rows")?, quartiles(record)?);
+            grid.row(&[
+                whole(record, "workers")?.to_string(),
+                count(rows),
+                number(median),
+                format!("{} to {}", number(low), number(high)),
+                number(rows as f64 / median / 1e6),
+            ]);
+        }
+        Ok(grid.finish())
+    }
+
     /// Returns the rate of the Rust library.
     fn rust(&self) -> Result<f64, String> {
         let record = self.of_kind("rust").next().ok_or("no rate of the Rust library")?;
@@ -154,6 +171,7 @@ pub fn sample() -> String {
         r#"{"record":"opening","package":"longmatch","version":"1","how":"h","bytes":2097152,"seconds":[0.002]}"#,
         r#"{"record":"memory","package":"longmatch","how":"h","bytes":3145728}"#,
         r#"{"record":"rust","rate":250000000.0}"#,
+        r#"{"record":"spark","workers":2,"rows":3000000,"seconds":[2.0,3.0,4.0]}"#,
     ];
     let lines = [run].into_iter().chain(lines).map(|line| line.replace('\n', " "));
     lines.collect::<Vec<_>>().join("\n")
@@ -177,6 +195,8 @@ mod tests {
         assert!(text.contains("250 million a second"), "{text}");
         let text = content(&sample(), "python openings").unwrap();
         assert!(text.contains("| longmatch 1 | h | 2.00 | 2.00 | 3.00 |"), "{text}");
+        let text = content(&sample(), "python spark").unwrap();
+        assert!(text.contains("| 2 | 3,000,000 | 3.00 | 2.00 to 3.00 | 1.00 |"), "{text}");
     }
 
     #[test]

@@ -414,7 +414,7 @@ impl Scratch {
         let of_report = ["provenance", "rates", "memory", "variants", "batch sizes", "roofline"];
         let names = of_report.into_iter().chain(["cells summary", "cells"]);
         scratch.write(PYTHON, &super::python::sample());
-        let python = ["python lookups", "python openings"].map(block).concat();
+        let python = ["python lookups", "python openings", "python spark"].map(block).concat();
         scratch.write("docs/python.md", &python);
         scratch.write("docs/engines.md", &names.map(block).collect::<String>());
         let sections =
