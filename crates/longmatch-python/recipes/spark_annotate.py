@@ -13,6 +13,7 @@ import json
 import os
 import time
 
+import longmatch
 import pyarrow
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
@@ -34,8 +35,6 @@ def annotate(file, ip, columns):
     """Returns a function for `mapInArrow`: it adds the columns of a table's file, a dict of Arrow types by names."""
 
     def add(batches):
-        import longmatch
-
         table = longmatch.open(SparkFiles.get(file))
         for batch in batches:
             arrays, names = list(batch.columns), list(batch.schema.names)
@@ -59,17 +58,15 @@ def main():
     parser.add_argument("--master", help="Spark's master, such as local-cluster[2,1,1024]")
     options = parser.parse_args()
 
-    import longmatch
-
+    table = longmatch.open(options.table)
+    types = {column: spark_type(table, column) for column in options.add}
     builder = SparkSession.builder.appName("longmatch").config("spark.ui.enabled", "false")
     if options.master:
         builder = builder.master(options.master)
     spark = builder.getOrCreate()
     spark.sparkContext.addFile(options.table)
     log = spark.read.parquet(options.input)
-    table = longmatch.open(options.table)
-    types = {column: spark_type(table, column) for column in options.add}
-    schema = StructType(log.schema.fields + [StructField(column, spark) for column, (_, spark) in types.items()])
+    schema = StructType(log.schema.fields + [StructField(column, kind) for column, (_, kind) in types.items()])
     columns = {column: arrow for column, (arrow, _) in types.items()}
     function = annotate(os.path.basename(options.table), options.ip, columns)
     start = time.perf_counter()

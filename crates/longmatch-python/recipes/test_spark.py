@@ -48,7 +48,7 @@ def log(tmp_path):
 def run(*arguments):
     """Runs the recipe with a local cluster of two workers, each with one core and 1,024 MB."""
     command = [sys.executable, str(RECIPE), "--master", "local-cluster[2,1,1024]", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_columns_are_added_by_two_workers(table, log, tmp_path):
@@ -66,7 +66,7 @@ def test_columns_are_added_by_two_workers(table, log, tmp_path):
 
 
 def test_a_column_that_the_table_lacks_is_refused(table, log, tmp_path):
-    """The driver says so before any work is sent to executors."""
+    """The driver says so before Spark starts."""
     done = run(log, tmp_path / "annotated", "--table", table, "--add", "owner")
     assert done.returncode != 0
     assert "owner" in done.stderr
