@@ -40,6 +40,9 @@ Commands:
   test           every test in its quick form, the no_std checks, the quick verification of all engines, asm, sanitize,
                  page and foreign
   python         build the Python package into a virtual environment below target/python, and run its tests (fetches packages)
+  python spark   test the recipe for Spark on a cluster of two workers on this machine (needs Java; fetches packages)
+  python compare measure the Python package beside other packages, and the recipe for Spark, and write
+                 docs/results/published/python.ndjson (fetches packages; half an hour, on an idle machine)
   wheels         build the sdist and the manylinux wheels of the Python package, into target/wheels (fetches packages)
   test ENGINE    the tests of one engine, such as poptrie: its own, the suite, key layouts, small tables and guard pages
   api            compare the library's public items with testdata/api/longmatch.txt, and find items without an example
@@ -99,6 +102,8 @@ fn main() -> ExitCode {
         ["page"] => page::run(None),
         ["page", file] => page::run(Some(file)),
         ["python"] => python::run(),
+        ["python", "spark"] => python::spark(),
+        ["python", "compare"] => python::compare(),
         ["wheels"] => python::wheels(),
         ["peers", words @ ..] => peers::run(words),
         ["data"] => data::run(data::Mode::Write),

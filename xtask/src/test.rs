@@ -44,6 +44,7 @@ pub fn run() -> Outcome {
     }
     check_without_std(&mut report);
     python::steps(&mut report);
+    python::spark_steps(&mut report);
     beside.finish(&mut report);
     // Repeated, because the first lines have scrolled away.
     println!();

@@ -1,7 +1,8 @@
-//! `cargo xtask docs`: generates every published number from two files of records.
+//! `cargo xtask docs`: generates every published number from three files of records.
 //!
 //! - `records`: the records of `longmatch report`.
 //! - `every_cell`: the records of `cargo xtask cells`, and their blocks.
+//! - `python`: the records of the Python package beside other packages, and their blocks.
 //! - `markers`: finds and replaces the generated blocks of a Markdown file.
 //! - `blocks`, `headline`: the content of the blocks; `cells`: cells of tables; `markdown`: tables and numbers.
 //! - `picture`: the README's picture, in two colour schemes.
@@ -13,6 +14,7 @@ mod headline;
 mod markdown;
 mod markers;
 mod picture;
+mod python;
 mod records;
 #[cfg(test)]
 mod tests;
@@ -22,21 +24,23 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::cells::RECORDS as CELLS;
+use crate::python::RECORDS as PYTHON;
 use crate::report::Verdict;
 use crate::workspace::root;
 use every_cell::Cells;
+use python::Comparison;
 use records::{Records, Table};
 
 /// The records behind all published numbers but those of cells: one run of `longmatch report`.
 const RECORDS: &str = "docs/results/published/records.ndjson";
-/// The directory of both files of records.
+/// The directory of the files of records.
 const PUBLISHED: &str = "docs/results/published";
 /// The directories of the engines.
 const ENGINES: &str = "crates/longmatch/src/engine";
 /// The page that states the provenance of each table.
 const TABLES: &str = "docs/tables.md";
 /// The blocks that each page must have.
-const PAGES: [(&str, &[&str]); 3] = [
+const PAGES: [(&str, &[&str]); 4] = [
     ("README.md", &["headline"]),
     (
         "docs/engines.md",
@@ -52,6 +56,7 @@ const PAGES: [(&str, &[&str]); 3] = [
         ],
     ),
     (TABLES, &["tables"]),
+    ("docs/python.md", &["python lookups", "python openings", "python spark"]),
 ];
 /// Path of the picture, before the name of the colour scheme.
 const PICTURE: &str = "docs/pictures/engines-";
@@ -109,6 +114,7 @@ pub fn check(root: &Path) -> Verdict {
 fn stale(root: &Path) -> Result<Vec<(String, String)>, String> {
     let records = Records::parse(&read(root, RECORDS)?).map_err(|it| format!("{RECORDS}: {it}"))?;
     let every = Cells::parse(&read(root, CELLS)?).map_err(|it| format!("{CELLS}: {it}"))?;
+    let python = Comparison::parse(&read(root, PYTHON)?).map_err(|it| format!("{PYTHON}: {it}"))?;
     check_provenance(root, RECORDS, &records.tables(cells::BATCH)?)?;
     check_provenance(root, CELLS, every.tables())?;
     let mut files = Vec::new();
@@ -116,8 +122,8 @@ fn stale(root: &Path) -> Result<Vec<(String, String)>, String> {
         let old = read(root, &path)?;
         let up = "../".repeat(Path::new(&path).components().count() - 1);
         let content = |name: &str| {
-            let of_cells = every_cell::content(&every, name, &up);
-            of_cells.unwrap_or_else(|| blocks::content(&records, name, &up))
+            let own = python.content(name).or_else(|| every_cell::content(&every, name, &up));
+            own.unwrap_or_else(|| blocks::content(&records, name, &up))
         };
         let (new, names) =
             markers::replace(&old, content).map_err(|problem| format!("{path}: {problem}"))?;

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::every_cell::{self, Cells};
 use super::records::{CIRCUMSTANCES, Records};
-use super::{CELLS, RECORDS, TABLES, Verdict, blocks, check, picture, stale};
+use super::{CELLS, PYTHON, RECORDS, TABLES, Verdict, blocks, check, picture, stale};
 
 const REFUSED: &str = "sail: next-hop id 9 does not fit, the greatest possible is 7";
 
@@ -413,6 +413,9 @@ impl Scratch {
         scratch.write(CELLS, &text(&cell_lines()));
         let of_report = ["provenance", "rates", "memory", "variants", "batch sizes", "roofline"];
         let names = of_report.into_iter().chain(["cells summary", "cells"]);
+        scratch.write(PYTHON, &super::python::sample());
+        let python = ["python lookups", "python openings", "python spark"].map(block).concat();
+        scratch.write("docs/python.md", &python);
         scratch.write("docs/engines.md", &names.map(block).collect::<String>());
         let sections =
             ["ipv4", "ipv6", "large", "real", "made6"].map(|name| format!("## `{name}`\n"));

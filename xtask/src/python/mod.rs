@@ -1,6 +1,7 @@
 //! The Python package: `cargo xtask python` builds its wheel into a virtual environment below `target/python` and runs
 //! its tests; `cargo xtask wheels` builds what is published.
 
+mod compare;
 mod environment;
 mod wheels;
 
@@ -12,6 +13,7 @@ use crate::report::{Report, Verdict};
 use crate::workspace::{root, target};
 use environment::Environment;
 
+pub use compare::{RECORDS, run as compare, spark, spark_steps};
 pub use wheels::run as wheels;
 
 /// Runs the tests of the Python package, and returns whether all passed.

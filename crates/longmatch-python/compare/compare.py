@@ -1,0 +1,366 @@
+"""Measures longmatch beside other packages that answer the same question, and prints records (NDJSON).
+
+Every contender has the embedded table, and every answer is compared with the others' before a rate is printed. Passes
+are interleaved: each contender in turn, a warm-up first, then five. Packages that take one address at a time get fewer
+addresses, so that a pass takes seconds; a record has their number.
+
+    python compare.py --longmatch target/release/longmatch > docs/results/published/python.ndjson
+"""
+
+import argparse
+import gc
+import importlib.metadata
+import json
+import os
+import pickle
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime, timezone
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+
+import duckdb
+import maxminddb
+import mmdb_writer
+import netaddr
+import numpy
+import polars
+import pyarrow
+import pyasn
+import pytricia
+import radix
+
+import longmatch
+
+PASSES = 5
+
+
+def note(text):
+    """Says on standard error what happens."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def record(kind, **fields):
+    """Prints one record."""
+    print(json.dumps({"record": kind, **fields}), flush=True)
+
+
+def version(package):
+    """The version of an installed package."""
+    return importlib.metadata.version(package)
+
+
+class Contender:
+    """One way to look up addresses: `call` takes no argument and returns the origin AS of each, or None."""
+
+    def __init__(self, package, how, keys, addresses, threads, call):
+        self.package, self.how, self.keys, self.threads = package, how, keys, threads
+        self.addresses, self.call, self.seconds = addresses, call, []
+
+    def run(self):
+        """One timed pass."""
+        gc.collect()
+        start = time.perf_counter()
+        answers = self.call()
+        self.seconds.append(time.perf_counter() - start)
+        return answers
+
+
+def routes():
+    """The embedded table's IPv4 routes in order: prefix and AS number."""
+    found = [(ip_network(prefix), asn) for prefix, asn in longmatch.asn().items()]
+    return [(prefix, asn) for prefix, asn in found if prefix.version == 4]
+
+
+def disjoint(found):
+    """The starts of the disjoint ranges in which all addresses have the same answer, and these answers."""
+    starts, answers, open_prefixes = [0], [None], []
+
+    def put(start, answer):
+        if starts[-1] == start:
+            answers[-1] = answer
+        elif answers[-1] != answer:
+            starts.append(start)
+            answers.append(answer)
+
+    def close(until):
+        while open_prefixes and open_prefixes[-1][0] < until:
+            end, _ = open_prefixes.pop()
+            put(end + 1, open_prefixes[-1][1] if open_prefixes else None)
+
+    for prefix, asn in found:
+        first = int(prefix.network_address)
+        close(first)
+        put(first, asn)
+        open_prefixes.append((int(prefix.broadcast_address), asn))
+    close(1 << 32)
+    if starts[-1] == 1 << 32:
+        del starts[-1], answers[-1]
+    return starts, answers
+
+
+def write_mmdb(found, path):
+    """Writes the routes as a MaxMind database."""
+    writer = mmdb_writer.MMDBWriter(4, "longmatch-compare", languages=["en"], int_type="u32")
+    for prefix, asn in found:
+        writer.insert_network(netaddr.IPSet([str(prefix)]), {"autonomous_system_number": asn})
+    writer.to_db_file(str(path))
+
+
+class Data:
+    """The table in the form of every package, and the addresses in the form of every key."""
+
+    def __init__(self, count, directory):
+        note("the table in the form of every package ...")
+        self.found = routes()
+        self.frozen = longmatch.asn()
+        self.lm = directory / "table.lm"
+        self.frozen.save(self.lm)
+        self.pytricia = pytricia.PyTricia(32)
+        self.radix = radix.Radix()
+        self.netaddr = {netaddr.IPNetwork(str(prefix)): asn for prefix, asn in self.found}
+        for prefix, asn in self.found:
+            self.pytricia[str(prefix)] = asn
+            self.radix.add(str(prefix)).data["asn"] = asn
+        dat = directory / "table.dat"
+        dat.write_text("".join(f"{prefix}\t{asn}\n" for prefix, asn in self.found))
+        self.pyasn = pyasn.pyasn(str(dat))
+        self.mmdb_path = directory / "table.mmdb"
+        write_mmdb(self.found, self.mmdb_path)
+        self.mmdb = maxminddb.open_database(str(self.mmdb_path), maxminddb.MODE_MMAP_EXT)
+        starts, answers = disjoint(self.found)
+        self.starts = polars.Series("start", starts, dtype=polars.UInt32)
+        self.ranges = polars.DataFrame({"start": self.starts, "asn": polars.Series(answers, dtype=polars.UInt32)})
+        self.ranges = self.ranges.set_sorted("start")
+        self.ints = numpy.random.default_rng(1).integers(0, 1 << 32, count, dtype=numpy.uint32)
+        self.bytes = self.ints.byteswap().view("S4") if sys.byteorder == "little" else self.ints.view("S4")
+        strings = [str(ip_address(int(bits))) for bits in self.ints]
+        self.strings, self.arrow = strings, pyarrow.array(strings)
+        self.duck = duckdb.connect()
+        self.duck.register("ranges_arrow", self.ranges.to_arrow())
+        self.duck.execute("CREATE TABLE ranges AS SELECT * FROM ranges_arrow")
+        self.duck.register("log_arrow", pyarrow.table({"ip": pyarrow.array(self.ints)}))
+        self.duck.execute("CREATE TABLE log AS SELECT * FROM log_arrow")
+
+
+def duck_join(data, threads):
+    """DuckDB's range join, as an ASOF join on the starts of disjoint ranges; the answers are not in the order of the log."""
+    data.duck.execute(f"SET threads = {threads}")
+    query = "SELECT sum(asn), count(asn) FROM log ASOF LEFT JOIN ranges ON log.ip >= ranges.start"
+    return data.duck.execute(query).fetchone()
+
+
+def polars_join(data):
+    """Polars' join_asof, which needs the log sorted: sorting is a part of the work, and so is the order afterwards."""
+    log = polars.DataFrame({"ip": data.ints}).with_row_index()
+    joined = log.sort("ip").join_asof(data.ranges, left_on="ip", right_on="start").sort("index")
+    return joined["asn"]
+
+
+def contenders(data):
+    """Every way to look up the addresses."""
+    count, frozen = len(data.ints), data.frozen
+    some, few = min(count, 1_000_000), 2
+    strings, threads = data.strings[:some], os.cpu_count()
+
+    def ours(how, keys, values, threads=1):
+        call = lambda: frozen.lookup_many(values, threads=threads, out="codes")  # noqa: E731
+        return Contender("longmatch", how, keys, count, threads, call)
+
+    def loop(package, how, one, addresses=strings):
+        return Contender(package, how, "str", len(addresses), 1, lambda: [one(ip) for ip in addresses])
+
+    def smallest(ip):
+        match = netaddr.smallest_matching_cidr(ip, data.netaddr)
+        return match and data.netaddr[match]
+
+    def node(ip):
+        match = data.radix.search_best(ip)
+        return match and match.data["asn"]
+
+    def mmdb(ip):
+        match = data.mmdb.get(ip)
+        return match and match["autonomous_system_number"]
+
+    return [
+        ours("`lookup_many`, codes", "NumPy uint32", data.ints),
+        ours("`lookup_many`, codes", "NumPy uint32", data.ints, threads),
+        ours("`lookup_many`, codes", "NumPy S4", data.bytes),
+        ours("`lookup_many`, codes", "Arrow string", data.arrow),
+        ours("`lookup_many`, codes", "Arrow string", data.arrow, threads),
+        ours("`lookup_many`, codes", "list of str", data.strings),
+        loop("longmatch", "`lookup` in a loop", frozen.lookup),
+        loop("pytricia", "`get` in a loop", data.pytricia.get),
+        loop("py-radix", "`search_best` in a loop", node),
+        loop("pyasn", "`lookup` in a loop", lambda ip: data.pyasn.lookup(ip)[0]),
+        loop("maxminddb", "`get` in a loop", mmdb),
+        loop("netaddr", "`smallest_matching_cidr` in a loop", smallest, strings[:few]),
+        Contender("polars", "sort, `join_asof`, sort back", "UInt32", count, threads, lambda: polars_join(data)),
+        Contender("duckdb", "`ASOF JOIN`, sum of the answers", "UINTEGER", count, 1, lambda: duck_join(data, 1)),
+        Contender("duckdb", "`ASOF JOIN`, sum of the answers", "UINTEGER", count, threads, lambda: duck_join(data, threads)),
+    ]
+
+
+def in_numpy(contender, answers, frozen):
+    """The answers as AS numbers, 0 where there is none."""
+    if contender.package == "longmatch" and "codes" in contender.how:
+        return numpy.array([value or 0 for value in frozen.values_by_code], dtype=numpy.int64)[answers]
+    if contender.package == "polars":
+        return answers.fill_null(0).to_numpy().astype(numpy.int64)
+    return numpy.array([answer or 0 for answer in answers], dtype=numpy.int64)
+
+
+def check(contender, answers, data, right):
+    """Refuses a contender with other answers than the disjoint ranges give."""
+    if contender.package == "duckdb":
+        same = (int(answers[0]), answers[1]) == (int(right.sum()), int((data.expected_matched).sum()))
+    else:
+        same = numpy.array_equal(in_numpy(contender, answers, data.frozen), right[: contender.addresses])
+    if not same:
+        raise SystemExit(f"{contender.package}, {contender.how}, {contender.keys}: wrong answers")
+
+
+def expected(data):
+    """The answers by a binary search in the disjoint ranges."""
+    found = data.ranges["asn"]
+    places = numpy.searchsorted(data.starts.to_numpy(), data.ints, side="right") - 1
+    data.expected_matched = ~found.is_null().to_numpy()[places]
+    return found.fill_null(0).to_numpy()[places].astype(numpy.int64)
+
+
+def measure(data):
+    """Runs all contenders and prints their records."""
+    ways, right = contenders(data), expected(data)
+    for number in range(PASSES + 1):
+        note(f"pass {number} of {PASSES}{' (warm-up)' if number == 0 else ''}")
+        for way in ways:
+            answers = way.run()
+            if number == 0:
+                check(way, answers, data, right)
+                way.seconds.clear()
+            del answers
+    for way in ways:
+        record("lookups", package=way.package, version=version(way.package), how=way.how, keys=way.keys, threads=way.threads,
+               addresses=way.addresses, seconds=way.seconds)
+
+
+OPENING = """
+import sys, time
+{imports}
+start = time.perf_counter()
+{open}
+answer = {lookup}
+print(time.perf_counter() - start, answer)
+"""
+
+
+def openings(data, directory):
+    """The time from the call that opens a table to its first answer, each in a process of its own."""
+    pickled = directory / "pytricia.pickle"
+    data.pytricia.freeze()
+    pickled.write_bytes(pickle.dumps(data.pytricia))
+    ways = [
+        ("longmatch", "`open`", data.lm, "import longmatch", "t = longmatch.open(sys.argv[1])", "t.lookup('8.8.8.8')"),
+        ("longmatch", "`open`, `trust=True`", data.lm, "import longmatch", "t = longmatch.open(sys.argv[1], trust=True)",
+         "t.lookup('8.8.8.8')"),
+        ("pytricia", "`pickle.load`", pickled, "import pickle, pytricia", "t = pickle.load(open(sys.argv[1], 'rb'))",
+         "t['8.8.8.8']"),
+        ("maxminddb", "`open_database`, mmap", data.mmdb_path, "import maxminddb",
+         "t = maxminddb.open_database(sys.argv[1], maxminddb.MODE_MMAP_EXT)", "t.get('8.8.8.8')['autonomous_system_number']"),
+    ]
+    seconds = [[] for _ in ways]
+    for number in range(PASSES + 1):
+        for (_, _, path, imports, opening, lookup), times in zip(ways, seconds):
+            program = OPENING.format(imports=imports, open=opening, lookup=lookup)
+            out = subprocess.run([sys.executable, "-c", program, str(path)], check=True, capture_output=True, text=True)
+            taken, answer = out.stdout.split(maxsplit=1)
+            if "15169" not in answer:
+                raise SystemExit(f"wrong answer after opening {path}: {answer}")
+            if number > 0:
+                times.append(float(taken))
+    for (package, how, path, *_), times in zip(ways, seconds):
+        record("opening", package=package, version=version(package), how=how, bytes=path.stat().st_size, seconds=times)
+
+
+SHARING = """
+import sys, numpy
+{imports}
+before = sum(int(l.split()[1]) for l in open('/proc/self/smaps_rollup') if l.startswith('Pss:'))
+{open}
+addresses = numpy.random.default_rng(2).integers(0, 1 << 32, {addresses}, dtype=numpy.uint32)
+{lookups}
+print('ready', flush=True)
+sys.stdin.readline()
+after = sum(int(l.split()[1]) for l in open('/proc/self/smaps_rollup') if l.startswith('Pss:'))
+print(before, after, flush=True)
+sys.stdin.readline()
+"""
+
+
+def sharing(data, directory):
+    """The memory that four processes with one table take: the growth of their proportional shares (Pss)."""
+    ways = [
+        ("longmatch", "`open`", data.lm, "import longmatch", "t = longmatch.open(sys.argv[1])", 1_000_000,
+         "t.lookup_many(addresses, out='codes')"),
+        ("pytricia", "`pickle.load`", directory / "pytricia.pickle", "import pickle, pytricia",
+         "t = pickle.load(open(sys.argv[1], 'rb'))", 100_000, "[t.get(int(a)) for a in addresses]"),
+    ]
+    for package, how, path, imports, opening, addresses, lookups in ways:
+        program = SHARING.format(imports=imports, open=opening, addresses=addresses, lookups=lookups)
+        children = [subprocess.Popen([sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, text=True) for _ in range(4)]
+        for child in children:
+            assert child.stdout.readline() == "ready\n"
+        grown = 0
+        for child in children:
+            child.stdin.write("\n")
+            child.stdin.flush()
+            before, after = map(int, child.stdout.readline().split())
+            grown += (after - before) * 1024
+        for child in children:
+            child.communicate("\n")
+        record("memory", package=package, version=version(package), how=how, processes=len(children), bytes=grown,
+               file=path.stat().st_size)
+
+
+def rust(binary):
+    """The rate of the Rust library in batches, on the same table: random addresses, one thread."""
+    command = [binary, "bench", "--engine", "auto", "--traffic", "random", "--ipv4", "--json"]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    for line in map(json.loads, out.splitlines()):
+        if line.get("mode") == "batch" and line.get("mismatches") == 0:
+            record("rust", engine=f"{line['engine']} {line['variant']}", rate=line["mlps"] * 1e6)
+
+
+def cpu():
+    """The CPU's name, family and model."""
+    fields = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines() if ":" in line)
+    fields = {key.strip(): value.strip() for key, value in fields.items()}
+    return f"{fields.get('model name')}, family {fields.get('cpu family')}, model {fields.get('model')}"
+
+
+def main():
+    """Runs everything."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--addresses", type=int, default=10_000_000)
+    parser.add_argument("--longmatch", help="the command, for the rate of the Rust library")
+    parser.add_argument("--commit", default="unknown")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        directory = Path(directory)
+        data = Data(options.addresses, directory)
+        record("run", date=datetime.now(timezone.utc).isoformat(timespec="minutes"), cpu=cpu(), cores=os.cpu_count(),
+               python=platform.python_version(), commit=options.commit, routes=len(data.found), ranges=len(data.starts),
+               addresses=options.addresses, passes=PASSES, numpy=version("numpy"), pyarrow=version("pyarrow"))
+        measure(data)
+        openings(data, directory)
+        sharing(data, directory)
+        if options.longmatch:
+            rust(options.longmatch)
+
+
+if __name__ == "__main__":
+    main()
