@@ -186,6 +186,12 @@ impl<S: AsRef<str>> fmt::Display for Cell<S> {
 }
 
 /// The value of a prefix: a cell for each column.
+///
+/// ```
+/// use longmatch::table::{Cell, Row};
+/// let row: Row = [Cell::U64(64500), Cell::Null].into();
+/// assert_eq!(row[0].to_string(), "64500");
+/// ```
 pub type Row = Box<[Cell]>;
 
 /// Prefixes of both families with rows of named columns as their values.
@@ -294,6 +300,15 @@ impl PrefixData {
 }
 
 /// Columns that cannot be, or a row that does not fit them.
+///
+/// ```
+/// use longmatch::IpPrefix;
+/// use longmatch::table::{Cell, ColumnError, PrefixData};
+/// let prefix: IpPrefix = "192.0.2.0/24".parse()?;
+/// let refused = PrefixData::default().insert(prefix, [Cell::U64(1)].into());
+/// assert_eq!(refused, Err(ColumnError::Width { cells: 1, columns: 0 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ColumnError {
