@@ -29,6 +29,9 @@ const IGNORED: &str = "test --release --package longmatch --features file --lib 
                        --test live_routes --test shuttle \
                        --test small_universe -- --ignored --nocapture";
 
+/// Many mutations of files with prefix data.
+const DAMAGE: &str = "test --release --package longmatch-feed --test data -- --ignored --nocapture";
+
 /// The library's tests without the standard library. `cargo xtask test` only compiles the library this way, and runs
 /// its tests on another architecture if possible.
 const WITHOUT_STD: &str = "test --package longmatch --no-default-features --no-fail-fast";
@@ -60,6 +63,7 @@ pub fn run() -> Outcome {
     cpu::print_levels();
     let mut report = Report::default();
     report.command("live tables and small tables, full form", &mut cargo(IGNORED));
+    report.command("damaged files with prefix data, full form", &mut cargo(DAMAGE));
     report.command("tests without default features", &mut cargo(WITHOUT_STD));
     foreign::steps(&mut report, foreign::Form::Full);
     let name = "all engines agree on both embedded tables, on every address";

@@ -52,6 +52,8 @@ pub(crate) struct Store {
     row: Vec<u8>,
     ipv4: Rib<longmatch::Ipv4>,
     ipv6: Rib<longmatch::Ipv6>,
+    /// Whether a prefix has lost its row, so that rows may be out of use.
+    lost: bool,
 }
 
 /// What became of an inserted prefix.
@@ -149,13 +151,17 @@ impl Store {
         };
         match old {
             Ok(None) => Ok(Inserted::New),
-            Ok(Some(_)) => Ok(Inserted::Replaced),
+            Ok(Some(old)) => {
+                self.lost |= old != row;
+                Ok(Inserted::Replaced)
+            }
             Err(full) => Err(DataError::Column(longmatch::table::InsertError::from(full).into())),
         }
     }
 
     /// Removes a prefix, which may be absent.
     pub(crate) fn remove(&mut self, prefix: IpPrefix) {
+        self.lost = true;
         match prefix.unmapped() {
             IpPrefix::V4(prefix) => self.ipv4.remove(prefix),
             IpPrefix::V6(prefix) => self.ipv6.remove(prefix),
@@ -165,10 +171,22 @@ impl Store {
     /// Removes the prefixes inside a prefix, except itself. Returns their number.
     #[inline]
     pub(crate) fn remove_inside(&mut self, prefix: IpPrefix) -> u64 {
-        match prefix.unmapped() {
+        let removed = match prefix.unmapped() {
             IpPrefix::V4(prefix) => remove_inside(&mut self.ipv4, prefix),
             IpPrefix::V6(prefix) => remove_inside(&mut self.ipv6, prefix),
+        };
+        self.lost |= removed > 0;
+        removed
+    }
+
+    /// The ids of the rows that prefixes have, each once.
+    pub(crate) fn used(&self) -> Vec<NextHopId> {
+        let mut used = vec![!self.lost; self.rows()];
+        if self.lost {
+            self.iter().for_each(|(_, id)| used[id.get() as usize - 1] = true);
         }
+        let used = used.into_iter().zip(0..).filter(|(used, _)| *used);
+        used.map(|(_, number)| id(number)).collect()
     }
 
     /// The prefixes of each family.

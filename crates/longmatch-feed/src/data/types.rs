@@ -129,11 +129,8 @@ pub(crate) fn finish(store: &Store) -> Result<PrefixData, DataError> {
 /// The columns' types: those of the options, else the narrowest for the rows in use.
 fn types(store: &Store) -> Vec<ColumnType> {
     let mut seen = vec![Seen::default(); store.columns().len()];
-    let mut used = vec![false; store.rows()];
-    for (_, id) in store.iter() {
-        if !std::mem::replace(&mut used[id.get() as usize - 1], true) {
-            store.cells(id).for_each(|(column, cell)| seen[usize::from(column)].see(cell));
-        }
+    for id in store.used() {
+        store.cells(id).for_each(|(column, cell)| seen[usize::from(column)].see(cell));
     }
     let inferred = store.columns().iter().zip(seen);
     inferred.map(|(column, seen)| column.ty.unwrap_or(seen.ty())).collect()
