@@ -1,34 +1,27 @@
 //! `FrozenTable`: a compiled table.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use longmatch::file::{FileSpec, FileTable};
 use longmatch::table::{Cell, ColumnType, PrefixData};
-use longmatch::{
-    Answers, EngineKind, EngineSpec, FrozenTable as RustFrozen, IpPrefix, Ipv4, Ipv6, NextHopId,
-    Prefix, TableSpec,
-};
+use longmatch::{Answers, EngineKind, EngineSpec, FrozenTable as RustFrozen, IpPrefix, TableSpec};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 
-use crate::answers::{dictionary, encoded};
-use crate::arrow::ColumnData;
-use crate::bulk::{Compiled, Id};
+use crate::bulk::Id;
 use crate::data::{objects_as_data, rows_as_data};
 use crate::file::{FileCells, FileStore, file_error};
 use crate::input::{Form, Input};
 use crate::key::{Key, address, key};
 use crate::load::{file_spec, write};
 use crate::numpy;
-use crate::output::{
-    Output, TypedColumn, arrow, arrow_column, codes_array, of_objects, thread_count,
-};
+use crate::output::{Output, TypedColumn, arrow, codes_array, of_objects, thread_count};
 use crate::pickle::packed_rows;
+use crate::routes::{RouteNames, Routes, prefix_output};
 use crate::store::{Cells, Rows, Store, Typed, cell_object, objects_by_code, row_object};
 use crate::table::{Inner, Table, prefix_str};
 use crate::value::{DropReferences, Value};
@@ -68,96 +61,14 @@ pub struct FrozenTable {
     file: Option<OpenFile>,
     routes: PyOnceLock<Routes>,
     /// The values as objects by their codes, for answers that share them.
-    objects: PyOnceLock<Vec<Option<Py<PyAny>>>>,
-    values_by_code: PyOnceLock<Py<PyTuple>>,
+    objects: OnceLock<Vec<Option<Py<PyAny>>>>,
+    values_by_code: OnceLock<Py<PyTuple>>,
     prefixes_by_code: PyOnceLock<Py<PyTuple>>,
     /// The values and the columns that were asked for as Arrow arrays.
     typed: PyOnceLock<Arc<TypedColumn>>,
     typed_columns: Vec<PyOnceLock<Arc<TypedColumn>>>,
     /// After the values.
     _dropped: DropReferences,
-}
-
-/// The compiled form in which ids stand for routes.
-struct Routes {
-    compiled: Box<dyn Compiled>,
-    names: RouteNames,
-    dictionary: PyOnceLock<Arc<ColumnData>>,
-}
-
-/// What the ids of routes stand for.
-enum RouteNames {
-    Memory {
-        ipv4: Vec<Prefix<Ipv4>>,
-        ipv6: Vec<Prefix<Ipv6>>,
-        /// The code of the value of each id.
-        codes: Vec<Id>,
-    },
-    /// A file with this form.
-    File(FileTable),
-}
-
-impl RouteNames {
-    fn new(store: &dyn Store) -> Self {
-        let (mut ipv4, mut ipv6, mut codes) = (Vec::new(), Vec::new(), vec![None]);
-        for (prefix, code) in store.routes() {
-            codes.push(Some(code));
-            match prefix {
-                IpPrefix::V4(prefix) => ipv4.push(prefix),
-                IpPrefix::V6(prefix) => ipv6.push(prefix),
-            }
-        }
-        Self::Memory { ipv4, ipv6, codes }
-    }
-}
-
-impl Routes {
-    /// The prefix of an id.
-    fn prefix(&self, id: usize) -> Option<IpPrefix> {
-        match &self.names {
-            RouteNames::Memory { ipv4, ipv6, .. } => {
-                let i = id.checked_sub(1)?;
-                match ipv4.get(i) {
-                    Some(prefix) => Some((*prefix).into()),
-                    None => ipv6.get(i - ipv4.len()).map(|prefix| (*prefix).into()),
-                }
-            }
-            RouteNames::File(table) => {
-                let id = NextHopId::new(u32::try_from(id).ok()?)?;
-                table.route(id).map(|(prefix, _)| prefix)
-            }
-        }
-    }
-
-    /// Replaces ids of routes by the codes of their values.
-    fn to_codes(&self, ids: &mut [Id]) {
-        match &self.names {
-            RouteNames::Memory { codes, .. } => {
-                for id in ids {
-                    *id = id.and_then(|id| codes.get(id.get() as usize).copied().flatten());
-                }
-            }
-            RouteNames::File(table) => FileStore(table.clone()).to_codes(ids),
-        }
-    }
-
-    fn count(&self) -> usize {
-        match &self.names {
-            RouteNames::Memory { codes, .. } => codes.len() - 1,
-            RouteNames::File(table) => table.len(),
-        }
-    }
-
-    fn dictionary(&self, py: Python<'_>) -> PyResult<&Arc<ColumnData>> {
-        self.dictionary.get_or_try_init(py, || {
-            let texts: Vec<String> = (1..=self.count())
-                .filter_map(|id| self.prefix(id))
-                .map(|p| p.to_string())
-                .collect();
-            let texts = texts.iter().map(|text| Some(text.as_str()));
-            Ok(Arc::new(dictionary(texts).map_err(PyValueError::new_err)?))
-        })
-    }
 }
 
 /// Reads the name of an engine with its options.
@@ -237,8 +148,8 @@ impl FrozenTable {
             strict,
             file: None,
             routes: PyOnceLock::new(),
-            objects: PyOnceLock::new(),
-            values_by_code: PyOnceLock::new(),
+            objects: OnceLock::new(),
+            values_by_code: OnceLock::new(),
             prefixes_by_code: PyOnceLock::new(),
             typed: PyOnceLock::new(),
             typed_columns,
@@ -273,13 +184,18 @@ impl FrozenTable {
 
     /// The values that answers share, by their codes.
     fn objects(&self, py: Python<'_>) -> PyResult<&Vec<Option<Py<PyAny>>>> {
-        self.objects.get_or_try_init(py, || match &self.values {
-            Values::Objects(table) => Ok(objects_by_code(py, table)),
+        if let Some(objects) = self.objects.get() {
+            return Ok(objects);
+        }
+        let objects = match &self.values {
+            Values::Objects(table) => objects_by_code(py, table),
             Values::Rows(_) => {
                 let objects = (1..=self.max_code).map(|code| self.object(py, code).map(Some));
-                std::iter::once(Ok(None)).chain(objects).collect()
+                std::iter::once(Ok(None)).chain(objects).collect::<PyResult<_>>()?
             }
-        })
+        };
+        // Two threads may get here; one of them has made the objects in vain.
+        Ok(self.objects.get_or_init(|| objects))
     }
 
     fn routes(&self, py: Python<'_>) -> PyResult<&Routes> {
@@ -295,7 +211,7 @@ impl FrozenTable {
                     Some(table) if table.answers() == Answers::Routes => RouteNames::File(table),
                     _ => RouteNames::new(store),
                 };
-                Ok(Routes { compiled, names, dictionary: PyOnceLock::new() })
+                Ok(Routes::new(compiled, names))
             })
             .map_err(|error: longmatch::CompileError| {
                 PyValueError::new_err(format!(
@@ -425,37 +341,6 @@ impl FrozenTable {
     }
 }
 
-/// The prefixes of route ids.
-fn prefix_output<'py>(
-    py: Python<'py>,
-    routes: &Routes,
-    ids: &[Id],
-    output: Output,
-) -> PyResult<Bound<'py, PyAny>> {
-    match output {
-        Output::Codes => codes_array(py, ids),
-        Output::Arrow => {
-            let dictionary = routes.dictionary(py)?.clone();
-            arrow_column(py, py.detach(|| encoded(ids, dictionary, |_| false)))
-        }
-        Output::Values(form) => {
-            // Answers repeat, so each prefix becomes text once.
-            let mut texts = HashMap::<usize, Py<PyString>>::new();
-            of_objects(py, ids, form, |id| {
-                let text = match texts.get(&id) {
-                    Some(text) => text.clone_ref(py),
-                    None => {
-                        let text = prefix_str(py, routes.prefix(id)?).unbind();
-                        texts.insert(id, text.clone_ref(py));
-                        text
-                    }
-                };
-                Some(text.into_any())
-            })
-        }
-    }
-}
-
 #[pymethods]
 impl FrozenTable {
     fn __len__(&self) -> usize {
@@ -553,13 +438,13 @@ impl FrozenTable {
     /// The values by the codes that ``lookup_many`` returns: a tuple. Index 0, no match, has ``None``.
     #[getter]
     fn values_by_code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let values = self.values_by_code.get_or_try_init(py, || {
-            let objects = self.objects(py)?.iter();
-            let objects =
-                objects.map(|o| o.as_ref().map_or_else(|| py.None(), |o| o.clone_ref(py)));
-            PyTuple::new(py, objects.collect::<Vec<_>>()).map(Bound::unbind)
-        })?;
-        Ok(values.bind(py).clone())
+        if let Some(values) = self.values_by_code.get() {
+            return Ok(values.bind(py).clone());
+        }
+        let objects = self.objects(py)?.iter();
+        let objects = objects.map(|o| o.as_ref().map_or_else(|| py.None(), |o| o.clone_ref(py)));
+        let values = PyTuple::new(py, objects.collect::<Vec<_>>())?.unbind();
+        Ok(self.values_by_code.get_or_init(|| values).bind(py).clone())
     }
 
     /// The prefixes by the codes that ``lookup_many(..., return_prefix=True, out="codes")`` returns: a tuple of str.
@@ -740,6 +625,9 @@ impl FrozenTable {
                 visit.call(value.object())?;
             }
         }
-        Ok(())
+        for object in self.objects.get().into_iter().flatten().flatten() {
+            visit.call(object)?;
+        }
+        self.values_by_code.get().map_or(Ok(()), |values| visit.call(values))
     }
 }

@@ -17,6 +17,7 @@ mod load;
 mod numpy;
 mod output;
 mod pickle;
+mod routes;
 mod store;
 mod table;
 mod text;

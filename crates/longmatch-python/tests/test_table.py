@@ -325,6 +325,14 @@ def test_cycles_are_collected():
     del table
     gc.collect()
     assert alive() is None
+    value = []
+    frozen = Table({"10.0.0.0/8": value}).freeze()
+    value.append(frozen)
+    assert frozen.lookup_many(["10.0.0.1"]) == list(frozen.values_by_code[1:]) == [value]
+    alive = weakref.ref(frozen)
+    del frozen, value
+    gc.collect()
+    assert alive() is None
 
 
 def test_asn():

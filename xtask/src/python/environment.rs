@@ -48,7 +48,12 @@ impl Environment {
 
     /// A program of the environment.
     pub fn tool(&self, name: &str) -> Command {
-        let mut command = Command::new(self.dir.join("bin").join(name));
+        let bin = self.dir.join("bin");
+        let mut command = Command::new(bin.join(name));
+        // Its programs find each other by name: maturin runs `python -m ziglang`.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(bin).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(path).unwrap_or_default());
         command.stdin(Stdio::null());
         command.env("PYTHONDONTWRITEBYTECODE", "1").env("VIRTUAL_ENV", &self.dir);
         // Of the cargo that runs this program: maturin starts its own.

@@ -1,0 +1,137 @@
+//! The second compiled form of a frozen table: ids that stand for routes, so that answers name their prefixes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use longmatch::file::FileTable;
+use longmatch::{IpPrefix, Ipv4, Ipv6, NextHopId, Prefix};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+
+use crate::answers::{dictionary, encoded};
+use crate::arrow::ColumnData;
+use crate::bulk::{Compiled, Id};
+use crate::file::FileStore;
+use crate::output::{Output, arrow_column, codes_array, of_objects};
+use crate::store::Store;
+use crate::table::prefix_str;
+
+/// The compiled form in which ids stand for routes.
+pub struct Routes {
+    pub compiled: Box<dyn Compiled>,
+    names: RouteNames,
+    dictionary: PyOnceLock<Arc<ColumnData>>,
+}
+
+/// What the ids of routes stand for.
+pub enum RouteNames {
+    Memory {
+        ipv4: Vec<Prefix<Ipv4>>,
+        ipv6: Vec<Prefix<Ipv6>>,
+        /// The code of the value of each id.
+        codes: Vec<Id>,
+    },
+    /// A file with this form.
+    File(FileTable),
+}
+
+impl RouteNames {
+    pub fn new(store: &dyn Store) -> Self {
+        let (mut ipv4, mut ipv6, mut codes) = (Vec::new(), Vec::new(), vec![None]);
+        for (prefix, code) in store.routes() {
+            codes.push(Some(code));
+            match prefix {
+                IpPrefix::V4(prefix) => ipv4.push(prefix),
+                IpPrefix::V6(prefix) => ipv6.push(prefix),
+            }
+        }
+        Self::Memory { ipv4, ipv6, codes }
+    }
+}
+
+impl Routes {
+    /// A compiled form and what its ids stand for.
+    pub fn new(compiled: Box<dyn Compiled>, names: RouteNames) -> Self {
+        Self { compiled, names, dictionary: PyOnceLock::new() }
+    }
+
+    /// The prefix of an id.
+    pub fn prefix(&self, id: usize) -> Option<IpPrefix> {
+        match &self.names {
+            RouteNames::Memory { ipv4, ipv6, .. } => {
+                let i = id.checked_sub(1)?;
+                match ipv4.get(i) {
+                    Some(prefix) => Some((*prefix).into()),
+                    None => ipv6.get(i - ipv4.len()).map(|prefix| (*prefix).into()),
+                }
+            }
+            RouteNames::File(table) => {
+                let id = NextHopId::new(u32::try_from(id).ok()?)?;
+                table.route(id).map(|(prefix, _)| prefix)
+            }
+        }
+    }
+
+    /// Replaces ids of routes by the codes of their values.
+    pub fn to_codes(&self, ids: &mut [Id]) {
+        match &self.names {
+            RouteNames::Memory { codes, .. } => {
+                for id in ids {
+                    *id = id.and_then(|id| codes.get(id.get() as usize).copied().flatten());
+                }
+            }
+            RouteNames::File(table) => FileStore(table.clone()).to_codes(ids),
+        }
+    }
+
+    pub fn count(&self) -> usize {
+        match &self.names {
+            RouteNames::Memory { codes, .. } => codes.len() - 1,
+            RouteNames::File(table) => table.len(),
+        }
+    }
+
+    pub fn dictionary(&self, py: Python<'_>) -> PyResult<&Arc<ColumnData>> {
+        self.dictionary.get_or_try_init(py, || {
+            let texts: Vec<String> = (1..=self.count())
+                .filter_map(|id| self.prefix(id))
+                .map(|p| p.to_string())
+                .collect();
+            let texts = texts.iter().map(|text| Some(text.as_str()));
+            Ok(Arc::new(dictionary(texts).map_err(PyValueError::new_err)?))
+        })
+    }
+}
+
+/// The prefixes of route ids.
+pub fn prefix_output<'py>(
+    py: Python<'py>,
+    routes: &Routes,
+    ids: &[Id],
+    output: Output,
+) -> PyResult<Bound<'py, PyAny>> {
+    match output {
+        Output::Codes => codes_array(py, ids),
+        Output::Arrow => {
+            let dictionary = routes.dictionary(py)?.clone();
+            arrow_column(py, py.detach(|| encoded(ids, dictionary, |_| false)))
+        }
+        Output::Values(form) => {
+            // Answers repeat, so each prefix becomes text once.
+            let mut texts = HashMap::<usize, Py<PyString>>::new();
+            of_objects(py, ids, form, |id| {
+                let text = match texts.get(&id) {
+                    Some(text) => text.clone_ref(py),
+                    None => {
+                        let text = prefix_str(py, routes.prefix(id)?).unbind();
+                        texts.insert(id, text.clone_ref(py));
+                        text
+                    }
+                };
+                Some(text.into_any())
+            })
+        }
+    }
+}
