@@ -27,6 +27,7 @@ const LIBRARY: Crate = Crate {
     sources: "crates/longmatch/src",
     modules: &[
         ("net", 0),
+        ("set", 1),
         ("simd", 1),
         ("mem", 2),
         ("rib", 3),

@@ -29,6 +29,7 @@
 //! | the matched prefix from a compiled table, also in batches | [`Answers::Routes`] |
 //! | many addresses in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
+//! | addresses without values: union, difference, fewest prefixes of lists | [`set`] |
 //! | a table that changes while threads look up | [`Table::live`], [`live`] |
 //!
 //! The same name means the same in every type: `get` an exact match, `get_lpm` the longest match with
@@ -201,6 +202,7 @@ pub mod live;
 mod mem;
 mod net;
 mod rib;
+pub mod set;
 pub mod simd;
 pub mod table;
 
