@@ -76,7 +76,8 @@ const FEED: Crate = Crate {
         ("mrt", 5),
         ("trace", 6),
         ("load", 6),
-        ("", 7),
+        ("list", 7),
+        ("", 8),
     ],
 };
 

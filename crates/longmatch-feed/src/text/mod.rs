@@ -32,5 +32,6 @@ mod parse;
 
 pub use address::parse_address;
 pub(crate) use json::load as load_json;
+pub(crate) use line::{Rules, shorten, target};
 pub(crate) use lines::{BOM, Lines, LinesError};
 pub(crate) use load::load;
