@@ -120,6 +120,10 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
             error: ParsePrefixError::Prefix(PrefixError::HostBits { .. }),
             ..
         }) => " (--mask drops host bits)",
+        Problem::Line(LineError::NetworkBits { .. }) => " (--mask drops host bits)",
+        Problem::Line(LineError::Range { .. } | LineError::MaskOrEnd { .. }) => {
+            " (--first-word ignores the second column)"
+        }
         _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
         _ => "",
     }
