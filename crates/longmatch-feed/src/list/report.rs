@@ -83,7 +83,8 @@ impl ListReport {
     /// Returns warnings for the user, one sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let mut all = Vec::new();
-        if self.ipv4 + self.ipv6 == 0 && self.routes.is_none() {
+        // An empty file is a list without entries; one with comments only may be the wrong file.
+        if self.lines > 0 && self.ipv4 + self.ipv6 == 0 && self.routes.is_none() {
             all.push("the list has no entries".to_owned());
         }
         if self.damaged > 0 {

@@ -43,8 +43,9 @@ pub fn compare(bytes: &[u8], mask: bool, first_word: bool) {
     options.first_word = first_word;
     // Inputs in other formats are not lists.
     let found = match scan(bytes, &options) {
-        Err((FeedError { problem: Problem::UnknownList | Problem::Stream(_), .. }, _)) => return,
-        Ok((entries, routes)) if routes || is_routes(bytes) => return drop(entries),
+        Err((FeedError { problem, .. }, _)) if !matches!(problem, Problem::Line(_)) => return,
+        Ok((_, true)) => return,
+        Ok(_) if is_routes(bytes) => return,
         Err(_) if is_routes(bytes) => return,
         found => found,
     };

@@ -7,7 +7,6 @@ mod ip_set;
 mod output;
 mod overlaps;
 
-use std::io::Write;
 use std::path::Path;
 
 use longmatch::set::{AddressCount, AddressSet};
