@@ -191,9 +191,9 @@ Exit codes: 0 done, 2 bad usage or input.";
 
 /// Text after the options of `longmatch set overlaps`.
 pub const SET_OVERLAPS: &str = "\
-Prints 'prefix-of-A<TAB>relation<TAB>prefix-of-B', in the order of the longer prefix. The relation is
-'covers' if A's prefix is the shorter one, 'inside' if it is the longer one, or 'equals'. Prefixes
-are compared as they are listed, each once; a range stands for its fewest prefixes.
+Prints 'prefix-of-A<TAB>relation<TAB>prefix-of-B', in the order of the longer prefix. The relation
+is 'covers' if A's prefix is the shorter one, 'inside' if it is the longer one, or 'equals'.
+Prefixes are compared as they are listed, each once; a range stands for its fewest prefixes.
 
 Examples:
   longmatch set overlaps customers.txt blocklist.txt

@@ -192,8 +192,10 @@ impl<F: Family> AddressSet<F> {
 
     /// Sorts and joins ranges of any order.
     fn normalize(&mut self) {
-        if !self.ranges.is_sorted() {
-            self.ranges.sort_unstable();
+        // The order of ranges that begin at the same address does not matter; sorted prefixes have
+        // the longest of these ranges first.
+        if !self.ranges.is_sorted_by_key(AddressRange::first) {
+            self.ranges.sort_unstable_by_key(AddressRange::first);
         }
         self.ranges.dedup_by(|next, kept| kept.join(*next));
     }

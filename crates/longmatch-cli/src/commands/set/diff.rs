@@ -9,7 +9,7 @@ use longmatch::{IpPrefix, Table};
 use longmatch_feed::{FeedError, ListEntries, Options, Report, printable};
 use serde::{Serialize, Serializer};
 
-use super::input::{in_threads, lists};
+use super::input::{in_threads, lists, refused};
 use crate::args::{DiffArgs, ReadArgs};
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{Families, display_name, load, print_report};
@@ -74,7 +74,7 @@ fn of_routes(files: [&Path; 2], args: &ReadArgs) -> Result<[Routes; 2], CliError
     let mut tables = [Routes::new(), Routes::new()];
     for ((result, path), table) in in_threads(&files, work)?.into_iter().zip(files).zip(&mut tables)
     {
-        let (loaded, report) = result?;
+        let (loaded, report) = result.map_err(|error| refused(&error, args, true))?;
         print_report(&display_name(path), &report, Families::from(args.families));
         *table = loaded;
     }

@@ -40,7 +40,7 @@ pub fn sets(
         })?;
         Ok((IpSet::of(entries, families), report))
     };
-    let read = each(files, read)?;
+    let read = each(files, args, read)?;
     let wanted = |report: &ListReport| {
         u64::from(families.ipv4) * report.ipv4 + u64::from(families.ipv6) * report.ipv6
     };
@@ -68,17 +68,18 @@ pub fn lists(
         })?;
         Ok((entries, report))
     };
-    Ok(each(files, read)?.into_iter().map(|(entries, _)| entries).collect())
+    Ok(each(files, args, read)?.into_iter().map(|(entries, _)| entries).collect())
 }
 
 /// Reads inputs in threads, and prints what their reports have to say, in order.
 fn each<T: Send>(
     files: &[impl AsRef<Path> + Sync],
+    args: &ReadArgs,
     read: impl Fn(&Path) -> Result<(T, ListReport), FeedError> + Sync,
 ) -> Result<Vec<(T, ListReport)>, CliError> {
     let mut all = Vec::new();
     for (result, path) in in_threads(files, read)?.into_iter().zip(files) {
-        let (value, report) = result?;
+        let (value, report) = result.map_err(|error| refused(&error, args, false))?;
         say(&display_name(path.as_ref()), &report);
         all.push((value, report));
     }
@@ -152,11 +153,9 @@ fn say(name: &str, report: &ListReport) {
     }
 }
 
-impl From<FeedError> for CliError {
-    /// Reports a list that could not be read.
-    fn from(error: FeedError) -> Self {
-        Self::load(&error, Advice { lenient: true, families: false })
-    }
+/// Reports a list or a table that could not be read, with the options that help.
+pub fn refused(error: &FeedError, args: &ReadArgs, families: bool) -> CliError {
+    CliError::load(error, Advice { lenient: !args.lenient, families })
 }
 
 /// Joins the entries of a list when there are twice as many as after the last time, so that the
