@@ -177,10 +177,12 @@ fn routes(
     entries: &mut ListEntries,
     load: impl FnOnce(&Options, &mut dyn crate::sink::Sink) -> Result<Report, FeedError>,
 ) -> Result<ListReport, FeedError> {
-    let mut of_routes = Options::default();
-    of_routes.lenient = options.lenient;
-    of_routes.mask_host_bits = options.mask_host_bits;
-    of_routes.limits = options.limits;
+    let of_routes = Options {
+        lenient: options.lenient,
+        mask_host_bits: options.mask_host_bits,
+        limits: options.limits,
+        ..Options::default()
+    };
     let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
         match event {
             Event::Announce(prefix, _) => entries.push(prefix),

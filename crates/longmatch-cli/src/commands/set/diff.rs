@@ -6,12 +6,12 @@ use std::path::Path;
 use longmatch::set::AddressRange;
 use longmatch::table::UnionItem;
 use longmatch::{IpPrefix, Table};
-use longmatch_feed::{FeedError, ListEntries, Options, Report, printable};
+use longmatch_feed::{FeedError, LineError, ListEntries, Options, Problem, Report, printable};
 use serde::{Serialize, Serializer};
 
-use super::input::{in_threads, lists, refused};
+use super::input::{in_threads, lists};
 use crate::args::{DiffArgs, ReadArgs};
-use crate::error::{CliError, Outcome, Status};
+use crate::error::{Advice, CliError, Outcome, Status};
 use crate::input::{Families, display_name, load, print_report};
 use crate::output::{Align, Grid, Out, thousands};
 
@@ -74,11 +74,21 @@ fn of_routes(files: [&Path; 2], args: &ReadArgs) -> Result<[Routes; 2], CliError
     let mut tables = [Routes::new(), Routes::new()];
     for ((result, path), table) in in_threads(&files, work)?.into_iter().zip(files).zip(&mut tables)
     {
-        let (loaded, report) = result.map_err(|error| refused(&error, args, true))?;
+        let (loaded, report) = result.map_err(|error| refused(&error, args))?;
         print_report(&display_name(path), &report, Families::from(args.families));
         *table = loaded;
     }
     Ok(tables)
+}
+
+/// Reports a table that could not be read, with the options that help.
+fn refused(error: &FeedError, args: &ReadArgs) -> CliError {
+    match &error.problem {
+        Problem::Line(LineError::MissingNextHop) => {
+            CliError::new(format!("{error} (--prefixes compares lists without next hops)"))
+        }
+        _ => CliError::load(error, Advice { lenient: !args.lenient, families: true }),
+    }
 }
 
 /// Reads two lists as tables without values.

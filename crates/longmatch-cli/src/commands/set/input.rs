@@ -79,7 +79,7 @@ fn each<T: Send>(
 ) -> Result<Vec<(T, ListReport)>, CliError> {
     let mut all = Vec::new();
     for (result, path) in in_threads(files, read)?.into_iter().zip(files) {
-        let (value, report) = result.map_err(|error| refused(&error, args, false))?;
+        let (value, report) = result.map_err(|error| refused(&error, args))?;
         say(&display_name(path.as_ref()), &report);
         all.push((value, report));
     }
@@ -153,9 +153,9 @@ fn say(name: &str, report: &ListReport) {
     }
 }
 
-/// Reports a list or a table that could not be read, with the options that help.
-pub fn refused(error: &FeedError, args: &ReadArgs, families: bool) -> CliError {
-    CliError::load(error, Advice { lenient: !args.lenient, families })
+/// Reports a list that could not be read, with the options that help.
+fn refused(error: &FeedError, args: &ReadArgs) -> CliError {
+    CliError::load(error, Advice { lenient: !args.lenient, families: false })
 }
 
 /// Joins the entries of a list when there are twice as many as after the last time, so that the

@@ -19,6 +19,7 @@ use crate::args::{
     AggregateArgs, ComplementArgs, FormArgs, ListArgs, ReadArgs, SetArgs, SetCommand, SplitArgs,
 };
 use crate::error::{CliError, Outcome, Status};
+use crate::input::Families;
 use crate::output::{grouped, thousands, warn};
 
 /// Runs an operation.
@@ -97,10 +98,20 @@ fn aggregate(args: &AggregateArgs) -> Outcome {
 
 fn complement(args: &ComplementArgs) -> Outcome {
     let (set, _) = all(&args.lists)?;
+    let families = Families::from(args.lists.read.families);
     let within = match (&args.within[..], args.lists.read.families.only()) {
         ([], Some(family)) => IpSet::whole(family == IpFamily::V4, family == IpFamily::V6),
         ([], None) => IpSet::whole(!set.ipv4.is_empty(), !set.ipv6.is_empty()),
-        (prefixes, _) => prefixes.iter().map(|prefix| prefix.unmapped()).collect(),
+        (prefixes, _) => {
+            let prefixes = prefixes.iter().map(|prefix| prefix.unmapped());
+            let within: IpSet = prefixes.filter(|prefix| families.keep(*prefix)).collect();
+            if within.is_empty() {
+                return Err(CliError::new(
+                    "--within and -4 or -6 exclude each other: leave one out",
+                ));
+            }
+            within
+        }
     };
     if within.is_empty() {
         return Err(CliError::new(
