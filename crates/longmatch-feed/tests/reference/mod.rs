@@ -43,7 +43,7 @@ pub fn compare(bytes: &[u8], mask: bool, first_word: bool) {
     options.first_word = first_word;
     // Inputs in other formats are not lists.
     let found = match scan(bytes, &options) {
-        Err((FeedError { problem, .. }, _)) if !matches!(problem, Problem::Line(_)) => return,
+        Err(FeedError { problem, .. }) if !matches!(problem, Problem::Line(_)) => return,
         Ok((_, true)) => return,
         Ok(_) if is_routes(bytes) => return,
         Err(_) if is_routes(bytes) => return,
@@ -51,7 +51,7 @@ pub fn compare(bytes: &[u8], mask: bool, first_word: bool) {
     };
     match (found, expected.bad.first()) {
         (Ok((entries, _)), None) => same(&entries, &expected.ranges),
-        (Err((error, _)), Some(bad)) => assert_eq!(error.place, Place::Line(*bad), "{error}"),
+        (Err(error), Some(bad)) => assert_eq!(error.place, Place::Line(*bad), "{error}"),
         (found, bad) => panic!("{found:?}, but the first bad line is {bad:?}"),
     }
     options.lenient = true;
@@ -67,15 +67,10 @@ fn is_routes(bytes: &[u8]) -> bool {
 }
 
 /// The entries of a list, and whether it was a table of routes.
-fn scan(
-    bytes: &[u8],
-    options: &ListOptions,
-) -> Result<(ListEntries, bool), (FeedError, ListEntries)> {
+fn scan(bytes: &[u8], options: &ListOptions) -> Result<(ListEntries, bool), FeedError> {
     let mut entries = ListEntries::default();
-    match read_list(bytes, None, options, &mut entries, &mut |_| {}) {
-        Ok(report) => Ok((entries, report.routes.is_some())),
-        Err(error) => Err((error, entries)),
-    }
+    let report = read_list(bytes, None, options, &mut entries, &mut |_| {})?;
+    Ok((entries, report.routes.is_some()))
 }
 
 /// Compares entries with ranges of both families.
