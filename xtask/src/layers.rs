@@ -27,6 +27,7 @@ const LIBRARY: Crate = Crate {
     sources: "crates/longmatch/src",
     modules: &[
         ("net", 0),
+        ("set", 1),
         ("simd", 1),
         ("mem", 2),
         ("rib", 3),
@@ -80,6 +81,7 @@ const FEED: Crate = Crate {
         ("mrt", 6),
         ("trace", 7),
         ("load", 7),
+        ("list", 8),
         ("data", 8),
         ("", 9),
     ],

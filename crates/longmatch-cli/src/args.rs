@@ -4,6 +4,7 @@ mod compile;
 mod forward;
 mod replay;
 mod report;
+mod set;
 mod values;
 
 use std::path::PathBuf;
@@ -27,6 +28,10 @@ pub use self::forward::XdpMode;
 pub use self::forward::{ForwardArgs, Io};
 pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
+pub use self::set::{
+    AggregateArgs, ComplementArgs, CountArgs, DiffArgs, FormArgs, ListArgs, OverlapsArgs, ReadArgs,
+    SetArgs, SetCommand, SplitArgs,
+};
 pub use self::values::{Keys, Mode, SimdChoice, Split, Traffic};
 
 /// Longest-prefix match for IPv4 and IPv6 addresses, checked and measured.
@@ -65,6 +70,9 @@ pub enum Command {
     /// Forward packets by the routes of the kernel, or from captures into captures
     #[command(after_help = help::FORWARD)]
     Forward(ForwardArgs),
+    /// Combine and compare lists of prefixes: aggregate, union, difference, diff, count
+    #[command(after_help = help::SET)]
+    Set(SetArgs),
     /// Print the licences of longmatch and of the embedded tables
     #[command(alias = "licenses", after_help = help::LICENCES)]
     Licences,

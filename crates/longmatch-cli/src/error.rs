@@ -128,6 +128,10 @@ pub fn hint(error: &FeedError, advice: Advice) -> &'static str {
                 },
             ..
         } => " (--mask drops host bits)",
+        Problem::Line(LineError::NetworkBits { .. }) => " (--mask drops host bits)",
+        Problem::Line(LineError::Range { .. } | LineError::MaskOrEnd { .. }) => {
+            " (--first-word ignores the second column)"
+        }
         _ if error.is_damage() && advice.lenient => " (--lenient keeps the undamaged part)",
         _ => "",
     }

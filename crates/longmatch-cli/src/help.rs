@@ -157,6 +157,121 @@ Examples:
 
 Exit codes: 0 done, 2 bad usage or input, or an interface that cannot be used.";
 
+/// Text after the operations of `longmatch set`.
+pub const SET: &str = "\
+A list has one entry a line: a prefix, an address, a range 'first-last' or 'first - last', or, in
+the first two columns, the ends of a range or a network and its netmask. Columns are separated by
+spaces, tabs, commas, semicolons or bars, and may be quoted; further columns, a first line of column
+names, empty lines and lines that begin with '#' or ';' are ignored. MRT files, 'bgpdump -m' lines
+and the JSON of 'ip route' are lists of their routes' prefixes. Both families may be in one list;
+IPv4-mapped IPv6 addresses count as IPv4. Files may be compressed with gzip, bzip2 or zstd.
+
+All but overlaps and diff treat a list as the set of its addresses: their output is the fewest
+prefixes of the result, sorted, IPv4 first.
+
+Examples:
+  longmatch set aggregate blocklist.txt
+  longmatch set union a.txt b.txt.gz > both.txt
+  longmatch set difference all.txt allowed.txt
+  longmatch set diff yesterday.mrt.bz2 today.mrt.bz2
+  longmatch set count customers.csv
+
+Exit codes: 0 done, 1 overlaps found no pair or diff a difference, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set aggregate`.
+pub const SET_AGGREGATE: &str = "\
+The output has exactly the addresses of the lists. Only the prefixes of routes count, not their next
+hops: for fewer routes with the same answers see 'aggregated' in the library.
+
+Examples:
+  longmatch set aggregate blocklist.txt
+  zcat feed-*.gz | longmatch set aggregate --ranges
+  longmatch set aggregate --max-length4 24 --max-length6 48 hosts.txt
+
+Exit codes: 0 done, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set union`.
+pub const SET_UNION: &str = "\
+Examples:
+  longmatch set union a.txt b.txt c.txt
+  longmatch set union --ranges a.txt - < b.txt
+
+Exit codes: 0 done, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set intersect`.
+pub const SET_INTERSECT: &str = "\
+Examples:
+  longmatch set intersect ours.txt blocklist.txt
+  longmatch set intersect --json a.txt b.txt | jq -r .prefix
+
+Exit codes: 0 done, also if there is no such address, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set difference`.
+pub const SET_DIFFERENCE: &str = "\
+Examples:
+  longmatch set difference blocklist.txt allowed.txt
+  longmatch set difference all.txt a.txt b.txt
+
+Exit codes: 0 done, also if no address is left, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set complement`.
+pub const SET_COMPLEMENT: &str = "\
+Examples:
+  longmatch set complement --within 10.0.0.0/8 used.txt
+  longmatch set complement --within 2000::/3 rib.mrt.bz2
+  longmatch set complement -4 rib.txt
+
+Exit codes: 0 done, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set overlaps`.
+pub const SET_OVERLAPS: &str = "\
+Prints 'prefix-of-A<TAB>relation<TAB>prefix-of-B', in the order of the longer prefix. The relation
+is 'covers' if A's prefix is the shorter one, 'inside' if it is the longer one, or 'equals'.
+Prefixes are compared as they are listed, each once; a range stands for its fewest prefixes.
+
+Examples:
+  longmatch set overlaps customers.txt blocklist.txt
+  longmatch set overlaps --json a.txt b.txt | jq -r 'select(.relation == \"inside\").a'
+
+Exit codes: 0 done, 1 there is no such pair, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set diff`.
+pub const SET_DIFF: &str = "\
+Reads tables as 'lookup --routes' does: 'prefix next-hop' lines, 'ip route', 'bgpdump -m', MRT. A
+line '-prefix value' is in OLD only, '+prefix value' in NEW only; both follow each other where the
+value changed. Of several lines with the same prefix the last one counts.
+
+Examples:
+  longmatch set diff old.txt new.txt
+  longmatch set diff --stat rib.0000.bz2 rib.0800.bz2
+  ip route | longmatch set diff saved.txt -
+  longmatch set diff --prefixes old-list.txt new-list.txt
+  longmatch set diff --json old.txt new.txt | jq -r 'select(.change == \"added\").prefix'
+
+Exit codes: 0 the tables are equal, 1 they differ, 2 bad usage or input.";
+
+/// Text after the options of `longmatch set split`.
+pub const SET_SPLIT: &str = "\
+The lists are first reduced to the fewest prefixes. Those longer than the wanted length, and all of
+a family without a length, are printed as they are then.
+
+Examples:
+  longmatch set split --length4 24 --length6 48 allocations.txt
+  echo 10.0.0.0/8 | longmatch set split --length4 16
+
+Exit codes: 0 done, 2 bad usage or input, or more prefixes than --limit.";
+
+/// Text after the options of `longmatch set count`.
+pub const SET_COUNT: &str = "\
+'prefixes' and 'ranges' are the fewest that have the addresses. With --json the number of addresses
+is a text, as it may have up to 39 digits.
+
+Examples:
+  longmatch set count blocklist.txt
+  longmatch set count --json *.txt | jq -r .addresses
+
+Exit codes: 0 done, 2 bad usage or input.";
+
 /// Text after the options of `longmatch licences`.
 pub const LICENCES: &str = "\
 Examples:

@@ -86,7 +86,11 @@ pub fn warn(message: impl Display) {
 
 /// Formats a number with commas: `1,042,325`.
 pub fn thousands(n: u64) -> String {
-    let digits = n.to_string();
+    grouped(&n.to_string())
+}
+
+/// Adds commas to the digits of a number of any size.
+pub fn grouped(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {

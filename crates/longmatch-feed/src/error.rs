@@ -56,6 +56,8 @@ pub enum Problem {
     UnknownFormat,
     /// The input is neither a packet capture nor a list of addresses.
     UnknownTrace,
+    /// The input is not a list of prefixes.
+    UnknownList,
     /// The input is not a packet capture.
     NoCapture,
     /// A line of text is wrong.
@@ -188,6 +190,9 @@ impl fmt::Display for Problem {
             Self::UnknownTrace => f.write_str(
                 "neither a packet capture (pcap or pcapng) nor a list of addresses, one per line",
             ),
+            Self::UnknownList => f.write_str(
+                "not text: expected one prefix, address or range a line (UTF-8), or an MRT file",
+            ),
             Self::NoCapture => f.write_str("not a packet capture (pcap or pcapng)"),
             Self::Line(error) => error.fmt(f),
             Self::Mrt(error) => error.fmt(f),
@@ -229,6 +234,7 @@ impl std::error::Error for FeedError {
             Problem::TooLarge { .. }
             | Problem::UnknownFormat
             | Problem::UnknownTrace
+            | Problem::UnknownList
             | Problem::NoCapture => None,
         }
     }

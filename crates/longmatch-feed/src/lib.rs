@@ -2,8 +2,8 @@
 //!
 //! This crate loads routes into a [`longmatch::Table`] from text, `ip route`, `bgpdump -m`, MRT and
 //! Click files; prefixes with any columns into [`PrefixData`](longmatch::table::PrefixData) from CSV,
-//! lists, address ranges, MaxMind DB and all of these; and destinations from packet captures and lists
-//! of addresses. Inputs may be plain or compressed with gzip, bzip2 or zstd.
+//! lists, address ranges, MaxMind DB and all of these; destinations from packet captures and lists of
+//! addresses; and lists of prefixes. Inputs may be plain or compressed with gzip, bzip2 or zstd.
 //!
 //! ```
 //! use longmatch::Table;
@@ -24,6 +24,8 @@
 //! - A [`Sink`] receives the routes: a table, or a closure.
 //! - [`destinations`] and [`destinations_from`] read one [`Trace`] each; [`frames`] passes on whole
 //!   Ethernet frames.
+//! - [`read_list`] and [`read_list_path`] read lists of prefixes, addresses and ranges, which have no
+//!   next hops.
 //! - [`Options`] choose the peer, the leniency and the [`Limits`]; start from their default.
 //! - The [`Report`] counts the loaded routes, the chosen peers and everything that was skipped.
 //!
@@ -36,6 +38,7 @@
 //! | JSON | `ip -json route` |
 //! | MRT | TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP(_ET), IPv4 and IPv6 unicast, with and without ADD-PATH; BGP of 1999 and 2000 |
 //! | Click | the routes of one element of a configuration: `rt :: LinearIPLookup(ADDR/MASK [GATEWAY] OUT, ...)`, or another class of that family |
+//! | list | prefixes, addresses, ranges, one a line, with or without further columns: see [`read_list`] |
 //! | trace | pcap, pcapng, or one address per line: see [`destinations`] |
 //!
 //! A next hop is any word. On a line with only a network and a netmask, the prefix is its own next
@@ -131,6 +134,7 @@ mod data;
 mod decompress;
 mod error;
 mod input;
+mod list;
 mod load;
 mod mrt;
 mod options;
@@ -152,6 +156,7 @@ pub use data::report::DataReport;
 pub use data::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
 pub use decompress::{Codec, StreamError};
 pub use error::{FeedError, Place, Problem};
+pub use list::{ListEntries, ListOptions, ListReport, OnBlock, read_list, read_list_path};
 pub use load::{load_bytes, load_path, load_reader};
 pub use mrt::error::MrtError;
 pub use options::{

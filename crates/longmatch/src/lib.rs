@@ -29,6 +29,7 @@
 //! | the matched prefix from a compiled table, also in batches | [`Answers::Routes`] |
 //! | many addresses in network order, or IPv6 as pairs of `u64` | `lookup_keys` of any of these, and [`Keys`] |
 //! | the routes themselves: covers, subtrees, ranges, aggregation | [`Rib`] |
+//! | addresses without values: union, difference, fewest prefixes of lists | [`set`] |
 //! | a table that changes while threads look up | [`Table::live`], [`live`] |
 //! | a compiled table as a file that processes share | the module `file`, with the feature `file` |
 //!
@@ -205,6 +206,7 @@ pub mod live;
 mod mem;
 mod net;
 mod rib;
+pub mod set;
 pub mod simd;
 pub mod table;
 

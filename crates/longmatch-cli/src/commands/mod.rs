@@ -8,6 +8,7 @@ pub mod licences;
 pub mod lookup;
 pub mod replay;
 pub mod report;
+pub mod set;
 pub mod stat;
 pub mod verify;
 
@@ -29,6 +30,7 @@ pub fn run(command: Option<Command>) -> Outcome {
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Forward(args)) => forward::run(&args),
+        Some(Command::Set(args)) => set::run(&args),
         Some(Command::Licences) => licences::run(),
     }
 }

@@ -9,6 +9,7 @@ mod lookup;
 mod measure;
 mod replay;
 mod report;
+mod set;
 mod stat;
 mod traffic;
 mod usage;

@@ -34,6 +34,27 @@ pub enum LineError {
         /// Advice for correcting it.
         advice: Option<&'static str>,
     },
+    /// A word in a list is neither a prefix nor an address nor a range.
+    ListItem {
+        /// The word.
+        text: String,
+        /// Advice for correcting it.
+        advice: Option<&'static str>,
+    },
+    /// Two addresses are not the ends of a range.
+    Range {
+        /// The first address.
+        first: IpAddr,
+        /// The last address, of the other family or before the first.
+        last: IpAddr,
+    },
+    /// The address after another is its netmask or the end of a range.
+    MaskOrEnd {
+        /// The first address.
+        network: IpAddr,
+        /// The second address: all bits are ones.
+        mask: IpAddr,
+    },
     /// The prefix has no next hop.
     MissingNextHop,
     /// The first word requires a prefix, which is missing.
@@ -136,6 +157,24 @@ impl fmt::Display for LineError {
                 write!(f, "'{}' is not an IP address", text.escape_debug())?;
                 advice.map_or(Ok(()), |advice| write!(f, ": {advice}"))
             }
+            Self::ListItem { text, advice } => {
+                write!(f, "'{}' is not a prefix, an address or a range: ", text.escape_debug())?;
+                f.write_str(advice.unwrap_or(
+                    "expected a word like 192.0.2.0/24, 192.0.2.7 or 192.0.2.0-192.0.2.9",
+                ))
+            }
+            Self::Range { first, last } if first.is_ipv4() != last.is_ipv4() => {
+                write!(f, "{first} and {last} are not a range: they are of different families")
+            }
+            Self::Range { first, last } => write!(
+                f,
+                "the range from {first} to {last} ends before it begins: exchange the addresses"
+            ),
+            Self::MaskOrEnd { network, mask } => write!(
+                f,
+                "{mask} after {network} is a netmask or the end of a range: write {network} or \
+                 {network}-{mask}"
+            ),
             Self::MissingNextHop => f.write_str("the prefix has no next hop"),
             Self::MissingPrefix => f.write_str("expected a prefix after the first word"),
             Self::Trailing { text } => write!(

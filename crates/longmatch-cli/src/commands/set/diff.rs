@@ -1,0 +1,225 @@
+//! `longmatch set diff`: the routes that differ between two tables.
+
+use std::io::Write;
+use std::path::Path;
+
+use longmatch::set::AddressRange;
+use longmatch::table::UnionItem;
+use longmatch::{IpPrefix, Table};
+use longmatch_feed::{FeedError, LineError, ListEntries, Options, Problem, Report, printable};
+use serde::{Serialize, Serializer};
+
+use super::input::{in_threads, lists};
+use crate::args::{DiffArgs, ReadArgs};
+use crate::error::{Advice, CliError, Outcome, Status};
+use crate::input::{Families, display_name, load, print_report};
+use crate::output::{Align, Grid, Out, thousands};
+
+/// A table of routes and the texts of their values.
+type Routes = Table<Box<str>>;
+
+/// Runs the operation.
+///
+/// # Errors
+/// If a table cannot be read, or standard output not be written.
+pub fn run(args: &DiffArgs) -> Outcome {
+    let files = [args.old.as_path(), args.new.as_path()];
+    let [old, new] = match args.prefixes {
+        true => of_lists(files, &args.read)?,
+        false => of_routes(files, &args.read)?,
+    };
+    let families = Families::from(args.read.families);
+    let mut tally = [Tally::default(), Tally::default()];
+    let mut out = Out::new();
+    let mut is_first = true;
+    for (prefix, item) in old.union(&new).filter(|(prefix, _)| families.keep(*prefix)) {
+        let (tally, change) = (&mut tally[usize::from(!is_ipv4(prefix))], Change::of(item));
+        tally.count(change);
+        if change == Change::Same || args.stat {
+            continue;
+        }
+        if args.json {
+            out.json(&line(prefix, change, args.prefixes))?;
+            continue;
+        }
+        if is_first {
+            let [old, new] = files.map(display_name);
+            writeln!(out, "--- {}\n+++ {}", printable(&old), printable(&new))?;
+            is_first = false;
+        }
+        print(prefix, change, &mut out)?;
+    }
+    if args.stat {
+        stat(&tally, args.json, &mut out)?;
+    }
+    out.flush()?;
+    Ok(Status::ok_if(tally.iter().all(|tally| tally.differences() == 0)))
+}
+
+fn is_ipv4(prefix: IpPrefix) -> bool {
+    matches!(prefix, IpPrefix::V4(_))
+}
+
+/// Loads two tables of routes at the same time.
+fn of_routes(files: [&Path; 2], args: &ReadArgs) -> Result<[Routes; 2], CliError> {
+    let mut options = Options::default();
+    options.lenient = args.lenient;
+    options.mask_host_bits = args.mask;
+    options.default_family = args.families.only();
+    let work = |path: &Path| -> Result<(Routes, Report), FeedError> {
+        let mut table = Routes::new();
+        let report = load(path, &options, &mut table)?;
+        Ok((table, report))
+    };
+    let mut tables = [Routes::new(), Routes::new()];
+    for ((result, path), table) in in_threads(&files, work)?.into_iter().zip(files).zip(&mut tables)
+    {
+        let (loaded, report) = result.map_err(|error| refused(&error, args))?;
+        print_report(&display_name(path), &report, Families::from(args.families));
+        *table = loaded;
+    }
+    Ok(tables)
+}
+
+/// Reports a table that could not be read, with the options that help.
+fn refused(error: &FeedError, args: &ReadArgs) -> CliError {
+    match &error.problem {
+        Problem::Line(LineError::MissingNextHop) => {
+            CliError::new(format!("{error} (--prefixes compares lists without next hops)"))
+        }
+        _ => CliError::load(error, Advice { lenient: !args.lenient, families: true }),
+    }
+}
+
+/// Reads two lists as tables without values.
+fn of_lists(files: [&Path; 2], args: &ReadArgs) -> Result<[Routes; 2], CliError> {
+    let mut tables = [Routes::new(), Routes::new()];
+    for (ListEntries { ipv4, ipv6, .. }, table) in lists(&files, args)?.into_iter().zip(&mut tables)
+    {
+        let ipv4 = ipv4.iter().flat_map(AddressRange::prefixes).map(IpPrefix::V4);
+        let ipv6 = ipv6.iter().flat_map(AddressRange::prefixes).map(IpPrefix::V6);
+        for prefix in ipv4.chain(ipv6) {
+            let added = table.insert_borrowed(prefix, "");
+            added.map_err(|error| CliError::input("--prefixes", error))?;
+        }
+    }
+    Ok(tables)
+}
+
+/// What became of a prefix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Change<'t> {
+    Added(&'t str),
+    Removed(&'t str),
+    Changed(&'t str, &'t str),
+    Same,
+}
+
+impl<'t> Change<'t> {
+    fn of(item: UnionItem<'t, Box<str>, Box<str>>) -> Self {
+        match item {
+            UnionItem::Left(old) => Self::Removed(old),
+            UnionItem::Right(new) => Self::Added(new),
+            UnionItem::Both(old, new) if old == new => Self::Same,
+            UnionItem::Both(old, new) => Self::Changed(old, new),
+        }
+    }
+}
+
+/// Prints a difference as lines of a unified diff.
+fn print(prefix: IpPrefix, change: Change<'_>, out: &mut Out) -> Result<(), CliError> {
+    let (old, new) = match change {
+        Change::Added(new) => (None, Some(new)),
+        Change::Removed(old) => (Some(old), None),
+        Change::Changed(old, new) => (Some(old), Some(new)),
+        Change::Same => (None, None),
+    };
+    for (sign, value) in [('-', old), ('+', new)] {
+        match value {
+            None => {}
+            Some("") => writeln!(out, "{sign}{prefix}")?,
+            Some(value) => writeln!(out, "{sign}{prefix} {}", printable(value))?,
+        }
+    }
+    Ok(())
+}
+
+/// A difference as JSON.
+#[derive(Serialize)]
+struct Line<'t> {
+    change: &'static str,
+    #[serde(serialize_with = "displayed")]
+    prefix: IpPrefix,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<&'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<&'t str>,
+}
+
+fn displayed<S: Serializer>(prefix: &IpPrefix, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(prefix)
+}
+
+/// The line of a difference; lists without values have prefixes only.
+fn line(prefix: IpPrefix, change: Change<'_>, without_values: bool) -> Line<'_> {
+    let (change, old, new) = match change {
+        Change::Added(new) => ("added", None, Some(new)),
+        Change::Removed(old) => ("removed", Some(old), None),
+        Change::Changed(old, new) => ("changed", Some(old), Some(new)),
+        Change::Same => ("same", None, None),
+    };
+    let kept = |value: Option<_>| value.filter(|_| !without_values);
+    Line { change, prefix, old: kept(old), new: kept(new) }
+}
+
+/// Numbers of differences of one family.
+#[derive(Default, Serialize)]
+struct Tally {
+    added: u64,
+    removed: u64,
+    changed: u64,
+    same: u64,
+}
+
+impl Tally {
+    fn count(&mut self, change: Change<'_>) {
+        *match change {
+            Change::Added(_) => &mut self.added,
+            Change::Removed(_) => &mut self.removed,
+            Change::Changed(..) => &mut self.changed,
+            Change::Same => &mut self.same,
+        } += 1;
+    }
+
+    fn differences(&self) -> u64 {
+        self.added + self.removed + self.changed
+    }
+}
+
+/// Prints the numbers of differences.
+fn stat(tally: &[Tally; 2], json: bool, out: &mut Out) -> Result<(), CliError> {
+    #[derive(Serialize)]
+    struct OfFamily<'t> {
+        family: &'static str,
+        #[serde(flatten)]
+        tally: &'t Tally,
+    }
+    let families = [("ipv4", "IPv4"), ("ipv6", "IPv6")];
+    if json {
+        let mut lines = tally.iter().zip(families);
+        return lines.try_for_each(|(tally, (family, _))| out.json(&OfFamily { family, tally }));
+    }
+    let mut grid = Grid::new([
+        ("", Align::Left),
+        ("added", Align::Right),
+        ("removed", Align::Right),
+        ("changed", Align::Right),
+        ("same", Align::Right),
+    ]);
+    for (tally, (_, label)) in tally.iter().zip(families) {
+        let numbers = [tally.added, tally.removed, tally.changed, tally.same].map(thousands);
+        let [added, removed, changed, same] = numbers;
+        grid.row([label.to_owned(), added, removed, changed, same]);
+    }
+    grid.print(out)
+}
