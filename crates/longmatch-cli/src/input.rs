@@ -170,6 +170,14 @@ struct Ids {
     ipv6: Rib<Ipv6>,
 }
 
+#[cfg(test)]
+impl From<Table<Box<str>>> for Routes {
+    /// Routes without a name.
+    fn from(table: Table<Box<str>>) -> Self {
+        Self { table, name: String::new(), ids: None }
+    }
+}
+
 impl Routes {
     /// Loads the files of the command line in order, later routes replacing earlier ones, or the
     /// embedded tables. Prints the chosen peers and warnings on standard error.

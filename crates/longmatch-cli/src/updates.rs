@@ -174,7 +174,7 @@ mod tests {
     fn read(text: &str, families: Families, limit: usize) -> Result<Updates, CliError> {
         let mut table = Table::<Box<str>>::new();
         table.insert_borrowed("10.0.0.0/8".parse::<IpPrefix>().unwrap(), "first").unwrap();
-        let routes = Routes { table, name: String::new() };
+        let routes = Routes::from(table);
         let mut updates = Updates { limit, name: "u".into(), ..Updates::new(&routes, families) };
         updates.input("u", false, |sink| {
             longmatch_feed::load_bytes(text.as_bytes(), Some("u"), &Options::default(), sink)

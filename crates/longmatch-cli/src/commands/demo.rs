@@ -205,7 +205,7 @@ mod tests {
             let prefix = format!("{}.{}.0.0/24", 1 + (i >> 8), i & 255);
             table.insert(prefix.parse::<IpPrefix>().unwrap(), i.to_string().into()).unwrap();
         }
-        let routes = Routes { table, name: String::new() };
+        let routes = Routes::from(table);
         let (comparison, failed) = compiled::<Ipv4>(&routes);
         let failed: Vec<_> = failed.iter().map(|it| serde_json::to_value(it).unwrap()).collect();
         assert_eq!(failed.len(), 1, "{failed:?}");
