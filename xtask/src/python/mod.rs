@@ -55,7 +55,8 @@ pub fn steps(report: &mut Report) {
     ]);
     report.command("Python package: types", mypy.current_dir(package()));
     let mut stubtest = environment.python();
-    stubtest.args(["-m", "mypy.stubtest", "longmatch"]);
+    stubtest.args(["-m", "mypy.stubtest", "longmatch", "--mypy-config-file"]);
+    stubtest.arg(package().join("tests/mypy.ini"));
     report.command("Python package: stubs", stubtest.current_dir(directory()));
 }
 
