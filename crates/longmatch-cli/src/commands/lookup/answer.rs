@@ -39,7 +39,7 @@ enum Value<'t> {
 /// What queries are answered from.
 pub enum Source {
     /// Routes.
-    Routes(Routes),
+    Routes(Box<Routes>),
     /// A table file, mapped.
     File(FileTable),
 }
@@ -94,8 +94,7 @@ impl Answerer {
         }
         answered.unmatched = match (&self.source, self.compiled_after(block.before)) {
             (Source::Routes(_), Some(table)) => {
-                let value = next_hop;
-                self.matched(&asked, &mut answered.text, value, |addrs, out| {
+                self.matched(&asked, &mut answered.text, next_hop, |addrs, out| {
                     table.get_lpm_batch(addrs, out);
                 })
             }
@@ -124,12 +123,9 @@ impl Answerer {
             (Source::File(table), true) => self.covers(asked, text, |addr| {
                 table.cover(addr).map(|(prefix, row)| (prefix, Value::Row(row)))
             }),
-            (Source::Routes(routes), false) => {
-                let value = next_hop;
-                self.matched(asked, text, value, |addrs, out| {
-                    routes.table.get_lpm_batch(addrs, out);
-                })
-            }
+            (Source::Routes(routes), false) => self.matched(asked, text, next_hop, |addrs, out| {
+                routes.table.get_lpm_batch(addrs, out);
+            }),
             (Source::File(table), false) => {
                 self.matched(asked, text, Value::Row, |addrs, out| table.get_lpm_batch(addrs, out))
             }
@@ -217,8 +213,8 @@ fn compile(routes: &Routes) -> Option<FrozenTable<Box<str>>> {
 }
 
 /// The value of a route.
-fn next_hop<'t>(text: &'t Box<str>) -> Value<'t> {
-    Value::NextHop(text)
+fn next_hop<T: AsRef<str>>(text: &T) -> Value<'_> {
+    Value::NextHop(text.as_ref())
 }
 
 /// The field of a column in JSON: its name, unless that is a name of another field.

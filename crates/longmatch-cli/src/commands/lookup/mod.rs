@@ -36,7 +36,10 @@ pub fn run(args: &LookupArgs) -> Outcome {
         Some(path) if args.routes.split.is_none() => {
             Source::File(table_file::open(&args.routes, path)?)
         }
-        _ => Source::Routes(Routes::load_as(&args.routes, families, Some(args.families))?),
+        _ => {
+            let routes = Routes::load_as(&args.routes, families, Some(args.families))?;
+            Source::Routes(Box::new(routes))
+        }
     };
     let answerer = Arc::new(Answerer::new(source, args.families, args.all, args.json));
     let mut out = Out::new();
