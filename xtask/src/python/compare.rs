@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use super::environment::{self, Environment};
-use super::{build, directory, package};
+use super::{Purpose, build, directory, package};
 use crate::Outcome;
 use crate::report::{Report, Verdict};
 use crate::workspace::{root, target};
@@ -26,7 +26,7 @@ pub fn spark_steps(report: &mut Report) {
     if !java.is_ok_and(|status| status.success()) {
         return report.skip(NAME, "no `java`, which Spark needs");
     }
-    let environment = match installed("spark", "recipes/requirements.txt") {
+    let environment = match installed("spark", "recipes/requirements.txt", Purpose::Tests) {
         Ok(environment) => environment,
         Err(Missing::Packages(why)) => return report.skip(NAME, &why),
         Err(Missing::Wheel(why)) => return report.step(NAME, || Verdict::Failed(why)),
@@ -41,8 +41,10 @@ pub fn spark_steps(report: &mut Report) {
 /// # Errors
 /// If an environment cannot be made, a program cannot be built, or a measurement fails.
 pub fn run() -> Outcome {
-    let compare = installed("compare", "compare/requirements.txt").map_err(Missing::reason)?;
-    let spark = installed("spark", "recipes/requirements.txt").map_err(Missing::reason)?;
+    let compare = installed("compare", "compare/requirements.txt", Purpose::Rates);
+    let compare = compare.map_err(Missing::reason)?;
+    let spark = installed("spark", "recipes/requirements.txt", Purpose::Rates);
+    let spark = spark.map_err(Missing::reason)?;
     let mut cargo = Command::new("cargo");
     environment::run(cargo.args(["build", "--release", "--package", "longmatch-cli"]))?;
     let commit = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output()?;
@@ -82,10 +84,10 @@ impl Missing {
 }
 
 /// An environment of its own with the packages of a file, and the package as it is now.
-fn installed(name: &str, requirements: &str) -> Result<Environment, Missing> {
+fn installed(name: &str, requirements: &str, purpose: Purpose) -> Result<Environment, Missing> {
     let environment = Environment::prepare(&directory().join(name), &package().join(requirements))
         .map_err(Missing::Packages)?;
-    let built = build(&environment, &directory().join(format!("{name}-wheels")));
+    let built = build(&environment, &directory().join(format!("{name}-wheels")), purpose);
     built.and_then(|wheel| environment.install(&wheel)).map_err(Missing::Wheel)?;
     Ok(environment)
 }

@@ -32,7 +32,9 @@ pub fn steps(report: &mut Report) {
     };
     let built = directory().join("wheels");
     report.step("Python package: the wheel", || {
-        match build(&environment, &built).and_then(|wheel| environment.install(&wheel)) {
+        match build(&environment, &built, Purpose::Tests)
+            .and_then(|wheel| environment.install(&wheel))
+        {
             Ok(()) => Verdict::Passed,
             Err(why) => Verdict::Failed(why),
         }
@@ -60,15 +62,27 @@ pub fn steps(report: &mut Report) {
     report.command("Python package: stubs", stubtest.current_dir(directory()));
 }
 
+/// What a wheel is built for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    /// With the profile and the features of the workspace's tests, so that the library is not compiled once more, and with
+    /// their checks of overflows and debug assertions.
+    Tests,
+    /// As it is published.
+    Rates,
+}
+
 /// Builds a wheel for this machine into an empty directory; returns its path.
-///
-/// With the profile and the features of the workspace's tests, so that the library is not compiled once more, and with
-/// their checks of overflows and debug assertions.
-fn build(environment: &Environment, out: &Path) -> Result<PathBuf, String> {
+fn build(environment: &Environment, out: &Path, purpose: Purpose) -> Result<PathBuf, String> {
     environment::empty(out)?;
     let mut maturin = environment.tool("maturin");
-    maturin.args(["build", "--profile", "dev", "--features", "longmatch/ipnet,longmatch/serde"]);
-    maturin.args(["--auditwheel", "skip", "--out"]).arg(out);
+    maturin.args(["build", "--auditwheel", "skip", "--out"]).arg(out);
+    match purpose {
+        Purpose::Tests => {
+            maturin.args(["--profile", "dev", "--features", "longmatch/ipnet,longmatch/serde"])
+        }
+        Purpose::Rates => maturin.arg("--release"),
+    };
     environment::run(maturin.current_dir(package()))?;
     environment::only_file(out)
 }
