@@ -130,7 +130,7 @@ impl Comparison {
 /// Returns a number with three digits, also below 1.
 fn small(value: f64) -> String {
     match value {
-        value if value < 0.001 => format!("{value:.6}"),
+        value if value < 0.001 => format!("{value:.1e}"),
         value if value < 0.1 => format!("{value:.4}"),
         value => number(value),
     }
