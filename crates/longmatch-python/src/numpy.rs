@@ -1,6 +1,6 @@
 //! NumPy arrays in and out, by `__array_interface__`: NumPy is used if the caller has it, and never needed.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -168,13 +168,23 @@ impl<'py> Array<'py> {
     }
 }
 
+/// The module numpy, for an answer that is one of its arrays.
+fn needed(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import(intern!(py, "numpy")).map_err(|error| {
+        PyImportError::new_err(format!(
+            "out='codes' returns an array of NumPy, which cannot be imported ({error}): install it, or use \
+             out='values' or 'arrow'"
+        ))
+    })
+}
+
 /// A new array of `uint32` zeros, whose memory `fill` gets as ids.
 pub fn filled_with_ids<'py, R>(
     py: Python<'py>,
     len: usize,
     fill: impl FnOnce(&mut [Id]) -> PyResult<R>,
 ) -> PyResult<(Bound<'py, PyAny>, R)> {
-    let numpy = py.import(intern!(py, "numpy"))?;
+    let numpy = needed(py)?;
     let array = numpy.call_method1(intern!(py, "zeros"), (len, intern!(py, "uint32")))?;
     let made = Array::of_contiguous(array.clone())?;
     if (made.kind, made.item_size, made.rows, made.columns) != (b'u', 4, len, None) {
@@ -199,7 +209,7 @@ pub fn objects<'py>(
     py: Python<'py>,
     items: impl ExactSizeIterator<Item = Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let numpy = py.import(intern!(py, "numpy"))?;
+    let numpy = needed(py)?;
     // By `fromiter`, since `array` would take sequences among the items apart.
     let len = items.len();
     let items = pyo3::types::PyList::new(py, items)?;

@@ -4,6 +4,7 @@
 //! of the manylinux tag, for this architecture and for the other, so no container is needed.
 
 use std::path::Path;
+use std::process::Command;
 
 use super::environment::{self, Environment};
 use super::{directory, package};
@@ -19,6 +20,9 @@ const TARGETS: [(&str, &str); 2] = [
     ("x86_64-unknown-linux-gnu", "manylinux_2_17_x86_64"),
     ("aarch64-unknown-linux-gnu", "manylinux_2_17_aarch64"),
 ];
+
+/// Interpreters without the global lock. Their wheels are not of the stable ABI, so each needs its own.
+const FREE_THREADED: [&str; 2] = ["python3.13t", "python3.14t"];
 
 /// Builds the sdist and all wheels, and returns whether none failed.
 pub fn run() -> Outcome {
@@ -41,6 +45,14 @@ pub fn run() -> Outcome {
             }
             verdict(wheel(&environment, &sources, (triple, tag), &out))
         });
+    }
+    for interpreter in FREE_THREADED {
+        let name = format!("wheel, {interpreter}");
+        if environment::run_quietly(Command::new(interpreter).args(["-c", ""])).is_err() {
+            report.skip(&name, "this interpreter is not installed");
+            continue;
+        }
+        report.step(&name, || verdict(free_threaded(&environment, &sources, interpreter, &out)));
     }
     for file in environment::files(&out)? {
         println!("{}", file.display());
@@ -91,10 +103,23 @@ fn wheel(
     }
 }
 
+/// Builds a wheel for a free-threaded interpreter of this machine.
+fn free_threaded(
+    environment: &Environment,
+    sources: &Path,
+    interpreter: &str,
+    out: &Path,
+) -> Result<(), String> {
+    let mut maturin = environment.tool("maturin");
+    maturin.args(["build", "--release", "--zig", "--interpreter", interpreter]);
+    maturin.args(["--compatibility", COMPATIBILITY, "--out"]).arg(out);
+    maturin.current_dir(environment::only_file(sources)?).env("CARGO_TARGET_DIR", target());
+    environment::run(&mut maturin)
+}
+
 /// Whether the standard library for a target is installed; without rustup this is not known, and the build says so.
 fn has_target(triple: &str) -> bool {
-    let listed =
-        std::process::Command::new("rustup").args(["target", "list", "--installed"]).output();
+    let listed = Command::new("rustup").args(["target", "list", "--installed"]).output();
     listed.map_or(true, |output| {
         String::from_utf8_lossy(&output.stdout).lines().any(|line| line == triple)
     })
