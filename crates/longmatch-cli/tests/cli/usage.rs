@@ -2,7 +2,7 @@
 
 use crate::common::{Dir, longmatch, run};
 
-const COMMANDS: [&str; 5] = ["lookup", "stat", "verify", "bench", "replay"];
+const COMMANDS: [&str; 6] = ["lookup", "compile", "stat", "verify", "bench", "replay"];
 
 #[test]
 fn help_shows_examples() {
