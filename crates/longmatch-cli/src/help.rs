@@ -19,10 +19,10 @@ pub const LOOKUP: &str = "\
 Prints 'address<TAB>prefix<TAB>next-hop'; '-' and '-' where no prefix matches. IPv4-mapped IPv6
 addresses (::ffff:192.0.2.1) are looked up in the IPv4 routes.
 
-With --table, a field for each column of the table takes the place of the next hop, empty where the
-value is null; JSON has the columns by name ('prefix_' for a column named 'prefix'). The file is mapped
-when the command starts: a file that replaces it serves the next run. (Programs that run on use the
-library's FileTable::reload.)
+With --table, a field for each column of the table takes the place of the next hop, empty where
+the value is null; JSON has the columns by name ('prefix_' for a column named 'prefix'). The file
+is mapped when the command starts: a file that replaces it serves the next run. (Programs that run
+on use the library's FileTable::reload.)
 
 Examples:
   longmatch lookup 8.8.8.8
@@ -38,15 +38,15 @@ Exit codes: 0 all addresses matched, 1 some did not, 2 bad usage or input.";
 
 /// Text after the options of `longmatch compile`.
 pub const COMPILE: &str = "\
-All commands with --routes use the file with --table. It is written beside FILE and renamed: programs
-that have the old file open keep it until they open the new one.
+All commands with --routes use the file with --table. It is written beside FILE and renamed:
+programs that have the old file open keep it until they open the new one.
 
 Examples:
   longmatch compile --routes sites.csv -o sites.lm
   longmatch compile -r sites.csv --columns asn,country -o sites.lm
-  longmatch compile -r ranges.tsv --prefix-column start,end --columns 3=asn --types asn=u64 -o asn.lm
+  longmatch compile -r ranges.tsv --prefix-column 1,2 --columns 3=asn --types asn=u64 -o asn.lm
   longmatch compile -r rib.20260101.0000.bz2 --value origin-as -o origins.lm
-  longmatch compile -r GeoLite2-City.mmdb --columns country.iso_code=country,city.names.en=city -o geo.lm
+  longmatch compile -r city.mmdb --columns country.iso_code=country,city.names.en=city -o geo.lm
   longmatch compile -r bad-networks.txt -o bad.lm
   longmatch compile -o embedded.lm && longmatch lookup --table embedded.lm 8.8.8.8
 
@@ -62,8 +62,8 @@ Examples:
 
 /// Text after the options of `longmatch verify`.
 pub const VERIFY: &str = "\
-With --table, the compiled form in the file is verified first, as engine 'file'. Its answers are routes
-or values, as the file was compiled; so are those of the other engines.
+With --table, the compiled form in the file is verified first, as engine 'file'. Its answers are
+routes or values, as the file was compiled; so are those of the other engines.
 
 Examples:
   longmatch verify
@@ -77,9 +77,9 @@ or input, or nothing to verify.";
 
 /// Text after the options of `longmatch bench`.
 pub const BENCH: &str = "\
-With --table, the compiled form in the file is measured first, as engine 'file': its memory is mapped,
-and each batch takes one indirect call more. Its answers are routes or values, as the file was
-compiled; so are those of the other engines, which are compiled from the table's routes.
+With --table, the compiled form in the file is measured first, as engine 'file': its memory is
+mapped, and each call takes one indirect call more. Its answers are routes or values, as the file
+was compiled; so are those of the other engines, which are compiled from the table's routes.
 
 Examples:
   longmatch bench

@@ -2,7 +2,7 @@
 
 use crate::common::{Dir, longmatch, run};
 
-const COMMANDS: [&str; 6] = ["lookup", "stat", "verify", "bench", "replay", "set"];
+const COMMANDS: [&str; 7] = ["lookup", "compile", "stat", "verify", "bench", "replay", "set"];
 
 #[test]
 fn help_shows_examples() {
