@@ -58,6 +58,7 @@ const LIBRARY: Crate = Crate {
 const FEED: Crate = Crate {
     sources: "crates/longmatch-feed/src",
     modules: &[
+        ("address_text", 0),
         ("printable", 0),
         ("input", 0),
         ("paths", 0),
@@ -65,7 +66,9 @@ const FEED: Crate = Crate {
         ("mrt::record", 0),
         ("trace::link", 0),
         ("options", 1),
+        ("scan", 1),
         ("decompress", 2),
+        ("stream", 3),
         ("peers", 2),
         ("text::error", 2),
         ("mrt::error", 2),

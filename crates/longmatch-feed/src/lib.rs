@@ -94,6 +94,7 @@
 //! prefixes and next hops.
 #![forbid(unsafe_code)]
 
+mod address_text;
 mod data;
 mod decompress;
 mod error;
@@ -105,11 +106,14 @@ mod paths;
 mod peers;
 mod printable;
 mod report;
+pub mod scan;
 mod sink;
 mod source;
+mod stream;
 mod text;
 mod trace;
 
+pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use data::error::DataError;
 pub use data::options::{
     DataFormat, DataOptions, Delimiter, KeptColumn, ParseDataOptionError, RouteValue,
@@ -126,6 +130,7 @@ pub use options::{
 pub use peers::{Chosen, NoSuchPeer, Peer};
 pub use printable::printable;
 pub use report::Report;
+pub use stream::{Stream, compress};
 pub use sink::{Event, Sink, SinkError};
 pub use text::error::LineError;
 pub use text::parse_address;
