@@ -1,5 +1,6 @@
 //! Command line: commands, options and their help texts.
 
+mod annotate;
 mod forward;
 mod replay;
 mod report;
@@ -18,6 +19,7 @@ use crate::error::CliError;
 use crate::help;
 use crate::output::thousands;
 
+pub use self::annotate::AnnotateArgs;
 #[cfg(feature = "dpdk")]
 pub use self::forward::Generate;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
@@ -42,6 +44,9 @@ pub enum Command {
     /// Find the longest matching prefix of addresses, and its next hop
     #[command(after_help = help::LOOKUP)]
     Lookup(LookupArgs),
+    /// Add columns of prefix data to CSV, NDJSON or text, or filter lines by their addresses
+    #[command(after_help = help::ANNOTATE)]
+    Annotate(AnnotateArgs),
     /// Describe a table: lengths, next hops, overlap, memory of each engine
     #[command(after_help = help::STAT)]
     Stat(StatArgs),

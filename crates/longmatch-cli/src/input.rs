@@ -33,6 +33,11 @@ const EMBEDDED_IPV6: Embedded = Embedded {
     routes: 160_147,
 };
 
+/// The names and the compressed texts of the embedded tables.
+pub fn embedded_tables() -> [(&'static str, &'static [u8]); 2] {
+    [EMBEDDED_IPV6, EMBEDDED_IPV4].map(|embedded| (embedded.name, embedded.bytes))
+}
+
 /// The path that means standard input.
 const STDIN: &str = "-";
 

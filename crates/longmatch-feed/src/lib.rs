@@ -130,8 +130,8 @@ pub use options::{
 pub use peers::{Chosen, NoSuchPeer, Peer};
 pub use printable::printable;
 pub use report::Report;
-pub use stream::{Stream, compress};
 pub use sink::{Event, Sink, SinkError};
+pub use stream::{Stream, compress};
 pub use text::error::LineError;
 pub use text::parse_address;
 pub use trace::error::TraceError;

@@ -59,7 +59,8 @@ fn parse_zoned(text: &[u8]) -> Option<IpAddr> {
 /// Whether a text is a colon and the number of a port.
 fn is_port(text: &[u8]) -> bool {
     let [b':', digits @ ..] = text else { return false };
-    let value = digits.iter().fold(0, |value, digit| value * 10 + u32::from(digit.wrapping_sub(b'0')));
+    let value =
+        digits.iter().fold(0, |value, digit| value * 10 + u32::from(digit.wrapping_sub(b'0')));
     matches!(digits.len(), 1..=5) && digits.iter().all(u8::is_ascii_digit) && value <= 65_535
 }
 
@@ -83,10 +84,34 @@ mod tests {
             assert_eq!(parse_cell(text.as_bytes()), Some(addr.parse().unwrap()), "{text}");
         }
         let wrong = [
-            "", " ", "\"", "\"\"", "'", "-", "8.8.8", "8.8.8.8:", "8.8.8.8:65536", "8.8.8.8:-1",
-            "8.8.8.8:443:1", "8.8.8.8%eth0", "fe80::1%", "fe80::1%a b", "[::1", "[::1]443",
-            "[::1]:", "[]", "::1]", "\"8.8.8.8'", "8.8.8.8 9.9.9.9", "[[::1]]", "08.8.8.8",
-            "134744072", "localhost", "8.8.8.8/32", "8.8.8.8:+443", "8.8.8.8:000443",
+            "",
+            " ",
+            "\"",
+            "\"\"",
+            "'",
+            "-",
+            "8.8.8",
+            "8.8.8.8:",
+            "8.8.8.8:65536",
+            "8.8.8.8:-1",
+            "8.8.8.8:443:1",
+            "8.8.8.8%eth0",
+            "fe80::1%",
+            "fe80::1%a b",
+            "[::1",
+            "[::1]443",
+            "[::1]:",
+            "[]",
+            "::1]",
+            "\"8.8.8.8'",
+            "8.8.8.8 9.9.9.9",
+            "[[::1]]",
+            "08.8.8.8",
+            "134744072",
+            "localhost",
+            "8.8.8.8/32",
+            "8.8.8.8:+443",
+            "8.8.8.8:000443",
         ];
         for text in wrong {
             assert_eq!(parse_cell(text.as_bytes()), None, "{text}");

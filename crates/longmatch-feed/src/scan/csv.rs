@@ -135,15 +135,18 @@ fn quoted_row(
     let mut from = start;
     loop {
         let mut at = from;
-        if bytes.get(at) == Some(&b'"') {
-            at += 1;
-            loop {
-                at = memchr(b'"', &bytes[at..]).map_or(bytes.len(), |i| at + i + 1);
-                if bytes.get(at) != Some(&b'"') {
-                    break;
-                }
-                at += 1;
+        let mut open = bytes.get(at) == Some(&b'"');
+        while open {
+            // The quote at `at` opens the cell, or is the second one of two.
+            let quote = memchr(b'"', &bytes[at + 1..]);
+            at = quote.map_or(bytes.len(), |i| at + i + 2);
+            if quote.is_none() {
+                // The rest is in the cell, with its line ends.
+                let end = bytes.len() - usize::from(bytes.ends_with(b"\r"));
+                cells.add(from..end);
+                return cells.finish(end, bytes.len());
             }
+            open = bytes.get(at) == Some(&b'"');
         }
         match memchr2(delimiter, b'\n', &bytes[at..]).map(|i| at + i) {
             Some(end) if bytes[end] == delimiter => {
