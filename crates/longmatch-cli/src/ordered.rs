@@ -149,7 +149,7 @@ mod tests {
         let mut left = 0..1000u64;
         let mut seen = Vec::new();
         let work = |n: u64| {
-            if n % 7 == 0 {
+            if n.is_multiple_of(7) {
                 thread::sleep(Duration::from_millis(1));
             }
             n * 2

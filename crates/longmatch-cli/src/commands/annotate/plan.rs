@@ -158,12 +158,13 @@ fn names(
     }
     let mut names: Vec<String> = Vec::new();
     for source in 0..sources {
+        let label = labels.get(source).map_or("", String::as_str);
         for (i, added) in added.clone().enumerate() {
             let given = if i < data { args.names.get(source * data + i) } else { None };
             let name = match given {
                 Some(name) => name.clone(),
                 None if sources == 1 => added.name.clone(),
-                None => format!("{}_{}", labels[source], added.name),
+                None => format!("{label}_{}", added.name),
             };
             if names.contains(&name) && !matches!(format, Format::Text(_)) {
                 let problem = format!("two added columns are named '{}'", printable(&name));
