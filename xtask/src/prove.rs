@@ -36,6 +36,12 @@ const DAMAGE: &str = "test --release --package longmatch-feed --test data -- --i
 /// its tests on another architecture if possible.
 const WITHOUT_STD: &str = "test --package longmatch --no-default-features --no-fail-fast";
 
+/// The scanners on millions of texts, and a stream of 10 GB through `longmatch annotate`, with `LONGMATCH_PROVE` set.
+const STREAMS: [&str; 2] = [
+    "test --release --package longmatch-feed --test scan",
+    "test --release --package longmatch-cli --test cli annotate",
+];
+
 /// Real days of updates: the routes, the updates, the number of updates between two of eight comparisons of every
 /// address (for IPv6, of addresses inside every range), and the engines that are patched under readers, in forms that
 /// hold the table.
@@ -65,6 +71,9 @@ pub fn run() -> Outcome {
     report.command("live tables and small tables, full form", &mut cargo(IGNORED));
     report.command("damaged files with prefix data, full form", &mut cargo(DAMAGE));
     report.command("tests without default features", &mut cargo(WITHOUT_STD));
+    for arguments in STREAMS {
+        report.command(arguments, cargo(arguments).env("LONGMATCH_PROVE", "1"));
+    }
     foreign::steps(&mut report, foreign::Form::Full);
     let name = "all engines agree on both embedded tables, on every address";
     report.command(name, &mut longmatch("verify"));

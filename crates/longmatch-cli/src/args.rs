@@ -1,5 +1,6 @@
 //! Command line: commands, options and their help texts.
 
+mod annotate;
 mod compile;
 mod forward;
 mod replay;
@@ -20,6 +21,7 @@ use crate::error::CliError;
 use crate::help;
 use crate::output::thousands;
 
+pub use self::annotate::AnnotateArgs;
 pub use self::compile::{AnswersArg, CompileArgs};
 #[cfg(feature = "dpdk")]
 pub use self::forward::Generate;
@@ -52,6 +54,9 @@ pub enum Command {
     /// Compile prefixes and their columns into a table file, ready to be mapped
     #[command(after_help = help::COMPILE)]
     Compile(CompileArgs),
+    /// Add columns of prefix data to CSV, NDJSON or text, or filter lines by their addresses
+    #[command(after_help = help::ANNOTATE)]
+    Annotate(AnnotateArgs),
     /// Describe a table: lengths, next hops, overlap, memory of each engine
     #[command(after_help = help::STAT)]
     Stat(StatArgs),

@@ -8,6 +8,7 @@ Examples:
   longmatch lookup --routes mine.txt - < addresses.txt
   longmatch compile --routes sites.csv -o sites.lm
   longmatch lookup --table sites.lm 192.0.2.7
+  longmatch annotate --column ip access.csv
   longmatch stat --routes rib.20260101.0000.bz2
   longmatch bench --engine poptrie --traffic random,routed
 
@@ -51,6 +52,26 @@ Examples:
   longmatch compile -o embedded.lm && longmatch lookup --table embedded.lm 8.8.8.8
 
 Exit codes: 0 written, 2 bad usage or input, or the file cannot be written.";
+
+/// Text after the options of `longmatch annotate`.
+pub const ANNOTATE: &str = "\
+Lines pass through byte for byte, in order; what is added comes after the last cell of a CSV row or
+the last member of a JSON object, and after a tab at the end of a line of text. Addresses may have
+ports, brackets, zone ids and quotes; IPv4-mapped addresses are IPv4 addresses. Where an address is
+missing or bad, or no prefix matches, what is added is empty (in JSON null). A row of CSV that equals
+the header is a header again. Empty lines stay empty. Rows with too few cells get the missing ones.
+
+Examples:
+  longmatch annotate --column ip access.csv > with-asn.csv
+  longmatch annotate --column src,dst --prefix-as net flows.csv.gz -o flows-asn.csv.gz
+  longmatch annotate -c client --routes sites.csv --add site,owner --as Site,Owner log.csv
+  longmatch annotate --field src.ip --routes GeoLite2.mmdb --add country.iso_code events.ndjson
+  tail -f access.log | longmatch annotate
+  longmatch annotate --match --routes blocklist.txt auth.log | wc -l
+  longmatch annotate --no-match --routes ours.txt --regex 'client=(\\S+)' proxy.log
+
+Exit codes: 0 done, 2 bad usage or input; with --match and --no-match 0 if a line was printed, 1 if
+none was, as grep.";
 
 /// Text after the options of `longmatch stat`.
 pub const STAT: &str = "\

@@ -2,17 +2,48 @@
 
 use std::io::{self, Read};
 
+use longmatch_feed::scan::csv::RowEnds;
+
 /// Bytes read at a time, and the greatest length of a line.
 pub const ROOFLINE: usize = 256 << 10;
 
-/// A stream cut into blocks of lines.
+/// A stream cut into blocks of lines or rows.
 pub struct Blocks<R> {
     reader: R,
-    /// The beginning of a line whose end has not been read.
+    ends: Ends,
+    /// Bytes read at a time.
+    size: usize,
+    /// The greatest length of a line.
+    limit: usize,
+    /// Whether a block is filled before it is returned.
+    fill: bool,
+    /// What is read but not returned: the beginning of a line whose end has not been read.
     rest: Vec<u8>,
+    /// The bytes of `rest` in which `ends` has looked.
+    scanned: usize,
     ended: bool,
+    /// An error after lines that were returned.
+    failed: Option<io::Error>,
     /// The number of lines before `rest`.
     lines: u64,
+}
+
+/// Where blocks can be cut.
+pub enum Ends {
+    /// After each LF.
+    Lines,
+    /// After the rows of delimited text.
+    Rows(RowEnds),
+}
+
+impl Ends {
+    /// The last end in `bytes[from..]`.
+    fn last(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
+        match self {
+            Self::Lines => memchr::memrchr(b'\n', &bytes[from..]).map(|end| from + end + 1),
+            Self::Rows(ends) => ends.last(bytes, from),
+        }
+    }
 }
 
 /// Lines that follow each other.
@@ -35,7 +66,15 @@ impl Block {
 impl<R: Read> Blocks<R> {
     /// Creates the cutter; reads nothing yet.
     pub fn new(reader: R) -> Self {
-        Self { reader, rest: Vec::new(), ended: false, lines: 0 }
+        Self::with(reader, ROOFLINE, ROOFLINE, false)
+    }
+
+    /// Creates a cutter that reads `size` bytes at a time, refuses lines above `limit` bytes, and
+    /// fills blocks before it returns them if `fill` is true.
+    pub fn with(reader: R, size: usize, limit: usize, fill: bool) -> Self {
+        let (rest, ends) = (Vec::new(), Ends::Lines);
+        let (scanned, ended, failed, lines) = (0, false, None, 0);
+        Self { reader, ends, size, limit, fill, rest, scanned, ended, failed, lines }
     }
 
     /// The number of the line that the next block begins with, from 1.
@@ -43,40 +82,96 @@ impl<R: Read> Blocks<R> {
         self.lines + 1
     }
 
+    /// The reader.
+    pub fn reader(&self) -> &R {
+        &self.reader
+    }
+
+    /// Reads the first line, and returns everything read so far.
+    ///
+    /// # Errors
+    /// As [`Blocks::next`].
+    pub fn first_line(&mut self) -> io::Result<&[u8]> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        while !self.ended && memchr::memchr(b'\n', &bytes).is_none() {
+            self.read(&mut bytes)?;
+        }
+        self.rest = bytes;
+        Ok(&self.rest)
+    }
+
+    /// Removes bytes that [`Blocks::first_line`] returned.
+    pub fn remove_first(&mut self, count: usize) {
+        self.rest.drain(..count);
+    }
+
+    /// Cuts at other ends from now on.
+    pub fn cut_at(&mut self, ends: Ends) {
+        (self.ends, self.scanned) = (ends, 0);
+    }
+
     /// Reads until there is a whole line, and returns all whole lines; `None` at the end.
     ///
     /// A line is returned as soon as its end can be read.
     ///
     /// # Errors
-    /// If reading fails, or a line is longer than [`ROOFLINE`].
+    /// If reading fails, or a line is longer than the limit.
     pub fn next(&mut self) -> io::Result<Option<Block>> {
-        let mut bytes = std::mem::take(&mut self.rest);
-        let mut whole = 0;
-        while whole == 0 && !self.ended {
-            let start = bytes.len();
-            if start >= ROOFLINE {
-                return Err(io::Error::other(format!("the line is longer than {ROOFLINE} bytes")));
-            }
-            bytes.resize(ROOFLINE, 0);
-            let read = loop {
-                match self.reader.read(&mut bytes[start..]) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    read => break read?,
-                }
-            };
-            bytes.truncate(start + read);
-            self.ended = read == 0;
-            whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
-        }
-        if !self.ended {
-            self.rest = bytes.split_off(whole);
-        }
-        if bytes.is_empty() {
-            return Ok(None);
-        }
+        let Some(bytes) = self.next_bytes()? else { return Ok(None) };
         let block = Block { bytes, before: self.lines };
         self.lines += block.lines().count() as u64;
         Ok(Some(block))
+    }
+
+    /// Returns whole lines as [`Blocks::next`] does, and does not count them.
+    ///
+    /// # Errors
+    /// As [`Blocks::next`].
+    pub fn next_bytes(&mut self) -> io::Result<Option<Vec<u8>>> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let mut bytes = std::mem::take(&mut self.rest);
+        let mut whole = self.ends.last(&bytes, self.scanned);
+        while !self.ended && (whole.is_none() || self.fill && bytes.len() < self.size) {
+            let start = bytes.len();
+            match self.read(&mut bytes) {
+                Ok(()) => {}
+                Err(error) if whole.is_some() => {
+                    bytes.truncate(start);
+                    self.failed = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+            whole = self.ends.last(&bytes, start).or(whole);
+        }
+        if !self.ended {
+            self.rest = bytes.split_off(whole.unwrap_or(0));
+        }
+        self.scanned = self.rest.len();
+        Ok((!bytes.is_empty()).then_some(bytes))
+    }
+
+    /// Appends what one read returns.
+    fn read(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let start = bytes.len();
+        if start >= self.limit {
+            let limit = self.limit;
+            return Err(io::Error::other(format!("the line is longer than {limit} bytes")));
+        }
+        // A line that does not fit doubles the buffer.
+        let size = if start < self.size { self.size } else { (2 * start).min(self.limit) };
+        bytes.resize(size, 0);
+        let read = loop {
+            match self.reader.read(&mut bytes[start..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        bytes.truncate(start + read);
+        self.ended = read == 0;
+        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@ mod fit;
 mod help;
 mod input;
 mod lines;
+mod ordered;
 mod output;
 mod progress;
 mod table_file;

@@ -108,7 +108,7 @@ impl std::error::Error for StreamError {
 }
 
 /// Compression format that the first bytes of an input indicate.
-enum Magic {
+pub(crate) enum Magic {
     Known(Codec),
     Unknown(&'static str),
 }
@@ -116,7 +116,7 @@ enum Magic {
 /// The length of the longest magic number that [`magic`] knows.
 pub(crate) const MAGIC_LEN: usize = 6;
 
-fn magic(head: &[u8]) -> Option<Magic> {
+pub(crate) fn magic(head: &[u8]) -> Option<Magic> {
     match head {
         [0x1f, 0x8b, ..] => Some(Magic::Known(Codec::Gzip)),
         [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Magic::Known(Codec::Bzip2)),
@@ -241,14 +241,14 @@ impl Read for Guard<'_> {
 }
 
 /// Reader of consecutive Zstandard frames.
-struct ZstdFrames<R> {
+pub(crate) struct ZstdFrames<R> {
     source: R,
     decoder: FrameDecoder,
     inside: bool,
 }
 
 impl<R: BufRead> ZstdFrames<R> {
-    fn new(source: R) -> Self {
+    pub(crate) fn new(source: R) -> Self {
         Self { source, decoder: FrameDecoder::new(), inside: false }
     }
 

@@ -142,8 +142,10 @@ mod paths;
 mod peers;
 mod printable;
 mod report;
+pub mod scan;
 mod sink;
 mod source;
+mod stream;
 mod text;
 mod trace;
 
@@ -166,6 +168,7 @@ pub use peers::{Chosen, NoSuchPeer, Peer};
 pub use printable::printable;
 pub use report::Report;
 pub use sink::{Event, Sink, SinkError};
+pub use stream::{Stream, compress};
 pub use text::error::LineError;
 pub use text::parse_address;
 pub use trace::error::TraceError;

@@ -1,5 +1,6 @@
 //! The commands: each takes its arguments and returns a status or an error.
 
+pub mod annotate;
 pub mod bench;
 pub mod compile;
 pub mod demo;
@@ -24,6 +25,7 @@ pub fn run(command: Option<Command>) -> Outcome {
         None => demo::run(),
         Some(Command::Lookup(args)) => lookup::run(&args),
         Some(Command::Compile(args)) => compile::run(&args),
+        Some(Command::Annotate(args)) => annotate::run(&args),
         Some(Command::Stat(args)) => stat::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

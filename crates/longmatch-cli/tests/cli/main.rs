@@ -1,5 +1,6 @@
 //! Runs the built binary as users do: these tests hold the behaviour that scripts rely on.
 
+mod annotate;
 mod common;
 mod compile;
 mod forward;

@@ -2,7 +2,8 @@
 
 use crate::common::{Dir, longmatch, run};
 
-const COMMANDS: [&str; 7] = ["lookup", "compile", "stat", "verify", "bench", "replay", "set"];
+const COMMANDS: [&str; 8] =
+    ["lookup", "compile", "stat", "verify", "bench", "replay", "set", "annotate"];
 
 #[test]
 fn help_shows_examples() {

@@ -1,31 +1,17 @@
-//! Answers of standard input: a thread reads blocks of lines, others answer them, and the caller
-//! writes the answers in order.
+//! Answers of standard input, block by block in threads.
 //!
 //! Whatever can be read is answered and flushed before the next input arrives, so that a program at
-//! the other end of the pipe can alternate queries and answers. The threads are not joined: after
-//! an error the reader may wait for input that never comes.
+//! the other end of the pipe can alternate queries and answers.
 
-use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::Arc;
 
 use super::answer::{Answered, Answerer};
 use crate::error::CliError;
 use crate::lines::{Block, Blocks};
+use crate::ordered::{self, Step};
 use crate::output::Out;
 use crate::progress::Progress;
-
-/// A block with its place in the input.
-type Job = (u64, Block);
-
-/// The end of a block: its place and number of lines, or the line at which reading failed.
-struct Done {
-    place: u64,
-    lines: u64,
-    answered: Answered,
-}
 
 /// Answers every line of standard input; returns the number of addresses without a match.
 ///
@@ -34,97 +20,41 @@ struct Done {
 /// or standard output not be written; if the system does not start a thread. Earlier lines have
 /// been answered.
 pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<u64, CliError> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let (jobs, queue) = sync_channel::<Job>(2 * threads);
-    let (done, results) = sync_channel::<Done>(2 * threads);
-    let queue = Arc::new(Mutex::new(queue));
-    for _ in 0..threads {
-        let (answerer, queue, done) = (answerer.clone(), queue.clone(), done.clone());
-        start(move || work(&answerer, &queue, &done))?;
-    }
-    start(move || read(&jobs, &done))?;
-    write(&results, out)
-}
-
-fn start(work: impl FnOnce() + Send + 'static) -> Result<(), CliError> {
-    match thread::Builder::new().spawn(work) {
-        Ok(_) => Ok(()),
+    let mut blocks = Some(Blocks::new(io::stdin()));
+    // An error takes the place of a block, and ends the reading.
+    let source = move || match blocks.as_mut()?.next() {
+        Ok(block) => block.map(Ok),
         Err(error) => {
-            Err(CliError::input("lookup", format_args!("a thread did not start: {error}")))
+            let number = blocks.take()?.number();
+            Some(Err((number, error.to_string())))
         }
-    }
-}
-
-/// Hands out the blocks of standard input. An error takes the place of a block.
-fn read(jobs: &SyncSender<Job>, done: &SyncSender<Done>) {
-    let mut blocks = Blocks::new(io::stdin().lock());
-    for place in 0.. {
-        match blocks.next() {
-            Ok(Some(block)) => {
-                if jobs.send((place, block)).is_err() {
-                    return;
-                }
-            }
-            Ok(None) => return,
-            Err(error) => {
-                let problem = Some((blocks.number(), error.to_string()));
-                let answered = Answered { problem, ..Answered::default() };
-                // Without a receiver the command has ended.
-                let _ = done.send(Done { place, lines: 0, answered });
-                return;
-            }
-        }
-    }
-}
-
-/// Answers blocks until there are no more.
-fn work(answerer: &Answerer, queue: &Mutex<Receiver<Job>>, done: &SyncSender<Done>) {
-    loop {
-        let job = match queue.lock() {
-            Ok(queue) => queue.recv(),
-            Err(_) => return,
-        };
-        let Ok((place, block)) = job else { return };
-        let answered = answerer.block(&block);
-        let lines = block.lines().count() as u64;
-        if done.send(Done { place, lines, answered }).is_err() {
-            return;
-        }
-    }
-}
-
-/// Writes the answers in the order of the blocks.
-fn write(results: &Receiver<Done>, out: &mut Out) -> Result<u64, CliError> {
+    };
+    let answerer = answerer.clone();
+    let work = move |block: Result<Block, (u64, String)>| match block {
+        Ok(block) => (answerer.block(&block), block.lines().count() as u64),
+        Err(problem) => (Answered { problem: Some(problem), ..Answered::default() }, 0),
+    };
     // On a terminal the answers themselves show the progress.
     let quiet = io::stdout().is_terminal() || io::stdin().is_terminal();
     let mut progress = (!quiet).then(|| Progress::new("looking up", None, "addresses"));
-    let (mut next, mut lines, mut unmatched) = (0, 0, 0);
-    let mut early = BTreeMap::new();
-    loop {
-        let done = match results.try_recv() {
-            Ok(done) => done,
-            Err(TryRecvError::Disconnected) => return Ok(unmatched),
-            Err(TryRecvError::Empty) => {
-                out.flush()?;
-                match results.recv() {
-                    Ok(done) => done,
-                    Err(_) => return Ok(unmatched),
-                }
-            }
+    let (mut lines, mut unmatched) = (0, 0);
+    let sink = |step: Step<(Answered, u64)>| {
+        let Step::Result((answered, count)) = step else {
+            out.flush()?;
+            return Ok(true);
         };
-        early.insert(done.place, done);
-        while let Some(Done { lines: count, answered, .. }) = early.remove(&next) {
-            next += 1;
-            lines += count;
-            unmatched += answered.unmatched;
-            out.write_all(&answered.text)?;
-            if let Some((number, problem)) = answered.problem {
-                let place = format_args!("standard input, line {number}");
-                return Err(CliError::input(place, problem));
-            }
-            if let Some(progress) = &mut progress {
-                progress.set(lines);
-            }
+        lines += count;
+        unmatched += answered.unmatched;
+        out.write_all(&answered.text)?;
+        if let Some((number, problem)) = answered.problem {
+            let place = format_args!("standard input, line {number}");
+            return Err(CliError::input(place, problem));
         }
-    }
+        if let Some(progress) = &mut progress {
+            progress.set(lines);
+        }
+        Ok(true)
+    };
+    ordered::run("lookup", ordered::default_threads(), source, work, sink)?;
+    Ok(unmatched)
 }

@@ -1,0 +1,146 @@
+//! Options of `longmatch annotate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use longmatch_feed::{Codec, Delimiter, RouteValue};
+
+/// `longmatch annotate`.
+#[derive(Args, Debug)]
+pub struct AnnotateArgs {
+    /// Input: '-' or nothing for standard input
+    ///
+    /// Plain, or compressed with gzip, bzip2 or zstd.
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub input: PathBuf,
+
+    /// Prefix data, in any format: CSV, routes, MRT, mmdb, ranges, lists; may be repeated
+    ///
+    /// Files with the same columns are one table, in which later files replace the rows of
+    /// earlier ones. Files with other columns are tables of their own, and each address is
+    /// looked up in all of them. By default the embedded tables are used, with the column
+    /// 'asn': the autonomous system that announces the prefix.
+    #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
+    pub routes: Vec<PathBuf>,
+
+    /// Compiled tables, made by 'longmatch compile'; may be repeated
+    ///
+    /// They come after the files of --routes. A table alone needs no loading.
+    #[arg(long = "table", value_name = "FILE.lm")]
+    pub tables: Vec<PathBuf>,
+
+    /// The value of routes in MRT and other routing formats: next-hop, origin-as
+    #[arg(long, value_name = "VALUE", default_value = "next-hop")]
+    pub value: RouteValue,
+
+    /// Skip damaged lines of the prefix data
+    #[arg(long)]
+    pub lenient: bool,
+
+    /// Clear the host bits of prefixes, instead of refusing such prefixes
+    #[arg(long)]
+    pub mask: bool,
+
+    /// Column of CSV with addresses, by name or by number from 1; may be repeated
+    #[arg(short, long, value_name = "NAME|N", value_delimiter = ',', conflicts_with_all = ["field", "regex"])]
+    pub column: Vec<String>,
+
+    /// Field of NDJSON with addresses, such as src.ip; may be repeated
+    ///
+    /// 'src\.ip' is the key with a dot in it.
+    #[arg(short, long, value_name = "PATH", value_delimiter = ',', conflicts_with = "regex")]
+    pub field: Vec<String>,
+
+    /// Regular expression that finds the address on a line of text; may be repeated
+    ///
+    /// The address is the first group, or the whole match if there is no group. Without
+    /// --column, --field and --regex it is the first address on the line.
+    #[arg(long, value_name = "REGEX", verbatim_doc_comment)]
+    pub regex: Vec<String>,
+
+    /// Columns of the prefix data to add [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub add: Vec<String>,
+
+    /// Names of what is added, in order
+    ///
+    /// By default the names in the prefix data; with several columns of addresses,
+    /// 'column_name'.
+    #[arg(long = "as", value_name = "NAME", value_delimiter = ',', verbatim_doc_comment)]
+    pub names: Vec<String>,
+
+    /// Add the matched prefix under this name
+    #[arg(long, value_name = "NAME")]
+    pub prefix_as: Option<String>,
+
+    /// Print only lines with an address that matches, and add nothing unless asked to
+    #[arg(long = "match", conflicts_with = "no_match")]
+    pub matching: bool,
+
+    /// Print only lines without an address that matches
+    #[arg(long)]
+    pub no_match: bool,
+
+    /// Stop at the first missing or bad address
+    #[arg(long)]
+    pub strict: bool,
+
+    /// What separates the cells of CSV: comma, tab, semicolon, bar, or a character
+    ///
+    /// By default the one with which the header has the columns.
+    #[arg(short, long, value_name = "DELIMITER", requires = "column")]
+    pub delimiter: Option<Delimiter>,
+
+    /// The first row of CSV is data
+    ///
+    /// Columns are given by number. By default a first row without an address in them is a
+    /// header.
+    #[arg(long, requires = "column", verbatim_doc_comment)]
+    pub no_header: bool,
+
+    /// Write to FILE, compressed by its name (.gz, .bz2, .zst)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Compress the output: none, gzip, bzip2, zstd
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    pub compress: Option<Compression>,
+
+    /// Threads [default: one for each CPU]
+    #[arg(long, value_name = "N", value_parser = super::values::threads)]
+    pub threads: Option<usize>,
+
+    /// Bytes of a block; for tests.
+    #[arg(long, hide = true, default_value_t = 1 << 20)]
+    pub block: usize,
+}
+
+/// Compression of the output.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compression {
+    /// None
+    None,
+    /// gzip
+    #[value(alias = "gz")]
+    Gzip,
+    /// bzip2
+    #[value(alias = "bz2")]
+    Bzip2,
+    /// Zstandard
+    #[value(alias = "zst")]
+    Zstd,
+}
+
+impl AnnotateArgs {
+    /// Returns how to compress the output: by the option, else by the file's name.
+    pub fn codec(&self) -> Option<Codec> {
+        let extension = self.output.as_ref().and_then(|path| path.extension());
+        match (self.compress, extension.and_then(|extension| extension.to_str())) {
+            (Some(Compression::None), _) => None,
+            (Some(Compression::Gzip), _) | (None, Some("gz")) => Some(Codec::Gzip),
+            (Some(Compression::Bzip2), _) | (None, Some("bz2")) => Some(Codec::Bzip2),
+            (Some(Compression::Zstd), _) | (None, Some("zst" | "zstd")) => Some(Codec::Zstd),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The tables that addresses are looked up in, and the text of what they add.
+
+use std::io;
+use std::path::PathBuf;
+
+use longmatch::file::{FileSpec, FileTable};
+use longmatch::table::{Cell, Column, ColumnType, PrefixData};
+use longmatch::{Answers, IpPrefix, NextHopId};
+use longmatch_feed::{DataLoader, DataOptions, Event, Options, SinkError, load_bytes, printable};
+
+use crate::args::AnnotateArgs;
+use crate::error::{Advice, CliError};
+use crate::input::{display_name, embedded_tables, is_stdin};
+use crate::output::{plural, warn};
+use crate::progress::Progress;
+
+/// How cells are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// Delimited text with quotes where they are needed.
+    Csv(u8),
+    /// JSON values.
+    Json,
+    /// Words; control characters become spaces.
+    Text,
+}
+
+/// Something that is added to a line.
+pub struct Added {
+    /// Its name in the prefix data, or that of `--prefix-as`.
+    pub name: String,
+    from: From,
+}
+
+enum From {
+    /// The texts of a table's rows, by the rows' numbers.
+    Rows { table: usize, texts: Texts },
+    /// The longest matching prefix of all tables.
+    Prefix,
+}
+
+/// Texts one after the other, and where each ends.
+#[derive(Default)]
+struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn get(&self, number: u32) -> &[u8] {
+        let number = number as usize;
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[number]]
+    }
+}
+
+/// The compiled tables.
+pub struct Tables {
+    tables: Vec<FileTable>,
+    /// What is added to each address, in order.
+    pub added: Vec<Added>,
+    style: Style,
+}
+
+/// The matches of one address: an id of each table.
+pub type Matches<'a> = &'a [Option<NextHopId>];
+
+impl Tables {
+    /// Loads the tables of the command line and chooses what to add.
+    ///
+    /// # Errors
+    /// If a file cannot be loaded, or a column does not exist or is in two tables.
+    pub fn load(args: &AnnotateArgs, style: Style) -> Result<Self, CliError> {
+        let prefixes = args.prefix_as.is_some();
+        let tables = compiled(args, prefixes)?;
+        let mut added = Vec::new();
+        let filters = args.matching || args.no_match;
+        if !filters || !args.add.is_empty() || !args.names.is_empty() {
+            added = choose(&tables, &args.add, style)?;
+        }
+        if let Some(name) = &args.prefix_as {
+            added.push(Added { name: name.clone(), from: From::Prefix });
+        }
+        if added.is_empty() && !filters {
+            return Err(CliError::new(
+                "the prefix data have no columns to add: name the prefix with --prefix-as, or filter lines with --match",
+            ));
+        }
+        Ok(Self { tables, added, style })
+    }
+
+    /// Number of tables.
+    pub fn len(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// Looks up addresses of both families; appends the ids of table after table.
+    pub fn lookup(&self, ipv4: &[u32], ipv6: &[u128]) -> Vec<[Vec<Option<NextHopId>>; 2]> {
+        let each = self.tables.iter().map(|table| {
+            let mut ids = [vec![None; ipv4.len()], vec![None; ipv6.len()]];
+            table.ipv4().lookup_batch(ipv4, &mut ids[0]);
+            table.ipv6().lookup_batch(ipv6, &mut ids[1]);
+            ids
+        });
+        each.collect()
+    }
+
+    /// Writes what is added number `i` for the matches of an address.
+    #[inline]
+    pub fn write(&self, i: usize, matches: Matches<'_>, out: &mut Vec<u8>) {
+        match &self.added[i].from {
+            From::Rows { table, texts } => {
+                let number = matches[*table].and_then(|id| self.tables[*table].row_number(id));
+                match number {
+                    Some(number) => out.extend_from_slice(texts.get(number)),
+                    None => self.write_nothing(out),
+                }
+            }
+            From::Prefix => {
+                let prefixes = self.tables.iter().zip(matches);
+                let prefixes = prefixes.filter_map(|(table, id)| table.route((*id)?));
+                match prefixes.map(|(prefix, _)| prefix).max_by_key(|prefix| prefix.len()) {
+                    Some(prefix) => self.write_prefix(prefix, out),
+                    None => self.write_nothing(out),
+                }
+            }
+        }
+    }
+
+    /// Writes an empty cell.
+    #[inline]
+    pub fn write_nothing(&self, out: &mut Vec<u8>) {
+        if self.style == Style::Json {
+            out.extend_from_slice(b"null");
+        }
+    }
+
+    fn write_prefix(&self, prefix: IpPrefix, out: &mut Vec<u8>) {
+        use io::Write;
+        let quote: &[u8] = if self.style == Style::Json { b"\"" } else { b"" };
+        out.extend_from_slice(quote);
+        // Writing to memory does not fail.
+        let _ = write!(out, "{prefix}");
+        out.extend_from_slice(quote);
+    }
+}
+
+/// Writes a cell as a style has it.
+pub fn write_cell(cell: Cell<&str>, style: Style, out: &mut Vec<u8>) {
+    use io::Write;
+    // Writing to memory does not fail.
+    let _ = match (style, cell) {
+        (Style::Json, Cell::Null) => out.write_all(b"null"),
+        (Style::Json, Cell::String(text)) => {
+            serde_json::to_writer(out, text).map_err(io::Error::from)
+        }
+        // JSON has no infinity.
+        (Style::Json, Cell::F64(number)) if !number.is_finite() => out.write_all(b"null"),
+        (Style::Csv(delimiter), Cell::String(text)) => {
+            let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+            match text.bytes().any(special) {
+                true => write!(out, "\"{}\"", text.replace('"', "\"\"")),
+                false => out.write_all(text.as_bytes()),
+            }
+        }
+        (Style::Text, Cell::String(text)) => {
+            out.extend(text.bytes().map(|byte| if byte.is_ascii_control() { b' ' } else { byte }));
+            Ok(())
+        }
+        (_, cell) => write!(out, "{cell}"),
+    };
+}
+
+/// The columns named, or all, with the texts of their rows.
+fn choose(tables: &[FileTable], names: &[String], style: Style) -> Result<Vec<Added>, CliError> {
+    let all = || tables.iter().flat_map(|table| table.columns()).map(|column| &*column.name);
+    let wanted: Vec<&str> = match names.is_empty() {
+        true => all().collect(),
+        false => names.iter().map(String::as_str).collect(),
+    };
+    let mut added = Vec::new();
+    for name in wanted {
+        let having = |column: &Column| &*column.name == name;
+        let mut places = tables.iter().enumerate().filter_map(|(table, file)| {
+            file.columns().iter().position(having).map(|column| (table, column))
+        });
+        let shown = printable(name);
+        let Some((table, column)) = places.next() else {
+            let all: Vec<_> = all().map(printable).collect();
+            let has = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+            let problem = format!("the prefix data have no column '{shown}'; they have: {has}");
+            return Err(CliError::input("--add", problem));
+        };
+        if places.next().is_some() {
+            return Err(CliError::input(
+                "--routes",
+                format_args!(
+                    "two tables have a column '{shown}', but their other columns differ: name the column otherwise in one of them"
+                ),
+            ));
+        }
+        let mut texts = Texts::default();
+        for number in 0..tables[table].row_count() as u32 {
+            let cell = tables[table].row_at(number).map_or(Cell::Null, |row| row.get(column));
+            write_cell(cell, style, &mut texts.bytes);
+            texts.ends.push(texts.bytes.len());
+        }
+        added.push(Added { name: name.to_owned(), from: From::Rows { table, texts } });
+    }
+    Ok(added)
+}
+
+/// Loads and compiles the tables.
+fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliError> {
+    if args.tables.len() == 1 && args.routes.is_empty() {
+        let path = &args.tables[0];
+        let table = FileTable::open(path);
+        let table = table.map_err(|error| CliError::new(printable(&error.to_string())))?;
+        if prefixes && table.answers() == Answers::Values {
+            let problem = "the table does not know its prefixes: compile it again without --answers values, or leave out --prefix-as";
+            return Err(CliError::input(path.display(), problem));
+        }
+        return Ok(vec![table]);
+    }
+    let mut groups: Vec<PrefixData> = Vec::new();
+    if args.routes.is_empty() && args.tables.is_empty() {
+        groups.push(embedded()?);
+    }
+    for path in args.routes.iter().chain(&args.tables) {
+        let data = load(args, path)?;
+        let names = |data: &PrefixData| -> Vec<_> {
+            data.columns().iter().map(|column| column.name.clone()).collect()
+        };
+        match groups.iter_mut().find(|group| names(group) == names(&data)) {
+            None => groups.push(data),
+            Some(group) => {
+                merge(group, &data).map_err(|error| CliError::input(display_name(path), error))?
+            }
+        }
+    }
+    let answers = if prefixes { Answers::Routes } else { Answers::Values };
+    let spec = FileSpec::default().answers(answers);
+    let compile = |data: PrefixData| {
+        let bytes = spec.to_bytes(&data)?;
+        drop(data);
+        FileTable::from_bytes(bytes)
+    };
+    let tables: Result<Vec<_>, _> = groups.into_iter().map(compile).collect();
+    tables.map_err(|error| CliError::new(printable(&error.to_string())))
+}
+
+/// Adds the rows of data with the same columns. Columns of different types become text.
+fn merge(group: &mut PrefixData, data: &PrefixData) -> Result<(), longmatch::table::ColumnError> {
+    let same = group.columns() == data.columns();
+    let types = group.columns().iter().zip(data.columns());
+    let columns: Vec<Column> = types
+        .map(|(one, two)| match one.ty == two.ty {
+            true => one.clone(),
+            false => Column::new(one.name.clone(), ColumnType::String),
+        })
+        .collect();
+    let fitting = |row: &[Cell]| -> Box<[Cell]> {
+        let cells = row.iter().zip(&columns).map(|(cell, column)| match cell.ty() {
+            Some(ty) if ty != column.ty => Cell::String(cell.to_string().into()),
+            _ => cell.clone(),
+        });
+        cells.collect()
+    };
+    if !same {
+        let mut wider = PrefixData::new(columns.clone())?;
+        for (prefix, row) in group.table() {
+            wider.insert(prefix, fitting(row))?;
+        }
+        *group = wider;
+    }
+    for (prefix, row) in data.table() {
+        group.insert(prefix, fitting(row))?;
+    }
+    Ok(())
+}
+
+/// Loads a file of prefix data, in any format.
+fn load(args: &AnnotateArgs, path: &PathBuf) -> Result<PrefixData, CliError> {
+    let mut options = DataOptions::default();
+    options.value = args.value;
+    options.input.lenient = args.lenient;
+    options.input.mask_host_bits = args.mask;
+    let name = display_name(path);
+    let mut loader = DataLoader::new(options);
+    let progress = Progress::new(format!("loading {}", printable(&name)), None, "rows");
+    let report = match is_stdin(path) {
+        true => loader.reader(io::stdin().lock(), Some(&name)),
+        false => loader.path(path),
+    };
+    drop(progress);
+    let advice = Advice { lenient: !args.lenient, families: false };
+    let report = report.map_err(|error| CliError::load(&error, advice))?;
+    if report.damaged > 0 {
+        let damaged = plural(report.damaged, "damaged line");
+        warn(format_args!("{}: {damaged} skipped", printable(&name)));
+    }
+    loader.finish().map_err(|error| CliError::load(&error, advice))
+}
+
+/// The embedded tables, with the column `asn`.
+fn embedded() -> Result<PrefixData, CliError> {
+    let failed = |error: &dyn std::fmt::Display| CliError::input("the embedded tables", error);
+    let mut data = PrefixData::new(vec![Column::new("asn", ColumnType::U64)])
+        .map_err(|error| failed(&error))?;
+    for (name, bytes) in embedded_tables() {
+        let mut progress = Progress::new(format!("loading {name}"), None, "routes");
+        let mut count = 0u64;
+        let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
+            count += 1;
+            if count.is_multiple_of(4096) {
+                progress.set(count);
+            }
+            if let Event::Announce(prefix, next_hop) = event {
+                let asn = next_hop.strip_prefix("AS").and_then(|number| number.parse().ok());
+                let row = [asn.map_or(Cell::Null, Cell::U64)];
+                data.insert(prefix, row.into())?;
+            }
+            Ok(())
+        };
+        load_bytes(bytes, Some(name), &Options::default(), &mut sink)
+            .map_err(|error| failed(&error))?;
+    }
+    Ok(data)
+}

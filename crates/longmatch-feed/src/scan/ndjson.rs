@@ -1,0 +1,319 @@
+//! Lines of JSON: where fields are, and where the object ends, without a tree.
+//!
+//! Brackets and strings are checked, and the members of the objects that paths lead through; the
+//! spelling of numbers and of other values is not. Of equal keys the last counts.
+
+use std::fmt;
+use std::ops::Range;
+
+use memchr::memchr2;
+
+/// The deepest nesting, the same as that of the crate `serde_json`.
+const MAX_DEPTH: usize = 127;
+/// The greatest number of paths that are looked for at once.
+pub const MAX_PATHS: usize = 64;
+
+/// The path of a field: the keys that lead to it.
+///
+/// ```
+/// use longmatch_feed::scan::ndjson::Path;
+/// assert_eq!(Path::new("src.ip").keys(), ["src", "ip"]);
+/// assert_eq!(Path::new(r"src\.ip").keys(), ["src.ip"]);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Path {
+    keys: Vec<String>,
+}
+
+impl Path {
+    /// Parses keys with dots between them. A backslash makes the next character part of the key.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut keys = vec![String::new()];
+        let mut chars = text.chars();
+        while let Some(char) = chars.next() {
+            let last = keys.len() - 1;
+            match char {
+                '.' => keys.push(String::new()),
+                '\\' => keys[last].extend(chars.next()),
+                char => keys[last].push(char),
+            }
+        }
+        Self { keys }
+    }
+
+    /// The keys, from the outermost object inwards.
+    #[must_use]
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+}
+
+/// What a path leads to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Field {
+    /// Nothing, or null.
+    #[default]
+    Missing,
+    /// A string: the range between its quotes, and whether it has escapes.
+    Text(Range<usize>, bool),
+    /// A number, an array, an object, true or false.
+    Other(Range<usize>),
+}
+
+/// An object that is a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Object {
+    /// Where members can be added: after the last one.
+    pub end: usize,
+    /// Whether the object has no member.
+    pub is_empty: bool,
+}
+
+/// A line that is no JSON object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Damage {
+    /// The position of the byte that does not fit, or the length of the line.
+    pub at: usize,
+    /// What would fit.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a JSON object: expected {} at byte {}", self.expected, self.at + 1)
+    }
+}
+
+impl std::error::Error for Damage {}
+
+/// Finds fields on a line.
+///
+/// ```
+/// use longmatch_feed::scan::ndjson::{Field, Path, scan};
+/// let paths = [Path::new("src.ip")];
+/// let mut fields = [Field::Missing];
+/// let object = scan(br#"{"src": {"ip": "192.0.2.1"}, "n": 1}"#, &paths, &mut fields)?;
+/// assert_eq!((object.end, &fields[0]), (35, &Field::Text(16..25, false)));
+/// # Ok::<(), longmatch_feed::scan::ndjson::Damage>(())
+/// ```
+///
+/// # Errors
+/// If the line is not one object. `fields` then has any values.
+///
+/// # Panics
+/// If there are more than [`MAX_PATHS`] paths, or fewer fields than paths.
+pub fn scan(line: &[u8], paths: &[Path], fields: &mut [Field]) -> Result<Object, Damage> {
+    assert!(paths.len() <= MAX_PATHS, "{} paths", paths.len());
+    fields[..paths.len()].fill(Field::Missing);
+    let active = u64::MAX.checked_shr(64 - paths.len() as u32).unwrap_or(0);
+    let mut scanner = Scanner { line, at: 0, paths, fields };
+    scanner.space();
+    let object = scanner.object(0, active)?;
+    scanner.space();
+    match scanner.at == line.len() {
+        true => Ok(object),
+        false => Err(scanner.damage("nothing more on the line")),
+    }
+}
+
+/// Decodes the string in a range of a line that has escapes; `None` if an escape is invalid.
+#[must_use]
+pub fn unescape(line: &[u8], text: Range<usize>) -> Option<String> {
+    serde_json::from_slice(line.get(text.start.checked_sub(1)?..=text.end)?).ok()
+}
+
+struct Scanner<'a> {
+    line: &'a [u8],
+    at: usize,
+    paths: &'a [Path],
+    fields: &'a mut [Field],
+}
+
+impl Scanner<'_> {
+    fn damage(&self, expected: &'static str) -> Damage {
+        Damage { at: self.at, expected }
+    }
+
+    #[inline]
+    fn space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.line.get(self.at) {
+            self.at += 1;
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, byte: u8, expected: &'static str) -> Result<(), Damage> {
+        if self.line.get(self.at) != Some(&byte) {
+            return Err(self.damage(expected));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Scans an object at a depth of the paths in the set `active`.
+    fn object(&mut self, depth: usize, active: u64) -> Result<Object, Damage> {
+        self.take(b'{', "'{'")?;
+        let mut end = self.at;
+        self.space();
+        if self.line.get(self.at) == Some(&b'}') {
+            self.at += 1;
+            return Ok(Object { end, is_empty: true });
+        }
+        loop {
+            self.space();
+            let (key, escaped) = self.string()?;
+            let matching = self.matching(&key, escaped, depth, active);
+            self.space();
+            self.take(b':', "':'")?;
+            self.space();
+            self.member(depth, matching)?;
+            end = self.at;
+            self.space();
+            match self.line.get(self.at) {
+                Some(b',') => self.at += 1,
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(Object { end, is_empty: false });
+                }
+                _ => return Err(self.damage("',' or '}'")),
+            }
+        }
+    }
+
+    /// The paths of a set whose key at a depth is that of a member.
+    #[inline]
+    fn matching(&self, key: &Range<usize>, escaped: bool, depth: usize, active: u64) -> u64 {
+        let decoded = if escaped { unescape(self.line, key.clone()) } else { None };
+        let key = match (&decoded, escaped) {
+            (Some(decoded), _) => decoded.as_bytes(),
+            (None, true) => return 0,
+            (None, false) => &self.line[key.clone()],
+        };
+        let (mut left, mut matching) = (active, 0);
+        while left != 0 {
+            let path = left.trailing_zeros();
+            left &= left - 1;
+            let wanted = self.paths[path as usize].keys.get(depth);
+            if wanted.is_some_and(|wanted| wanted.as_bytes() == key) {
+                matching |= 1 << path;
+            }
+        }
+        matching
+    }
+
+    /// Scans the value of a member whose key matches some paths.
+    fn member(&mut self, depth: usize, matching: u64) -> Result<(), Damage> {
+        let is_object = self.line.get(self.at) == Some(&b'{');
+        if matching == 0 {
+            return self.value().map(drop);
+        }
+        let (mut left, mut deeper) = (matching, 0u64);
+        while left != 0 {
+            let path = left.trailing_zeros() as usize;
+            left &= left - 1;
+            // An earlier member of the same key does not count.
+            self.fields[path] = Field::Missing;
+            if self.paths[path].keys.len() > depth + 1 {
+                deeper |= 1 << path;
+            }
+        }
+        let start = self.at;
+        let field = if is_object && deeper != 0 {
+            if depth + 1 >= MAX_DEPTH {
+                return Err(self.damage("less nesting"));
+            }
+            self.object(depth + 1, deeper)?;
+            Field::Other(start..self.at)
+        } else {
+            self.value()?
+        };
+        let mut leaves = matching & !deeper;
+        while leaves != 0 {
+            self.fields[leaves.trailing_zeros() as usize] = field.clone();
+            leaves &= leaves - 1;
+        }
+        Ok(())
+    }
+
+    /// Scans a string; returns the range between its quotes and whether it has escapes.
+    #[inline]
+    fn string(&mut self) -> Result<(Range<usize>, bool), Damage> {
+        self.take(b'"', "'\"'")?;
+        let (start, mut escaped) = (self.at, false);
+        loop {
+            let Some(i) = memchr2(b'"', b'\\', &self.line[self.at..]) else {
+                self.at = self.line.len();
+                return Err(self.damage("the end of the string"));
+            };
+            self.at += i + 1;
+            if self.line[self.at - 1] == b'"' {
+                return Ok((start..self.at - 1, escaped));
+            }
+            escaped = true;
+            // The byte after the backslash, which may be a quote.
+            self.at = (self.at + 1).min(self.line.len());
+        }
+    }
+
+    /// Skips a value.
+    fn value(&mut self) -> Result<Field, Damage> {
+        let start = self.at;
+        match self.line.get(self.at) {
+            Some(b'"') => {
+                let (text, escaped) = self.string()?;
+                return Ok(Field::Text(text, escaped));
+            }
+            Some(b'{' | b'[') => self.nested()?,
+            Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => self.word(),
+            _ => return Err(self.damage("a value")),
+        }
+        match &self.line[start..self.at] {
+            b"null" => Ok(Field::Missing),
+            _ => Ok(Field::Other(start..self.at)),
+        }
+    }
+
+    /// Skips a number, true, false or null.
+    #[inline]
+    fn word(&mut self) {
+        let is_end = |byte: &u8| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte);
+        let rest = &self.line[self.at..];
+        self.at += rest.iter().position(is_end).unwrap_or(rest.len());
+    }
+
+    /// Skips an object or an array.
+    fn nested(&mut self) -> Result<(), Damage> {
+        // A bit for each open bracket, the innermost lowest: 1 for an object.
+        let (mut open, mut depth) = (0u128, 0);
+        loop {
+            match self.line.get(self.at) {
+                Some(b'"') => {
+                    self.string()?;
+                    continue;
+                }
+                Some(bracket @ (b'{' | b'[')) => {
+                    if depth == MAX_DEPTH {
+                        return Err(self.damage("less nesting"));
+                    }
+                    open = open << 1 | u128::from(*bracket == b'{');
+                    depth += 1;
+                }
+                Some(bracket @ (b'}' | b']')) => {
+                    if (open & 1 == 1) != (*bracket == b'}') {
+                        return Err(self.damage("the bracket that was opened"));
+                    }
+                    open >>= 1;
+                    depth -= 1;
+                    if depth == 0 {
+                        self.at += 1;
+                        return Ok(());
+                    }
+                }
+                Some(_) => {}
+                None => return Err(self.damage("the end of an object or array")),
+            }
+            self.at += 1;
+        }
+    }
+}

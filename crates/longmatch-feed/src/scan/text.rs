@@ -1,0 +1,114 @@
+//! The first address on a line of any text.
+//!
+//! A *token* is a run, as long as possible, of hexadecimal digits, dots and colons. The whole token is
+//! tried as an IPv6 address (`::` alone is none), then its parts between colons as IPv4 addresses.
+//! Dots at the ends do not count, nor does a single colon at the end, so that an address may end a
+//! sentence or have a port. No letter, digit or `_` may be next to an address: `v1.2.3.4` has none,
+//! and neither has `1.2.3.4.example.org`; `addr:1.2.3.4` has one.
+
+use std::net::IpAddr;
+use std::ops::Range;
+
+use memchr::memchr2_iter;
+
+use crate::address_text::{parse_ipv4, parse_ipv6};
+
+/// Whether a byte can be in a token.
+const TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_hexdigit() || matches!(byte as u8, b'.' | b':');
+        byte += 1;
+    }
+    table
+};
+
+/// Finds the first address on a line and where it is, without port and zone id.
+///
+/// O(line).
+///
+/// ```
+/// use longmatch_feed::scan::text::first_address;
+/// let line = b"12:30:01.5 GET http://[2001:db8::7]:80/ from 192.0.2.1:4711";
+/// assert_eq!(first_address(line), Some((23..34, "2001:db8::7".parse().unwrap())));
+/// assert_eq!(first_address(b"version 1.2.3.4.5 of std::vec at 12:30:01"), None);
+/// ```
+#[inline]
+pub fn first_address(line: &[u8]) -> Option<(Range<usize>, IpAddr)> {
+    // The end of the last token that was tried: each byte is in one token only.
+    let mut from = 0;
+    for at in memchr2_iter(b'.', b':', line) {
+        if at < from || !may_be_inside(line, at) {
+            continue;
+        }
+        let is_outside = |byte: &u8| !TOKEN[usize::from(*byte)];
+        let start = line[from..at].iter().rposition(is_outside).map_or(from, |i| from + i + 1);
+        let end = line[at..].iter().position(is_outside).map_or(line.len(), |i| at + i);
+        if let Some(found) = in_token(line, start, end) {
+            return Some(found);
+        }
+        from = end;
+    }
+    None
+}
+
+/// Whether the dot or colon at `at` can be the first in an address, by its neighbours.
+#[inline]
+fn may_be_inside(line: &[u8], at: usize) -> bool {
+    let (Some(before), Some(after)) = (line.get(at.wrapping_sub(1)), line.get(at + 1)) else {
+        // An address may begin with two colons, but not end with its first dot or colon.
+        return line[at..].starts_with(b"::");
+    };
+    match line[at] {
+        b'.' => before.is_ascii_digit() && after.is_ascii_digit(),
+        _ => *after == b':' || before.is_ascii_hexdigit() && after.is_ascii_hexdigit(),
+    }
+}
+
+/// The address in a token.
+fn in_token(line: &[u8], start: usize, end: usize) -> Option<(Range<usize>, IpAddr)> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let word_before = start > 0 && is_word(&line[start - 1]);
+    let word_after = line.get(end).is_some_and(is_word);
+    if !word_before && let Some(found) = ipv6(line, start, end, word_after) {
+        return Some(found);
+    }
+    let mut at = start;
+    for part in line[start..end].split(|byte| *byte == b':') {
+        let (first, last) = (at == start, at + part.len() == end);
+        let left = part.len() - part.iter().take_while(|byte| **byte == b'.').count();
+        let leading = part.len() - left;
+        let trailing = part[leading..].iter().rev().take_while(|byte| **byte == b'.').count();
+        let bare = at + leading..at + part.len() - trailing;
+        at += part.len() + 1;
+        if first && word_before || last && word_after {
+            continue;
+        }
+        if let Some(addr) = parse_ipv4(&line[bare.clone()]) {
+            return Some((bare, IpAddr::V4(addr.into())));
+        }
+    }
+    None
+}
+
+/// The whole token as an IPv6 address, without dots and a single colon at its end.
+fn ipv6(
+    line: &[u8],
+    start: usize,
+    mut end: usize,
+    mut word_after: bool,
+) -> Option<(Range<usize>, IpAddr)> {
+    while end > start && line[end - 1] == b'.' {
+        end -= 1;
+    }
+    let token = &line[start..end];
+    if token.ends_with(b":") && !token.ends_with(b"::") {
+        end -= 1;
+        word_after = false;
+    }
+    if word_after || &line[start..end] == b"::" {
+        return None;
+    }
+    parse_ipv6(&line[start..end]).map(|addr| (start..end, IpAddr::V6(addr.into())))
+}

@@ -1,0 +1,211 @@
+//! The scanners of rows and lines against slow references: on the corpora of the fuzz targets, on
+//! mutations of these and on random text.
+
+mod reference;
+
+use std::fs;
+use std::path::PathBuf;
+
+use reference::{compare_csv, compare_ndjson, compare_text};
+
+/// The files of a corpus; there are some.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/scan").join(target);
+    let mut paths: Vec<_> =
+        fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no corpus in {}", root.display());
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+/// The number of mutations and of random texts: more with `LONGMATCH_PROVE`.
+fn cases() -> usize {
+    if std::env::var_os("LONGMATCH_PROVE").is_some() { 2_000_000 } else { 20_000 }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    /// A text of some of the words.
+    fn text(&mut self, words: &[&str], most: usize) -> Vec<u8> {
+        let count = self.below(most);
+        (0..count).flat_map(|_| words[self.below(words.len())].bytes()).collect()
+    }
+
+    /// A text with one byte or word changed, added or removed.
+    fn mutated(&mut self, text: &[u8], words: &[&str]) -> Vec<u8> {
+        let mut text = text.to_vec();
+        let at = self.below(text.len() + 1);
+        let until = (at + self.below(4)).min(text.len());
+        let word = words[self.below(words.len())].bytes();
+        match self.below(3) {
+            0 => drop(text.splice(at..until, word)),
+            1 => drop(text.splice(at..at, word)),
+            _ => drop(text.drain(at..until)),
+        }
+        text
+    }
+}
+
+/// Compares the corpus, its mutations and random texts of the words.
+fn compare(target: &str, words: &[&str], most: usize, compare: impl Fn(&[u8])) {
+    let mut random = Random(1);
+    let corpus = corpus(target);
+    corpus.iter().for_each(|text| compare(text));
+    for _ in 0..cases() {
+        let mut text = corpus[random.below(corpus.len())].clone();
+        for _ in 0..=random.below(3) {
+            text = random.mutated(&text, words);
+        }
+        compare(&text);
+        compare(&random.text(words, most));
+    }
+}
+
+#[test]
+fn rows_of_delimited_text() {
+    let words = [
+        "\"", ",", "\n", "\r\n", "\r", "\"\"", "a", "1.2.3.4", "\t", ";", ",\"", "\",", "\"\n",
+        "\u{feff}",
+    ];
+    compare("csv", &words, 12, |text| {
+        compare_csv(text, b',');
+        compare_csv(text, b'\t');
+    });
+}
+
+#[test]
+fn fields_of_json_lines() {
+    let words = [
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        ":",
+        ",",
+        " ",
+        "\\\"",
+        "\\\\",
+        "\\u0061",
+        "\"a\"",
+        "\"b\":",
+        "\"ip\":\"::1\"",
+        "\"a\":{",
+        "null",
+        "true",
+        "-1.5e3",
+        "{}",
+        "[1,{}]",
+        "\"\":",
+        "\"\\u0061.b\":1",
+        "\"é\":\"\\ud83d\\ude00\"",
+        "\t",
+        "\\",
+        "\u{1}",
+    ];
+    compare("ndjson", &words, 14, compare_ndjson);
+}
+
+/// Random objects are valid, so that every one is compared.
+#[test]
+fn fields_of_valid_objects() {
+    fn value(random: &mut Random, depth: usize, out: &mut String) {
+        let spaces = ["", "", " ", "\t "];
+        match random.below(if depth > 4 { 6 } else { 9 }) {
+            0 => out.push_str("null"),
+            1 => out.push_str("-12.5e-3"),
+            2 => out.push_str("\"192.0.2.1\""),
+            3 => out.push_str(r#""\u0031\"\\ } ] \n""#),
+            4 => out.push_str("[]"),
+            5 => out.push_str("false"),
+            6 => {
+                out.push('[');
+                value(random, depth + 1, out);
+                out.push_str(" ,");
+                value(random, depth + 1, out);
+                out.push(']');
+            }
+            _ => {
+                out.push('{');
+                let members = random.below(4);
+                for i in 0..members {
+                    out.push_str(if i > 0 { "," } else { "" });
+                    out.push_str(spaces[random.below(4)]);
+                    let keys = [
+                        r#""a""#,
+                        r#""b""#,
+                        r#""c""#,
+                        r#""ip""#,
+                        r#""\u0061""#,
+                        r#""a.b""#,
+                        r#""""#,
+                        r#""\u00e9""#,
+                        r#""é""#,
+                    ];
+                    out.push_str(keys[random.below(keys.len())]);
+                    out.push_str(spaces[random.below(4)]);
+                    out.push(':');
+                    out.push_str(spaces[random.below(4)]);
+                    value(random, depth + 1, out);
+                    out.push_str(spaces[random.below(4)]);
+                }
+                out.push('}');
+            }
+        }
+    }
+    let mut random = Random(7);
+    let mut objects = 0;
+    for _ in 0..cases() {
+        let mut line = String::new();
+        value(&mut random, 0, &mut line);
+        compare_ndjson(line.as_bytes());
+        objects += usize::from(line.starts_with('{'));
+    }
+    assert!(objects > cases() / 10);
+}
+
+#[test]
+fn addresses_on_lines() {
+    let words = [
+        ".",
+        ":",
+        "::",
+        "1",
+        "255",
+        "0",
+        "1.2.3.4",
+        "8.8.8.8:443",
+        "fe80::1",
+        "2001:db8::",
+        "a",
+        "g",
+        " ",
+        "_",
+        "[",
+        "]",
+        "%eth0",
+        "/",
+        "é",
+        "12:30:01",
+        ",",
+        "256",
+        "\u{0}",
+        "::ffff:1.2.3.4",
+        "1:2:3:4:5:6:7:8",
+    ];
+    compare("text", &words, 12, compare_text);
+}

@@ -1,0 +1,185 @@
+//! Slow references of the scanners, and comparisons with them; the fuzz targets use them too.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
+
+use longmatch_feed::scan::csv::{RowEnds, row};
+use longmatch_feed::scan::ndjson::{Field, Path, scan, unescape};
+use longmatch_feed::scan::text::first_address;
+use serde_json::{Map, Value};
+
+/// Compares the rows of a text with those of the crate `csv`, and the ends of rows for every cut.
+pub fn compare_csv(bytes: &[u8], delimiter: u8) {
+    if bytes.starts_with(b"\xef\xbb\xbf") || matches!(delimiter, b'"' | b'\n' | b'\r') {
+        return;
+    }
+    let (found, starts) = scanned_rows(bytes, delimiter);
+    assert_eq!(found, reference_rows(bytes, delimiter), "{:?}", String::from_utf8_lossy(bytes));
+    // A piece may end anywhere: whatever is cut off must be whole rows.
+    for cut in 0..bytes.len().min(200) {
+        let mut ends = RowEnds::new(delimiter);
+        let first = ends.last(&bytes[..cut], 0).unwrap_or(0);
+        assert!(starts.contains(&first), "{first} of {starts:?}, cut at {cut}");
+        let second = first + ends.last(&bytes[first..], cut - first).unwrap_or(0);
+        assert!(starts.contains(&second), "{second} of {starts:?}, cut at {cut}");
+        let whole = RowEnds::new(delimiter).last(bytes, 0).unwrap_or(0);
+        assert_eq!(second, whole, "cut at {cut}");
+    }
+}
+
+/// The rows that are not empty, decoded, and the beginnings of all rows.
+fn scanned_rows(bytes: &[u8], delimiter: u8) -> (Vec<Vec<Vec<u8>>>, Vec<usize>) {
+    let (mut rows, mut starts, mut at) = (Vec::new(), vec![0], 0);
+    while at < bytes.len() {
+        let count = row(bytes, at, delimiter, &[], &mut []).cells;
+        let all: Vec<usize> = (0..count + 1).collect();
+        let mut found = vec![None::<Range<usize>>; count + 1];
+        let scanned = row(bytes, at, delimiter, &all, &mut found);
+        assert_eq!((scanned.cells, found.pop()), (count, Some(None)));
+        for wanted in 0..count {
+            let mut one = [None];
+            assert_eq!(row(bytes, at, delimiter, &[wanted], &mut one), scanned);
+            assert_eq!(one[0], found[wanted]);
+        }
+        if scanned.end > at {
+            let cells = found.into_iter().flatten();
+            rows.push(cells.map(|cell| decoded(&bytes[cell])).collect());
+        }
+        at = scanned.next;
+        starts.push(at);
+    }
+    (rows, starts)
+}
+
+/// A cell without its quotes.
+fn decoded(cell: &[u8]) -> Vec<u8> {
+    let Some(quoted) = cell.strip_prefix(b"\"") else { return cell.to_vec() };
+    let (mut out, mut bytes) = (Vec::new(), quoted.iter().peekable());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' if bytes.peek() == Some(&&b'"') => out.extend(bytes.next()),
+            b'"' => {
+                out.extend(bytes);
+                break;
+            }
+            byte => out.push(*byte),
+        }
+    }
+    out
+}
+
+/// The rows as the crate `csv` reads them.
+fn reference_rows(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .terminator(csv::Terminator::Any(b'\n'))
+        .from_reader(bytes);
+    let mut rows = Vec::new();
+    let mut record = csv::ByteRecord::new();
+    while reader.read_byte_record(&mut record).unwrap() {
+        let end = reader.position().byte() as usize;
+        let mut cells: Vec<Vec<u8>> = record.iter().map(<[u8]>::to_vec).collect();
+        // Only LF ends rows there; a CR before it is in the last cell.
+        let mut raw = &bytes[..end];
+        // A quote that does not end has all line ends in its cell.
+        if !cells.last().is_some_and(|last| last.ends_with(b"\n")) {
+            raw = raw.strip_suffix(b"\n").unwrap_or(raw);
+        }
+        if raw.ends_with(b"\r") {
+            let last = cells.last_mut().unwrap();
+            assert_eq!(last.pop(), Some(b'\r'));
+            let line = raw.rsplit(|byte| *byte == b'\n').next().unwrap();
+            if cells == [b""] && line == b"\r" {
+                continue;
+            }
+        }
+        rows.push(cells);
+    }
+    rows
+}
+
+/// Compares the fields of a line with those of `serde_json`, and what it is with a member added.
+pub fn compare_ndjson(line: &[u8]) {
+    let paths = ["ip", "a", "a.b", "a.b.c", r"a\.b", "", "é", "src.ip"].map(Path::new);
+    let mut fields = vec![Field::Missing; paths.len()];
+    let scanned = scan(line, &paths, &mut fields);
+    let Ok(expected) = serde_json::from_slice::<Map<String, Value>>(line) else { return };
+    let shown = String::from_utf8_lossy(line);
+    let object = scanned.unwrap_or_else(|damage| panic!("{damage}: {shown}"));
+    for (path, field) in paths.iter().zip(&fields) {
+        let mut value = expected.get(&path.keys()[0]);
+        for key in &path.keys()[1..] {
+            value = value.and_then(|value| value.as_object()?.get(key));
+        }
+        let same = match (value, field) {
+            (None | Some(Value::Null), Field::Missing) => true,
+            (Some(Value::String(text)), Field::Text(range, false)) => {
+                text.as_bytes() == &line[range.clone()]
+            }
+            (Some(Value::String(text)), Field::Text(range, true)) => {
+                unescape(line, range.clone()).as_ref() == Some(text)
+            }
+            (Some(value), Field::Other(range)) => {
+                !value.is_string()
+                    && serde_json::from_slice::<Value>(&line[range.clone()]).ok().as_ref()
+                        == Some(value)
+            }
+            _ => false,
+        };
+        assert!(same, "{path:?}: {value:?}, not {field:?}, in {shown}");
+    }
+    assert_eq!(object.is_empty, expected.is_empty(), "{shown}");
+    let comma: &[u8] = if object.is_empty { b"" } else { b"," };
+    let longer = [&line[..object.end], comma, b"\"added\":1", &line[object.end..]].concat();
+    let mut with = expected;
+    with.insert("added".into(), 1.into());
+    assert_eq!(serde_json::from_slice::<Map<_, _>>(&longer).ok(), Some(with), "{shown}");
+}
+
+/// Compares the first address on a line with a search by an expression and the standard library.
+pub fn compare_text(line: &[u8]) {
+    let found = first_address(line);
+    assert_eq!(found, reference_address(line), "{:?}", String::from_utf8_lossy(line));
+}
+
+fn reference_address(line: &[u8]) -> Option<(Range<usize>, IpAddr)> {
+    thread_local! {
+        static TOKEN: regex::bytes::Regex = regex::bytes::Regex::new("(?-u)[0-9A-Fa-f.:]+").unwrap();
+        static WORD: regex::bytes::Regex = regex::bytes::Regex::new("(?-u)^[0-9A-Za-z_]").unwrap();
+    }
+    let is_word = |at: Option<usize>| {
+        at.and_then(|at| line.get(at..)).is_some_and(|rest| WORD.with(|word| word.is_match(rest)))
+    };
+    let tokens: Vec<_> =
+        TOKEN.with(|token| token.find_iter(line).map(|found| found.range()).collect());
+    for token in tokens {
+        let text = str::from_utf8(&line[token.clone()]).unwrap();
+        let (before, after) = (is_word(token.start.checked_sub(1)), is_word(Some(token.end)));
+        let bare = text.trim_end_matches('.');
+        let single = bare.ends_with(':') && !bare.ends_with("::");
+        let bare = if single { &bare[..bare.len() - 1] } else { bare };
+        if !before
+            && (single || !after)
+            && bare != "::"
+            && let Ok(addr) = bare.parse::<Ipv6Addr>()
+        {
+            return Some((token.start..token.start + bare.len(), addr.into()));
+        }
+        let parts: Vec<&str> = text.split(':').collect();
+        let mut at = token.start;
+        for (i, part) in parts.iter().enumerate() {
+            let bare = part.trim_matches('.');
+            let start = at + part.find(bare).unwrap();
+            at += part.len() + 1;
+            if i == 0 && before || i == parts.len() - 1 && after {
+                continue;
+            }
+            if let Ok(addr) = bare.parse::<Ipv4Addr>() {
+                return Some((start..start + bare.len(), addr.into()));
+            }
+        }
+    }
+    None
+}
