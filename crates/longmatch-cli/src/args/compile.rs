@@ -28,13 +28,16 @@ pub struct CompileArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Keep these columns, by name or number, in this order: 'asn,country' [default: all]
+    /// Columns to keep, by name or number: 'asn,country' [default: all]
     ///
-    /// 'column=name' renames a column: '3=asn'. An empty list makes a set of prefixes.
+    /// The table has them in this order. 'column=name' renames a column: '3=asn'. An empty
+    /// list makes a set of prefixes.
     #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1, verbatim_doc_comment)]
     pub columns: Option<Vec<String>>,
 
-    /// Types of columns: 'asn=u64,score=f64' (string, u64, i64, f64) [default: the narrowest]
+    /// Types of columns: 'asn=u64,score=f64' [default: the narrowest]
+    ///
+    /// string, u64, i64 or f64. Columns of integers also take AS numbers such as AS64500.
     #[arg(
         long = "types",
         value_name = "LIST",
@@ -51,15 +54,15 @@ pub struct CompileArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', verbatim_doc_comment)]
     pub prefix_column: Vec<String>,
 
-    /// The format: csv, tsv, list, pyasn, pfx2as, routes, mmdb, lm [default: detected]
+    /// csv, list, pyasn, pfx2as, routes, mmdb or lm [default: detected]
     #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
     pub format: DataFormat,
 
-    /// What separates columns: comma, tab, semicolon, bar, space, or a character
+    /// comma, tab, semicolon, bar, space or a character
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<Delimiter>,
 
-    /// Whether the first row has the columns' names: yes, no [default: detected]
+    /// Whether the first row has names: yes, no [default: detected]
     #[arg(long, value_name = "WHETHER", hide_possible_values = true)]
     pub header: Option<YesNo>,
 
