@@ -28,9 +28,10 @@ pub struct CompileArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Keep these columns, by name or number: 'asn,country' [default: all]
+    /// Columns to keep, by name or number: 'asn,country' [default: all]
     ///
-    /// The table has them in this order. 'column=name' renames a column: '3=asn'. An empty list makes a set of prefixes.
+    /// The table has them in this order. 'column=name' renames a column: '3=asn'. An empty
+    /// list makes a set of prefixes.
     #[arg(long, value_name = "LIST", value_delimiter = ',', num_args = 1, verbatim_doc_comment)]
     pub columns: Option<Vec<String>>,
 
@@ -53,11 +54,11 @@ pub struct CompileArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', verbatim_doc_comment)]
     pub prefix_column: Vec<String>,
 
-    /// csv, list, pyasn, pfx2as, routes, mmdb, lm [default: detected]
+    /// csv, list, pyasn, pfx2as, routes, mmdb or lm [default: detected]
     #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
     pub format: DataFormat,
 
-    /// comma, tab, semicolon, bar, space, or a character [default: detected]
+    /// comma, tab, semicolon, bar, space or a character
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<Delimiter>,
 

@@ -64,8 +64,8 @@ fn streams_pass_in_both_directions() {
         });
     }
     let counts = forwarder.end();
-    // In segments of an Ethernet frame's size, and not by way of the kernel.
+    // In segments of an Ethernet frame's size, and not by way of the kernel, except before it has told the neighbours.
     let least = 2 * 2 * BLOCKS * BLOCK as u64 / 1460;
     assert!(counts["forwarded"].as_u64() > Some(least), "{counts}");
-    assert!(counts["kernel"].as_u64() < Some(100), "{counts}");
+    assert!(counts["kernel"].as_u64() < Some(least / 20), "{counts}");
 }
