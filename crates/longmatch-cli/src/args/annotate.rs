@@ -14,7 +14,7 @@ pub struct AnnotateArgs {
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub input: PathBuf,
 
-    /// Prefix data, in any format: CSV, routes, MRT, mmdb, ranges, lists; may be repeated
+    /// Prefix data of any format (CSV, MRT, mmdb, ranges); may be repeated
     ///
     /// Files with the same columns are one table, in which later files replace the rows of
     /// earlier ones. Files with other columns are tables of their own, and each address is
@@ -29,7 +29,7 @@ pub struct AnnotateArgs {
     #[arg(long = "table", value_name = "FILE.lm")]
     pub tables: Vec<PathBuf>,
 
-    /// The value of routes in MRT and other routing formats: next-hop, origin-as
+    /// The value of routes: next-hop, origin-as
     #[arg(long, value_name = "VALUE", default_value = "next-hop")]
     pub value: RouteValue,
 
@@ -41,7 +41,7 @@ pub struct AnnotateArgs {
     #[arg(long)]
     pub mask: bool,
 
-    /// Column of CSV with addresses, by name or by number from 1; may be repeated
+    /// Column of CSV with addresses, by name or number; may be repeated
     #[arg(short, long, value_name = "NAME|N", value_delimiter = ',', conflicts_with_all = ["field", "regex"])]
     pub column: Vec<String>,
 
@@ -51,7 +51,7 @@ pub struct AnnotateArgs {
     #[arg(short, long, value_name = "PATH", value_delimiter = ',', conflicts_with = "regex")]
     pub field: Vec<String>,
 
-    /// Regular expression that finds the address on a line of text; may be repeated
+    /// Regular expression that finds the address in text; may be repeated
     ///
     /// The address is the first group, or the whole match if there is no group. Without
     /// --column, --field and --regex it is the first address on the line.
@@ -73,7 +73,9 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "NAME")]
     pub prefix_as: Option<String>,
 
-    /// Print only lines with an address that matches, and add nothing unless asked to
+    /// Print only lines with an address that matches
+    ///
+    /// Adds nothing but what --add, --as and --prefix-as ask for.
     #[arg(long = "match", conflicts_with = "no_match")]
     pub matching: bool,
 
@@ -85,7 +87,7 @@ pub struct AnnotateArgs {
     #[arg(long)]
     pub strict: bool,
 
-    /// What separates the cells of CSV: comma, tab, semicolon, bar, or a character
+    /// What separates cells: comma, tab, semicolon, bar or a character
     ///
     /// By default the one with which the header has the columns.
     #[arg(short, long, value_name = "DELIMITER", requires = "column")]
