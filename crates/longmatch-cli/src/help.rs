@@ -58,7 +58,7 @@ pub const ANNOTATE: &str = "\
 Lines pass through byte for byte, in order; what is added comes after the last cell of a CSV row or
 the last member of a JSON object, and after a tab at the end of a line of text. Addresses may have
 ports, brackets, zone ids and quotes; IPv4-mapped addresses are IPv4 addresses. Where an address is
-missing or bad, or no prefix matches, what is added is empty (in JSON null). A row of CSV that equals
+missing or bad, or no prefix matches, what is added is empty (JSON: null). A row of CSV that equals
 the header is a header again. Empty lines stay empty. Rows with too few cells get the missing ones.
 
 Examples:
