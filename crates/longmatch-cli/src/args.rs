@@ -292,6 +292,17 @@ pub struct LookupArgs {
     #[arg(short, long)]
     pub all: bool,
 
+    /// Skip lines and arguments without an address, and report them at the end
+    ///
+    /// A line that is not an address, such as that of a log, is searched for its first address,
+    /// which is printed without its port and zone id.
+    #[arg(long, verbatim_doc_comment)]
+    pub skip_invalid: bool,
+
+    /// Exit with 0 also if an address has no match
+    #[arg(long)]
+    pub exit_zero: bool,
+
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,

@@ -3,9 +3,12 @@
 use std::io::{self, Read};
 
 use longmatch_feed::scan::csv::RowEnds;
+use memchr::memchr;
 
-/// Bytes read at a time, and the greatest length of a line.
-pub const ROOFLINE: usize = 256 << 10;
+/// The greatest length of a line or row of a stream.
+pub const MAX_LINE: usize = 64 << 20;
+/// The mark of UTF-8 at the beginning of a file.
+pub const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// A stream cut into blocks of lines or rows.
 pub struct Blocks<R> {
@@ -24,8 +27,6 @@ pub struct Blocks<R> {
     ended: bool,
     /// An error after lines that were returned.
     failed: Option<io::Error>,
-    /// The number of lines before `rest`.
-    lines: u64,
 }
 
 /// Where blocks can be cut.
@@ -46,40 +47,29 @@ impl Ends {
     }
 }
 
-/// Lines that follow each other.
-#[derive(Debug, Default)]
-pub struct Block {
-    bytes: Vec<u8>,
-    /// The number of lines before this block.
-    pub before: u64,
-}
-
-impl Block {
-    /// The lines with their numbers, from 1, without line ends and surrounding spaces.
-    pub fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        let bytes = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
-        let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        (self.before + 1..).zip(lines)
-    }
+/// The lines of a block: beginning, end without CR and LF, and beginning of the next.
+pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, usize, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at;
+        if start == bytes.len() {
+            return None;
+        }
+        at = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |i| start + i + 1);
+        let line = &bytes[start..at];
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        Some((start, start + line.len(), at))
+    })
 }
 
 impl<R: Read> Blocks<R> {
-    /// Creates the cutter; reads nothing yet.
-    pub fn new(reader: R) -> Self {
-        Self::with(reader, ROOFLINE, ROOFLINE, false)
-    }
-
     /// Creates a cutter that reads `size` bytes at a time, refuses lines above `limit` bytes, and
-    /// fills blocks before it returns them if `fill` is true.
+    /// fills blocks before it returns them if `fill` is true. It reads nothing yet.
     pub fn with(reader: R, size: usize, limit: usize, fill: bool) -> Self {
         let (rest, ends) = (Vec::new(), Ends::Lines);
-        let (scanned, ended, failed, lines) = (0, false, None, 0);
-        Self { reader, ends, size, limit, fill, rest, scanned, ended, failed, lines }
-    }
-
-    /// The number of the line that the next block begins with, from 1.
-    pub fn number(&self) -> u64 {
-        self.lines + 1
+        let (scanned, ended, failed) = (0, false, None);
+        Self { reader, ends, size, limit, fill, rest, scanned, ended, failed }
     }
 
     /// The reader.
@@ -90,7 +80,7 @@ impl<R: Read> Blocks<R> {
     /// Reads the first line, and returns everything read so far.
     ///
     /// # Errors
-    /// As [`Blocks::next`].
+    /// As [`Blocks::next_bytes`].
     pub fn first_line(&mut self) -> io::Result<&[u8]> {
         let mut bytes = std::mem::take(&mut self.rest);
         while !self.ended && memchr::memchr(b'\n', &bytes).is_none() {
@@ -112,21 +102,10 @@ impl<R: Read> Blocks<R> {
 
     /// Reads until there is a whole line, and returns all whole lines; `None` at the end.
     ///
-    /// A line is returned as soon as its end can be read.
+    /// Unless blocks are filled, a line is returned as soon as its end can be read.
     ///
     /// # Errors
     /// If reading fails, or a line is longer than the limit.
-    pub fn next(&mut self) -> io::Result<Option<Block>> {
-        let Some(bytes) = self.next_bytes()? else { return Ok(None) };
-        let block = Block { bytes, before: self.lines };
-        self.lines += block.lines().count() as u64;
-        Ok(Some(block))
-    }
-
-    /// Returns whole lines as [`Blocks::next`] does, and does not count them.
-    ///
-    /// # Errors
-    /// As [`Blocks::next`].
     pub fn next_bytes(&mut self) -> io::Result<Option<Vec<u8>>> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -189,10 +168,16 @@ mod tests {
         }
     }
 
-    fn all(mut blocks: Blocks<impl Read>) -> io::Result<Vec<(u64, Vec<u8>)>> {
+    const SIZE: usize = 256;
+
+    fn blocks<R: Read>(reader: R) -> Blocks<R> {
+        Blocks::with(reader, SIZE, 2 * SIZE, false)
+    }
+
+    fn all(mut blocks: Blocks<impl Read>) -> io::Result<Vec<Vec<u8>>> {
         let mut all = Vec::new();
-        while let Some(block) = blocks.next()? {
-            all.extend(block.lines().map(|(number, line)| (number, line.to_vec())));
+        while let Some(block) = blocks.next_bytes()? {
+            all.extend(lines(&block).map(|(start, end, _)| block[start..end].to_vec()));
         }
         Ok(all)
     }
@@ -200,19 +185,19 @@ mod tests {
     #[test]
     fn lines_do_not_depend_on_the_size_of_reads() {
         for text in [&b" a \r\n\nbc\nlast"[..], b" a \r\n\nbc\nlast\n"] {
-            let expected = [(1, &b"a"[..]), (2, b""), (3, b"bc"), (4, b"last")];
-            let expected: Vec<_> = expected.map(|(n, line)| (n, line.to_vec())).into();
-            assert_eq!(all(Blocks::new(text)).unwrap(), expected);
-            assert_eq!(all(Blocks::new(OneByteReader(text))).unwrap(), expected);
+            let expected = [&b" a "[..], b"", b"bc", b"last"];
+            assert_eq!(all(blocks(text)).unwrap(), expected);
+            assert_eq!(all(blocks(OneByteReader(text))).unwrap(), expected);
         }
-        assert!(all(Blocks::new(io::empty())).unwrap().is_empty());
+        assert!(all(blocks(io::empty())).unwrap().is_empty());
     }
 
     #[test]
     fn long_lines_are_refused_and_short_ones_fill_the_buffer() {
-        let endless = vec![b'x'; ROOFLINE + 1];
-        assert!(all(Blocks::new(&endless[..])).is_err());
-        let many = b"123\n".repeat(ROOFLINE / 2);
-        assert_eq!(all(Blocks::new(&many[..])).unwrap().len(), ROOFLINE / 2);
+        let endless = vec![b'x'; 2 * SIZE + 1];
+        assert!(all(blocks(&endless[..])).is_err());
+        assert_eq!(all(blocks(&endless[2..])).unwrap().len(), 1);
+        let many = b"123\n".repeat(SIZE / 2);
+        assert_eq!(all(blocks(&many[..])).unwrap().len(), SIZE / 2);
     }
 }

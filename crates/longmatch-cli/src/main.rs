@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod cells;
 mod commands;
 mod destinations;
 mod error;
@@ -14,7 +15,9 @@ mod input;
 mod lines;
 mod ordered;
 mod output;
+mod prefix_data;
 mod progress;
+mod stdin;
 mod table_file;
 mod updates;
 

@@ -7,11 +7,11 @@ use longmatch::simd::Simd;
 use longmatch::{
     Answers, CompileError, Corrupt, Engine, Lookup, MemoryUsage, NextHopId, Rib, Structure, Table,
 };
-use longmatch_feed::printable;
 
 use crate::args::RoutesArgs;
 use crate::error::CliError;
 use crate::input::{CliFamily, Families, is_stdin};
+use crate::prefix_data;
 
 /// Opens the file of `--table`.
 ///
@@ -35,7 +35,7 @@ pub fn open(args: &RoutesArgs, path: &Path) -> Result<FileTable, CliError> {
         true => FileTable::open_trusted(path),
         false => FileTable::open(path),
     };
-    opened.map_err(|error| CliError::new(printable(&error.to_string())))
+    opened.map_err(|error| prefix_data::escaped(&error))
 }
 
 /// The cells of a row, separated by commas: the text of a next hop.

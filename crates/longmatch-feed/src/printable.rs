@@ -16,7 +16,9 @@ use std::fmt::Write;
 /// assert_eq!(printable("\u{1b}[2Jeth0"), r"\u{1b}[2Jeth0");
 /// ```
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_harmful) {
+    // Most text is printable ASCII, which needs no decoding.
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_plain || !text.chars().any(is_harmful) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 8);

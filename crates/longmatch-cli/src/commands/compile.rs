@@ -1,18 +1,19 @@
 //! `longmatch compile`: prefixes and their columns into a table file.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use longmatch::IpPrefix;
 use longmatch::file::{FileReport, FileSpec};
 use longmatch::table::PrefixData;
-use longmatch_feed::{DataLoader, DataReport, printable};
+use longmatch_feed::{DataLoader, printable};
 use serde::Serialize;
 
 use crate::args::CompileArgs;
 use crate::error::{Advice, CliError, Outcome, Status};
 use crate::input::{self, Families, display_name, is_stdin};
 use crate::output::{Align, Grid, Out, bytes, plural, warn};
+use crate::prefix_data;
 use crate::progress::Progress;
 
 /// Runs the command.
@@ -37,7 +38,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
     let written = spec.write(&data, &args.output);
     drop(progress);
     // The library's message has the path.
-    let FileReport { bytes, rows, .. } = written.map_err(|error| escaped(&error))?;
+    let FileReport { bytes, rows, .. } = written.map_err(|error| prefix_data::escaped(&error))?;
     let columns = data.columns().iter();
     let columns = columns.map(|it| Column { name: &it.name, r#type: it.ty.to_string() }).collect();
     let file = display_name(&args.output);
@@ -127,32 +128,15 @@ fn load(args: &CompileArgs) -> Result<PrefixData, CliError> {
         }
     }
     for path in &args.files {
+        let report = prefix_data::load(&mut loader, path, advice)?;
         let name = display_name(path);
-        let progress = Progress::new(format!("loading {}", printable(&name)), None, "rows");
-        let loaded = match is_stdin(path) {
-            true => loader.reader(io::stdin().lock(), Some(&name)),
-            false => loader.path(path),
-        };
-        drop(progress);
-        print_report(&name, &loaded.map_err(|error| CliError::load(&error, advice))?);
+        if report.routes.is_none() {
+            let (name, read_as) = (printable(&name), printable(&report.read_as));
+            warn(format_args!("{name}: read as {read_as}: {}", plural(report.rows, "row")));
+        }
+        prefix_data::print_report(&name, &report, Families::BOTH);
     }
-    loader.finish().map_err(|error| CliError::load(&error, advice))
-}
-
-/// Prints the format of an input and what was skipped on standard error.
-fn print_report(name: &str, report: &DataReport) {
-    if let Some(routes) = &report.routes {
-        return input::print_report(name, routes, Families::BOTH);
-    }
-    let name = printable(name);
-    let rows = plural(report.rows, "row");
-    warn(format_args!("{name}: read as {}: {rows}", printable(&report.read_as)));
-    for warning in report.warnings() {
-        warn(format_args!("{name}: {warning}"));
-    }
-    if let Some(error) = &report.first_damage {
-        warn(input::first_damage(error, report.damaged));
-    }
+    prefix_data::finish(loader, advice)
 }
 
 /// Drops the prefixes of other families.
@@ -170,9 +154,4 @@ fn of_families(data: PrefixData, families: Families) -> Result<PrefixData, CliEr
         }
     }
     Ok(kept)
-}
-
-/// An error of a table file, whose message has the path.
-pub fn escaped(error: &longmatch::file::FileError) -> CliError {
-    CliError::new(printable(&error.to_string()))
 }

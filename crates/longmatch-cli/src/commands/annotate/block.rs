@@ -8,9 +8,9 @@ use longmatch_feed::scan::address::parse_cell;
 use longmatch_feed::scan::ndjson::{self, Field};
 use longmatch_feed::scan::{csv, text};
 use longmatch_feed::{Codec, printable};
-use memchr::memchr;
 
 use super::plan::{Csv, Format, Plan};
+use crate::lines::lines;
 
 /// Greatest number of characters of a bad address in an error.
 const MAX_SHOWN: usize = 60;
@@ -307,22 +307,6 @@ impl Scanned<'_> {
 #[inline]
 fn is_empty(cell: &[u8]) -> bool {
     matches!(cell, [] | b"\"\"" | b"-") || cell.iter().all(u8::is_ascii_whitespace)
-}
-
-/// The lines of a block: beginning, end without CR and LF, and beginning of the next.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, usize, usize)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let start = at;
-        if start == bytes.len() {
-            return None;
-        }
-        at = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |i| start + i + 1);
-        let line = &bytes[start..at];
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        Some((start, start + line.len(), at))
-    })
 }
 
 /// Looks up the addresses and writes the lines.

@@ -24,17 +24,14 @@ use self::output::Output;
 use self::plan::{Csv, Format, Plan};
 use self::tables::Tables;
 use crate::args::AnnotateArgs;
+use crate::cells::Style;
 use crate::error::{CliError, Outcome, Status};
 use crate::input::{display_name, is_stdin};
-use crate::lines::{Blocks, Ends};
+use crate::lines::{BOM, Blocks, Ends, MAX_LINE};
 use crate::ordered::{self, Step};
 use crate::output::{plural, short, warn};
 use crate::progress::Progress;
-
-/// The greatest length of a line or row.
-const MAX_LINE: usize = 64 << 20;
-/// The mark of UTF-8 at the beginning of a file.
-const BOM: &[u8] = b"\xef\xbb\xbf";
+use crate::stdin;
 
 /// Runs the command.
 ///
@@ -42,8 +39,8 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// If the input or the prefix data cannot be read, the output not be written, a column does not exist, or
 /// with `--strict` an address is missing or bad.
 pub fn run(args: &AnnotateArgs) -> Outcome {
-    let stdin = args.routes.iter().filter(|path| is_stdin(path)).count();
-    if stdin + usize::from(is_stdin(&args.input)) > 1 {
+    let given = args.routes.iter().filter(|path| is_stdin(path)).count();
+    if given + usize::from(is_stdin(&args.input)) > 1 {
         return Err(CliError::new("'-' was given twice: standard input is read once"));
     }
     let (mut format, mut style) = plan::format(args)?;
@@ -62,7 +59,7 @@ pub fn run(args: &AnnotateArgs) -> Outcome {
         let next = input.blocks.next_bytes();
         block = next.map_err(|error| input.failed(error))?;
         *csv = Csv::new(args, delimiter, block.as_deref().unwrap_or_default())?;
-        style = tables::Style::Csv(delimiter);
+        style = Style::Csv(delimiter);
     }
     let plan = Plan::new(args, format, Tables::load(args, style)?)?;
     let mut output = Output::open(args.output.as_deref(), &args.input)?;
@@ -93,7 +90,7 @@ impl Input {
         let read = Arc::new(AtomicU64::new(0));
         let failed = |error: &dyn std::fmt::Display| CliError::input(&name, error);
         let (raw, size): (Box<dyn Read + Send>, _) = if is_stdin(&args.input) {
-            (Box::new(stdin().map_err(|error| failed(&error))?), stdin_size())
+            (Box::new(stdin::open().map_err(|error| failed(&error))?), stdin::size())
         } else {
             let file = open_file(&args.input).map_err(|error| failed(&error))?;
             let size = file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len());
@@ -119,27 +116,6 @@ fn open_file(path: &Path) -> io::Result<File> {
         return Err(io::Error::other("it is a directory: name a file in it"));
     }
     Ok(file)
-}
-
-/// Standard input without a buffer of its own.
-#[cfg(unix)]
-fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
-}
-
-/// Standard input.
-#[cfg(not(unix))]
-fn stdin() -> io::Result<io::Stdin> {
-    Ok(io::stdin())
-}
-
-/// The size of the file that standard input is, if it is one.
-fn stdin_size() -> Option<u64> {
-    #[cfg(unix)]
-    return stdin().ok()?.metadata().ok().filter(|data| data.is_file()).map(|data| data.len());
-    #[cfg(not(unix))]
-    None
 }
 
 /// A reader that counts its bytes.

@@ -10,8 +10,9 @@ use longmatch_feed::scan::ndjson::{self, MAX_PATHS};
 use longmatch_feed::{Codec, Delimiter, printable};
 use memchr::{memchr, memchr_iter};
 
-use super::tables::{Style, Tables, write_cell};
+use super::tables::Tables;
 use crate::args::AnnotateArgs;
+use crate::cells::{Style, write_cell};
 use crate::error::CliError;
 
 /// Characters that may separate the cells of a row, the likeliest first.

@@ -1,29 +1,19 @@
 //! The tables that addresses are looked up in, and the text of what they add.
 
-use std::io;
 use std::path::PathBuf;
 
 use longmatch::file::{FileSpec, FileTable};
 use longmatch::table::{Cell, Column, ColumnType, PrefixData};
-use longmatch::{Answers, IpPrefix, NextHopId};
+use longmatch::{Answers, NextHopId};
 use longmatch_feed::{DataLoader, DataOptions, Event, Options, SinkError, load_bytes, printable};
 
 use crate::args::AnnotateArgs;
+use crate::cells::{Style, write_cell, write_prefix};
 use crate::error::{Advice, CliError};
-use crate::input::{display_name, embedded_tables, is_stdin};
+use crate::input::{display_name, embedded_tables};
 use crate::output::{plural, warn};
+use crate::prefix_data;
 use crate::progress::Progress;
-
-/// How cells are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Style {
-    /// Delimited text with quotes where they are needed.
-    Csv(u8),
-    /// JSON values.
-    Json,
-    /// Words; control characters become spaces.
-    Text,
-}
 
 /// Something that is added to a line.
 pub struct Added {
@@ -120,7 +110,7 @@ impl Tables {
                 let prefixes = self.tables.iter().zip(matches);
                 let prefixes = prefixes.filter_map(|(table, id)| table.route((*id)?));
                 match prefixes.map(|(prefix, _)| prefix).max_by_key(|prefix| prefix.len()) {
-                    Some(prefix) => self.write_prefix(prefix, out),
+                    Some(prefix) => write_prefix(prefix, self.style, out),
                     None => self.write_nothing(out),
                 }
             }
@@ -134,41 +124,6 @@ impl Tables {
             out.extend_from_slice(b"null");
         }
     }
-
-    fn write_prefix(&self, prefix: IpPrefix, out: &mut Vec<u8>) {
-        use io::Write;
-        let quote: &[u8] = if self.style == Style::Json { b"\"" } else { b"" };
-        out.extend_from_slice(quote);
-        // Writing to memory does not fail.
-        let _ = write!(out, "{prefix}");
-        out.extend_from_slice(quote);
-    }
-}
-
-/// Writes a cell as a style has it.
-pub fn write_cell(cell: Cell<&str>, style: Style, out: &mut Vec<u8>) {
-    use io::Write;
-    // Writing to memory does not fail.
-    let _ = match (style, cell) {
-        (Style::Json, Cell::Null) => out.write_all(b"null"),
-        (Style::Json, Cell::String(text)) => {
-            serde_json::to_writer(out, text).map_err(io::Error::from)
-        }
-        // JSON has no infinity.
-        (Style::Json, Cell::F64(number)) if !number.is_finite() => out.write_all(b"null"),
-        (Style::Csv(delimiter), Cell::String(text)) => {
-            let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-            match text.bytes().any(special) {
-                true => write!(out, "\"{}\"", text.replace('"', "\"\"")),
-                false => out.write_all(text.as_bytes()),
-            }
-        }
-        (Style::Text, Cell::String(text)) => {
-            out.extend(text.bytes().map(|byte| if byte.is_ascii_control() { b' ' } else { byte }));
-            Ok(())
-        }
-        (_, cell) => write!(out, "{cell}"),
-    };
 }
 
 /// The columns named, or all, with the texts of their rows.
@@ -215,7 +170,7 @@ fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliEr
     if args.tables.len() == 1 && args.routes.is_empty() {
         let path = &args.tables[0];
         let table = FileTable::open(path);
-        let table = table.map_err(|error| CliError::new(printable(&error.to_string())))?;
+        let table = table.map_err(|error| prefix_data::escaped(&error))?;
         if prefixes && table.answers() == Answers::Values {
             let problem = "the table does not know its prefixes: compile it again without --answers values, or leave out --prefix-as";
             return Err(CliError::input(path.display(), problem));
@@ -246,7 +201,7 @@ fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliEr
         FileTable::from_bytes(bytes)
     };
     let tables: Result<Vec<_>, _> = groups.into_iter().map(compile).collect();
-    tables.map_err(|error| CliError::new(printable(&error.to_string())))
+    tables.map_err(|error| prefix_data::escaped(&error))
 }
 
 /// Adds the rows of data with the same columns. Columns of different types become text.
@@ -287,19 +242,13 @@ fn load(args: &AnnotateArgs, path: &PathBuf) -> Result<PrefixData, CliError> {
     options.input.mask_host_bits = args.mask;
     let name = display_name(path);
     let mut loader = DataLoader::new(options);
-    let progress = Progress::new(format!("loading {}", printable(&name)), None, "rows");
-    let report = match is_stdin(path) {
-        true => loader.reader(io::stdin().lock(), Some(&name)),
-        false => loader.path(path),
-    };
-    drop(progress);
     let advice = Advice { lenient: !args.lenient, families: false };
-    let report = report.map_err(|error| CliError::load(&error, advice))?;
+    let report = prefix_data::load(&mut loader, path, advice)?;
     if report.damaged > 0 {
         let damaged = plural(report.damaged, "damaged line");
         warn(format_args!("{}: {damaged} skipped", printable(&name)));
     }
-    loader.finish().map_err(|error| CliError::load(&error, advice))
+    prefix_data::finish(loader, advice)
 }
 
 /// The embedded tables, with the column `asn`.

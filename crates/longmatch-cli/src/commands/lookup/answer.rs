@@ -1,59 +1,124 @@
-//! Answers of addresses as lines of output.
+//! Answers of queries as lines of output.
 
-use std::fmt::Display;
-use std::io::Write;
 use std::net::IpAddr;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
+use longmatch::IpPrefix;
 use longmatch::file::{FileRow, FileTable};
-use longmatch::table::Cell;
-use longmatch::{Answers, FrozenTable, IpPrefix, TableSpec};
-use longmatch_feed::{parse_address, printable};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use longmatch::table::{Cell, Column, Row};
 
-use super::excluded;
-use crate::args::FamilyArgs;
-use crate::input::Routes;
-use crate::lines::Block;
+use super::query::{Query, Rules};
+use super::routes::Routes;
+use crate::cells::{Style, write_cell, write_prefix};
+use crate::lines::{BOM, lines};
 
-/// Standard input is answered from a compiled table after this many lines: compiling a million
-/// routes takes as long as a million lookups in the routes themselves, and there are threads.
-const COMPILE_AFTER: u64 = 100_000;
-
-/// A query: its text and its address.
-pub type Asked<'a> = (&'a str, IpAddr);
-
-/// A match: the prefix and its value.
-type Found<V> = Option<(IpPrefix, V)>;
-
-/// The value of a prefix.
-#[derive(Clone, Copy)]
-enum Value<'t> {
-    /// The text of its next hop.
-    NextHop(&'t str),
-    /// Its row in a table file.
-    Row(FileRow<'t>),
-}
+/// Queries that are looked up together: few enough for the cache, enough to overlap.
+const BATCH: usize = 1024;
 
 /// What queries are answered from.
 pub enum Source {
-    /// Routes.
-    Routes(Box<Routes>),
+    /// Routes with one text, in the field of this name.
+    Routes(Arc<Routes<Box<str>>>, &'static str),
+    /// Prefixes with rows of these columns.
+    Data(Arc<Routes<Row>>, Vec<Column>),
     /// A table file, mapped.
     File(FileTable),
 }
 
-/// Answers queries from the routes, from a table that is compiled from them, or from a table file.
+impl Source {
+    /// The names of the fields after the prefix.
+    fn fields(&self) -> Vec<&str> {
+        let columns = match self {
+            Self::Routes(_, name) => return vec![name],
+            Self::Data(_, columns) => columns,
+            Self::File(table) => table.columns(),
+        };
+        columns.iter().map(|column| &*column.name).collect()
+    }
+}
+
+/// The value of a prefix.
+#[derive(Clone, Copy)]
+enum Value<'t> {
+    Text(&'t str),
+    Row(&'t [Cell]),
+    FileRow(FileRow<'t>),
+}
+
+impl<'t> From<&'t Box<str>> for Value<'t> {
+    fn from(text: &'t Box<str>) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'t> From<&'t Row> for Value<'t> {
+    fn from(row: &'t Row) -> Self {
+        Self::Row(row)
+    }
+}
+
+impl<'t> From<FileRow<'t>> for Value<'t> {
+    fn from(row: FileRow<'t>) -> Self {
+        Self::FileRow(row)
+    }
+}
+
+impl Value<'_> {
+    /// Calls a function with each cell.
+    #[inline]
+    fn each(self, mut write: impl FnMut(Cell<&str>)) {
+        match self {
+            Self::Text(text) => write(Cell::String(text)),
+            Self::Row(row) => row.iter().for_each(|cell| write(cell.borrowed())),
+            Self::FileRow(row) => row.iter().for_each(write),
+        }
+    }
+}
+
+/// Answers queries.
 pub struct Answerer {
     source: Source,
-    families: FamilyArgs,
+    rules: Rules,
     all: bool,
     json: bool,
-    /// The names of the fields after the prefix, as JSON has them.
-    fields: Vec<String>,
-    /// The compiled table; `None` inside if no engine holds the routes.
-    compiled: OnceLock<Option<FrozenTable<Box<str>>>>,
+    /// What is before each value: a tab, or a comma and the name of the field.
+    leads: Vec<Vec<u8>>,
+}
+
+/// What was asked.
+#[derive(Default)]
+pub struct Tally {
+    /// Lines of input.
+    pub lines: u64,
+    /// Addresses without a match.
+    pub unmatched: u64,
+    /// Whether an answer is an IPv6 prefix.
+    pub ipv6: bool,
+    /// Texts that were skipped.
+    pub skipped: u64,
+    /// The line and the problem of the first text that was skipped.
+    pub first_skipped: Option<(u64, String)>,
+}
+
+impl Tally {
+    /// Adds what was asked later.
+    pub fn add(&mut self, later: Self) {
+        let lines = self.lines;
+        self.lines += later.lines;
+        self.unmatched += later.unmatched;
+        self.ipv6 |= later.ipv6;
+        self.skipped += later.skipped;
+        if self.first_skipped.is_none() {
+            let first = later.first_skipped;
+            self.first_skipped = first.map(|(line, problem)| (lines + line, problem));
+        }
+    }
+
+    /// Counts a text that was skipped.
+    pub fn skip(&mut self, line: u64, problem: String) {
+        self.skipped += 1;
+        self.first_skipped.get_or_insert((line, problem));
+    }
 }
 
 /// The answers of a block of lines.
@@ -61,215 +126,154 @@ pub struct Answerer {
 pub struct Answered {
     /// The lines of output.
     pub text: Vec<u8>,
-    /// Number of addresses without a match.
-    pub unmatched: u64,
-    /// The number of a line that is no address, and the problem. Answers end before it.
+    /// What was asked. Lines count from the beginning of the block.
+    pub tally: Tally,
+    /// The number of a line that cannot be answered, and the problem. Answers end before it.
     pub problem: Option<(u64, String)>,
 }
 
 impl Answerer {
     /// Prepares to answer; `all` matches of each address, or the longest.
-    pub fn new(source: Source, families: FamilyArgs, all: bool, json: bool) -> Self {
-        let fields = match &source {
-            Source::Routes(_) => vec!["next_hop".to_owned()],
-            Source::File(table) => {
-                table.columns().iter().map(|column| field(&column.name)).collect()
+    pub fn new(source: Source, rules: Rules, all: bool, json: bool) -> Self {
+        let lead = |name: &str| {
+            let mut lead = b"\t".to_vec();
+            if json {
+                lead = b",".to_vec();
+                // The names of the other fields are taken.
+                let taken = matches!(name, "address" | "prefix");
+                let name = if taken { &format!("{name}_") } else { name };
+                write_cell(Cell::String(name), Style::Json, &mut lead);
+                lead.push(b':');
             }
+            lead
         };
-        Self { source, families, all, json, fields, compiled: OnceLock::new() }
+        let leads = source.fields().into_iter().map(lead).collect();
+        Self { source, rules, all, json, leads }
     }
 
-    /// Answers the lines of a block; empty ones are skipped.
-    pub fn block(&self, block: &Block) -> Answered {
+    /// Answers the lines of a block. Empty lines and comments have no answers. `first` is true for
+    /// the first block of the input.
+    pub fn block(&self, bytes: &[u8], first: bool) -> Answered {
+        let mark = if first && bytes.starts_with(BOM) { BOM.len() } else { 0 };
+        let bytes = &bytes[mark..];
         let mut answered = Answered::default();
-        let mut asked = Vec::new();
-        for (number, line) in block.lines().filter(|(_, line)| !line.is_empty()) {
-            match self.parse(line) {
-                Ok(query) => asked.push(query),
+        answered.text.reserve(3 * bytes.len());
+        let mut queries = Vec::with_capacity(BATCH);
+        for (start, end, _) in lines(bytes) {
+            answered.tally.lines += 1;
+            let line = bytes[start..end].trim_ascii();
+            if line.is_empty() || line.starts_with(b"#") {
+                continue;
+            }
+            match self.rules.query(line) {
+                Ok(query) => queries.push(query),
+                Err(problem) if self.rules.skip_invalid => {
+                    answered.tally.skip(answered.tally.lines, problem);
+                }
                 Err(problem) => {
-                    answered.problem = Some((number, problem));
+                    answered.problem = Some((answered.tally.lines, problem));
                     break;
                 }
             }
-        }
-        answered.unmatched = match (&self.source, self.compiled_after(block.before)) {
-            (Source::Routes(_), Some(table)) => {
-                self.matched(&asked, &mut answered.text, next_hop, |addrs, out| {
-                    table.get_lpm_batch(addrs, out);
-                })
+            if queries.len() == BATCH {
+                self.answer(&queries, &mut answered);
+                queries.clear();
             }
-            _ => self.answer(&asked, &mut answered.text),
-        };
+        }
+        self.answer(&queries, &mut answered);
         answered
     }
 
-    /// The compiled routes, once as many lines were answered as are worth it.
-    fn compiled_after(&self, lines: u64) -> Option<&FrozenTable<Box<str>>> {
-        match &self.source {
-            Source::Routes(routes) if lines >= COMPILE_AFTER && !self.all => {
-                self.compiled.get_or_init(|| compile(routes)).as_ref()
-            }
-            _ => None,
-        }
-    }
-
-    /// Answers queries from the routes or the file; returns the number of those without a match.
-    pub fn answer(&self, asked: &[Asked<'_>], text: &mut Vec<u8>) -> u64 {
+    /// Answers queries.
+    pub fn answer(&self, queries: &[Query<'_>], answered: &mut Answered) {
         match (&self.source, self.all) {
-            (Source::Routes(routes), true) => self.covers(asked, text, |addr| {
-                let cover = routes.table.cover(addr);
-                cover.map(|(prefix, hop)| (prefix, Value::NextHop(hop)))
-            }),
-            (Source::File(table), true) => self.covers(asked, text, |addr| {
-                table.cover(addr).map(|(prefix, row)| (prefix, Value::Row(row)))
-            }),
-            (Source::Routes(routes), false) => self.matched(asked, text, next_hop, |addrs, out| {
-                routes.table.get_lpm_batch(addrs, out);
-            }),
+            (Source::Routes(routes, _), true) => {
+                self.covers(queries, answered, |addr| routes.cover(addr));
+            }
+            (Source::Data(data, _), true) => {
+                self.covers(queries, answered, |addr| data.cover(addr));
+            }
+            (Source::File(table), true) => {
+                self.covers(queries, answered, |addr| table.cover(addr));
+            }
+            (Source::Routes(routes, _), false) => {
+                self.longest(queries, answered, |addrs, out| routes.get_lpm_batch(addrs, out));
+            }
+            (Source::Data(data, _), false) => {
+                self.longest(queries, answered, |addrs, out| data.get_lpm_batch(addrs, out));
+            }
             (Source::File(table), false) => {
-                self.matched(asked, text, Value::Row, |addrs, out| table.get_lpm_batch(addrs, out))
+                self.longest(queries, answered, |addrs, out| table.get_lpm_batch(addrs, out));
             }
         }
     }
 
     /// Answers queries with all their matches, which `cover` finds.
-    fn covers<'t, C: Iterator<Item = (IpPrefix, Value<'t>)>>(
+    fn covers<'t, V: Into<Value<'t>>, C: Iterator<Item = (IpPrefix, V)>>(
         &self,
-        asked: &[Asked<'_>],
-        text: &mut Vec<u8>,
+        queries: &[Query<'_>],
+        answered: &mut Answered,
         cover: impl Fn(IpAddr) -> C,
-    ) -> u64 {
-        let mut unmatched = 0;
-        for (query, addr) in asked {
+    ) {
+        for (query, addr) in queries {
             let mut matches = cover(*addr).peekable();
             if matches.peek().is_none() {
-                unmatched += 1;
-                self.line(text, query, None);
+                self.line(query, None, answered);
             }
-            matches.for_each(|found| self.line(text, query, Some(found)));
+            for (prefix, value) in matches {
+                self.line(query, Some((prefix, value.into())), answered);
+            }
         }
-        unmatched
     }
 
-    fn parse<'a>(&self, line: &'a [u8]) -> Result<Asked<'a>, String> {
-        let text = str::from_utf8(line).map_err(|_| "not text (UTF-8)".to_owned())?;
-        let addr = parse_address(text).map_err(|error| error.to_string())?;
-        excluded(text, addr, self.families)?;
-        Ok((text, addr))
-    }
-
-    /// Answers queries with their longest matches, which `look` finds and `value` converts.
-    fn matched<'v, V: Copy>(
+    /// Answers queries with their longest matches, which `find` finds.
+    fn longest<'t, V: Copy + Into<Value<'t>>>(
         &self,
-        asked: &[Asked<'_>],
-        text: &mut Vec<u8>,
-        value: impl Fn(V) -> Value<'v>,
-        look: impl Fn(&[IpAddr], &mut [Found<V>]),
-    ) -> u64 {
-        let addrs: Vec<IpAddr> = asked.iter().map(|(_, addr)| *addr).collect();
+        queries: &[Query<'_>],
+        answered: &mut Answered,
+        find: impl FnOnce(&[IpAddr], &mut [Option<(IpPrefix, V)>]),
+    ) {
+        let addrs: Vec<IpAddr> = queries.iter().map(|(_, addr)| *addr).collect();
         let mut found = vec![None; addrs.len()];
-        look(&addrs, &mut found);
-        for ((query, _), found) in asked.iter().zip(&found) {
-            self.line(text, query, found.map(|(prefix, found)| (prefix, value(found))));
+        find(&addrs, &mut found);
+        for ((query, _), found) in queries.iter().zip(found) {
+            self.line(query, found.map(|(prefix, value)| (prefix, value.into())), answered);
         }
-        found.iter().filter(|found| found.is_none()).count() as u64
     }
 
-    /// Writes an answer. The query is repeated unchanged, so that answers can be joined with it.
+    /// Writes an answer. It repeats the query, so that answers can be joined with queries.
     #[inline]
-    fn line(&self, text: &mut Vec<u8>, query: &str, found: Found<Value<'_>>) {
-        // Writing to memory does not fail, and neither does the serialization of text.
+    fn line(&self, query: &[u8], found: Option<(IpPrefix, Value<'_>)>, answered: &mut Answered) {
+        let Answered { text, tally, .. } = answered;
+        tally.unmatched += u64::from(found.is_none());
+        let style = if self.json { Style::Json } else { Style::Printable };
         if self.json {
-            let _ = serde_json::to_writer(&mut *text, &Line { answerer: self, query, found });
-            text.push(b'\n');
-            return;
+            text.extend_from_slice(b"{\"address\":");
+            write_cell(Cell::String(&String::from_utf8_lossy(query)), style, text);
+            text.extend_from_slice(b",\"prefix\":");
+        } else {
+            text.extend_from_slice(query);
+            text.push(b'\t');
         }
-        text.extend_from_slice(query.as_bytes());
         match found {
-            Some((prefix, Value::NextHop(next_hop))) => {
-                let _ = write!(text, "\t{prefix}\t{}", printable(next_hop));
-            }
-            Some((prefix, Value::Row(row))) => {
-                let _ = write!(text, "\t{prefix}");
-                for cell in row.iter() {
-                    let _ = match cell {
-                        Cell::String(cell) => write!(text, "\t{}", printable(cell)),
-                        cell => write!(text, "\t{cell}"),
-                    };
-                }
+            Some((prefix, value)) => {
+                tally.ipv6 |= matches!(prefix, IpPrefix::V6(_));
+                write_prefix(prefix, style, text);
+                let mut leads = self.leads.iter();
+                value.each(|cell| {
+                    text.extend_from_slice(leads.next().map_or(&[], |lead| lead));
+                    write_cell(cell, style, text);
+                });
             }
             None => {
-                text.extend_from_slice(b"\t-");
-                self.fields.iter().for_each(|_| text.extend_from_slice(b"\t-"));
-            }
-        }
-        text.push(b'\n');
-    }
-}
-
-/// Compiles routes; `None` if no engine holds them.
-fn compile(routes: &Routes) -> Option<FrozenTable<Box<str>>> {
-    routes.table.clone().freeze(TableSpec::default().answers(Answers::Routes)).ok()
-}
-
-/// The value of a route.
-fn next_hop<T: AsRef<str>>(text: &T) -> Value<'_> {
-    Value::NextHop(text.as_ref())
-}
-
-/// The field of a column in JSON: its name, unless that is a name of another field.
-fn field(column: &str) -> String {
-    match column {
-        "address" | "prefix" => format!("{column}_"),
-        column => column.to_owned(),
-    }
-}
-
-/// An answer as JSON: the address, the prefix, and the values or nulls.
-struct Line<'a> {
-    answerer: &'a Answerer,
-    query: &'a str,
-    found: Found<Value<'a>>,
-}
-
-impl Serialize for Line<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = &self.answerer.fields;
-        let mut line = serializer.serialize_map(Some(2 + fields.len()))?;
-        line.serialize_entry("address", self.query)?;
-        line.serialize_entry("prefix", &self.found.map(|(prefix, _)| Displayed(prefix)))?;
-        match self.found {
-            None => {
-                for field in fields {
-                    line.serialize_entry(field, &())?;
-                }
-            }
-            Some((_, Value::NextHop(next_hop))) => {
-                for field in fields {
-                    line.serialize_entry(field, next_hop)?;
-                }
-            }
-            Some((_, Value::Row(row))) => {
-                for (field, cell) in fields.iter().zip(row.iter()) {
-                    match cell {
-                        Cell::Null => line.serialize_entry(field, &())?,
-                        Cell::String(text) => line.serialize_entry(field, text)?,
-                        Cell::U64(number) => line.serialize_entry(field, &number)?,
-                        Cell::I64(number) => line.serialize_entry(field, &number)?,
-                        Cell::F64(number) => line.serialize_entry(field, &number)?,
-                    }
+                let nothing: &[u8] = if self.json { b"null" } else { b"-" };
+                text.extend_from_slice(nothing);
+                for lead in &self.leads {
+                    text.extend_from_slice(lead);
+                    text.extend_from_slice(nothing);
                 }
             }
         }
-        line.end()
-    }
-}
-
-/// Serialized as its `Display` text.
-struct Displayed<T>(T);
-
-impl<T: Display> Serialize for Displayed<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
+        text.extend_from_slice(if self.json { b"}\n" } else { b"\n" });
     }
 }

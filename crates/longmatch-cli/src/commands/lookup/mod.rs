@@ -1,110 +1,151 @@
-//! `longmatch lookup`: the longest matching prefix of addresses, and its next hop.
+//! `longmatch lookup`: the longest matching prefix of addresses, and its value.
 //!
-//! Arguments are answered from the routes. Standard input is answered block by block in threads,
-//! from a compiled table once there is more than a handful of addresses.
+//! Addresses are answered from the routes, and after many of them from a compiled table
+//! ([`routes`]); with `--table` from the mapped file. Standard input is answered block by block in
+//! threads ([`stream`]).
 
 mod answer;
+mod query;
+mod routes;
 mod stream;
 
 use std::io::Write;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use longmatch_feed::{IpFamily, parse_address};
+use longmatch::table::{ColumnType, PrefixData};
+use longmatch_feed::{DataLoader, DataOptions, RouteValue, printable};
 
-use self::answer::{Answerer, Source};
-use crate::args::{FamilyArgs, LookupArgs};
-use crate::error::{CliError, Outcome, Status};
-use crate::input::{Families, Routes, is_stdin};
-use crate::output::Out;
-use crate::table_file;
+use self::answer::{Answered, Answerer, Source, Tally};
+use self::query::{Query, Rules};
+use crate::args::LookupArgs;
+use crate::error::{Advice, CliError, Outcome, Status};
+use crate::input::{self, Families, display_name, is_stdin};
+use crate::output::{Out, plural, warn};
+use crate::{prefix_data, table_file};
 
-/// A query: an argument of the command.
-enum Query<'a> {
-    One(&'a str, IpAddr),
+/// What to answer: an argument of the command.
+enum Asked<'a> {
+    One(Query<'a>),
     Stdin,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// If an address is invalid, or the routes cannot be loaded. Earlier queries have been answered.
+/// If an address is invalid and not skipped, or the prefixes cannot be loaded. Earlier queries have
+/// been answered.
 pub fn run(args: &LookupArgs) -> Outcome {
-    let queries = queries(args)?;
-    let families = families(&queries, args.families)?;
-    let source = match &args.routes.table {
-        Some(path) if args.routes.split.is_none() => {
-            Source::File(table_file::open(&args.routes, path)?)
-        }
-        _ => {
-            let routes = Routes::load_as(&args.routes, families, Some(args.families))?;
-            Source::Routes(Box::new(routes))
-        }
-    };
-    let answerer = Arc::new(Answerer::new(source, args.families, args.all, args.json));
+    let rules = Rules::new(args);
+    let mut arguments = Tally::default();
+    let asked = asked(args, rules, &mut arguments)?;
+    let families = families(&asked, args);
+    let answerer = Answerer::new(source(args, families)?, rules, args.all, args.json);
+    let answerer = Arc::new(answerer);
+    let embedded = args.routes.files.is_empty() && args.routes.table.is_none();
+    if embedded {
+        warn(
+            "these answers are from the embedded demonstration table, which is not current: give others with --routes or --table",
+        );
+    }
     let mut out = Out::new();
-    let mut unmatched = 0;
-    for query in &queries {
-        unmatched += match query {
-            Query::One(text, addr) => {
-                let mut text_out = Vec::new();
-                let unmatched = answerer.answer(&[(text, *addr)], &mut text_out);
-                out.write_all(&text_out)?;
-                unmatched
+    let mut lines = Tally::default();
+    for asked in &asked {
+        match asked {
+            Asked::One(query) => {
+                let mut answered = Answered::default();
+                answerer.answer(&[*query], &mut answered);
+                out.write_all(&answered.text)?;
+                arguments.add(answered.tally);
             }
-            Query::Stdin => stream::answer(&answerer, &mut out)?,
-        };
+            Asked::Stdin => lines = stream::answer(&answerer, &mut out)?,
+        }
     }
     out.flush()?;
-    Ok(Status::ok_if(unmatched == 0))
+    if embedded && (arguments.ipv6 || lines.ipv6) {
+        warn("the embedded IPv6 prefixes are real, but their values (nh1 to nh256) are invented");
+    }
+    print_skipped("arguments", "argument", &arguments);
+    print_skipped("standard input", "line", &lines);
+    Ok(Status::ok_if(args.exit_zero || arguments.unmatched + lines.unmatched == 0))
+}
+
+/// Prints on standard error what was skipped.
+fn print_skipped(place: &str, noun: &str, tally: &Tally) {
+    if let Some((number, problem)) = &tally.first_skipped {
+        let skipped = plural(tally.skipped, noun);
+        let first = printable(problem);
+        warn(format_args!("{place}: {skipped} skipped, first {noun} {number}: {first}"));
+    }
 }
 
 /// Parses the arguments. All addresses are checked before the routes are loaded.
-fn queries(args: &LookupArgs) -> Result<Vec<Query<'_>>, CliError> {
+fn asked<'a>(
+    args: &'a LookupArgs,
+    rules: Rules,
+    tally: &mut Tally,
+) -> Result<Vec<Asked<'a>>, CliError> {
     let stdin = args.queries.iter().filter(|text| *text == "-").count();
     let routes = args.routes.files.iter().filter(|path| is_stdin(path)).count();
     if stdin + routes > 1 {
         return Err(CliError::new("'-' was given twice: standard input is read once"));
     }
-    let texts = args.queries.iter().map(String::as_str);
-    let query = |text| match text {
-        "-" => Ok(Query::Stdin),
-        _ => Ok(Query::One(text, parse_address(text)?)),
-    };
-    texts.map(query).collect()
+    let mut asked = Vec::new();
+    for (number, text) in (1..).zip(&args.queries) {
+        match rules.query(text.trim_ascii().as_bytes()) {
+            _ if text == "-" => asked.push(Asked::Stdin),
+            Ok(query) => asked.push(Asked::One(query)),
+            Err(problem) if rules.skip_invalid => tally.skip(number, problem),
+            Err(problem) => return Err(CliError::new(printable(&problem))),
+        }
+    }
+    Ok(asked)
 }
 
-/// Returns the families of the queries: no others need to be loaded.
-///
-/// # Errors
-/// If a query is of a family that the command line excludes.
-fn families(queries: &[Query<'_>], wanted: FamilyArgs) -> Result<Families, CliError> {
+/// Returns the families of what is asked: no others need to be loaded.
+fn families(asked: &[Asked<'_>], args: &LookupArgs) -> Families {
     let mut families = Families::default();
-    for query in queries {
-        match query {
-            Query::Stdin => return Ok(wanted.into()),
-            Query::One(text, addr) => {
-                excluded(text, *addr, wanted).map_err(CliError::new)?;
-                match addr.to_canonical() {
-                    IpAddr::V4(_) => families.ipv4 = true,
-                    IpAddr::V6(_) => families.ipv6 = true,
-                }
-            }
+    for asked in asked {
+        match asked {
+            Asked::Stdin => return args.families.into(),
+            Asked::One((_, addr)) => match addr.to_canonical() {
+                IpAddr::V4(_) => families.ipv4 = true,
+                IpAddr::V6(_) => families.ipv6 = true,
+            },
         }
     }
-    Ok(families)
+    families
 }
 
-/// Refuses an address of a family that the command line excludes.
-#[inline]
-fn excluded(text: &str, addr: IpAddr, wanted: FamilyArgs) -> Result<(), String> {
-    match (wanted.only(), addr.to_canonical()) {
-        (Some(IpFamily::V4), IpAddr::V6(_)) => {
-            Err(format!("'{text}' is an IPv6 address: leave out -4"))
-        }
-        (Some(IpFamily::V6), IpAddr::V4(_)) => {
-            Err(format!("'{text}' is an IPv4 address: leave out -6"))
-        }
-        _ => Ok(()),
+/// Loads what queries are answered from.
+fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
+    let options = &args.routes;
+    if let Some(path) = options.table.as_ref().filter(|_| options.split.is_none()) {
+        return Ok(Source::File(table_file::open(options, path)?));
     }
+    if options.files.is_empty() || options.split.is_some() {
+        let routes = input::Routes::load_as(options, families, Some(args.families))?;
+        let field = if options.files.is_empty() { "value" } else { "next_hop" };
+        return Ok(Source::Routes(routes::Routes::new(routes.table), field));
+    }
+    let data = load(args, families)?;
+    let columns = data.columns().to_vec();
+    Ok(Source::Data(routes::Routes::new(data.into_table()), columns))
+}
+
+/// Loads the files of the command line. Prints the chosen peers and warnings on standard error.
+fn load(args: &LookupArgs, families: Families) -> Result<PrefixData, CliError> {
+    let mut options = DataOptions::default();
+    options.value = RouteValue::NextHop;
+    // A next hop stays as it is written, also if all are numbers.
+    options.types = vec![("next_hop".to_owned(), ColumnType::String)];
+    options.input = input::options(&args.routes);
+    options.input.default_family = args.families.only();
+    let advice = Advice { lenient: !args.routes.lenient, families: true };
+    let mut loader = DataLoader::new(options);
+    for path in &args.routes.files {
+        let report = prefix_data::load(&mut loader, path, advice)?;
+        prefix_data::print_report(&display_name(path), &report, families);
+    }
+    prefix_data::finish(loader, advice)
 }

@@ -6,55 +6,78 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
-use super::answer::{Answered, Answerer};
+use longmatch_feed::Stream;
+
+use super::answer::{Answered, Answerer, Tally};
 use crate::error::CliError;
-use crate::lines::{Block, Blocks};
+use crate::lines::{Blocks, MAX_LINE};
 use crate::ordered::{self, Step};
 use crate::output::Out;
 use crate::progress::Progress;
+use crate::stdin;
 
-/// Answers every line of standard input; returns the number of addresses without a match.
+/// Bytes read at a time.
+const BLOCK: usize = 256 << 10;
+
+/// Answers every line of standard input, which may be compressed; returns what was asked.
 ///
 /// # Errors
-/// If a line is no address of the wanted families, or too long; if standard input cannot be read
-/// or standard output not be written; if the system does not start a thread. Earlier lines have
-/// been answered.
-pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<u64, CliError> {
-    let mut blocks = Some(Blocks::new(io::stdin()));
-    // An error takes the place of a block, and ends the reading.
-    let source = move || match blocks.as_mut()?.next() {
-        Ok(block) => block.map(Ok),
-        Err(error) => {
-            let number = blocks.take()?.number();
-            Some(Err((number, error.to_string())))
+/// If a line has no address of the wanted families (and invalid lines are not skipped), or is too
+/// long; if standard input cannot be read or decompressed or standard output not be written; if the
+/// system does not start a thread. Earlier lines have been answered.
+pub fn answer(answerer: &Arc<Answerer>, out: &mut Out) -> Result<Tally, CliError> {
+    let (mut blocks, mut ended, mut first) = (None, false, true);
+    let source = move || {
+        if ended {
+            return None;
         }
+        let block = next(&mut blocks).map(|bytes| Some((bytes?, std::mem::take(&mut first))));
+        // An error takes the place of a block, and ends the reading.
+        ended = block.is_err();
+        block.transpose()
     };
     let answerer = answerer.clone();
-    let work = move |block: Result<Block, (u64, String)>| match block {
-        Ok(block) => (answerer.block(&block), block.lines().count() as u64),
-        Err(problem) => (Answered { problem: Some(problem), ..Answered::default() }, 0),
+    let work = move |block: Result<(Vec<u8>, bool), String>| match block {
+        Ok((bytes, first)) => answerer.block(&bytes, first),
+        Err(problem) => Answered { problem: Some((1, problem)), ..Answered::default() },
     };
     // On a terminal the answers themselves show the progress.
     let quiet = io::stdout().is_terminal() || io::stdin().is_terminal();
     let mut progress = (!quiet).then(|| Progress::new("looking up", None, "addresses"));
-    let (mut lines, mut unmatched) = (0, 0);
-    let sink = |step: Step<(Answered, u64)>| {
-        let Step::Result((answered, count)) = step else {
+    let mut tally = Tally::default();
+    let sink = |step: Step<Answered>| {
+        let Step::Result(answered) = step else {
             out.flush()?;
             return Ok(true);
         };
-        lines += count;
-        unmatched += answered.unmatched;
         out.write_all(&answered.text)?;
-        if let Some((number, problem)) = answered.problem {
-            let place = format_args!("standard input, line {number}");
+        if let Some((line, problem)) = answered.problem {
+            let place = format_args!("standard input, line {}", tally.lines + line);
             return Err(CliError::input(place, problem));
         }
+        tally.add(answered.tally);
         if let Some(progress) = &mut progress {
-            progress.set(lines);
+            progress.set(tally.lines);
         }
         Ok(true)
     };
     ordered::run("lookup", ordered::default_threads(), source, work, sink)?;
-    Ok(unmatched)
+    Ok(tally)
+}
+
+/// Reads the next block; `None` at the end. Standard input is opened at the first call.
+fn next(blocks: &mut Option<Blocks<Stream>>) -> Result<Option<Vec<u8>>, String> {
+    let blocks = match blocks {
+        Some(blocks) => blocks,
+        None => blocks.insert(open()?),
+    };
+    blocks.next_bytes().map_err(|error| blocks.reader().explain(error).to_string())
+}
+
+/// Opens standard input. Only what comes as it is written is passed on at once.
+fn open() -> Result<Blocks<Stream>, String> {
+    let raw = stdin::open().map_err(|error| error.to_string())?;
+    let stream = Stream::new(Box::new(raw)).map_err(|error| error.to_string())?;
+    let fill = stdin::size().is_some();
+    Ok(Blocks::with(stream, BLOCK, MAX_LINE, fill))
 }
