@@ -48,7 +48,7 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Find the longest matching prefix of addresses, and its next hop
+    /// Find the longest matching prefix of addresses, and its next hop or columns
     #[command(after_help = help::LOOKUP)]
     Lookup(LookupArgs),
     /// Compile prefixes and their columns into a table file, ready to be mapped
@@ -176,6 +176,7 @@ pub struct EngineArgs {
     /// Default: all but the oracle, whose lookups scan the table.
     /// 'auto' chooses the engine that suits the table and the CPU best: 'auto', 'auto:use=one',
     /// 'auto:memory=4M', 'auto:traffic=few', 'auto:try=50ms'. 'all' does not include it.
+    /// 'none' compiles nothing: 'longmatch stat' prints the numbers of the table alone.
     #[arg(
         short = 'e',
         long = "engine",
@@ -209,13 +210,18 @@ impl EngineArgs {
     /// or no option, stands for every engine of the family except oracles.
     ///
     /// # Errors
-    /// If an engine lacks a given option. This is checked before any work starts.
+    /// If an engine lacks a given option, or there is `none`. This is checked before any work starts.
     pub fn specs<F: Engines>(&self) -> Result<Vec<EngineSpec>, CliError> {
         let all = [EngineChoice::All];
         let chosen = if self.engines.is_empty() { &all[..] } else { &self.engines };
         let mut specs = Vec::new();
         for choice in chosen {
             let named = match choice {
+                EngineChoice::None => {
+                    let problem =
+                        "'none' compiles no engine: only 'longmatch stat' takes it, alone";
+                    return Err(CliError::input("--engine", problem));
+                }
                 EngineChoice::Spec(spec) => vec![spec.clone()],
                 EngineChoice::All => {
                     let fit = |kind: &EngineKind| F::has(*kind) && !kind.is_oracle();
@@ -240,6 +246,14 @@ impl EngineArgs {
         Ok(specs)
     }
 
+    /// Returns the engines as [`EngineArgs::specs`] does, or none if `none` is all that is given.
+    ///
+    /// # Errors
+    /// As [`EngineArgs::specs`].
+    pub fn specs_or_none<F: Engines>(&self) -> Result<Vec<EngineSpec>, CliError> {
+        if self.engines == [EngineChoice::None] { Ok(Vec::new()) } else { self.specs::<F>() }
+    }
+
     /// Returns whether an engine was named. A named engine without a result makes the exit status
     /// negative; others are only reported.
     pub fn named(&self, spec: &EngineSpec) -> bool {
@@ -261,6 +275,8 @@ fn unsupported<F: Engines>(spec: &EngineSpec) -> Option<CompileError> {
 pub enum EngineChoice {
     /// All engines but oracles.
     All,
+    /// No engine, for numbers of the table alone.
+    None,
     /// One engine.
     Spec(EngineSpec),
 }
@@ -269,7 +285,11 @@ impl FromStr for EngineChoice {
     type Err = longmatch::UnknownEngine;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "all" { Ok(Self::All) } else { text.parse().map(Self::Spec) }
+        match text {
+            "all" => Ok(Self::All),
+            "none" => Ok(Self::None),
+            text => text.parse().map(Self::Spec),
+        }
     }
 }
 
@@ -277,7 +297,10 @@ impl FromStr for EngineChoice {
 #[derive(Args, Debug)]
 pub struct LookupArgs {
     /// Addresses to look up, or '-' for one address a line from standard input
-    #[arg(required = true, value_name = "ADDR")]
+    ///
+    /// Addresses may have a port, brackets, a zone id and quotes. Empty lines and lines that
+    /// begin with '#' are skipped. Standard input may be compressed with gzip, bzip2 or zstd.
+    #[arg(verbatim_doc_comment, required = true, value_name = "ADDR")]
     pub queries: Vec<String>,
 
     /// The routes.
@@ -570,6 +593,7 @@ mod tests {
         assert_eq!(some, ["poptrie:s=16", "radix"]);
         assert_eq!(specs("radix,all").unwrap()[0], "radix");
         assert!(specs("radix:s=16").is_err() && specs("poptrie:s=99").is_err());
+        assert!(specs("none").is_err() && specs("radix,none").is_err());
     }
 
     #[test]

@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn cells_are_written_in_each_style() {
-        let text = |cell, style| {
+        fn text(cell: Cell<&str>, style: Style) -> String {
             let mut text = Vec::new();
             write_cell(cell, style, &mut text);
             String::from_utf8(text).unwrap()
-        };
+        }
         let styles = [Style::Csv(b';'), Style::Json, Style::Text, Style::Printable];
-        let all = |cell: Cell<&str>| styles.map(|style| text(cell.clone(), style));
+        let all = |cell: Cell<&str>| styles.map(|style| text(cell, style));
         assert_eq!(all(Cell::Null), ["", "null", "", ""]);
         assert_eq!(all(Cell::U64(u64::MAX)), ["18446744073709551615"; 4]);
         assert_eq!(all(Cell::I64(-7)), ["-7"; 4]);

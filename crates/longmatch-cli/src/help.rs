@@ -17,25 +17,30 @@ NO_COLOR is honoured. '<command> -h' prints a summary, '<command> --help' the fu
 
 /// Text after the options of `longmatch lookup`.
 pub const LOOKUP: &str = "\
-Prints 'address<TAB>prefix<TAB>next-hop'; '-' and '-' where no prefix matches. IPv4-mapped IPv6
-addresses (::ffff:192.0.2.1) are looked up in the IPv4 routes.
+Prints 'address<TAB>prefix<TAB>value'; '-' and '-' where no prefix matches. The address is printed
+as it was given. IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) are looked up in the IPv4 routes.
 
-With --table, a field for each column of the table takes the place of the next hop, empty where
-the value is null; JSON has the columns by name ('prefix_' for a column named 'prefix'). The file
-is mapped when the command starts: a file that replaces it serves the next run. (Programs that run
-on use the library's FileTable::reload.)
+The value of routes is the next hop. Prefixes of any other format (CSV, lists, address ranges,
+MaxMind DB, compiled tables) have a field for each column, empty where the value is null. JSON has
+the values by name: 'next_hop', the columns ('prefix_' for a column named 'prefix'), or 'value' for
+the embedded table, which is a demonstration.
+
+A line that is no address is an error, or with --skip-invalid skipped unless it has an address.
+
+For many runs compile the prefixes once: a file of --table is mapped when the command starts, and a
+file that replaces it serves the next run. (Programs that run on use the library's
+FileTable::reload.)
 
 Examples:
   longmatch lookup 8.8.8.8
-  longmatch lookup --table sites.lm 192.0.2.7
+  longmatch lookup --routes sites.csv 192.0.2.7 2001:db8::7
   longmatch lookup --table sites.lm --json - < addresses.txt | jq -r .asn
   longmatch lookup --all 8.8.8.8
-  longmatch lookup --routes sites.txt 192.0.2.7 2001:db8::7
   ip route | longmatch lookup --routes - 192.0.2.7
-  cut -f1 access.log | longmatch lookup --routes sites.txt -
-  longmatch lookup --json - < addresses.txt | jq -r .next_hop
+  longmatch lookup --routes sites.csv - < addresses.txt.gz
+  longmatch lookup --routes sites.csv --skip-invalid - < access.log
 
-Exit codes: 0 all addresses matched, 1 some did not, 2 bad usage or input.";
+Exit codes: 0 all addresses matched, 1 some did not (0 with --exit-zero), 2 bad usage or input.";
 
 /// Text after the options of `longmatch compile`.
 pub const COMPILE: &str = "\
@@ -77,6 +82,7 @@ none was, as grep.";
 pub const STAT: &str = "\
 Examples:
   longmatch stat
+  longmatch stat -e none
   longmatch stat --routes rib.20260101.0000.bz2 --peer AS64500
   longmatch stat -4 --engine poptrie,poptrie:s=16,radix
   longmatch stat --json | jq '.engines[] | {engine, bytes}'";

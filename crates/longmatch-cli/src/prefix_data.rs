@@ -37,11 +37,12 @@ pub fn finish(loader: DataLoader, advice: Advice) -> Result<PrefixData, CliError
 
 /// Prints the chosen peers and what was skipped of an input on standard error.
 pub fn print_report(name: &str, report: &DataReport, families: Families) {
-    if let Some(routes) = &report.routes {
-        return input::print_report(name, routes, families);
-    }
-    for warning in report.warnings() {
-        warn(format_args!("{}: {warning}", printable(name)));
+    match &report.routes {
+        Some(routes) => input::print_report(name, routes, families),
+        None => report
+            .warnings()
+            .iter()
+            .for_each(|warning| warn(format_args!("{}: {warning}", printable(name)))),
     }
     if let Some(error) = &report.first_damage {
         warn(input::first_damage(error, report.damaged));

@@ -51,6 +51,26 @@ fn stat_in_json() {
 }
 
 #[test]
+fn no_engine_leaves_the_numbers_of_the_table() {
+    let dir = Dir::new();
+    let routes = dir.file("routes.txt", ROUTES);
+    let ended = run(&["stat", "-e", "none", "-r", &routes]);
+    assert_eq!((ended.code, &ended.stderr[..]), (0, ""));
+    assert!(ended.stdout.contains("IPv4: 3 routes\n") && ended.stdout.contains("(the routes)"));
+    assert!(!ended.stdout.contains("poptrie") && !ended.stdout.contains("folio"), "{ended:?}");
+    let ended = run(&["stat", "--json", "-4", "-e", "none", "-r", &routes]);
+    let record: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&record["routes"], &record["engines"]), (&3.into(), &serde_json::json!([])));
+    let problem = "longmatch: --engine: 'none' compiles no engine: \
+        only 'longmatch stat' takes it, alone\n";
+    for command in ["stat", "bench", "verify"] {
+        let engines = if command == "stat" { "none,folio" } else { "none" };
+        let ended = run(&[command, "-e", engines, "-r", &routes]);
+        assert_eq!((ended.code, &ended.stdout[..], &ended.stderr[..]), (2, "", problem));
+    }
+}
+
+#[test]
 fn an_empty_table_is_warned_about() {
     let ended = run_with(&["stat", "-4", "--routes", "-"], "# nothing\n");
     assert_eq!(ended.code, 0, "{ended:?}");

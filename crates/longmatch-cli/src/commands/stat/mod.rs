@@ -22,8 +22,8 @@ use crate::output::{Out, warn};
 /// If the routes cannot be loaded, or an engine lacks a given option.
 pub fn run(args: &StatArgs) -> Outcome {
     let families = Families::from(args.families);
-    let ipv4 = args.engines.specs::<Ipv4>()?;
-    let ipv6 = args.engines.specs::<Ipv6>()?;
+    let ipv4 = args.engines.specs_or_none::<Ipv4>()?;
+    let ipv6 = args.engines.specs_or_none::<Ipv6>()?;
     let routes = Routes::load(&args.routes, families)?;
     // An empty table has statistics too, but is rarely intended.
     if let Err(none) = routes.require_routes(families) {
