@@ -13,6 +13,7 @@ use longmatch_feed::{Event, FeedError, Options, Peer, Report, SinkError, printab
 use crate::args::{FamilyArgs, RoutesArgs, Split};
 use crate::error::{Advice, CliError};
 use crate::output::{plural, thousands, warn};
+use crate::pipeline;
 use crate::progress::Progress;
 use crate::table_file::{self, FileEngine};
 
@@ -431,19 +432,19 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Runs one load with a sink that fills the table.
+    /// Runs one load and fills the table.
     fn input(
         &mut self,
         name: &str,
         expected: Option<u64>,
-        load: impl FnOnce(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError>,
+        load: impl Fn(&mut dyn longmatch_feed::Sink) -> Result<Report, FeedError> + Sync,
     ) -> Result<Report, CliError> {
         let Self { table, families, advice, refused, changes } = self;
         let mut progress =
             Progress::new(format!("loading {}", printable(name)), expected, "routes");
         let mut events = 0u64;
         *refused = 0;
-        let mut sink = |event: Event<'_>| -> Result<(), SinkError> {
+        let keep = |event: Event<'_>| -> Result<(), SinkError> {
             events += 1;
             if events.is_multiple_of(4096) {
                 progress.set(events);
@@ -466,7 +467,8 @@ impl Loader<'_> {
             }
             Ok(())
         };
-        load(&mut sink).map_err(|error| CliError::load(&error, *advice))
+        let report = pipeline::load(load, keep).map_err(|error| CliError::input(name, error))?;
+        report.map_err(|error| CliError::load(&error, *advice))
     }
 }
 

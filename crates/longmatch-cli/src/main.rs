@@ -15,6 +15,7 @@ mod input;
 mod lines;
 mod ordered;
 mod output;
+mod pipeline;
 mod prefix_data;
 mod progress;
 mod stdin;

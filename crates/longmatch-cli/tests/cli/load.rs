@@ -52,6 +52,14 @@ fn addresses_of_standard_input_are_of_the_family_too() {
 }
 
 #[test]
+fn prefixes_of_the_other_family_are_warned_about() {
+    let ended = lookup(&[], "192.0.2.1", "2001:db8::/32 a\n");
+    assert_eq!((ended.code, &ended.stdout[..]), (1, "192.0.2.1\t-\t-\n"));
+    let warning = "longmatch: --routes: all prefixes are of the other address family\n";
+    assert_eq!(ended.stderr, warning);
+}
+
+#[test]
 fn lenient_is_advised_only_where_it_helps() {
     let text = "10.0.0.0/8 a\nx\n10.9.0.0/16 b\ny\n";
     let ended = lookup(&[], "10.0.0.1", text);

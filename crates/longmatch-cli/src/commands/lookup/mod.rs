@@ -147,5 +147,11 @@ fn load(args: &LookupArgs, families: Families) -> Result<PrefixData, CliError> {
         let report = prefix_data::load(&mut loader, path, advice)?;
         prefix_data::print_report(&display_name(path), &report, families);
     }
-    prefix_data::finish(loader, advice)
+    let data = prefix_data::finish(loader, advice)?;
+    let (ipv4, ipv6) = (data.table().ipv4(), data.table().ipv6());
+    let usable = families.ipv4 && !ipv4.is_empty() || families.ipv6 && !ipv6.is_empty();
+    if !data.table().is_empty() && !usable {
+        warn("--routes: all prefixes are of the other address family");
+    }
+    Ok(data)
 }
