@@ -1,6 +1,6 @@
 //! The tables that addresses are looked up in, and the text of what they add.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use longmatch::file::{FileSpec, FileTable};
 use longmatch::table::{Cell, Column, ColumnType, PrefixData};
@@ -235,7 +235,7 @@ fn merge(group: &mut PrefixData, data: &PrefixData) -> Result<(), longmatch::tab
 }
 
 /// Loads a file of prefix data, in any format.
-fn load(args: &AnnotateArgs, path: &PathBuf) -> Result<PrefixData, CliError> {
+fn load(args: &AnnotateArgs, path: &Path) -> Result<PrefixData, CliError> {
     let mut options = DataOptions::default();
     options.value = args.value;
     options.input.lenient = args.lenient;
