@@ -18,6 +18,7 @@ mod lint;
 mod mutants;
 mod page;
 mod peers;
+mod pipes;
 mod prove;
 mod python;
 mod random;
@@ -43,6 +44,11 @@ Commands:
   python spark   test the recipe for Spark on a cluster of two workers on this machine (needs Java; fetches packages)
   python compare measure the Python package beside other packages, and the recipe for Spark, and write
                  docs/results/published/python.ndjson (fetches packages; half an hour, on an idle machine)
+  pipes [ARGUMENT...]
+                 measure `longmatch annotate`, `lookup` and `set` beside other programs for the same jobs, and write
+                 docs/results/published/pipes.ndjson (fetches packages; ten minutes, on an idle machine; needs the data
+                 directory, as below, for `set`; compares with grepcidr where it is installed). Arguments go to
+                 crates/longmatch-cli/compare/compare.py
   wheels         build the sdist and the manylinux wheels of the Python package, into target/wheels (fetches packages)
   test ENGINE    the tests of one engine, such as poptrie: its own, the suite, key layouts, small tables and guard pages
   api            compare the library's public items with testdata/api/longmatch.txt, and find items without an example
@@ -104,6 +110,7 @@ fn main() -> ExitCode {
         ["python"] => python::run(),
         ["python", "spark"] => python::spark(),
         ["python", "compare"] => python::compare(),
+        ["pipes", words @ ..] => pipes::run(words),
         ["wheels"] => python::wheels(),
         ["peers", words @ ..] => peers::run(words),
         ["data"] => data::run(data::Mode::Write),

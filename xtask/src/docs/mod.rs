@@ -1,19 +1,22 @@
-//! `cargo xtask docs`: generates every published number from three files of records.
+//! `cargo xtask docs`: generates every published number from four files of records.
 //!
 //! - `records`: the records of `longmatch report`.
 //! - `every_cell`: the records of `cargo xtask cells`, and their blocks.
 //! - `python`: the records of the Python package beside other packages, and their blocks.
+//! - `pipes`: the records of `cargo xtask pipes`, and their block; `comparison`: what both kinds of records share.
 //! - `markers`: finds and replaces the generated blocks of a Markdown file.
 //! - `blocks`, `headline`: the content of the blocks; `cells`: cells of tables; `markdown`: tables and numbers.
 //! - `picture`: the README's picture, in two colour schemes.
 
 mod blocks;
 mod cells;
+mod comparison;
 mod every_cell;
 mod headline;
 mod markdown;
 mod markers;
 mod picture;
+mod pipes;
 mod python;
 mod records;
 #[cfg(test)]
@@ -24,11 +27,13 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::cells::RECORDS as CELLS;
+use crate::pipes::RECORDS as PIPES;
 use crate::python::RECORDS as PYTHON;
 use crate::report::Verdict;
 use crate::workspace::root;
+use comparison::Comparison;
 use every_cell::Cells;
-use python::Comparison;
+
 use records::{Records, Table};
 
 /// The records behind all published numbers but those of cells: one run of `longmatch report`.
@@ -40,7 +45,7 @@ const ENGINES: &str = "crates/longmatch/src/engine";
 /// The page that states the provenance of each table.
 const TABLES: &str = "docs/tables.md";
 /// The blocks that each page must have.
-const PAGES: [(&str, &[&str]); 4] = [
+const PAGES: [(&str, &[&str]); 5] = [
     ("README.md", &["headline"]),
     (
         "docs/engines.md",
@@ -57,6 +62,7 @@ const PAGES: [(&str, &[&str]); 4] = [
     ),
     (TABLES, &["tables"]),
     ("docs/python.md", &["python lookups", "python openings", "python spark"]),
+    ("docs/pipes.md", &["pipes"]),
 ];
 /// Path of the picture, before the name of the colour scheme.
 const PICTURE: &str = "docs/pictures/engines-";
@@ -114,7 +120,10 @@ pub fn check(root: &Path) -> Verdict {
 fn stale(root: &Path) -> Result<Vec<(String, String)>, String> {
     let records = Records::parse(&read(root, RECORDS)?).map_err(|it| format!("{RECORDS}: {it}"))?;
     let every = Cells::parse(&read(root, CELLS)?).map_err(|it| format!("{CELLS}: {it}"))?;
-    let python = Comparison::parse(&read(root, PYTHON)?).map_err(|it| format!("{PYTHON}: {it}"))?;
+    let comparison = |path| {
+        Comparison::parse(&read(root, path)?).map_err(|problem| format!("{path}: {problem}"))
+    };
+    let (python, pipes) = (comparison(PYTHON)?, comparison(PIPES)?);
     check_provenance(root, RECORDS, &records.tables(cells::BATCH)?)?;
     check_provenance(root, CELLS, every.tables())?;
     let mut files = Vec::new();
@@ -122,7 +131,8 @@ fn stale(root: &Path) -> Result<Vec<(String, String)>, String> {
         let old = read(root, &path)?;
         let up = "../".repeat(Path::new(&path).components().count() - 1);
         let content = |name: &str| {
-            let own = python.content(name).or_else(|| every_cell::content(&every, name, &up));
+            let compared = python.python(name).or_else(|| pipes.pipes(name));
+            let own = compared.or_else(|| every_cell::content(&every, name, &up));
             own.unwrap_or_else(|| blocks::content(&records, name, &up))
         };
         let (new, names) =

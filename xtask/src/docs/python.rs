@@ -2,34 +2,15 @@
 
 use serde_json::Value as Json;
 
+use super::comparison::{Comparison, quartiles, text, whole};
 use super::markdown::{Grid, count, number, wrap};
-
-/// The records of one run of `crates/longmatch-python/compare/compare.py`.
-pub struct Comparison {
-    records: Vec<Json>,
-}
 
 /// The method that the other rows are compared with: one address at a time, as people do today.
 const BASE: &str = "pytricia";
 
 impl Comparison {
-    /// Parses the lines of the file.
-    ///
-    /// # Errors
-    /// If a line is malformed, or the first is not about the run.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let parse = |(i, line)| {
-            serde_json::from_str(line).map_err(|error| format!("line {}: {error}", i + 1))
-        };
-        let records = text.lines().enumerate().map(parse).collect::<Result<Vec<Json>, _>>()?;
-        match records.first() {
-            Some(first) if first["record"] == "run" => Ok(Self { records }),
-            _ => Err("the first line is not about the run".into()),
-        }
-    }
-
     /// Returns the content of a block; `None` if it is not one of these.
-    pub fn content(&self, name: &str) -> Option<Result<String, String>> {
+    pub fn python(&self, name: &str) -> Option<Result<String, String>> {
         match name {
             "python lookups" => Some(self.lookups()),
             "python openings" => Some(self.openings()),
@@ -38,13 +19,9 @@ impl Comparison {
         }
     }
 
-    fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Json> {
-        self.records.iter().filter(move |record| record["record"] == kind)
-    }
-
     /// Tabulates the rates of lookups.
     fn lookups(&self) -> Result<String, String> {
-        let run = &self.records[0];
+        let run = self.run();
         let rust = self.rust()?;
         let base = self.of_kind("lookups").find(|record| record["package"] == BASE);
         let base = rate(base.ok_or_else(|| format!("no lookups of {BASE}"))?)?;
@@ -141,23 +118,6 @@ fn rate(record: &Json) -> Result<f64, String> {
     Ok(whole(record, "addresses")? as f64 / quartiles(record)?[1])
 }
 
-/// Returns the quartiles of the passes' seconds.
-fn quartiles(record: &Json) -> Result<[f64; 3], String> {
-    let seconds = record["seconds"].as_array().ok_or("a record without `seconds`")?;
-    let mut seconds: Vec<f64> = seconds.iter().filter_map(Json::as_f64).collect();
-    seconds.sort_by(f64::total_cmp);
-    let last = seconds.len().checked_sub(1).ok_or("a record without a pass")?;
-    Ok([1, 2, 3].map(|quarter| seconds[last * quarter / 4]))
-}
-
-fn text<'a>(record: &'a Json, field: &str) -> Result<&'a str, String> {
-    record[field].as_str().ok_or_else(|| format!("a {} without `{field}`", record["record"]))
-}
-
-fn whole(record: &Json, field: &str) -> Result<u64, String> {
-    record[field].as_u64().ok_or_else(|| format!("a {} without `{field}`", record["record"]))
-}
-
 /// Records of a made run.
 #[cfg(test)]
 pub fn sample() -> String {
@@ -182,7 +142,7 @@ mod tests {
     use super::*;
 
     fn content(records: &str, name: &str) -> Result<String, String> {
-        Comparison::parse(records)?.content(name).ok_or("not a block")?
+        Comparison::parse(records)?.python(name).ok_or("not a block")?
     }
 
     #[test]

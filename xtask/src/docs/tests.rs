@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::every_cell::{self, Cells};
 use super::records::{CIRCUMSTANCES, Records};
-use super::{CELLS, PYTHON, RECORDS, TABLES, Verdict, blocks, check, picture, stale};
+use super::{CELLS, PIPES, PYTHON, RECORDS, TABLES, Verdict, blocks, check, picture, stale};
 
 const REFUSED: &str = "sail: next-hop id 9 does not fit, the greatest possible is 7";
 
@@ -414,6 +414,8 @@ impl Scratch {
         let of_report = ["provenance", "rates", "memory", "variants", "batch sizes", "roofline"];
         let names = of_report.into_iter().chain(["cells summary", "cells"]);
         scratch.write(PYTHON, &super::python::sample());
+        scratch.write(PIPES, &super::pipes::sample());
+        scratch.write("docs/pipes.md", &block("pipes"));
         let python = ["python lookups", "python openings", "python spark"].map(block).concat();
         scratch.write("docs/python.md", &python);
         scratch.write("docs/engines.md", &names.map(block).collect::<String>());

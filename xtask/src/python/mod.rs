@@ -2,7 +2,7 @@
 //! its tests; `cargo xtask wheels` builds what is published.
 
 mod compare;
-mod environment;
+pub mod environment;
 mod wheels;
 
 use std::path::{Path, PathBuf};

@@ -153,6 +153,32 @@ fn json_lines_get_members() {
     assert_eq!(output(&["--field", "src.ip", "--prefix-as", "net"], input), expected);
 }
 
+/// As a column of CSV: nothing of the input is hidden behind a second member of the same name.
+#[test]
+fn members_are_not_added_twice() {
+    let dir = Dir::new();
+    for taken in [r#""asn":null"#, r#""\u0061sn":{"x":[1]}"#] {
+        let input =
+            format!("{{\"ip\":\"10.0.0.1\"}}\n{{\"x\":{{\"asn\":1}}}}\n{{{taken},\"ip\":1}}\n");
+        for block in ["1", "1000"] {
+            let ended = sites(&dir, &["-f", "ip", "--add", "asn", "--block", block], &input);
+            assert_eq!(ended.code, 2);
+            assert_eq!(
+                ended.stderr,
+                "longmatch: standard input, line 3: the object has a member 'asn' already: name what is added with --as or --prefix-as\n"
+            );
+            let expected =
+                "{\"ip\":\"10.0.0.1\",\"asn\":64500}\n{\"x\":{\"asn\":1},\"asn\":null}\n";
+            assert_eq!(ended.stdout, expected);
+        }
+        let renamed = sites(&dir, &["-f", "ip", "--add", "asn", "--as", "n"], &input);
+        assert_eq!(renamed.code, 0, "{}", renamed.stderr);
+    }
+    let fields = (0..64).map(|n| format!("f{n}")).collect::<Vec<_>>().join(",");
+    let ended = sites(&dir, &["-f", &fields, "--add", "asn"], "{}");
+    assert!(ended.stderr.contains("at most 64 fields and added members"), "{}", ended.stderr);
+}
+
 #[test]
 fn lines_of_text_get_cells() {
     let input = "sshd: from 10.9.0.1 port 22\nno address at 12:30:01\nfrom [2001:db8::1]:80\r\n";

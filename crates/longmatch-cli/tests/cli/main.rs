@@ -4,6 +4,8 @@ mod annotate;
 mod common;
 mod compile;
 mod forward;
+#[cfg(unix)]
+mod guide;
 mod limits;
 mod load;
 mod lookup;

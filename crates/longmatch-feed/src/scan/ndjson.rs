@@ -42,6 +42,17 @@ impl Path {
         Self { keys }
     }
 
+    /// The path of one key of the outermost object, dots included.
+    ///
+    /// ```
+    /// use longmatch_feed::scan::ndjson::Path;
+    /// assert_eq!(Path::of_key("src.ip").keys(), ["src.ip"]);
+    /// ```
+    #[must_use]
+    pub fn of_key(key: &str) -> Self {
+        Self { keys: vec![key.to_owned()] }
+    }
+
     /// The keys, from the outermost object inwards.
     #[must_use]
     pub fn keys(&self) -> &[String] {
@@ -68,6 +79,8 @@ pub struct Object {
     pub end: usize,
     /// Whether the object has no member.
     pub is_empty: bool,
+    /// The paths that lead to a member, null or not: bit `n` is that of path number `n`.
+    pub present: u64,
 }
 
 /// A line that is no JSON object.
@@ -107,12 +120,12 @@ pub fn scan(line: &[u8], paths: &[Path], fields: &mut [Field]) -> Result<Object,
     assert!(paths.len() <= MAX_PATHS, "{} paths", paths.len());
     fields[..paths.len()].fill(Field::Missing);
     let active = u64::MAX.checked_shr(64 - paths.len() as u32).unwrap_or(0);
-    let mut scanner = Scanner { line, at: 0, paths, fields };
+    let mut scanner = Scanner { line, at: 0, paths, fields, present: 0 };
     scanner.space();
     let object = scanner.object(0, active)?;
     scanner.space();
     match scanner.at == line.len() {
-        true => Ok(object),
+        true => Ok(Object { present: scanner.present, ..object }),
         false => Err(scanner.damage("nothing more on the line")),
     }
 }
@@ -128,6 +141,8 @@ struct Scanner<'a> {
     at: usize,
     paths: &'a [Path],
     fields: &'a mut [Field],
+    /// As in [`Object`].
+    present: u64,
 }
 
 impl Scanner<'_> {
@@ -158,7 +173,7 @@ impl Scanner<'_> {
         self.space();
         if self.line.get(self.at) == Some(&b'}') {
             self.at += 1;
-            return Ok(Object { end, is_empty: true });
+            return Ok(Object { end, is_empty: true, present: 0 });
         }
         loop {
             self.space();
@@ -174,7 +189,7 @@ impl Scanner<'_> {
                 Some(b',') => self.at += 1,
                 Some(b'}') => {
                     self.at += 1;
-                    return Ok(Object { end, is_empty: false });
+                    return Ok(Object { end, is_empty: false, present: 0 });
                 }
                 _ => return Err(self.damage("',' or '}'")),
             }
@@ -216,6 +231,8 @@ impl Scanner<'_> {
             self.fields[path] = Field::Missing;
             if self.paths[path].keys.len() > depth + 1 {
                 deeper |= 1 << path;
+            } else {
+                self.present |= 1 << path;
             }
         }
         let start = self.at;

@@ -53,7 +53,8 @@ pub fn first_address(line: &[u8]) -> Option<(Range<usize>, IpAddr)> {
     None
 }
 
-/// Whether the dot or colon at `at` can be the first in an address, by its neighbours.
+/// Whether the dot or colon at `at` can be in an address, by the bytes around it. Of the dots and colons
+/// of an address one at least is.
 #[inline]
 fn may_be_inside(line: &[u8], at: usize) -> bool {
     let (Some(before), Some(after)) = (line.get(at.wrapping_sub(1)), line.get(at + 1)) else {
@@ -61,9 +62,30 @@ fn may_be_inside(line: &[u8], at: usize) -> bool {
         return line[at..].starts_with(b"::");
     };
     match line[at] {
-        b'.' => before.is_ascii_digit() && after.is_ascii_digit(),
-        _ => *after == b':' || before.is_ascii_hexdigit() && after.is_ascii_hexdigit(),
+        b'.' => before.is_ascii_digit() && after.is_ascii_digit() && dot_follows(line, at),
+        _ => *after == b':' || before.is_ascii_hexdigit() && groups_follow(line, at),
     }
+}
+
+/// Whether the number after the dot at `at` ends with another dot: `5.0` and `file.gz` need no closer look.
+#[inline]
+fn dot_follows(line: &[u8], at: usize) -> bool {
+    line[at + 2..].iter().take(3).any(|byte| *byte == b'.')
+}
+
+/// Whether the colon at `at` begins as many groups as an IPv6 address without `::` has, or groups and
+/// `::`. A time of day has fewer; and an IPv4 address at the end is found by its dots.
+fn groups_follow(line: &[u8], at: usize) -> bool {
+    let mut rest = &line[at + 1..];
+    for _ in 0..5 {
+        let digits = rest.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
+        match rest.get(digits) {
+            Some(b':') if digits == 0 => return true,
+            Some(b':') => rest = &rest[digits + 1..],
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// The address in a token.

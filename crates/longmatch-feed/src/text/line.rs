@@ -7,6 +7,7 @@ use longmatch::{IpPrefix, ParsePrefixError};
 use super::click::PortHop;
 use super::error::LineError;
 use super::linux::{Hops, IpRoute};
+use crate::address_text::parse_ip;
 use crate::options::IpFamily;
 
 /// Meaning of a line.
@@ -84,6 +85,9 @@ pub(crate) fn word(text: &str) -> (&str, &str) {
 /// Parses a prefix, or an address as its host prefix.
 #[inline]
 pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, LineError> {
+    if let Some(prefix) = canonical(text.as_bytes()) {
+        return Ok(prefix);
+    }
     let parsed = if !text.contains('/') {
         let addr = text.parse::<IpAddr>();
         addr.map(IpPrefix::host).map_err(|_| ParsePrefixError::Address)
@@ -95,7 +99,48 @@ pub(crate) fn target(text: &str, rules: Rules) -> Result<IpPrefix, LineError> {
     parsed.map_err(|error| LineError::Prefix { text: shorten(text), error })
 }
 
+/// A prefix with a length, as most texts have it; `None` for any other form, valid or not.
+#[inline]
+fn canonical(text: &[u8]) -> Option<IpPrefix> {
+    let (addr, len) = text.split_at(text.iter().rposition(|byte| *byte == b'/')?);
+    let len = match *len {
+        [_, one @ b'0'..=b'9'] => one - b'0',
+        [_, ten @ b'1'..=b'9', one @ b'0'..=b'9'] => (ten - b'0') * 10 + one - b'0',
+        _ => return None,
+    };
+    IpPrefix::new(parse_ip(addr)?, len).ok()
+}
+
 /// The first characters of a word, for an error message.
 pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_canonical_form_is_that_of_the_parser_of_prefixes() {
+        let addrs = [
+            "0.0.0.0",
+            "10.0.0.0",
+            "192.0.2.1",
+            "010.0.0.0",
+            "::",
+            "2001:db8::",
+            "::ffff:10.0.0.0",
+            "x",
+            "",
+        ];
+        let lens = ["0", "7", "8", "08", "24", "32", "33", "99", "128", "", "-1", "+8", "8 ", "x"];
+        for (addr, len) in addrs.iter().flat_map(|addr| lens.map(|len| (*addr, len))) {
+            let text = format!("{addr}/{len}");
+            if let Some(prefix) = canonical(text.as_bytes()) {
+                assert_eq!(text.parse(), Ok(prefix), "{text}");
+            }
+        }
+        assert!(canonical(b"10.0.0.0/8").is_some() && canonical(b"2001:db8::/32").is_some());
+        assert!(canonical(b"10.0.0.0").is_none() && canonical(b"10.0.0.0/8/8").is_none());
+    }
 }

@@ -51,9 +51,9 @@ pub struct Annotated {
     pub output: Vec<u8>,
     /// The counts of the block.
     pub counts: Counts,
-    /// Number of line ends, if line numbers are needed.
+    /// Number of line ends.
     pub lines: u64,
-    /// With `--strict`: the number of line ends before a problem, and the problem.
+    /// The number of line ends before a problem, and the problem.
     pub problem: Option<(u64, String)>,
     /// An error of reading, or of compression.
     pub error: Option<String>,
@@ -122,7 +122,7 @@ struct Scanned<'a> {
     marks: Vec<Mark>,
     addresses: Addresses,
     counts: Counts,
-    /// The beginning of the line with the first problem, with `--strict`.
+    /// The beginning of the line at which the scan ended, and why.
     problem: Option<(usize, String)>,
 }
 
@@ -146,7 +146,7 @@ pub fn annotate(plan: &Plan, bytes: &[u8], first: bool) -> Annotated {
     counts.ipv6 = scanned.addresses.ipv6.len() as u64;
     write(plan, &scanned, &mut counts, &mut output);
     let count_lines = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
-    let lines = if plan.strict { count_lines(bytes) } else { 0 };
+    let lines = count_lines(bytes);
     let problem = scanned.problem.map(|(at, problem)| (count_lines(&bytes[..at]), problem));
     let mut annotated = Annotated { output, counts, lines, problem, error: None };
     annotated.compress(plan.codec);
@@ -251,6 +251,13 @@ impl Scanned<'_> {
                     continue;
                 }
             };
+            if let Some(added) = paths[sources.len()..].get(taken(object.present, sources.len())) {
+                let name = printable(&added.keys()[0]);
+                let advice = "name what is added with --as or --prefix-as";
+                let problem = format!("the object has a member '{name}' already: {advice}");
+                self.problem = Some((start, problem));
+                return;
+            }
             for (source, field) in sources.iter().zip(&fields) {
                 let decoded;
                 let cell = match field {
@@ -301,6 +308,12 @@ impl Scanned<'_> {
             self.mark(start, end, next, Kind::Row(0));
         }
     }
+}
+
+/// The number of the first path after those of the sources that leads to a member; too great if none does.
+#[inline]
+fn taken(present: u64, sources: usize) -> usize {
+    (present.checked_shr(sources as u32).unwrap_or(0)).trailing_zeros() as usize
 }
 
 /// Whether a cell has no text.

@@ -22,7 +22,8 @@ const DELIMITERS: [u8; 4] = *b",\t;|";
 pub enum Format {
     /// Delimited text.
     Csv(Csv),
-    /// JSON objects with addresses at these paths.
+    /// JSON objects with addresses at these paths; after these the keys of what is added, which no object
+    /// may have.
     Json(Vec<ndjson::Path>),
     /// Text, with the first address on the line, or those that expressions find.
     Text(Vec<regex::bytes::Regex>),
@@ -74,7 +75,7 @@ impl Plan {
     /// Makes the plan from the command line and the first rows of the input.
     ///
     /// # Errors
-    /// If a column does not exist or has no clear name, or an added name is taken.
+    /// If a column does not exist or has no clear name, an added name is taken, or there are too many fields.
     pub fn new(args: &AnnotateArgs, format: Format, tables: Tables) -> Result<Self, CliError> {
         let labels: &[String] = match format {
             Format::Csv(_) => &args.column,
@@ -111,7 +112,7 @@ impl Plan {
     fn lead_with(&mut self, names: &[String]) -> Result<(), CliError> {
         for name in names {
             let mut lead = vec![self.separator()];
-            match &self.format {
+            match &mut self.format {
                 Format::Csv(csv) => {
                     if let Some(taken) = csv.name(name) {
                         let shown = printable(name);
@@ -124,7 +125,8 @@ impl Plan {
                     let style = Style::Csv(csv.delimiter);
                     write_cell(Cell::String(name), style, &mut self.header);
                 }
-                Format::Json(_) => {
+                Format::Json(paths) => {
+                    paths.push(ndjson::Path::of_key(name));
                     lead = vec![b','];
                     write_cell(Cell::String(name), Style::Json, &mut lead);
                     lead.push(b':');
@@ -132,6 +134,12 @@ impl Plan {
                 Format::Text(_) => {}
             }
             self.leads.push(lead.into());
+        }
+        if let Format::Json(paths) = &self.format
+            && paths.len() > MAX_PATHS
+        {
+            let problem = format!("at most {MAX_PATHS} fields and added members are possible");
+            return Err(CliError::input("--field", problem));
         }
         Ok(())
     }
@@ -183,7 +191,7 @@ fn names(
 /// Chooses the format of the input by the options. That of CSV lacks what the first rows tell.
 ///
 /// # Errors
-/// If an expression is invalid or there are too many fields.
+/// If an expression is invalid.
 pub fn format(args: &AnnotateArgs) -> Result<(Format, Style), CliError> {
     if !args.column.is_empty() {
         let delimiter = b',';
@@ -191,10 +199,6 @@ pub fn format(args: &AnnotateArgs) -> Result<(Format, Style), CliError> {
         return Ok((Format::Csv(csv), Style::Csv(delimiter)));
     }
     if !args.field.is_empty() {
-        if args.field.len() > MAX_PATHS {
-            let problem = format!("at most {MAX_PATHS} fields are possible");
-            return Err(CliError::input("--field", problem));
-        }
         let paths = args.field.iter().map(|path| ndjson::Path::new(path)).collect();
         return Ok((Format::Json(paths), Style::Json));
     }
