@@ -4,6 +4,7 @@ mod annotate;
 mod common;
 mod compile;
 mod forward;
+mod install;
 mod limits;
 mod load;
 mod lookup;
