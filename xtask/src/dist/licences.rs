@@ -20,30 +20,37 @@ pub fn version(metadata: &Value) -> Result<&str, String> {
     version.ok_or_else(|| format!("`cargo metadata` has no version of {PROGRAM}"))
 }
 
-/// Returns the licence texts of all crates that the program is built of, sorted by their names.
+/// Returns the names of all crates that the program is built of, and each of their licence texts once, with the crates
+/// that have it.
 ///
 /// # Errors
 /// If a crate's directory cannot be read.
 pub fn text(metadata: &Value) -> Result<String, Box<dyn Error>> {
     let built_of = dependencies(metadata);
     let mut crates = BTreeMap::new();
+    let mut crates_of = BTreeMap::<String, BTreeSet<String>>::new();
     for package in array(&metadata["packages"]) {
         let [id, name, version, manifest] =
             ["id", "name", "version", "manifest_path"].map(|key| package[key].as_str());
         let (Some(id), Some(name), Some(version)) = (id, name, version) else { continue };
         // A package without a source is one of this workspace, under its own licences.
-        if built_of.contains(id) && !package["source"].is_null() {
-            let dir = manifest.and_then(|it| Path::new(it).parent()).ok_or("no manifest_path")?;
-            let licence = package["license"].as_str().unwrap_or("see below");
-            crates.insert((name, version), (licence, texts(dir)?));
+        if !built_of.contains(id) || package["source"].is_null() {
+            continue;
         }
+        let name = format!("{name} {version}");
+        let dir = manifest.and_then(|it| Path::new(it).parent()).ok_or("no manifest_path")?;
+        for text in texts(dir)? {
+            crates_of.entry(text).or_default().insert(name.clone());
+        }
+        crates.insert(name, package["license"].as_str().unwrap_or("see below"));
     }
-    let mut all = String::from("Crates that longmatch contains, and their licences.\n");
-    for ((name, version), (licence, texts)) in crates {
-        write!(all, "\n{}\n{name} {version}: {licence}\n", "=".repeat(80))?;
-        for text in texts {
-            write!(all, "\n{}\n", text.trim_end())?;
-        }
+    let mut all = String::from("Crates that longmatch contains, and their licences:\n\n");
+    for (name, licence) in crates {
+        writeln!(all, "{name}: {licence}")?;
+    }
+    for (text, crates) in crates_of {
+        let crates: Vec<_> = crates.into_iter().collect();
+        write!(all, "\n{}\n{}:\n\n{text}\n", "=".repeat(80), crates.join(", "))?;
     }
     Ok(all)
 }
@@ -68,19 +75,20 @@ fn dependencies(metadata: &Value) -> BTreeSet<&str> {
     found
 }
 
-/// Returns the licence texts in a crate's directory, in the order of their files' names.
+/// Returns the licence texts in a crate's directory, without blanks at their ends.
 fn texts(dir: &Path) -> Result<Vec<String>, Box<dyn Error>> {
-    let mut files = BTreeMap::new();
+    let kinds = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
+    let mut texts = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().to_uppercase();
-        let kinds = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
         if kinds.iter().any(|kind| name.starts_with(kind)) && entry.file_type()?.is_file() {
             let text = fs::read(entry.path())?;
-            files.insert(name, String::from_utf8_lossy(&text).into_owned());
+            let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
+            texts.push(text.trim_matches('\n').trim_end().to_owned());
         }
     }
-    Ok(files.into_values().collect())
+    Ok(texts)
 }
 
 fn array(value: &Value) -> impl Iterator<Item = &Value> {
@@ -123,9 +131,14 @@ mod tests {
             ]},
         });
         let text = text(&metadata).expect("readable");
-        let headings: Vec<_> = text.lines().filter(|line| line.ends_with(": MIT")).collect();
-        assert_eq!(headings, ["below 1.2.3: MIT", "used 1.2.3: MIT"]);
-        assert!(text.ends_with("used 1.2.3: MIT\n\nof BSD\n\nof MIT\n"), "{text}");
+        let rule = "=".repeat(80);
+        let expected = format!(
+            "Crates that longmatch contains, and their licences:\n\n\
+             below 1.2.3: MIT\nused 1.2.3: MIT\n\n\
+             {rule}\nbelow 1.2.3, used 1.2.3:\n\nof BSD\n\n\
+             {rule}\nbelow 1.2.3, used 1.2.3:\n\nof MIT\n"
+        );
+        assert_eq!(text, expected);
         assert_eq!(version(&metadata), Ok("1.2.3"));
         // Best effort: a left-over directory harms no later run.
         let _ = fs::remove_dir_all(dir);
