@@ -34,15 +34,5 @@ pub fn run(mode: Mode) -> Outcome {
 /// Runs this command again with the feature that it needs.
 #[cfg(not(feature = "data"))]
 pub fn run(mode: Mode) -> Outcome {
-    let mut again = crate::workspace::cargo("run --quiet --package xtask --features data -- data");
-    if mode == Mode::Check {
-        again.arg("--check");
-    }
-    let status = again.status().map_err(|error| format!("cargo could not be started: {error}"))?;
-    // 1 means "not the recorded tables", already printed; any other code above 0 means that the work failed.
-    match status.code() {
-        Some(0) => Ok(true),
-        Some(1) => Ok(false),
-        _ => Err(format!("rebuilding the tables ended with {status}").into()),
-    }
+    crate::workspace::again_with("data", if mode == Mode::Check { "data --check" } else { "data" })
 }

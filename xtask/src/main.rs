@@ -9,6 +9,7 @@ mod beside;
 mod cells;
 mod cpu;
 mod data;
+mod dist;
 mod docs;
 mod dpdk;
 mod foreign;
@@ -80,6 +81,8 @@ Commands:
   data           rebuild the embedded tables data/ipv4.txt.zst and data/ipv6.txt.zst (needs a network, a C
                  compiler and Go)
   data --check   rebuild the tables in memory only and compare them with the files in data/
+  dist           build the release for this machine's target, and write its archive, with manual pages, completion scripts and
+                 licences, and its checksum into target/dist; the same files give the same bytes
   docs           write the published numbers, from the records in docs/results/published: the generated blocks of README.md, of
                  docs/engines.md, of docs/tables.md and of the engines' READMEs, and the pictures in docs/pictures
   docs --check   write nothing, and name each file that differs
@@ -115,6 +118,7 @@ fn main() -> ExitCode {
         ["peers", words @ ..] => peers::run(words),
         ["data"] => data::run(data::Mode::Write),
         ["data", "--check"] => data::run(data::Mode::Check),
+        ["dist"] => dist::run(),
         ["docs"] => docs::run(docs::Mode::Write),
         ["docs", "--check"] => docs::run(docs::Mode::Check),
         ["help" | "--help" | "-h"] => {

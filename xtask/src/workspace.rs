@@ -1,8 +1,11 @@
 //! Paths of the workspace, and calls of cargo.
 
 use std::env;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use crate::Outcome;
 
 /// Returns the repository's root.
 ///
@@ -21,6 +24,22 @@ pub fn cargo(words: &str) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(words.split_whitespace()).current_dir(root()).stdin(Stdio::null());
     command
+}
+
+/// Runs this program again with a feature of its own, and returns whether all steps of the command passed.
+///
+/// # Errors
+/// If cargo cannot be started, or the command could not do its work.
+pub fn again_with(feature: &str, command: &str) -> Outcome {
+    let words = format!("run --quiet --package xtask --features {feature} -- {command}");
+    let status =
+        cargo(&words).status().map_err(|error| format!("cargo could not be started: {error}"))?;
+    // 1 means that a step failed, already printed; any other code above 0 means that the work failed.
+    match status.code() {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => Err(format!("`xtask {command}` ended with {status}").into()),
+    }
 }
 
 /// Features of all commands that build the workspace: other features would rebuild the library.
@@ -63,4 +82,47 @@ pub fn longmatch(words: &str) -> Command {
     let mut command = cargo("run --release --package longmatch-cli --bin longmatch --");
     command.args(words.split_whitespace());
     command
+}
+
+/// Runs a program and parses the JSON that it prints.
+///
+/// # Errors
+/// If it cannot be started, fails, or prints something else.
+#[cfg(any(feature = "data", feature = "dist"))]
+pub fn json(command: &mut Command) -> Result<serde_json::Value, Box<dyn Error>> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| {
+        format!("{program} could not be started ({error}); this command needs it")
+    })?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stdout);
+        return Err(format!("{program} ended with {}: {}", output.status, text.trim()).into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("{program} printed no JSON: {error}"))?)
+}
+
+/// A version of the compiler.
+pub struct Compiler {
+    /// The first line of `rustc --version`.
+    pub version: String,
+    /// The host triple, for which it also compiles.
+    pub host: String,
+}
+
+impl Compiler {
+    /// Asks the compiler that cargo uses.
+    ///
+    /// # Errors
+    /// If it cannot be started, or prints no version or host.
+    pub fn find() -> Result<Self, Box<dyn Error>> {
+        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let output = Command::new(rustc).args(["--version", "--verbose"]).output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+        match (text.lines().next(), host) {
+            (Some(version), Some(host)) => Ok(Self { version: version.into(), host: host.into() }),
+            _ => Err("`rustc --version --verbose` names no version or no host".into()),
+        }
+    }
 }

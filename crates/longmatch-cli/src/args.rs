@@ -3,6 +3,7 @@
 mod annotate;
 mod compile;
 mod forward;
+mod install;
 mod replay;
 mod report;
 mod set;
@@ -28,6 +29,7 @@ pub use self::forward::Generate;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub use self::forward::XdpMode;
 pub use self::forward::{ForwardArgs, Io};
+pub use self::install::{CompletionsArgs, ManArgs};
 pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
 pub use self::set::{
@@ -78,6 +80,12 @@ pub enum Command {
     /// Combine and compare lists of prefixes: aggregate, union, difference, diff, count
     #[command(after_help = help::SET)]
     Set(SetArgs),
+    /// Print the completion script of a shell
+    #[command(after_help = help::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Print the manual page of a command, or write the pages of all
+    #[command(after_help = help::MAN)]
+    Man(ManArgs),
     /// Print the licences of longmatch and of the embedded tables
     #[command(alias = "licenses", after_help = help::LICENCES)]
     Licences,

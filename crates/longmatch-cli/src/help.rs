@@ -299,6 +299,32 @@ Examples:
 
 Exit codes: 0 done, 2 bad usage or input.";
 
+/// Text after the options of `longmatch completions`.
+pub const COMPLETIONS: &str = "\
+The script completes commands, options, their values and the names of files. Write it to where the
+shell looks for scripts, or evaluate it when the shell starts. For zsh the directory must be in
+'fpath' before 'compinit' runs. Release archives have the scripts of all shells.
+
+Examples:
+  longmatch completions bash > ~/.local/share/bash-completion/completions/longmatch
+  longmatch completions zsh > ~/.zfunc/_longmatch
+  longmatch completions fish > ~/.config/fish/completions/longmatch.fish
+  longmatch completions elvish >> ~/.config/elvish/rc.elv
+  longmatch completions powershell >> $PROFILE
+
+Exit codes: 0 printed, 2 bad usage.";
+
+/// Text after the options of `longmatch man`.
+pub const MAN: &str = "\
+The pages have the texts of '--help'; 'man longmatch-set-aggregate' shows that of 'longmatch set
+aggregate'. Release archives have them.
+
+Examples:
+  longmatch man set aggregate | man -l -
+  longmatch man --out ~/.local/share/man/man1
+
+Exit codes: 0 printed or written, 2 bad usage, or a page cannot be written.";
+
 /// Text after the options of `longmatch licences`.
 pub const LICENCES: &str = "\
 Examples:

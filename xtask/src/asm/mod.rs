@@ -15,11 +15,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::Outcome;
 use crate::report::{Report, Verdict};
-use crate::workspace::{cargo, root, target};
+use crate::workspace::{Compiler, cargo, root, target};
 use function::{Function, LoopCounts};
 use listing::Listing;
 
@@ -88,26 +88,6 @@ fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
         "{} function(s) differ from {GOLDEN}; if the change is intended and no slower, run `cargo xtask asm --bless`",
         differences.len()
     )))
-}
-
-/// A version of the compiler.
-struct Compiler {
-    version: String,
-    /// The host triple, for which it also compiles.
-    host: String,
-}
-
-impl Compiler {
-    fn find() -> Result<Self, Box<dyn Error>> {
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let output = Command::new(rustc).args(["--version", "--verbose"]).output()?;
-        let text = String::from_utf8(output.stdout)?;
-        let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-        match (text.lines().next(), host) {
-            (Some(version), Some(host)) => Ok(Self { version: version.into(), host: host.into() }),
-            _ => Err("`rustc --version --verbose` names no version or no host".into()),
-        }
-    }
 }
 
 /// Compiles the kernels and their dependencies for the host, and returns all functions by their symbols.

@@ -6,9 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
-
-use crate::workspace::{cargo, root};
+use crate::workspace::{cargo, json, root};
 
 /// Returns the directory of an unpacked package of crates.io.
 ///
@@ -51,20 +49,6 @@ pub fn go_module(path: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
     let answer = json(command.current_dir(target_dir()))?;
     let dir = answer["Dir"].as_str();
     Ok(dir.ok_or_else(|| format!("go prints no directory of {path} {version}"))?.into())
-}
-
-/// Runs a program and parses the JSON that it prints.
-fn json(command: &mut Command) -> Result<Value, Box<dyn Error>> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stderr(Stdio::inherit()).output().map_err(|error| {
-        format!("{program} could not be started ({error}); it is needed to fetch a package")
-    })?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stdout);
-        return Err(format!("{program} ended with {}: {}", output.status, text.trim()).into());
-    }
-    Ok(serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("{program} printed no JSON: {error}"))?)
 }
 
 fn target_dir() -> PathBuf {

@@ -3,10 +3,12 @@
 pub mod annotate;
 pub mod bench;
 pub mod compile;
+pub mod completions;
 pub mod demo;
 pub mod forward;
 pub mod licences;
 pub mod lookup;
+pub mod man;
 pub mod replay;
 pub mod report;
 pub mod set;
@@ -33,6 +35,8 @@ pub fn run(command: Option<Command>) -> Outcome {
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Forward(args)) => forward::run(&args),
         Some(Command::Set(args)) => set::run(&args),
+        Some(Command::Completions(args)) => completions::run(&args),
+        Some(Command::Man(args)) => man::run(&args),
         Some(Command::Licences) => licences::run(),
     }
 }

@@ -6,6 +6,7 @@ mod compile;
 mod forward;
 #[cfg(unix)]
 mod guide;
+mod install;
 mod limits;
 mod load;
 mod lookup;

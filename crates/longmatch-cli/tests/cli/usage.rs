@@ -2,8 +2,18 @@
 
 use crate::common::{Dir, longmatch, run};
 
-const COMMANDS: [&str; 8] =
-    ["lookup", "compile", "stat", "verify", "bench", "replay", "set", "annotate"];
+const COMMANDS: [&str; 10] = [
+    "lookup",
+    "compile",
+    "stat",
+    "verify",
+    "bench",
+    "replay",
+    "set",
+    "annotate",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_shows_examples() {
