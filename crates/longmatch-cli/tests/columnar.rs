@@ -168,7 +168,7 @@ fn columns_are_added_in_every_format() {
             let dir = Dir::new();
             let path = dir.path(&format!("out.{to}"));
             let args = ["--column", "ip", "--prefix-as", "net", "-o", &path];
-            let ended = annotate(&dir, &args, &encode(from, &[input.clone()]));
+            let ended = annotate(&dir, &args, &encode(from, std::slice::from_ref(&input)));
             let stderr = String::from_utf8(ended.stderr).unwrap();
             assert_eq!(ended.status.code(), Some(0), "{from} {to}: {stderr}");
             let counts = "standard input: 2 missing addresses, 1 bad, in 8 rows";
@@ -260,6 +260,8 @@ fn other_types_and_options_are_refused() {
         let refused = error(args, &input);
         assert!(refused.contains(expected), "{args:?}: {refused}");
     }
+    let refused = error(&["--column", "ip", "-o", "x.parquet"], b"ip\n10.1.1.1\n");
+    assert!(refused.contains("the name is that of Parquet, but the input is text"), "{refused}");
     let input = encode("parquet", &[batch(vec![("ip", strings(&[None]))])]);
     let refused = error(&["--column", "ip", "--compress", "bzip2"], &input);
     assert!(refused.contains("Parquet has no bzip2"), "{refused}");
@@ -300,7 +302,8 @@ fn nested() -> Vec<(&'static str, ArrayRef)> {
 fn nested_columns_pass_through_and_fields_have_addresses() {
     let input = batch(nested());
     for format in FORMATS {
-        let (stdout, _) = output(&["--column", "src.ip"], &encode(format, &[input.clone()]));
+        let (stdout, _) =
+            output(&["--column", "src.ip"], &encode(format, std::slice::from_ref(&input)));
         let rows = decode(format, stdout);
         assert_eq!(&rows.columns()[1..6], &input.columns()[1..6], "{format}");
         assert_eq!(rows.column(0).data_type(), input.column(0).data_type());
@@ -480,7 +483,7 @@ fn files_and_compressed_streams_are_read() {
     let part = batch(vec![("ip", strings(&ADDRESSES))]);
     let sites = dir.file("sites.csv", SITES);
     for format in FORMATS {
-        let input = encode(format, &[part.clone()]);
+        let input = encode(format, std::slice::from_ref(&part));
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(&input).unwrap();
         for bytes in [input, gzip.finish().unwrap()] {

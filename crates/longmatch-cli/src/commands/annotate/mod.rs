@@ -58,6 +58,13 @@ pub fn run(args: &AnnotateArgs) -> Outcome {
     if let Some(format) = first.map_err(|error| input.failed(error))? {
         return columnar(args, input, format, &interrupted);
     }
+    if let Some(format) = args.output.as_deref().and_then(Columnar::of_name) {
+        let format = format.name();
+        return Err(CliError::input(
+            "--output",
+            format_args!("the name is that of {format}, but the input is text: name it otherwise"),
+        ));
+    }
     let has_bom = input.blocks.first_line().map(|first| first.starts_with(BOM));
     let has_bom = has_bom.map_err(|error| input.failed(error))?;
     if has_bom {

@@ -1,5 +1,7 @@
 //! Columnar formats, recognised by the first bytes of the input.
 
+use std::path::Path;
+
 /// Beginnings of Parquet and Arrow files, and of an Arrow stream.
 const MAGIC: [(&[u8], Columnar); 3] = [
     (b"PAR1", Columnar::Parquet),
@@ -28,6 +30,17 @@ impl Columnar {
     /// Whether more bytes are needed to know.
     pub fn is_open(bytes: &[u8]) -> bool {
         MAGIC.iter().any(|(magic, _)| bytes.len() < magic.len() && magic.starts_with(bytes))
+    }
+
+    /// Returns the format that the extension of an output's name means.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match &*extension {
+            "parquet" => Some(Self::Parquet),
+            "arrow" | "feather" | "ipc" => Some(Self::ArrowFile),
+            "arrows" => Some(Self::ArrowStream),
+            _ => None,
+        }
     }
 
     /// The name of the format in messages.

@@ -25,26 +25,21 @@ const GROUP_ROWS: usize = 128 << 10;
 /// The greatest size of the arrays of a row group, about.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// Returns the format of the output: by the extension of its name, else that of the input.
+/// Returns the format of the output: by its name, else that of the input.
 ///
 /// # Errors
-/// If the extension is that of a compression.
+/// If the name is that of a compressed file.
 pub fn format(path: Option<&Path>, input: Columnar) -> Result<Columnar, CliError> {
     let extension = path.and_then(Path::extension).and_then(|extension| extension.to_str());
-    Ok(match extension.map(str::to_ascii_lowercase).as_deref() {
-        Some("parquet") => Columnar::Parquet,
-        Some("arrow" | "feather" | "ipc") => Columnar::ArrowFile,
-        Some("arrows") => Columnar::ArrowStream,
-        Some(extension @ ("gz" | "bz2" | "zst" | "zstd")) => {
-            return Err(CliError::input(
-                "--output",
-                format_args!(
-                    "Parquet and Arrow are compressed inside: leave out .{extension}, and use --compress"
-                ),
-            ));
-        }
-        _ => input,
-    })
+    if let Some(extension @ ("gz" | "bz2" | "zst" | "zstd")) = extension {
+        return Err(CliError::input(
+            "--output",
+            format_args!(
+                "Parquet and Arrow are compressed inside: leave out .{extension}, and use --compress"
+            ),
+        ));
+    }
+    Ok(path.and_then(Columnar::of_name).unwrap_or(input))
 }
 
 /// The encoder of row groups, which threads share.
