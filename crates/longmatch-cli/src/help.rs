@@ -67,8 +67,8 @@ network order, also in dictionaries. All columns, their types and the metadata s
 have the types of the prefix data, and nulls. The output has the format of the input, or that of
 its name: .parquet, .arrow (.feather, .ipc) or .arrows, a stream. A stream needs no file. Parquet
 and Arrow files on a pipe, or compressed as a whole, are first written to a temporary file of their
-size. Row groups of the output have at most 131,072 rows, and not more than those of the input.
-With -o the output appears when it is complete.
+size. Row groups have up to about 131,072 rows, and not more than those of a Parquet input. With -o
+the output appears when it is complete.
 
 Examples:
   longmatch annotate --column ip access.csv > with-asn.csv

@@ -415,8 +415,7 @@ fn row_groups_and_compression_of_parquet_are_those_of_the_input() {
         (rows, metadata.row_group(0).column(0).compression())
     };
     let (rows, codec) = metadata(&["--column", "ip"]);
-    assert!(rows.len() <= 3 && rows.iter().all(|rows| *rows < 80_000), "{rows:?}");
-    assert_eq!((rows.iter().sum::<i64>(), codec), (100_000, Compression::LZ4_RAW));
+    assert_eq!((&rows[..], codec), (&[40_000, 40_000, 20_000][..], Compression::LZ4_RAW));
     // What a filter leaves is collected.
     let (rows, codec) = metadata(&["--column", "ip", "--no-match", "--compress", "none"]);
     assert_eq!((rows.len(), codec), (1, Compression::UNCOMPRESSED));

@@ -37,7 +37,12 @@ pub struct Added {
 
 enum From {
     /// A column of a table, with the texts of its rows by the rows' numbers.
-    Rows { table: usize, column: usize, texts: Texts },
+    Rows {
+        table: usize,
+        #[cfg(feature = "columnar")]
+        column: usize,
+        texts: Texts,
+    },
     /// The longest matching prefix of all tables.
     Prefix,
 }
@@ -245,7 +250,13 @@ fn choose(tables: &[FileTable], names: &[String], style: Style) -> Result<Vec<Ad
             ));
         }
         let texts = Texts::new(&tables[table], column, style);
-        added.push(Added { name: name.to_owned(), from: From::Rows { table, column, texts } });
+        let from = From::Rows {
+            table,
+            #[cfg(feature = "columnar")]
+            column,
+            texts,
+        };
+        added.push(Added { name: name.to_owned(), from });
     }
     Ok(added)
 }

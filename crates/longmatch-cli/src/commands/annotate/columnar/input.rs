@@ -12,13 +12,15 @@ use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::super::recognise::Columnar;
-use super::super::{Counted, Input, open_file, stdin, stdin_size};
+use super::super::{Counted, Input, open_file};
 use crate::args::AnnotateArgs;
 use crate::error::CliError;
 use crate::input::is_stdin;
 
 /// The greatest number of rows of a batch.
-pub const MAX_BATCH: usize = 64 << 10;
+const MAX_BATCH: usize = 64 << 10;
+/// The greatest number of rows of a row group of the output.
+const GROUP_ROWS: usize = 2 * MAX_BATCH;
 /// The memory of a batch that is decoded from Parquet, about.
 const BATCH_BYTES: u64 = 16 << 20;
 
@@ -33,8 +35,8 @@ pub struct Source {
     pub batches: Batches,
     /// The compression of the first column of Parquet.
     pub compression: Option<Compression>,
-    /// The rows of the largest row group of Parquet.
-    pub group_rows: Option<usize>,
+    /// The greatest number of rows of a row group of the output.
+    pub group_rows: usize,
     /// The number of rows of Parquet.
     pub rows: Option<u64>,
 }
@@ -68,14 +70,16 @@ impl Source {
         let groups = metadata.row_groups();
         let first = groups.first().and_then(|group| group.columns().first());
         let compression = first.map(|column| column.compression());
-        let rows = groups.iter().map(|group| group.num_rows());
-        let batches = builder.with_batch_size(batch_rows(&metadata)).build()?;
+        let rows = groups.iter().map(|group| usize::try_from(group.num_rows()).unwrap_or(0));
+        let group_rows = rows.clone().max().unwrap_or(0).clamp(1, GROUP_ROWS);
+        let batch = group_rows / group_rows.div_ceil(batch_rows(&metadata));
+        let batches = builder.with_batch_size(batch).build()?;
         Ok(Self {
             schema,
             batches: Box::new(batches),
             compression,
-            group_rows: rows.clone().max().and_then(|rows| usize::try_from(rows).ok()),
-            rows: u64::try_from(rows.sum::<i64>()).ok(),
+            group_rows,
+            rows: Some(rows.sum::<usize>() as u64),
         })
     }
 
@@ -96,7 +100,7 @@ impl Source {
             true => Box::new(batches),
             false => Box::new(Parts { batches, rest: None }),
         };
-        Self { schema, batches, compression: None, group_rows: None, rows: None }
+        Self { schema, batches, compression: None, group_rows: GROUP_ROWS, rows: None }
     }
 
     /// Returns the next batch. A panic of the reader is an error.
@@ -144,8 +148,8 @@ fn seekable(args: &AnnotateArgs, input: Input) -> Result<File, ArrowError> {
         return Ok(open_file(&args.input)?);
     }
     #[cfg(unix)]
-    if is_plain && stdin_size().is_some() {
-        return Ok(stdin()?);
+    if is_plain {
+        return Ok(super::super::stdin()?);
     }
     let mut file = tempfile::tempfile()?;
     let (first, rest) = input.blocks.into_parts();

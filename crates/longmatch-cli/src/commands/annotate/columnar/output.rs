@@ -20,8 +20,6 @@ use super::input::Source;
 use crate::args::{AnnotateArgs, Compression};
 use crate::error::CliError;
 
-/// The greatest number of rows of a row group.
-const GROUP_ROWS: usize = 128 << 10;
 /// The greatest size of the arrays of a row group, about.
 const GROUP_BYTES: usize = 32 << 20;
 
@@ -51,10 +49,10 @@ pub struct RowGroups {
 }
 
 impl RowGroups {
-    /// Whether batches are enough for a row group.
+    /// Whether batches are enough for a row group: another like these would be too many.
     pub fn is_full(&self, batches: &[RecordBatch]) -> bool {
-        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        rows >= self.rows
+        let rows = batches.iter().map(RecordBatch::num_rows);
+        rows.clone().sum::<usize>() + rows.max().unwrap_or(0) > self.rows
             || batches.iter().map(RecordBatch::get_array_memory_size).sum::<usize>() >= GROUP_BYTES
     }
 
@@ -135,8 +133,8 @@ impl Writer {
             .build();
         let writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties))?;
         let (writer, factory) = writer.into_serialized_writer()?;
-        let rows = source.group_rows.unwrap_or(GROUP_ROWS).clamp(1, GROUP_ROWS);
-        let groups = Arc::new(RowGroups { factory, schema: schema.clone(), rows });
+        let groups = RowGroups { factory, schema: schema.clone(), rows: source.group_rows };
+        let groups = Arc::new(groups);
         Ok(Self::Parquet { writer, groups, pending: Vec::new() })
     }
 
