@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::api;
+use crate::columnar;
 use crate::docs;
 use crate::dpdk;
 use crate::layers;
@@ -36,6 +37,7 @@ pub fn run() -> Outcome {
     }
     each_engine_alone(&mut report);
     dpdk::lint(&mut report);
+    columnar::lint(&mut report);
     let words = format!("doc {FEATURES} --no-deps");
     report.command("documentation", cargo(&words).env("RUSTDOCFLAGS", "-D warnings"));
     if !report.has_failed() {

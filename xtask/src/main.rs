@@ -7,6 +7,7 @@ mod api;
 mod asm;
 mod beside;
 mod cells;
+mod columnar;
 mod cpu;
 mod data;
 mod dist;

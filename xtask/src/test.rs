@@ -8,6 +8,7 @@ use std::process::Command;
 
 use crate::Outcome;
 use crate::beside::Beside;
+use crate::columnar;
 use crate::cpu;
 use crate::dpdk;
 use crate::page;
@@ -41,6 +42,7 @@ pub fn run() -> Outcome {
         page::embedded(&mut report);
         peers::steps(&mut report, &[]);
         dpdk::test(&mut report);
+        columnar::test(&mut report);
     }
     check_without_std(&mut report);
     python::steps(&mut report);

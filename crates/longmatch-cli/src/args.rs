@@ -23,6 +23,8 @@ use crate::help;
 use crate::output::thousands;
 
 pub use self::annotate::AnnotateArgs;
+#[cfg(feature = "columnar")]
+pub use self::annotate::Compression;
 pub use self::compile::{AnswersArg, CompileArgs};
 #[cfg(feature = "dpdk")]
 pub use self::forward::Generate;

@@ -15,6 +15,9 @@ pub enum Style {
     Json,
     /// Words; control characters become spaces.
     Text,
+    /// Values of the columns' types: no text.
+    #[cfg(feature = "columnar")]
+    Typed,
     /// Words; characters that control a terminal are escaped.
     Printable,
 }

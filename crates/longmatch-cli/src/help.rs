@@ -66,11 +66,21 @@ ports, brackets, zone ids and quotes; IPv4-mapped addresses are IPv4 addresses. 
 missing or bad, or no prefix matches, what is added is empty (JSON: null). A row of CSV that equals
 the header is a header again. Empty lines stay empty. Rows with too few cells get the missing ones.
 
+Parquet, Arrow files and Arrow streams need a build with the feature 'columnar'. Their columns
+have names, and fields of structs paths (src.ip). Addresses are text, integers (IPv4), or bytes in
+network order, also in dictionaries. All columns, their types and the metadata stay; added columns
+have the types of the prefix data, and nulls. The output has the format of the input, or that of
+its name: .parquet, .arrow (.feather, .ipc) or .arrows, a stream. A stream needs no file. Parquet
+and Arrow files on a pipe, or compressed as a whole, are first written to a temporary file of their
+size. Row groups have up to about 131,072 rows, and not more than those of a Parquet input. With -o
+the output appears when it is complete.
+
 Examples:
   longmatch annotate --column ip access.csv > with-asn.csv
   longmatch annotate --column src,dst --prefix-as net flows.csv.gz -o flows-asn.csv.gz
   longmatch annotate -c client --routes sites.csv --add site,owner --as Site,Owner log.csv
   longmatch annotate --field src.ip --routes GeoLite2.mmdb --add country.iso_code events.ndjson
+  longmatch annotate --column src.ip flows.parquet -o flows-asn.parquet
   tail -f access.log | longmatch annotate
   longmatch annotate --match --routes blocklist.txt auth.log | wc -l
   longmatch annotate --no-match --routes ours.txt --regex 'client=(\\S+)' proxy.log

@@ -82,12 +82,26 @@ impl<R: Read> Blocks<R> {
     /// # Errors
     /// As [`Blocks::next_bytes`].
     pub fn first_line(&mut self) -> io::Result<&[u8]> {
+        self.first_bytes(|bytes| memchr::memchr(b'\n', bytes).is_some())
+    }
+
+    /// Reads until there is `enough`, or the end, and returns everything read so far.
+    ///
+    /// # Errors
+    /// As [`Blocks::next`].
+    pub fn first_bytes(&mut self, enough: impl Fn(&[u8]) -> bool) -> io::Result<&[u8]> {
         let mut bytes = std::mem::take(&mut self.rest);
-        while !self.ended && memchr::memchr(b'\n', &bytes).is_none() {
+        while !self.ended && !enough(&bytes) {
             self.read(&mut bytes)?;
         }
         self.rest = bytes;
         Ok(&self.rest)
+    }
+
+    /// Returns the reader, and what was read and not returned.
+    #[cfg(feature = "columnar")]
+    pub fn into_parts(self) -> (Vec<u8>, R) {
+        (self.rest, self.reader)
     }
 
     /// Removes bytes that [`Blocks::first_line`] returned.

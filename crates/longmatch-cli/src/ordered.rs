@@ -57,8 +57,13 @@ pub fn run<B: Send + 'static, R: Send + 'static>(
         let (work, queue, done) = (work.clone(), queue.clone(), done.clone());
         start(command, move || each(&*work, &queue, &done))?;
     }
-    drop(done);
-    start(command, move || read(source, &tickets, &jobs))?;
+    // A reader that panics must not look like the end of the input.
+    start(command, move || {
+        if let Err(place) = read(source, &tickets, &jobs) {
+            // The writer may have ended.
+            let _ = done.send((place, None));
+        }
+    })?;
     let (mut next, mut early) = (0, BTreeMap::new());
     while let Some((place, result)) = receive(&results, &mut sink)? {
         let Some(result) = result else {
@@ -82,21 +87,28 @@ fn start(command: &str, work: impl FnOnce() + Send + 'static) -> Result<(), CliE
     thread::Builder::new().spawn(work).map(drop).map_err(failed)
 }
 
-/// Hands out the blocks of the source, each for a ticket.
+/// Hands out the blocks of the source, each for a ticket; an error is the place of a block at which the
+/// source panics.
 fn read<B>(
     mut source: impl FnMut() -> Option<B>,
     tickets: &Receiver<()>,
     jobs: &SyncSender<(u64, B)>,
-) {
+) -> Result<(), u64> {
     for place in 0.. {
         if tickets.recv().is_err() {
-            return;
+            break;
         }
-        let Some(block) = source() else { return };
-        if jobs.send((place, block)).is_err() {
-            return;
+        match catch_unwind(AssertUnwindSafe(&mut source)) {
+            Ok(None) => break,
+            Ok(Some(block)) => {
+                if jobs.send((place, block)).is_err() {
+                    break;
+                }
+            }
+            Err(_) => return Err(place),
         }
     }
+    Ok(())
 }
 
 /// Works on blocks until there are no more.
@@ -169,6 +181,8 @@ mod tests {
         let mut left = 0..10;
         let work = |n: i32| assert!(n < 5, "expected by the test");
         assert!(run("test", 2, move || left.next(), work, |_| Ok(true)).is_err());
+        let source = || panic!("expected by the test");
+        assert!(run("test", 2, source, |n: i32| n, |_| Ok(true)).is_err());
         let mut left = 0..;
         let stop = |step| Ok(!matches!(step, Step::Result(20)));
         run("test", 2, move || left.next(), |n: i32| n, stop).unwrap();

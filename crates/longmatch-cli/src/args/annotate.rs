@@ -10,7 +10,8 @@ use longmatch_feed::{Codec, Delimiter, RouteValue};
 pub struct AnnotateArgs {
     /// Input: '-' or nothing for standard input
     ///
-    /// Plain, or compressed with gzip, bzip2 or zstd.
+    /// Plain, or compressed with gzip, bzip2 or zstd. Parquet and Arrow IPC are recognised by their
+    /// first bytes; see below.
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub input: PathBuf,
 
@@ -41,7 +42,7 @@ pub struct AnnotateArgs {
     #[arg(long)]
     pub mask: bool,
 
-    /// Column of CSV with addresses, by name or number; may be repeated
+    /// Column with addresses, by name or (CSV) number; may be repeated
     #[arg(short, long, value_name = "NAME|N", value_delimiter = ',', conflicts_with_all = ["field", "regex"])]
     pub column: Vec<String>,
 
@@ -101,10 +102,15 @@ pub struct AnnotateArgs {
     pub no_header: bool,
 
     /// Write to FILE, compressed by its name (.gz, .bz2, .zst)
+    ///
+    /// Of Parquet and Arrow the name gives the format.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     /// Compress the output: none, gzip, bzip2, zstd
+    ///
+    /// Parquet keeps the compression of the input, or has none, gzip or zstd; Arrow has none or
+    /// zstd.
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     pub compress: Option<Compression>,
 

@@ -493,3 +493,20 @@ mod linux {
         line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
     }
 }
+
+#[cfg(not(feature = "columnar"))]
+#[test]
+fn columnar_input_names_the_feature() {
+    let inputs: [(&[u8], &str); 3] = [
+        (b"PAR1", "Parquet"),
+        (b"ARROW1\0\0", "an Arrow file"),
+        (b"\xff\xff\xff\xff\x10", "an Arrow stream"),
+    ];
+    for (input, format) in inputs {
+        let ended = sites(&Dir::new(), &["--column", "ip"], input);
+        let expected = format!("standard input: the input is {format}: this longmatch was built");
+        assert_eq!((ended.code, &*ended.stdout), (2, ""));
+        assert!(ended.stderr.contains(&expected), "{}", ended.stderr);
+        assert!(ended.stderr.contains("--features columnar"), "{}", ended.stderr);
+    }
+}

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::ops::Range;
 
+use longmatch::NextHopId;
 use longmatch_feed::compress;
 use longmatch_feed::scan::address::parse_cell;
 use longmatch_feed::scan::ndjson::{self, Field};
@@ -82,24 +83,44 @@ struct Mark {
 
 /// The addresses of a block.
 #[derive(Default)]
-struct Addresses {
-    ipv4: Vec<u32>,
-    ipv6: Vec<u128>,
+pub struct Addresses {
+    /// The IPv4 addresses.
+    pub ipv4: Vec<u32>,
+    /// The IPv6 addresses.
+    pub ipv6: Vec<u128>,
     /// An address for each source of each row, in order.
-    slots: Vec<Slot>,
+    pub slots: Vec<Slot>,
 }
 
 /// An address of one row.
 #[derive(Clone, Copy)]
-enum Slot {
+pub enum Slot {
+    /// None: the cell is missing or bad.
     None,
+    /// The place of an IPv4 address.
     Ipv4(u32),
+    /// The place of an IPv6 address.
     Ipv6(u32),
 }
 
-impl Addresses {
+impl Slot {
+    /// Copies the ids of the address in each table.
     #[inline]
-    fn push(&mut self, addr: Option<IpAddr>) {
+    pub fn matches(self, ids: &[[Vec<Option<NextHopId>>; 2]], matches: &mut [Option<NextHopId>]) {
+        for (found, [ipv4, ipv6]) in matches.iter_mut().zip(ids) {
+            *found = match self {
+                Self::None => None,
+                Self::Ipv4(i) => ipv4[i as usize],
+                Self::Ipv6(i) => ipv6[i as usize],
+            };
+        }
+    }
+}
+
+impl Addresses {
+    /// Appends the address of a row.
+    #[inline]
+    pub fn push(&mut self, addr: Option<IpAddr>) {
         let slot = match addr.map(|addr| addr.to_canonical()) {
             None => Slot::None,
             Some(IpAddr::V4(addr)) => {
@@ -179,12 +200,7 @@ impl Scanned<'_> {
             return true;
         }
         self.counts.bad += 1;
-        self.refuse(start, || {
-            let shown = String::from_utf8_lossy(cell);
-            let kept: String = shown.chars().take(MAX_SHOWN).collect();
-            let dots = if kept.len() < shown.len() { "..." } else { "" };
-            format!("{source}: '{}{dots}' is not an address", printable(&kept))
-        })
+        self.refuse(start, || format!("{source}: {}", not_an_address(cell)))
     }
 
     /// With `--strict` records a problem of a line and returns false: the scan ends here.
@@ -316,9 +332,17 @@ fn taken(present: u64, sources: usize) -> usize {
     (present.checked_shr(sources as u32).unwrap_or(0)).trailing_zeros() as usize
 }
 
+/// The problem of a cell that is no address.
+pub fn not_an_address(cell: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(cell);
+    let kept: String = shown.chars().take(MAX_SHOWN).collect();
+    let dots = if kept.len() < shown.len() { "..." } else { "" };
+    format!("'{}{dots}' is not an address", printable(&kept))
+}
+
 /// Whether a cell has no text.
 #[inline]
-fn is_empty(cell: &[u8]) -> bool {
+pub fn is_empty(cell: &[u8]) -> bool {
     matches!(cell, [] | b"\"\"" | b"-") || cell.iter().all(u8::is_ascii_whitespace)
 }
 
@@ -333,13 +357,7 @@ fn write(plan: &Plan, scanned: &Scanned<'_>, counts: &mut Counts, out: &mut Vec<
         let is_row = matches!(mark.kind, Kind::Row(_) | Kind::EmptyObject);
         if is_row && let Some(slots) = slots.next() {
             for (slot, matches) in slots.iter().zip(matches.chunks_exact_mut(tables)) {
-                for (found, [ipv4, ipv6]) in matches.iter_mut().zip(&ids) {
-                    *found = match slot {
-                        Slot::None => None,
-                        Slot::Ipv4(i) => ipv4[*i as usize],
-                        Slot::Ipv6(i) => ipv6[*i as usize],
-                    };
-                }
+                slot.matches(&ids, matches);
             }
         } else {
             matches.fill(None);
@@ -371,7 +389,7 @@ fn write(plan: &Plan, scanned: &Scanned<'_>, counts: &mut Counts, out: &mut Vec<
 
 /// Writes what is added to a row.
 #[inline]
-fn added(plan: &Plan, matches: &[Option<longmatch::NextHopId>], is_empty: bool, out: &mut Vec<u8>) {
+fn added(plan: &Plan, matches: &[Option<NextHopId>], is_empty: bool, out: &mut Vec<u8>) {
     let mut leads = plan.leads.iter();
     let mut skip = usize::from(is_empty);
     for matches in matches.chunks_exact(plan.tables.len()) {

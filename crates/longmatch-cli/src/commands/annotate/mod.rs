@@ -2,11 +2,15 @@
 //!
 //! One thread cuts the input into blocks of whole lines ([`crate::lines`]), others annotate them
 //! ([`block`]) and the caller writes them in order ([`crate::ordered`]). Compressed output is compressed
-//! block by block, in the same threads.
+//! block by block, in the same threads. Parquet and Arrow ([`recognise`]) have no lines: the module
+//! `columnar`, a feature, annotates their record batches in the same way.
 
 mod block;
+#[cfg(feature = "columnar")]
+mod columnar;
 mod output;
 mod plan;
+mod recognise;
 mod tables;
 
 use std::fs::File;
@@ -22,6 +26,7 @@ use longmatch_feed::{Stream, printable};
 use self::block::{Annotated, Counts, annotate};
 use self::output::Output;
 use self::plan::{Csv, Format, Plan};
+use self::recognise::Columnar;
 use self::tables::Tables;
 use crate::args::AnnotateArgs;
 use crate::cells::Style;
@@ -46,6 +51,17 @@ pub fn run(args: &AnnotateArgs) -> Outcome {
     let (mut format, mut style) = plan::format(args)?;
     let interrupted = interrupts()?;
     let mut input = Input::open(args)?;
+    let first = input.blocks.first_bytes(|bytes| !Columnar::is_open(bytes)).map(Columnar::of);
+    if let Some(format) = first.map_err(|error| input.failed(error))? {
+        return columnar(args, input, format, &interrupted);
+    }
+    if let Some(format) = args.output.as_deref().and_then(Columnar::of_name) {
+        let format = format.name();
+        return Err(CliError::input(
+            "--output",
+            format_args!("the name is that of {format}, but the input is text: name it otherwise"),
+        ));
+    }
     let has_bom = input.blocks.first_line().map(|first| first.starts_with(BOM));
     let has_bom = has_bom.map_err(|error| input.failed(error))?;
     if has_bom {
@@ -72,6 +88,22 @@ pub fn run(args: &AnnotateArgs) -> Outcome {
     let counts = stream(args, plan, input, block, &mut output, &interrupted)?;
     summary(args, counts);
     Ok(Status::ok_if(!(args.matching || args.no_match) || counts.printed > 0))
+}
+
+/// Annotates columnar input.
+#[cfg(feature = "columnar")]
+use self::columnar::run as columnar;
+
+/// Refuses columnar input.
+#[cfg(not(feature = "columnar"))]
+fn columnar(_: &AnnotateArgs, input: Input, format: Columnar, _: &AtomicBool) -> Outcome {
+    let format = format.name();
+    Err(CliError::input(
+        input.name,
+        format_args!(
+            "the input is {format}: this longmatch was built without the feature columnar; build with `cargo install --path crates/longmatch-cli --features columnar`"
+        ),
+    ))
 }
 
 /// The input, and what is known about it.
@@ -190,9 +222,7 @@ fn stream(
             stopped = stopped.or(error.map(|error| CliError::input(&name, error)));
         }
         if let Some(progress) = &mut progress {
-            let rate = counts.rows as f64 / started.elapsed().as_secs_f64().max(1e-9) / 1e6;
-            let rows = plural(counts.rows, "row");
-            progress.describe(&format!("annotating: {rows}, {} M rows/s", short(rate)));
+            progress.describe(&rate(counts.rows, started));
             progress.set(read.load(Ordering::Relaxed));
         }
         match stopped {
@@ -209,6 +239,12 @@ fn stream(
     let threads = args.threads.unwrap_or_else(ordered::default_threads);
     ordered::run("annotate", threads, source, work, sink)?;
     Ok(counts)
+}
+
+/// The label of the progress.
+fn rate(rows: u64, started: Instant) -> String {
+    let rate = rows as f64 / started.elapsed().as_secs_f64().max(1e-9) / 1e6;
+    format!("annotating: {}, {} M rows/s", plural(rows, "row"), short(rate))
 }
 
 /// Prints on standard error what could not be annotated.

@@ -91,7 +91,8 @@ impl Plan {
             true => vec!["line".to_owned()],
             false => labels.iter().map(|label| format!("{kind} '{}'", printable(label))).collect(),
         };
-        let names = names(args, labels, &format, &tables)?;
+        let unique = !matches!(format, Format::Text(_));
+        let names = names(args, labels, unique, &tables)?;
         let only_matching = (args.matching || args.no_match).then_some(args.matching);
         let (strict, codec) = (args.strict, args.codec());
         let mut plan = Self {
@@ -115,11 +116,7 @@ impl Plan {
             match &mut self.format {
                 Format::Csv(csv) => {
                     if let Some(taken) = csv.name(name) {
-                        let shown = printable(name);
-                        return Err(CliError::new(format!(
-                            "the input has a column '{shown}' already, number {}: name what is added with --as or --prefix-as",
-                            taken + 1
-                        )));
+                        return Err(taken_name(name, taken));
                     }
                     self.header.push(csv.delimiter);
                     let style = Style::Csv(csv.delimiter);
@@ -145,11 +142,23 @@ impl Plan {
     }
 }
 
+/// The error of an added column whose name column number `taken` of the input has, from 0.
+pub fn taken_name(name: &str, taken: usize) -> CliError {
+    CliError::new(format!(
+        "the input has a column '{}' already, number {}: name what is added with --as or --prefix-as",
+        printable(name),
+        taken + 1
+    ))
+}
+
 /// The names of what is added to each source, in order.
-fn names(
+///
+/// # Errors
+/// If `--as` has too few or too many, or with `unique` two are the same.
+pub fn names(
     args: &AnnotateArgs,
     labels: &[String],
-    format: &Format,
+    unique: bool,
     tables: &Tables,
 ) -> Result<Vec<String>, CliError> {
     let sources = labels.len().max(1);
@@ -175,7 +184,7 @@ fn names(
                 None if sources == 1 => added.name.clone(),
                 None => format!("{label}_{}", added.name),
             };
-            if names.contains(&name) && !matches!(format, Format::Text(_)) {
+            if names.contains(&name) && unique {
                 let problem = format!("two added columns are named '{}'", printable(&name));
                 return Err(CliError::input(
                     "--as",

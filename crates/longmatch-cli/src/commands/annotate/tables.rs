@@ -23,10 +23,25 @@ pub struct Added {
 }
 
 enum From {
-    /// The texts of a table's rows, by the rows' numbers.
-    Rows { table: usize, texts: Texts },
+    /// A column of a table, with the texts of its rows by the rows' numbers.
+    Rows {
+        table: usize,
+        #[cfg(feature = "columnar")]
+        column: usize,
+        texts: Texts,
+    },
     /// The longest matching prefix of all tables.
     Prefix,
+}
+
+/// What is added to one address.
+pub enum Value {
+    /// Nothing: no prefix matches.
+    Nothing,
+    /// The row with this number, of the table of [`Tables::column`].
+    Row(u32),
+    /// The longest matching prefix.
+    Prefix(IpPrefix),
 }
 
 /// Texts one after the other, and where each ends.
@@ -37,6 +52,21 @@ struct Texts {
 }
 
 impl Texts {
+    /// Writes the cells of a column.
+    fn new(table: &FileTable, column: usize, style: Style) -> Self {
+        let mut texts = Self::default();
+        #[cfg(feature = "columnar")]
+        if style == Style::Typed {
+            return texts;
+        }
+        for number in 0..table.row_count() as u32 {
+            let cell = table.row_at(number).map_or(Cell::Null, |row| row.get(column));
+            write_cell(cell, style, &mut texts.bytes);
+            texts.ends.push(texts.bytes.len());
+        }
+        texts
+    }
+
     fn get(&self, number: u32) -> &[u8] {
         let number = number as usize;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -95,25 +125,42 @@ impl Tables {
         each.collect()
     }
 
-    /// Writes what is added number `i` for the matches of an address.
+    /// The table and the number of the column that what is added number `i` comes from; `None` for the
+    /// prefix.
+    #[cfg(feature = "columnar")]
+    pub fn column(&self, i: usize) -> Option<(&FileTable, usize)> {
+        match self.added[i].from {
+            From::Rows { table, column, .. } => Some((&self.tables[table], column)),
+            From::Prefix => None,
+        }
+    }
+
+    /// What is added number `i` for the matches of an address.
     #[inline]
-    pub fn write(&self, i: usize, matches: Matches<'_>, out: &mut Vec<u8>) {
+    pub fn value(&self, i: usize, matches: Matches<'_>) -> Value {
         match &self.added[i].from {
-            From::Rows { table, texts } => {
+            From::Rows { table, .. } => {
                 let number = matches[*table].and_then(|id| self.tables[*table].row_number(id));
-                match number {
-                    Some(number) => out.extend_from_slice(texts.get(number)),
-                    None => self.write_nothing(out),
-                }
+                number.map_or(Value::Nothing, Value::Row)
             }
             From::Prefix => {
                 let prefixes = self.tables.iter().zip(matches);
                 let prefixes = prefixes.filter_map(|(table, id)| table.route((*id)?));
-                match prefixes.map(|(prefix, _)| prefix).max_by_key(|prefix| prefix.len()) {
-                    Some(prefix) => write_prefix(prefix, self.style, out),
-                    None => self.write_nothing(out),
-                }
+                let longest = prefixes.map(|(prefix, _)| prefix).max_by_key(|prefix| prefix.len());
+                longest.map_or(Value::Nothing, Value::Prefix)
             }
+        }
+    }
+
+    /// Writes what is added number `i` for the matches of an address.
+    #[inline]
+    pub fn write(&self, i: usize, matches: Matches<'_>, out: &mut Vec<u8>) {
+        match (self.value(i, matches), &self.added[i].from) {
+            (Value::Row(number), From::Rows { texts, .. }) => {
+                out.extend_from_slice(texts.get(number));
+            }
+            (Value::Prefix(prefix), _) => write_prefix(prefix, self.style, out),
+            _ => self.write_nothing(out),
         }
     }
 
@@ -154,13 +201,14 @@ fn choose(tables: &[FileTable], names: &[String], style: Style) -> Result<Vec<Ad
                 ),
             ));
         }
-        let mut texts = Texts::default();
-        for number in 0..tables[table].row_count() as u32 {
-            let cell = tables[table].row_at(number).map_or(Cell::Null, |row| row.get(column));
-            write_cell(cell, style, &mut texts.bytes);
-            texts.ends.push(texts.bytes.len());
-        }
-        added.push(Added { name: name.to_owned(), from: From::Rows { table, texts } });
+        let texts = Texts::new(&tables[table], column, style);
+        let from = From::Rows {
+            table,
+            #[cfg(feature = "columnar")]
+            column,
+            texts,
+        };
+        added.push(Added { name: name.to_owned(), from });
     }
     Ok(added)
 }

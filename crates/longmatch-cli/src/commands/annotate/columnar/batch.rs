@@ -1,0 +1,220 @@
+//! A record batch: its addresses looked up, and the added columns.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, UInt32Array, UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_select::filter::filter_record_batch;
+use arrow_select::take::take;
+use longmatch::NextHopId;
+use longmatch::file::FileTable;
+use longmatch::table::{Cell, ColumnType};
+use longmatch_feed::printable;
+
+use super::super::block::{Addresses, Counts};
+use super::super::plan;
+use super::super::tables::{Tables, Value};
+use super::address::{AddressColumn, Parsed};
+use crate::args::AnnotateArgs;
+use crate::error::CliError;
+
+/// What to do with each batch.
+pub struct Plan {
+    columns: Vec<AddressColumn>,
+    /// What the columns are called in messages.
+    sources: Vec<String>,
+    tables: Tables,
+    /// The values of each added column of a table, by the numbers of its rows; `None` for prefixes.
+    values: Vec<Option<ArrayRef>>,
+    /// The schema with what is added.
+    pub schema: SchemaRef,
+    only_matching: Option<bool>,
+    strict: bool,
+}
+
+/// A batch with what was added.
+pub struct AnnotatedBatch {
+    /// The rows that are written.
+    pub batch: RecordBatch,
+    /// The counts of the batch.
+    pub counts: Counts,
+    /// With `--strict`: the first row with a problem, from 0, and the problem.
+    pub problem: Option<(u64, String)>,
+}
+
+impl Plan {
+    /// Makes the plan from the command line and the schema of the input.
+    ///
+    /// # Errors
+    /// If a column does not exist or has no addresses, or an added name is taken.
+    pub fn new(args: &AnnotateArgs, input: &Schema, tables: Tables) -> Result<Self, CliError> {
+        let columns: Result<Vec<_>, _> =
+            args.column.iter().map(|name| AddressColumn::find(input, name)).collect();
+        let values: Result<Vec<_>, _> =
+            (0..tables.added.len()).map(|i| tables.column(i).map(values).transpose()).collect();
+        let values = values?;
+        let names = plan::names(args, &args.column, true, &tables)?;
+        let mut fields: Vec<_> = input.fields().iter().cloned().collect();
+        let types = values.iter().cycle();
+        for (name, values) in names.into_iter().zip(types) {
+            if let Some(taken) = input.fields().iter().position(|field| *field.name() == name) {
+                return Err(plan::taken_name(&name, taken));
+            }
+            let data_type =
+                values.as_ref().map_or(DataType::Utf8, |values| values.data_type().clone());
+            fields.push(Arc::new(Field::new(name, data_type, true)));
+        }
+        let source = |name: &String| format!("column '{}'", printable(name));
+        Ok(Self {
+            columns: columns?,
+            sources: args.column.iter().map(source).collect(),
+            tables,
+            values,
+            schema: Arc::new(Schema::new_with_metadata(fields, input.metadata().clone())),
+            only_matching: (args.matching || args.no_match).then_some(args.matching),
+            strict: args.strict,
+        })
+    }
+
+    /// Annotates a batch.
+    ///
+    /// # Errors
+    /// If Arrow's kernels fail, for example by the size of the text.
+    pub fn annotate(&self, batch: &RecordBatch) -> Result<AnnotatedBatch, ArrowError> {
+        let rows = batch.num_rows();
+        let mut counts = Counts { rows: rows as u64, ..Counts::default() };
+        let mut matching = vec![false; rows];
+        let mut arrays = batch.columns().to_vec();
+        let mut problem: Option<(usize, String)> = None;
+        for (column, source) in self.columns.iter().zip(&self.sources) {
+            let cells = column.read(batch)?;
+            let first_bad = cells.iter().position(|cell| !matches!(cell, Parsed::Address(_)));
+            if let Some(row) = first_bad.filter(|_| self.strict)
+                && problem.as_ref().is_none_or(|(before, _)| row < *before)
+            {
+                problem = Some((row, format!("{source}: {}", column.problem(batch, row))));
+            }
+            arrays.extend(self.look_up(&cells, &mut counts, &mut matching)?);
+        }
+        let mut batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
+        if let Some(wanted) = self.only_matching {
+            let keep: BooleanArray = matching.iter().map(|found| Some(*found == wanted)).collect();
+            batch = filter_record_batch(&batch, &keep)?;
+        }
+        counts.printed = batch.num_rows() as u64;
+        let problem = problem.map(|(row, problem)| (row as u64, problem));
+        Ok(AnnotatedBatch { batch, counts, problem })
+    }
+
+    /// Looks up the addresses of a column: what is added for them, and the rows that match.
+    fn look_up(
+        &self,
+        cells: &[Parsed],
+        counts: &mut Counts,
+        matching: &mut [bool],
+    ) -> Result<Vec<ArrayRef>, ArrowError> {
+        let mut addresses = Addresses::default();
+        for cell in cells {
+            let addr = match cell {
+                Parsed::Address(addr) => Some(*addr),
+                _ => None,
+            };
+            counts.missing += u64::from(*cell == Parsed::Missing);
+            counts.bad += u64::from(*cell == Parsed::Bad);
+            addresses.push(addr);
+        }
+        counts.ipv6 += addresses.ipv6.len() as u64;
+        let ids = self.tables.lookup(&addresses.ipv4, &addresses.ipv6);
+        let tables = self.tables.len();
+        let mut matches: Vec<Option<NextHopId>> = vec![None; cells.len() * tables];
+        let each = addresses.slots.iter().zip(matches.chunks_exact_mut(tables));
+        for ((slot, matches), matching) in each.zip(matching) {
+            slot.matches(&ids, matches);
+            *matching |= matches.iter().any(Option::is_some);
+        }
+        let added = self.values.iter().enumerate().map(|(i, values)| match values {
+            Some(values) => self.rows(i, values, &matches),
+            None => self.prefixes(i, &matches),
+        });
+        added.collect()
+    }
+
+    /// The values of the matched rows.
+    fn rows(
+        &self,
+        i: usize,
+        values: &ArrayRef,
+        matches: &[Option<NextHopId>],
+    ) -> Result<ArrayRef, ArrowError> {
+        let numbers = matches.chunks_exact(self.tables.len());
+        let numbers = numbers.map(|matches| match self.tables.value(i, matches) {
+            Value::Row(number) => Some(number),
+            _ => None,
+        });
+        take(values, &numbers.collect::<UInt32Array>(), None)
+    }
+
+    /// The matched prefixes.
+    fn prefixes(&self, i: usize, matches: &[Option<NextHopId>]) -> Result<ArrayRef, ArrowError> {
+        let mut texts = StringBuilder::new();
+        for matches in matches.chunks_exact(self.tables.len()) {
+            match self.tables.value(i, matches) {
+                Value::Prefix(prefix) => {
+                    // Writing to memory does not fail.
+                    let _ = write!(texts, "{prefix}");
+                    texts.append_value("");
+                }
+                _ => texts.append_null(),
+            }
+        }
+        Ok(Arc::new(texts.finish()))
+    }
+}
+
+/// The values of a table's column, by the numbers of its rows.
+fn values((table, column): (&FileTable, usize)) -> Result<ArrayRef, CliError> {
+    let numbers = 0..table.row_count() as u32;
+    let cells =
+        numbers.map(|number| table.row_at(number).map_or(Cell::Null, |row| row.get(column)));
+    Ok(match table.columns()[column].ty {
+        ColumnType::U64 => {
+            let cells = cells.map(|cell| if let Cell::U64(n) = cell { Some(n) } else { None });
+            Arc::new(cells.collect::<UInt64Array>())
+        }
+        ColumnType::I64 => {
+            let cells = cells.map(|cell| if let Cell::I64(n) = cell { Some(n) } else { None });
+            Arc::new(cells.collect::<Int64Array>())
+        }
+        ColumnType::F64 => {
+            let cells = cells.map(|cell| if let Cell::F64(n) = cell { Some(n) } else { None });
+            Arc::new(cells.collect::<Float64Array>())
+        }
+        // Strings, and types that a later version of the library adds.
+        _ => {
+            let mut texts = StringBuilder::new();
+            for cell in cells {
+                let text = match cell {
+                    Cell::Null => {
+                        texts.append_null();
+                        continue;
+                    }
+                    Cell::String(text) => Cow::Borrowed(text),
+                    other => Cow::Owned(other.to_string()),
+                };
+                if texts.values_slice().len() + text.len() > i32::MAX as usize {
+                    let name = printable(&table.columns()[column].name);
+                    return Err(CliError::new(format!(
+                        "the column '{name}' of the prefix data has more than 2 GiB of text, which an Arrow column cannot hold: choose others with --add"
+                    )));
+                }
+                texts.append_value(text);
+            }
+            Arc::new(texts.finish())
+        }
+    })
+}
