@@ -16,7 +16,7 @@ use crate::error::CliError;
 /// Longest time without a look at signals.
 const STEP: Duration = Duration::from_millis(100);
 
-/// What the writer is called for.
+/// The reason of a call of the writer.
 pub enum Step<R> {
     /// The result of the next block.
     Result(R),

@@ -86,6 +86,15 @@ pub enum Problem {
     },
 }
 
+impl FeedError {
+    /// The error of an input with damage of which nothing else was read.
+    pub(crate) fn nothing_read(damaged: u64, first: Self) -> Self {
+        let input = first.input.clone();
+        let problem = Problem::NothingRead { damaged, first: Box::new(first) };
+        Self { input, place: Place::Whole, problem }
+    }
+}
+
 impl Problem {
     /// An error of prefix data whose format is not known here.
     pub(crate) fn data(error: DataError) -> Self {

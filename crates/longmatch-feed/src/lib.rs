@@ -47,7 +47,7 @@
 //!
 //! # Prefix data
 //! [`load_data_path`], [`load_data_reader`] and [`load_data_bytes`] read prefixes with named columns;
-//! [`DataLoader`] merges inputs. [`DataOptions`] name what is not recognised as it is meant.
+//! [`DataLoader`] merges inputs. [`DataOptions`] set the format or the columns where the recognition is wrong.
 //!
 //! | input | prefixes | columns |
 //! |---|---|---|

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use longmatch::IpPrefix;
 
 use crate::decompress::Codec;
-use crate::error::{FeedError, Place, Problem};
+use crate::error::FeedError;
 use crate::mrt::record::kind;
 use crate::options::Format;
 use crate::peers::{Chosen, Peer};
@@ -102,14 +102,8 @@ impl Report {
         if self.damaged == 0 || understood > 0 || !self.other_tables.is_empty() {
             return Ok(());
         }
-        match self.first_damage.take() {
-            Some(first) => Err(FeedError {
-                input: first.input.clone(),
-                place: Place::Whole,
-                problem: Problem::NothingRead { damaged: self.damaged, first: Box::new(first) },
-            }),
-            None => Ok(()),
-        }
+        let first = self.first_damage.take();
+        first.map_or(Ok(()), |first| Err(FeedError::nothing_read(self.damaged, first)))
     }
 
     /// Returns warnings for the user, one sentence each.
@@ -153,13 +147,8 @@ impl Report {
                 were_left_out(unknown, "record of an unknown type", "records of unknown types");
             all.push(format!("{skipped}: the file may be damaged"));
         }
-        if self.damaged > 0 {
-            let n = self.damaged;
-            all.push(were_left_out(n, "damaged line or record", "damaged lines or records"));
-        }
-        if self.cut_off {
-            all.push("the input could not be read to its end".to_owned());
-        }
+        let words = ["damaged line or record", "damaged lines or records"];
+        all.extend(damage_warnings(self.damaged, words, self.cut_off));
         all
     }
 
@@ -189,6 +178,17 @@ impl Report {
 const MAX_TABLES: usize = 64;
 /// Name that counts all other routing tables.
 const REST: &str = "further tables";
+
+/// Warnings of damage, for which there are words in the singular and the plural, and of a missing end.
+pub(crate) fn damage_warnings(
+    damaged: u64,
+    [one, many]: [&str; 2],
+    cut_off: bool,
+) -> impl Iterator<Item = String> {
+    let damaged = (damaged > 0).then(|| were_left_out(damaged, one, many));
+    let cut_off = cut_off.then(|| "the input could not be read to its end".to_owned());
+    damaged.into_iter().chain(cut_off)
+}
 
 /// Formats `1 route was left out` or `2 routes were left out`.
 pub(crate) fn were_left_out(n: u64, one: &str, many: &str) -> String {

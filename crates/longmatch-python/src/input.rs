@@ -32,7 +32,7 @@ impl<'py> Input<'py> {
     /// Recognizes what an object is.
     ///
     /// # Errors
-    /// `TypeError` for a single address and for what cannot be iterated.
+    /// `TypeError` for a single address and for an object that cannot be iterated.
     pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(list) = object.cast::<PyList>() {
             return Ok(Self::List(list.to_tuple(), Form::List));

@@ -1,4 +1,4 @@
-//! Keys: what callers may give for an address or a prefix.
+//! Keys: the types of Python that stand for an address or a prefix.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple, PyType};
 use crate::text::with_text;
 use crate::value::is_int;
 
-/// What the error of a key of another type says.
+/// The message for a key of another type.
 const FORMS: &str = "a key is a str ('192.0.2.0/24', '::1'), an ipaddress object, bytes (4 or 16), \
     (int, family) or (int, family, length), with family 4 or 6";
 

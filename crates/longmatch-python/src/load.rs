@@ -251,7 +251,7 @@ fn is_compiled(path: &Path) -> bool {
     let mut head = [0; 64];
     let read = File::open(path).and_then(|mut file| file.read(&mut head));
     let Ok(len) = read else { return false };
-    // The error says what the bytes are not: too short for a table, but not of something else.
+    // Of bytes without the magic ones, too few get the error of a length, others that of the magic bytes.
     let error = FileTable::from_bytes(&head[..len]).err();
     len == head.len()
         && !error.is_some_and(|error| matches!(error.kind(), FileErrorKind::NotLongmatch))
@@ -259,7 +259,7 @@ fn is_compiled(path: &Path) -> bool {
 
 /// Reads prefix data as ``load`` does and writes it as a compiled table, which ``open`` opens in milliseconds.
 ///
-/// The file is replaced in one step; who has the old one open keeps it. ``answers`` is ``"routes"``, or ``"values"``
+/// The file is replaced in one step; processes that have the old one open keep it. ``answers`` is ``"routes"``, or ``"values"``
 /// for a smaller file that finds values faster and prefixes slower.
 #[pyfunction]
 #[pyo3(signature = (source, path, /, *, answers="routes", **options))]

@@ -126,6 +126,13 @@ pub fn arrow_column(py: Python<'_>, data: ColumnData) -> PyResult<Bound<'_, PyAn
     Ok(Bound::new(py, ArrowColumn { data: Arc::new(data) })?.into_any())
 }
 
+/// The texts of prefixes, for arrays that refer to them.
+pub fn prefix_dictionary(prefixes: impl Iterator<Item = IpPrefix>) -> PyResult<Arc<ColumnData>> {
+    let texts: Vec<_> = prefixes.map(|prefix| prefix.to_string()).collect();
+    let texts = texts.iter().map(|text| Some(text.as_str()));
+    Ok(Arc::new(dictionary(texts).map_err(PyValueError::new_err)?))
+}
+
 /// Prefixes and values that answers stand for, by their numbers.
 #[derive(Default)]
 pub struct Answered {
@@ -171,9 +178,7 @@ impl Answered {
         match output {
             Output::Codes => codes_array(py, ids),
             Output::Arrow => {
-                let texts: Vec<_> = self.prefixes.iter().map(ToString::to_string).collect();
-                let texts = texts.iter().map(|text| Some(text.as_str()));
-                let texts = Arc::new(dictionary(texts).map_err(PyValueError::new_err)?);
+                let texts = prefix_dictionary(self.prefixes.iter().copied())?;
                 arrow_column(py, encoded(ids, texts, |_| false))
             }
             Output::Values(form) => {

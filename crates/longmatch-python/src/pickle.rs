@@ -118,14 +118,14 @@ pub fn packed_rows<'py>(
     (columns, PyBytes::new(py, &bytes), codes, (1..=max_code).map(row).collect())
 }
 
-/// Compiles a table again: what pickles of frozen tables of objects call.
+/// Compiles a table again; the pickles of frozen tables of objects call it.
 #[pyfunction]
 pub fn _freeze(py: Python<'_>, table: &Bound<'_, Table>, engine: &str) -> PyResult<FrozenTable> {
     let strict = table.get().is_strict();
     FrozenTable::of_objects(py, table.get().read(py).clone(), engine, strict)
 }
 
-/// Makes a frozen table with columns: what their pickles call.
+/// Makes a frozen table with columns; the pickles of these tables call it.
 #[pyfunction]
 pub fn _rows(
     py: Python<'_>,
@@ -154,7 +154,7 @@ pub fn _rows(
     FrozenTable::of_data(py, data, engine, true)
 }
 
-/// Opens a compiled table: what their pickles call.
+/// Opens a compiled table; the pickles of opened tables call it.
 #[pyfunction]
 pub fn _open(py: Python<'_>, path: PathBuf, trust: bool) -> PyResult<FrozenTable> {
     open(py, path, trust)

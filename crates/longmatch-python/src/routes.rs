@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use longmatch::file::FileTable;
 use longmatch::{IpPrefix, Ipv4, Ipv6, NextHopId, Prefix};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
-use crate::answers::{dictionary, encoded};
+use crate::answers::encoded;
 use crate::arrow::ColumnData;
 use crate::bulk::{Compiled, Id};
 use crate::file::FileStore;
-use crate::output::{Output, arrow_column, codes_array, of_objects};
+use crate::output::{Output, arrow_column, codes_array, of_objects, prefix_dictionary};
 use crate::store::Store;
 use crate::table::prefix_str;
 
@@ -25,7 +24,7 @@ pub struct Routes {
     dictionary: PyOnceLock<Arc<ColumnData>>,
 }
 
-/// What the ids of routes stand for.
+/// The prefixes and the values of the ids of routes.
 pub enum RouteNames {
     Memory {
         ipv4: Vec<Prefix<Ipv4>>,
@@ -52,7 +51,7 @@ impl RouteNames {
 }
 
 impl Routes {
-    /// A compiled form and what its ids stand for.
+    /// A compiled form, and the prefixes and values of its ids.
     pub fn new(compiled: Box<dyn Compiled>, names: RouteNames) -> Self {
         Self { compiled, names, dictionary: PyOnceLock::new() }
     }
@@ -95,12 +94,7 @@ impl Routes {
 
     pub fn dictionary(&self, py: Python<'_>) -> PyResult<&Arc<ColumnData>> {
         self.dictionary.get_or_try_init(py, || {
-            let texts: Vec<String> = (1..=self.count())
-                .filter_map(|id| self.prefix(id))
-                .map(|p| p.to_string())
-                .collect();
-            let texts = texts.iter().map(|text| Some(text.as_str()));
-            Ok(Arc::new(dictionary(texts).map_err(PyValueError::new_err)?))
+            prefix_dictionary((1..=self.count()).filter_map(|id| self.prefix(id)))
         })
     }
 }

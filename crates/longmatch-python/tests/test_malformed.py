@@ -138,7 +138,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_refused(name):
-    # An offset before the start of the buffer would otherwise read what is there.
+    # An offset before the start of the buffer would otherwise read foreign memory.
     made = Made(**BAD[name])
     try:
         found = TABLE.lookup_many(made, strict=True)

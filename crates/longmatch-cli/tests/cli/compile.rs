@@ -186,7 +186,10 @@ fn files_that_cannot_be_opened_are_errors() {
     let missing = lookup(&dir.path("missing.lm"));
     assert!(missing.contains("missing.lm") && missing.contains("No such file"), "{missing}");
     let text = lookup(&dir.file("text.lm", SITES));
-    assert!(text.contains("text.lm") && text.contains("not a file of longmatch"), "{text}");
+    assert!(
+        text.contains("text.lm") && text.contains("magic bytes of a longmatch table"),
+        "{text}"
+    );
     let escaped = lookup(&dir.path("\u{1b}[2J.lm"));
     assert!(escaped.contains("\\u{1b}"), "{escaped}");
     assert!(lookup(&dir.file("empty.lm", "")).contains("empty.lm"));

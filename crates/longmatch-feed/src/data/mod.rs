@@ -222,8 +222,7 @@ impl DataLoader {
     /// If the rows of different inputs do not fit the types of the columns, or a limit of the table is
     /// reached.
     pub fn finish(self) -> Result<PrefixData, FeedError> {
-        types::finish(&self.store)
-            .map_err(|error| FeedError::at(Place::Whole, Problem::data(error)))
+        types::finish(self.store).map_err(|error| FeedError::at(Place::Whole, Problem::data(error)))
     }
 
     /// Loads a source. Returns the report.

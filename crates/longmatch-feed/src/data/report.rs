@@ -2,8 +2,8 @@
 
 use super::options::DataFormat;
 use crate::decompress::Codec;
-use crate::error::{FeedError, Place, Problem};
-use crate::report::{Report, were_left_out};
+use crate::error::FeedError;
+use crate::report::{Report, damage_warnings};
 
 /// Counts of the rows, prefixes and damage of one input.
 #[derive(Debug, Default)]
@@ -53,14 +53,8 @@ impl DataReport {
         if self.damaged == 0 || self.rows > 0 {
             return Ok(());
         }
-        match self.first_damage.take() {
-            Some(first) => Err(FeedError {
-                input: first.input.clone(),
-                place: Place::Whole,
-                problem: Problem::NothingRead { damaged: self.damaged, first: Box::new(first) },
-            }),
-            None => Ok(()),
-        }
+        let first = self.first_damage.take();
+        first.map_or(Ok(()), |first| Err(FeedError::nothing_read(self.damaged, first)))
     }
 
     /// Returns warnings for the user, one sentence each.
@@ -77,13 +71,8 @@ impl DataReport {
             let prefixes = if n == 1 { "1 prefix is" } else { &format!("{n} prefixes are") };
             all.push(format!("ranges overlap: {prefixes} replaced by a later range"));
         }
-        if self.damaged > 0 {
-            let n = self.damaged;
-            all.push(were_left_out(n, "damaged line or record", "damaged lines or records"));
-        }
-        if self.cut_off {
-            all.push("the input could not be read to its end".to_owned());
-        }
+        let words = ["damaged line or record", "damaged lines or records"];
+        all.extend(damage_warnings(self.damaged, words, self.cut_off));
         all
     }
 }

@@ -2,48 +2,19 @@
 
 use std::net::IpAddr;
 
-use longmatch::{Family, IpPrefix, Ipv4, Ipv6, Prefix};
+use longmatch::set::AddressRange;
+use longmatch::{IpPrefix, Ipv4, Ipv6};
 
 /// The fewest prefixes that cover exactly the addresses from `first` to `last`, in order; none if the
 /// addresses are of different families or `last` is before `first`.
 pub(crate) fn prefixes(first: IpAddr, last: IpAddr) -> impl Iterator<Item = IpPrefix> {
-    let (width, bounds) = match (first, last) {
-        (IpAddr::V4(first), IpAddr::V4(last)) => {
-            (Ipv4::WIDTH, Some((first.to_bits().into(), last.to_bits().into())))
-        }
-        (IpAddr::V6(first), IpAddr::V6(last)) => {
-            (Ipv6::WIDTH, Some((first.to_bits(), last.to_bits())))
-        }
-        _ => (Ipv6::WIDTH, None),
+    let (ipv4, ipv6) = match (first, last) {
+        (IpAddr::V4(first), IpAddr::V4(last)) => (AddressRange::<Ipv4>::new(first, last), None),
+        (IpAddr::V6(first), IpAddr::V6(last)) => (None, AddressRange::<Ipv6>::new(first, last)),
+        _ => (None, None),
     };
-    Split { next: bounds.filter(|(first, last)| first <= last), width }
-}
-
-/// The rest of a range, as integers of `width` bits.
-struct Split {
-    next: Option<(u128, u128)>,
-    width: u8,
-}
-
-impl Iterator for Split {
-    type Item = IpPrefix;
-
-    fn next(&mut self) -> Option<IpPrefix> {
-        let (first, last) = self.next?;
-        let width = u32::from(self.width);
-        // The largest block that begins at `first` and ends not after `last`. The number of addresses
-        // is `rest + 1`, which may need one bit more than the integers have.
-        let rest = last - first;
-        let within = rest.checked_add(1).map_or(128, u128::ilog2);
-        let bits = first.trailing_zeros().min(within).min(width);
-        let block_last = first + if bits == 128 { u128::MAX } else { (1 << bits) - 1 };
-        self.next = (block_last < last).then(|| (block_last + 1, last));
-        let len = (width - bits) as u8;
-        Some(match self.width {
-            Ipv4::WIDTH => IpPrefix::V4(Prefix::from_bits_masked(first as u32, len)),
-            _ => IpPrefix::V6(Prefix::from_bits_masked(first, len)),
-        })
-    }
+    let ipv4 = ipv4.into_iter().flat_map(|range| range.prefixes()).map(IpPrefix::V4);
+    ipv4.chain(ipv6.into_iter().flat_map(|range| range.prefixes()).map(IpPrefix::V6))
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(crate) struct Store {
     /// The distinct rows in sequence, and their ends.
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    numbers: HashTable<u32>,
+    numbers: HashTable<Slot>,
     hasher: DefaultHashBuilder,
     /// The row being written.
     row: Vec<u8>,
@@ -54,6 +54,20 @@ pub(crate) struct Store {
     ipv6: Rib<longmatch::Ipv6>,
     /// Whether a prefix has lost its row, so that rows may be out of use.
     lost: bool,
+}
+
+/// A row in the hash table: its number, and its hash, so that the table grows without the rows.
+#[derive(Clone, Copy)]
+struct Slot {
+    number: u32,
+    hash: u32,
+}
+
+impl Slot {
+    /// The hash table takes the place of a row from the low bits and its tag from the high ones.
+    fn spread(hash: u32) -> u64 {
+        u64::from(hash) << 32 | u64::from(hash)
+    }
 }
 
 /// What became of an inserted prefix.
@@ -119,22 +133,22 @@ impl Store {
     /// Ends the row. Returns the id of equal rows.
     #[inline]
     pub(crate) fn end(&mut self, limits: Limits) -> Result<NextHopId, DataError> {
-        let hash = self.hasher.hash_one(&*self.row);
+        let hash = self.hasher.hash_one(&*self.row) as u32;
         let (bytes, ends, row) = (&self.bytes, &self.ends, &*self.row);
-        if let Some(number) = self.numbers.find(hash, |number| slice(bytes, ends, *number) == row) {
-            return Ok(id(*number));
+        let is_row = |slot: &Slot| slot.hash == hash && slice(bytes, ends, slot.number) == row;
+        if let Some(slot) = self.numbers.find(Slot::spread(hash), is_row) {
+            return Ok(id(slot.number));
         }
         // The bytes, the end and the place in the hash table.
-        let size = (self.bytes.len() + self.row.len() + 16 * (self.ends.len() + 1)) as u64;
+        let size = (self.bytes.len() + self.row.len() + 32 * (self.ends.len() + 1)) as u64;
         if size > limits.rows || self.ends.len() as u64 >= u64::from(u32::MAX) - 1 {
             return Err(DataError::TooManyRows { limit: limits.rows });
         }
         let number = self.ends.len() as u32;
         self.bytes.extend_from_slice(&self.row);
         self.ends.push(self.bytes.len());
-        let (bytes, ends, hasher) = (&self.bytes, &self.ends, &self.hasher);
-        self.numbers
-            .insert_unique(hash, number, |other| hasher.hash_one(slice(bytes, ends, *other)));
+        let slot = Slot { number, hash };
+        self.numbers.insert_unique(Slot::spread(hash), slot, |slot| Slot::spread(slot.hash));
         Ok(id(number))
     }
 
@@ -179,14 +193,16 @@ impl Store {
         removed
     }
 
-    /// The ids of the rows that prefixes have, each once.
-    pub(crate) fn used(&self) -> Vec<NextHopId> {
-        let mut used = vec![!self.lost; self.rows()];
+    /// The id of each row, in order; `None` for rows that no prefix has any more.
+    pub(crate) fn used(&self) -> Vec<Option<NextHopId>> {
+        let mut used: Vec<_> = (0..self.ends.len() as u32).map(|n| Some(id(n))).collect();
         if self.lost {
-            self.iter().for_each(|(_, id)| used[id.get() as usize - 1] = true);
+            used.fill(None);
+            let ipv4 = self.ipv4.iter().map(|route| route.next_hop);
+            let all = ipv4.chain(self.ipv6.iter().map(|route| route.next_hop));
+            all.for_each(|id| used[id.get() as usize - 1] = Some(id));
         }
-        let used = used.into_iter().zip(0..).filter(|(used, _)| *used);
-        used.map(|(_, number)| id(number)).collect()
+        used
     }
 
     /// The prefixes of each family.
@@ -194,15 +210,9 @@ impl Store {
         (self.ipv4.len(), self.ipv6.len())
     }
 
-    /// The prefixes in order, with the ids of their rows.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (IpPrefix, NextHopId)> {
-        let ipv4 = self.ipv4.iter().map(|route| (route.prefix.into(), route.next_hop));
-        ipv4.chain(self.ipv6.iter().map(|route| (route.prefix.into(), route.next_hop)))
-    }
-
-    /// The number of distinct rows, those without prefixes included.
-    pub(crate) fn rows(&self) -> usize {
-        self.ends.len()
+    /// The prefixes; their next hops are the ids of their rows.
+    pub(crate) fn into_routes(self) -> (Rib<longmatch::Ipv4>, Rib<longmatch::Ipv6>) {
+        (self.ipv4, self.ipv6)
     }
 
     /// The cells of a row other than null, by rising columns.
@@ -287,7 +297,7 @@ mod tests {
         let two = [(0, Raw::String("a")), (1, Raw::I64(-1)), (2, Raw::F64(0.5))];
         let ids = [row(&one), row(&two), row(&[]), row(&one), row(&two), row(&[])];
         assert_eq!(ids[..3], ids[3..]);
-        assert_eq!(store.rows(), 3);
+        assert_eq!(store.used().len(), 3);
         assert!(store.cells(ids[0]).eq(one) && store.cells(ids[1]).eq(two));
         assert_eq!(store.cells(ids[2]).count(), 0);
     }
@@ -295,7 +305,7 @@ mod tests {
     #[test]
     fn columns_and_rows_are_limited() {
         let mut store = Store::default();
-        let limits = Limits { columns: 2, rows: 64, ..Limits::default() };
+        let limits = Limits { columns: 2, rows: 100, ..Limits::default() };
         assert_eq!(store.column("a", None, limits), Ok(0));
         assert_eq!(store.column("b", None, limits), Ok(1));
         assert_eq!(store.column("a", Some(ColumnType::U64), limits), Ok(0));
@@ -306,6 +316,6 @@ mod tests {
             store.cell(0, Raw::U64(*n));
             store.end(limits).is_err()
         });
-        assert_eq!(full, Some(2), "27 bytes a row");
+        assert_eq!(full, Some(2), "43 bytes a row");
     }
 }

@@ -87,12 +87,17 @@ impl Seen {
             Raw::F64(_) => self.float = true,
             // Nothing narrows a column of strings again.
             Raw::Text(_) if self.string => {}
-            Raw::Text(text) => match (unsigned(text), negative(text), float(text)) {
-                (Some(number), ..) => self.integer(number, false),
-                (_, Some(number), _) => self.integer(number.unsigned_abs(), true),
-                (_, _, Some(_)) => self.float = true,
-                _ => self.string = true,
-            },
+            Raw::Text(text) => {
+                if let Some(number) = unsigned(text) {
+                    self.integer(number, false);
+                } else if let Some(number) = negative(text) {
+                    self.integer(number.unsigned_abs(), true);
+                } else if float(text).is_some() {
+                    self.float = true;
+                } else {
+                    self.string = true;
+                }
+            }
         }
     }
 
@@ -115,30 +120,30 @@ impl Seen {
 }
 
 /// The table of all that has been read.
-pub(crate) fn finish(store: &Store) -> Result<PrefixData, DataError> {
-    let types = types(store);
+pub(crate) fn finish(store: Store) -> Result<PrefixData, DataError> {
+    let used = store.used();
+    let types = types(&store, &used);
     let names = store.columns().iter().map(|column| &*column.name);
     let columns = names.zip(&types).map(|(name, ty)| Column::new(name, *ty)).collect();
-    let mut data = PrefixData::new(columns)?;
-    for (prefix, id) in store.iter() {
-        data.insert(prefix, row(store, id, &types)?)?;
-    }
-    Ok(data)
+    let rows = used.into_iter().map(|id| row(&store, id, &types)).collect::<Result<_, _>>()?;
+    let (ipv4, ipv6) = store.into_routes();
+    Ok(PrefixData::from_routes(columns, rows, ipv4, ipv6)?)
 }
 
 /// The columns' types: those of the options, else the narrowest for the rows in use.
-fn types(store: &Store) -> Vec<ColumnType> {
+fn types(store: &Store, used: &[Option<NextHopId>]) -> Vec<ColumnType> {
     let mut seen = vec![Seen::default(); store.columns().len()];
-    for id in store.used() {
-        store.cells(id).for_each(|(column, cell)| seen[usize::from(column)].see(cell));
+    for id in used.iter().flatten() {
+        store.cells(*id).for_each(|(column, cell)| seen[usize::from(column)].see(cell));
     }
     let inferred = store.columns().iter().zip(seen);
     inferred.map(|(column, seen)| column.ty.unwrap_or(seen.ty())).collect()
 }
 
-fn row(store: &Store, id: NextHopId, types: &[ColumnType]) -> Result<Row, DataError> {
-    let mut row = vec![Cell::Null; types.len()];
-    for (column, cell) in store.cells(id) {
+/// A row for the table: nulls in place of a row without prefixes, which may not fit the types.
+fn row(store: &Store, id: Option<NextHopId>, types: &[ColumnType]) -> Result<Row, DataError> {
+    let mut row: Row = (0..types.len()).map(|_| Cell::Null).collect();
+    for (column, cell) in id.into_iter().flat_map(|id| store.cells(id)) {
         let at = usize::from(column);
         let converted = convert(cell, types[at]).ok_or_else(|| DataError::Type {
             column: store.columns()[at].name.clone(),
@@ -153,7 +158,7 @@ fn row(store: &Store, id: NextHopId, types: &[ColumnType]) -> Result<Row, DataEr
             (Raw::F64(number), _) => Cell::F64(number),
         };
     }
-    Ok(row.into())
+    Ok(row)
 }
 
 /// The text of a cell.

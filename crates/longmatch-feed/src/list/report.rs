@@ -1,8 +1,8 @@
 //! The report of reading a list.
 
 use crate::decompress::Codec;
-use crate::error::{FeedError, Place, Problem};
-use crate::report::{Report, were_left_out};
+use crate::error::FeedError;
+use crate::report::{Report, damage_warnings};
 
 /// Counts of one list's lines and entries, and its damage.
 #[derive(Debug, Default)]
@@ -72,12 +72,8 @@ impl ListReport {
         if self.ipv4 + self.ipv6 > 0 {
             return Ok(());
         }
-        let Some(first) = self.first_damage.take() else { return Ok(()) };
-        Err(FeedError {
-            input: first.input.clone(),
-            place: Place::Whole,
-            problem: Problem::NothingRead { damaged: self.damaged, first: Box::new(first) },
-        })
+        let first = self.first_damage.take();
+        first.map_or(Ok(()), |first| Err(FeedError::nothing_read(self.damaged, first)))
     }
 
     /// Returns warnings for the user, one sentence each.
@@ -87,13 +83,8 @@ impl ListReport {
         if self.lines > 0 && self.ipv4 + self.ipv6 == 0 && self.routes.is_none() {
             all.push("the list has no entries".to_owned());
         }
-        if self.damaged > 0 {
-            let n = self.damaged;
-            all.push(were_left_out(n, "line that is no entry", "lines that are no entries"));
-        }
-        if self.cut_off {
-            all.push("the input could not be read to its end".to_owned());
-        }
+        let words = ["line that is no entry", "lines that are no entries"];
+        all.extend(damage_warnings(self.damaged, words, self.cut_off));
         all
     }
 }

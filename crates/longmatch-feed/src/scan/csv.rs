@@ -98,13 +98,13 @@ pub fn row(
     wanted: &[usize],
     found: &mut [Option<Range<usize>>],
 ) -> Row {
+    let mut cells = Cells { wanted, found, count: 0, filled: 0 };
     let next = match memchr2(b'\n', b'"', &bytes[start..]) {
         None => bytes.len(),
         Some(i) if bytes[start + i] == b'\n' => start + i + 1,
-        Some(_) => return quoted_row(bytes, start, delimiter, wanted, found),
+        Some(_) => return quoted_row(bytes, start, delimiter, cells),
     };
     let end = without_line_end(bytes, start, next);
-    let mut cells = Cells { wanted, found, count: 0, filled: 0 };
     let mut from = start;
     // Past the last wanted column, cells are only counted.
     while cells.filled < wanted.len() {
@@ -124,14 +124,7 @@ pub fn row(
 }
 
 /// Scans a row that has a quote.
-fn quoted_row(
-    bytes: &[u8],
-    start: usize,
-    delimiter: u8,
-    wanted: &[usize],
-    found: &mut [Option<Range<usize>>],
-) -> Row {
-    let mut cells = Cells { wanted, found, count: 0, filled: 0 };
+fn quoted_row(bytes: &[u8], start: usize, delimiter: u8, mut cells: Cells<'_>) -> Row {
     let mut from = start;
     loop {
         let mut at = from;

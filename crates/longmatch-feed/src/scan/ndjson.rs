@@ -60,7 +60,7 @@ impl Path {
     }
 }
 
-/// What a path leads to.
+/// The value at the end of a path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Field {
     /// Nothing, or null.
@@ -88,7 +88,7 @@ pub struct Object {
 pub struct Damage {
     /// The position of the byte that does not fit, or the length of the line.
     pub at: usize,
-    /// What would fit.
+    /// The form that fits.
     pub expected: &'static str,
 }
 

@@ -1,6 +1,7 @@
-//! The scanners of rows and lines against slow references: on the corpora of the fuzz targets, on
+//! The parsers of addresses and the scanners of rows and lines against slow references: on the corpora of the fuzz targets, on
 //! mutations of these and on random text.
 
+mod address_text;
 mod reference;
 
 use std::fs;

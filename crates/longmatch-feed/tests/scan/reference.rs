@@ -101,7 +101,7 @@ fn reference_rows(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
     rows
 }
 
-/// Compares the fields of a line with those of `serde_json`, and what it is with a member added.
+/// Compares the fields of a line, and the line with a member added, with the answers of `serde_json`.
 pub fn compare_ndjson(line: &[u8]) {
     let paths = ["ip", "a", "a.b", "a.b.c", r"a\.b", "", "é", "src.ip"].map(Path::new);
     let mut fields = vec![Field::Missing; paths.len()];

@@ -138,7 +138,7 @@ impl ArrowColumn {
 
 /// Moves a structure into a capsule, which releases it if nobody takes it.
 fn capsule<'py, T>(py: Python<'py>, value: T, name: &'static CStr) -> PyResult<Bound<'py, PyAny>> {
-    /// Drops the capsule's structure, which releases what no consumer has moved out.
+    /// Drops the capsule's structure, which releases the arrays that no consumer has moved out.
     unsafe extern "C" fn destroy<T>(capsule: *mut py_ffi::PyObject) {
         // SAFETY: Python calls this with the capsule that it destroys.
         let name = unsafe { py_ffi::PyCapsule_GetName(capsule) };
@@ -150,7 +150,7 @@ fn capsule<'py, T>(py: Python<'py>, value: T, name: &'static CStr) -> PyResult<B
         }
     }
     let value = Box::into_raw(Box::new(value));
-    // SAFETY: the pointer is not null, the name is static, and `destroy` takes what the pointer is.
+    // SAFETY: the pointer is not null, the name is static, and `destroy` takes this type of pointer.
     let made = unsafe { py_ffi::PyCapsule_New(value.cast(), name.as_ptr(), Some(destroy::<T>)) };
     // SAFETY: a new reference, or null with an exception set.
     let made = unsafe { Bound::from_owned_ptr_or_err(py, made) };

@@ -109,7 +109,7 @@ struct Block {
     count6: usize,
 }
 
-/// What stands in a column in place of an address.
+/// A cell of a column that is no address.
 enum Missing {
     Null,
     Bad,

@@ -46,7 +46,7 @@ pub(crate) trait Images: Family {
     fn over(form: &[u8], arrays: &LentArrays<'_>) -> Option<Over<Self>>;
 }
 
-/// A structure over an image, or what is wrong with the image.
+/// A structure over an image, or the damage of the image.
 pub(crate) type Over<F> = Result<Arc<dyn Checked<F>>, DamagedImage>;
 
 #[cfg(feature = "folio")]

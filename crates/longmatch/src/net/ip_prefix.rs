@@ -32,8 +32,8 @@ pub enum IpPrefix {
 }
 
 /// The IPv4-mapped IPv6 addresses, `::ffff:0:0/96` (RFC 4291, 2.5.5.2).
-const MAPPED_LEN: u8 = 96;
-const MAPPED_BITS: u128 = 0xffff_0000_0000;
+pub(crate) const MAPPED_LEN: u8 = 96;
+pub(crate) const MAPPED_BITS: u128 = 0xffff_0000_0000;
 
 impl IpPrefix {
     /// Makes a prefix from an address and a length.

@@ -13,6 +13,7 @@ mod serde;
 
 pub use addr::{Bits, Family, Ipv4, Ipv6};
 pub use ip_prefix::IpPrefix;
+pub(crate) use ip_prefix::{MAPPED_BITS, MAPPED_LEN};
 pub use next_hop::NextHopId;
 pub(crate) use next_hop::{answers_for, capacity_for};
 pub use next_hops::{NextHops, NextHopsFull};

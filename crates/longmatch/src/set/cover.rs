@@ -97,10 +97,10 @@ impl<F: Family> Iterator for RangePrefixes<F> {
     fn next(&mut self) -> Option<Prefix<F>> {
         let rest = self.rest?;
         let (first, last) = (rest.first().to_u128(), rest.last().to_u128());
-        // The prefix has 2^host addresses: `host` is limited by the zeros at the end of `first`, and
-        // by the number of addresses, whose logarithm is 128 for all of IPv6.
-        let room = (last - first).checked_add(1).map_or(128, |count| count.ilog2() as u8);
-        let host = rest.first().trailing_zeros().min(room).min(F::WIDTH);
+        // The prefix has 2^host addresses. Two limits hold for `host`: the zeros at the end of `first`,
+        // and the logarithm of the number of addresses, which is 128 for all of IPv6.
+        let log_len = (last - first).checked_add(1).map_or(128, |count| count.ilog2() as u8);
+        let host = rest.first().trailing_zeros().min(log_len).min(F::WIDTH);
         let prefix = Prefix::<F>::from_bits_masked(rest.first(), F::WIDTH - host);
         let after = prefix.last().successor();
         self.rest = after.and_then(|after| AddressRange::from_bits(after, rest.last()));

@@ -1,6 +1,7 @@
 //! Tests of tables, of their families and limits, and of compiled ones.
 
 mod changes;
+mod columns;
 mod map;
 mod model;
 mod sets;

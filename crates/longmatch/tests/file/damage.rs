@@ -85,7 +85,7 @@ fn files_say_what_is_wrong_with_them() {
     assert!(error.contains("table.lm: truncated: 0 bytes of 64"), "{error}");
     assert!(trusted.is_err());
     let (error, _) = opened(b"PREFIX,SITE\n10.0.0.0/8,office\n");
-    assert!(error.contains("not a file of longmatch"), "{error}");
+    assert!(error.contains("magic bytes of a longmatch table"), "{error}");
     let mut newer = bytes.clone();
     newer[8] = 2;
     let (error, trusted) = opened(&newer);

@@ -1,4 +1,4 @@
-//! Full tables of the Internet in files, and what they take.
+//! Full tables of the Internet in files: their sizes and times of opening.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

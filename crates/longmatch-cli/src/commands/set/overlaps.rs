@@ -95,7 +95,7 @@ fn prefixes<F: Family>(entries: Vec<AddressRange<F>>) -> Vec<Prefix<F>> {
 
 /// Calls a function for each pair of which one covers the other, in the order of the longer prefix.
 ///
-/// Sorted prefixes are in pre-order of the tree that they form. So those that cover the current one
+/// Sorted prefixes are in pre-order of the tree that they form. So the prefixes that cover the current one
 /// are on two stacks, at most as deep as prefixes are long: the time is linear in prefixes and pairs.
 fn each_pair<F: Family>(
     left: &[Prefix<F>],

@@ -1,6 +1,6 @@
 //! XXH64, the checksum of sections: as in the specification of xxHash, with seed 0.
 //!
-//! It detects damage, not malice: whoever can write a file can write its checksums.
+//! It detects accidental damage only: an attacker who changes a file can change its checksums too.
 
 const P1: u64 = 0x9e37_79b1_85eb_ca87;
 const P2: u64 = 0xc2b2_ae3d_27d4_eb4f;

@@ -92,7 +92,7 @@ fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What tells a file from the one that replaces it.
+/// The properties of a file that differ from those of its replacement.
 ///
 /// An open file keeps its number, so no other file has it meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

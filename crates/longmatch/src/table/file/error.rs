@@ -20,7 +20,7 @@ use crate::engine::images::{NoImage, WITH_IMAGES};
 /// use longmatch::file::{FileErrorKind, FileTable};
 /// let error = FileTable::from_bytes(*b"no table").unwrap_err();
 /// assert!(matches!(error.kind(), FileErrorKind::NotLongmatch));
-/// assert!(error.to_string().contains("not a file of longmatch"));
+/// assert!(error.to_string().contains("magic bytes of a longmatch table"));
 /// ```
 #[derive(Debug)]
 pub struct FileError {
@@ -45,7 +45,7 @@ pub enum FileErrorKind {
         /// The system's reason.
         error: io::Error,
     },
-    /// The first bytes are not those of a file of longmatch.
+    /// The file does not begin with the magic bytes of a longmatch table.
     NotLongmatch,
     /// The file has a version of the format that this program does not know.
     Version {
@@ -59,7 +59,7 @@ pub enum FileErrorKind {
         /// Its length.
         found: u64,
     },
-    /// The content of a section is not what was written.
+    /// The checksum of a section does not fit its content.
     Checksum {
         /// The section.
         section: String,
@@ -68,7 +68,7 @@ pub enum FileErrorKind {
     Structure {
         /// The section.
         section: String,
-        /// What is wrong with it.
+        /// The contradiction.
         what: String,
     },
     /// Files cannot hold structures of this engine or form, or this program does not know it.
@@ -80,7 +80,7 @@ pub enum FileErrorKind {
     Compile(CompileError),
     /// The data exceed a limit of the format.
     Limit {
-        /// What there are too many of.
+        /// The items of which there are too many.
         what: &'static str,
         /// The most that the format holds.
         limit: u64,
@@ -153,7 +153,8 @@ impl fmt::Display for FileError {
         match &*self.kind {
             FileErrorKind::Io { doing, error } => write!(f, "cannot {doing}: {error}"),
             FileErrorKind::NotLongmatch => f.write_str(
-                "not a file of longmatch: its first bytes are others; compile one from routes",
+                "the file does not begin with the magic bytes of a longmatch table; compile one with \
+                 `longmatch compile` or `FileSpec`",
             ),
             FileErrorKind::Version { found } => write!(
                 f,
@@ -171,7 +172,7 @@ impl fmt::Display for FileError {
             }
             FileErrorKind::NoImage { engine } => write!(
                 f,
-                "a file cannot hold engine '{engine}'; those that it can hold are {WITH_IMAGES}"
+                "a file cannot hold engine '{engine}'; use one of the engines {WITH_IMAGES}"
             ),
             FileErrorKind::Compile(error) => error.fmt(f),
             FileErrorKind::Limit { what, limit } => {

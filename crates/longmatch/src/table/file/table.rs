@@ -211,7 +211,7 @@ impl FileTable {
         self.len() == 0
     }
 
-    /// What ids stand for: routes, or rows.
+    /// The meaning of ids: routes, or rows.
     ///
     /// ```
     /// use longmatch::Answers;

@@ -122,7 +122,7 @@ fn sealed_damage_has_a_message() {
     word(&TEXT, 16, u64::MAX, "section 'text': it lies outside");
     word(&TEXT, 24, 7, "section 'text' has a wrong checksum");
     word(b"4cod", 8, 1, "section '4cod': it lies outside of the file, or in another");
-    // What follows a shorter section is not zero, which only trusted files may be.
+    // The bytes after a shorter section are not zero; only a trusted file may have such bytes.
     word(b"4roo", 16, 64, "section '4cod': the bytes before it are not zero");
     let trusted = |kind: &[u8; 4], len: u64, text: &str| {
         let mut damaged = bytes.clone();

@@ -142,7 +142,7 @@ fn decoding(
     }
 }
 
-/// The account of the pages of an image: those that the root leads to, and what is between them.
+/// The account of the pages of an image: the pages that the root leads to, and the gaps between.
 ///
 /// A table over an image keeps none, because only its check needs it.
 pub(super) fn account(table: Slices<'_>) -> Account {

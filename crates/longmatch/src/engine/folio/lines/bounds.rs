@@ -85,7 +85,7 @@ impl Walk<'_> {
                 self.leaf(at, &content)?;
                 continue;
             }
-            // A rank counts the separators less than a word, so never those of all ones.
+            // A rank counts the separators less than a word, so it never counts one of all ones.
             let base = content.base() as usize;
             for child in base..=base + less_than_ones(&content, SEPARATORS) {
                 self.line(depth - 1, child)?;

@@ -1,16 +1,18 @@
 //! `FrozenTable`: a compiled table.
 
+mod answers;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use longmatch::file::{FileSpec, FileTable};
-use longmatch::table::{Cell, ColumnType, PrefixData};
+use longmatch::table::PrefixData;
 use longmatch::{Answers, EngineKind, EngineSpec, FrozenTable as RustFrozen, IpPrefix, TableSpec};
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyIterator, PyList, PyTuple};
 
 use crate::bulk::Id;
 use crate::data::{objects_as_data, rows_as_data};
@@ -19,10 +21,10 @@ use crate::input::{Form, Input};
 use crate::key::{Key, address, key};
 use crate::load::{file_spec, write};
 use crate::numpy;
-use crate::output::{Output, TypedColumn, arrow, codes_array, of_objects, thread_count};
+use crate::output::{Output, TypedColumn, thread_count};
 use crate::pickle::packed_rows;
 use crate::routes::{RouteNames, Routes, prefix_output};
-use crate::store::{Cells, Rows, Store, Typed, cell_object, objects_by_code, row_object};
+use crate::store::{Cells, Rows, Store};
 use crate::table::{Inner, Table, prefix_str};
 use crate::value::{DropReferences, Value};
 
@@ -171,33 +173,6 @@ impl FrozenTable {
         Ok(found.map(|(prefix, code)| (prefix, code.get() as usize)))
     }
 
-    /// The value of a code.
-    fn object(&self, py: Python<'_>, code: usize) -> PyResult<Py<PyAny>> {
-        match &self.values {
-            Values::Objects(table) => {
-                let value = longmatch::NextHopId::new(code as u32).and_then(|id| table.value(id));
-                Ok(value.map_or_else(|| py.None(), |value| value.get(py)))
-            }
-            Values::Rows(cells) => row_object(py, &**cells, code),
-        }
-    }
-
-    /// The values that answers share, by their codes.
-    fn objects(&self, py: Python<'_>) -> PyResult<&Vec<Option<Py<PyAny>>>> {
-        if let Some(objects) = self.objects.get() {
-            return Ok(objects);
-        }
-        let objects = match &self.values {
-            Values::Objects(table) => objects_by_code(py, table),
-            Values::Rows(_) => {
-                let objects = (1..=self.max_code).map(|code| self.object(py, code).map(Some));
-                std::iter::once(Ok(None)).chain(objects).collect::<PyResult<_>>()?
-            }
-        };
-        // Two threads may get here; one of them has made the objects in vain.
-        Ok(self.objects.get_or_init(|| objects))
-    }
-
     fn routes(&self, py: Python<'_>) -> PyResult<&Routes> {
         self.routes.get_or_try_init(py, || {
             let compile = self.store.compile_routes();
@@ -219,125 +194,6 @@ impl FrozenTable {
                 ))
             })
         })
-    }
-
-    /// The number of a column.
-    fn column(&self, name: &str) -> PyResult<usize> {
-        let Values::Rows(cells) = &self.values else {
-            return Err(PyValueError::new_err(format!(
-                "column={name:?}: the values of this table are objects, which have no columns"
-            )));
-        };
-        let found = cells.columns().iter().position(|column| &*column.name == name);
-        found.ok_or_else(|| {
-            let names: Vec<_> = cells.columns().iter().map(|column| &*column.name).collect();
-            PyValueError::new_err(format!("no column {name:?}: the table has {names:?}"))
-        })
-    }
-
-    fn typed(&self, py: Python<'_>, column: Option<usize>) -> PyResult<&Arc<TypedColumn>> {
-        match (&self.values, column) {
-            (Values::Rows(cells), column) => {
-                let column = match (column, cells.columns().len()) {
-                    (Some(column), _) => column,
-                    (None, 1) => 0,
-                    (None, 0) => {
-                        return self.typed.get_or_try_init(py, || {
-                            let all = Typed::Bools(vec![Some(true); self.max_code + 1]);
-                            TypedColumn::new(all).map(Arc::new)
-                        });
-                    }
-                    (None, n) => {
-                        return Err(PyValueError::new_err(format!(
-                            "an Arrow array has one column, and the table has {n}: name one with column=..."
-                        )));
-                    }
-                };
-                self.typed_columns[column].get_or_try_init(py, || {
-                    let typed = py.detach(|| Typed::of_column(&**cells, column, self.max_code));
-                    TypedColumn::new(typed).map(Arc::new)
-                })
-            }
-            (Values::Objects(_), _) => self.typed.get_or_try_init(py, || {
-                TypedColumn::of_objects(py, self.objects(py)?).map(Arc::new)
-            }),
-        }
-    }
-
-    /// The answers in the form that was asked for.
-    fn output<'py>(
-        &self,
-        py: Python<'py>,
-        ids: &[Id],
-        output: Output,
-        column: Option<usize>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        match output {
-            Output::Codes => codes_array(py, ids),
-            Output::Arrow => arrow(py, self.typed(py, column)?, ids),
-            Output::Values(form) => match (&self.values, column) {
-                (Values::Rows(cells), Some(column)) => {
-                    if form == Form::NumPy && cells.columns()[column].ty != ColumnType::String {
-                        return self.masked(py, ids, column);
-                    }
-                    let objects: Vec<_> = (0..=self.max_code)
-                        .map(|code| cell_object(py, cells.cell(code, column)))
-                        .collect();
-                    of_objects(py, ids, form, |code| objects.get(code).map(|o| o.clone_ref(py)))
-                }
-                // Each answer has a dict of its own, which its user may change.
-                (Values::Rows(cells), None) if cells.columns().len() > 1 => {
-                    let objects = self.objects(py)?;
-                    of_objects(py, ids, form, |code| {
-                        let row = objects.get(code)?.as_ref()?.bind(py);
-                        row.cast::<PyDict>().ok()?.copy().ok().map(|row| row.into_any().unbind())
-                    })
-                }
-                _ => {
-                    let objects = self.objects(py)?;
-                    of_objects(py, ids, form, |code| {
-                        objects.get(code)?.as_ref().map(|object| object.clone_ref(py))
-                    })
-                }
-            },
-        }
-    }
-
-    /// A column of numbers as a masked array of NumPy.
-    fn masked<'py>(
-        &self,
-        py: Python<'py>,
-        ids: &[Id],
-        column: usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Values::Rows(cells) = &self.values else {
-            return Err(PyTypeError::new_err("the table has no columns"));
-        };
-        let numpy = py.import("numpy")?;
-        let cell = |id: &Id| id.map_or(Cell::Null, |id| cells.cell(id.get() as usize, column));
-        let nulls: Vec<u8> =
-            py.detach(|| ids.iter().map(|id| u8::from(cell(id).ty().is_none())).collect());
-        let mut bytes = Vec::with_capacity(ids.len() * 8);
-        let dtype = match cells.columns()[column].ty {
-            ColumnType::U64 => "uint64",
-            ColumnType::I64 => "int64",
-            _ => "float64",
-        };
-        py.detach(|| {
-            for id in ids {
-                bytes.extend(match cell(id) {
-                    Cell::U64(number) => number.to_ne_bytes(),
-                    Cell::I64(number) => number.to_ne_bytes(),
-                    Cell::F64(number) => number.to_ne_bytes(),
-                    _ => [0; 8],
-                });
-            }
-        });
-        let array = |bytes: &[u8], dtype: &str| {
-            numpy.call_method1("frombuffer", (pyo3::types::PyByteArray::new(py, bytes), dtype))
-        };
-        let (data, mask) = (array(&bytes, dtype)?, array(&nulls, "bool")?);
-        numpy.getattr("ma")?.call_method1("masked_array", (data, mask))
     }
 }
 
@@ -388,7 +244,7 @@ impl FrozenTable {
     /// With ``return_prefix=True`` the result is a pair: the answers and the matched prefixes. With ``out="codes"`` the
     /// latter are indices into ``prefixes_by_code``. The first such call compiles the table a second time.
     ///
-    /// Nulls and what is no address get no match: ``None``, null or 0. With ``strict=True`` the first that is neither
+    /// Nulls and cells that are no address get no match: ``None``, null or 0. With ``strict=True`` the first that is neither
     /// null nor an address raises ``ValueError``. ``threads`` is the number of threads, 0 for one on each CPU.
     /// ``column`` names the column of the values, in tables that have columns.
     #[pyo3(signature = (addresses, /, *, return_prefix=false, threads=None, strict=false, out="auto", column=None))]
