@@ -163,6 +163,9 @@ pub enum Format {
     Mrt,
     /// A configuration of the Click modular router.
     Click,
+    /// Prefix data in any format of [`crate::load_data_path`]: the next hop of a prefix is the text of
+    /// its columns, separated by commas; without columns, the prefix itself.
+    Data,
 }
 
 impl fmt::Display for Format {
@@ -173,6 +176,7 @@ impl fmt::Display for Format {
             Self::Json => "JSON",
             Self::Mrt => "MRT",
             Self::Click => "Click",
+            Self::Data => "prefix data",
         })
     }
 }

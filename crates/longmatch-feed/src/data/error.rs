@@ -51,6 +51,13 @@ pub enum DataError {
         /// The beginning of the cell.
         text: String,
     },
+    /// A line is not of the format.
+    Listing {
+        /// The beginning of the line.
+        text: String,
+        /// What the format has instead.
+        expected: &'static str,
+    },
     /// A cell is not of the type that the options give its column.
     Type {
         /// The column.
@@ -117,6 +124,7 @@ impl DataError {
                 | Self::Prefix { .. }
                 | Self::Range { .. }
                 | Self::Length { .. }
+                | Self::Listing { .. }
                 | Self::Type { .. }
         )
     }
@@ -167,6 +175,9 @@ impl fmt::Display for DataError {
                 column.escape_debug(),
                 text.escape_debug()
             ),
+            Self::Listing { text, expected } => {
+                write!(f, "unexpected '{}': expected {expected}", text.escape_debug())
+            }
             Self::Type { column, text, ty } => write!(
                 f,
                 "column '{}': '{}' is not of the type {ty} that the column is given: leave the type \

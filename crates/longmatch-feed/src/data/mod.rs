@@ -8,9 +8,11 @@ pub(crate) mod error;
 pub(crate) mod options;
 pub(crate) mod report;
 
+mod announce;
 mod compiled;
 mod detect;
 mod key;
+mod listing;
 mod mmdb;
 mod names;
 mod routes;
@@ -20,6 +22,9 @@ mod split;
 mod store;
 mod text;
 mod types;
+
+pub(crate) use announce::announce;
+pub(crate) use detect::{LOOKAHEAD, is_data};
 
 use std::io::Read;
 use std::path::Path;
@@ -227,7 +232,11 @@ impl DataLoader {
     }
 
     /// Loads a source. Returns the report.
-    fn source(&mut self, source: Source<'_>, name: Option<&str>) -> Result<DataReport, FeedError> {
+    pub(super) fn source(
+        &mut self,
+        source: Source<'_>,
+        name: Option<&str>,
+    ) -> Result<DataReport, FeedError> {
         let mut report = DataReport::default();
         let lenient = self.options.input.lenient;
         match self.load(source, &mut report) {
@@ -266,6 +275,13 @@ impl DataLoader {
             }
         }
     }
+}
+
+/// Whether an input that is neither MRT nor text is a format of prefix data. Reads it whole, unless
+/// its first bytes tell.
+pub(crate) fn is_binary(opened: &mut Opened<'_>, limit: u64) -> bool {
+    compiled::looks_like(opened.input.window())
+        || whole(opened, limit).is_ok_and(|bytes| mmdb::looks_like(&bytes))
 }
 
 /// Loads a format that needs the whole input in memory.
@@ -348,7 +364,7 @@ fn recognise(opened: &mut Opened<'_>, options: &DataOptions) -> Result<Recognise
 }
 
 /// The whole input, in memory.
-fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, FeedError> {
+pub(crate) fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, FeedError> {
     let input: &mut Input<'_> = &mut opened.input;
     let mut bytes = Vec::new();
     while input.fill(1) > 0 {

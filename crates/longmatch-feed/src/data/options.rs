@@ -102,6 +102,11 @@ pub enum DataFormat {
     PyAsn,
     /// `address length asn`: CAIDA's prefix to AS mappings.
     Pfx2As,
+    /// A prefix and the rest of the line as its value, which may be several words.
+    Texts,
+    /// The output of a tool, recognised from its content: `netstat -rn`, `ipset save`, `ipset list`,
+    /// `iptables-save`, `nft list`, or a RIS whois dump.
+    Listing,
     /// Routes in any format of [`crate::load_path`].
     Routes,
     /// MaxMind DB.
@@ -111,12 +116,14 @@ pub enum DataFormat {
 }
 
 /// Names of the formats, as options have them.
-const FORMATS: [(&str, DataFormat); 10] = [
+const FORMATS: [(&str, DataFormat); 12] = [
     ("auto", DataFormat::Auto),
     ("delimited", DataFormat::Delimited),
     ("list", DataFormat::List),
     ("pyasn", DataFormat::PyAsn),
     ("pfx2as", DataFormat::Pfx2As),
+    ("texts", DataFormat::Texts),
+    ("listing", DataFormat::Listing),
     ("routes", DataFormat::Routes),
     ("mmdb", DataFormat::Mmdb),
     ("lm", DataFormat::Compiled),
@@ -138,7 +145,7 @@ impl FromStr for DataFormat {
         let known = FORMATS.iter().find(|(name, _)| *name == text);
         known.map(|(_, format)| *format).ok_or_else(|| ParseDataOptionError {
             text: text.to_owned(),
-            expected: "auto, csv, tsv, delimited, list, pyasn, pfx2as, routes, mmdb or lm",
+            expected: "auto, csv, tsv, delimited, list, pyasn, pfx2as, texts, listing, routes, mmdb or lm",
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::options::DataFormat;
 use crate::decompress::Codec;
 use crate::error::{FeedError, Place, Problem};
-use crate::report::{Report, were_left_out};
+use crate::report::{Report, ranges_overlap, were_left_out};
 
 /// Counts of the rows, prefixes and damage of one input.
 #[derive(Debug, Default)]
@@ -72,11 +72,7 @@ impl DataReport {
         if self.rows == 0 {
             all.push("no prefixes were read".to_owned());
         }
-        if self.overlapped > 0 {
-            let n = self.overlapped;
-            let prefixes = if n == 1 { "1 prefix is" } else { &format!("{n} prefixes are") };
-            all.push(format!("ranges overlap: {prefixes} replaced by a later range"));
-        }
+        all.extend(ranges_overlap(self.overlapped));
         if self.damaged > 0 {
             let n = self.damaged;
             all.push(were_left_out(n, "damaged line or record", "damaged lines or records"));
