@@ -142,6 +142,7 @@ mod paths;
 mod peers;
 mod printable;
 mod report;
+mod route_value;
 pub mod scan;
 mod sink;
 mod source;
@@ -151,9 +152,7 @@ mod trace;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use data::error::DataError;
-pub use data::options::{
-    DataFormat, DataOptions, Delimiter, KeptColumn, ParseDataOptionError, RouteValue,
-};
+pub use data::options::{DataFormat, DataOptions, Delimiter, KeptColumn, ParseDataOptionError};
 pub use data::report::DataReport;
 pub use data::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
 pub use decompress::{Codec, StreamError};
@@ -167,6 +166,7 @@ pub use options::{
 pub use peers::{Chosen, NoSuchPeer, Peer};
 pub use printable::printable;
 pub use report::Report;
+pub use route_value::{ParseRouteValueError, RouteValue};
 pub use sink::{Event, Sink, SinkError};
 pub use stream::{Stream, compress};
 pub use text::error::LineError;

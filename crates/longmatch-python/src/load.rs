@@ -91,7 +91,7 @@ fn set(options: &mut DataOptions, name: &str, value: &Bound<'_, PyAny>) -> PyRes
                 options.types.push((column.extract()?, column_type(&ty)?));
             }
         }
-        "value" => options.value = parsed(name, value)?,
+        "value" => options.value = Some(parsed(name, value)?),
         "peer" => options.input.peer = Some(parsed(name, value)?),
         "lenient" => options.input.lenient = value.extract()?,
         "strict" => options.input.mask_host_bits = !value.extract::<bool>()?,

@@ -29,9 +29,11 @@ pub struct AnnotateArgs {
     #[arg(long = "table", value_name = "FILE.lm")]
     pub tables: Vec<PathBuf>,
 
-    /// The value of routes: next-hop, origin-as
-    #[arg(long, value_name = "VALUE", default_value = "next-hop")]
-    pub value: RouteValue,
+    /// The value of routes: next-hop, origin-as, as-path, peer, communities
+    ///
+    /// By default the origin AS of MRT and 'bgpdump -m', of other routes the next hop.
+    #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
+    pub value: Option<RouteValue>,
 
     /// Skip damaged lines of the prefix data
     #[arg(long)]

@@ -66,11 +66,12 @@ pub struct CompileArgs {
     #[arg(long, value_name = "WHETHER", hide_possible_values = true)]
     pub header: Option<YesNo>,
 
-    /// The value of routes: next-hop, origin-as
+    /// The value of routes: next-hop, origin-as, as-path, peer, communities
     ///
-    /// origin-as  the autonomous system in which the AS path ends, of MRT and 'bgpdump -m'
-    #[arg(long, value_name = "VALUE", default_value = "next-hop", verbatim_doc_comment)]
-    pub value: RouteValue,
+    /// By default the origin AS, the autonomous system in which the AS path ends, of MRT and
+    /// 'bgpdump -m'; of other routes the next hop, which is all they have.
+    #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
+    pub value: Option<RouteValue>,
 
     /// What lookups answer: routes, values
     ///

@@ -102,6 +102,15 @@ pub(crate) fn is_data(head: &[u8], ends: bool) -> bool {
     }
 }
 
+/// Whether the first line that is no comment is one of `bgpdump -m`.
+pub(crate) fn has_paths(head: &[u8]) -> bool {
+    let lines = Lines::of(head.strip_prefix(BOM).unwrap_or(head));
+    lines
+        .list
+        .first()
+        .is_some_and(|line| ["TABLE_DUMP", "BGP4MP"].iter().any(|it| line.starts_with(it)))
+}
+
 /// The format of routes of a text.
 fn routes_format(head: &[u8]) -> Format {
     if head.trim_ascii_start().starts_with(b"[") {

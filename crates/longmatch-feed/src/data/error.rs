@@ -5,7 +5,7 @@ use std::fmt;
 use longmatch::ParsePrefixError;
 use longmatch::table::{ColumnError, ColumnType};
 
-use super::options::RouteValue;
+use crate::route_value::RouteValue;
 
 /// Greatest number of characters of a cell or name in a message.
 const MAX_SHOWN: usize = 60;
@@ -97,7 +97,10 @@ pub enum DataError {
         limit: u64,
     },
     /// The routes of the format have no AS paths.
-    NoOrigin,
+    NoPaths {
+        /// The requested value.
+        value: RouteValue,
+    },
     /// The MaxMind DB is damaged.
     Mmdb {
         /// The message of its reader.
@@ -215,10 +218,9 @@ impl fmt::Display for DataError {
                 "the distinct rows take more than {limit} bytes: keep fewer columns, or raise the \
                  limit"
             ),
-            Self::NoOrigin => write!(
+            Self::NoPaths { value } => write!(
                 f,
-                "the routes have no AS paths: {} is for MRT and bgpdump -m",
-                RouteValue::OriginAs
+                "the routes have no AS paths: {value} is for MRT and bgpdump -m; take next-hop"
             ),
             Self::Mmdb { text } => {
                 write!(f, "the MaxMind DB cannot be read: {}", shorten(text).escape_debug())

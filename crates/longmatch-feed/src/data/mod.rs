@@ -262,11 +262,11 @@ impl DataLoader {
                 let (options, store) = (&self.options, &mut self.store);
                 binary(opened, (source, format), options, store, report)
             }
-            Recognised::Routes(format) => {
+            Recognised::Routes(format, has_paths) => {
                 report.format = DataFormat::Routes;
                 report.read_as = format!("routes in {format}");
                 drop(opened);
-                routes::load(source, format, &self.options, &mut self.store, report)
+                routes::load(source, (format, has_paths), &self.options, &mut self.store, report)
             }
             Recognised::Text(shape) => {
                 report.format = shape.format;
@@ -304,7 +304,7 @@ fn binary(
         // MRT whose first records are damaged.
         DataFormat::Auto if mrt::looks_like(&bytes) => {
             report.format = DataFormat::Routes;
-            return routes::load(source, Format::Mrt, options, store, report);
+            return routes::load(source, (Format::Mrt, true), options, store, report);
         }
         _ => Err(DataError::UnknownFormat),
     };
@@ -328,7 +328,8 @@ fn read_as(error: FeedError, format: &str) -> FeedError {
 enum Recognised {
     /// An mmdb, or a compiled table; Auto if only the whole file can tell.
     Binary(DataFormat),
-    Routes(Format),
+    /// The format, and whether its routes have AS paths.
+    Routes(Format, bool),
     Text(shape::Shape),
 }
 
@@ -343,7 +344,7 @@ fn recognise(opened: &mut Opened<'_>, options: &DataOptions) -> Result<Recognise
         return Ok(Recognised::Binary(DataFormat::Compiled));
     }
     if mrt::begins(input, options.input.limits.record) {
-        return Ok(Recognised::Routes(Format::Mrt));
+        return Ok(Recognised::Routes(Format::Mrt, true));
     }
     if have == 0
         && let Some(error) = input.take_error()
@@ -358,7 +359,7 @@ fn recognise(opened: &mut Opened<'_>, options: &DataOptions) -> Result<Recognise
     let text = detect::text(head, have < detect::LOOKAHEAD, options);
     let text = text.map_err(|error| FeedError::at(Place::Whole, Problem::data(error)))?;
     Ok(match text {
-        Text::Routes(format) => Recognised::Routes(format),
+        Text::Routes(format) => Recognised::Routes(format, detect::has_paths(head)),
         Text::Shape(shape) => Recognised::Text(shape),
     })
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use longmatch::table::ColumnType;
 
 use crate::options::Options;
+use crate::route_value::RouteValue;
 
 /// Options for reading prefix data.
 ///
@@ -37,10 +38,12 @@ pub struct DataOptions {
     /// Types of columns, by their names in the result. Default: the narrowest that holds all cells, of
     /// `u64`, `i64`, `f64` and string.
     pub types: Vec<(String, ColumnType)>,
-    /// The value of a route in routing formats.
-    pub value: RouteValue,
+    /// The value of a route in routing formats. Default: the origin AS of MRT and `bgpdump -m`, whose
+    /// routes have AS paths, else the next hop.
+    pub value: Option<RouteValue>,
     /// The options that prefix data share with routes: leniency, host bits, the peer, the limits, and
-    /// those of `ip route`. [`Options::format`] has no effect.
+    /// those of `ip route`. [`Options::format`] and [`Options::value`] have
+    /// no effect.
     pub input: Options,
 }
 
@@ -197,57 +200,6 @@ impl FromStr for Delimiter {
             _ => Err(ParseDataOptionError {
                 text: text.to_owned(),
                 expected: "comma, tab, semicolon, bar, space, or one ASCII character",
-            }),
-        }
-    }
-}
-
-/// The value of a route in routing formats.
-///
-/// ```
-/// use longmatch_feed::RouteValue;
-/// assert_eq!("origin-as".parse(), Ok(RouteValue::OriginAs));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[non_exhaustive]
-pub enum RouteValue {
-    /// The next hop, in the column `next_hop`.
-    #[default]
-    NextHop,
-    /// The autonomous system in which the AS path ends, in the column `origin_as`: of MRT and `bgpdump
-    /// -m`. Null without an AS path, and if the path ends in a set of systems.
-    OriginAs,
-}
-
-impl RouteValue {
-    /// The name of the column.
-    pub(crate) fn column(self) -> &'static str {
-        match self {
-            Self::NextHop => "next_hop",
-            Self::OriginAs => "origin_as",
-        }
-    }
-}
-
-impl fmt::Display for RouteValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NextHop => "next-hop",
-            Self::OriginAs => "origin-as",
-        })
-    }
-}
-
-impl FromStr for RouteValue {
-    type Err = ParseDataOptionError;
-
-    fn from_str(text: &str) -> Result<Self, ParseDataOptionError> {
-        match text {
-            "next-hop" | "next_hop" => Ok(Self::NextHop),
-            "origin-as" | "origin_as" => Ok(Self::OriginAs),
-            _ => Err(ParseDataOptionError {
-                text: text.to_owned(),
-                expected: "next-hop or origin-as",
             }),
         }
     }

@@ -49,7 +49,7 @@ fn try_all(bytes: &[u8]) {
         let mut options = DataOptions::default();
         options.input.lenient = lenient;
         let _ = load_with(bytes, &options);
-        options.value = RouteValue::OriginAs;
+        options.value = Some(RouteValue::OriginAs);
         let _ = load_with(bytes, &options);
     }
 }
@@ -98,7 +98,7 @@ fn mutations(seed: u64, count: usize) {
             let mut options = DataOptions::default();
             options.input.lenient = random.below(2) == 0;
             if random.below(4) == 0 {
-                options.value = RouteValue::OriginAs;
+                options.value = Some(RouteValue::OriginAs);
             }
             let _ = load_with(&bytes, &options);
         }
