@@ -94,7 +94,7 @@ pub(crate) fn is_data(head: &[u8], ends: bool) -> bool {
     match shape.cells {
         Cells::Delimited(delimiter) => {
             // One line with too many words is a damaged route.
-            (delimiter != Delimiter::Whitespace || lines.list.len() > 1)
+            (delimiter != Delimiter::Whitespace || lines.semicolons || lines.list.len() > 1)
                 && candidates(begin, lines.semicolons, &options)
                     .any(|found| found.is_certain && found.shape.cells == shape.cells)
         }

@@ -17,8 +17,11 @@ fn fields(line: &str) -> Option<[&str; 3]> {
 
 /// Whether half of the lines are such.
 pub(super) fn begins(lines: &[&str]) -> bool {
-    let fits = |line: &&&str| fields(line).is_some_and(|all| Kind::of(all[1]) == Kind::Prefix);
-    !lines.is_empty() && 2 * lines.iter().filter(fits).count() > lines.len()
+    let fits = |line: &str| fields(line).is_some_and(|all| Kind::of(all[1]) == Kind::Prefix);
+    let lines = lines.iter().filter(|line| !line.starts_with('%'));
+    let (all, fit) =
+        lines.fold((0, 0), |(all, fit), line| (all + 1, fit + usize::from(fits(line))));
+    2 * fit > all
 }
 
 pub(super) struct Ris;
