@@ -156,13 +156,13 @@ fn find_format<'a>(job: &Job<'a>, opened: &mut Opened<'a>) -> Result<Format, Fee
             _ => Err(FeedError::at(Place::Byte(0), Problem::UnknownFormat)),
         };
     }
-    // No valid line of text begins with a bracket.
-    if head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start().starts_with(b"[") {
-        return Ok(Format::Json);
-    }
     let lines = &window[..window.len().min(data::LOOKAHEAD)];
     if data::is_data(lines, have < data::LOOKAHEAD) {
         return Ok(Format::Data);
+    }
+    // No valid line of text begins with a bracket.
+    if head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start().starts_with(b"[") {
+        return Ok(Format::Json);
     }
     let head = &window[..window.len().min(click::LOOKAHEAD)];
     let head = head.strip_prefix(BOM).unwrap_or(head);

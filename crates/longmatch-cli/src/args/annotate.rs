@@ -10,7 +10,7 @@ use longmatch_feed::{Codec, Delimiter, RouteValue};
 pub struct AnnotateArgs {
     /// Input: '-' or nothing for standard input
     ///
-    /// Plain, or compressed with gzip, bzip2 or zstd.
+    /// Plain, or compressed with gzip, bzip2, zstd or xz.
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub input: PathBuf,
 

@@ -1,6 +1,7 @@
 //! Recognition of formats by the first bytes.
 
 use super::error::DataError;
+use super::json;
 use super::key::{Key, Kind};
 use super::listing::Listing;
 use super::options::{DataFormat, DataOptions, Delimiter};
@@ -20,6 +21,8 @@ const SAMPLE: usize = 200;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Text {
     Shape(Shape),
+    /// Objects with prefixes.
+    Json,
     /// Routes, for the parser of this format.
     Routes(Format),
 }
@@ -45,16 +48,23 @@ pub(crate) fn text(head: &[u8], ends: bool, options: &DataOptions) -> Result<Tex
             let listing = Listing::of(&lines.list).ok_or(DataError::UnknownFormat)?;
             return Ok(Text::Shape(Shape::listing(listing)));
         }
+        DataFormat::Json => return Ok(Text::Json),
         DataFormat::Routes => return Ok(Text::Routes(routes_format(head))),
         DataFormat::Delimited => return delimited(head, &lines, options).map(Text::Shape),
         _ => {}
     }
     let named = options.delimiter.is_some() || options.header.is_some();
     if named || !options.prefix.is_empty() {
+        if options.delimiter.is_none() && options.header.is_none() && json::looks_like(head) {
+            return Ok(Text::Json);
+        }
         return delimited(head, &lines, options).map(Text::Shape);
     }
     if lines.list.is_empty() || lines.are(is_list_line) {
         return Ok(Text::Shape(Shape::list(semicolons)));
+    }
+    if json::looks_like(head) {
+        return Ok(Text::Json);
     }
     if head.trim_ascii_start().starts_with(b"[") {
         return Ok(Text::Routes(Format::Json));
@@ -90,7 +100,11 @@ pub(crate) fn is_data(head: &[u8], ends: bool) -> bool {
     if !is_texts && !lines.semicolons && lines.list.iter().any(|line| is_route(&line)) {
         return false;
     }
-    let Ok(Text::Shape(shape)) = text(head, ends, &options) else { return false };
+    let shape = match text(head, ends, &options) {
+        Ok(Text::Shape(shape)) => shape,
+        Ok(Text::Json) => return true,
+        _ => return false,
+    };
     match shape.cells {
         Cells::Delimited(delimiter) => {
             // One line with too many words is a damaged route.

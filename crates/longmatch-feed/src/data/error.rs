@@ -101,6 +101,11 @@ pub enum DataError {
         /// The requested value.
         value: RouteValue,
     },
+    /// The JSON is damaged.
+    Json {
+        /// The message of its parser.
+        text: String,
+    },
     /// The MaxMind DB is damaged.
     Mmdb {
         /// The message of its reader.
@@ -134,7 +139,7 @@ impl DataError {
 
     /// Whether the input is damaged.
     pub(crate) fn is_damage(&self) -> bool {
-        self.is_local() || matches!(self, Self::Mmdb { .. })
+        self.is_local() || matches!(self, Self::Json { .. } | Self::Mmdb { .. })
     }
 }
 
@@ -222,6 +227,9 @@ impl fmt::Display for DataError {
                 f,
                 "the routes have no AS paths: {value} is for MRT and bgpdump -m; take next-hop"
             ),
+            Self::Json { text } => {
+                write!(f, "the JSON cannot be read: {}", shorten(text).escape_debug())
+            }
             Self::Mmdb { text } => {
                 write!(f, "the MaxMind DB cannot be read: {}", shorten(text).escape_debug())
             }

@@ -11,6 +11,7 @@ pub(crate) mod report;
 mod announce;
 mod compiled;
 mod detect;
+mod json;
 mod key;
 mod listing;
 mod mmdb;
@@ -45,7 +46,7 @@ use store::Store;
 
 /// Loads the prefixes of a file and their columns.
 ///
-/// The content determines the format and the compression (gzip, bzip2 or zstd); see
+/// The content determines the format and the compression (gzip, bzip2, zstd or xz); see
 /// [the formats](crate#prefix-data). [`DataLoader`] merges several files.
 ///
 /// ```no_run
@@ -297,6 +298,10 @@ fn binary(
     report.input_bytes = opened.taken.get();
     let result = match format {
         DataFormat::Compiled => compiled::load(bytes, options, store, report),
+        DataFormat::Json => {
+            report.read_as = "JSON".to_owned();
+            json::load(&bytes, options, store, report)
+        }
         DataFormat::Mmdb | DataFormat::Auto if mmdb::looks_like(&bytes) => {
             report.format = DataFormat::Mmdb;
             mmdb::load(&bytes, options, store, report)
@@ -326,7 +331,7 @@ fn read_as(error: FeedError, format: &str) -> FeedError {
 
 /// What an input is.
 enum Recognised {
-    /// An mmdb, or a compiled table; Auto if only the whole file can tell.
+    /// JSON, an mmdb, or a compiled table; Auto if only the whole file can tell.
     Binary(DataFormat),
     /// The format, and whether its routes have AS paths.
     Routes(Format, bool),
@@ -360,6 +365,7 @@ fn recognise(opened: &mut Opened<'_>, options: &DataOptions) -> Result<Recognise
     let text = text.map_err(|error| FeedError::at(Place::Whole, Problem::data(error)))?;
     Ok(match text {
         Text::Routes(format) => Recognised::Routes(format, detect::has_paths(head)),
+        Text::Json => Recognised::Binary(DataFormat::Json),
         Text::Shape(shape) => Recognised::Text(shape),
     })
 }

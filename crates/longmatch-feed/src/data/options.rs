@@ -110,6 +110,8 @@ pub enum DataFormat {
     /// The output of a tool, recognised from its content: `netstat -rn`, `ipset save`, `ipset list`,
     /// `iptables-save`, `nft list`, or a RIS whois dump.
     Listing,
+    /// JSON whose objects have a member with a prefix: an array of them, or one a line.
+    Json,
     /// Routes in any format of [`crate::load_path`].
     Routes,
     /// MaxMind DB.
@@ -119,7 +121,7 @@ pub enum DataFormat {
 }
 
 /// Names of the formats, as options have them.
-const FORMATS: [(&str, DataFormat); 12] = [
+const FORMATS: [(&str, DataFormat); 13] = [
     ("auto", DataFormat::Auto),
     ("delimited", DataFormat::Delimited),
     ("list", DataFormat::List),
@@ -127,6 +129,7 @@ const FORMATS: [(&str, DataFormat); 12] = [
     ("pfx2as", DataFormat::Pfx2As),
     ("texts", DataFormat::Texts),
     ("listing", DataFormat::Listing),
+    ("json", DataFormat::Json),
     ("routes", DataFormat::Routes),
     ("mmdb", DataFormat::Mmdb),
     ("lm", DataFormat::Compiled),
@@ -148,7 +151,8 @@ impl FromStr for DataFormat {
         let known = FORMATS.iter().find(|(name, _)| *name == text);
         known.map(|(_, format)| *format).ok_or_else(|| ParseDataOptionError {
             text: text.to_owned(),
-            expected: "auto, csv, tsv, delimited, list, pyasn, pfx2as, texts, listing, routes, mmdb or lm",
+            expected: "auto, csv, tsv, delimited, list, pyasn, pfx2as, texts, listing, json, routes, mmdb \
+                       or lm",
         })
     }
 }

@@ -65,6 +65,13 @@ impl Shape {
         Self { cells: Cells::Rest, names, format: DataFormat::Texts, ..Self::list(semicolons) }
     }
 
+    /// The shape of objects with a prefix and these columns.
+    pub(crate) fn json(columns: &[String]) -> Self {
+        let mut shape = Self { format: DataFormat::Json, ..Self::list(false) };
+        shape.names.extend_from_slice(columns);
+        shape
+    }
+
     /// The shape of a listing.
     pub(crate) fn listing(listing: Listing) -> Self {
         let names = listing.names().iter().map(|name| (*name).to_owned()).collect();

@@ -33,7 +33,7 @@ impl<'a> Output<'a> {
     ) -> Result<(), FeedError> {
         if self.value != RouteValue::NextHop {
             let error = DataError::NoPaths { value: self.value };
-            return Err(FeedError::at(Place::Whole, Problem::data(error)));
+            return Err(FeedError::at(place, Problem::data(error)));
         }
         self.announce_value(prefix, next_hop, place)
     }

@@ -6,7 +6,7 @@ use crate::common;
 use crate::show::{check, error};
 
 /// A small input of each listing: its name, its text, its columns and its rows.
-pub const LISTINGS: [(&str, &str, &str, &[&str]); 11] = [
+pub const LISTINGS: [(&str, &str, &str, &[&str]); 15] = [
     (
         "netstat -rn",
         "Kernel IP routing table\n\
@@ -116,6 +116,33 @@ pub const LISTINGS: [(&str, &str, &str, &[&str]); 11] = [
         &["192.0.2.0/24 Example Corp London", "198.51.100.0/24 Example", "2001:db8::/32 Two Words"],
     ),
     (
+        "JSON",
+        "{\"status\": \"ok\", \"data\": {\"resource\": \"64496\", \"prefixes\": [\n\
+         {\"prefix\": \"192.0.2.0/24\", \"timelines\": [{\"starttime\": \"2026-01-01\"}]},\n\
+         {\"prefix\": \"2001:db8::/32\", \"peers\": 7}]}}\n",
+        "peers:u64",
+        &["192.0.2.0/24 ~", "2001:db8::/32 7"],
+    ),
+    (
+        "JSON",
+        "{\"data\": {\"bgp_state\": [{\"target_prefix\": \"192.0.2.0/24\", \"source_id\": \"x\",\n\
+         \"path\": [64497, 64496], \"community\": [\"64497:1\", \"64497:2\"]}]}}\n",
+        "source_id:string path:string community:string origin_as:u64",
+        &["192.0.2.0/24 x|64497 64496|64497:1 64497:2|64496"],
+    ),
+    (
+        "JSON",
+        "{\"data\": {\"prefixes\": {\"v4\": {\"originating\": [\"192.0.2.0/24\"], \"transiting\": []}}}}\n",
+        "list:string",
+        &["192.0.2.0/24 originating"],
+    ),
+    (
+        "JSON",
+        "{\"net\": \"192.0.2.0/24\", \"up\": true, \"gw\": \"192.0.2.1\"}\n{\"net\": \"198.51.100.7\", \"n\": -1}\n",
+        "up:string gw:string n:i64",
+        &["192.0.2.0/24 true|192.0.2.1|~", "198.51.100.7/32 ~|~|-1"],
+    ),
+    (
         "a list of prefixes",
         "192.0.2.0/24\n2001:db8::1 ; x\n",
         "",
@@ -146,7 +173,8 @@ fn every_format_has_its_columns() {
 /// comments, and compressed; by the loaders of routes too.
 #[test]
 fn formats_are_recognised_in_any_dress() {
-    for (format, text, _, rows) in LISTINGS {
+    // JSON has no comments.
+    for (format, text, _, rows) in LISTINGS.into_iter().filter(|(format, ..)| *format != "JSON") {
         let dressed = [
             text.to_owned(),
             format!("\u{feff}{text}"),
@@ -165,6 +193,31 @@ fn formats_are_recognised_in_any_dress() {
             }
         }
     }
+}
+
+#[test]
+fn json_is_recognised_by_a_prefix_in_it() {
+    for (_, text, _, rows) in LISTINGS.into_iter().filter(|(format, ..)| *format == "JSON") {
+        for text in [text.to_owned(), format!("\u{feff}{text}"), text.replace('\n', "\r\n")] {
+            let (routes, report) = common::load(text.as_bytes()).unwrap();
+            assert_eq!((report.format, &*report.read_as), (Format::Data, "JSON"));
+            assert_eq!(routes.0.len(), rows.len());
+        }
+    }
+    let wrong = error("[{\"prefix\": \"192.0.2.0/24\"}, {\"prefix\": \"192.0.2.1/24\"}]");
+    let expected = "input: column 'prefix': '192.0.2.1/24' is not a prefix, an address or a range";
+    assert!(wrong.starts_with(expected) && wrong.ends_with("(read as JSON)"), "{wrong}");
+    let cut = error("[{\"prefix\": \"192.0.2.0/24\"}, {\"prefix\": ");
+    assert!(cut.contains("the JSON cannot be read: EOF while parsing"), "{cut}");
+    let deep = format!("[\"192.0.2.0/24\",{}", "[".repeat(100_000));
+    assert!(error(&deep).contains("recursion limit exceeded"));
+    let mut options = Options::default();
+    options.lenient = true;
+    let text = "[{\"prefix\": \"192.0.2.0/24\"}, {\"prefix\": \"x\"}, {\"prefix\": ";
+    let (routes, report) = common::load_with(text.as_bytes(), &options).unwrap();
+    assert_eq!((routes.0.len(), report.damaged, report.cut_off), (1, 2, true));
+    let routes = "[{\"dst\": \"192.0.2.0/24\", \"gateway\": \"192.0.2.1\"}]";
+    assert_eq!(common::load(routes.as_bytes()).unwrap().1.format, Format::Json);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
         .to_bytes();
     let (data, _) = load_data_bytes(csv.as_bytes(), None, &DataOptions::default()).unwrap();
     let compiled = FileSpec::default().to_bytes(&data).unwrap();
-    let mut all: Vec<(&str, Vec<u8>)> = LISTINGS[..8]
+    let mut all: Vec<(&str, Vec<u8>)> = LISTINGS[..12]
         .iter()
         .map(|(format, text, ..)| (*format, text.as_bytes().to_vec()))
         .collect();

@@ -122,7 +122,7 @@ fn sinks_get_the_value() {
         let error = crate::common::load_with(b"10.0.0.0/8 a\n", &options).err();
         assert_eq!(error.is_some(), value != "next-hop", "{value}");
         if let Some(error) = error {
-            let expected = format!("the routes have no AS paths: {value} is for MRT");
+            let expected = format!("line 1: the routes have no AS paths: {value} is for MRT");
             assert!(error.to_string().starts_with(&expected), "{error}");
         }
     }
