@@ -15,7 +15,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 use longmatch::simd::Level;
 use longmatch::{CompileError, EngineKind, EngineSpec, Engines, Fib, Ipv4, Ipv6, Rib, parse_bytes};
-use longmatch_feed::{IpFamily, IpTable, PeerSelector};
+use longmatch_feed::{IpFamily, IpTable, PeerSelector, RouteValue};
 
 use self::values::{MAX_ANSWERS, batch, level, seconds, simd_choice, threads};
 use crate::error::CliError;
@@ -98,11 +98,13 @@ pub enum Command {
 pub struct RoutesArgs {
     /// Load routes from FILE, '-' for standard input; may be repeated
     ///
-    /// Text ('prefix next-hop', 'network netmask next-hop', 'prefix gateway port', 'ip route',
-    /// 'bgpdump -m'), the JSON of 'ip -json route', MRT, or a Click configuration with a
-    /// routing table; plain or compressed with gzip, bzip2 or zstd. The format is detected
-    /// from the content. By default the embedded tables are used: a full
-    /// IPv4 and a full IPv6 table of the Internet.
+    /// Routes: text ('prefix next-hop', 'network netmask next-hop', 'prefix gateway port',
+    /// 'ip route', 'netstat -rn', 'bgpdump -m'), the JSON of 'ip -json route', MRT, or a Click
+    /// configuration with a routing table. Prefix data, whose columns are the next hop: lists
+    /// of prefixes, CSV, ranges, pyasn, pfx2as, RIS whois dumps, the sets of 'ipset' and 'nft',
+    /// 'iptables-save', MaxMind DB, compiled tables. Plain or compressed with gzip, bzip2, zstd
+    /// or xz. The format is detected from the content. By default the embedded tables are
+    /// used: a full IPv4 and a full IPv6 table of the Internet.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -133,6 +135,12 @@ pub struct RoutesArgs {
     /// name [default: its first routing table].
     #[arg(long, value_name = "TABLE", verbatim_doc_comment)]
     pub ip_table: Option<IpTable>,
+
+    /// The value of routes: next-hop, origin-as, as-path, peer, communities
+    ///
+    /// For MRT and 'bgpdump -m'; other routes have the next hop only [default: next-hop].
+    #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
+    pub value: Option<RouteValue>,
 
     /// Load the undamaged part of damaged files, instead of refusing them
     ///

@@ -51,7 +51,7 @@ Examples:
   longmatch compile --routes sites.csv -o sites.lm
   longmatch compile -r sites.csv --columns asn,country -o sites.lm
   longmatch compile -r ranges.tsv --prefix-column 1,2 --columns 3=asn --types asn=u64 -o asn.lm
-  longmatch compile -r rib.20260101.0000.bz2 --value origin-as -o origins.lm
+  longmatch compile -r rib.20260101.0000.bz2 -o origins.lm
   longmatch compile -r city.mmdb --columns country.iso_code=country,city.names.en=city -o geo.lm
   longmatch compile -r bad-networks.txt -o bad.lm
   longmatch compile -o embedded.lm && longmatch lookup --table embedded.lm 8.8.8.8
@@ -201,7 +201,7 @@ the first two columns, the ends of a range or a network and its netmask. Columns
 spaces, tabs, commas, semicolons or bars, and may be quoted; further columns, a first line of column
 names, empty lines and lines that begin with '#' or ';' are ignored. MRT files, 'bgpdump -m' lines
 and the JSON of 'ip route' are lists of their routes' prefixes. Both families may be in one list;
-IPv4-mapped IPv6 addresses count as IPv4. Files may be compressed with gzip, bzip2 or zstd.
+IPv4-mapped IPv6 addresses count as IPv4. Files may be compressed with gzip, bzip2, zstd or xz.
 
 All but overlaps and diff treat a list as the set of its addresses: their output is the fewest
 prefixes of the result, sorted, IPv4 first.

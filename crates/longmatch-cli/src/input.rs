@@ -367,6 +367,7 @@ impl Routes {
 pub fn options(args: &RoutesArgs) -> Options {
     let mut options = Options::default();
     options.peer = args.peer;
+    options.value = args.value.unwrap_or_default();
     options.lenient = args.lenient;
     options.mask_host_bits = args.mask;
     options.ip_table = args.ip_table.clone().unwrap_or_default();
@@ -501,6 +502,9 @@ pub fn print_report(name: &str, report: &Report, families: Families) {
             let (routes, peer) = (plural(routes, label), peer_name(peer));
             warn(format_args!("{name}: taking {routes} of peer {peer} ({among})"));
         }
+    }
+    if !report.read_as.is_empty() {
+        warn(format_args!("{name}: read as {}", report.read_as));
     }
     for warning in report.warnings() {
         warn(format_args!("{name}: {warning}"));

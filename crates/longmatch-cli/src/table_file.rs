@@ -21,6 +21,7 @@ pub fn open(args: &RoutesArgs, path: &Path) -> Result<FileTable, CliError> {
     for (given, option, what) in [
         (args.peer.is_some(), "--peer", "peers"),
         (args.ip_table.is_some(), "--ip-table", "tables of 'ip route'"),
+        (args.value.is_some(), "--value", "AS paths"),
         (args.mask, "--mask", "host bits"),
     ] {
         if given {

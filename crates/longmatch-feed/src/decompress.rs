@@ -9,6 +9,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
+use lzma_rust2::XzReader;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -24,16 +25,47 @@ pub enum Codec {
     Bzip2,
     /// Zstandard, any number of frames.
     Zstd,
+    /// xz, any number of streams.
+    Xz,
+}
+
+impl Codec {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Bzip2 => "bzip2",
+            Self::Zstd => "zstd",
+            Self::Xz => "xz",
+        }
+    }
 }
 
 impl fmt::Display for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Gzip => "gzip",
-            Self::Bzip2 => "bzip2",
-            Self::Zstd => "zstd",
-        })
+        f.write_str(self.name())
     }
+}
+
+/// Memory limit of an xz decoder in KiB: twice the dictionary of `xz -9`. The decoder reserves its
+/// dictionary, whose size the file names, before it reads the data.
+const XZ_MEMORY: u32 = 128 << 10;
+
+/// The decompressor of a codec, which reads all parts of the source.
+macro_rules! decompressor {
+    ($codec:expr, $source:expr) => {
+        match $codec {
+            Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new($source)),
+            Codec::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new($source)),
+            Codec::Zstd => Box::new($crate::decompress::ZstdFrames::new($source)),
+            Codec::Xz => Box::new($crate::decompress::xz_reader($source)),
+        }
+    };
+}
+pub(crate) use decompressor;
+
+/// A reader of xz streams.
+pub(crate) fn xz_reader<R: Read>(source: R) -> XzReader<R> {
+    XzReader::new_mem_limit(source, true, XZ_MEMORY)
 }
 
 /// Error of the stream that an input is read from.
@@ -84,7 +116,7 @@ impl fmt::Display for StreamError {
             }
             Self::UnknownCodec { name } => write!(
                 f,
-                "{name} is not supported: decompress the file first, or use gzip, bzip2 or zstd"
+                "{name} is not supported: decompress the file first, or use gzip, bzip2, zstd or xz"
             ),
             Self::Nested { outer, inner } => {
                 write!(f, "{inner} data inside {outer} data: decompress the file once")
@@ -123,7 +155,7 @@ pub(crate) fn magic(head: &[u8]) -> Option<Magic> {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Magic::Known(Codec::Zstd)),
         // A skippable frame (RFC 8878, 3.1.2) may come first.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Magic::Known(Codec::Zstd)),
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Magic::Unknown("xz")),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Magic::Known(Codec::Xz)),
         [0x04, 0x22, 0x4d, 0x18, ..] => Some(Magic::Unknown("lz4")),
         [0x1f, 0x9d, ..] => Some(Magic::Unknown("compress (.Z)")),
         [b'P', b'K', 3, 4, ..] => Some(Magic::Unknown("zip")),
@@ -156,11 +188,7 @@ pub(crate) fn decode<'a>(
     let Some(codec) = codec else {
         return Ok(Decoded { reader: Box::new(source), codec: None, taken });
     };
-    let inner: Box<dyn Read + 'a> = match codec {
-        Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
-        Codec::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(source)),
-        Codec::Zstd => Box::new(ZstdFrames::new(source)),
-    };
+    let inner: Box<dyn Read + 'a> = decompressor!(codec, source);
     let guard = Guard { inner, taken: Rc::clone(&taken), given: 0, limits };
     Ok(Decoded { reader: Box::new(guard), codec: Some(codec), taken })
 }
@@ -169,11 +197,7 @@ pub(crate) fn decode<'a>(
 pub(crate) fn refuse_nested(outer: Codec, head: &[u8]) -> Result<(), StreamError> {
     let inner = match magic(&head[..head.len().min(MAGIC_LEN)]) {
         None => return Ok(()),
-        Some(Magic::Known(codec)) => match codec {
-            Codec::Gzip => "gzip",
-            Codec::Bzip2 => "bzip2",
-            Codec::Zstd => "zstd",
-        },
+        Some(Magic::Known(codec)) => codec.name(),
         Some(Magic::Unknown(name)) => name,
     };
     Err(StreamError::Nested { outer, inner })

@@ -1,9 +1,10 @@
 //! Readers of routes and of destinations for [`longmatch`].
 //!
-//! This crate loads routes into a [`longmatch::Table`] from text, `ip route`, `bgpdump -m`, MRT and
-//! Click files; prefixes with any columns into [`PrefixData`](longmatch::table::PrefixData) from CSV,
-//! lists, address ranges, MaxMind DB and all of these; destinations from packet captures and lists of
-//! addresses; and lists of prefixes. Inputs may be plain or compressed with gzip, bzip2 or zstd.
+//! This crate loads routes into a [`longmatch::Table`] from text, `ip route`, `bgpdump -m`, MRT, Click
+//! files and prefix data; prefixes with any columns into [`PrefixData`](longmatch::table::PrefixData)
+//! from CSV, lists, address ranges, sets of firewalls, JSON, MaxMind DB and all routes; destinations from
+//! packet captures and lists of addresses; and lists of prefixes. Inputs may be plain or compressed with
+//! gzip, bzip2, zstd or xz.
 //!
 //! ```
 //! use longmatch::Table;
@@ -30,7 +31,7 @@
 //! - The [`Report`] counts the loaded routes, the chosen peers and everything that was skipped.
 //!
 //! # Formats
-//! The first bytes determine the format, and a magic number the compression.
+//! The content determines the format, and a magic number the compression.
 //!
 //! | input | supported content |
 //! |---|---|
@@ -38,8 +39,16 @@
 //! | JSON | `ip -json route` |
 //! | MRT | TABLE_DUMP, TABLE_DUMP_V2 and BGP4MP(_ET), IPv4 and IPv6 unicast, with and without ADD-PATH; BGP of 1999 and 2000 |
 //! | Click | the routes of one element of a configuration: `rt :: LinearIPLookup(ADDR/MASK [GATEWAY] OUT, ...)`, or another class of that family |
-//! | list | prefixes, addresses, ranges, one a line, with or without further columns: see [`read_list`] |
+//! | prefix data | all [formats of prefix data](crate#prefix-data): the next hop is the text of the columns, separated by commas |
+//! | list of [`read_list`] | prefixes, addresses, ranges, one a line, with or without further columns: see [`read_list`] |
 //! | trace | pcap, pcapng, or one address per line: see [`destinations`] |
+//!
+//! A text is prefix data only if none of its first lines is a complete route, so that a damaged file of
+//! routes stays one. Its prefixes reach the sink in order, and those without columns are their own next
+//! hop. [`Report::read_as`] tells what the input was read as.
+//!
+//! [`Options::value`] gives the sink another value of MRT and `bgpdump -m` in place of the next hop: the
+//! origin AS, the AS path, the peer or the communities.
 //!
 //! A next hop is any word. On a line with only a network and a netmask, the prefix is its own next
 //! hop. Prefixes are strict: no host bits, leading zeros or zone ids. An IPv4-mapped IPv6 prefix
@@ -54,8 +63,15 @@
 //! | CSV, TSV, text with semicolons, bars or white space | a column of prefixes, addresses or ranges; two of an address and its length or netmask | those of the header, else `column2` ... |
 //! | ranges: two columns of the first and the last address, as text or, with such names, as integers | the fewest that cover each range exactly | the others; of iptoasn's tables `asn`, `country`, `description` |
 //! | lists | a prefix, address or range a line | none: a set |
+//! | prefixes with a text of several words | | `value`: the rest of the line |
+//! | `netstat -rn`, `route -n`, of Linux, BSD and macOS | the destinations; of several routes to one the first | `next_hop`: the gateway, or the interface |
+//! | `ipset save`, `ipset list` | the entries of sets of type `hash:ip`, `hash:net`, `bitmap:ip` | `set`, `comment`, `nomatch` |
+//! | `iptables-save` | sources and destinations of rules, unless negated; of several rules for one the first | `chain`, `target` |
+//! | `nft list ruleset`, `nft list set` | the elements of named sets and maps of addresses | `set`, `value`, `comment` |
+//! | RIS whois dumps | | `asn` (null for sets), `peers` |
+//! | JSON, one document or one a line | objects in arrays with a member that is a prefix, as of RIPEstat; prefixes in arrays | the other scalar members, `origin_as` of a `path`; `list`: the name of the array |
 //! | pyasn, CAIDA's pfx2as | | `asn` |
-//! | routes: everything above; two words a line, neither a header | those of the routes | `next_hop`, or `origin_as` of MRT and `bgpdump -m` |
+//! | routes: everything above; two words a line, neither a header | those of the routes | `origin_as` of MRT and `bgpdump -m`, else `next_hop`; or what [`DataOptions::value`] names |
 //! | MaxMind DB | the networks, IPv4 once and not again as aliases | `country.iso_code`: the path to each scalar; of arrays the first element |
 //! | compiled tables of longmatch | those of the table | those of the table |
 //!
@@ -74,7 +90,7 @@
 //! and ranges only if [`DataOptions::prefix`] names both columns.
 //!
 //! Memory is that of the distinct rows, twice while the table is built, and about 50 bytes for each
-//! prefix; text is read line by line, MaxMind DB and compiled tables are read whole.
+//! prefix; text is read line by line; JSON, MaxMind DB and compiled tables are read whole.
 //!
 //! # Route selection of Linux
 //! If `ip route` prints several routes for one prefix, this crate loads the route that Linux uses:
@@ -121,12 +137,12 @@
 //! load skips damaged lines and records, keeps the routes before the end of a truncated file, and
 //! fails only if it can read no route at all. No input makes this crate panic, or reserve much more
 //! memory than it has received. Its other state is the metric of every `ip route` line and every
-//! announced ADD-PATH path. The exceptions are the window of a zstd frame and the options of a
-//! pcapng block, at most 128 MiB each.
+//! announced ADD-PATH path. The exceptions are the window of a zstd frame, the dictionary of an xz block
+//! and the options of a pcapng block, at most 128 MiB each.
 //!
 //! # When not to use it
-//! For AS paths, communities or several peers at once, use a BGP library: this crate keeps only
-//! prefixes and next hops.
+//! For several attributes of routes or several peers at once, use a BGP library: this crate keeps
+//! prefixes and one value of each.
 #![forbid(unsafe_code)]
 
 mod address_text;
@@ -142,6 +158,7 @@ mod paths;
 mod peers;
 mod printable;
 mod report;
+mod route_value;
 pub mod scan;
 mod sink;
 mod source;
@@ -151,9 +168,7 @@ mod trace;
 
 pub use address_text::{parse_ip, parse_ipv4, parse_ipv6};
 pub use data::error::DataError;
-pub use data::options::{
-    DataFormat, DataOptions, Delimiter, KeptColumn, ParseDataOptionError, RouteValue,
-};
+pub use data::options::{DataFormat, DataOptions, Delimiter, KeptColumn, ParseDataOptionError};
 pub use data::report::DataReport;
 pub use data::{DataLoader, load_data_bytes, load_data_path, load_data_reader};
 pub use decompress::{Codec, StreamError};
@@ -167,6 +182,7 @@ pub use options::{
 pub use peers::{Chosen, NoSuchPeer, Peer};
 pub use printable::printable;
 pub use report::Report;
+pub use route_value::{ParseRouteValueError, RouteValue};
 pub use sink::{Event, Sink, SinkError};
 pub use stream::{Stream, compress};
 pub use text::error::LineError;

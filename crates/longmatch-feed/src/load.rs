@@ -8,18 +8,17 @@ use std::path::Path;
 
 use crate::decompress::StreamError;
 use crate::error::{FeedError, Place, Problem};
-use crate::input::Input;
 use crate::options::{Format, Options};
 use crate::report::Report;
 use crate::sink::Sink;
-use crate::source::{Job, Source, open_file};
+use crate::source::{Job, Opened, Source, open_file};
 use crate::text::{BOM, click};
-use crate::{mrt, text};
+use crate::{data, mrt, text};
 
 /// Loads the routes of a file.
 ///
-/// The first bytes determine the format (text, JSON, MRT or Click) and the compression (gzip, bzip2 or
-/// zstd). To load several files into one table, call this function once per file: later routes
+/// The content determines the format, that of routes or of prefix data, and the compression (gzip,
+/// bzip2, zstd or xz). See [the formats](crate#formats). To load several files into one table, call this function once per file: later routes
 /// replace earlier ones.
 ///
 /// # Errors
@@ -122,34 +121,50 @@ fn load(job: &Job<'_>, sink: &mut dyn Sink, report: &mut Report) -> Result<(), F
     let mut opened = job.open()?;
     report.codec = opened.codec;
     report.format = match job.options.format {
-        Format::Auto => find_format(&mut opened.input)?,
+        Format::Auto => find_format(job, &mut opened)?,
         format => format,
     };
     match report.format {
         Format::Mrt => mrt::load(job, opened, sink, report),
         Format::Json => text::load_json(job, opened, sink, report),
         Format::Click => click::load(job, opened, sink, report),
+        Format::Data => {
+            drop(opened);
+            data::announce(job, sink, report)
+        }
         _ => text::load(job, opened, sink, report),
     }
 }
 
-/// Detects the format: text, JSON, MRT or Click.
-fn find_format(input: &mut Input<'_>) -> Result<Format, FeedError> {
-    input.fill(mrt::HEADER_LEN);
-    let head = input.window();
-    let head = &head[..head.len().min(mrt::HEADER_LEN)];
-    if mrt::looks_like(head) {
+/// Detects the format: text, JSON, MRT, Click or prefix data.
+fn find_format<'a>(job: &Job<'a>, opened: &mut Opened<'a>) -> Result<Format, FeedError> {
+    let limits = job.options.limits;
+    if mrt::begins(&mut opened.input, limits.record) {
         return Ok(Format::Mrt);
     }
-    if head.contains(&0) {
-        return Err(FeedError::at(Place::Byte(0), Problem::UnknownFormat));
+    let have = opened.input.fill(data::LOOKAHEAD);
+    let window = opened.input.window();
+    let head = &window[..window.len().min(mrt::HEADER_LEN)];
+    // MRT whose first records are damaged looks like it still.
+    let is_mrt = mrt::looks_like(head);
+    if is_mrt || head.contains(&0) || head.starts_with(b"\x89") {
+        let is_data = data::is_binary(opened, limits.spool);
+        *opened = job.open()?;
+        return match (is_data, is_mrt) {
+            (true, _) => Ok(Format::Data),
+            (_, true) => Ok(Format::Mrt),
+            _ => Err(FeedError::at(Place::Byte(0), Problem::UnknownFormat)),
+        };
+    }
+    let lines = &window[..window.len().min(data::LOOKAHEAD)];
+    if data::is_data(lines, have < data::LOOKAHEAD) {
+        return Ok(Format::Data);
     }
     // No valid line of text begins with a bracket.
     if head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start().starts_with(b"[") {
         return Ok(Format::Json);
     }
-    input.fill(click::LOOKAHEAD);
-    let head = &input.window()[..input.window().len().min(click::LOOKAHEAD)];
+    let head = &window[..window.len().min(click::LOOKAHEAD)];
     let head = head.strip_prefix(BOM).unwrap_or(head);
     Ok(if click::looks_like(head) { Format::Click } else { Format::Text })
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use longmatch::{IpPrefix, Prefix};
 
 use crate::printable::printable;
+use crate::route_value::RouteValue;
 
 /// Options for reading an input.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,9 @@ pub struct Options {
     /// The peer whose routes to load if the input has several peers. Default: the peer with the most
     /// routes, separately for each address family.
     pub peer: Option<PeerSelector>,
+    /// What the sink gets as the next hop of a route: other values than that are for MRT and
+    /// `bgpdump -m`, and empty where a route lacks them. Prefix data has its columns.
+    pub value: RouteValue,
     /// Load the undamaged part of a damaged input instead of refusing the input.
     pub lenient: bool,
     /// The format of the input. Default: detected from its first bytes.
@@ -163,6 +167,9 @@ pub enum Format {
     Mrt,
     /// A configuration of the Click modular router.
     Click,
+    /// Prefix data in any format of [`crate::load_data_path`]: the next hop of a prefix is the text of
+    /// its columns, separated by commas; without columns, the prefix itself.
+    Data,
 }
 
 impl fmt::Display for Format {
@@ -173,6 +180,7 @@ impl fmt::Display for Format {
             Self::Json => "JSON",
             Self::Mrt => "MRT",
             Self::Click => "Click",
+            Self::Data => "prefix data",
         })
     }
 }

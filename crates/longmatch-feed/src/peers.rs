@@ -128,6 +128,11 @@ impl Peers {
         }
     }
 
+    /// The address of the peer at a position.
+    pub(crate) fn addr(&self, position: usize) -> Option<IpAddr> {
+        self.list.get(position).map(|peer| peer.addr)
+    }
+
     /// Returns the peers in order of appearance.
     pub(crate) fn into_list(self) -> Vec<Peer> {
         self.list

@@ -17,6 +17,8 @@ use crate::printable::printable;
 pub struct Report {
     /// Format of the input, never [`Format::Auto`].
     pub format: Format,
+    /// The format of prefix data in words; empty for routes.
+    pub read_as: String,
     /// Compression of the input.
     pub codec: Option<Codec>,
     /// Bytes of the input.
@@ -59,6 +61,8 @@ pub struct Report {
     pub peers: Vec<Peer>,
     /// The peers whose routes were loaded.
     pub chosen: Chosen,
+    /// Earlier prefixes that ranges of prefix data replaced, because they lie inside.
+    pub overlapped: u64,
     /// Damaged lines or records that a lenient load skipped.
     pub damaged: u64,
     /// The first damage in a lenient load.
@@ -135,6 +139,7 @@ impl Report {
         let counts = counts.into_iter().filter(|(n, ..)| *n > 0);
         all.extend(counts.map(|(n, one, many)| were_left_out(n, one, many)));
         all.extend(self.tables());
+        all.extend(ranges_overlap(self.overlapped));
         if let (Some(ipv4), Some(ipv6)) = (self.chosen.ipv4, self.chosen.ipv6)
             && ipv4 != ipv6
         {
@@ -172,6 +177,16 @@ impl Report {
         let skipped = were_left_out(total, "route of another table", "routes of other tables");
         (total > 0).then(|| format!("{skipped} ({})", each.join(", ")))
     }
+}
+
+/// Warning that ranges replaced earlier prefixes.
+pub(crate) fn ranges_overlap(overlapped: u64) -> Option<String> {
+    let prefixes = match overlapped {
+        0 => return None,
+        1 => "1 prefix is",
+        n => &format!("{n} prefixes are"),
+    };
+    Some(format!("ranges overlap: {prefixes} replaced by a later range"))
 }
 
 /// Greatest number of routing tables that a report counts separately.

@@ -10,34 +10,12 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 /// An error stops the load. A [`longmatch::Table`] with text values is a sink, and so is a closure
 /// over [`Event`].
 pub trait Sink {
-    /// Sets the next hop of a prefix, in place of any earlier one.
+    /// Sets the next hop of a prefix, in place of any earlier one; or the value of its route that
+    /// [`Options::value`](crate::Options::value) names.
     ///
     /// # Errors
     /// If the sink cannot store the route.
     fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError>;
-
-    /// Sets the next hop of a prefix whose route has an AS path: of MRT and `bgpdump -m`.
-    ///
-    /// `origin_as` is the last autonomous system of the path, if [`Sink::needs_origin`] asks for it;
-    /// `None` if the path is empty, damaged or ends in a set. By default the same as
-    /// [`Sink::announce`].
-    ///
-    /// # Errors
-    /// If the sink cannot store the route.
-    fn announce_path(
-        &mut self,
-        prefix: IpPrefix,
-        next_hop: &str,
-        origin_as: Option<u32>,
-    ) -> Result<(), SinkError> {
-        let _ = origin_as;
-        self.announce(prefix, next_hop)
-    }
-
-    /// Whether [`Sink::announce_path`] uses the origin. By default false, which saves its parsing.
-    fn needs_origin(&self) -> bool {
-        false
-    }
 
     /// Removes the route of a prefix, which may have none.
     ///

@@ -25,10 +25,14 @@ fn zstd(data: &[u8]) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(data, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
+fn xz(data: &[u8]) -> Vec<u8> {
+    longmatch_feed::compress(Codec::Xz, data).unwrap()
+}
+
 type Compress = fn(&[u8]) -> Vec<u8>;
 
-const CODECS: [(Codec, Compress); 3] =
-    [(Codec::Gzip, gzip), (Codec::Bzip2, bzip2), (Codec::Zstd, zstd)];
+const CODECS: [(Codec, Compress); 4] =
+    [(Codec::Gzip, gzip), (Codec::Bzip2, bzip2), (Codec::Zstd, zstd), (Codec::Xz, xz)];
 
 #[test]
 fn every_codec_is_read() {
@@ -147,8 +151,7 @@ fn compressed_twice() {
 
 #[test]
 fn unsupported_codecs() {
-    let heads: [(&[u8], &str); 3] =
-        [(b"\xfd7zXZ\0abc", "xz"), (b"\x04\x22\x4d\x18", "lz4"), (b"PK\x03\x04x", "zip")];
+    let heads: [(&[u8], &str); 2] = [(b"\x04\x22\x4d\x18", "lz4"), (b"PK\x03\x04x", "zip")];
     for (head, name) in heads {
         assert!(error_of(head).starts_with(&format!("{name} is not supported")));
     }
@@ -175,6 +178,35 @@ fn bombs_are_refused_and_small_files_are_not() {
     assert!(load_with(&bomb(700), &options).is_ok());
     let file = [zstd(TEXT), bomb(5000)].concat();
     assert_eq!(load_lenient(&file).unwrap().0.0.len(), 3);
+}
+
+/// The dictionary that a file names is reserved before its data is read.
+#[test]
+fn xz_with_a_huge_dictionary_is_refused() {
+    let mut file = xz(TEXT);
+    // The block header: size, flags, LZMA2 and the length of its properties, the dictionary.
+    assert_eq!(file[12..16], [2, 0, 0x21, 1]);
+    file[16] = 40;
+    let crc = crc32(&file[12..20]);
+    file[20..24].copy_from_slice(&crc.to_le_bytes());
+    let error = error_of(&file);
+    assert!(error.contains("the xz data is damaged or cut off: needed memory too big"), "{error}");
+}
+
+/// CRC-32 of a few bytes.
+fn crc32(data: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(data);
+    crc.sum()
+}
+
+#[test]
+fn xz_bombs_are_refused() {
+    let mut options = Options::default();
+    options.limits.ratio_after = 1 << 20;
+    let file = xz(&vec![b'\n'; 8 << 20]);
+    let error = load_with(&file, &options).err().unwrap();
+    assert!(matches!(error.problem, Problem::Stream(StreamError::Bomb { ratio: 1000 })), "{error}");
 }
 
 #[test]

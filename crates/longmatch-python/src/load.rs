@@ -91,7 +91,7 @@ fn set(options: &mut DataOptions, name: &str, value: &Bound<'_, PyAny>) -> PyRes
                 options.types.push((column.extract()?, column_type(&ty)?));
             }
         }
-        "value" => options.value = parsed(name, value)?,
+        "value" => options.value = Some(parsed(name, value)?),
         "peer" => options.input.peer = Some(parsed(name, value)?),
         "lenient" => options.input.lenient = value.extract()?,
         "strict" => options.input.mask_host_bits = !value.extract::<bool>()?,
@@ -218,7 +218,8 @@ fn read(py: Python<'_>, inputs: &[Input], options: DataOptions) -> PyResult<Pref
 /// The options, all by name: ``format`` (``"auto"``, ``"csv"``, ``"list"``, ``"pyasn"``, ``"pfx2as"``, ``"routes"``,
 /// ``"mmdb"``, ``"lm"``), ``delimiter``, ``header``, ``prefix`` (name or number of the column of prefixes, or two for
 /// ranges), ``columns`` (names to keep, or a dict with new names), ``types`` (a dict of names to ``str``, ``int``,
-/// ``float``), ``value`` (``"next-hop"`` or ``"origin-as"`` of routing tables), ``peer``, ``lenient`` (leaves out what is
+/// ``float``), ``value`` (of MRT and ``bgpdump -m``: ``"origin-as"``, ``"next-hop"``,
+/// ``"as-path"``, ``"peer"`` or ``"communities"``), ``peer``, ``lenient`` (leaves out what is
 /// damaged, with a warning), ``strict`` (``False`` clears host bits).
 ///
 /// The value of a prefix is the cell of its only column, a dict where there are several, ``True`` where there is none.

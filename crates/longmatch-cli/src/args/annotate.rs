@@ -10,8 +10,8 @@ use longmatch_feed::{Codec, Delimiter, RouteValue};
 pub struct AnnotateArgs {
     /// Input: '-' or nothing for standard input
     ///
-    /// Plain, or compressed with gzip, bzip2 or zstd. Parquet and Arrow IPC are recognised by their
-    /// first bytes; see below.
+    /// Plain, or compressed with gzip, bzip2, zstd or xz. Parquet and Arrow IPC are recognised by
+    /// their first bytes; see below.
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub input: PathBuf,
 
@@ -30,9 +30,11 @@ pub struct AnnotateArgs {
     #[arg(long = "table", value_name = "FILE.lm")]
     pub tables: Vec<PathBuf>,
 
-    /// The value of routes: next-hop, origin-as
-    #[arg(long, value_name = "VALUE", default_value = "next-hop")]
-    pub value: RouteValue,
+    /// The value of routes: next-hop, origin-as, as-path, peer, communities
+    ///
+    /// By default the origin AS of MRT and 'bgpdump -m', of other routes the next hop.
+    #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
+    pub value: Option<RouteValue>,
 
     /// Skip damaged lines of the prefix data
     #[arg(long)]

@@ -16,11 +16,10 @@ use super::FamilyArgs;
 pub struct CompileArgs {
     /// Load prefixes from FILE, '-' for standard input; may be repeated
     ///
-    /// CSV, TSV or other text with columns, lists of prefixes, address ranges, pyasn and pfx2as,
-    /// MaxMind DB, routes in all formats of the other commands, or compiled tables; plain or
-    /// compressed with gzip, bzip2 or zstd. The format is detected from the content. Later rows
-    /// replace earlier ones; the table has the columns of all files. By default the embedded
-    /// tables are compiled.
+    /// CSV, TSV or other text with columns, JSON, lists of prefixes, address ranges, MaxMind DB,
+    /// and all other formats of 'lookup --routes'; plain or compressed with gzip, bzip2, zstd or
+    /// xz. The format is detected from the content. Later rows replace earlier ones; the table
+    /// has the columns of all files. By default the embedded tables are compiled.
     #[arg(short = 'r', long = "routes", value_name = "FILE", verbatim_doc_comment)]
     pub files: Vec<PathBuf>,
 
@@ -54,7 +53,7 @@ pub struct CompileArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', verbatim_doc_comment)]
     pub prefix_column: Vec<String>,
 
-    /// csv, list, pyasn, pfx2as, routes, mmdb or lm [default: detected]
+    /// csv, list, pyasn, pfx2as, texts, listing, json, routes, mmdb or lm [default: detected]
     #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
     pub format: DataFormat,
 
@@ -66,11 +65,12 @@ pub struct CompileArgs {
     #[arg(long, value_name = "WHETHER", hide_possible_values = true)]
     pub header: Option<YesNo>,
 
-    /// The value of routes: next-hop, origin-as
+    /// The value of routes: next-hop, origin-as, as-path, peer, communities
     ///
-    /// origin-as  the autonomous system in which the AS path ends, of MRT and 'bgpdump -m'
-    #[arg(long, value_name = "VALUE", default_value = "next-hop", verbatim_doc_comment)]
-    pub value: RouteValue,
+    /// By default the origin AS, the autonomous system in which the AS path ends, of MRT and
+    /// 'bgpdump -m'; of other routes the next hop, which is all they have.
+    #[arg(long, value_name = "VALUE", verbatim_doc_comment)]
+    pub value: Option<RouteValue>,
 
     /// What lookups answer: routes, values
     ///

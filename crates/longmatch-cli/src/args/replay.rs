@@ -18,7 +18,7 @@ pub struct ReplayArgs {
     /// Replay updates from FILE, '-' for standard input; may be repeated
     ///
     /// Text ('A prefix next-hop', 'W prefix', 'bgpdump -m') or MRT (BGP4MP), plain or
-    /// compressed with gzip, bzip2 or zstd; detected from the content. --peer, --lenient and
+    /// compressed with gzip, bzip2, zstd or xz; detected from the content. --peer, --lenient and
     /// --mask apply to these files too. At most 33,554,432 updates; all are read before the
     /// first one is applied.
     #[arg(

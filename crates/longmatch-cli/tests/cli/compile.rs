@@ -117,7 +117,9 @@ fn options_choose_columns() {
     assert_eq!(lookup(&["--mask"], "a,b\n10.9.0.1/16,2\n"), "10.9.0.1\t10.9.0.0/16\t2\n");
     let dump = "TABLE_DUMP2|1|B|192.0.2.1|1|10.9.0.0/16|1 7|IGP|192.0.2.1|0|0||NAG||\n";
     assert_eq!(lookup(&["--value", "origin-as"], dump), "10.9.0.1\t10.9.0.0/16\t7\n");
-    assert_eq!(lookup(&[], dump), "10.9.0.1\t10.9.0.0/16\t192.0.2.1\n");
+    assert_eq!(lookup(&[], dump), "10.9.0.1\t10.9.0.0/16\t7\n");
+    let next_hop = lookup(&["--value", "next-hop"], dump);
+    assert_eq!(next_hop, "10.9.0.1\t10.9.0.0/16\t192.0.2.1\n");
 }
 
 #[test]

@@ -188,3 +188,62 @@ fn click_configurations() {
     let ended = lookup(&["--mask"], "10.0.0.1", "rt :: RadixIPLookup(\n10.0.0.1/8 1);");
     assert_eq!(ended.stdout, "10.0.0.1\t10.0.0.0/8\t1\n");
 }
+
+/// Prefix data of any format is read by every command that loads routes.
+#[test]
+fn prefix_data_instead_of_routes() {
+    let files = [
+        ("192.0.2.0/24\n", "192.0.2.0/24", "a list of prefixes"),
+        ("192.0.2.0\t24\t64496\n", "64496", "CAIDA's prefix to AS mapping"),
+        ("; pyasn\n192.0.2.0/24\t64496\n", "64496", "pyasn text"),
+        ("network,asn\n192.0.2.0/24,64496\n", "64496", "text with the delimiter comma"),
+        (
+            "192.0.2.0\t192.0.2.255\t64496\tDE\tEXAMPLE\n",
+            "64496,DE,EXAMPLE",
+            "text of ranges with the delimiter tab",
+        ),
+        ("add bad 192.0.2.0/24\n", "bad,,", "ipset"),
+        ("*filter\n:INPUT DROP\n-A INPUT -s 192.0.2.0/24 -j DROP\n", "INPUT,DROP", "iptables-save"),
+    ];
+    let dir = Dir::new();
+    for (text, value, format) in files {
+        let file = dir.file("data", text);
+        let ended = run(&["stat", "-e", "radix", "-r", &file]);
+        assert_eq!(ended.code, 0, "{text:?}: {ended:?}");
+        assert!(ended.stdout.contains("1 IPv4 route"), "{text:?}: {ended:?}");
+        assert!(ended.stdout.contains(value), "{text:?}: {ended:?}");
+        assert!(ended.stderr.contains(&format!("read as {format}")), "{text:?}: {ended:?}");
+    }
+    let wrong = dir.file("data", "add bad 192.0.2.1/24\n");
+    let ended = run(&["stat", "-e", "radix", "-r", &wrong]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("line 1: column 'prefix': '192.0.2.1/24'"), "{ended:?}");
+    assert!(ended.stderr.trim_end().ends_with("(--mask drops host bits)"), "{ended:?}");
+}
+
+#[test]
+fn the_value_of_routes() {
+    let dir = Dir::new();
+    let dump = "TABLE_DUMP2|1|B|198.51.100.1|64501|192.0.2.0/24|64501 64999|IGP|198.51.100.9|0|0|64501:7|NAG||\n";
+    let file = dir.file("dump", dump);
+    for (value, expected) in [
+        ("next-hop", "198.51.100.9"),
+        ("origin-as", "64999"),
+        ("as-path", "64501 64999"),
+        ("peer", "198.51.100.1"),
+        ("communities", "64501:7"),
+    ] {
+        let ended = run(&["stat", "-e", "radix", "--value", value, "-r", &file]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        assert!(ended.stdout.contains(expected), "{value}: {ended:?}");
+    }
+    let plain = dir.file("plain", "192.0.2.0/24 a\n");
+    let ended = run(&["stat", "-e", "radix", "--value", "origin-as", "-r", &plain]);
+    assert_eq!(ended.code, 2);
+    assert!(
+        ended.stderr.contains("the routes have no AS paths: origin-as is for MRT"),
+        "{ended:?}"
+    );
+    let ended = run(&["stat", "--value", "colour", "-r", &plain]);
+    assert!(ended.code == 2 && ended.stderr.contains("expected next-hop, origin-as"), "{ended:?}");
+}

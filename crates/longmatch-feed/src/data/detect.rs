@@ -1,12 +1,15 @@
 //! Recognition of formats by the first bytes.
 
 use super::error::DataError;
+use super::json;
 use super::key::{Key, Kind};
+use super::listing::Listing;
 use super::options::{DataFormat, DataOptions, Delimiter};
 use super::rows::{Cells, RowError, Rows};
 use super::shape::{Shape, resembles_key};
 use crate::input::Input;
 use crate::options::Format;
+use crate::text::error::LineError;
 use crate::text::{BOM, Line, Rules, click, parse};
 
 /// Bytes of an input that decide.
@@ -18,6 +21,8 @@ const SAMPLE: usize = 200;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Text {
     Shape(Shape),
+    /// Objects with prefixes.
+    Json,
     /// Routes, for the parser of this format.
     Routes(Format),
 }
@@ -38,19 +43,37 @@ pub(crate) fn text(head: &[u8], ends: bool, options: &DataOptions) -> Result<Tex
             return words(DataFormat::Pfx2As, Key::Length(0, 1), &names);
         }
         DataFormat::List => return Ok(Text::Shape(Shape::list(semicolons))),
+        DataFormat::Texts => return Ok(Text::Shape(Shape::texts(semicolons))),
+        DataFormat::Listing => {
+            let listing = Listing::of(&lines.list).ok_or(DataError::UnknownFormat)?;
+            return Ok(Text::Shape(Shape::listing(listing)));
+        }
+        DataFormat::Json => return Ok(Text::Json),
         DataFormat::Routes => return Ok(Text::Routes(routes_format(head))),
         DataFormat::Delimited => return delimited(head, &lines, options).map(Text::Shape),
         _ => {}
     }
     let named = options.delimiter.is_some() || options.header.is_some();
     if named || !options.prefix.is_empty() {
+        if options.delimiter.is_none() && options.header.is_none() && json::looks_like(head) {
+            return Ok(Text::Json);
+        }
         return delimited(head, &lines, options).map(Text::Shape);
     }
     if lines.list.is_empty() || lines.are(is_list_line) {
         return Ok(Text::Shape(Shape::list(semicolons)));
     }
+    if json::looks_like(head) {
+        return Ok(Text::Json);
+    }
     if head.trim_ascii_start().starts_with(b"[") {
         return Ok(Text::Routes(Format::Json));
+    }
+    if let Some(listing) = Listing::of(&lines.list) {
+        return Ok(Text::Shape(Shape::listing(listing)));
+    }
+    if lines.are_texts() && !candidates(head, semicolons, options).any(|found| found.is_certain) {
+        return Ok(Text::Shape(Shape::texts(semicolons)));
     }
     // The parser of routes knows no comments with semicolons.
     if !semicolons && lines.are(is_route_line) {
@@ -62,6 +85,44 @@ pub(crate) fn text(head: &[u8], ends: bool, options: &DataOptions) -> Result<Tex
         _ if click::looks_like(head) => Ok(Text::Routes(Format::Click)),
         _ => delimited(head, &lines, options).map(Text::Shape),
     }
+}
+
+/// Whether an input of the loaders of routes is prefix data.
+///
+/// A damaged file of routes is still one of routes: a single complete route among the first lines makes
+/// it that, and text is prefix data only if its shape is beyond doubt.
+pub(crate) fn is_data(head: &[u8], ends: bool) -> bool {
+    let options = DataOptions::default();
+    let begin = head.strip_prefix(BOM).unwrap_or(head);
+    let lines = Lines::of(begin);
+    let is_texts = lines.are_texts();
+    let is_route = |line: &&str| is_route_line(line) && !is_list_line(line);
+    if !is_texts && !lines.semicolons && lines.list.iter().any(|line| is_route(&line)) {
+        return false;
+    }
+    let shape = match text(head, ends, &options) {
+        Ok(Text::Shape(shape)) => shape,
+        Ok(Text::Json) => return true,
+        _ => return false,
+    };
+    match shape.cells {
+        Cells::Delimited(delimiter) => {
+            // One line with too many words is a damaged route.
+            (delimiter != Delimiter::Whitespace || lines.semicolons || lines.list.len() > 1)
+                && candidates(begin, lines.semicolons, &options)
+                    .any(|found| found.is_certain && found.shape.cells == shape.cells)
+        }
+        _ => !lines.list.is_empty(),
+    }
+}
+
+/// Whether the first line that is no comment is one of `bgpdump -m`.
+pub(crate) fn has_paths(head: &[u8]) -> bool {
+    let lines = Lines::of(head.strip_prefix(BOM).unwrap_or(head));
+    lines
+        .list
+        .first()
+        .is_some_and(|line| ["TABLE_DUMP", "BGP4MP"].iter().any(|it| line.starts_with(it)))
 }
 
 /// The format of routes of a text.
@@ -92,6 +153,21 @@ impl<'a> Lines<'a> {
         Self { list, semicolons }
     }
 
+    /// Whether the lines are prefixes, each with a text: all of one word or more, a quarter and at
+    /// least two of several words. The second word is no address: these are ranges.
+    fn are_texts(&self) -> bool {
+        let several = self.list.iter().filter(|line| is_text_line(line)).count();
+        let is_text = |line: &&str| {
+            let mut words = line.split_ascii_whitespace().map(Kind::of);
+            let is_key = words.next().is_some_and(Kind::is_key);
+            is_key && words.next().is_some_and(|kind| !kind.is_key())
+        };
+        several >= 2
+            && 4 * several >= self.list.len()
+            && self.list.iter().all(|line| is_text(&line))
+            && self.list.iter().all(|line| is_text_line(line) || is_route_line(line))
+    }
+
     /// Whether the lines are of a kind: half of them, and the first unless it is damaged.
     fn are(&self, is: impl Fn(&str) -> bool) -> bool {
         let Some(first) = self.list.first() else { return false };
@@ -99,6 +175,12 @@ impl<'a> Lines<'a> {
         (is(first) || resembles_key(word))
             && 2 * self.list.iter().filter(|line| is(line)).count() >= self.list.len()
     }
+}
+
+/// Whether a line is a prefix with a text of several words.
+fn is_text_line(line: &str) -> bool {
+    let rules = Rules { mask_host_bits: true, default_family: None };
+    matches!(parse(line, rules), Err(LineError::Trailing { .. }))
 }
 
 /// Whether a line is a prefix, an address or a range, perhaps with a comment.

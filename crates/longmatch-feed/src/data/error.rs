@@ -5,7 +5,7 @@ use std::fmt;
 use longmatch::ParsePrefixError;
 use longmatch::table::{ColumnError, ColumnType};
 
-use super::options::RouteValue;
+use crate::route_value::RouteValue;
 
 /// Greatest number of characters of a cell or name in a message.
 const MAX_SHOWN: usize = 60;
@@ -51,6 +51,13 @@ pub enum DataError {
         /// The beginning of the cell.
         text: String,
     },
+    /// A line is not of the format.
+    Listing {
+        /// The beginning of the line.
+        text: String,
+        /// What the format has instead.
+        expected: &'static str,
+    },
     /// A cell is not of the type that the options give its column.
     Type {
         /// The column.
@@ -90,7 +97,15 @@ pub enum DataError {
         limit: u64,
     },
     /// The routes of the format have no AS paths.
-    NoOrigin,
+    NoPaths {
+        /// The requested value.
+        value: RouteValue,
+    },
+    /// The JSON is damaged.
+    Json {
+        /// The message of its parser.
+        text: String,
+    },
     /// The MaxMind DB is damaged.
     Mmdb {
         /// The message of its reader.
@@ -117,13 +132,14 @@ impl DataError {
                 | Self::Prefix { .. }
                 | Self::Range { .. }
                 | Self::Length { .. }
+                | Self::Listing { .. }
                 | Self::Type { .. }
         )
     }
 
     /// Whether the input is damaged.
     pub(crate) fn is_damage(&self) -> bool {
-        self.is_local() || matches!(self, Self::Mmdb { .. })
+        self.is_local() || matches!(self, Self::Json { .. } | Self::Mmdb { .. })
     }
 }
 
@@ -167,6 +183,9 @@ impl fmt::Display for DataError {
                 column.escape_debug(),
                 text.escape_debug()
             ),
+            Self::Listing { text, expected } => {
+                write!(f, "unexpected '{}': expected {expected}", text.escape_debug())
+            }
             Self::Type { column, text, ty } => write!(
                 f,
                 "column '{}': '{}' is not of the type {ty} that the column is given: leave the type \
@@ -204,11 +223,13 @@ impl fmt::Display for DataError {
                 "the distinct rows take more than {limit} bytes: keep fewer columns, or raise the \
                  limit"
             ),
-            Self::NoOrigin => write!(
+            Self::NoPaths { value } => write!(
                 f,
-                "the routes have no AS paths: {} is for MRT and bgpdump -m",
-                RouteValue::OriginAs
+                "the routes have no AS paths: {value} is for MRT and bgpdump -m; take next-hop"
             ),
+            Self::Json { text } => {
+                write!(f, "the JSON cannot be read: {}", shorten(text).escape_debug())
+            }
             Self::Mmdb { text } => {
                 write!(f, "the MaxMind DB cannot be read: {}", shorten(text).escape_debug())
             }

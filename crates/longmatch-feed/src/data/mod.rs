@@ -8,9 +8,12 @@ pub(crate) mod error;
 pub(crate) mod options;
 pub(crate) mod report;
 
+mod announce;
 mod compiled;
 mod detect;
+mod json;
 mod key;
+mod listing;
 mod mmdb;
 mod names;
 mod routes;
@@ -20,6 +23,9 @@ mod split;
 mod store;
 mod text;
 mod types;
+
+pub(crate) use announce::announce;
+pub(crate) use detect::{LOOKAHEAD, is_data};
 
 use std::io::Read;
 use std::path::Path;
@@ -40,7 +46,7 @@ use store::Store;
 
 /// Loads the prefixes of a file and their columns.
 ///
-/// The content determines the format and the compression (gzip, bzip2 or zstd); see
+/// The content determines the format and the compression (gzip, bzip2, zstd or xz); see
 /// [the formats](crate#prefix-data). [`DataLoader`] merges several files.
 ///
 /// ```no_run
@@ -226,7 +232,11 @@ impl DataLoader {
     }
 
     /// Loads a source. Returns the report.
-    fn source(&mut self, source: Source<'_>, name: Option<&str>) -> Result<DataReport, FeedError> {
+    pub(super) fn source(
+        &mut self,
+        source: Source<'_>,
+        name: Option<&str>,
+    ) -> Result<DataReport, FeedError> {
         let mut report = DataReport::default();
         let lenient = self.options.input.lenient;
         match self.load(source, &mut report) {
@@ -252,11 +262,11 @@ impl DataLoader {
                 let (options, store) = (&self.options, &mut self.store);
                 binary(opened, (source, format), options, store, report)
             }
-            Recognised::Routes(format) => {
+            Recognised::Routes(format, has_paths) => {
                 report.format = DataFormat::Routes;
                 report.read_as = format!("routes in {format}");
                 drop(opened);
-                routes::load(source, format, &self.options, &mut self.store, report)
+                routes::load(source, (format, has_paths), &self.options, &mut self.store, report)
             }
             Recognised::Text(shape) => {
                 report.format = shape.format;
@@ -265,6 +275,13 @@ impl DataLoader {
             }
         }
     }
+}
+
+/// Whether an input that is neither MRT nor text is a format of prefix data. Reads it whole, unless
+/// its first bytes tell.
+pub(crate) fn is_binary(opened: &mut Opened<'_>, limit: u64) -> bool {
+    compiled::looks_like(opened.input.window())
+        || whole(opened, limit).is_ok_and(|bytes| mmdb::looks_like(&bytes))
 }
 
 /// Loads a format that needs the whole input in memory.
@@ -280,6 +297,10 @@ fn binary(
     report.input_bytes = opened.taken.get();
     let result = match format {
         DataFormat::Compiled => compiled::load(bytes, options, store, report),
+        DataFormat::Json => {
+            report.read_as = "JSON".to_owned();
+            json::load(&bytes, options, store, report)
+        }
         DataFormat::Mmdb | DataFormat::Auto if mmdb::looks_like(&bytes) => {
             report.format = DataFormat::Mmdb;
             mmdb::load(&bytes, options, store, report)
@@ -287,7 +308,7 @@ fn binary(
         // MRT whose first records are damaged.
         DataFormat::Auto if mrt::looks_like(&bytes) => {
             report.format = DataFormat::Routes;
-            return routes::load(source, Format::Mrt, options, store, report);
+            return routes::load(source, (Format::Mrt, true), options, store, report);
         }
         _ => Err(DataError::UnknownFormat),
     };
@@ -309,9 +330,10 @@ fn read_as(error: FeedError, format: &str) -> FeedError {
 
 /// What an input is.
 enum Recognised {
-    /// An mmdb, or a compiled table; Auto if only the whole file can tell.
+    /// JSON, an mmdb, or a compiled table; Auto if only the whole file can tell.
     Binary(DataFormat),
-    Routes(Format),
+    /// The format, and whether its routes have AS paths.
+    Routes(Format, bool),
     Text(shape::Shape),
 }
 
@@ -326,7 +348,7 @@ fn recognise(opened: &mut Opened<'_>, options: &DataOptions) -> Result<Recognise
         return Ok(Recognised::Binary(DataFormat::Compiled));
     }
     if mrt::begins(input, options.input.limits.record) {
-        return Ok(Recognised::Routes(Format::Mrt));
+        return Ok(Recognised::Routes(Format::Mrt, true));
     }
     if have == 0
         && let Some(error) = input.take_error()
@@ -341,13 +363,14 @@ fn recognise(opened: &mut Opened<'_>, options: &DataOptions) -> Result<Recognise
     let text = detect::text(head, have < detect::LOOKAHEAD, options);
     let text = text.map_err(|error| FeedError::at(Place::Whole, Problem::data(error)))?;
     Ok(match text {
-        Text::Routes(format) => Recognised::Routes(format),
+        Text::Routes(format) => Recognised::Routes(format, detect::has_paths(head)),
+        Text::Json => Recognised::Binary(DataFormat::Json),
         Text::Shape(shape) => Recognised::Text(shape),
     })
 }
 
 /// The whole input, in memory.
-fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, FeedError> {
+pub(crate) fn whole(opened: &mut Opened<'_>, limit: u64) -> Result<Vec<u8>, FeedError> {
     let input: &mut Input<'_> = &mut opened.input;
     let mut bytes = Vec::new();
     while input.fill(1) > 0 {

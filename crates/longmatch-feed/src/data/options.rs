@@ -7,6 +7,7 @@ use std::str::FromStr;
 use longmatch::table::ColumnType;
 
 use crate::options::Options;
+use crate::route_value::RouteValue;
 
 /// Options for reading prefix data.
 ///
@@ -37,10 +38,12 @@ pub struct DataOptions {
     /// Types of columns, by their names in the result. Default: the narrowest that holds all cells, of
     /// `u64`, `i64`, `f64` and string.
     pub types: Vec<(String, ColumnType)>,
-    /// The value of a route in routing formats.
-    pub value: RouteValue,
+    /// The value of a route in routing formats. Default: the origin AS of MRT and `bgpdump -m`, whose
+    /// routes have AS paths, else the next hop.
+    pub value: Option<RouteValue>,
     /// The options that prefix data share with routes: leniency, host bits, the peer, the limits, and
-    /// those of `ip route`. [`Options::format`] has no effect.
+    /// those of `ip route`. [`Options::format`] and [`Options::value`] have
+    /// no effect.
     pub input: Options,
 }
 
@@ -102,6 +105,13 @@ pub enum DataFormat {
     PyAsn,
     /// `address length asn`: CAIDA's prefix to AS mappings.
     Pfx2As,
+    /// A prefix and the rest of the line as its value, which may be several words.
+    Texts,
+    /// The output of a tool, recognised from its content: `netstat -rn`, `ipset save`, `ipset list`,
+    /// `iptables-save`, `nft list`, or a RIS whois dump.
+    Listing,
+    /// JSON whose objects have a member with a prefix: an array of them, or one a line.
+    Json,
     /// Routes in any format of [`crate::load_path`].
     Routes,
     /// MaxMind DB.
@@ -111,12 +121,15 @@ pub enum DataFormat {
 }
 
 /// Names of the formats, as options have them.
-const FORMATS: [(&str, DataFormat); 10] = [
+const FORMATS: [(&str, DataFormat); 13] = [
     ("auto", DataFormat::Auto),
     ("delimited", DataFormat::Delimited),
     ("list", DataFormat::List),
     ("pyasn", DataFormat::PyAsn),
     ("pfx2as", DataFormat::Pfx2As),
+    ("texts", DataFormat::Texts),
+    ("listing", DataFormat::Listing),
+    ("json", DataFormat::Json),
     ("routes", DataFormat::Routes),
     ("mmdb", DataFormat::Mmdb),
     ("lm", DataFormat::Compiled),
@@ -138,7 +151,8 @@ impl FromStr for DataFormat {
         let known = FORMATS.iter().find(|(name, _)| *name == text);
         known.map(|(_, format)| *format).ok_or_else(|| ParseDataOptionError {
             text: text.to_owned(),
-            expected: "auto, csv, tsv, delimited, list, pyasn, pfx2as, routes, mmdb or lm",
+            expected: "auto, csv, tsv, delimited, list, pyasn, pfx2as, texts, listing, json, routes, mmdb \
+                       or lm",
         })
     }
 }
@@ -190,57 +204,6 @@ impl FromStr for Delimiter {
             _ => Err(ParseDataOptionError {
                 text: text.to_owned(),
                 expected: "comma, tab, semicolon, bar, space, or one ASCII character",
-            }),
-        }
-    }
-}
-
-/// The value of a route in routing formats.
-///
-/// ```
-/// use longmatch_feed::RouteValue;
-/// assert_eq!("origin-as".parse(), Ok(RouteValue::OriginAs));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[non_exhaustive]
-pub enum RouteValue {
-    /// The next hop, in the column `next_hop`.
-    #[default]
-    NextHop,
-    /// The autonomous system in which the AS path ends, in the column `origin_as`: of MRT and `bgpdump
-    /// -m`. Null without an AS path, and if the path ends in a set of systems.
-    OriginAs,
-}
-
-impl RouteValue {
-    /// The name of the column.
-    pub(crate) fn column(self) -> &'static str {
-        match self {
-            Self::NextHop => "next_hop",
-            Self::OriginAs => "origin_as",
-        }
-    }
-}
-
-impl fmt::Display for RouteValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NextHop => "next-hop",
-            Self::OriginAs => "origin-as",
-        })
-    }
-}
-
-impl FromStr for RouteValue {
-    type Err = ParseDataOptionError;
-
-    fn from_str(text: &str) -> Result<Self, ParseDataOptionError> {
-        match text {
-            "next-hop" | "next_hop" => Ok(Self::NextHop),
-            "origin-as" | "origin_as" => Ok(Self::OriginAs),
-            _ => Err(ParseDataOptionError {
-                text: text.to_owned(),
-                expected: "next-hop or origin-as",
             }),
         }
     }

@@ -3,7 +3,7 @@
 use super::options::DataFormat;
 use crate::decompress::Codec;
 use crate::error::FeedError;
-use crate::report::{Report, damage_warnings};
+use crate::report::{Report, damage_warnings, ranges_overlap};
 
 /// Counts of the rows, prefixes and damage of one input.
 #[derive(Debug, Default)]
@@ -66,11 +66,7 @@ impl DataReport {
         if self.rows == 0 {
             all.push("no prefixes were read".to_owned());
         }
-        if self.overlapped > 0 {
-            let n = self.overlapped;
-            let prefixes = if n == 1 { "1 prefix is" } else { &format!("{n} prefixes are") };
-            all.push(format!("ranges overlap: {prefixes} replaced by a later range"));
-        }
+        all.extend(ranges_overlap(self.overlapped));
         let words = ["damaged line or record", "damaged lines or records"];
         all.extend(damage_warnings(self.damaged, words, self.cut_off));
         all

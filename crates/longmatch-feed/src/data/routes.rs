@@ -5,20 +5,21 @@ use longmatch::{IpPrefix, NextHopId};
 
 use super::error::{DataError, shorten};
 use super::names;
-use super::options::{DataOptions, RouteValue};
+use super::options::DataOptions;
 use super::report::DataReport;
 use super::store::{Inserted, Raw, Store};
 use super::types;
 use crate::error::{FeedError, Place, Problem};
 use crate::load;
 use crate::options::{Format, Limits, Options};
+use crate::route_value::RouteValue;
 use crate::sink::{Sink, SinkError};
 use crate::source::Source;
 
-/// Loads the routes of an input of this format.
+/// Loads the routes of an input of this format, which may have AS paths.
 pub(crate) fn load(
     source: Source<'_>,
-    format: Format,
+    (format, has_paths): (Format, bool),
     options: &DataOptions,
     store: &mut Store,
     report: &mut DataReport,
@@ -27,14 +28,19 @@ pub(crate) fn load(
     if !options.prefix.is_empty() {
         return Err(whole(DataError::FixedPrefix));
     }
-    let name = options.value.column();
+    let default = if has_paths { RouteValue::OriginAs } else { RouteValue::NextHop };
+    let value = options.value.unwrap_or(default);
+    let name = value.column();
     let known = ["prefix".to_owned(), name.to_owned()];
     let kept = names::keep(options.columns.as_deref(), &known, |at| at == 1).map_err(whole)?;
     let mut columns = Vec::new();
     for (at, name) in kept {
-        let ty = options.type_of(&name);
-        let ty =
-            ty.or((options.value == RouteValue::OriginAs && at == 1).then_some(ColumnType::U64));
+        let own = match value {
+            RouteValue::NextHop => None,
+            RouteValue::OriginAs => Some(ColumnType::U64),
+            _ => Some(ColumnType::String),
+        };
+        let ty = options.type_of(&name).or(own.filter(|_| at == 1));
         let number = store.column(&name, ty, options.input.limits).map_err(whole)?;
         if columns.iter().any(|column: &Value| column.number == number) {
             return Err(whole(longmatch::table::ColumnError::Name { name }.into()));
@@ -42,15 +48,8 @@ pub(crate) fn load(
         columns.push(Value { is_prefix: at == 0, number, name, ty });
     }
     columns.sort_unstable_by_key(|column| column.number);
-    let mut sink = Rows {
-        store,
-        report,
-        columns,
-        value: options.value,
-        last: None,
-        limits: options.input.limits,
-    };
-    let job = Options { format, ..options.input.clone() };
+    let mut sink = Rows { store, report, columns, last: None, limits: options.input.limits };
+    let job = Options { format, value, ..options.input.clone() };
     let mut routes = match load::load_source(source, &job, None, &mut sink) {
         Ok(routes) => routes,
         Err(FeedError { input, place, problem: Problem::Sink(error) }) => {
@@ -87,40 +86,16 @@ struct Rows<'a> {
     store: &'a mut Store,
     report: &'a mut DataReport,
     columns: Vec<Value>,
-    value: RouteValue,
     /// The last value and its row: adjacent routes often share it.
-    last: Option<(Last, NextHopId)>,
+    last: Option<(Box<str>, NextHopId)>,
     limits: Limits,
 }
 
-#[derive(PartialEq)]
-enum Last {
-    NextHop(Box<str>),
-    Origin(Option<u32>),
-}
-
-/// The value of a route.
-#[derive(Clone, Copy)]
-enum Route<'a> {
-    NextHop(&'a str),
-    Origin(Option<u32>),
-}
-
-impl Route<'_> {
-    fn is(self, last: &Last) -> bool {
-        match (self, last) {
-            (Self::NextHop(one), Last::NextHop(two)) => *one == **two,
-            (Self::Origin(one), Last::Origin(two)) => one == *two,
-            _ => false,
-        }
-    }
-}
-
 impl Rows<'_> {
-    fn route(&mut self, prefix: IpPrefix, route: Route<'_>) -> Result<(), DataError> {
+    fn route(&mut self, prefix: IpPrefix, value: &str) -> Result<(), DataError> {
         let id = match &self.last {
-            Some((last, id)) if route.is(last) => *id,
-            _ => self.row(prefix, route)?,
+            Some((last, id)) if **last == *value => *id,
+            _ => self.row(prefix, value)?,
         };
         self.report.rows += 1;
         self.report.prefixes += 1;
@@ -128,55 +103,33 @@ impl Rows<'_> {
         Ok(())
     }
 
-    fn row(&mut self, prefix: IpPrefix, route: Route<'_>) -> Result<NextHopId, DataError> {
+    fn row(&mut self, prefix: IpPrefix, value: &str) -> Result<NextHopId, DataError> {
         self.store.begin();
         let mut has_prefix = false;
         for Value { is_prefix, number, name, ty } in &self.columns {
             has_prefix |= is_prefix;
             let text = if *is_prefix { &*prefix.to_string() } else { "" };
-            let cell = match (route, ty) {
+            let cell = match ty {
                 _ if *is_prefix => Raw::String(text),
-                (Route::Origin(None), _) => continue,
-                (Route::Origin(Some(asn)), _) => Raw::U64(asn.into()),
-                (Route::NextHop(text), None) => Raw::Text(text),
-                (Route::NextHop(text), Some(ty)) => types::of_type(text, *ty).ok_or_else(|| {
-                    DataError::Type { column: name.clone(), text: shorten(text), ty: *ty }
+                _ if value.is_empty() => continue,
+                None => Raw::Text(value),
+                Some(ty) => types::of_type(value, *ty).ok_or_else(|| DataError::Type {
+                    column: name.clone(),
+                    text: shorten(value),
+                    ty: *ty,
                 })?,
             };
             self.store.cell(*number, cell);
         }
         let id = self.store.end(self.limits)?;
-        let last = match route {
-            Route::NextHop(text) => Last::NextHop(text.into()),
-            Route::Origin(asn) => Last::Origin(asn),
-        };
-        self.last = (!has_prefix).then_some((last, id));
+        self.last = (!has_prefix).then(|| (value.into(), id));
         Ok(id)
     }
 }
 
 impl Sink for Rows<'_> {
     fn announce(&mut self, prefix: IpPrefix, next_hop: &str) -> Result<(), SinkError> {
-        match self.value {
-            RouteValue::NextHop => Ok(self.route(prefix, Route::NextHop(next_hop))?),
-            RouteValue::OriginAs => Err(DataError::NoOrigin.into()),
-        }
-    }
-
-    fn announce_path(
-        &mut self,
-        prefix: IpPrefix,
-        next_hop: &str,
-        origin_as: Option<u32>,
-    ) -> Result<(), SinkError> {
-        match self.value {
-            RouteValue::NextHop => Ok(self.route(prefix, Route::NextHop(next_hop))?),
-            RouteValue::OriginAs => Ok(self.route(prefix, Route::Origin(origin_as))?),
-        }
-    }
-
-    fn needs_origin(&self) -> bool {
-        self.value == RouteValue::OriginAs
+        Ok(self.route(prefix, next_hop)?)
     }
 
     fn withdraw(&mut self, prefix: IpPrefix) -> Result<(), SinkError> {

@@ -4,10 +4,11 @@ use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter};
 
 use super::error::DataError;
+use super::listing::{Emitted, Listing, Parser};
 use super::options::Delimiter;
 use crate::error::{FeedError, Place, Problem};
 use crate::input::Input;
-use crate::text::{Lines, LinesError};
+use crate::text::{Lines, LinesError, word};
 
 /// Division of a line into cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +17,10 @@ pub(crate) enum Cells {
     Delimited(Delimiter),
     /// The line without its comment is one cell.
     One,
+    /// The first word is a cell, and the rest of the line without its comment.
+    Rest,
+    /// The parser of a listing emits the cells.
+    Listing(Listing),
 }
 
 /// Error of reading a row.
@@ -34,9 +39,12 @@ pub(crate) struct Rows<'a> {
     semicolons: bool,
     limit: usize,
     quoted: csv_core::Reader,
-    /// Text of the row, and the ends of its cells with their starts.
-    text: String,
-    bounds: Vec<(u32, u32)>,
+    /// Text of the row, or of all rows that a line of a listing emits, and the bounds of its cells.
+    row: Emitted,
+    /// The first cell of the row in a listing, and the number of its cells.
+    first: usize,
+    width: usize,
+    parser: Option<Box<dyn Parser>>,
     /// Output of the parser of quoted cells.
     unquoted: Vec<u8>,
     ends: Vec<usize>,
@@ -51,14 +59,20 @@ impl<'a> Rows<'a> {
         if let Cells::Delimited(Delimiter::Byte(byte)) = cells {
             quoted.delimiter(byte);
         }
+        let (parser, width) = match cells {
+            Cells::Listing(listing) => (Some(listing.parser()), listing.names().len()),
+            _ => (None, 0),
+        };
         Self {
             lines: Lines::new(input, limit),
             cells,
             semicolons,
             limit,
             quoted: quoted.build(),
-            text: String::new(),
-            bounds: Vec::new(),
+            row: Emitted::default(),
+            first: 0,
+            width,
+            parser,
             unquoted: Vec::new(),
             ends: Vec::new(),
             number: 0,
@@ -73,24 +87,29 @@ impl<'a> Rows<'a> {
     /// The number of the row's cells.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.bounds.len()
+        if self.parser.is_some() { self.width } else { self.row.bounds.len() }
     }
 
     /// A cell without the white space around it; empty if the row has fewer.
     #[inline]
     pub(crate) fn cell(&self, at: usize) -> &str {
-        let bounds = self.bounds.get(at);
-        bounds.map_or("", |(start, end)| &self.text[*start as usize..*end as usize])
+        let bounds = self.row.bounds.get(self.first + at);
+        bounds.map_or("", |(start, end)| &self.row.text[*start as usize..*end as usize])
     }
 
     /// Reads the next row. Returns false at the end of the input.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<bool, RowError> {
+        // A line of a listing may have emitted several rows.
+        if self.parser.is_some() && self.first + 2 * self.width <= self.row.bounds.len() {
+            self.first += self.width;
+            return Ok(true);
+        }
         loop {
             self.number = self.lines.number() + 1;
             let line = match self.lines.next_line() {
                 Ok(Some(line)) => line,
-                Ok(None) => return Ok(false),
+                Ok(None) => return self.end(),
                 Err(LinesError::Line(error)) => {
                     return Err(RowError::Row(FeedError::line(self.number, error)));
                 }
@@ -99,23 +118,52 @@ impl<'a> Rows<'a> {
             match line.trim_ascii_start().as_bytes() {
                 [] | [b'#', ..] => continue,
                 [b';', ..] if self.semicolons => continue,
+                [b'%', ..] if matches!(self.cells, Cells::Listing(Listing::Ris)) => continue,
                 _ => {}
             }
-            self.text.clear();
-            self.text.push_str(line);
-            self.bounds.clear();
+            self.row.text.clear();
+            self.row.bounds.clear();
+            if let Some(parser) = &mut self.parser {
+                self.first = 0;
+                if let Err(error) = parser.line(line, &mut self.row) {
+                    return Err(RowError::Row(self.error(error)));
+                }
+                if self.row.bounds.is_empty() {
+                    continue;
+                }
+                return Ok(true);
+            }
+            self.row.text.push_str(line);
             self.divide()?;
             return Ok(true);
         }
     }
 
+    /// Ends the rows: a listing may be cut off.
+    fn end(&mut self) -> Result<bool, RowError> {
+        let end = self.parser.as_ref().map_or(Ok(()), |parser| parser.end());
+        // The next call ends the rows.
+        self.parser = None;
+        self.row = Emitted::default();
+        end.map(|()| false).map_err(|error| RowError::Row(self.error(error)))
+    }
+
     #[inline]
     fn divide(&mut self) -> Result<(), RowError> {
-        let text = &*self.text;
+        let Emitted { text, bounds } = &mut self.row;
         match self.cells {
+            Cells::Rest => {
+                let start = text.len() - text.trim_ascii_start().len();
+                let end = start + word(text).0.len();
+                let comment = text.find(" #").or(text.find("\t#")).unwrap_or(text.len());
+                bounds.push((start as u32, end as u32));
+                bounds.push(trimmed(text, end, comment.max(end)));
+            }
+            // Its parser has emitted the cells.
+            Cells::Listing(_) => {}
             Cells::One => {
                 let end = text.find(['#', ';']).unwrap_or(text.len());
-                self.bounds.push(trimmed(text, 0, end));
+                bounds.push(trimmed(text, 0, end));
             }
             Cells::Delimited(Delimiter::Whitespace) => {
                 for word in text.split_ascii_whitespace() {
@@ -123,7 +171,7 @@ impl<'a> Rows<'a> {
                         break;
                     }
                     let start = word.as_ptr().addr() - text.as_ptr().addr();
-                    self.bounds.push((start as u32, (start + word.len()) as u32));
+                    bounds.push((start as u32, (start + word.len()) as u32));
                 }
             }
             Cells::Delimited(Delimiter::Byte(_)) if memchr(b'"', text.as_bytes()).is_some() => {
@@ -132,10 +180,10 @@ impl<'a> Rows<'a> {
             Cells::Delimited(Delimiter::Byte(byte)) => {
                 let mut start = 0;
                 for end in memchr_iter(byte, text.as_bytes()) {
-                    self.bounds.push(trimmed(text, start, end));
+                    bounds.push(trimmed(text, start, end));
                     start = end + 1;
                 }
-                self.bounds.push(trimmed(text, start, text.len()));
+                bounds.push(trimmed(text, start, text.len()));
             }
         }
         Ok(())
@@ -145,10 +193,10 @@ impl<'a> Rows<'a> {
     #[cold]
     fn divide_quoted(&mut self) -> Result<(), RowError> {
         let Cells::Delimited(Delimiter::Byte(delimiter)) = self.cells else { return Ok(()) };
-        let mut inside = is_open(self.text.as_bytes(), delimiter, false);
+        let mut inside = is_open(self.row.text.as_bytes(), delimiter, false);
         while inside {
             let line = match self.lines.next_line() {
-                Ok(Some(line)) if self.text.len() + line.len() < self.limit => line,
+                Ok(Some(line)) if self.row.text.len() + line.len() < self.limit => line,
                 Ok(Some(_) | None) => {
                     let error = DataError::RowTooLong { limit: self.limit };
                     return Err(RowError::Row(self.error(error)));
@@ -158,9 +206,9 @@ impl<'a> Rows<'a> {
                 }
                 Err(LinesError::Io(error)) => return Err(RowError::Io(error)),
             };
-            self.text.push('\n');
+            self.row.text.push('\n');
             inside = is_open(line.as_bytes(), delimiter, true);
-            self.text.push_str(line);
+            self.row.text.push_str(line);
         }
         self.unquote();
         Ok(())
@@ -168,13 +216,13 @@ impl<'a> Rows<'a> {
 
     /// Replaces the text by its cells without quotation marks.
     fn unquote(&mut self) {
-        self.unquoted.resize(self.text.len() + 1, 0);
-        self.ends.resize(self.text.len() + 2, 0);
+        self.unquoted.resize(self.row.text.len() + 1, 0);
+        self.ends.resize(self.row.text.len() + 2, 0);
         self.quoted.reset();
         let (mut read, mut written, mut cells) = (0, 0, 0);
         // The second call, without input, tells the parser that the row ends.
         for _ in 0..2 {
-            let input = &self.text.as_bytes()[read..];
+            let input = &self.row.text.as_bytes()[read..];
             let (result, n, out, ends) = self.quoted.read_record(
                 input,
                 &mut self.unquoted[written..],
@@ -186,12 +234,12 @@ impl<'a> Rows<'a> {
             }
         }
         // Quotation marks and delimiters are ASCII: without them the text is UTF-8 still.
-        self.text.clear();
-        self.text.push_str(&String::from_utf8_lossy(&self.unquoted[..written]));
+        self.row.text.clear();
+        self.row.text.push_str(&String::from_utf8_lossy(&self.unquoted[..written]));
         let mut start = 0;
         for end in &self.ends[..cells] {
-            if self.text.is_char_boundary(start) && self.text.is_char_boundary(*end) {
-                self.bounds.push(trimmed(&self.text, start, *end));
+            if self.row.text.is_char_boundary(start) && self.row.text.is_char_boundary(*end) {
+                self.row.bounds.push(trimmed(&self.row.text, start, *end));
             }
             start = *end;
         }

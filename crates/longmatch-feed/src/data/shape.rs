@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::error::DataError;
 use super::key::{self, Key, Kind};
+use super::listing::Listing;
 use super::names::{self, Known, known};
 use super::options::{DataFormat, DataOptions, Delimiter};
 use super::rows::Cells;
@@ -27,6 +28,8 @@ impl fmt::Display for Shape {
             (DataFormat::PyAsn, _) => f.write_str("pyasn text"),
             (DataFormat::Pfx2As, _) => f.write_str("CAIDA's prefix to AS mapping"),
             (_, Cells::One) => f.write_str("a list of prefixes"),
+            (_, Cells::Rest) => f.write_str("prefixes with a text each"),
+            (_, Cells::Listing(listing)) => listing.fmt(f),
             (_, Cells::Delimited(delimiter)) => {
                 let header = if self.header { "with" } else { "without" };
                 let ranges = if matches!(self.key, Key::Range(..)) { " of ranges" } else { "" };
@@ -54,6 +57,26 @@ impl Shape {
             key,
             names: names.iter().map(|name| (*name).to_owned()).collect(),
         }
+    }
+
+    /// The shape of prefixes with the rest of the line as their value.
+    pub(crate) fn texts(semicolons: bool) -> Self {
+        let names = vec!["prefix".to_owned(), "value".to_owned()];
+        Self { cells: Cells::Rest, names, format: DataFormat::Texts, ..Self::list(semicolons) }
+    }
+
+    /// The shape of objects with a prefix and these columns.
+    pub(crate) fn json(columns: &[String]) -> Self {
+        let mut shape = Self { format: DataFormat::Json, ..Self::list(false) };
+        shape.names.extend_from_slice(columns);
+        shape
+    }
+
+    /// The shape of a listing.
+    pub(crate) fn listing(listing: Listing) -> Self {
+        let names = listing.names().iter().map(|name| (*name).to_owned()).collect();
+        let cells = Cells::Listing(listing);
+        Self { cells, names, format: DataFormat::Listing, ..Self::list(false) }
     }
 
     /// The shape of rows that are divided into cells already.

@@ -37,12 +37,8 @@ pub(crate) fn load(
 ) -> Result<(), FeedError> {
     let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
     let limits = options.input.limits;
-    if shape.names.len() > limits.columns {
-        return Err(whole(DataError::TooManyColumns { limit: limits.columns }));
-    }
-    let kept = keep(shape, options, store).map_err(whole)?;
     let mut rows = Rows::new(opened.input, shape.cells, shape.semicolons, limits.row);
-    let mut load = Load { shape, kept, mask: options.input.mask_host_bits, limits, store, report };
+    let mut load = Load::new(shape, options, store, report).map_err(whole)?;
     let mut skip = shape.header;
     let end = loop {
         let result = match rows.next() {
@@ -85,7 +81,29 @@ fn keep(shape: &Shape, options: &DataOptions, store: &mut Store) -> Result<Vec<K
     Ok(kept)
 }
 
-struct Load<'a> {
+/// A row of cells.
+pub(crate) trait Row {
+    /// The number of the cells.
+    fn len(&self) -> usize;
+
+    /// A cell; empty if the row has fewer.
+    fn cell(&self, at: usize) -> &str;
+}
+
+impl Row for Rows<'_> {
+    #[inline]
+    fn len(&self) -> usize {
+        Rows::len(self)
+    }
+
+    #[inline]
+    fn cell(&self, at: usize) -> &str {
+        Rows::cell(self, at)
+    }
+}
+
+/// Loader of rows of one shape.
+pub(crate) struct Load<'a> {
     shape: &'a Shape,
     kept: Vec<Kept>,
     mask: bool,
@@ -94,9 +112,28 @@ struct Load<'a> {
     report: &'a mut DataReport,
 }
 
-impl Load<'_> {
+impl<'a> Load<'a> {
+    pub(crate) fn new(
+        shape: &'a Shape,
+        options: &DataOptions,
+        store: &'a mut Store,
+        report: &'a mut DataReport,
+    ) -> Result<Self, DataError> {
+        let limits = options.input.limits;
+        if shape.names.len() > limits.columns {
+            return Err(DataError::TooManyColumns { limit: limits.columns });
+        }
+        let kept = keep(shape, options, store)?;
+        Ok(Self { shape, kept, mask: options.input.mask_host_bits, limits, store, report })
+    }
+
+    /// Records damage that does not stop a lenient load.
+    pub(crate) fn note_damage(&mut self, error: DataError) {
+        self.report.note_damage(FeedError::at(Place::Whole, Problem::data(error)));
+    }
+
     #[inline]
-    fn row(&mut self, rows: &Rows<'_>) -> Result<(), DataError> {
+    pub(crate) fn row(&mut self, rows: &impl Row) -> Result<(), DataError> {
         let columns = self.shape.names.len();
         if rows.len() != columns {
             // Some writers end each row with a delimiter.
@@ -112,7 +149,7 @@ impl Load<'_> {
 
     /// Parses the prefix.
     #[inline]
-    fn key(&self, rows: &Rows<'_>) -> Result<Found, DataError> {
+    fn key(&self, rows: &impl Row) -> Result<Found, DataError> {
         let names = &self.shape.names;
         match self.shape.key {
             Key::One(at) => key::one(rows.cell(at), self.mask, &names[at]),
@@ -127,7 +164,7 @@ impl Load<'_> {
 
     /// Stores the other cells.
     #[inline]
-    fn cells(&mut self, rows: &Rows<'_>) -> Result<NextHopId, DataError> {
+    fn cells(&mut self, rows: &impl Row) -> Result<NextHopId, DataError> {
         self.store.begin();
         for kept in &self.kept {
             let text = rows.cell(kept.at);

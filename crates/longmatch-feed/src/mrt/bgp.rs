@@ -21,15 +21,19 @@ use bytes::Bytes;
 
 use super::cursor::{Afi, Cursor};
 use super::error::MrtError;
+use super::path;
 use super::record::table_dump_v2::PEER_INDEX_TABLE;
 use crate::error::FeedError;
 
 /// Attribute types.
 const AS_PATH: u8 = 2;
 const NEXT_HOP: u8 = 3;
+const COMMUNITIES: u8 = 8;
 const MP_REACH_NLRI: u8 = 14;
 const MP_UNREACH_NLRI: u8 = 15;
+const EXTENDED_COMMUNITIES: u8 = 16;
 const AS4_PATH: u8 = 17;
+const LARGE_COMMUNITIES: u8 = 32;
 
 /// The segment of an AS path that is a sequence (RFC 4271, section 4.3).
 const AS_SEQUENCE: u8 = 2;
@@ -52,6 +56,9 @@ pub(crate) struct Attributes<'a> {
     pub(crate) mp_unreach: Option<Cursor<'a>>,
     as_path: Option<Cursor<'a>>,
     as4_path: Option<Cursor<'a>>,
+    communities: Option<Cursor<'a>>,
+    extended: Option<Cursor<'a>>,
+    large: Option<Cursor<'a>>,
 }
 
 impl<'a> Attributes<'a> {
@@ -73,11 +80,26 @@ impl<'a> Attributes<'a> {
                 MP_UNREACH_NLRI => &mut found.mp_unreach,
                 AS_PATH => &mut found.as_path,
                 AS4_PATH => &mut found.as4_path,
+                COMMUNITIES => &mut found.communities,
+                EXTENDED_COMMUNITIES => &mut found.extended,
+                LARGE_COMMUNITIES => &mut found.large,
                 _ => continue,
             };
             slot.get_or_insert(value);
         }
         Ok(found)
+    }
+
+    /// The AS path as text, empty if there is none or it is damaged.
+    pub(crate) fn path_text(&self, wide: bool) -> String {
+        let bytes = |cursor: Option<Cursor<'a>>| cursor.map(|cursor| cursor.rest());
+        path::as_path(bytes(self.as_path).unwrap_or(&[]), bytes(self.as4_path), wide)
+    }
+
+    /// The communities as text, empty if there are none.
+    pub(crate) fn communities_text(&self) -> String {
+        let bytes = |cursor: Option<Cursor<'a>>| cursor.map_or(&[][..], |cursor| cursor.rest());
+        path::communities(bytes(self.communities), bytes(self.extended), bytes(self.large))
     }
 
     /// The autonomous system in which the path ends; `None` if the path is empty or damaged, or ends

@@ -2,11 +2,12 @@
 //!
 //! The structure limits the effect of a hostile record: this module splits the stream into records,
 //! [`table_dump`] and [`updates`] split records into routes with checked slices, and only the few
-//! bytes of a next hop reach the BGP parser ([`bgp`]).
+//! bytes of a next hop reach the BGP parser ([`bgp`]). [`path`] writes other values of routes.
 
 mod bgp;
 mod cursor;
 pub(crate) mod error;
+mod path;
 pub(crate) mod record;
 mod table_dump;
 mod updates;
@@ -61,7 +62,8 @@ pub(crate) fn load(
 ) -> Result<(), FeedError> {
     let lenient = job.options.lenient;
     let mut counted = Report::default();
-    let mut count = Walk::new(Mode::Count);
+    let value = job.options.value;
+    let mut count = Walk::new(Mode::Count, value);
     match pass(job, opened, &mut count, &mut counted) {
         // The second pass repeats the error after it has loaded the records before it.
         Err(error) if lenient && error.is_damage() => {}
@@ -69,7 +71,7 @@ pub(crate) fn load(
     }
     let chosen = count.peers.choose(job.options.peer);
     let chosen = chosen.map_err(|error| FeedError::at(Place::Whole, Problem::NoSuchPeer(error)))?;
-    let mut take = Walk::new(Mode::Take { chosen, sink });
+    let mut take = Walk::new(Mode::Take { chosen, sink }, value);
     let end = pass(job, job.open()?, &mut take, report);
     report.peers = take.peers.into_list();
     report.chosen = chosen;

@@ -48,7 +48,7 @@ impl Walk<'_> {
         if attributes.is_empty() {
             report.no_next_hop += 1;
         } else if self.wants(peer, prefix, report) {
-            self.announce_from_table(afi, prefix, (attributes, false), report)?;
+            self.announce_from_table(afi, prefix, (peer, attributes, false), report)?;
         }
         Ok(())
     }
@@ -113,18 +113,18 @@ impl Walk<'_> {
             }
             if self.wants(peer, prefix, report) && !announced {
                 announced = true;
-                self.announce_from_table(afi, prefix, (attributes, true), report)?;
+                self.announce_from_table(afi, prefix, (peer, attributes, true), report)?;
             }
         }
         body.end()
     }
 
-    /// Sends a route to the sink; `wide` says whether numbers in its AS path have 4 bytes.
+    /// Sends a route of a peer to the sink; `wide` says whether numbers in its AS path have 4 bytes.
     fn announce_from_table(
         &mut self,
         afi: Afi,
         prefix: IpPrefix,
-        (list, wide): (Cursor<'_>, bool),
+        (peer, list, wide): (usize, Cursor<'_>, bool),
         report: &mut Report,
     ) -> Result<(), FeedError> {
         let attributes = Attributes::walk(list)?;
@@ -137,7 +137,7 @@ impl Walk<'_> {
                 return Ok(());
             }
         };
-        let origin = self.origin(&attributes, wide);
-        self.announce(prefix, None, Announced { next_hop, origin }, report)
+        let value = self.value(peer, &attributes, wide);
+        self.announce(prefix, None, Announced { next_hop, value: value.as_deref() }, report)
     }
 }

@@ -90,7 +90,8 @@ impl Walk<'_> {
         let len = body.u16("length of attributes")?;
         let list = body.take(len.into(), "attributes")?;
         let attributes = Attributes::walk(list)?;
-        let origin = self.origin(&attributes, session.wide);
+        let text = self.value(session.peer, &attributes, session.wide);
+        let text = text.as_deref();
 
         self.withdraw_all(session, Afi::Ipv4, withdrawn, report)?;
         if let Some(value) = attributes.mp_unreach {
@@ -105,7 +106,7 @@ impl Walk<'_> {
                     let len = routes.u8("next hop length")?;
                     let next_hop = routes.take(len.into(), "next hop")?;
                     routes.u8("reserved byte")?;
-                    let route = Announced { next_hop: (Afi::Ipv6, next_hop), origin };
+                    let route = Announced { next_hop: (Afi::Ipv6, next_hop), value: text };
                     self.announce_all(session, afi, route, routes, report)?;
                 }
                 None => report.skipped_families += 1,
@@ -113,7 +114,7 @@ impl Walk<'_> {
         }
         match attributes.next_hop {
             Some(next_hop) => {
-                let route = Announced { next_hop: (Afi::Ipv4, next_hop), origin };
+                let route = Announced { next_hop: (Afi::Ipv4, next_hop), value: text };
                 self.announce_all(session, Afi::Ipv4, route, body, report)
             }
             None if body.is_empty() => Ok(()),

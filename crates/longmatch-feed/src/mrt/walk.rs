@@ -1,5 +1,6 @@
 //! State of one pass over the records.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use longmatch::IpPrefix;
@@ -12,6 +13,7 @@ use crate::error::{FeedError, Problem};
 use crate::paths::Paths;
 use crate::peers::{Chosen, Peers};
 use crate::report::Report;
+use crate::route_value::RouteValue;
 use crate::sink::{Sink, SinkError};
 
 /// Purpose of a pass.
@@ -33,10 +35,10 @@ pub(crate) struct Walk<'s> {
     /// The last peer index table, as positions in `peers`.
     pub(super) index: Option<Vec<usize>>,
     pub(super) next_hops: NextHops,
-    paths: Paths<(IpAddr, Option<u32>)>,
+    paths: Paths<PathValue>,
     mode: Mode<'s>,
-    /// Whether the sink uses the origins of routes.
-    needs_origin: bool,
+    /// The value that the sink gets as the next hop.
+    value: RouteValue,
 }
 
 /// What an announcement says about its prefixes.
@@ -44,31 +46,55 @@ pub(crate) struct Walk<'s> {
 pub(super) struct Announced<'a> {
     /// The attribute of the next hop, and its bytes there.
     pub(super) next_hop: (Afi, Cursor<'a>),
-    /// The autonomous system in which the AS path ends.
-    pub(super) origin: Option<u32>,
+    /// The value of the route; `None` for the next hop.
+    pub(super) value: Option<&'a str>,
+}
+
+/// The value of a path.
+#[derive(PartialEq)]
+enum PathValue {
+    NextHop(IpAddr),
+    Text(Box<str>),
+}
+
+impl fmt::Display for PathValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NextHop(addr) => addr.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
 }
 
 impl<'s> Walk<'s> {
-    pub(crate) fn new(mode: Mode<'s>) -> Self {
-        let needs_origin = match &mode {
-            Mode::Count => false,
-            Mode::Take { sink, .. } => sink.needs_origin(),
-        };
+    pub(crate) fn new(mode: Mode<'s>, value: RouteValue) -> Self {
         Self {
             peers: Peers::default(),
             index: None,
             next_hops: NextHops::default(),
             paths: Paths::default(),
             mode,
-            needs_origin,
+            value,
         }
     }
 
-    /// The origin of a route with these attributes, if the sink uses it; `wide` says whether numbers in
-    /// AS_PATH have 4 bytes.
+    /// The value of a route of a peer with these attributes, unless it is the next hop; `wide` says
+    /// whether numbers in AS_PATH have 4 bytes.
     #[inline]
-    pub(super) fn origin(&self, attributes: &Attributes<'_>, wide: bool) -> Option<u32> {
-        if self.needs_origin { attributes.origin(wide) } else { None }
+    pub(super) fn value(
+        &self,
+        peer: usize,
+        attributes: &Attributes<'_>,
+        wide: bool,
+    ) -> Option<String> {
+        let text = |value: Option<String>| Some(value.unwrap_or_default());
+        match (self.value, &self.mode) {
+            (RouteValue::NextHop, _) | (_, Mode::Count) => None,
+            (RouteValue::OriginAs, _) => text(attributes.origin(wide).map(|asn| asn.to_string())),
+            (RouteValue::AsPath, _) => Some(attributes.path_text(wide)),
+            (RouteValue::Communities, _) => Some(attributes.communities_text()),
+            (RouteValue::Peer, _) => text(self.peers.addr(peer).map(|addr| addr.to_string())),
+        }
     }
 
     /// Parses one record.
@@ -158,19 +184,19 @@ impl<'s> Walk<'s> {
         &mut self,
         prefix: IpPrefix,
         path: Option<u32>,
-        Announced { next_hop: (attribute, next_hop), origin }: Announced<'_>,
+        Announced { next_hop: (attribute, next_hop), value }: Announced<'_>,
         report: &mut Report,
     ) -> Result<(), FeedError> {
         let (addr, text) = self.next_hops.parse(attribute, next_hop)?;
         let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
         report.count_announced(prefix);
-        let route = (addr, origin);
-        let result = match path.and_then(|path| self.paths.announce(prefix, path, route)) {
-            Some((best, origin)) if *best != addr => {
-                sink.announce_path(prefix, &best.to_string(), *origin)
-            }
-            Some((_, origin)) => sink.announce_path(prefix, text, *origin),
-            None => sink.announce_path(prefix, text, origin),
+        let route = || match value {
+            Some(value) => PathValue::Text(value.into()),
+            None => PathValue::NextHop(addr),
+        };
+        let result = match path.and_then(|path| self.paths.announce(prefix, path, route())) {
+            Some(best) if *best != route() => sink.announce(prefix, &best.to_string()),
+            _ => sink.announce(prefix, value.unwrap_or(text)),
         };
         result.map_err(|error| refused(next_hop, error))
     }
@@ -185,9 +211,9 @@ impl<'s> Walk<'s> {
     ) -> Result<(), FeedError> {
         let Mode::Take { sink, .. } = &mut self.mode else { return Ok(()) };
         let result = match path.and_then(|path| self.paths.withdraw(prefix, path)) {
-            Some((left, origin)) => {
+            Some(left) => {
                 report.count_announced(prefix);
-                sink.announce_path(prefix, &left.to_string(), *origin)
+                sink.announce(prefix, &left.to_string())
             }
             None => {
                 report.withdrawn += 1;

@@ -40,7 +40,16 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
         true => Some(next().trim_ascii().parse().map_err(|_| LineError::DumpPath)?),
         false => None,
     };
-    let dump = DumpLine { peer, asn, prefix, next_hop: None, as_path: "", path, is_table };
+    let dump = DumpLine {
+        peer,
+        asn,
+        prefix,
+        next_hop: None,
+        as_path: "",
+        communities: "",
+        path,
+        is_table,
+    };
     if !announces {
         return Ok(Line::Dump(dump));
     }
@@ -48,12 +57,14 @@ pub(crate) fn parse<'a>(line: &'a str, rules: Rules) -> Result<Line<'a>, LineErr
     if next_hop.is_empty() || next_hop.contains(|c: char| c.is_ascii_whitespace()) {
         return Err(LineError::MissingNextHop);
     }
-    Ok(Line::Dump(DumpLine { next_hop: Some(next_hop), as_path, ..dump }))
+    let (_preference, _metric, communities) = (next(), next(), next());
+    Ok(Line::Dump(DumpLine { next_hop: Some(next_hop), as_path, communities, ..dump }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::route_value::RouteValue;
 
     fn parse(line: &str) -> Result<Line<'_>, LineError> {
         super::super::parse::parse(line, Rules::default())
@@ -66,6 +77,7 @@ mod tests {
             prefix: prefix.parse().unwrap(),
             next_hop,
             as_path: "",
+            communities: "",
             path: None,
             is_table: false,
         }
@@ -76,12 +88,12 @@ mod tests {
         let route = "|1|B|192.0.2.9|64500|10.0.0.0/8|1 2 {3,4}|IGP|192.0.2.1|0|0||NAG||";
         let as_path = "1 2 {3,4}";
         let table = DumpLine { is_table: true, as_path, ..dump("10.0.0.0/8", Some("192.0.2.1")) };
-        assert_eq!(table.origin(), None);
+        assert_eq!(table.value(RouteValue::OriginAs).as_deref(), Some(""));
         assert_eq!(parse(&format!("TABLE_DUMP2{route}")), Ok(Line::Dump(table)));
         assert_eq!(parse(&format!("TABLE_DUMP{route}")), Ok(Line::Dump(table)));
         let update = "BGP4MP|1|A|192.0.2.9|64500|::/0|1 2|IGP|fe80::1|0|0||NAG||";
         let announced = DumpLine { as_path: "1 2", ..dump("::/0", Some("fe80::1")) };
-        assert_eq!(announced.origin(), Some(2));
+        assert_eq!(announced.value(RouteValue::OriginAs).as_deref(), Some("2"));
         assert_eq!(parse(update), Ok(Line::Dump(announced)));
         let withdrawal = "BGP4MP|1|W|192.0.2.9|64500|10.0.0.0/8";
         assert_eq!(parse(withdrawal), Ok(Line::Dump(dump("10.0.0.0/8", None))));

@@ -42,7 +42,7 @@ pub(crate) struct Dump {
     chosen: Chosen,
     /// The prefix of the last loaded route with a path identifier in a table.
     taken: Option<IpPrefix>,
-    paths: Paths<(Box<str>, Option<u32>)>,
+    paths: Paths<Box<str>>,
 }
 
 impl Dump {
@@ -69,30 +69,27 @@ impl Dump {
     ) -> Result<(), FeedError> {
         let Some(peer) = self.count.line(&dump) else { return Ok(()) };
         let prefix = dump.prefix;
-        let origin = if out.needs_origin { dump.origin() } else { None };
         if self.chosen.for_prefix(prefix) != Some(peer) {
             out.report.other_peers += 1;
             return Ok(());
         }
-        match (dump.next_hop, dump.path) {
-            (Some(next_hop), Some(_)) if dump.is_table => {
+        let value = dump.value(out.value);
+        match (value.as_deref(), dump.path) {
+            (Some(value), Some(_)) if dump.is_table => {
                 if self.taken.replace(prefix) == Some(prefix) {
                     return Ok(());
                 }
-                out.announce_path(prefix, (next_hop, origin), place)
+                out.announce_value(prefix, value, place)
             }
-            (Some(next_hop), Some(path)) => {
-                let route = (next_hop.into(), origin);
-                match self.paths.announce(prefix, path, route) {
-                    Some((best, origin)) => out.announce_path(prefix, (best, *origin), place),
-                    None => out.announce_path(prefix, (next_hop, origin), place),
-                }
-            }
+            (Some(value), Some(path)) => match self.paths.announce(prefix, path, value.into()) {
+                Some(best) => out.announce_value(prefix, best, place),
+                None => out.announce_value(prefix, value, place),
+            },
             (None, Some(path)) => match self.paths.withdraw(prefix, path) {
-                Some((left, origin)) => out.announce_path(prefix, (left, *origin), place),
+                Some(left) => out.announce_value(prefix, left, place),
                 None => out.withdraw(prefix, place),
             },
-            (Some(next_hop), None) => out.announce_path(prefix, (next_hop, origin), place),
+            (Some(value), None) => out.announce_value(prefix, value, place),
             (None, None) => out.withdraw(prefix, place),
         }
     }

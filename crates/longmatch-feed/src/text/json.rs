@@ -37,7 +37,7 @@ pub(crate) fn load(
     let mut linux = Linux::new(options, named);
     let rules =
         Rules { mask_host_bits: options.mask_host_bits, default_family: options.default_family };
-    let mut out = Output::new(sink, report, options.lenient);
+    let mut out = Output::new(sink, report, options);
     let read = read(opened.input, options.limits.record, |value, offset| {
         let place = Place::Byte(offset);
         let wrong = |error| FeedError::at(place, Problem::Line(error));

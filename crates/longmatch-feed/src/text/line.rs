@@ -1,5 +1,6 @@
 //! Vocabulary of the line parsers: meanings, words and prefixes of lines.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use longmatch::{IpPrefix, ParsePrefixError};
@@ -9,6 +10,7 @@ use super::error::LineError;
 use super::linux::{Hops, IpRoute};
 use crate::address_text::parse_ip;
 use crate::options::IpFamily;
+use crate::route_value::RouteValue;
 
 /// Meaning of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,19 +48,33 @@ pub(crate) struct DumpLine<'a> {
     pub(crate) prefix: IpPrefix,
     /// `None` for a withdrawal.
     pub(crate) next_hop: Option<&'a str>,
-    /// The AS path; empty for a withdrawal.
+    /// The AS path and the communities; empty for a withdrawal.
     pub(crate) as_path: &'a str,
+    pub(crate) communities: &'a str,
     /// ADD-PATH path identifier.
     pub(crate) path: Option<u32>,
     /// Whether the line is a route of a table instead of an update.
     pub(crate) is_table: bool,
 }
 
-impl DumpLine<'_> {
-    /// The autonomous system in which the path ends; `None` if the path is empty or damaged, or ends
+impl<'a> DumpLine<'a> {
+    /// The autonomous system in which the path ends; empty if the path is empty or damaged, or ends
     /// in a set (`{64500,64501}`) or a confederation.
-    pub(crate) fn origin(&self) -> Option<u32> {
-        self.as_path.split_ascii_whitespace().next_back()?.parse().ok()
+    fn origin(&self) -> &'a str {
+        let last = self.as_path.split_ascii_whitespace().next_back();
+        last.filter(|last| last.parse::<u32>().is_ok()).unwrap_or("")
+    }
+
+    /// A value of the route; `None` for a withdrawal.
+    pub(crate) fn value(&self, value: RouteValue) -> Option<Cow<'a, str>> {
+        let next_hop = self.next_hop?;
+        Some(match value {
+            RouteValue::NextHop => next_hop.into(),
+            RouteValue::OriginAs => self.origin().into(),
+            RouteValue::AsPath => self.as_path.trim_ascii().into(),
+            RouteValue::Communities => self.communities.trim_ascii().into(),
+            RouteValue::Peer => self.peer.to_string().into(),
+        })
     }
 }
 

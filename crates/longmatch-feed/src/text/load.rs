@@ -27,7 +27,7 @@ pub(crate) fn load(
         rules: rules(job),
         linux: Linux::new(job.options, named),
         dump: None,
-        out: Output::new(sink, report, job.options.lenient),
+        out: Output::new(sink, report, job.options),
     };
     let end = load.run(&mut lines);
     let dump = load.dump.take();

@@ -2,8 +2,11 @@
 
 use longmatch::IpPrefix;
 
+use crate::data::error::DataError;
 use crate::error::{FeedError, Place, Problem};
+use crate::options::Options;
 use crate::report::Report;
+use crate::route_value::RouteValue;
 use crate::sink::{Sink, SinkError};
 
 /// The sink and the report of one load.
@@ -11,31 +14,33 @@ pub(crate) struct Output<'a> {
     pub(crate) sink: &'a mut dyn Sink,
     pub(crate) report: &'a mut Report,
     pub(crate) lenient: bool,
-    /// Whether the sink uses the origins of routes.
-    pub(crate) needs_origin: bool,
+    /// The value that the sink gets as the next hop.
+    pub(crate) value: RouteValue,
 }
 
 impl<'a> Output<'a> {
-    pub(crate) fn new(sink: &'a mut dyn Sink, report: &'a mut Report, lenient: bool) -> Self {
-        let needs_origin = sink.needs_origin();
-        Self { sink, report, lenient, needs_origin }
+    pub(crate) fn new(sink: &'a mut dyn Sink, report: &'a mut Report, options: &Options) -> Self {
+        Self { sink, report, lenient: options.lenient, value: options.value }
     }
 
-    /// Sends a route with an AS path to the sink: its next hop and its origin.
-    pub(crate) fn announce_path(
-        &mut self,
-        prefix: IpPrefix,
-        (next_hop, origin): (&str, Option<u32>),
-        place: Place,
-    ) -> Result<(), FeedError> {
-        self.report.count_announced(prefix);
-        let result = self.sink.announce_path(prefix, next_hop, origin);
-        result.map_err(|error| refused(place, error))
-    }
-
-    /// Sends a route to the sink.
+    /// Sends a route without an AS path to the sink.
     #[inline]
     pub(crate) fn announce(
+        &mut self,
+        prefix: IpPrefix,
+        next_hop: &str,
+        place: Place,
+    ) -> Result<(), FeedError> {
+        if self.value != RouteValue::NextHop {
+            let error = DataError::NoPaths { value: self.value };
+            return Err(FeedError::at(place, Problem::data(error)));
+        }
+        self.announce_value(prefix, next_hop, place)
+    }
+
+    /// Sends the value of a route to the sink.
+    #[inline]
+    pub(crate) fn announce_value(
         &mut self,
         prefix: IpPrefix,
         next_hop: &str,

@@ -33,7 +33,7 @@ const HEAD_LEN: usize = 12;
 /// Reads the destinations of a packet capture or of a list of addresses.
 ///
 /// A capture is pcap or pcapng; a list has one address per line. Either may be plain or compressed
-/// with gzip, bzip2 or zstd. The content determines the format.
+/// with gzip, bzip2, zstd or xz. The content determines the format.
 ///
 /// Only the options [`Options::lenient`] and [`Options::limits`] apply. More destinations than
 /// [`crate::Limits::destinations`] are not an error: a trace of any length is a sample, so reading

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod listings;
 mod mmdb;
 mod ranges;
 mod robust;

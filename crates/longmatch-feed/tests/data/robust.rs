@@ -3,7 +3,8 @@
 use longmatch::file::FileSpec;
 use longmatch_feed::{DataFormat, DataOptions, RouteValue, load_data_bytes};
 
-use crate::common::{Random, mrt};
+use crate::common::{self, Random, mrt};
+use crate::listings::LISTINGS;
 use crate::show::load_with;
 use crate::writer::{Database, Value};
 
@@ -28,7 +29,11 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
         .to_bytes();
     let (data, _) = load_data_bytes(csv.as_bytes(), None, &DataOptions::default()).unwrap();
     let compiled = FileSpec::default().to_bytes(&data).unwrap();
-    vec![
+    let mut all: Vec<(&str, Vec<u8>)> = LISTINGS[..12]
+        .iter()
+        .map(|(format, text, ..)| (*format, text.as_bytes().to_vec()))
+        .collect();
+    all.extend([
         ("csv", csv.into()),
         ("ranges", ranges.into()),
         ("iptoasn", toasn.into()),
@@ -40,7 +45,8 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
         ("mrt", mrt::everything()),
         ("mmdb", mmdb),
         ("compiled", compiled),
-    ]
+    ]);
+    all
 }
 
 /// Loads an input in all ways that read it differently. Only panics can fail.
@@ -49,8 +55,9 @@ fn try_all(bytes: &[u8]) {
         let mut options = DataOptions::default();
         options.input.lenient = lenient;
         let _ = load_with(bytes, &options);
-        options.value = RouteValue::OriginAs;
+        options.value = Some(RouteValue::OriginAs);
         let _ = load_with(bytes, &options);
+        let _ = common::load_with(bytes, &options.input);
     }
 }
 
@@ -98,9 +105,10 @@ fn mutations(seed: u64, count: usize) {
             let mut options = DataOptions::default();
             options.input.lenient = random.below(2) == 0;
             if random.below(4) == 0 {
-                options.value = RouteValue::OriginAs;
+                options.value = Some(RouteValue::OriginAs);
             }
             let _ = load_with(&bytes, &options);
+            let _ = common::load_with(&bytes, &options.input);
         }
     }
 }

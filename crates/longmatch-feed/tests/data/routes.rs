@@ -5,10 +5,14 @@ use longmatch_feed::{DataFormat, DataLoader, DataOptions, RouteValue};
 use crate::common::mrt;
 use crate::show::{check, check_with, columns, error_with, load_with, rows};
 
-fn origins() -> DataOptions {
+fn with(value: RouteValue) -> DataOptions {
     let mut options = DataOptions::default();
-    options.value = RouteValue::OriginAs;
+    options.value = Some(value);
     options
+}
+
+fn origins() -> DataOptions {
+    with(RouteValue::OriginAs)
 }
 
 #[test]
@@ -91,6 +95,40 @@ fn bgpdump_has_origins() {
     check_with(updates, &origins(), "origin_as:u64", &["10.0.0.0/8 5", "10.1.0.0/16 7"]);
 }
 
+/// The loaders of routes give the value to the sink in place of the next hop.
+#[test]
+fn sinks_get_the_value() {
+    let dump = "TABLE_DUMP2|1|B|192.0.2.1|64501|10.0.0.0/8|64501 64999|IGP|192.0.2.9|0|0|64501:1 64501:2|NAG||\n\
+                BGP4MP|2|A|192.0.2.1|64501|10.1.0.0/16|1 {2}|IGP|192.0.2.9|0|0||NAG||\n";
+    let large = mrt::attribute(0xc0, 32, &[0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3]);
+    let plain = mrt::attribute(0xc0, 8, &[0, 7, 0, 8]);
+    let attributes = [attributes(&[2, 1, 0, 1, 0, 2]), large, plain].concat();
+    let update = mrt::update(&[], &attributes, &mrt::prefix(8, &[10]));
+    let mrt = mrt::message(false, 4, 1, 2, &update);
+    for (value, of_dump, of_mrt) in [
+        ("next-hop", ["10.0.0.0/8 192.0.2.9", "10.1.0.0/16 192.0.2.9"], "10.0.0.0/8 10.0.0.1"),
+        ("origin-as", ["10.0.0.0/8 64999", "10.1.0.0/16 "], "10.0.0.0/8 65538"),
+        ("as-path", ["10.0.0.0/8 64501 64999", "10.1.0.0/16 1 {2}"], "10.0.0.0/8 65538"),
+        ("peer", ["10.0.0.0/8 192.0.2.1", "10.1.0.0/16 192.0.2.1"], "10.0.0.0/8 192.0.2.1"),
+        ("communities", ["10.0.0.0/8 64501:1 64501:2", "10.1.0.0/16 "], "10.0.0.0/8 7:8 1:2:3"),
+    ] {
+        let mut options = longmatch_feed::Options::default();
+        options.value = value.parse().unwrap();
+        assert_eq!(options.value.to_string(), value);
+        let (routes, _) = crate::common::load_with(dump.as_bytes(), &options).unwrap();
+        assert_eq!(routes.lines(), of_dump, "{value}");
+        let (routes, _) = crate::common::load_with(&mrt, &options).unwrap();
+        assert_eq!(routes.lines()[0], of_mrt, "{value}");
+        let error = crate::common::load_with(b"10.0.0.0/8 a\n", &options).err();
+        assert_eq!(error.is_some(), value != "next-hop", "{value}");
+        if let Some(error) = error {
+            let expected = format!("line 1: the routes have no AS paths: {value} is for MRT");
+            assert!(error.to_string().starts_with(&expected), "{error}");
+        }
+    }
+    assert!("as_set".parse::<RouteValue>().is_err());
+}
+
 #[test]
 fn routes_without_paths_have_no_origins() {
     for text in ["10.0.0.0/8 192.0.2.1\n", "default via 192.0.2.1 dev eth0\n"] {
@@ -133,7 +171,21 @@ fn mrt_tables_have_origins() {
     assert_eq!(rows(&data), expected);
     assert_eq!((report.format, report.routes.unwrap().peers.len()), (DataFormat::Routes, 2));
     let (data, _) = load_with(&file, &DataOptions::default()).unwrap();
+    assert_eq!((columns(&data), rows(&data).len()), ("origin_as:u64".to_owned(), 5), "by default");
+    let (data, _) = load_with(&file, &with(RouteValue::NextHop)).unwrap();
     assert_eq!((columns(&data), rows(&data).len()), ("next_hop:string".to_owned(), 5));
+    let (data, _) = load_with(&file, &with(RouteValue::AsPath)).unwrap();
+    assert_eq!(columns(&data), "as_path:string");
+    let expected = [
+        "10.0.0.0/8 9 4200000000",
+        "10.1.0.0/16 9 7",
+        "10.2.0.0/16 9 {7}",
+        "10.3.0.0/16 ~",
+        "10.4.0.0/16 ~",
+    ];
+    assert_eq!(rows(&data), expected);
+    let (data, _) = load_with(&file, &with(RouteValue::Peer)).unwrap();
+    assert_eq!((columns(&data), &*rows(&data)[0]), ("peer:string".into(), "10.0.0.0/8 192.0.2.0"));
 }
 
 #[test]

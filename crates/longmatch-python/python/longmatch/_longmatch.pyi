@@ -71,7 +71,7 @@ class _LoadOptions(TypedDict, total=False):
     prefix: str | int | list[str] | list[int] | tuple[str, str] | tuple[int, int] | None
     columns: list[str] | tuple[str, ...] | dict[str, str] | None
     types: dict[str, type | str] | None
-    value: Literal["next-hop", "origin-as"]
+    value: Literal["next-hop", "origin-as", "as-path", "peer", "communities"]
     peer: str | int | None
     lenient: bool
     strict: bool

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use longmatch::file::{FileSpec, FileTable};
 use longmatch::table::{Cell, Column, ColumnType, PrefixData};
-use longmatch::{Answers, NextHopId};
+use longmatch::{Answers, IpPrefix, NextHopId};
 use longmatch_feed::{DataLoader, DataOptions, Event, Options, SinkError, load_bytes, printable};
 
 use crate::args::AnnotateArgs;

@@ -14,7 +14,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use longmatch::table::{ColumnType, PrefixData};
-use longmatch_feed::{DataLoader, DataOptions, RouteValue, printable};
+use longmatch_feed::{DataLoader, DataOptions, printable};
 
 use self::answer::{Answered, Answerer, Source, Tally};
 use self::query::{Query, Rules};
@@ -136,7 +136,7 @@ fn source(args: &LookupArgs, families: Families) -> Result<Source, CliError> {
 /// Loads the files of the command line. Prints the chosen peers and warnings on standard error.
 fn load(args: &LookupArgs, families: Families) -> Result<PrefixData, CliError> {
     let mut options = DataOptions::default();
-    options.value = RouteValue::NextHop;
+    options.value = Some(args.routes.value.unwrap_or_default());
     // A next hop stays as it is written, also if all are numbers.
     options.types = vec![("next_hop".to_owned(), ColumnType::String)];
     options.input = input::options(&args.routes);

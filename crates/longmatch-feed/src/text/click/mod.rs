@@ -69,7 +69,7 @@ pub(crate) fn load(
         chosen: &options.ip_table,
         tables: 0,
         argument: Vec::new(),
-        out: Output::new(sink, report, options.lenient),
+        out: Output::new(sink, report, options),
     };
     let end = load.configuration();
     let Load { scanner, out, .. } = load;
@@ -250,7 +250,7 @@ mod tests {
                 chosen: &options.ip_table,
                 tables: 0,
                 argument: Vec::new(),
-                out: Output::new(&mut sink, &mut report, false),
+                out: Output::new(&mut sink, &mut report, &Options::default()),
             };
             let ended = load.argument("rt", 1);
             assert_eq!(ended.is_err(), byte == b'(', "{}", char::from(byte));

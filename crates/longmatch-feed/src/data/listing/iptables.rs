@@ -1,0 +1,62 @@
+//! `iptables-save` and `ip6tables-save`: the sources and destinations of rules.
+
+use std::collections::HashSet;
+
+use super::super::error::DataError;
+use super::{Emitted, Parser, unexpected, words};
+
+/// Whether the lines begin with a table.
+pub(super) fn begins(lines: &[&str]) -> bool {
+    let is_rule = |line: &&str| line.starts_with("-A ") || line.starts_with(':');
+    match lines.first() {
+        Some(table) if table.starts_with('*') => lines.iter().any(is_rule),
+        Some(rule) => rule.starts_with("-A ") && words(rule).count() > 2,
+        None => false,
+    }
+}
+
+/// The prefixes so far: of several rules for a prefix the first decides.
+#[derive(Default)]
+pub(super) struct Iptables {
+    seen: HashSet<String>,
+}
+
+impl Parser for Iptables {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+        // `iptables-save -c` begins with counters.
+        let rule = match line.trim_ascii_start().strip_prefix('[') {
+            Some(counted) => counted.split_once(']').map_or("", |(_, rule)| rule),
+            None => line.trim_ascii_start(),
+        };
+        match rule.trim_ascii_start().as_bytes() {
+            [b'*' | b':', ..] | b"COMMIT" => return Ok(()),
+            [b'-', b'A' | b'I', b' ', ..] => {}
+            _ => return Err(unexpected(line, "a rule such as '-A CHAIN -s PREFIX -j TARGET'")),
+        }
+        let (mut chain, mut target, mut negated) = ("", "", false);
+        let mut found = Vec::new();
+        let mut words = words(rule);
+        while let Some(option) = words.next() {
+            match option {
+                "-A" | "-I" => chain = words.next().unwrap_or(""),
+                "-j" | "-g" | "--jump" | "--goto" => target = words.next().unwrap_or(""),
+                // A comment may be any text, also that of an option.
+                "--comment" => drop(words.next()),
+                "-s" | "-d" | "--source" | "--destination" | "--src-range" | "--dst-range" => {
+                    let prefix = words.next().unwrap_or("");
+                    if !negated {
+                        found.push(prefix);
+                    }
+                }
+                _ => {}
+            }
+            negated = option == "!";
+        }
+        for prefix in found {
+            if self.seen.insert(prefix.to_owned()) {
+                rows.row(&[prefix, chain, target]);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! `netstat -rn` of Linux, the BSDs and macOS, and `route -n`.
+
+use std::collections::HashSet;
+
+use super::super::error::DataError;
+use super::{Emitted, Parser, unexpected, words};
+
+/// The first words of the line that names the columns.
+const DESTINATION: &str = "Destination";
+/// Names of the interface's column.
+const INTERFACES: [&str; 4] = ["Iface", "Netif", "If", "Interface"];
+
+/// Whether one of the first lines names the columns.
+pub(super) fn begins(lines: &[&str]) -> bool {
+    lines.iter().take(4).any(|line| is_header(line))
+}
+
+fn is_header(line: &str) -> bool {
+    let line = line.trim_ascii_start();
+    line.starts_with(DESTINATION) && (line.contains("Gateway") || line.contains("Next Hop"))
+}
+
+#[derive(Default)]
+pub(super) struct Netstat {
+    ipv6: bool,
+    /// Positions of the netmask and of the interface; the destination and the gateway come first.
+    mask: Option<usize>,
+    interface: Option<usize>,
+    /// The destinations so far: of several routes to one the first counts, as it has the lowest metric.
+    seen: HashSet<String>,
+}
+
+impl Parser for Netstat {
+    fn line(&mut self, line: &str, rows: &mut Emitted) -> Result<(), DataError> {
+        if is_header(line) {
+            let line = line.replace("Next Hop", "Gateway");
+            let position = |names: &[&str]| words(&line).position(|word| names.contains(&word));
+            (self.mask, self.interface) = (position(&["Genmask"]), position(&INTERFACES));
+            return Ok(());
+        }
+        let cells: Vec<_> = words(line).collect();
+        match *cells.as_slice() {
+            ["Internet6:"] | ["Kernel", "IPv6", ..] => self.ipv6 = true,
+            ["Internet:"] | ["Kernel", "IP", ..] => self.ipv6 = false,
+            ["Routing", "tables" | "table:" | "table", ..] => {}
+            [destination, gateway, ..] if self.interface.is_some() => {
+                return self.route(line, (destination, gateway), &cells, rows);
+            }
+            _ => return Err(unexpected(line, "the columns Destination, Gateway ...")),
+        }
+        Ok(())
+    }
+}
+
+impl Netstat {
+    fn route(
+        &mut self,
+        line: &str,
+        (destination, gateway): (&str, &str),
+        cells: &[&str],
+        rows: &mut Emitted,
+    ) -> Result<(), DataError> {
+        let at = |position: Option<usize>| position.and_then(|at| cells.get(at)).copied();
+        let prefix = match at(self.mask) {
+            Some(mask) => match mask.parse::<std::net::Ipv4Addr>().map(|mask| mask.to_bits()) {
+                Ok(bits) if bits.leading_ones() + bits.trailing_zeros() >= 32 => {
+                    let network = if destination == "default" { "0.0.0.0" } else { destination };
+                    format!("{network}/{}", bits.leading_ones())
+                }
+                _ => return Err(unexpected(line, "a netmask in the column Genmask")),
+            },
+            None => prefix(destination, self.ipv6),
+        };
+        let next_hop = match gateway {
+            // The destination is on the link: the interface is the next hop.
+            "0.0.0.0" | "*" | "::" | "[::]" => at(self.interface).unwrap_or(gateway),
+            link if link.starts_with("link#") => at(self.interface).unwrap_or(gateway),
+            _ => gateway,
+        };
+        if !self.seen.contains(&prefix) {
+            rows.row(&[&prefix, next_hop]);
+            self.seen.insert(prefix);
+        }
+        Ok(())
+    }
+}
+
+/// The prefix of a destination: `default`, `[::]/0`, `fe80::%lo0/64`, or with fewer than four numbers
+/// `127` and `192.0.2/25`. Other text stays as it is.
+fn prefix(destination: &str, ipv6: bool) -> String {
+    if destination == "default" {
+        return if ipv6 { "::/0" } else { "0.0.0.0/0" }.to_owned();
+    }
+    let (network, len) = match destination.split_once('/') {
+        Some((network, len)) => (network, Some(len)),
+        None => (destination, None),
+    };
+    let network = network.trim_start_matches('[').trim_end_matches(']');
+    let network = network.split_once('%').map_or(network, |(network, _)| network);
+    let number = |part: &str| part.parse::<u8>().is_ok();
+    let parts = network.split('.').count();
+    if network.split('.').all(number) && parts < 4 {
+        let zeros = ".0".repeat(4 - parts);
+        let classful = (8 * parts).to_string();
+        return format!("{network}{zeros}/{}", len.unwrap_or(&classful));
+    }
+    match len {
+        Some(len) => format!("{network}/{len}"),
+        None => network.to_owned(),
+    }
+}
