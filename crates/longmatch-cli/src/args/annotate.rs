@@ -26,9 +26,15 @@ pub struct AnnotateArgs {
 
     /// Compiled tables, made by 'longmatch compile'; may be repeated
     ///
-    /// They come after the files of --routes. A table alone needs no loading.
-    #[arg(long = "table", value_name = "FILE.lm")]
+    /// They come after the files of --routes. A table alone needs no loading: it is mapped.
+    #[arg(long = "table", value_name = "FILE", verbatim_doc_comment)]
     pub tables: Vec<PathBuf>,
+
+    /// Skip the checksums of --table, if it is the only table
+    ///
+    /// Opening is faster then. A damaged file gives wrong answers, but nothing worse.
+    #[arg(long, requires = "tables", verbatim_doc_comment)]
+    pub trust: bool,
 
     /// The value of routes: next-hop, origin-as, as-path, peer, communities
     ///

@@ -324,6 +324,19 @@ fn several_tables_and_compiled_ones() {
     let other = dir.file("other.csv", "network,asn\n10.0.0.0/8,1\n");
     let ended = sites(&dir, &["--routes", &other], "");
     assert!(ended.stderr.contains("two tables have a column 'asn'"), "{}", ended.stderr);
+    let compiled = dir.path("asns.lm");
+    assert_eq!(run(&["compile", "--routes", &asns, "-o", &compiled]).code, 0);
+    let ended = sites(&dir, &["--table", &compiled], "10.9.0.1\n");
+    assert_eq!(ended.stdout, "10.9.0.1\t64501\tlab, \"north\"\t1\n", "{}", ended.stderr);
+    for trust in [&["--trust"][..], &[]] {
+        let args = [&["annotate", "--table", &compiled, "--prefix-as", "net"], trust].concat();
+        let ended = run_with(&args, "10.9.0.1\n");
+        assert_eq!(ended.stdout, "10.9.0.1\t1\t10.0.0.0/8\n", "{}", ended.stderr);
+    }
+    assert!(run(&["annotate", "--trust"]).stderr.contains("--table <FILE>"));
+    let damaged = dir.file("cut.lm", &fs::read(&compiled).unwrap()[..200]);
+    let ended = run_with(&["annotate", "--table", &damaged], "");
+    assert!(ended.code == 2 && ended.stderr.contains("cut.lm"), "{}", ended.stderr);
 }
 
 /// The embedded tables are the default. That of IPv6 has no autonomous systems, which is said.

@@ -217,7 +217,10 @@ fn choose(tables: &[FileTable], names: &[String], style: Style) -> Result<Vec<Ad
 fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliError> {
     if args.tables.len() == 1 && args.routes.is_empty() {
         let path = &args.tables[0];
-        let table = FileTable::open(path);
+        let table = match args.trust {
+            true => FileTable::open_trusted(path),
+            false => FileTable::open(path),
+        };
         let table = table.map_err(|error| prefix_data::escaped(&error))?;
         if prefixes && table.answers() == Answers::Values {
             let problem = "the table does not know its prefixes: compile it again without --answers values, or leave out --prefix-as";
