@@ -96,8 +96,8 @@ pub(crate) fn is_data(head: &[u8], ends: bool) -> bool {
     let begin = head.strip_prefix(BOM).unwrap_or(head);
     let lines = Lines::of(begin);
     let is_texts = lines.are_texts();
-    let is_route = |line: &&str| is_route_line(line) && !is_list_line(line);
-    if !is_texts && !lines.semicolons && lines.list.iter().any(|line| is_route(&line)) {
+    let is_route = |line: &str| is_route_line(line) && !is_list_line(line);
+    if !is_texts && !lines.semicolons && lines.list.iter().any(|line| is_route(line)) {
         return false;
     }
     let shape = match text(head, ends, &options) {
@@ -157,14 +157,14 @@ impl<'a> Lines<'a> {
     /// least two of several words. The second word is no address: these are ranges.
     fn are_texts(&self) -> bool {
         let several = self.list.iter().filter(|line| is_text_line(line)).count();
-        let is_text = |line: &&str| {
+        let is_text = |line: &str| {
             let mut words = line.split_ascii_whitespace().map(Kind::of);
             let is_key = words.next().is_some_and(Kind::is_key);
             is_key && words.next().is_some_and(|kind| !kind.is_key())
         };
         several >= 2
             && 4 * several >= self.list.len()
-            && self.list.iter().all(|line| is_text(&line))
+            && self.list.iter().all(|line| is_text(line))
             && self.list.iter().all(|line| is_text_line(line) || is_route_line(line))
     }
 
