@@ -5,6 +5,7 @@ mod bench;
 mod compile;
 mod forward;
 mod install;
+mod lookup;
 mod replay;
 mod report;
 mod set;
@@ -32,6 +33,7 @@ pub use self::forward::Generate;
 pub use self::forward::XdpMode;
 pub use self::forward::{ForwardArgs, Io};
 pub use self::install::{CompletionsArgs, ManArgs};
+pub use self::lookup::LookupArgs;
 pub use self::replay::ReplayArgs;
 pub use self::report::{ReportArgs, ReportFormat};
 pub use self::set::{
@@ -309,44 +311,6 @@ impl FromStr for EngineChoice {
             text => text.parse().map(Self::Spec),
         }
     }
-}
-
-/// `longmatch lookup`.
-#[derive(Args, Debug)]
-pub struct LookupArgs {
-    /// Addresses to look up, or '-' for one address a line from standard input
-    ///
-    /// Addresses may have a port, brackets, a zone id and quotes. Empty lines and lines that
-    /// begin with '#' are skipped. Standard input may be compressed with gzip, bzip2 or zstd.
-    #[arg(verbatim_doc_comment, required = true, value_name = "ADDR")]
-    pub queries: Vec<String>,
-
-    /// The routes.
-    #[command(flatten)]
-    pub routes: RoutesArgs,
-
-    /// The families.
-    #[command(flatten)]
-    pub families: FamilyArgs,
-
-    /// Print every matching prefix, shortest first, one line each
-    #[arg(short, long)]
-    pub all: bool,
-
-    /// Skip lines and arguments without an address, and report them at the end
-    ///
-    /// A line that is not an address, such as that of a log, is searched for its first address,
-    /// which is printed without its port and zone id.
-    #[arg(long, verbatim_doc_comment)]
-    pub skip_invalid: bool,
-
-    /// Exit with 0 also if an address has no match
-    #[arg(long)]
-    pub exit_zero: bool,
-
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `longmatch stat`.
