@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import random
+import time
 import warnings
 
 import numpy as np
@@ -240,6 +241,47 @@ def test_processes_share_a_file(lm):
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         for pid, found in pool.map(look_up, [(table, ADDRESSES)] * 4):
             assert pid != os.getpid() and found == ROWS
+
+
+VERSIONS = 20
+
+
+def write_version(number, path):
+    """Writes a table whose rows all have the number; the first prefix of the file differs by version."""
+    prefixes = (f"10.{(i + number) % 256}.0.0/16" for i in range(256))
+    longmatch.compile("".join(["network,version\n", *(f"{p},{number}\n" for p in prefixes)]).encode(), path)
+
+
+def watch(path, begin, results):
+    """Looks up until the last version: each answer is of one version, and of none older than before."""
+    addresses = [f"10.{i}.1.1" for i in range(256)]
+    table, seen = longmatch.open(path), [0]
+    begin.wait(60)
+    while seen[-1] < VERSIONS:
+        table = table.reload()
+        (number,) = set(table.lookup_many(addresses))
+        assert number >= seen[-1], (seen, number)
+        if number > seen[-1]:
+            seen.append(number)
+    results.put(seen)
+
+
+def test_four_processes_read_a_file_that_is_replaced(lm):
+    write_version(0, lm)
+    context = multiprocessing.get_context("spawn")
+    begin, results = context.Barrier(5), context.Queue()
+    readers = [context.Process(target=watch, args=(lm, begin, results), daemon=True) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    begin.wait(60)
+    for number in range(1, VERSIONS + 1):
+        write_version(number, lm)
+        time.sleep(0.02)
+    for reader in readers:
+        reader.join(60)
+    assert [reader.exitcode for reader in readers] == [0] * 4
+    assert all(results.get(timeout=60)[-1] == VERSIONS for _ in readers)
+    assert list(lm.parent.iterdir()) == [lm], "no temporary file stays"
 
 
 def test_no_warning_without_a_reason():
