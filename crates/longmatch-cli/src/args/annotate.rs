@@ -10,8 +10,8 @@ use longmatch_feed::{Codec, Delimiter, RouteValue};
 pub struct AnnotateArgs {
     /// Input: '-' or nothing for standard input
     ///
-    /// Plain, or compressed with gzip, bzip2 or zstd. Parquet and Arrow IPC are recognised by their
-    /// first bytes; see below.
+    /// Plain, or compressed with gzip, bzip2 or zstd. Parquet and Arrow IPC are recognised by
+    /// their first bytes; see below.
     #[arg(
         value_name = "FILE",
         default_value = "-",
