@@ -500,3 +500,53 @@ fn files_and_compressed_streams_are_read() {
     let stderr = String::from_utf8(ended.unwrap().stderr).unwrap();
     assert!(stderr.contains("the output is the input"), "{stderr}");
 }
+
+#[test]
+fn a_stream_is_annotated_as_it_comes() {
+    let dir = Dir::new();
+    let sites = dir.file("sites.csv", SITES);
+    let part = batch(vec![("ip", strings(&ADDRESSES))]);
+    let mut command = longmatch(&["annotate", "--routes", &sites, "--column", "ip"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let pipe = child.stdin.take().unwrap();
+    let mut writer = StreamWriter::try_new(pipe, &part.schema()).unwrap();
+    writer.write(&part).unwrap();
+    writer.flush().unwrap();
+    let mut reader = StreamReader::try_new(child.stdout.take().unwrap(), None).unwrap();
+    // The input has not ended.
+    assert_eq!(asns(&reader.next().unwrap().unwrap()), ASNS);
+    writer.finish().unwrap();
+    drop(writer);
+    assert!(reader.next().is_none());
+    assert!(child.wait().unwrap().success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_no_output() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let dir = Dir::new();
+    let sites = dir.file("sites.csv", SITES);
+    let out = dir.path("out.arrow");
+    let part = batch(vec![("ip", strings(&ADDRESSES))]);
+    let mut command = longmatch(&["annotate", "--routes", &sites, "--column", "ip", "-o", &out]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut writer = StreamWriter::try_new(child.stdin.take().unwrap(), &part.schema()).unwrap();
+    writer.write(&part).unwrap();
+    writer.flush().unwrap();
+    let files = || -> Vec<_> {
+        let entries = fs::read_dir(std::path::Path::new(&sites).parent().unwrap()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    // Signals are handled before the temporary file exists.
+    while files().len() < 2 {
+        assert!(child.try_wait().unwrap().is_none(), "it ends too early");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("interrupted after") && stderr.contains("nothing is written"));
+    assert_eq!(files(), ["sites.csv"]);
+}

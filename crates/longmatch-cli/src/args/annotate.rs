@@ -12,7 +12,12 @@ pub struct AnnotateArgs {
     ///
     /// Plain, or compressed with gzip, bzip2, zstd or xz. Parquet and Arrow IPC are recognised by
     /// their first bytes; see below.
-    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    #[arg(
+        value_name = "FILE",
+        default_value = "-",
+        hide_default_value = true,
+        verbatim_doc_comment
+    )]
     pub input: PathBuf,
 
     /// Prefix data of any format (CSV, MRT, mmdb, ranges); may be repeated
@@ -119,7 +124,13 @@ pub struct AnnotateArgs {
     ///
     /// Parquet keeps the compression of the input, or has none, gzip or zstd; Arrow has none or
     /// zstd.
-    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
     pub compress: Option<Compression>,
 
     /// Threads [default: one for each CPU]
