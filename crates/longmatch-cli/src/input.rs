@@ -409,6 +409,9 @@ impl Loader<'_> {
         if args.peer.is_some() {
             return Err(CliError::new("--peer needs --routes: the embedded tables have no peers"));
         }
+        if args.value.is_some() {
+            return Err(CliError::new("--value needs --routes: the embedded tables have no paths"));
+        }
         // The tables share one numbering of next hops. IPv6 comes first, so that its few next hops
         // get numbers of 16 bits, which more engines can store.
         let wanted = [(self.families.ipv6, EMBEDDED_IPV6), (self.families.ipv4, EMBEDDED_IPV4)];
@@ -424,6 +427,9 @@ impl Loader<'_> {
     fn file(&mut self, path: &Path, options: &Options) -> Result<(), CliError> {
         let name = display_name(path);
         let report = self.input(&name, None, |sink| load(path, options, sink))?;
+        if !report.read_as.is_empty() {
+            warn(format_args!("{}: read as {}", printable(&name), report.read_as));
+        }
         print_report(&name, &report, self.families);
         let kept = report.announced - self.refused.min(report.announced);
         if self.refused > 0 && kept == 0 {
@@ -502,9 +508,6 @@ pub fn print_report(name: &str, report: &Report, families: Families) {
             let (routes, peer) = (plural(routes, label), peer_name(peer));
             warn(format_args!("{name}: taking {routes} of peer {peer} ({among})"));
         }
-    }
-    if !report.read_as.is_empty() {
-        warn(format_args!("{name}: read as {}", report.read_as));
     }
     for warning in report.warnings() {
         warn(format_args!("{name}: {warning}"));

@@ -19,6 +19,8 @@ pub struct Report {
     pub format: Format,
     /// The format of prefix data in words; empty for routes.
     pub read_as: String,
+    /// Whether the input is a list: its prefixes have no values, and each is its own next hop.
+    pub is_list: bool,
     /// Compression of the input.
     pub codec: Option<Codec>,
     /// Bytes of the input.

@@ -53,7 +53,9 @@ pub struct CompileArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', verbatim_doc_comment)]
     pub prefix_column: Vec<String>,
 
-    /// csv, list, pyasn, pfx2as, texts, listing, json, routes, mmdb or lm [default: detected]
+    /// The format of the files, such as csv [default: detected]
+    ///
+    /// csv, tsv, list, pyasn, pfx2as, texts, listing, json, routes, mmdb or lm
     #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
     pub format: DataFormat,
 

@@ -223,15 +223,21 @@ fn diff_of_lists_without_values() {
     let dir = Dir::new();
     let old = dir.file("old.txt", "10.0.0.0/8\n10.0.0.7\n");
     let new = dir.file("new.txt", "10.0.0.7\n10.0.0.0-10.0.0.1\n");
-    let message = refused(&["diff", &old, &new], "");
+    for prefixes in [&[][..], &["--prefixes"]] {
+        let ended = run(&[&["set", "diff", &old, &new][..], prefixes].concat());
+        let expected = format!("--- {old}\n+++ {new}\n-10.0.0.0/8\n+10.0.0.0/31\n");
+        assert_eq!((ended.code, &ended.stdout, &*ended.stderr), (1, &expected, ""));
+        let ended = run(&[&["set", "diff", "--json", &old, &new][..], prefixes].concat());
+        let expected = "{\"change\":\"removed\",\"prefix\":\"10.0.0.0/8\"}\n\
+            {\"change\":\"added\",\"prefix\":\"10.0.0.0/31\"}\n";
+        assert_eq!((ended.code, &ended.stdout[..]), (1, expected));
+    }
+    let table = dir.file("table.txt", "10.0.0.0/8 a\n");
+    let message = refused(&["diff", &old, &table], "");
+    assert!(message.contains("old.txt: it has no values, but the other table has"), "{message}");
+    let half = dir.file("half.txt", "10.0.0.0/8 a\n11.0.0.0/8\n");
+    let message = refused(&["diff", &half, &table], "");
     assert!(message.ends_with("(--prefixes compares lists without next hops)\n"), "{message}");
-    let ended = run(&["set", "diff", "--prefixes", &old, &new]);
-    let expected = format!("--- {old}\n+++ {new}\n-10.0.0.0/8\n+10.0.0.0/31\n");
-    assert_eq!((ended.code, &ended.stdout), (1, &expected));
-    let ended = run(&["set", "diff", "--prefixes", "--json", &old, &new]);
-    let expected = "{\"change\":\"removed\",\"prefix\":\"10.0.0.0/8\"}\n\
-        {\"change\":\"added\",\"prefix\":\"10.0.0.0/31\"}\n";
-    assert_eq!((ended.code, &ended.stdout[..]), (1, expected));
 }
 
 #[test]

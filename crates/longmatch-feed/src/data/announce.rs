@@ -30,6 +30,7 @@ pub(crate) fn announce(
     report.first_damage = read.first_damage.take();
     report.cut_off = read.cut_off;
     let data = loader.finish()?;
+    report.is_list = data.columns().is_empty();
     for (prefix, row) in data.table() {
         let next_hop = if row.is_empty() { prefix.to_string() } else { text(row) };
         report.count_announced(prefix);

@@ -59,9 +59,9 @@ fn parse_zoned(text: &[u8]) -> Option<IpAddr> {
 /// Whether a text is a colon and the number of a port.
 fn is_port(text: &[u8]) -> bool {
     let [b':', digits @ ..] = text else { return false };
-    let value =
-        digits.iter().fold(0, |value, digit| value * 10 + u32::from(digit.wrapping_sub(b'0')));
-    matches!(digits.len(), 1..=5) && digits.iter().all(u8::is_ascii_digit) && value <= 65_535
+    matches!(digits.len(), 1..=5)
+        && digits.iter().all(u8::is_ascii_digit)
+        && digits.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0')) <= 65_535
 }
 
 #[cfg(test)]
@@ -93,6 +93,8 @@ mod tests {
             "8.8.8",
             "8.8.8.8:",
             "8.8.8.8:65536",
+            "8.8.8.8:99999999999999",
+            "8.8.8.8: - [a line of a log]",
             "8.8.8.8:-1",
             "8.8.8.8:443:1",
             "8.8.8.8%eth0",

@@ -24,8 +24,8 @@ type Routes = Table<Box<str>>;
 /// If a table cannot be read, or standard output not be written.
 pub fn run(args: &DiffArgs) -> Outcome {
     let files = [args.old.as_path(), args.new.as_path()];
-    let [old, new] = match args.prefixes {
-        true => of_lists(files, &args.read)?,
+    let ([old, new], with_values) = match args.prefixes {
+        true => (of_lists(files, &args.read)?, false),
         false => of_routes(files, &args.read)?,
     };
     let families = Families::from(args.read.families);
@@ -39,7 +39,7 @@ pub fn run(args: &DiffArgs) -> Outcome {
             continue;
         }
         if args.json {
-            out.json(&line(prefix, change, args.prefixes))?;
+            out.json(&line(prefix, change, with_values))?;
             continue;
         }
         if is_first {
@@ -47,7 +47,7 @@ pub fn run(args: &DiffArgs) -> Outcome {
             writeln!(out, "--- {}\n+++ {}", printable(&old), printable(&new))?;
             is_first = false;
         }
-        print(prefix, change, &mut out)?;
+        print(prefix, change, with_values, &mut out)?;
     }
     if args.stat {
         stat(&tally, args.json, &mut out)?;
@@ -60,8 +60,9 @@ fn is_ipv4(prefix: IpPrefix) -> bool {
     matches!(prefix, IpPrefix::V4(_))
 }
 
-/// Loads two tables of routes at the same time.
-fn of_routes(files: [&Path; 2], args: &ReadArgs) -> Result<[Routes; 2], CliError> {
+/// Loads two tables of routes at the same time; returns also whether they have values, which two lists do
+/// not have.
+fn of_routes(files: [&Path; 2], args: &ReadArgs) -> Result<([Routes; 2], bool), CliError> {
     let mut options = Options::default();
     options.lenient = args.lenient;
     options.mask_host_bits = args.mask;
@@ -71,14 +72,24 @@ fn of_routes(files: [&Path; 2], args: &ReadArgs) -> Result<[Routes; 2], CliError
         let report = load(path, &options, &mut table)?;
         Ok((table, report))
     };
-    let mut tables = [Routes::new(), Routes::new()];
+    let (mut tables, mut lists) = ([Routes::new(), Routes::new()], Vec::new());
     for ((result, path), table) in in_threads(&files, work)?.into_iter().zip(files).zip(&mut tables)
     {
         let (loaded, report) = result.map_err(|error| refused(&error, args))?;
         print_report(&display_name(path), &report, Families::from(args.families));
         *table = loaded;
+        if report.is_list {
+            lists.push(display_name(path));
+        }
     }
-    Ok(tables)
+    match &*lists {
+        [list] => {
+            let problem =
+                "it has no values, but the other table has: --prefixes compares the prefixes only";
+            Err(CliError::input(list, problem))
+        }
+        _ => Ok((tables, lists.is_empty())),
+    }
 }
 
 /// Reports a table that could not be read, with the options that help.
@@ -127,7 +138,12 @@ impl<'t> Change<'t> {
 }
 
 /// Prints a difference as lines of a unified diff.
-fn print(prefix: IpPrefix, change: Change<'_>, out: &mut Out) -> Result<(), CliError> {
+fn print(
+    prefix: IpPrefix,
+    change: Change<'_>,
+    with_values: bool,
+    out: &mut Out,
+) -> Result<(), CliError> {
     let (old, new) = match change {
         Change::Added(new) => (None, Some(new)),
         Change::Removed(old) => (Some(old), None),
@@ -137,7 +153,7 @@ fn print(prefix: IpPrefix, change: Change<'_>, out: &mut Out) -> Result<(), CliE
     for (sign, value) in [('-', old), ('+', new)] {
         match value {
             None => {}
-            Some("") => writeln!(out, "{sign}{prefix}")?,
+            Some(_) if !with_values => writeln!(out, "{sign}{prefix}")?,
             Some(value) => writeln!(out, "{sign}{prefix} {}", printable(value))?,
         }
     }
@@ -161,14 +177,14 @@ fn displayed<S: Serializer>(prefix: &IpPrefix, serializer: S) -> Result<S::Ok, S
 }
 
 /// The line of a difference; lists without values have prefixes only.
-fn line(prefix: IpPrefix, change: Change<'_>, without_values: bool) -> Line<'_> {
+fn line(prefix: IpPrefix, change: Change<'_>, with_values: bool) -> Line<'_> {
     let (change, old, new) = match change {
         Change::Added(new) => ("added", None, Some(new)),
         Change::Removed(old) => ("removed", Some(old), None),
         Change::Changed(old, new) => ("changed", Some(old), Some(new)),
         Change::Same => ("same", None, None),
     };
-    let kept = |value: Option<_>| value.filter(|_| !without_values);
+    let kept = |value: Option<_>| value.filter(|_| with_values);
     Line { change, prefix, old: kept(old), new: kept(new) }
 }
 
