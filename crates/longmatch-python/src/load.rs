@@ -211,12 +211,12 @@ fn read(py: Python<'_>, inputs: &[Input], options: DataOptions) -> PyResult<Pref
 /// Reads prefix data of any format and compiles it.
 ///
 /// ``source`` is a path, bytes, a file opened as ``"rb"``, or a list of these, which make one table. The format is
-/// recognised from the content, also if it is compressed (gzip, bzip2, zstd): text with any columns (CSV, TSV, with or
-/// without a header), lists of prefixes, address ranges (start, end, ...), pyasn .dat, CAIDA pfx2as, MRT and other
-/// routing tables, MaxMind .mmdb, compiled tables (.lm).
+/// recognised from the content, also if it is compressed (gzip, bzip2, zstd, xz): text with any columns (CSV, TSV, with
+/// or without a header), JSON, lists of prefixes, address ranges (start, end, ...), pyasn .dat, CAIDA pfx2as, sets of
+/// ipset and nft, MRT and other routing tables, MaxMind .mmdb, compiled tables (.lm).
 ///
-/// The options, all by name: ``format`` (``"auto"``, ``"csv"``, ``"list"``, ``"pyasn"``, ``"pfx2as"``, ``"routes"``,
-/// ``"mmdb"``, ``"lm"``), ``delimiter``, ``header``, ``prefix`` (name or number of the column of prefixes, or two for
+/// The options, all by name: ``format`` (``"auto"``, ``"csv"``, ``"list"``, ``"pyasn"``, ``"pfx2as"``, ``"texts"``,
+/// ``"listing"``, ``"json"``, ``"routes"``, ``"mmdb"``, ``"lm"``), ``delimiter``, ``header``, ``prefix`` (name or number of the column of prefixes, or two for
 /// ranges), ``columns`` (names to keep, or a dict with new names), ``types`` (a dict of names to ``str``, ``int``,
 /// ``float``), ``value`` (of MRT and ``bgpdump -m``: ``"origin-as"``, ``"next-hop"``,
 /// ``"as-path"``, ``"peer"`` or ``"communities"``), ``peer``, ``lenient`` (leaves out what is

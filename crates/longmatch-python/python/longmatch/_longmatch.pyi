@@ -65,7 +65,9 @@ class _Readable(Protocol):
 _Source: TypeAlias = Union[_Path, bytes, _Readable]
 
 class _LoadOptions(TypedDict, total=False):
-    format: Literal["auto", "csv", "tsv", "delimited", "list", "pyasn", "pfx2as", "routes", "mmdb", "lm"]
+    format: Literal[
+        "auto", "csv", "tsv", "delimited", "list", "pyasn", "pfx2as", "texts", "listing", "json", "routes", "mmdb", "lm"
+    ]
     delimiter: str | None
     header: bool | None
     prefix: str | int | list[str] | list[int] | tuple[str, str] | tuple[int, int] | None
