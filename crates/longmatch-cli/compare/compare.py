@@ -24,19 +24,13 @@ from datetime import datetime, timezone
 from ipaddress import ip_network
 from pathlib import Path
 
-PASSES = 5
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent.parent
+sys.path.append(str(ROOT / "crates/longmatch-python/compare"))
 
+from common import cpu, disjoint, note, record, write_mmdb  # noqa: E402
 
-def note(text):
-    """Says on standard error what happens."""
-    print(text, file=sys.stderr, flush=True)
-
-
-def record(kind, **fields):
-    """Prints one record."""
-    print(json.dumps({"record": kind, **fields}), flush=True)
+PASSES = 5
 
 
 def apart(function, *arguments):
@@ -151,30 +145,6 @@ def decompressed(path):
     return out.stdout
 
 
-def disjoint(found):
-    """The starts of the disjoint ranges in which all addresses have the same answer, and these answers."""
-    starts, answers, open_prefixes = [0], [None], []
-
-    def put(start, answer):
-        if starts[-1] == start:
-            answers[-1] = answer
-        elif answers[-1] != answer:
-            starts.append(start)
-            answers.append(answer)
-
-    def close(until):
-        while open_prefixes and open_prefixes[-1][0] < until:
-            end, _ = open_prefixes.pop()
-            put(end + 1, open_prefixes[-1][1] if open_prefixes else None)
-
-    for prefix, asn in found:
-        close(int(prefix.network_address))
-        put(int(prefix.network_address), asn)
-        open_prefixes.append((int(prefix.broadcast_address), asn))
-    close(1 << 32)
-    return [(start, answer) for start, answer in zip(starts, answers) if start < 1 << 32]
-
-
 class Inputs:
     """The files that the contenders read."""
 
@@ -190,7 +160,7 @@ class Inputs:
         routes = [line.split() for line in decompressed(ROOT / "data/ipv4.txt.zst").splitlines()]
         found = sorted((ip_network(prefix), int(asn.removeprefix("AS"))) for prefix, asn in routes)
         write(self.table_csv, (f"{prefix},{asn}\n" for prefix, asn in found))
-        write(self.ranges_csv, ["start,asn\n", *(f"{s},{'' if a is None else a}\n" for s, a in disjoint(found))])
+        write(self.ranges_csv, ["start,asn\n", *(f"{s},{'' if a is None else a}\n" for s, a in zip(*disjoint(found)))])
         write_mmdb(found, self.table_mmdb)
         generator = random.Random(1)
         addresses = [address(generator.getrandbits(32)) for _ in range(self.rows)]
@@ -242,17 +212,6 @@ def write(path, lines):
 def address(bits):
     """An IPv4 address as text."""
     return f"{bits >> 24}.{bits >> 16 & 255}.{bits >> 8 & 255}.{bits & 255}"
-
-
-def write_mmdb(found, path):
-    """Writes the routes as a MaxMind database."""
-    import mmdb_writer
-    import netaddr
-
-    writer = mmdb_writer.MMDBWriter(4, "longmatch-compare", languages=["en"], int_type="u32")
-    for prefix, asn in found:
-        writer.insert_network(netaddr.IPSet([str(prefix)]), {"autonomous_system_number": asn})
-    writer.to_db_file(str(path))
 
 
 def annotations(data):
@@ -320,16 +279,9 @@ def sets(data, old, new):
     ])
     both = [data.old_txt, data.new_txt]
     yield Job("diff", "The routes that differ between a full IPv4 table and the same a day later", new, "prefixes", [
-        Contender("longmatch", "`set diff`", [*ours, "diff", *both], same=sorted_lines),
+        Contender("longmatch", "`set diff`", [*ours, "diff", *both], os.cpu_count(), same=sorted_lines),
         Contender("Python", "two dicts", python("diff_dict", *both), same=sorted_lines),
     ])
-
-
-def cpu():
-    """The CPU's name, family and model."""
-    fields = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines() if ":" in line)
-    fields = {key.strip(): value.strip() for key, value in fields.items()}
-    return f"{fields.get('model name')}, family {fields.get('cpu family')}, model {fields.get('model')}"
 
 
 def main():

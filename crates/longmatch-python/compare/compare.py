@@ -24,7 +24,6 @@ from pathlib import Path
 
 import duckdb
 import maxminddb
-import mmdb_writer
 import netaddr
 import numpy
 import polars
@@ -34,18 +33,9 @@ import pytricia
 import radix
 
 import longmatch
+from common import cpu, disjoint, note, record, write_mmdb
 
 PASSES = 5
-
-
-def note(text):
-    """Says on standard error what happens."""
-    print(text, file=sys.stderr, flush=True)
-
-
-def record(kind, **fields):
-    """Prints one record."""
-    print(json.dumps({"record": kind, **fields}), flush=True)
 
 
 def version(package):
@@ -73,41 +63,6 @@ def routes():
     """The embedded table's IPv4 routes in order: prefix and AS number."""
     found = [(ip_network(prefix), asn) for prefix, asn in longmatch.asn().items()]
     return [(prefix, asn) for prefix, asn in found if prefix.version == 4]
-
-
-def disjoint(found):
-    """The starts of the disjoint ranges in which all addresses have the same answer, and these answers."""
-    starts, answers, open_prefixes = [0], [None], []
-
-    def put(start, answer):
-        if starts[-1] == start:
-            answers[-1] = answer
-        elif answers[-1] != answer:
-            starts.append(start)
-            answers.append(answer)
-
-    def close(until):
-        while open_prefixes and open_prefixes[-1][0] < until:
-            end, _ = open_prefixes.pop()
-            put(end + 1, open_prefixes[-1][1] if open_prefixes else None)
-
-    for prefix, asn in found:
-        first = int(prefix.network_address)
-        close(first)
-        put(first, asn)
-        open_prefixes.append((int(prefix.broadcast_address), asn))
-    close(1 << 32)
-    if starts[-1] == 1 << 32:
-        del starts[-1], answers[-1]
-    return starts, answers
-
-
-def write_mmdb(found, path):
-    """Writes the routes as a MaxMind database."""
-    writer = mmdb_writer.MMDBWriter(4, "longmatch-compare", languages=["en"], int_type="u32")
-    for prefix, asn in found:
-        writer.insert_network(netaddr.IPSet([str(prefix)]), {"autonomous_system_number": asn})
-    writer.to_db_file(str(path))
 
 
 class Data:
@@ -333,13 +288,6 @@ def rust(binary):
     for line in map(json.loads, out.splitlines()):
         if line.get("mode") == "batch" and line.get("mismatches") == 0:
             record("rust", engine=f"{line['engine']} {line['variant']}", rate=line["mlps"] * 1e6)
-
-
-def cpu():
-    """The CPU's name, family and model."""
-    fields = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines() if ":" in line)
-    fields = {key.strip(): value.strip() for key, value in fields.items()}
-    return f"{fields.get('model name')}, family {fields.get('cpu family')}, model {fields.get('model')}"
 
 
 def main():

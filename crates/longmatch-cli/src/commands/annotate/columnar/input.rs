@@ -149,7 +149,7 @@ fn seekable(args: &AnnotateArgs, input: Input) -> Result<File, ArrowError> {
     }
     #[cfg(unix)]
     if is_plain {
-        return Ok(super::super::stdin()?);
+        return Ok(crate::stdin::open()?);
     }
     let mut file = tempfile::tempfile()?;
     let (first, rest) = input.blocks.into_parts();
