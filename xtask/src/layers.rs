@@ -66,6 +66,7 @@ const FEED: Crate = Crate {
         ("sink", 0),
         ("mrt::record", 0),
         ("trace::link", 0),
+        ("route_value", 0),
         ("options", 1),
         ("scan", 1),
         ("decompress", 2),
@@ -82,10 +83,11 @@ const FEED: Crate = Crate {
         ("text", 6),
         ("mrt", 6),
         ("trace", 7),
-        ("load", 7),
-        ("list", 8),
+        ("routes", 7),
         ("data", 8),
-        ("", 9),
+        ("load", 9),
+        ("list", 10),
+        ("", 11),
     ],
 };
 

@@ -159,6 +159,7 @@ mod peers;
 mod printable;
 mod report;
 mod route_value;
+mod routes;
 pub mod scan;
 mod sink;
 mod source;

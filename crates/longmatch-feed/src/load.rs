@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::sink::Sink;
 use crate::source::{Job, Opened, Source, open_file};
 use crate::text::{BOM, click};
-use crate::{data, mrt, text};
+use crate::{data, mrt, routes};
 
 /// Loads the routes of a file.
 ///
@@ -90,30 +90,9 @@ pub fn load_bytes(
     run(&Job { source: Source::Bytes(bytes), options }, name, sink)
 }
 
-/// Loads the routes of a source.
-pub(crate) fn load_source(
-    source: Source<'_>,
-    options: &Options,
-    name: Option<&str>,
-    sink: &mut dyn Sink,
-) -> Result<Report, FeedError> {
-    run(&Job { source, options }, name, sink)
-}
-
 /// Loads the input of a job. Returns the report.
 fn run(job: &Job<'_>, name: Option<&str>, sink: &mut dyn Sink) -> Result<Report, FeedError> {
-    let mut report = Report::default();
-    match load(job, sink, &mut report) {
-        Ok(()) => {}
-        Err(error) if job.options.lenient && error.is_damage() => {
-            report.cut_off = true;
-            report.note_damage(error.named(name));
-        }
-        Err(error) => return Err(error.named(name)),
-    }
-    report.first_damage = report.first_damage.map(|error| error.named(name));
-    report.refuse_damage_without_routes()?;
-    Ok(report)
+    routes::reported(job, name, |report| load(job, sink, report))
 }
 
 /// Loads a job's input with the parser of its format.
@@ -124,16 +103,11 @@ fn load(job: &Job<'_>, sink: &mut dyn Sink, report: &mut Report) -> Result<(), F
         Format::Auto => find_format(job, &mut opened)?,
         format => format,
     };
-    match report.format {
-        Format::Mrt => mrt::load(job, opened, sink, report),
-        Format::Json => text::load_json(job, opened, sink, report),
-        Format::Click => click::load(job, opened, sink, report),
-        Format::Data => {
-            drop(opened);
-            data::announce(job, sink, report)
-        }
-        _ => text::load(job, opened, sink, report),
+    if report.format == Format::Data {
+        drop(opened);
+        return data::announce(job, sink, report);
     }
+    routes::load(job, opened, sink, report)
 }
 
 /// Detects the format: text, JSON, MRT, Click or prefix data.

@@ -1,4 +1,4 @@
-//! Loading of routes: the parsers of `load_path` with the store as their sink.
+//! Loading of routes: their parsers with the store as the sink.
 
 use longmatch::table::ColumnType;
 use longmatch::{IpPrefix, NextHopId};
@@ -10,9 +10,9 @@ use super::report::DataReport;
 use super::store::{Inserted, Raw, Store};
 use super::types;
 use crate::error::{FeedError, Place, Problem};
-use crate::load;
 use crate::options::{Format, Limits, Options};
 use crate::route_value::RouteValue;
+use crate::routes;
 use crate::sink::{Sink, SinkError};
 use crate::source::Source;
 
@@ -50,7 +50,7 @@ pub(crate) fn load(
     columns.sort_unstable_by_key(|column| column.number);
     let mut sink = Rows { store, report, columns, last: None, limits: options.input.limits };
     let job = Options { format, value, ..options.input.clone() };
-    let mut routes = match load::load_source(source, &job, None, &mut sink) {
+    let mut routes = match routes::load_source(source, &job, &mut sink) {
         Ok(routes) => routes,
         Err(FeedError { input, place, problem: Problem::Sink(error) }) => {
             let problem = match error.downcast::<DataError>() {
