@@ -2,7 +2,7 @@
 
 Every contender is a whole process, from its start to its end, which writes its output to a file; its wall time, CPU
 time and greatest memory count. The outputs are compared before a time is printed. Passes are interleaved: each contender
-of a job in turn, a warm-up first, then five.
+of a job in turn, a warm-up first, then five; a contender that takes more than ten seconds has one.
 
     python compare.py --longmatch target/release/longmatch [--data DIR] > docs/results/published/pipes.ndjson
 """
@@ -31,6 +31,8 @@ sys.path.append(str(ROOT / "crates/longmatch-python/compare"))
 from common import cpu, disjoint, note, record, write_mmdb  # noqa: E402
 
 PASSES = 5
+# Seconds of a contender that is timed once.
+SLOW = 10
 
 
 def apart(function, *arguments):
@@ -74,6 +76,8 @@ class Job:
             note(f"{self.name}: pass {number} of {PASSES}{' (warm-up)' if number == 0 else ''}")
             right = None
             for way in self.contenders:
+                if way.seconds and way.seconds[0] > SLOW:
+                    continue
                 seconds, cpu, memory = way.run(output)
                 if number == 0:
                     found = apart(digest, way.out or output, way.same)

@@ -19,8 +19,8 @@ impl Comparison {
         let run = self.run();
         let mut out = wrap(
             &format!(
-                "Whole processes, from start to end, with the output in a file; medians of {} passes after a warm-up, contenders \
-                 in turn, all outputs compared. {}, {} cores, Python {}, commit `{}`, {}. The least memory that is told is that of \
+                "Whole processes, from start to end, with the output in a file; medians of {} passes after a warm-up (of one, if it \
+                 takes more than ten seconds), contenders in turn, all outputs compared. {}, {} cores, Python {}, commit `{}`, {}. The least memory that is told is that of \
                  the program that measures, about 23 MiB.",
                 whole(run, "passes")?,
                 text(run, "cpu")?,
