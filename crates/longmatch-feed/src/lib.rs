@@ -65,7 +65,7 @@
 //! | lists | a prefix, address or range a line | none: a set |
 //! | prefixes with a text of several words | | `value`: the rest of the line |
 //! | `netstat -rn`, `route -n`, of Linux, BSD and macOS | the destinations; of several routes to one the first | `next_hop`: the gateway, or the interface |
-//! | `ipset save`, `ipset list` | the entries of sets of type `hash:ip`, `hash:net`, `bitmap:ip` | `set`, `comment`, `nomatch` |
+//! | `ipset save`, `ipset list` | the entries of sets of type `hash:ip`, `hash:net`, `bitmap:ip` | `set`, `comment`; entries with `nomatch` are errors |
 //! | `iptables-save` | sources and destinations of rules, unless negated; of several rules for one the first | `chain`, `target` |
 //! | `nft list ruleset`, `nft list set` | the elements of named sets and maps of addresses | `set`, `value`, `comment` |
 //! | RIS whois dumps | | `asn` (null for sets), `peers` |

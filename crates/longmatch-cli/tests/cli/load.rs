@@ -202,7 +202,7 @@ fn prefix_data_instead_of_routes() {
             "64496,DE,EXAMPLE",
             "text of ranges with the delimiter tab",
         ),
-        ("add bad 192.0.2.0/24\n", "bad,,", "ipset"),
+        ("add bad 192.0.2.0/24\n", "bad,", "ipset"),
         ("*filter\n:INPUT DROP\n-A INPUT -s 192.0.2.0/24 -j DROP\n", "INPUT,DROP", "iptables-save"),
     ];
     let dir = Dir::new();

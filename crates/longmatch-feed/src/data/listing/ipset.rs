@@ -66,14 +66,15 @@ fn entry(line: &str, text: &str, set: &str, rows: &mut Emitted) -> Result<(), Da
         return Err(unexpected(line, "'add SET ENTRY'"));
     }
     let mut options = words(options);
-    let (mut comment, mut nomatch) = ("", "");
+    let mut comment = "";
     while let Some(option) = options.next() {
         match option {
             "comment" => comment = options.next().unwrap_or(""),
-            "nomatch" => nomatch = "nomatch",
+            // As a prefix of its own it would match the addresses that the set excludes.
+            "nomatch" => return Err(unexpected(line, "no exceptions (nomatch): remove the entry")),
             _ => {}
         }
     }
-    rows.row(&[prefix, set, comment, nomatch]);
+    rows.row(&[prefix, set, comment]);
     Ok(())
 }

@@ -41,7 +41,7 @@ impl Listing {
     pub(crate) fn names(self) -> &'static [&'static str] {
         match self {
             Self::Netstat => &["prefix", "next_hop"],
-            Self::Ipset => &["prefix", "set", "comment", "nomatch"],
+            Self::Ipset => &["prefix", "set", "comment"],
             Self::Iptables => &["prefix", "chain", "target"],
             Self::Nft => &["prefix", "set", "value", "comment"],
             Self::Ris => &["prefix", "asn", "peers"],
