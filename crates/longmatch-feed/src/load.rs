@@ -18,8 +18,8 @@ use crate::{data, mrt, routes};
 /// Loads the routes of a file.
 ///
 /// The content determines the format, that of routes or of prefix data, and the compression (gzip,
-/// bzip2, zstd or xz). See [the formats](crate#formats). To load several files into one table, call this function once per file: later routes
-/// replace earlier ones.
+/// bzip2, zstd or xz). See [the formats](crate#formats). To load several files into one table, call this
+/// function once per file: later routes replace earlier ones.
 ///
 /// # Errors
 /// If the file cannot be opened or read, or is damaged. The sink then has the routes before the

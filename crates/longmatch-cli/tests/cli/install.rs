@@ -17,7 +17,7 @@ fn in_shell(shell: &str, args: &[&str], program: &str) -> Option<Ended> {
     let dir = Dir::new();
     let file = dir.file("program", program);
     let mut command = Command::new(shell);
-    // No configuration of whoever runs the tests.
+    // Without the configuration of the user who runs the tests.
     command.args(args).arg(&file).stdin(Stdio::null()).env("HOME", dir.path("."));
     match command.output() {
         Ok(output) => Some(output.into()),

@@ -18,6 +18,7 @@ use super::report::DataReport;
 use super::shape::Shape;
 use super::store::Store;
 use super::text::{Load, Row};
+use crate::error::{FeedError, Place, Problem};
 use crate::text::BOM;
 
 /// The column of the array's name.
@@ -41,12 +42,13 @@ pub(crate) fn load(
     options: &DataOptions,
     store: &mut Store,
     report: &mut DataReport,
-) -> Result<(), DataError> {
+) -> Result<(), FeedError> {
+    let whole = |error| FeedError::at(Place::Whole, Problem::data(error));
     let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
     let mut names = match &*options.prefix {
         [] => Names::default(),
         [key] => Names { fixed: true, keys: HashSet::from([key.clone()]), ..Names::default() },
-        more => return Err(DataError::PrefixColumns { columns: more.len() }),
+        more => return Err(whole(DataError::PrefixColumns { columns: more.len() })),
     };
     let scanned = walk(bytes, &mut |object| {
         names.add(object);
@@ -58,10 +60,10 @@ pub(crate) fn load(
         other => other?,
     }
     if names.all.is_empty() {
-        return Err(DataError::NoPrefixColumn { columns: names.all });
+        return Err(whole(DataError::NoPrefixColumn { columns: names.all }));
     }
     let shape = Shape::json(&names.columns());
-    let mut load = Load::new(&shape, options, store, report)?;
+    let mut load = Load::new(&shape, options, store, report).map_err(whole)?;
     walk(bytes, &mut |object| {
         let Some(at) = names.key(object) else { return Ok(()) };
         match load.row(&JsonRow { object, key: at, names: &shape.names }) {
@@ -144,17 +146,17 @@ impl Row for JsonRow<'_> {
 /// Receives the objects that may be rows.
 type OnObject<'a> = dyn FnMut(&Object) -> Result<(), DataError> + 'a;
 
-/// Walks all documents.
-fn walk(bytes: &[u8], on: &mut OnObject<'_>) -> Result<(), DataError> {
+/// Walks all documents. The place of an error is its line.
+fn walk(bytes: &[u8], on: &mut OnObject<'_>) -> Result<(), FeedError> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     while reader.end().is_err() {
         let mut failure = None;
         let seed = Seed { on, failure: &mut failure, is_row: true, list: "" };
-        let read = seed.deserialize(&mut reader);
-        if let Some(error) = failure {
-            return Err(error);
+        if let Err(error) = seed.deserialize(&mut reader) {
+            let place = Place::Line(error.line() as u64);
+            let error = failure.unwrap_or_else(|| DataError::Json { text: error.to_string() });
+            return Err(FeedError::at(place, Problem::data(error)));
         }
-        read.map_err(|error| DataError::Json { text: error.to_string() })?;
     }
     Ok(())
 }

@@ -299,7 +299,7 @@ fn binary(
         DataFormat::Compiled => compiled::load(bytes, options, store, report),
         DataFormat::Json => {
             report.read_as = "JSON".to_owned();
-            json::load(&bytes, options, store, report)
+            return json::load(&bytes, options, store, report);
         }
         DataFormat::Mmdb | DataFormat::Auto if mmdb::looks_like(&bytes) => {
             report.format = DataFormat::Mmdb;
