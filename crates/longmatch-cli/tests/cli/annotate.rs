@@ -349,6 +349,11 @@ fn the_embedded_table_works_at_once() {
     let note =
         "1 IPv6 address without an asn: the embedded IPv6 table has none; give one with --routes";
     assert!(ended.stderr.contains(note), "{}", ended.stderr);
+    let ended = run_with(&["annotate", "--column", "ip"], "ip\n8.8.8.8\n2001:4860:4860::8888\n");
+    assert_eq!(ended.stdout, "ip,asn\n8.8.8.8,15169\n2001:4860:4860::8888,\n");
+    assert!(ended.stderr.contains(note), "{}", ended.stderr);
+    let ended = run_with(&["annotate", "--match"], "2001:4860:4860::8888\n0.0.0.0\n240.0.0.1\n");
+    assert!(ended.stdout.starts_with("2001:4860:4860::8888\n"), "{}", ended.stdout);
 }
 
 #[test]

@@ -233,7 +233,9 @@ fn compiled(args: &AnnotateArgs, prefixes: bool) -> Result<Vec<FileTable>, CliEr
     }
     let mut groups: Vec<PrefixData> = Vec::new();
     if args.routes.is_empty() && args.tables.is_empty() {
-        groups.push(embedded()?);
+        // The embedded IPv6 table has no column: it only tells what matches.
+        let with_ipv6 = prefixes || args.matching || args.no_match;
+        groups.push(embedded(with_ipv6)?);
     }
     for path in args.routes.iter().chain(&args.tables) {
         let data = load(args, path)?;
@@ -305,12 +307,13 @@ fn load(args: &AnnotateArgs, path: &Path) -> Result<PrefixData, CliError> {
     prefix_data::finish(loader, advice)
 }
 
-/// The embedded tables, with the column `asn`.
-fn embedded() -> Result<PrefixData, CliError> {
+/// The embedded tables, with the column `asn`; that of IPv6 only on request.
+fn embedded(with_ipv6: bool) -> Result<PrefixData, CliError> {
     let failed = |error: &dyn std::fmt::Display| CliError::input("the embedded tables", error);
     let mut asns = Asns::default();
     let (mut ipv4, mut ipv6) = (Rib::new(), Rib::new());
-    for (name, bytes) in embedded_tables() {
+    let [table6, table4] = embedded_tables();
+    for (name, bytes) in with_ipv6.then_some(table6).into_iter().chain([table4]) {
         let mut progress = Progress::new(format!("loading {name}"), None, "routes");
         let mut count = 0u64;
         let keep = |event: Event<'_>| -> Result<(), SinkError> {
