@@ -108,15 +108,15 @@ pub(super) fn depths() -> Experiment {
         aliases: &[],
         source: "Poptrie paper, Figure 7",
         title: "Prefix length and binary radix depth",
-        about: "For each of the 2^32 addresses: the length of the matching route, and the number of bits that decide \
-                the match (binary radix depth, 4.1).",
+        about: "For each of the 2^32 addresses: the length of the matching route, and the depth of the last node that a \
+                lookup in a binary radix tree visits (binary radix depth, 4.1).",
         setting: "REAL-Tier1-A; the shares are those of REAL-RENET",
         work: Work::Own(count_depths, |inputs, _| inputs.ipv4().len() as f64),
         figures: vec![Figure {
             id: figure,
             title: "Addresses by matching length and depth",
-            caption: "Counted over all 2^32 addresses. Above the diagonal, the match needs more bits than the route \
-                      has.",
+            caption: "Counted over all 2^32 addresses. With routes 0.0.0.0/0 and 64.0.0.0/3, the address 96.0.0.0 has \
+                      depth 2: the tree has nodes for 0.0.0.0/1 and 64.0.0.0/2, none for 96.0.0.0/3.",
             chart: ChartKind::HeatMap(
                 "addresses",
                 ["length of the matching route", "binary radix depth"],
@@ -187,8 +187,7 @@ fn depths_of(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
     let mut counts = [[0u64; DEPTHS]; COLUMNS];
     blocks(named.rib, &mut |block| {
         let column = block.matched.map_or(0, |len| usize::from(len) + 1);
-        let depth = block.prefix.len();
-        counts[column][usize::from(depth)] += 1 << (32 - depth);
+        counts[column][usize::from(block.depth)] += 1 << (32 - block.prefix.len());
     });
     let place = Place { figure: "poptrie-fig7", ..Place::default() };
     for (column, depths) in counts.iter().enumerate() {
