@@ -88,7 +88,10 @@ impl Report<'_> {
                 && outcome.absent.is_empty()
         });
         let left = self.experiments.iter().filter(|it| !earlier.contains_key(it.name));
-        let total = left.map(|it| self.seconds(it)).sum();
+        let papers = self.inputs.of_papers();
+        let inputs = |it: &Experiment| if it.source == "ours" { self.inputs } else { &*papers };
+        let seconds = |it: &Experiment| it.work.seconds(inputs(it), &self.effort);
+        let total = left.map(|it| seconds(it)).sum();
         let kept = earlier.len();
         // Each write includes the kept values, so that an interruption does not lose them.
         let mut all = earlier;
@@ -97,11 +100,14 @@ impl Report<'_> {
             if all.contains_key(experiment.name) {
                 continue;
             }
-            let own = self.seconds(experiment);
+            let own = seconds(experiment);
             let mut step =
                 |done: f64| on_step(ReportStep { experiment, done: before + done.min(own), total });
             step(0.0);
-            all.insert(experiment.name.to_owned(), self.one(experiment, &mut step));
+            all.insert(
+                experiment.name.to_owned(),
+                self.one(experiment, inputs(experiment), &mut step),
+            );
             before += own;
             write(&ordered(&about, &all), dir)?;
         }
@@ -110,18 +116,15 @@ impl Report<'_> {
         Ok((records, kept))
     }
 
-    fn seconds(&self, experiment: &Experiment) -> f64 {
-        experiment.work.seconds(self.inputs, &self.effort)
-    }
-
     fn one(
         &self,
         experiment: &'static Experiment,
+        inputs: &Inputs,
         on_step: &mut dyn FnMut(f64),
     ) -> (Outcome, Vec<Value>) {
         let started = Instant::now();
         let mut context = ExperimentContext::new(
-            self.inputs,
+            inputs,
             self.effort,
             experiment.name,
             &experiment.papers,

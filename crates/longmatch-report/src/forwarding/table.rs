@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use longmatch::{EngineSpec, NextHopId, Prefix, Rib, Route, Table, TableReader};
+use longmatch::{EngineSpec, NextHopId, Prefix, Rib, Table, TableReader};
 use longmatch_forward::{Port, Target};
 
 use crate::engine_set::EngineUnderTest;
@@ -12,15 +12,6 @@ use super::family::ForwardFamily;
 
 /// Ports of the forwarder.
 pub(crate) const PORTS: u16 = 2;
-
-/// The most next hops of a table. A router has no more neighbours, while a table may name its routes' origins.
-pub(crate) const NEIGHBOURS: u32 = 256;
-
-/// Returns the routes with at most [`NEIGHBOURS`] next hops: higher ids start again at the first.
-pub(crate) fn with_neighbours<F: ForwardFamily>(rib: &Rib<F>) -> Rib<F> {
-    let own = |id: NextHopId| NextHopId::new((id.get() - 1) % NEIGHBOURS + 1).expect("above 0");
-    rib.iter().map(|route| Route { next_hop: own(route.next_hop), ..route }).collect()
-}
 
 /// Returns the routes with a default route, so that no packet lacks a route.
 ///

@@ -20,10 +20,11 @@ use crate::declaration::{Absence, RunSpec, TrafficKind};
 use crate::engine_set::EngineUnderTest;
 use crate::forwarding::{
     CapturedFrames, ForwardFamily, ForwardedPackets, ForwardingTable, FrameSource, GeneratedSource,
-    NEIGHBOURS, PORTS, batch_ticks, with_default, with_neighbours, wrong,
+    PORTS, batch_ticks, with_default, wrong,
 };
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::{Spread, Value};
+use crate::scaled::{NEIGHBOURS, with_neighbours};
 
 /// Destinations of the packets, which come again and again.
 const DESTINATIONS: usize = 1 << 20;
