@@ -69,9 +69,7 @@ impl ForwardingTable {
             let Ok(table) = &table else { continue };
             for wider in spec.wider().into_iter().filter(|_| refused) {
                 if let Ok(compiled) = compile::<F>(table.clone(), &wider) {
-                    let (spec, alias) = (wider.to_string(), format!("{}, modified", engine.alias));
-                    let engine = EngineUnderTest { spec, alias, at: "" };
-                    all.push(Self { engine, compiled: Ok(compiled) });
+                    all.push(Self { engine: engine.wider(&wider), compiled: Ok(compiled) });
                     break;
                 }
             }
