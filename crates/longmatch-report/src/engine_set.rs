@@ -36,7 +36,7 @@ impl EngineUnderTest {
     }
 
     /// Returns declared engines.
-    pub fn all(engines: &[DeclaredEngine]) -> Vec<Self> {
+    pub fn declared(engines: &[DeclaredEngine]) -> Vec<Self> {
         let own = |it: &DeclaredEngine| {
             let DeclaredEngine { spec, alias, name, batch, x } = it.clone();
             Self { spec, alias, name, batch, x, at: "" }

@@ -11,6 +11,7 @@ mod depths;
 mod distribution;
 mod engine_set;
 mod experiment;
+mod experiment_file;
 mod experiments;
 mod files;
 mod forwarding;

@@ -26,13 +26,7 @@ fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Absence> {
     let experiment = Experiment::named(name).expect("an experiment");
     let mut steps = Vec::new();
     let mut on_step = |done| steps.push(done);
-    let mut context = ExperimentContext::new(
-        inputs,
-        Effort::TEST,
-        experiment.name,
-        &experiment.papers,
-        &mut on_step,
-    );
+    let mut context = ExperimentContext::new(inputs, Effort::TEST, experiment, &mut on_step);
     experiment.work.run(&mut context)?;
     let estimate = experiment.work.seconds(inputs, &Effort::TEST);
     let (values, _) = context.finish();

@@ -60,7 +60,10 @@ impl ForwardingTable {
     ) -> Vec<Self> {
         let table = F::spread(named.rib, ports).map_err(|error| error.to_string());
         let mut all = Vec::new();
-        for engine in EngineUnderTest::all(engines) {
+        for engine in engines
+            .iter()
+            .map(|it| EngineUnderTest { alias: it.1.into(), ..EngineUnderTest::new(it.0) })
+        {
             let mut spec: EngineSpec = engine.spec.parse().expect("a valid engine spec");
             spec.memory = named.memory;
             let compiled = table.clone().and_then(|table| compile::<F>(table, &spec));

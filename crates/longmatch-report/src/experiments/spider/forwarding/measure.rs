@@ -80,7 +80,8 @@ const ONE_ROUTE: [Series; 2] = [
     Series { figure: TWO_DEFAULT_ROUTE, run: TWO_DEFAULT, threads: 2, few: true },
 ];
 
-pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+/// Returns the estimated seconds.
+pub(in super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let families = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
     let extent = Extent::of(effort);
     let all = FULL_TABLE.into_iter().chain(ONE_ROUTE).chain([FROM_MEMORY]);
@@ -90,7 +91,8 @@ pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     families as f64 * (compiled + extent.batches.len() as f64 * (rates + timed))
 }
 
-pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+/// Measures the rates of forwarding and the times of batches.
+pub(in super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     let inputs = context.inputs;
     if inputs.ipv4().is_empty() && inputs.ipv6().is_empty() {
         return Err(Absence("needs a table of routes".into()));
