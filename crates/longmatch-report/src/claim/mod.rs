@@ -10,6 +10,8 @@
 //! A claim is not comparable if a need is not met, if a value is missing or every pass of it was disturbed, or if the
 //! noise decides. Judging reads records only, so that new verdicts need no new measurement.
 
+#[cfg(test)]
+mod examples;
 mod judges;
 mod parser;
 mod terms;

@@ -136,6 +136,7 @@ pub(crate) const TIE: f64 = 0.03;
 pub(crate) type Facts = BTreeMap<String, f64>;
 
 /// The values of one experiment, family and table.
+#[derive(Clone)]
 pub(crate) struct Values<'v> {
     /// The values.
     pub all: Vec<&'v Value>,
