@@ -10,7 +10,9 @@ use crate::auto_choice::AutoChoice;
 use crate::engine_loops::BenchFamily;
 use crate::engine_under_test::EngineUnderTest;
 use crate::family::TrafficFamily;
+use crate::generator::BLOCK;
 use crate::kernel::Kernel;
+use crate::key_stream::{KeyBlocks, KeyStream};
 use crate::oracle::Oracle;
 use crate::passes::{PassConfig, PassResults, TimedWork, measure};
 use crate::peer::PeerEngine;
@@ -24,6 +26,9 @@ use crate::threads::ThreadError;
 use crate::traffic::Traffic;
 use crate::workload::{CHECKED, Workload};
 
+/// Number of generated keys that are checked: no multiple of a usual batch, so that the last one is
+/// shorter.
+const GENERATED_CHECKED: usize = (1 << 16) - 3;
 /// Milliseconds above which a compilation is timed once instead of three times.
 const SLOW_BUILD_MS: f64 = 1000.0;
 
@@ -154,7 +159,8 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
             core::iter::once(subject(None)).chain(roofline.as_ref().map(|it| subject(Some(it))))
         });
         let subjects: Vec<_> = subjects.collect();
-        let wrong: Vec<u64> = subjects.iter().map(|it| it.mismatches(workload)).collect();
+        let wrong: Vec<u64> =
+            subjects.iter().map(|it| it.mismatches(workload, &self.oracle)).collect();
         let right = subjects.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
         let lookups =
             right.map(|(it, _)| Lookups { target: it.pass(), workload, config: it.config });
@@ -285,10 +291,10 @@ impl<'a, F: TrafficFamily> Subject<'a, F> {
         }
     }
 
-    fn mismatches(&self, workload: &Workload<F>) -> u64 {
+    fn mismatches(&self, workload: &Workload<F>, oracle: &Oracle<F>) -> u64 {
         match self.roofline {
             Some(roofline) => roofline.mismatches(workload, self.config),
-            None => mismatches(&*self.engine.target, workload, self.config),
+            None => mismatches(&*self.engine.target, workload, oracle, self.config),
         }
     }
 }
@@ -321,9 +327,10 @@ fn compare_with_best(records: &mut [Record]) {
 fn mismatches<F: TrafficFamily>(
     target: &dyn BenchTarget<F>,
     workload: &Workload<F>,
+    oracle: &Oracle<F>,
     config: &RunConfig,
 ) -> u64 {
-    let (simd, batch) = (config.simd, config.batch);
+    let RunConfig { mode, simd, batch, .. } = *config;
     let (keys, answers) = workload.checked_keys();
     let count = |got: Vec<Option<NextHopId>>| {
         got.iter().zip(answers).filter(|(got, right)| got != right).count() as u64
@@ -335,10 +342,19 @@ fn mismatches<F: TrafficFamily>(
     if let Some(keys) = workload.encoded_checked_keys() {
         wrong += count(target.encoded_answers(simd, batch, keys));
     }
-    let sum = target.pass(config.mode, simd, batch, workload.checked_stream(config.mode));
-    let every = if config.mode == Mode::Batch { batch } else { 1 };
-    let summed = answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
-    wrong + u64::from(sum != summed.fold(0, |sum, answer| sum ^ answer))
+    let every = if mode == Mode::Batch { batch } else { 1 };
+    let is_wrong = |stream, answers: &[Option<NextHopId>]| {
+        let summed = answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
+        target.pass(config, stream).sum != summed.fold(0, |sum, answer| sum ^ answer)
+    };
+    wrong += u64::from(is_wrong(workload.checked_stream(mode), answers));
+    let generated = config.generate.then(|| workload.generated(0, GENERATED_CHECKED)).flatten();
+    if let Some(stream @ KeyStream::Generated { rule, seed, lookups }) = generated {
+        let block = if mode == Mode::Batch { batch } else { BLOCK };
+        let keys = KeyBlocks::<F>::generated(rule, seed, lookups, block).collect();
+        wrong += u64::from(is_wrong(stream, &oracle.answers(&keys)));
+    }
+    wrong
 }
 
 #[cfg(test)]
