@@ -93,7 +93,7 @@ impl<'a> ExperimentContext<'a> {
         let Effort { seconds, passes, .. } = self.effort;
         let usual = RunConfig { seconds, passes, ..self.brief(run.mode) };
         let usual = if run.brief { self.brief(run.mode) } else { usual };
-        RunConfig { batch: run.batch, generate: run.just_in_time, ..usual }
+        RunConfig { batch: run.batch, generate: run.just_in_time, store: run.store, ..usual }
     }
 
     /// Returns the settings of a brief measurement, as for one of many points.
@@ -443,17 +443,4 @@ pub(crate) fn on_first(
         work.on_table(context, *named)?;
     }
     Ok(())
-}
-
-/// Does the work on every table of each family.
-///
-/// # Errors
-/// As [`on_first`].
-pub(crate) fn on_all(
-    context: &mut ExperimentContext<'_>,
-    work: &impl OnTable,
-) -> Result<(), Absence> {
-    let inputs = context.inputs;
-    inputs.ipv4().into_iter().try_for_each(|named| work.on_table(context, named))?;
-    inputs.ipv6().into_iter().try_for_each(|named| work.on_table(context, named))
 }
