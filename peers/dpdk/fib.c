@@ -17,7 +17,9 @@
 #define FIB(name) rte_fib6_##name
 #define FIB_STRUCT rte_fib6
 #define TYPE RTE_FIB6_TRIE
-#define VECTORS RTE_FIB6_LOOKUP_TRIE_VECTOR_AVX512
+/* With 8 bytes the vectors of DPDK 22.11 take a next hop's bit 31 for the mark of a group. */
+#define LOOKUP                                                                                     \
+	(entry_size == LARGEST ? RTE_FIB6_LOOKUP_TRIE_SCALAR : RTE_FIB6_LOOKUP_TRIE_VECTOR_AVX512)
 #define PART trie
 #define SMALLEST RTE_FIB6_TRIE_2B
 #define LARGEST RTE_FIB6_TRIE_8B
@@ -28,7 +30,7 @@ typedef uint8_t address[16];
 #define FIB(name) rte_fib_##name
 #define FIB_STRUCT rte_fib
 #define TYPE RTE_FIB_DIR24_8
-#define VECTORS RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512
+#define LOOKUP RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512
 #define PART dir24_8
 #define SMALLEST RTE_FIB_DIR24_8_1B
 #define LARGEST RTE_FIB_DIR24_8_8B
@@ -53,16 +55,16 @@ static struct FIB_STRUCT *create(size_t routes)
 	};
 	struct FIB_STRUCT *created = FIB(create)("peer", heap_socket, &config);
 
-	/* Vectors are not what it begins with; without them this fails and changes nothing. */
+	/* Where the CPU has no vectors, this fails and changes nothing. */
 	if (created != NULL)
-		FIB(select_lookup)(created, VECTORS);
+		FIB(select_lookup)(created, LOOKUP);
 	return created;
 }
 
 static void about(char *text, size_t size)
 {
 	struct FIB_STRUCT *probe = create(1);
-	int vectors = probe != NULL && FIB(select_lookup)(probe, VECTORS) == 0;
+	int vectors = probe != NULL && FIB(select_lookup)(probe, LOOKUP) == 0;
 
 	FIB(free)(probe);
 	snprintf(text, size, "%s of %s, smallest next hops that fit, %s", TABLE.name, rte_version(),
@@ -89,17 +91,25 @@ static int build(const struct table *table, const struct route *routes, size_t c
 	return 0;
 }
 
-/* Finds the smallest entries, one of whose bits is not the next hop's, and enough groups. */
+/* Chooses the smallest entries that hold a next hop or a group's number and one bit. */
+static void choose_entries(uint32_t largest_id)
+{
+	size_t largest = RTE_MAX(largest_id, groups + 1);
+
+	for (entry_size = SMALLEST; entry_size < LARGEST; entry_size++) {
+		if (largest >> ((8 << entry_size) - 1) == 0)
+			break;
+	}
+}
+
 static int prepare(const struct table *table, const struct route *routes, size_t count, char *why)
 {
 	uint32_t largest = 0;
 
 	for (size_t i = 0; i < count; i++)
 		largest = RTE_MAX(largest, routes[i].id);
-	entry_size = SMALLEST;
-	while (entry_size < LARGEST && largest >> ((8 << entry_size) - 1) != 0)
-		entry_size++;
 	groups = count_groups(routes, count, table->address_size);
+	choose_entries(largest);
 #ifdef IPV6
 	/*
 	 * The library reserves more groups than it uses, depending on how routes lie beside each
@@ -109,8 +119,10 @@ static int prepare(const struct table *table, const struct route *routes, size_t
 
 	for (size_t i = 0; i < count; i++)
 		most += routes[i].length > 24 ? (routes[i].length - 17) / 8 : 0;
-	while (groups < most && build(table, routes, count, why) == -ENOSPC)
+	while (groups < most && build(table, routes, count, why) == -ENOSPC) {
 		groups = RTE_MIN(2 * groups + 1, most);
+		choose_entries(largest);
+	}
 #endif
 	return 0;
 }

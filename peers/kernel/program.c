@@ -40,8 +40,12 @@ static int bpf(int command, union bpf_attr *attr)
 int failed(const char *what, char *why)
 {
 	int error = errno;
-	const char *need = error == EPERM ? " (needs CAP_SYS_ADMIN, CAP_NET_ADMIN and CAP_BPF)" : "";
+	const char *need = "";
 
+	if (error == EPERM || error == EROFS)
+		need = " (needs CAP_SYS_ADMIN, CAP_NET_ADMIN and CAP_BPF)";
+	else if (error == ENOSYS)
+		need = " (needs Linux 6.3 with BPF)";
 	snprintf(why, REASON, "%s: %s%s", what, strerror(error), need);
 	return -error;
 }

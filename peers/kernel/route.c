@@ -87,6 +87,34 @@ static int set(const char *path, const char *value)
 	return written < 0 ? -1 : 0;
 }
 
+/* Whether a prefix and another one have an address in common. */
+static int overlap(const struct route *route, const uint8_t *address, int length)
+{
+	int bits = route->length < length ? route->length : length;
+
+	for (int i = 0; i < bits; i++) {
+		if ((route->address[i / 8] ^ address[i / 8]) >> (7 - i % 8) & 1)
+			return 0;
+	}
+	return 1;
+}
+
+/* Whether the kernel looks up all addresses of a table: those of a link are never forwarded. */
+static int check(const struct table *table, const struct route *routes, size_t count, char *why)
+{
+	static const uint8_t loopback[16] = {[15] = 1}, link_local[] = {0xfe, 0x80}, multicast[] = {0xff};
+
+	for (size_t i = 0; table->address_size == 16 && i < count; i++) {
+		if (overlap(&routes[i], loopback, 128) || overlap(&routes[i], link_local, 10) ||
+		    overlap(&routes[i], multicast, 8)) {
+			snprintf(why, REASON,
+				 "route %zu: ::1, fe80::/10 and ff00::/8 are never forwarded", i + 1);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 /* Makes a namespace that forwards, whose main tables are empty. */
 static int prepare(const struct table *table, const struct route *routes, size_t count, char *why)
 {
@@ -94,10 +122,12 @@ static int prepare(const struct table *table, const struct route *routes, size_t
 	struct utsname system;
 	int major, minor;
 
+	if (check(table, routes, count, why) != 0)
+		return -EINVAL;
 	uname(&system);
 	if (sscanf(system.release, "%d.%d", &major, &minor) != 2 || major * 1000 + minor < 6003) {
 		errno = ENOSYS;
-		return failed("bpf_fib_lookup without neighbours needs Linux 6.3", why);
+		return failed("bpf_fib_lookup without neighbours", why);
 	}
 	discard_programs(state);
 	if (netlink > 0)
