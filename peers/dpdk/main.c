@@ -1,9 +1,12 @@
 /* DPDK's lookup libraries as peers of longmatch: `dpdk rte_lpm|rte_fib|rte_fib6`. */
 #define _GNU_SOURCE
-#include "peer.h"
+#include "dpdk.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,6 +21,7 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 
 int heap_socket;
+void *keys;
 
 uint32_t host_order(const struct route *route)
 {
@@ -49,6 +53,27 @@ size_t count_groups(const struct route *routes, size_t count, size_t address_siz
 		before = route;
 	}
 	return groups;
+}
+
+uint64_t table_bytes(size_t groups, size_t entry_size)
+{
+	return entry_size * ((UINT64_C(1) << 24) + 256 * groups);
+}
+
+int set_keys(const struct table *table, const void *addresses, size_t count, char *why)
+{
+	size_t size = count * table->address_size;
+
+	free(keys);
+	keys = aligned_alloc(64, (size + 64) & ~(size_t)63);
+	if (keys == NULL) {
+		snprintf(why, REASON, "no memory");
+		return -ENOMEM;
+	}
+	memcpy(keys, addresses, size);
+	for (size_t i = 0; table->address_size == 4 && i < count; i++)
+		((uint32_t *)keys)[i] = ntohl(((uint32_t *)keys)[i]);
+	return 0;
 }
 
 /* The CPUs that this process may use, as DPDK's option --lcores has them. */
@@ -119,17 +144,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s rte_lpm|rte_fib|rte_fib6\n", argv[0]);
 		return 2;
 	}
-	/* Whatever the libraries print is no answer. */
-	int answers = dup(STDOUT_FILENO);
-	FILE *out = answers < 0 ? NULL : fdopen(answers, "w");
-	if (out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-		perror("standard output");
-		return 1;
-	}
 	if (start() != 0) {
 		fprintf(stderr, "DPDK does not start: %s\n", rte_strerror(rte_errno));
 		return 1;
 	}
-	serve(table, stdin, out);
-	return 0;
+	return serve(&table, 1);
 }

@@ -285,7 +285,8 @@ fn engine_of(engine: &crate::engine_set::EngineUnderTest) -> crate::engine_set::
 fn no_mode(mode: Mode) -> String {
     match mode {
         Mode::Batch => "has no function for many addresses".into(),
-        _ => "has no function for one address".into(),
+        Mode::One => "has no function for one address".into(),
+        Mode::Dependent => "has no dependent lookups".into(),
     }
 }
 

@@ -48,7 +48,7 @@ fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let families = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
     let peers = inputs.peers.commands.len();
     let check = effort.checked.min(CHECKED) as f64 * 4e-6;
-    let kinds = 2.0;
+    let kinds = 3.0;
     families as f64
         * (kinds * (effort.rates(ENGINES.len() + peers, false) + peers as f64 * check)
             + peers as f64 * 3.0
@@ -67,7 +67,12 @@ impl OnTable for Peers {
         let usual = context.effort;
         context.effort =
             Effort { keys: KEYS.min(usual.keys), checked: CHECKED.min(usual.checked), ..usual };
-        for (run, mode) in [("one by one", Mode::One), ("batches of 256", Mode::Batch)] {
+        let runs = [
+            ("one by one", Mode::One),
+            ("batches of 256", Mode::Batch),
+            ("dependent", Mode::Dependent),
+        ];
+        for (run, mode) in runs {
             let config = RunSpec { mode, ..BATCH };
             let Some(traffic) = context.traffic(TrafficKind::Routed) else { continue };
             let Some(workload) = context.workload(&set, &traffic) else { continue };
