@@ -22,7 +22,6 @@ mod peers;
 mod pipes;
 mod prove;
 mod python;
-mod random;
 mod report;
 mod sanitize;
 mod test;

@@ -36,7 +36,7 @@ pub(super) fn content(published: &Published, id: &str) -> Result<String, String>
             if let Ok(job) = own.condition(figure, "job") {
                 let _ = write!(out, "\n\n**{job}:**");
             }
-            let _ = write!(out, "\n\n{}", table(own, figure));
+            let _ = write!(out, "\n\n{}", table(own, figure).trim_end());
         }
         return Ok(out);
     }
@@ -101,9 +101,9 @@ fn table(own: &Machine, figure: &str) -> String {
 fn with_spread(it: &Value) -> String {
     match (it.value, it.quartiles()) {
         (None, _) => it.refused.clone(),
-        (Some(value), Some([low, high])) => {
+        (Some(value), Some([low, high])) if it.passes > 1 => {
             format!("{} ({} to {})", short(value), short(low), short(high))
         }
-        (Some(value), None) => short(value),
+        (Some(value), _) => short(value),
     }
 }

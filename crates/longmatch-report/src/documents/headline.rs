@@ -229,10 +229,10 @@ fn peers(machine: &Machine) -> String {
     links(&["lookups", "the best of others", "Mlps", "`folio`, Mlps", "ratio"], rows)
 }
 
-/// States why no implementation of others has a rate.
+/// States why no implementation of others has a rate. Behind the first colon of the reason stands advice.
 fn absent(peers: &[&Value]) -> String {
-    match peers.first() {
-        Some(first) => format!("none of {} was measured ({})", peers.len(), first.refused),
+    match peers.first().and_then(|first| first.refused.split(':').next()) {
+        Some(reason) => format!("none of {} was measured: {reason}", peers.len()),
         None => "not measured in this run".into(),
     }
 }
