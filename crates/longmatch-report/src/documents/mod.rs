@@ -10,6 +10,8 @@ mod headline;
 mod kinds;
 mod markers;
 mod published;
+#[cfg(test)]
+mod tests;
 
 use std::fs;
 use std::io;

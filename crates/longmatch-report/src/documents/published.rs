@@ -145,7 +145,7 @@ impl Machine {
 
     /// Checks that the run states every circumstance, that a release build made it, and that its directory has the
     /// name of its microarchitecture.
-    fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         for name in CIRCUMSTANCES {
             self.about(name)?;
         }
