@@ -1,16 +1,14 @@
 //! The context of an experiment: its inputs, values and progress.
 
+pub(crate) use longmatch_bench::WRONG;
 use longmatch_bench::{
-    BenchFamily, KeySource, Mode, ROOFLINE, Record, RunConfig, Traffic, Workload,
+    BenchFamily, KeySource, Measurement, Mode, ROOFLINE, RunConfig, Traffic, Workload,
 };
 
 use crate::declaration::{Absence, Papers, RunSpec, TrafficKind, paper};
 use crate::engine_set::{EngineSet, Measured};
 use crate::inputs::{Effort, Inputs, Named, SEED};
-use crate::record::{Spread, Value};
-
-/// Suffix of the message for engines that returned wrong answers.
-pub(crate) const WRONG: &str = "wrong answers";
+use crate::record::Value;
 
 /// Bytes in a MiB.
 pub(crate) const MIB: f64 = (1 << 20) as f64;
@@ -248,7 +246,7 @@ fn measured<F: BenchFamily>(
     let failed = run.as_ref().err().map(ToString::to_string);
     let mut records = run.unwrap_or_default().into_iter().peekable();
     // Records come in the order of the comparison; a roofline follows its engine.
-    let mut own: Vec<(Option<Record>, Option<Record>)> = Vec::new();
+    let mut own: Vec<(Option<Measurement>, Option<Measurement>)> = Vec::new();
     for place in 0..set.comparison.len() {
         own.push(match set.comparison.engine(place).supports(setup.mode) {
             true => (records.next(), records.next_if(|record| record.engine == ROOFLINE)),
@@ -318,24 +316,7 @@ fn rate_value<F: BenchFamily>(
     let value = Value { variant, ..value };
     match &measured.result {
         Err(reason) => Value { refused: reason.clone(), ..value },
-        Ok(record) if record.mismatches > 0 => {
-            Value { refused: format!("{} {WRONG}", record.mismatches), ..value }
-        }
-        Ok(record) => with_rate(record, value),
-    }
-}
-
-/// Returns the value with the rate of a record.
-pub(crate) fn with_rate(record: &Record, value: Value) -> Value {
-    let (min, q1, q3, max) = (record.mlps_min, record.mlps_q1, record.mlps_q3, record.mlps_max);
-    let (mean, std_dev) = (record.mlps_mean, record.mlps_sd);
-    Value {
-        value: record.mlps,
-        spread: Spread { min, q1, q3, max, mean, std_dev, ..Spread::default() },
-        passes: record.passes as u64,
-        repeated: record.repeated as u64,
-        disturbed: record.disturbed as u64,
-        ..value
+        Ok(record) => record.rate(value),
     }
 }
 

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::path::Path;
 
 use longmatch::{CompileError, EngineSpec};
-use longmatch_bench::{BenchFamily, BenchTarget, Comparison, PeerCommand, PeerEngine, Record};
+use longmatch_bench::{BenchFamily, BenchTarget, Comparison, Measurement, PeerCommand, PeerEngine};
 
 use crate::inputs::Named;
 
@@ -42,14 +42,14 @@ pub(crate) struct Measured {
     /// The engine.
     pub engine: EngineUnderTest,
     /// The record, or the reason why there is none.
-    pub result: Result<Record, String>,
+    pub result: Result<Measurement, String>,
     /// The record of its roofline, if measured.
-    pub roofline: Option<Record>,
+    pub roofline: Option<Measurement>,
 }
 
 impl Measured {
     /// Returns the record, if there is one.
-    pub fn record(&self) -> Option<&Record> {
+    pub fn record(&self) -> Option<&Measurement> {
         self.result.as_ref().ok()
     }
 }

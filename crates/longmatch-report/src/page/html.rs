@@ -10,7 +10,8 @@ use super::section::{Section, counted, machine_in_a_line, sections, title, verdi
 use super::text::{anchor, escape, prose};
 use super::{chart, summary, table};
 
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str =
+    concat!(include_str!("colours.css"), include_str!("page.css"), include_str!("chart/chart.css"));
 
 /// Content security policy: browsers load nothing but the embedded style sheet, and run no script.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";

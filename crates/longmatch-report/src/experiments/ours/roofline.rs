@@ -3,7 +3,7 @@
 use longmatch_bench::{BenchFamily, Traffic};
 
 use super::common::{BATCH, ours};
-use crate::context::{ExperimentContext, OnTable, Place, at, on_all, with_rate};
+use crate::context::{ExperimentContext, OnTable, Place, at, on_all};
 use crate::declaration::{Absence, ChartKind, Figure, Rows};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::experiment::{Experiment, Work};
@@ -55,10 +55,8 @@ impl OnTable for Roofline {
             for it in context.measure(place, &set, &workload, &setup) {
                 let (Some(roofline), Some(record)) = (&it.roofline, it.record()) else { continue };
                 let engine = format!("roofline of {}", it.engine.spec);
-                let (metric, unit) = ("rate".into(), "Mlps".into());
-                let value =
-                    Value { engine, metric, unit, mode: "batch".into(), ..Value::default() };
-                context.note(at(place, named, with_rate(roofline, value)));
+                let value = Value { engine, mode: "batch".into(), ..Value::default() };
+                context.note(at(place, named, roofline.rate(value)));
                 if let Some((rate, most)) = record.mlps.zip(roofline.mlps) {
                     let name = ("share of the roofline", "%");
                     context.count(place, named, &it.engine.spec, name, 100.0 * rate / most);
