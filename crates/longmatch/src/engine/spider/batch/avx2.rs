@@ -108,11 +108,12 @@ pub(super) fn iterate<F: Family, E: Entry, const N: usize>(
     let (mut sum, mut left) = (0, lookups);
     while left > 0 {
         // Not a loop over `N`, which would keep the words in memory.
-        let mut words = [generate(), [[0; LANES]; 4]];
+        let mut octets = [in_lanes::<F>(&generate()), [l.splat(0); 4]];
         if N == 2 {
-            words[1] = generate();
+            octets[1] = in_lanes::<F>(&generate());
         }
-        group::<F, E, N>(l, spider, |i, part| generated::<F>(&words[i], part), &mut out.0, used);
+        let octets = |i: usize, part| octets[i][usize::from(part)];
+        group::<F, E, N>(l, spider, octets, &mut out.0, used);
         let count = ways.min(left);
         sum ^= NextHopId::to_raw(black_box(&out).0.as_flattened()[count - 1]);
         left -= count;
@@ -120,13 +121,17 @@ pub(super) fn iterate<F: Family, E: Entry, const N: usize>(
     sum
 }
 
-/// Octets `4 * part` to `4 * part + 3` of 8 generated addresses, in the lanes of [`four_octets`].
+/// The words of 8 generated addresses, in the lanes of [`four_octets`].
 #[inline]
 #[target_feature(enable = "avx2")]
-fn generated<F: Family>(words: &Words, part: u8) -> __m256i {
-    // SAFETY: the array has 8 words of four bytes.
-    let word = unsafe { _mm256_loadu_si256(words[usize::from(part)].as_ptr().cast()) };
-    _mm256_permutevar8x32_epi32(word, lane_addresses::<F>())
+fn in_lanes<F: Family>(words: &Words) -> [__m256i; 4] {
+    // No index here is a variable, so that the words stay in registers.
+    let load = |word: &[u32; LANES]| {
+        // SAFETY: the array has 8 words of four bytes.
+        let word = unsafe { _mm256_loadu_si256(word.as_ptr().cast()) };
+        _mm256_permutevar8x32_epi32(word, lane_addresses::<F>())
+    };
+    [load(&words[0]), load(&words[1]), load(&words[2]), load(&words[3])]
 }
 
 /// The number of the address in each lane of [`four_octets`].
