@@ -516,6 +516,22 @@ mod tests {
         }
     }
 
+    /// The key with the wrong answer is generated, but not among the checked keys of the array.
+    #[test]
+    fn a_wrong_answer_for_a_generated_key_is_found() {
+        let rib = table4();
+        let mut comparison = Comparison::<Ipv4>::new(&rib);
+        let at = Traffic::Random.keys(&rib, 5001, 1)[5000];
+        let engine = Radix::<Ipv4>::compile(&rib, &()).unwrap();
+        comparison.add_engine(WrongEngine { engine, at, batch_only: false }, 1.0);
+        let workload = comparison.workload_of(&Traffic::Random, 1, 3000, CHECKED).unwrap();
+        for (mode, generate) in [(Mode::One, false), (Mode::One, true), (Mode::Dependent, true)] {
+            let config = RunConfig { generate, ..quick(mode) };
+            let records = comparison.run(&workload, &config).unwrap();
+            assert_eq!(records[0].mismatches, u64::from(generate), "{mode}");
+        }
+    }
+
     /// Every mode rejects engines with one or two wrong kernels, and no others.
     #[test]
     fn a_wrong_engine_gets_no_rate() {
