@@ -125,7 +125,7 @@ impl Search for Paper {
         // neighbour. The read of the neighbour keeps the comparisons branches.
         let (mut lower, mut upper) = (first, first + size - 1);
         while lower < upper {
-            // No `midpoint`: it would count for sums beyond a word, which indices never have.
+            // `midpoint` takes two more instructions against an overflow that indices cannot have.
             let middle = (lower + upper) / 2;
             let range = ranges.at(middle);
             if probe < range {
