@@ -5,8 +5,8 @@
 //! down to a single one.
 //!
 //! Structures are passed as references. The CPU can load a struct by vectors, as its copies do,
-//! right after it was stored by words only after all earlier instructions have retired: small
-//! batches would not overlap, and those of 16 addresses would take twice the time.
+//! right after it was stored by words only after all earlier instructions have retired, so the calls
+//! of small batches would not overlap.
 
 use crate::net::NextHopId;
 use crate::simd::{Simd, Work};
