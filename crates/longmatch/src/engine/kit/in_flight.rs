@@ -5,8 +5,8 @@
 //! down to a single one.
 //!
 //! Structures are passed as references. The CPU can load a struct by vectors, as its copies do,
-//! right after it was stored by words only after all earlier instructions have retired: small
-//! batches would not overlap, and those of 16 addresses would take twice the time.
+//! right after it was stored by words only after all earlier instructions have retired, so the calls
+//! of small batches would not overlap.
 
 use crate::net::NextHopId;
 use crate::simd::{Simd, Work};
@@ -88,8 +88,8 @@ pub(crate) trait InVectors: Copy {
     fn group<const N: usize>(self, addrs: &[Self::Addr], out: &mut [Option<NextHopId>]);
 }
 
-/// Answers `addrs` into `out`, which has the same length, in groups of `N` vectors, then vector by
-/// vector.
+/// Answers `addrs` into `out`, which has the same length, in groups of `N` vectors, then of two,
+/// then vector by vector.
 ///
 /// Fewer addresses than a vector has lanes are looked up one by one, and so is a short rest. A
 /// longer rest is a vector that answers some addresses again.
@@ -104,6 +104,10 @@ pub(crate) fn in_vectors<S: InVectors, const N: usize>(
     while len - at >= N * S::LANES {
         structure.group::<N>(&addrs[at..], &mut out[at..]);
         at += N * S::LANES;
+    }
+    if const { N > 2 } && len - at >= 2 * S::LANES {
+        structure.group::<2>(&addrs[at..], &mut out[at..]);
+        at += 2 * S::LANES;
     }
     while at < len {
         if len >= S::LANES && len - at > S::LANES / 4 {

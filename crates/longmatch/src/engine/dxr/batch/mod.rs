@@ -9,7 +9,8 @@
 //!
 //! `batch=gather` and `batch=line` force one of the two, `batch=flight` forces `scalar`; where the
 //! level or the family lacks the requested kernel, `scalar` answers. `batch=each` looks up one
-//! address at a time, as in the papers.
+//! address at a time, as in the papers. The kernels search as
+//! [`BranchFree`](super::BranchFree) does; a table with `search=paper` uses none.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512_ipv6;
