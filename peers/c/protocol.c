@@ -177,7 +177,7 @@ static int ready(struct session *session, const char *mode, size_t batch)
 	else if (batch == 0 || batch > MAX_BATCH)
 		refuse(session, "batch", "1 to 65536 keys");
 	else if (table->ready != NULL && table->ready(table, why) != 0)
-		refuse(session, "lookups", why);
+		refuse(session, table->name, why);
 	else
 		return 1;
 	return 0;

@@ -92,7 +92,7 @@ static int build(const struct table *table, const struct route *routes, size_t c
 }
 
 /* Chooses the smallest entries that hold a next hop or a group's number and one bit. */
-static void choose_entries(uint32_t largest_id)
+static int choose_entries(uint32_t largest_id, size_t count, char *why)
 {
 	size_t largest = RTE_MAX(largest_id, groups + 1);
 
@@ -100,6 +100,10 @@ static void choose_entries(uint32_t largest_id)
 		if (largest >> ((8 << entry_size) - 1) == 0)
 			break;
 	}
+	if (reserve(count, table_bytes(groups + 1, (size_t)1 << entry_size)) == 0)
+		return 0;
+	snprintf(why, REASON, "not enough memory for %zu groups", groups);
+	return -ENOMEM;
 }
 
 static int prepare(const struct table *table, const struct route *routes, size_t count, char *why)
@@ -109,7 +113,7 @@ static int prepare(const struct table *table, const struct route *routes, size_t
 	for (size_t i = 0; i < count; i++)
 		largest = RTE_MAX(largest, routes[i].id);
 	groups = count_groups(routes, count, table->address_size);
-	choose_entries(largest);
+	int failed = choose_entries(largest, count, why);
 #ifdef IPV6
 	/*
 	 * The library reserves more groups than it uses, depending on how routes lie beside each
@@ -119,12 +123,12 @@ static int prepare(const struct table *table, const struct route *routes, size_t
 
 	for (size_t i = 0; i < count; i++)
 		most += routes[i].length > 24 ? (routes[i].length - 17) / 8 : 0;
-	while (groups < most && build(table, routes, count, why) == -ENOSPC) {
+	while (failed == 0 && groups < most && build(table, routes, count, why) == -ENOSPC) {
 		groups = RTE_MIN(2 * groups + 1, most);
-		choose_entries(largest);
+		failed = choose_entries(largest, count, why);
 	}
 #endif
-	return 0;
+	return failed;
 }
 
 static uint64_t bytes(const struct route *routes, size_t count)

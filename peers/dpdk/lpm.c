@@ -55,6 +55,10 @@ static int prepare(const struct table *table, const struct route *routes, size_t
 		}
 	}
 	groups = count_groups(routes, count, table->address_size);
+	if (reserve(count, table_bytes(groups + 1, sizeof(uint32_t))) != 0) {
+		snprintf(why, REASON, "not enough memory");
+		return -ENOMEM;
+	}
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 struct state {
 	/* The map of type LPM_TRIE; or the network namespace and a device in it. */
 	int map, namespace, device;
+	/* Whether there are routes, and keys, for addresses that are never forwarded. */
+	int local_routes, local_keys;
 	/* The keys: a map with one value, of the next power of two of keys. */
 	int keys_map;
 	void *keys;

@@ -87,32 +87,44 @@ static int set(const char *path, const char *value)
 	return written < 0 ? -1 : 0;
 }
 
-/* Whether a prefix and another one have an address in common. */
-static int overlap(const struct route *route, const uint8_t *address, int length)
+/* Whether two IPv6 prefixes have an address in common. */
+static int overlap(const uint8_t *one, int length, const uint8_t *other, int other_length)
 {
-	int bits = route->length < length ? route->length : length;
-
-	for (int i = 0; i < bits; i++) {
-		if ((route->address[i / 8] ^ address[i / 8]) >> (7 - i % 8) & 1)
+	for (int i = 0; i < length && i < other_length; i++) {
+		if ((one[i / 8] ^ other[i / 8]) >> (7 - i % 8) & 1)
 			return 0;
 	}
 	return 1;
 }
 
-/* Whether the kernel looks up all addresses of a table: those of a link are never forwarded. */
-static int check(const struct table *table, const struct route *routes, size_t count, char *why)
+/* Whether an IPv6 prefix has addresses that bpf_fib_lookup never looks up: they are a link's. */
+static int is_local(const uint8_t *address, int length)
 {
-	static const uint8_t loopback[16] = {[15] = 1}, link_local[] = {0xfe, 0x80}, multicast[] = {0xff};
+	static const uint8_t loopback[16] = {[15] = 1}, link[] = {0xfe, 0x80}, multicast[] = {0xff};
 
-	for (size_t i = 0; table->address_size == 16 && i < count; i++) {
-		if (overlap(&routes[i], loopback, 128) || overlap(&routes[i], link_local, 10) ||
-		    overlap(&routes[i], multicast, 8)) {
-			snprintf(why, REASON,
-				 "route %zu: ::1, fe80::/10 and ff00::/8 are never forwarded", i + 1);
-			return -EINVAL;
-		}
+	return overlap(address, length, loopback, 128) || overlap(address, length, link, 10) ||
+	       overlap(address, length, multicast, 8);
+}
+
+static int set_route_keys(const struct table *table, const void *addresses, size_t count, char *why)
+{
+	struct state *state = table->state;
+
+	state->local_keys = 0;
+	for (size_t i = 0; table->address_size == 16 && i < count; i++)
+		state->local_keys |= is_local((const uint8_t *)addresses + 16 * i, 128);
+	return set_keys(table, addresses, count, why);
+}
+
+static int ready_routes(const struct table *table, char *why)
+{
+	const struct state *state = table->state;
+
+	if (state->local_routes && state->local_keys) {
+		snprintf(why, REASON, "addresses of ::1, fe80::/10 and ff00::/8 are never forwarded");
+		return -EINVAL;
 	}
-	return 0;
+	return ready(table, why);
 }
 
 /* Makes a namespace that forwards, whose main tables are empty. */
@@ -122,8 +134,6 @@ static int prepare(const struct table *table, const struct route *routes, size_t
 	struct utsname system;
 	int major, minor;
 
-	if (check(table, routes, count, why) != 0)
-		return -EINVAL;
 	uname(&system);
 	if (sscanf(system.release, "%d.%d", &major, &minor) != 2 || major * 1000 + minor < 6003) {
 		errno = ENOSYS;
@@ -150,6 +160,9 @@ static int prepare(const struct table *table, const struct route *routes, size_t
 	if (add_device() != 0)
 		return failed("a device of type veth", why);
 	state->device = (int)if_nametoindex(DEVICE);
+	state->local_routes = 0;
+	for (size_t i = 0; table->address_size == 16 && i < count; i++)
+		state->local_routes |= is_local(routes[i].address, routes[i].length);
 	return 0;
 }
 
@@ -202,8 +215,8 @@ static int build(const struct table *table, const struct route *routes, size_t c
 	{                                                                                          \
 		.name = "linux-route", .family = version == 4 ? "ipv4" : "ipv6",                   \
 		.modes = "one,dependent", .address_size = version == 4 ? 4 : 16, .about = about,   \
-		.prepare = prepare, .build = build, .set_keys = set_keys, .ready = ready,          \
-		.walk = walk, .state = &(struct state){.map = 0}                                   \
+		.prepare = prepare, .build = build, .set_keys = set_route_keys,                    \
+		.ready = ready_routes, .walk = walk, .state = &(struct state){.map = 0}            \
 	}
 
 const struct table route4_table = ROUTE_TABLE(4), route6_table = ROUTE_TABLE(6);
