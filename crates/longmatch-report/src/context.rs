@@ -5,8 +5,9 @@ use longmatch_bench::{
     BenchFamily, KeySource, Measurement, Mode, ROOFLINE, RunConfig, Traffic, Workload,
 };
 
-use crate::declaration::{Absence, Papers, RunSpec, TrafficKind, paper};
+use crate::declaration::{Absence, RunSpec, TrafficKind, paper};
 use crate::engine_set::{EngineSet, Measured};
+use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::Value;
 
@@ -31,8 +32,8 @@ pub(crate) struct ExperimentContext<'a> {
     pub inputs: &'a Inputs,
     /// The effort of the report.
     pub effort: Effort,
-    name: &'static str,
-    papers: &'static [Papers],
+    /// The experiment.
+    pub experiment: &'static Experiment,
     values: Vec<Value>,
     conditions: Vec<[String; 3]>,
     /// Seconds of estimated work done.
@@ -58,15 +59,13 @@ impl<'a> ExperimentContext<'a> {
     pub fn new(
         inputs: &'a Inputs,
         effort: Effort,
-        name: &'static str,
-        papers: &'static [Papers],
+        experiment: &'static Experiment,
         on_step: &'a mut dyn FnMut(f64),
     ) -> Self {
         Self {
             inputs,
             effort,
-            name,
-            papers,
+            experiment,
             values: Vec::new(),
             conditions: Vec::new(),
             done: 0.0,
@@ -143,9 +142,11 @@ impl<'a> ExperimentContext<'a> {
 
     /// Notes a value with the paper's value.
     pub fn note(&mut self, value: Value) {
-        let value = Value { experiment: self.name.into(), ..value };
-        self.values
-            .push(Value { paper: value.paper.or_else(|| paper(self.papers, &value)), ..value });
+        let value = Value { experiment: self.experiment.name.clone(), ..value };
+        self.values.push(Value {
+            paper: value.paper.or_else(|| paper(&self.experiment.papers, &value)),
+            ..value
+        });
     }
 
     /// Notes a count of an engine, or of the table if the engine is empty.

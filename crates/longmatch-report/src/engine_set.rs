@@ -6,6 +6,7 @@ use std::path::Path;
 use longmatch::{CompileError, EngineSpec};
 use longmatch_bench::{BenchFamily, BenchTarget, Comparison, Measurement, PeerCommand, PeerEngine};
 
+use crate::declaration::DeclaredEngine;
 use crate::inputs::Named;
 
 /// An engine under test.
@@ -23,6 +24,11 @@ impl EngineUnderTest {
     /// Returns an engine with the paper's name for it.
     pub fn new(spec: impl Into<String>, alias: impl Into<String>) -> Self {
         Self { spec: spec.into(), alias: alias.into(), at: "" }
+    }
+
+    /// Returns declared engines.
+    pub fn declared(engines: &[DeclaredEngine]) -> Vec<Self> {
+        engines.iter().map(|it| Self::new(&it.spec[..], &it.alias[..])).collect()
     }
 
     /// Returns engines with the paper's names for them.

@@ -12,6 +12,7 @@ mod distribution;
 mod documents;
 mod engine_set;
 mod experiment;
+mod experiment_file;
 mod experiments;
 mod files;
 mod forwarding;

@@ -17,6 +17,8 @@ pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
         let tables = match rates.tables {
             Tables::Ipv4 => inputs.ipv4().len(),
             Tables::Ipv6 => inputs.ipv6().len(),
+            Tables::FirstIpv4 => inputs.ipv4().len().min(1),
+            Tables::FirstIpv6 => inputs.ipv6().len().min(1),
             Tables::First => inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1),
             Tables::All => inputs.ipv4().len() + inputs.ipv6().len(),
             Tables::Split => 3 * inputs.ipv4().len(),
@@ -39,9 +41,12 @@ pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<
     let mut tables = 0;
     for rates in all {
         let (four, six) = (context.inputs.ipv4(), context.inputs.ipv6());
-        let first = if rates.tables == Tables::First { 1 } else { usize::MAX };
-        let ipv4 = rates.tables != Tables::Ipv6;
-        let ipv6 = matches!(rates.tables, Tables::Ipv6 | Tables::All | Tables::First);
+        let first = match rates.tables {
+            Tables::First | Tables::FirstIpv4 | Tables::FirstIpv6 => 1,
+            _ => usize::MAX,
+        };
+        let ipv4 = !matches!(rates.tables, Tables::Ipv6 | Tables::FirstIpv6);
+        let ipv6 = !matches!(rates.tables, Tables::Ipv4 | Tables::FirstIpv4 | Tables::Split);
         for named in four.into_iter().filter(|_| ipv4).take(first) {
             tables += 1;
             match rates.tables {
@@ -75,7 +80,7 @@ fn on_table<F: BenchFamily>(
     named: Named<'_, F>,
     prefix: &str,
 ) {
-    let engines = EngineUnderTest::all(&rates.engines);
+    let engines = EngineUnderTest::declared(&rates.engines);
     let set = match rates.parts.is_empty() {
         true => EngineSet::apart(named, &engines),
         false => EngineSet::new(named, &engines),
@@ -83,7 +88,7 @@ fn on_table<F: BenchFamily>(
     context.step(rates.engines.len() as f64 * COMPILE);
     let mut first = None;
     for run in &rates.runs {
-        let name = [prefix, run.name]
+        let name = [prefix, &run.name[..]]
             .into_iter()
             .filter(|it| !it.is_empty())
             .collect::<Vec<_>>()
@@ -92,7 +97,7 @@ fn on_table<F: BenchFamily>(
         let Some(workload) = context.workload(&set, &traffic) else { continue };
         for x in places(run) {
             let setup = varied(run, x, context.setup(run));
-            let place = Place { figure: rates.figure, run: &name, x, at: "" };
+            let place = Place { figure: &rates.figure, run: &name, x, at: "" };
             let measured = context.measure(place, &set, &workload, &setup);
             if x.is_none() {
                 first.get_or_insert(measured);
@@ -101,14 +106,14 @@ fn on_table<F: BenchFamily>(
     }
     // Values after the rates have columns after the rates.
     if let Some(measured) = first {
-        let place = Place { figure: rates.figure, run: prefix, ..Place::default() };
-        counts(context, place, named, &set, &measured, rates.parts);
+        let place = Place { figure: &rates.figure, run: prefix, ..Place::default() };
+        counts(context, place, named, &set, &measured, &rates.parts);
     }
 }
 
 /// Returns the positions on the axis of a run configuration.
 fn places(run: &RunSpec) -> Vec<Option<f64>> {
-    match run.axis {
+    match &run.axis {
         Axis::None => vec![None],
         Axis::Threads => (1..=cpus()).map(|threads| Some(threads as f64)).collect(),
         Axis::Batch(sizes) => sizes.iter().map(|size| Some(*size as f64)).collect(),
@@ -121,7 +126,7 @@ fn cpus() -> usize {
 }
 
 fn varied(run: &RunSpec, x: Option<f64>, setup: RunConfig) -> RunConfig {
-    match (run.axis, x) {
+    match (&run.axis, x) {
         (Axis::Threads, Some(x)) => RunConfig { threads: x as usize, ..setup },
         (Axis::Batch(_), Some(x)) => RunConfig { batch: x as usize, ..setup },
         _ => setup,
@@ -135,7 +140,7 @@ fn counts<F: BenchFamily>(
     named: Named<'_, F>,
     set: &EngineSet<'_, F>,
     measured: &[Measured],
-    parts: &[(&str, &'static str)],
+    parts: &[(String, String)],
 ) {
     for ((engine, target), measured) in set.targets().zip(measured) {
         let (Some(target), Some(record)) = (target, measured.record()) else { continue };

@@ -45,7 +45,7 @@ type ByName = BTreeMap<String, (Outcome, Vec<Value>)>;
 
 /// Returns the records in the order of the report.
 fn ordered(run: &Run, all: &ByName) -> Records {
-    let experiments = Experiment::all().filter_map(|it| all.get(it.name).cloned());
+    let experiments = Experiment::all().filter_map(|it| all.get(&it.name).cloned());
     Records { run: run.clone(), experiments: experiments.collect() }
 }
 
@@ -98,21 +98,21 @@ impl Report<'_> {
             known.is_some_and(|it| outcome.settings == self.settings(it))
                 && outcome.absent.is_empty()
         });
-        let left = self.experiments.iter().filter(|it| !earlier.contains_key(it.name));
+        let left = self.experiments.iter().filter(|it| !earlier.contains_key(&it.name));
         let total = left.map(|it| self.seconds(it)).sum();
         let kept = earlier.len();
         // Each write includes the kept values, so that an interruption does not lose them.
         let mut all = earlier;
         let (about, mut before) = (self.about(), 0.0);
         for experiment in self.experiments.iter().copied() {
-            if all.contains_key(experiment.name) {
+            if all.contains_key(&experiment.name) {
                 continue;
             }
             let own = self.seconds(experiment);
             let mut step =
                 |done: f64| on_step(ReportStep { experiment, done: before + done.min(own), total });
             step(0.0);
-            all.insert(experiment.name.to_owned(), self.one(experiment, &mut step));
+            all.insert(experiment.name.clone(), self.one(experiment, &mut step));
             before += own;
             write(&ordered(&about, &all), dir)?;
         }
@@ -131,13 +131,7 @@ impl Report<'_> {
         on_step: &mut dyn FnMut(f64),
     ) -> (Outcome, Vec<Value>) {
         let started = Instant::now();
-        let mut context = ExperimentContext::new(
-            self.inputs,
-            self.effort,
-            experiment.name,
-            &experiment.papers,
-            on_step,
-        );
+        let mut context = ExperimentContext::new(self.inputs, self.effort, experiment, on_step);
         let ended = experiment.work.run(&mut context);
         let (mut values, mut conditions) = context.finish();
         let absent = ended.err().map_or_else(String::new, |Absence(reason)| reason);
@@ -145,7 +139,7 @@ impl Report<'_> {
             (values, conditions) = (Vec::new(), Vec::new());
         }
         let seconds = started.elapsed().as_secs_f64();
-        let (name, settings) = (experiment.name.to_owned(), self.settings(experiment));
+        let (name, settings) = (experiment.name.clone(), self.settings(experiment));
         (
             Outcome {
                 experiment: name,

@@ -6,7 +6,6 @@ use longmatch::{Change, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route};
 use longmatch_bench::Destinations;
 use longmatch_bench::testing::{table4, table6};
 
-use crate::claim::Needs;
 use crate::context::ExperimentContext;
 use crate::declaration::Absence;
 use crate::experiment::Experiment;
@@ -26,13 +25,7 @@ fn run(name: &str, inputs: &Inputs) -> Result<Vec<Value>, Absence> {
     let experiment = Experiment::named(name).expect("an experiment");
     let mut steps = Vec::new();
     let mut on_step = |done| steps.push(done);
-    let mut context = ExperimentContext::new(
-        inputs,
-        Effort::TEST,
-        experiment.name,
-        &experiment.papers,
-        &mut on_step,
-    );
+    let mut context = ExperimentContext::new(inputs, Effort::TEST, experiment, &mut on_step);
     experiment.work.run(&mut context)?;
     let estimate = experiment.work.seconds(inputs, &Effort::TEST);
     let (values, _) = context.finish();
@@ -278,17 +271,6 @@ fn packets_have_rates_by_batch_size() {
     let paper = |it: &&Value| it.paper.is_some();
     let two = all.iter().filter(paper).all(|it| it.figure == "spider-fig8-two" && it.threads == 2);
     assert!(two, "the paper's number is one of two cores");
-}
-
-#[test]
-fn claims_about_vectors_need_avx2() {
-    for name in ["spider-fig6", "spider-fig8", "spider-fig9", "spider-fig12"] {
-        for claim in &Experiment::named(name).expect("an experiment").claims {
-            let about_spider = format!("{:?}", claim.judge).contains("spider");
-            let needs = claim.needs.iter().any(|it| matches!(it, Needs::Fact("AVX2", ..)));
-            assert_eq!(needs, about_spider, "{}", claim.id);
-        }
-    }
 }
 
 /// Every experiment runs or gives a reason, claims are judged, the page is well-formed, and the stored records make the

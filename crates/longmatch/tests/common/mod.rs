@@ -47,6 +47,7 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         "dxr:d=9:x=8:batch=gather",
         "dxr:d=17:hops=k:batch=gather",
         "dxr:d=16:batch=line",
+        "dxr:d=17:search=paper",
         "sail:batch=each",
         "sail:batch=flight",
         "spider:ahead",
@@ -71,6 +72,7 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         32 => &[
             "dxr:d=16:wide",
             "dxr:d=12:x=5:wide:hops=k",
+            "dxr:wide:hops=k:search=paper",
             "folio:pages:cuts=24:codes=book",
             "folio:pages",
             "folio:identity:s=8:codes=8:batch=each",
@@ -82,6 +84,7 @@ pub fn specs<F: Engines>() -> Vec<EngineSpec> {
         _ => &[
             "dxr:d=16:xl",
             "dxr:d=12:x=5:xl:hops=k",
+            "dxr:xl:hops=k:search=paper:batch=each",
             "folio:pages:sparse",
             "folio:pages:regions",
             "folio:pages:s=16:dense:codes=book",

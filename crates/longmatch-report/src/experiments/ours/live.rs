@@ -42,17 +42,18 @@ pub(super) fn live() -> Experiment {
         "One thread looks up as fast as it can while another updates the table: not at all, at 1,000 updates a second \
          and more, and as fast as it can. Engines that are patched make each update visible before the next. Spider \
          and SAIL are compiled again, on the CPU of the updates, for all updates that came in the meantime.",
-        Work::Own(run, seconds),
+        Work::Own((run, seconds)),
         vec![Figure {
-            id: FIGURE,
-            title: "A reader under updates",
+            id: FIGURE.into(),
+            title: "A reader under updates".into(),
             caption: "The rate of the reader by the number of updates that become visible a second. At the last point \
-                      of each line the writer updates without pause. The table is compared with its routes afterwards.",
-            chart: ChartKind::Lines("rate", ("updates a second", ""), [true, false]),
+                      of each line the writer updates without pause. The table is compared with its routes afterwards.".into(),
+            chart: ChartKind::Lines("rate".into(), ("updates a second".into(), "".into()), [true, false]),
             rows: Rows::Places,
+            words: Vec::new(),
         }],
     );
-    Experiment { aliases: &["updates-against-lookups"], ..experiment }
+    Experiment { aliases: vec!["updates-against-lookups".into()], ..experiment }
 }
 
 /// The engines, the rates of updates, and the seconds of each.

@@ -19,20 +19,21 @@ pub(super) fn misses() -> Experiment {
         "Addresses without a route",
         "Rates when none, half or all of the addresses have no route. A routed address is a random route with random \
          host bits; the others are random among all addresses outside all routes.",
-        Work::Own(
+        Work::Own((
             |context| on_first(context, &Misses),
             |inputs, effort| {
                 let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
                 tables as f64 * (effort.rates(3 * 6, true) + 1.5)
             },
-        ),
+        )),
         vec![Figure {
-            id,
-            title: "Rates by the share of misses",
+            id: id.into(),
+            title: "Rates by the share of misses".into(),
             caption: "Batches. Addresses with and without a route are mixed at random, so that no branch is \
-                      predictable.",
-            chart: ChartKind::Lines("rate", ("addresses without a route", "%"), [false, false]),
+                      predictable.".into(),
+            chart: ChartKind::Lines("rate".into(), ("addresses without a route".into(), "%".into()), [false, false]),
             rows: Rows::Places,
+            words: Vec::new(),
         }],
     )
 }

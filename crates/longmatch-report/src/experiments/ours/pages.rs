@@ -28,21 +28,22 @@ pub(super) fn huge_pages() -> Experiment {
         "Huge pages",
         "Each engine twice in one comparison: with its memory in the smallest pages, and in pages of 2 MiB. In small \
          pages a large structure needs more address translations than the TLB holds.",
-        Work::Own(
+        Work::Own((
             |context| on_first(context, &Huge),
             |inputs, effort| {
                 let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
                 tables as f64 * (effort.rates(2 * ENGINES.len(), true) + 1.5)
             },
-        ),
+        )),
         vec![Figure {
-            id: FIGURE,
-            title: "Huge pages on and off",
+            id: FIGURE.into(),
+            title: "Huge pages on and off".into(),
             caption: "Batches of routed addresses. The system reports the memory in huge pages after compiling; a \
                       block that covers no whole huge page stays in small pages. Large blocks exceed the memory that \
-                      lookups read if an engine keeps spare capacity.",
-            chart: ChartKind::Bars("rate"),
+                      lookups read if an engine keeps spare capacity.".into(),
+            chart: ChartKind::Bars("rate".into()),
             rows: Rows::Engines,
+            words: Vec::new(),
         }],
     )
 }

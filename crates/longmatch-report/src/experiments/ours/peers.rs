@@ -31,15 +31,16 @@ pub(super) fn peers() -> Experiment {
         "Other implementations",
         "Programs of others, each in its own process and called through a small protocol, with the same table, the \
          same keys and the same check of answers. Their passes alternate with ours.",
-        Work::Own(|context| on_first(context, &Peers), seconds),
+        Work::Own((|context| on_first(context, &Peers), seconds)),
         vec![Figure {
-            id: FIGURE,
-            title: "Ours and others",
+            id: FIGURE.into(),
+            title: "Ours and others".into(),
             caption: "One thread, an array of 1,048,576 keys for every program. Peers are called as their users call \
                       them; the rate includes the cost of their language. Peers report their own memory and build \
-                      time.",
-            chart: ChartKind::Bars("rate"),
+                      time.".into(),
+            chart: ChartKind::Bars("rate".into()),
             rows: Rows::Engines,
+            words: Vec::new(),
         }],
     )
 }

@@ -20,21 +20,22 @@ pub(super) fn roofline() -> Experiment {
         "The roofline of an engine with a fixed number of reads: as many independent reads, from tables of the same \
          sizes, for the same addresses, in the same run. Time beyond the roofline comes from dependent reads and from \
          instructions, not from the size of memory.",
-        Work::Own(
+        Work::Own((
             |context| on_all(context, &Roofline),
             |inputs, effort| {
                 let tables = inputs.ipv4().len() + inputs.ipv6().len();
                 tables as f64 * (2.0 * effort.rates(8, false) + 3.0)
             },
-        ),
+        )),
         vec![Figure {
-            id,
-            title: "Rates beside their rooflines",
+            id: id.into(),
+            title: "Rates beside their rooflines".into(),
             caption: "Batches of 256. An engine can exceed its roofline for two reasons. The roofline scatters \
                       addresses over its tables, while an engine may find neighbours in one cache line. The roofline \
-                      makes every read for every address, while many lookups end earlier.",
-            chart: ChartKind::Bars("rate"),
+                      makes every read for every address, while many lookups end earlier.".into(),
+            chart: ChartKind::Bars("rate".into()),
             rows: Rows::Engines,
+            words: Vec::new(),
         }],
     )
 }

@@ -33,11 +33,12 @@ fn figure(
 ) -> Figure {
     let log_y = metric != "rate";
     Figure {
-        id,
-        title,
-        caption,
-        chart: ChartKind::Lines(metric, ("routes", ""), [true, log_y]),
+        id: id.into(),
+        title: title.into(),
+        caption: caption.into(),
+        chart: ChartKind::Lines(metric.into(), ("routes".into(), "".into()), [true, log_y]),
         rows: Rows::Places,
+        words: Vec::new(),
     }
 }
 
@@ -57,7 +58,7 @@ pub(super) fn growth() -> Experiment {
         "Rates and memory from an eighth of the routes to eight times as many. Smaller tables are random parts of the \
          table. Larger tables add more specific routes, as deaggregation does: their lengths, and the share whose next \
          hop equals that of the covering route, are those of the table.",
-        Work::Own(
+        Work::Own((
             |context| on_first(context, &Growing),
             |inputs, effort| {
                 let all: f64 = factors(effort).iter().sum();
@@ -65,7 +66,7 @@ pub(super) fn growth() -> Experiment {
                 let rates = effort.rates(families * factors(effort).len() * GROWING.len(), true);
                 routes(inputs) as f64 * all * PER_ROUTE + rates
             },
-        ),
+        )),
         vec![
             figure(
                 "growth",
@@ -131,14 +132,14 @@ pub(super) fn small_tables() -> Experiment {
         "Small tables",
         "Random parts of the table, of ten to a hundred thousand routes: rates in batches and one by one, compile \
          time, and memory. The papers' engines are made for full tables; a simple trie can suffice here.",
-        Work::Own(
+        Work::Own((
             |context| on_first(context, &Small),
             |inputs, effort| {
                 let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
                 let sizes = sizes(effort).len();
                 tables as f64 * (effort.rates(2 * sizes * SMALL.len(), true) + 0.3 * sizes as f64)
             },
-        ),
+        )),
         vec![figure(
             "small-tables",
             "Small tables",
@@ -192,14 +193,14 @@ pub(super) fn memory() -> Experiment {
         "memory",
         "Memory by routes",
         "The bytes of every engine's structure, for each table and for random parts of it.",
-        Work::Own(
+        Work::Own((
             |context| on_all(context, &Memory),
             |inputs, _| {
                 let four = inputs.ipv4().iter().map(|it| it.rib.len()).sum::<usize>();
                 let six = inputs.ipv6().iter().map(|it| it.rib.len()).sum::<usize>();
                 PER_ROUTE * (four + six) as f64
             },
-        ),
+        )),
         vec![figure(
             "memory",
             "Memory by routes",

@@ -1,27 +1,16 @@
-//! H. Asai, Y. Ohara, Poptrie (SIGCOMM 2015), section 4.
+//! Functions that measure for the Poptrie paper (SIGCOMM 2015), section 4.
 
-mod common;
-mod cycles;
-mod rates;
 mod structure;
-mod tables;
 mod updates;
 
-use crate::experiment::Experiment;
+use crate::experiment::Function;
 
-/// The experiments, in the order of the paper.
-pub(super) fn all() -> Vec<Experiment> {
-    vec![
-        structure::datasets(),
-        structure::depths(),
-        structure::extensions(),
-        rates::threads(),
-        rates::comparison(),
-        rates::locality(),
-        cycles::cycles_of_lookups(),
-        rates::trace(),
-        tables::split(),
-        updates::updates(),
-        tables::ipv6(),
-    ]
+/// Returns the function with this name.
+pub(super) fn function(name: &str) -> Option<Function> {
+    Some(match name {
+        "tables" => (structure::count_tables, |inputs, _| 3.0 * inputs.tables.len() as f64),
+        "depths" => (structure::count_depths, |inputs, _| inputs.ipv4().len() as f64),
+        "updates" => (updates::run, updates::seconds),
+        _ => return None,
+    })
 }

@@ -39,7 +39,7 @@ pub(super) fn compile<E: Format, T: FrozenDirect>(
     })?;
     let ranges = Frozen::of(&compiler.ranges).map_err(CompileError::memory(NAME))?;
     let direct = T::build(entries, d, x)?;
-    Ok(Dxr { direct, ranges, k, hop_bits, batch, format: PhantomData })
+    Ok(Dxr { direct, ranges, k, hop_bits, batch, types: PhantomData })
 }
 
 /// Upper bound on the bytes of a one-level direct table and of the range table.

@@ -422,6 +422,14 @@ impl SplitOwner {
 }
 
 impl<'a> Levels<'a> {
+    /// Returns the bits of the second level, 0 if there is none.
+    pub(super) fn x(self) -> u8 {
+        match self {
+            Self::Single(_) => 0,
+            Self::Split { x, .. } => x,
+        }
+    }
+
     /// Returns the entry of chunk `index`.
     ///
     /// # Panics

@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 use super::Batch;
 use super::batch::Kernels;
 use super::direct::{Direct, DirectView, FrozenDirect, Levels, Single};
+use super::lookup::{BranchFree, Search};
 use crate::mem::{Items, Memory, Plain, Readable};
 use crate::net::{Bits, Family, Ipv4, Ipv6};
 
@@ -363,7 +364,8 @@ impl Word for u128 {
     }
 }
 
-/// A DXR: entries and ranges in the format `E`, the direct table in one level or two.
+/// A DXR: entries and ranges in the format `E`, the direct table in one level or two, and the
+/// search that lookups use.
 ///
 /// Invariants that the unchecked reads of the lookups rely on:
 /// 1. `k` is from [`MIN_K`] to [`MAX_K`]; `hop_bits` is 16 or `k`.
@@ -391,24 +393,24 @@ impl Word for u128 {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Dxr<E: Format, T: Direct = Single> {
+pub struct Dxr<E: Format, T: Direct = Single, S: Search = BranchFree> {
     pub(super) direct: T,
     pub(super) ranges: <T::Memory as Memory>::Array<E::Word>,
     pub(super) k: u8,
     pub(super) hop_bits: u8,
     pub(super) batch: Batch,
-    pub(super) format: PhantomData<E>,
+    pub(super) types: PhantomData<(E, S)>,
 }
 
-impl<E: Format, T: FrozenDirect> Clone for Dxr<E, T> {
+impl<E: Format, T: FrozenDirect, S: Search> Clone for Dxr<E, T, S> {
     fn clone(&self) -> Self {
-        let Self { direct, ranges, k, hop_bits, batch, format } = self;
-        let (k, hop_bits, batch, format) = (*k, *hop_bits, *batch, *format);
-        Self { direct: direct.clone(), ranges: ranges.clone(), k, hop_bits, batch, format }
+        let Self { direct, ranges, k, hop_bits, batch, types } = self;
+        let (k, hop_bits, batch, types) = (*k, *hop_bits, *batch, *types);
+        Self { direct: direct.clone(), ranges: ranges.clone(), k, hop_bits, batch, types }
     }
 }
 
-impl<E: Format, T: Direct> Dxr<E, T> {
+impl<E: Format, T: Direct, S: Search> Dxr<E, T, S> {
     /// Returns the view that lookups read.
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, E, T::View<'_>> {

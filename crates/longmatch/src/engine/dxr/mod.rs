@@ -5,7 +5,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | lookup | one direct entry (two in two levels), then log2(ranges of the chunk) range entries |
+//! | lookup | one direct entry (two in two levels), then log2(ranges of the chunk) range entries, with `search=paper` up to twice as many |
 //! | compile | O(routes + 2^K) |
 //! | update | rebuilds the chunks that the prefix covers, or the one that it lies in |
 //! | memory | 4 x 2^K bytes (less in two levels), 2 or 4 bytes a range, 16 for IPv6 |
@@ -23,15 +23,17 @@ mod update;
 
 pub use direct::{Direct, FrozenDirect, MAX_SPLIT_D, Single, Split};
 pub use layout::{Dxr, Format, Long, MAX_K, MIN_K, Original, Wide, Xl};
+pub use lookup::{BranchFree, Paper, Search};
 pub use statistics::{ChunkLengths, Counts, Statistics, chunk_lengths, published_statistics};
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use crate::engine::kit::Shape;
 use crate::engine::kit::{
     Batch, Builder, Built, CompileError, Corrupt, Descriptor, Engine, EngineVisitor, LiveEngine,
-    Lookup, Request, Structure, answers_for,
+    Lookup, OptionError, Request, Structure, Variant, answers_for,
 };
 use crate::mem::{MemoryPart, MemoryUsage};
 use crate::net::{Ipv4, Ipv6, NextHopId};
@@ -47,7 +49,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     candidates: cost::CANDIDATES,
 };
 
-/// Compile-time choices besides the types of format and direct table.
+/// Compile-time choices besides the types of format, direct table and search.
 ///
 /// ```
 /// use longmatch::engine::dxr::{Config, Dxr, Original, Split};
@@ -82,16 +84,17 @@ impl Default for Config {
 /// The modes of batches that the engine has: all.
 const MODES: &[Batch] = &[Batch::Auto, Batch::Each, Batch::Flight, Batch::Gather, Batch::Line];
 
-impl<E: Format, T: Direct> Lookup<E::Family> for Dxr<E, T> {
+impl<E: Format, T: Direct, S: Search> Lookup<E::Family> for Dxr<E, T, S> {
     #[inline(always)]
     fn lookup_bits(&self, addr: E::Word) -> Option<NextHopId> {
-        lookup::lookup(self.view(), addr)
+        lookup::lookup::<_, _, S>(self.view(), addr)
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[E::Word], out: &mut [Option<NextHopId>]) {
-        match self.batch {
-            Batch::Each => self.lookup_each(simd, addrs, out),
-            _ => batch::lookup_batch(self.view().shared(), simd, addrs, answers_for(addrs, out)),
+        if S::BATCHES && self.batch != Batch::Each {
+            batch::lookup_batch(self.view().shared(), simd, addrs, answers_for(addrs, out));
+        } else {
+            self.lookup_each(simd, addrs, out);
         }
     }
 
@@ -102,22 +105,28 @@ impl<E: Format, T: Direct> Lookup<E::Family> for Dxr<E, T> {
     }
 }
 
-impl<E: Format, T: Direct> Structure<E::Family> for Dxr<E, T> {
+impl<E: Format, T: Direct, S: Search> Structure<E::Family> for Dxr<E, T, S> {
     const NAME: &'static str = NAME;
-    const BATCHES: bool = true;
+    const BATCHES: bool = S::BATCHES;
 
     fn variant(&self) -> String {
         let x = self.direct.x();
         let format = direct::levels(self.k - x, x).option(E::OPTION);
-        format.flag("hops=k", self.hop_bits != layout::HOP_BITS).batch(self.batch).finish()
+        let hops_k = self.hop_bits != layout::HOP_BITS;
+        format.flag("hops=k", hops_k).option(S::OPTION).batch(self.batch).finish()
     }
 }
 
-impl<E: Format, T: FrozenDirect> Engine<E::Family> for Dxr<E, T> {
+impl<E: Format, T: FrozenDirect, S: Search> Engine<E::Family> for Dxr<E, T, S> {
     type Config = Config;
 
     fn compile(rib: &Rib<E::Family>, config: &Config) -> Result<Self, CompileError> {
-        compile::compile(rib, config)
+        if !S::BATCHES {
+            config.batch.among(&[Batch::Auto, Batch::Each], NAME, PAPER_EXPECTED)?;
+        }
+        // The structure is that of every search, so it is compiled by the same code.
+        let Dxr { direct, ranges, k, hop_bits, batch, .. } = compile::compile::<E, T>(rib, config)?;
+        Ok(Self { direct, ranges, k, hop_bits, batch, types: PhantomData })
     }
 
     fn live(self) -> LiveEngine<E::Family> {
@@ -134,7 +143,10 @@ impl<E: Format, T: FrozenDirect> Engine<E::Family> for Dxr<E, T> {
 }
 
 const EXPECTED: &str = "d=16 to d=22; or two levels d=4 to d=16 and x=1 to x=18, together 16 to \
-                        22; wide (IPv4); xl (IPv6); hops=k; batch=each, flight, gather or line";
+                        22; wide (IPv4); xl (IPv6); hops=k; batch=each, flight, gather or line; \
+                        search=paper";
+const PAPER_EXPECTED: &str = "beside search=paper one level, d=16 to d=22, and no mode of batches \
+                              but batch=each: the paper's search looks up one address at a time";
 
 /// Builder for the registry.
 pub(crate) struct Build;
@@ -158,14 +170,27 @@ macro_rules! builder {
                     batch: options.batch(MODES),
                 };
                 let other = options.flag(<$other>::OPTION);
+                let paper = options.flag(Paper::OPTION);
                 options.finish()?;
+                if paper && config.x != 0 {
+                    let option = Variant::new().value("x", config.x).finish();
+                    return Err(
+                        OptionError { engine: NAME, option, expected: PAPER_EXPECTED }.into()
+                    );
+                }
                 request.admit(|| compile::estimate::<$family>(&Shape::of(rib), &config))?;
-                Ok(match (other, config.x) {
-                    (false, 0) => visitor.visit(Dxr::<$first, Single>::compile(rib, &config)?),
-                    (false, _) => visitor.visit(Dxr::<$first, Split>::compile(rib, &config)?),
-                    (true, 0) => visitor.visit(Dxr::<$other, Single>::compile(rib, &config)?),
-                    (true, _) => visitor.visit(Dxr::<$other, Split>::compile(rib, &config)?),
-                })
+                macro_rules! visit {
+                    ($format:ty) => {
+                        match (paper, config.x) {
+                            (true, _) => {
+                                visitor.visit(Dxr::<$format, Single, Paper>::compile(rib, &config)?)
+                            }
+                            (_, 0) => visitor.visit(Dxr::<$format>::compile(rib, &config)?),
+                            _ => visitor.visit(Dxr::<$format, Split>::compile(rib, &config)?),
+                        }
+                    };
+                }
+                Ok(if other { visit!($other) } else { visit!($first) })
             }
         }
     };

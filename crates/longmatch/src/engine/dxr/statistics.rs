@@ -11,6 +11,7 @@ use super::chunk::Fragment;
 use super::compile::for_each_chunk;
 use super::direct::FrozenDirect;
 use super::layout::{Dxr, Format, MAX_K, MIN_K, Slices};
+use super::lookup::Search;
 use crate::net::{Bits, Family, Ipv4};
 use crate::rib::Rib;
 
@@ -94,7 +95,7 @@ pub struct Statistics {
     pub aggregated: Counts,
 }
 
-impl<E: Format, T: FrozenDirect> Dxr<E, T> {
+impl<E: Format, T: FrozenDirect, S: Search> Dxr<E, T, S> {
     /// Counts the parts of the structure. O(2^K).
     ///
     /// ```

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use crate::engine::kit::{Checked, Compiled, Corrupt, Engine, Structure};
+use crate::engine::kit::{Checked, Compiled, Corrupt, Engine};
 use crate::mem::MemoryUsage;
 use crate::net::{Family, Prefix};
 use crate::rib::Rib;
@@ -41,7 +41,7 @@ impl<F: Family> LiveEngine<F> {
     }
 
     /// Joins a structure and its write side.
-    pub(crate) fn patched<S: Structure<F>>(engine: Arc<S>, patch: impl Patch<F> + 'static) -> Self {
+    pub(crate) fn patched(engine: Arc<dyn Compiled<F>>, patch: impl Patch<F> + 'static) -> Self {
         Self { engine, write: WriteSide::Patched(Box::new(patch)) }
     }
 }

@@ -8,7 +8,7 @@ use core::arch::x86_64::*;
 
 use super::super::direct::{DirectView, Tables};
 use super::super::layout::{Format, View};
-use super::super::lookup;
+use super::super::lookup::{self, BranchFree};
 use crate::engine::kit::in_flight::InGroups;
 use crate::net::NextHopId;
 use crate::simd::lanes::Avx512;
@@ -29,7 +29,7 @@ impl<E: Format<Word = u128>, V: DirectView> InGroups<GROUP> for Gather128<'_, E,
 
     #[inline(always)]
     fn one(self, key: u128) -> Option<NextHopId> {
-        lookup::lookup(self.1, key)
+        lookup::lookup::<_, _, BranchFree>(self.1, key)
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@
 
 use super::super::direct::{DirectView, Tables};
 use super::super::layout::{Format, View};
-use super::super::lookup;
+use super::super::lookup::{self, BranchFree};
 use crate::engine::kit::in_flight::InGroups;
 use crate::net::{Ipv4, NextHopId};
 use crate::simd::lanes::Lanes;
@@ -25,7 +25,7 @@ impl<L: Lanes, E: Format<Word = u32>, V: DirectView, const N: usize> InGroups<N>
 
     #[inline(always)]
     fn one(self, key: u32) -> Option<NextHopId> {
-        lookup::lookup(self.1, key)
+        lookup::lookup::<_, _, BranchFree>(self.1, key)
     }
 
     #[inline(always)]

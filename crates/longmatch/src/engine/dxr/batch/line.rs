@@ -17,7 +17,7 @@ use core::arch::x86_64::*;
 use super::super::Batch;
 use super::super::direct::DirectView;
 use super::super::layout::{Format, View, Word};
-use super::super::lookup::{self, Ranges};
+use super::super::lookup::{self, BranchFree, Ranges};
 use super::gather::{self, VECTORS};
 use crate::engine::kit::in_flight::InGroups;
 use crate::net::NextHopId;
@@ -39,7 +39,7 @@ impl<E: Format<Word = u32>, V: DirectView> InGroups<GROUP> for Line<'_, E, V> {
 
     #[inline(always)]
     fn one(self, key: u32) -> Option<NextHopId> {
-        lookup::lookup(self.1, key)
+        lookup::lookup::<_, _, BranchFree>(self.1, key)
     }
 
     #[inline(always)]

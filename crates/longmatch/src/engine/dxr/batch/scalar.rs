@@ -6,7 +6,7 @@
 
 use super::super::direct::DirectView;
 use super::super::layout::{Chunk, Format, View, Word};
-use super::super::lookup::{self, Ranges};
+use super::super::lookup::{self, BranchFree, Ranges};
 use crate::engine::kit::in_flight::InGroups;
 use crate::net::NextHopId;
 
@@ -18,7 +18,7 @@ impl<E: Format, V: DirectView> InGroups<GROUP> for View<'_, E, V> {
 
     #[inline(always)]
     fn one(self, key: E::Word) -> Option<NextHopId> {
-        lookup::lookup(self, key)
+        lookup::lookup::<_, _, BranchFree>(self, key)
     }
 
     #[inline(always)]

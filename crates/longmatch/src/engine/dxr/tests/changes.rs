@@ -6,20 +6,19 @@ use crate::engine::kit::{CannotPatch, Patch, Replaced};
 use crate::engine::testing::changes::{self, Random, TestedPatch};
 use crate::engine::testing::prefix;
 
-pub(super) type Changing<E, T> = changes::Changing<<E as Format>::Family, Patcher<E, T>>;
+pub(super) type Changing<E> = changes::Changing<<E as Format>::Family, Patcher<E>>;
 
-impl<E: Format, T: FrozenDirect> TestedPatch<E::Family> for Patcher<E, T> {
+impl<E: Format> TestedPatch<E::Family> for Patcher<E> {
     /// Words, and entries of the second level.
     fn in_use(&self) -> [usize; 2] {
         let [free_words, free_blocks] = self.unused();
         let direct = self.direct.levels();
         let [words, entries] = items(direct, &self.ranges);
-        let x = if let Levels::Split { x, .. } = direct { x } else { 0 };
-        [words - free_words, entries - (free_blocks << x)]
+        [words - free_words, entries - (free_blocks << direct.x())]
     }
 
     fn lookup(&self, addr: E::Word) -> Option<NextHopId> {
-        self.dxr.lookup_bits(addr)
+        self.readers.lookup_bits(addr)
     }
 }
 
@@ -28,9 +27,9 @@ pub(super) fn changing<E: Format, T: FrozenDirect>(
     rib: Rib<E::Family>,
     config: Config,
     spare: usize,
-) -> Changing<E, T> {
+) -> Changing<E> {
     let dxr = Dxr::<E, T>::compile(&rib, &config).unwrap();
-    Changing::<E, T>::new(rib, Patcher::new(&dxr, dxr.ranges.len() + spare).unwrap())
+    Changing::<E>::new(rib, Patcher::new(&dxr, dxr.ranges.len() + spare).unwrap())
 }
 
 /// Words and entries of the second level.
@@ -134,7 +133,7 @@ fn no_chunk_begins_beyond_the_base() {
     assert_eq!(table.patcher.ranges.len(), (1 << 19) + 2);
     table.rib.insert(changed, hop(5)).unwrap();
     assert_eq!(table.patcher.patch(&table.rib, &[changed]), Err(CannotPatch));
-    assert_eq!(table.patcher.dxr.lookup_bits(0x0a03_0080), Some(hop(4)));
+    assert_eq!(table.patcher.readers.lookup_bits(0x0a03_0080), Some(hop(4)));
     assert_eq!(table.patcher.ranges.len(), (1 << 19) + 2, "words out of reach are given up");
 }
 
@@ -175,7 +174,7 @@ fn accounts_are_exact() {
             let low = u128::from(random.below(1 << 12)) << (width - 32);
             Prefix::from_bits_masked(Bits::from_u128(high | low | base), len)
         };
-        let is_like_a_fresh_one = |table: &mut Changing<E, T>| {
+        let is_like_a_fresh_one = |table: &mut Changing<E>| {
             table.patcher.credit = 1 << 20;
             table.patcher.close_gaps();
             table.check();

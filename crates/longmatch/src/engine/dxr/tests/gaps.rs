@@ -5,7 +5,7 @@ use super::*;
 use crate::engine::testing::changes::Random;
 
 /// Moves chunks until nothing moves any more; readers have left the old words each time.
-fn close_gaps<E: Format, T: FrozenDirect>(table: &mut Changing<E, T>) {
+fn close_gaps<E: Format>(table: &mut Changing<E>) {
     for _ in 0..4 {
         table.patcher.credit = 1 << 20;
         table.patcher.close_gaps();

@@ -1,6 +1,9 @@
 //! Limits of the formats: the last value fits, the next one is an error.
 
+use alloc::format;
+
 use super::*;
+use crate::{EngineSpec, Fib};
 
 /// A chunk takes 4096 ranges, 8192 of IPv6, any number with `xl`.
 #[test]
@@ -90,4 +93,20 @@ fn next_hops_have_a_limit() {
     assert_eq!(compile(524_288, hops_k(22)), refused(524_288, 524_287));
     let wide = Dxr::<Wide>::compile(&rib(1 << 19), &hops_k(22)).unwrap();
     wide.check(&rib(1 << 19)).unwrap();
+}
+
+/// `search=paper` has one level and no kernels of batches; wider variants keep it.
+#[test]
+fn the_papers_search_refuses_what_it_lacks() {
+    let rib = rib4(&[("10.0.0.0/8", 70_000), ("10.1.2.0/24", 1)]);
+    let build = |spec: &EngineSpec| Fib::compile(&rib, spec.clone()).map(|fib| fib.variant());
+    for (options, refused) in [("d=15:x=5", "x=5"), ("batch=gather", "batch=gather")] {
+        let spec: EngineSpec = format!("dxr:hops=k:search=paper:{options}").parse().unwrap();
+        let error = OptionError { engine: NAME, option: refused.into(), expected: PAPER_EXPECTED };
+        assert_eq!(build(&spec), Err(error.into()));
+    }
+    let spec: EngineSpec = "dxr:search=paper".parse().unwrap();
+    assert!(matches!(build(&spec), Err(CompileError::NextHopTooLarge { .. })));
+    let wider = spec.wider().into_iter().find_map(|spec| build(&spec).ok());
+    assert_eq!(wider.as_deref(), Some("d=18:hops=k:search=paper"));
 }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::super::chunk::chunk;
-use super::super::direct::{Direct, DirectOwner, FrozenDirect};
+use super::super::direct::DirectOwner;
 use super::super::layout::Format;
 use super::{Patcher, run_of};
 
@@ -24,11 +24,11 @@ const WINDOWS: usize = 32;
 /// Direct entries whose comparison costs as much as the copy of a word.
 const COMPARED: usize = 8;
 
-impl<E: Format, T: FrozenDirect> Patcher<E, T> {
+impl<E: Format> Patcher<E> {
     /// Moves some chunks if much of the range table is free.
     pub(super) fn compact(&mut self) {
         let (len, free) = (self.ranges.len(), self.free.items());
-        let most = len + (1 << self.dxr.k) / COMPARED;
+        let most = len + (1 << self.k) / COMPARED;
         self.credit = most.min(self.credit + self.written.leaves as usize);
         if free > FREE_BYTES / size_of::<E::Word>() + len / FREE_PART {
             self.close_gaps();
@@ -91,7 +91,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
 
     /// Copies a chunk out of the window, if it fits a gap and the credit suffices.
     fn relocate(&mut self, entry: u32, window: &Range<usize>) {
-        let (k, x) = (self.dxr.k, self.dxr.direct.x());
+        let (k, x) = (self.k, self.direct.levels().x());
         let only = self.only_index(entry);
         let count = run_of::<E>(&self.ranges, entry).count as usize;
         // The copy, the block, and the search for entries.

@@ -26,7 +26,8 @@ use super::chunk::{Encoder, Fragment, chunk_words, fragments_of, is_chunk};
 use super::compile::max_next_hop;
 use super::direct::{DirectOwner, FrozenDirect, Levels};
 use super::layout::{Dxr, Format, Slices};
-use crate::engine::kit::{CannotPatch, Corrupt, LiveEngine, Lookup, Patch, Replaced};
+use super::lookup::Search;
+use crate::engine::kit::{CannotPatch, Compiled, Corrupt, LiveEngine, Patch, Replaced};
 use crate::mem::{Gaps, Live, MemoryUsage, Owner, RetireList, Run};
 use crate::net::{Bits, Family, NextHopId, Prefix};
 use crate::rib::{Rib, Slots};
@@ -39,11 +40,13 @@ const SPARE_BYTES: usize = 1 << 20;
 const LONGEST_XL: usize = 1 << 15;
 
 /// Moves a DXR into arrays with capacity to grow, and makes its write side.
-pub(super) fn live<E: Format, T: FrozenDirect>(dxr: Dxr<E, T>) -> LiveEngine<E::Family> {
+pub(super) fn live<E: Format, T: FrozenDirect, S: Search>(
+    dxr: Dxr<E, T, S>,
+) -> LiveEngine<E::Family> {
     let capacity = dxr.ranges.len() * 2 + SPARE_BYTES / size_of::<E::Word>();
     let limit = (1 << E::BASE_BITS) + longest_chunk::<E>();
     match Patcher::new(&dxr, capacity.min(limit)) {
-        Some(patcher) => LiveEngine::patched(patcher.dxr.clone(), patcher),
+        Some(patcher) => LiveEngine::patched(patcher.readers.clone(), patcher),
         None => LiveEngine::recompiled(dxr),
     }
 }
@@ -62,9 +65,12 @@ enum Items {
     Block(u32),
 }
 
-/// The write side.
-pub(super) struct Patcher<E: Format, T: FrozenDirect> {
-    pub(super) dxr: Arc<Dxr<E, T::Live>>,
+/// The write side. It serves every form of the direct table and every search.
+pub(super) struct Patcher<E: Format> {
+    /// The table as readers have it.
+    pub(super) readers: Arc<dyn Compiled<E::Family>>,
+    pub(super) k: u8,
+    hop_bits: u8,
     pub(super) direct: DirectOwner,
     pub(super) ranges: Owner<E::Word>,
     /// The physical chunks, by their direct entries. References are those of entries of the direct
@@ -86,18 +92,23 @@ pub(super) struct Patcher<E: Format, T: FrozenDirect> {
     fragments: Vec<Fragment<E::Word>>,
 }
 
-impl<E: Format, T: FrozenDirect> Patcher<E, T> {
+impl<E: Format> Patcher<E> {
     /// Builds a table whose range table can grow to `capacity` words. `None` when memory runs out.
-    pub(super) fn new(dxr: &Dxr<E, T>, capacity: usize) -> Option<Self> {
+    pub(super) fn new<T: FrozenDirect, S: Search>(
+        dxr: &Dxr<E, T, S>,
+        capacity: usize,
+    ) -> Option<Self> {
         let (direct, direct_owner) = dxr.direct.live()?;
         let (ranges, range_owner) = Live::with_capacity(&dxr.ranges, capacity)?;
-        let Dxr { k, hop_bits, batch, format, .. } = *dxr;
+        let Dxr { k, hop_bits, batch, types, .. } = *dxr;
         let blocks = match &direct_owner {
             DirectOwner::Single(_) => None,
             DirectOwner::Split(split) => Some(Blocks::new(split)),
         };
         let mut patcher = Self {
-            dxr: Arc::new(Dxr { direct, ranges, k, hop_bits, batch, format }),
+            readers: Arc::new(Dxr::<E, _, S> { direct, ranges, k, hop_bits, batch, types }),
+            k,
+            hop_bits,
             direct: direct_owner,
             ranges: range_owner,
             chunks: Shared::default(),
@@ -129,7 +140,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         changed: &[Prefix<E::Family>],
     ) -> Result<(), CannotPatch> {
         if let [prefix] = changed
-            && prefix.len() > self.dxr.k
+            && prefix.len() > self.k
         {
             self.splice(rib, *prefix)?;
         } else {
@@ -154,7 +165,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
     ) -> Result<(), CannotPatch> {
         for prefix in changed {
             let mut built = Ok(());
-            rib.root_block().for_each_slots_of(*prefix, self.dxr.k, |slots| {
+            rib.root_block().for_each_slots_of(*prefix, self.k, |slots| {
                 if built.is_ok() {
                     built = self.slots(rib, &slots);
                 }
@@ -187,7 +198,7 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
 
     /// Builds a whole chunk from the RIB and returns its direct entry.
     fn chunk(&mut self, rib: &Rib<E::Family>, index: usize) -> Result<u32, CannotPatch> {
-        let k = self.dxr.k;
+        let k = self.k;
         let bits = E::Word::from_u128((index as u128) << (E::Family::WIDTH - k));
         fragments_of(rib, Prefix::from_bits_masked(bits, k), k, &mut self.fragments);
         self.encoder.set(&self.fragments);
@@ -202,13 +213,13 @@ impl<E: Format, T: FrozenDirect> Patcher<E, T> {
         rib: &Rib<E::Family>,
         prefix: Prefix<E::Family>,
     ) -> Result<(), CannotPatch> {
-        let Self { dxr, direct, ranges, chunks, encoder, fragments, .. } = self;
-        let index = prefix.bits().extract(0, dxr.k);
+        let Self { k, direct, ranges, chunks, encoder, fragments, .. } = self;
+        let index = prefix.bits().extract(0, *k);
         let before = direct.levels().entry(index);
-        fragments_of(rib, prefix, dxr.k, fragments);
+        fragments_of(rib, prefix, *k, fragments);
         encoder.load(ranges, before);
         let hash = chunks.hash_of(before).unwrap_or_else(|| chunks.sum(encoder.ranges()));
-        let end = !E::Word::mask(dxr.k);
+        let end = !E::Word::mask(*k);
         let places = [prefix.first() & end, prefix.last() & end, end];
         let mut after = None;
         encoder.splice(places, fragments, |gone, come| {
@@ -362,15 +373,15 @@ fn for_each_entry<E: Format>(direct: Levels<'_>, mut visit: impl FnMut(u32, u32)
     }
 }
 
-impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
+impl<E: Format> Patch<E::Family> for Patcher<E> {
     fn patch(
         &mut self,
         rib: &Rib<E::Family>,
         changed: &[Prefix<E::Family>],
     ) -> Result<Replaced, CannotPatch> {
-        let limit = max_next_hop::<E>(self.dxr.hop_bits);
+        let limit = max_next_hop::<E>(self.hop_bits);
         let too_much = |prefix: &Prefix<E::Family>| {
-            self.dxr.k.saturating_sub(prefix.len()) > MAX_CHUNKS
+            self.k.saturating_sub(prefix.len()) > MAX_CHUNKS
                 || NextHopId::to_raw(rib.get(*prefix)) > limit
         };
         if changed.iter().any(too_much) {
@@ -417,7 +428,7 @@ impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
     }
 
     fn memory_usage(&self) -> MemoryUsage {
-        self.dxr.memory_usage()
+        self.readers.memory_usage()
     }
 
     fn check(&self, rib: &Rib<E::Family>) -> Result<(), Corrupt> {
@@ -430,7 +441,7 @@ impl<E: Format, T: FrozenDirect> Patch<E::Family> for Patcher<E, T> {
             }
         }
         let (direct, ranges) = (self.direct.levels(), &self.ranges[..]);
-        let Dxr { k, hop_bits, .. } = *self.dxr;
+        let Self { k, hop_bits, .. } = *self;
         check::check(&Slices::<E> { direct, ranges, k, hop_bits }, unused, rib)?;
         let mut references = BTreeMap::new();
         for_each_entry::<E>(direct, |_, entry| *references.entry(entry).or_default() += 1);
