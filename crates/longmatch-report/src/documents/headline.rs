@@ -249,7 +249,7 @@ pub(super) fn picture(machine: &Machine) -> Result<String, String> {
         let shown = Shown { machine, figure: BATCH, table: &table };
         for base in machine.engines(BATCH) {
             let (variant, _) = shown.representative(base);
-            let run = format!("{} routes: {}", family_name(family), count(table.routes));
+            let run = format!("{}, {} routes", family_name(family), count(table.routes));
             let rates = machine.figure(BATCH).filter(|it| table.has(it) && it.metric == "rate");
             let own = rates.filter(|it| it.engine == variant && it.run == TRAFFIC[1]);
             values.extend(own.map(|it| Value { run: run.clone(), ..it.clone() }));
