@@ -22,6 +22,7 @@ struct File {
     #[serde(default)]
     setting: String,
     /// Routes of a full table, by family: claims need so many unless they say otherwise.
+    #[serde(default)]
     full: BTreeMap<String, u64>,
     #[serde(default)]
     engines: BTreeMap<String, EngineEntry>,
@@ -94,6 +95,16 @@ struct RatesEntry {
     runs: Vec<String>,
     #[serde(default)]
     parts: Vec<(String, String)>,
+    #[serde(default)]
+    compile: bool,
+    #[serde(default)]
+    peers: bool,
+    #[serde(default)]
+    roofline: bool,
+    #[serde(default)]
+    routes: Vec<usize>,
+    #[serde(default)]
+    times: Vec<f64>,
 }
 
 /// A table of a paper.
@@ -231,6 +242,11 @@ impl Reader<'_> {
                 engines: self.engines(&rates.engines),
                 runs: rates.runs.iter().map(run).collect::<Result<_, String>>()?,
                 parts: rates.parts.clone(),
+                compile: rates.compile || !rates.parts.is_empty(),
+                peers: rates.peers,
+                roofline: rates.roofline,
+                routes: rates.routes.clone(),
+                times: rates.times.clone(),
             })
         });
         let rates: Vec<Rates> = rates.collect::<Result<_, String>>()?;

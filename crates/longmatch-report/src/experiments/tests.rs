@@ -101,8 +101,8 @@ fn datasets() {
     assert_eq!((of("SYN1", "prefixes"), of("SYN2", "prefixes")), (7.0, 13.0));
 }
 
-/// 10/8 without 10.1/16 is a /16, a /15 and so on to a /9. No other route splits 10/8, so the depth of each of these
-/// blocks is its length.
+/// 10/8 without 10.1/16 is a /16, a /15 and so on to a /9. None of them is a node, so the depth of their addresses is one
+/// less.
 #[test]
 fn depths() {
     let all = on_three("poptrie-fig7");
@@ -111,12 +111,12 @@ fn depths() {
             |it: &&Value| it.at == at && it.x == Some(f64::from(depth)) && it.metric == "addresses";
         all.iter().find(is).and_then(|it| it.value)
     };
-    for depth in 9..=16 {
-        assert_eq!(at("/8", depth), Some(f64::from(1u32 << (32 - depth))), "{depth}");
+    for depth in 8..=15 {
+        assert_eq!(at("/8", depth), Some(f64::from(1u32 << (31 - depth))), "{depth}");
     }
     assert_eq!((at("/16", 16), at("/24", 24), at("/8", 24)), (Some(65_536.0), Some(256.0), None));
     // No route begins with the bits 01 or 10.
-    assert_eq!(at("none", 2), Some(f64::from(1u32 << 31)));
+    assert_eq!(at("none", 1), Some(f64::from(1u32 << 31)));
     let sum: f64 = values(&all, "ipv4", "", "addresses").iter().sum();
     assert_eq!(sum, 2f64.powi(32));
 }
