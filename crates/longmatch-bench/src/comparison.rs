@@ -9,7 +9,9 @@ use crate::auto_choice::AutoChoice;
 use crate::engine_loops::BenchFamily;
 use crate::engine_under_test::EngineUnderTest;
 use crate::family::TrafficFamily;
+use crate::generator::BLOCK;
 use crate::kernel::Kernel;
+use crate::key_stream::{KeyBlocks, KeyStream};
 use crate::measurement::{Measurement, ROOFLINE};
 use crate::oracle::Oracle;
 use crate::passes::{PassConfig, PassResults, TimedWork, measure};
@@ -24,6 +26,9 @@ use crate::threads::ThreadError;
 use crate::traffic::Traffic;
 use crate::workload::{CHECKED, Workload};
 
+/// Number of generated keys that are checked: no multiple of a usual batch, so that the last one is
+/// shorter.
+const GENERATED_CHECKED: usize = (1 << 16) - 3;
 /// Milliseconds above which a compilation is timed once instead of three times.
 const SLOW_BUILD_MS: f64 = 1000.0;
 
@@ -125,24 +130,47 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
         workload: &Workload<F>,
         config: &RunConfig,
     ) -> Result<Vec<Measurement>, ThreadError> {
-        let engines = || self.engines.iter().filter(|engine| engine.target.supports(config.mode));
+        self.run_each(workload, &vec![*config; self.len()])
+    }
+
+    /// [`Comparison::run`] with settings for each engine, in the order of addition.
+    ///
+    /// All engines take turns, although they may differ in their loops. The duration, the passes,
+    /// the threads and their pinning are those of the first engine.
+    ///
+    /// # Errors
+    /// If the system does not start all threads.
+    ///
+    /// # Panics
+    /// If there is not one setting for each engine.
+    pub fn run_each(
+        &self,
+        workload: &Workload<F>,
+        configs: &[RunConfig],
+    ) -> Result<Vec<Measurement>, ThreadError> {
+        assert_eq!(configs.len(), self.len(), "each engine has its settings");
+        let Some(first) = configs.first() else { return Ok(Vec::new()) };
+        let engines =
+            || self.engines.iter().zip(configs).filter(|it| it.0.target.supports(it.1.mode));
         let rooflines: Vec<_> =
-            engines().map(|engine| Roofline::of(&*engine.target, workload, config)).collect();
-        let subjects = engines().zip(&rooflines).flat_map(|(engine, roofline)| {
-            let with_roofline = roofline.as_ref().map(|it| Subject { engine, roofline: Some(it) });
-            core::iter::once(Subject { engine, roofline: None }).chain(with_roofline)
+            engines().map(|(it, config)| Roofline::of(&*it.target, workload, config)).collect();
+        let subjects = engines().zip(&rooflines).flat_map(|((engine, config), roofline)| {
+            let subject = |roofline| Subject { engine, config, roofline };
+            core::iter::once(subject(None)).chain(roofline.as_ref().map(|it| subject(Some(it))))
         });
         let subjects: Vec<_> = subjects.collect();
-        let wrong: Vec<u64> = subjects.iter().map(|it| it.mismatches(workload, config)).collect();
+        let wrong: Vec<u64> =
+            subjects.iter().map(|it| it.mismatches(workload, &self.oracle)).collect();
         let right = subjects.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
-        let lookups = right.map(|(it, _)| Lookups { target: it.pass(), workload, config });
+        let lookups =
+            right.map(|(it, _)| Lookups { target: it.pass(), workload, config: it.config });
         let lookups: Vec<_> = lookups.collect();
         let works: Vec<&dyn TimedWork> = lookups.iter().map(|it| it as &dyn TimedWork).collect();
-        let mut results = measure(&works, &PassConfig::from(config))?.into_iter();
+        let mut results = measure(&works, &PassConfig::from(first))?.into_iter();
         let mut records = Vec::new();
         for (subject, wrong) in subjects.iter().zip(wrong) {
             let result = if wrong == 0 { results.next() } else { None }.unwrap_or_default();
-            let record = self.record(subject, workload, config, wrong, &result);
+            let record = self.record(subject, workload, wrong, &result);
             if let (Some(_), Some(engine)) = (subject.roofline, records.last_mut()) {
                 set_roofline_ratio(engine, &record);
             }
@@ -156,13 +184,12 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
         &self,
         subject: &Subject<'_, F>,
         workload: &Workload<F>,
-        config: &RunConfig,
         mismatches: u64,
         passes: &PassResults,
     ) -> Measurement {
         let rates = Stats::of(&passes.rates);
         let mlps = |of: fn(&Stats) -> f64| rates.as_ref().map(of);
-        let Subject { engine, roofline } = *subject;
+        let Subject { engine, config, roofline } = *subject;
         let target = &engine.target;
         let (name, variant, bytes, build_ms) = match roofline {
             None => (target.name(), target.variant(), target.memory().bytes(), engine.build_ms),
@@ -252,6 +279,7 @@ impl<F: BenchFamily> Comparison<'_, F> {
 /// The subject of one measurement: an engine or its roofline.
 struct Subject<'a, F: TrafficFamily> {
     engine: &'a EngineUnderTest<F>,
+    config: &'a RunConfig,
     roofline: Option<&'a Roofline>,
 }
 
@@ -263,10 +291,10 @@ impl<'a, F: TrafficFamily> Subject<'a, F> {
         }
     }
 
-    fn mismatches(&self, workload: &Workload<F>, config: &RunConfig) -> u64 {
+    fn mismatches(&self, workload: &Workload<F>, oracle: &Oracle<F>) -> u64 {
         match self.roofline {
-            Some(roofline) => roofline.mismatches(workload, config),
-            None => mismatches(&*self.engine.target, workload, config),
+            Some(roofline) => roofline.mismatches(workload, self.config),
+            None => mismatches(&*self.engine.target, workload, oracle, self.config),
         }
     }
 }
@@ -276,12 +304,16 @@ fn set_roofline_ratio(engine: &mut Measurement, roofline: &Measurement) {
         engine.mlps.zip(roofline.mlps).map(|(engine, roofline)| roofline / engine);
 }
 
-/// Compares the choices in the records of one run with the best engine of that run.
+/// Compares the choices in the records of one run with the best engine of the same settings.
 fn compare_with_best(records: &mut [Measurement]) {
-    let engines = records.iter().filter(|record| record.engine != ROOFLINE);
-    let rates = engines.filter_map(|record| Some((record.mlps?, record.title())));
-    let Some((best, title)) = rates.max_by(|(a, _), (b, _)| a.total_cmp(b)) else { return };
-    for record in records {
+    let settings = |record: &Measurement| (record.mode, record.batch, record.simd);
+    for i in 0..records.len() {
+        let rivals = records
+            .iter()
+            .filter(|it| it.engine != ROOFLINE && settings(it) == settings(&records[i]));
+        let rates = rivals.filter_map(|record| Some((record.mlps?, record.title())));
+        let Some((best, title)) = rates.max_by(|(a, _), (b, _)| a.total_cmp(b)) else { continue };
+        let record = &mut records[i];
         for choice in &mut record.auto {
             choice.of_best = record.mlps.map(|mlps| mlps / best);
             choice.best = Some(title.clone());
@@ -295,9 +327,10 @@ fn compare_with_best(records: &mut [Measurement]) {
 fn mismatches<F: TrafficFamily>(
     target: &dyn BenchTarget<F>,
     workload: &Workload<F>,
+    oracle: &Oracle<F>,
     config: &RunConfig,
 ) -> u64 {
-    let (simd, batch) = (config.simd, config.batch);
+    let RunConfig { mode, simd, batch, .. } = *config;
     let (keys, answers) = workload.checked_keys();
     let count = |got: Vec<Option<NextHopId>>| {
         got.iter().zip(answers).filter(|(got, right)| got != right).count() as u64
@@ -309,10 +342,19 @@ fn mismatches<F: TrafficFamily>(
     if let Some(keys) = workload.encoded_checked_keys() {
         wrong += count(target.encoded_answers(simd, batch, keys));
     }
-    let sum = target.pass(config.mode, simd, batch, workload.checked_stream(config.mode));
-    let every = if config.mode == Mode::Batch { batch } else { 1 };
-    let summed = answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
-    wrong + u64::from(sum != summed.fold(0, |sum, answer| sum ^ answer))
+    let every = if mode == Mode::Batch { batch } else { 1 };
+    let is_wrong = |stream, answers: &[Option<NextHopId>]| {
+        let summed = answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
+        target.pass(config, stream).sum != summed.fold(0, |sum, answer| sum ^ answer)
+    };
+    wrong += u64::from(is_wrong(workload.checked_stream(mode), answers));
+    let generated = config.generate.then(|| workload.generated(0, GENERATED_CHECKED)).flatten();
+    if let Some(stream @ KeyStream::Generated { rule, seed, lookups }) = generated {
+        let block = if mode == Mode::Batch { batch } else { BLOCK };
+        let keys = KeyBlocks::<F>::generated(rule, seed, lookups, block).collect();
+        wrong += u64::from(is_wrong(stream, &oracle.answers(&keys)));
+    }
+    wrong
 }
 
 #[cfg(test)]
@@ -320,6 +362,7 @@ mod tests {
     use super::*;
     use crate::measurement::KeySource;
     use crate::testing::{WrongEngine, table4, table6};
+    use longmatch::simd::{Level, Simd};
     use longmatch::{EngineKind, Ipv4, Ipv6, KeyLayout, engine::radix::Radix};
 
     fn quick(mode: Mode) -> RunConfig {
@@ -355,6 +398,29 @@ mod tests {
                 assert!((ns * median / 2000.0 - 1.0).abs() < 1e-9);
             }
         }
+    }
+
+    /// One run measures engines in different loops, and compares those in the same loop.
+    #[test]
+    fn each_engine_has_its_settings() {
+        let rib = table6();
+        let mut comparison = Comparison::<Ipv6>::new(&rib);
+        for spec in ["spider:lanes=16", "auto", "radix"] {
+            comparison.add(&spec.parse().unwrap()).unwrap();
+        }
+        let workload = comparison.workload_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
+        let batches = RunConfig { batch: 16, ..quick(Mode::Batch) };
+        let portable = Simd::forced(Level::Portable).unwrap();
+        let configs = [batches, quick(Mode::One), RunConfig { simd: portable, ..quick(Mode::One) }];
+        let records = comparison.run_each(&workload, &configs).unwrap();
+        let settings = |it: &Measurement| (it.mode, it.batch, it.simd, it.passes, it.mismatches);
+        let best = Simd::best().level().name();
+        let wanted =
+            [("batch", 16, best, 5, 0), ("one", 1, best, 5, 0), ("one", 1, "portable", 5, 0)];
+        assert_eq!(records.iter().map(settings).collect::<Vec<_>>(), wanted);
+        let own = if best == "portable" { None } else { Some(1.0) };
+        assert!(own.is_none() || records[1].auto[0].of_best == own, "{:?}", records[1].auto);
+        assert!(Comparison::<Ipv6>::new(&rib).run_each(&workload, &[]).unwrap().is_empty());
     }
 
     /// Only engines that state their reads have a roofline, and only in mode batch.

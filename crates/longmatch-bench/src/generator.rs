@@ -3,6 +3,8 @@
 //! The papers look up addresses like this, so that an array of keys takes no room in the caches. The time of a
 //! measurement includes the generator.
 
+use core::array::from_fn;
+
 use longmatch::Bits;
 
 use crate::family::TrafficFamily;
@@ -35,7 +37,7 @@ pub enum KeyRule<'k> {
 pub(crate) struct KeyGenerator<'k> {
     rule: KeyRule<'k>,
     random: Xorshift,
-    lanes: Lcg,
+    spider: SpiderKeys<'k>,
     /// Keys generated so far.
     made: usize,
     /// Keys of the whole stream.
@@ -48,8 +50,9 @@ pub(crate) struct KeyGenerator<'k> {
 impl<'k> KeyGenerator<'k> {
     /// A generator for a stream of `count` keys.
     pub fn new(rule: KeyRule<'k>, seed: u64, count: usize) -> Self {
-        let lanes = Lcg::new(&mut SplitMix64::new(seed));
-        Self { rule, random: Xorshift::new(seed), lanes, made: 0, count, last: 0, left: 0 }
+        let leads = if let KeyRule::Spider(leads) = rule { leads } else { &[] };
+        let (random, spider) = (Xorshift::new(seed), SpiderKeys::new(leads, seed));
+        Self { rule, random, spider, made: 0, count, last: 0, left: 0 }
     }
 
     /// Fills `keys` with the next keys.
@@ -77,9 +80,11 @@ impl<'k> KeyGenerator<'k> {
                     *key = F::Bits::from_u128(self.last);
                 }
             }
-            KeyRule::Spider(leads) => {
+            KeyRule::Spider(_) => {
                 for keys in keys.chunks_mut(Lcg::LANES) {
-                    spider_keys::<F>(&mut self.lanes, leads, keys);
+                    let mut eight = [F::Bits::default(); Lcg::LANES];
+                    self.spider.fill::<F>(&mut eight);
+                    keys.copy_from_slice(&eight[..keys.len()]);
                 }
             }
         }
@@ -94,21 +99,34 @@ impl<'k> KeyGenerator<'k> {
     }
 }
 
-/// Fills at most eight keys.
-fn spider_keys<F: TrafficFamily>(lanes: &mut Lcg, leads: &[u32], keys: &mut [F::Bits]) {
-    let first = lanes.next_u32s();
-    if F::WIDTH == 32 {
-        for (key, bits) in keys.iter_mut().zip(first) {
-            *key = F::Bits::from_u128(bits.into());
-        }
-        return;
+/// The generator of [`KeyRule::Spider`].
+pub(crate) struct SpiderKeys<'k> {
+    lanes: Lcg,
+    leads: &'k [u32],
+}
+
+impl<'k> SpiderKeys<'k> {
+    /// A generator that draws from these first 32 bits of routes.
+    pub fn new(leads: &'k [u32], seed: u64) -> Self {
+        Self { lanes: Lcg::new(&mut SplitMix64::new(seed)), leads }
     }
-    for ((key, draw), middle) in keys.iter_mut().zip(first).zip(lanes.next_u32s()) {
-        let lead = match leads.len() {
-            0 => draw >> 3 | 0x2000_0000,
-            len => leads[((u64::from(draw) * len as u64) >> 32) as usize],
-        };
-        *key = F::Bits::from_u128(u128::from(lead) << 96 | u128::from(middle) << 64 | 1);
+
+    /// The next eight keys.
+    #[inline(always)]
+    pub fn fill<F: TrafficFamily>(&mut self, keys: &mut [F::Bits; Lcg::LANES]) {
+        let first = self.lanes.next_u32s();
+        if F::WIDTH == 32 {
+            *keys = first.map(|bits| F::Bits::from_u128(bits.into()));
+            return;
+        }
+        let middle = self.lanes.next_u32s();
+        *keys = from_fn(|i| {
+            let lead = match self.leads.len() {
+                0 => first[i] >> 3 | 0x2000_0000,
+                len => self.leads[((u64::from(first[i]) * len as u64) >> 32) as usize],
+            };
+            F::Bits::from_u128(u128::from(lead) << 96 | u128::from(middle[i]) << 64 | 1)
+        });
     }
 }
 

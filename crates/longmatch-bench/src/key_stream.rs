@@ -32,7 +32,8 @@ pub enum KeyStream<'k, F: Family> {
     /// Keys computed in the timed loop, as in the papers: see [`KeyRule`].
     ///
     /// A batch is computed just before it is looked up, and keys that are looked up one by one in
-    /// blocks of sixteen.
+    /// blocks of sixteen. Iterations of Spider's kernels (`lanes=N` in batches of N) take the keys
+    /// of [`KeyRule::Spider`] from registers.
     Generated {
         /// The rule.
         rule: KeyRule<'k>,
@@ -97,6 +98,23 @@ impl<'k, F: TrafficFamily> KeyBlocks<'k, F> {
         let generator = KeyGenerator::new(rule, seed, lookups);
         let source = BlockSource::Generator { generator, keys: Aligned::new(block) };
         Self { source, block, left: lookups }
+    }
+
+    /// The length of the longest slice.
+    pub fn longest(&self) -> usize {
+        match &self.source {
+            BlockSource::Array { keys, .. } => keys.len().min(self.block),
+            BlockSource::Generator { keys, .. } => keys.len(),
+        }
+    }
+
+    /// All keys.
+    pub fn collect(mut self) -> Vec<F::Bits> {
+        let mut all = Vec::with_capacity(self.left);
+        while let Some(keys) = self.next() {
+            all.extend_from_slice(keys);
+        }
+        all
     }
 
     /// The next slice, which is not empty.
@@ -177,6 +195,8 @@ mod tests {
         assert!(stream(2, 0).is_empty());
         let wanted: [&[u32]; 5] = [&[13, 14], &[10, 11], &[12, 13], &[14], &[10, 11]];
         assert_eq!(slices(KeyBlocks::of_array(&keys, 3, 9, 2)), wanted);
+        let longest = |block| KeyBlocks::<Ipv4>::of_array(&keys, 3, 9, block).longest();
+        assert_eq!((longest(2), longest(100)), (2, 5));
     }
 
     #[test]
@@ -185,6 +205,8 @@ mod tests {
         let slices = slices(KeyBlocks::generated(KeyRule::Random, 5, 20, 8));
         assert_eq!(slices.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8, 4]);
         assert_eq!(slices.concat(), all);
+        let blocks = || KeyBlocks::<Ipv4>::generated(KeyRule::Random, 5, 20, 8);
+        assert_eq!((blocks().longest(), blocks().collect()), (8, all));
     }
 
     #[test]

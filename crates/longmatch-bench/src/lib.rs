@@ -39,6 +39,7 @@ mod replay;
 mod roofline;
 mod run_config;
 mod runner;
+mod single;
 mod sorted;
 mod stats;
 mod syn_tables;
@@ -85,7 +86,7 @@ pub use run_config::RunConfig;
 pub use sorted::{RangeSource, RibEngine, SortedRoutes};
 pub use stats::Stats;
 pub use syn_tables::{syn1, syn2};
-pub use target::{BenchTarget, Iteration, Mode, Pass};
+pub use target::{BenchTarget, Iteration, Mode, Pass, Timed};
 pub use test_addresses::{Coverage, TestAddresses};
 pub use threads::ThreadError;
 pub use traffic::{

@@ -13,6 +13,8 @@ use crate::threads::{ArriveOnDrop, ThreadError, together};
 const LEAST: usize = 1 << 16;
 /// Maximum number of repetitions of a disturbed pass.
 const REPEATS: usize = 2;
+/// Maximum number of repetitions of a measurement whose passes were all disturbed.
+const REPEATED_MEASUREMENTS: usize = 3;
 
 /// Work whose rate is measured, in units such as lookups.
 pub trait TimedWork: Sync {
@@ -80,7 +82,7 @@ pub struct PassResults {
     pub rates: Vec<f64>,
     /// The CPU's frequency in each of them, in GHz.
     pub ghz: Vec<f64>,
-    /// Number of discarded passes.
+    /// Number of discarded passes, those of discarded measurements included.
     pub repeated: usize,
     /// Number of passes that count although every attempt was disturbed.
     pub disturbed: usize,
@@ -91,9 +93,20 @@ impl PassResults {
     pub fn stats(&self) -> Option<Stats> {
         Stats::of(&self.rates)
     }
+
+    fn all_disturbed(&self) -> bool {
+        self.disturbed == self.rates.len()
+    }
+
+    /// Discards all passes.
+    fn discard(&mut self) {
+        *self = Self { repeated: self.repeated + self.rates.len(), ..Self::default() };
+    }
 }
 
 /// Measures all works in turn: the first pass of each, then the second pass of each, and so on.
+///
+/// Works whose passes were all disturbed are measured again, in turn, at most three times.
 ///
 /// # Errors
 /// If the system does not start all threads.
@@ -101,13 +114,31 @@ pub fn measure(
     works: &[&dyn TimedWork],
     config: &PassConfig,
 ) -> Result<Vec<PassResults>, ThreadError> {
+    measure_judged(works, config, &|_, noise, best_ghz| noise.is_disturbed(best_ghz))
+}
+
+/// Decides whether a pass of the work with this index was disturbed, by its noise and the CPU's full
+/// frequency.
+type NoiseJudge<'j> = &'j dyn Fn(usize, NoiseReport, f64) -> bool;
+
+fn measure_judged(
+    works: &[&dyn TimedWork],
+    config: &PassConfig,
+    is_disturbed: NoiseJudge<'_>,
+) -> Result<Vec<PassResults>, ThreadError> {
     let runners = works.iter().map(|work| Runner::warmed_up(*work, config));
     let mut runners = runners.collect::<Result<Vec<_>, _>>()?;
-    for pass in 0..config.passes.max(1) {
-        for i in 0..runners.len() {
-            let best = runners.iter().map(|it| it.best_ghz).fold(0.0, f64::max);
-            runners[i].pass(config, pass, best)?;
+    let mut turns: Vec<usize> = (0..runners.len()).collect();
+    for _ in 0..=REPEATED_MEASUREMENTS {
+        turns.iter().for_each(|i| runners[*i].results.discard());
+        for pass in 0..config.passes.max(1) {
+            for &i in &turns {
+                let best = runners.iter().map(|it| it.best_ghz).fold(0.0, f64::max);
+                runners[i]
+                    .pass(config, pass, |noise, own| is_disturbed(i, noise, best.max(own)))?;
+            }
         }
+        turns.retain(|i| runners[*i].results.all_disturbed());
     }
     Ok(runners.into_iter().map(|it| it.results).collect())
 }
@@ -140,12 +171,16 @@ impl<'w> Runner<'w> {
 
     /// Runs one pass on all threads and keeps its rate.
     ///
-    /// A pass is repeated if the noise probe, with `best_ghz` as the CPU's full frequency, finds it
-    /// disturbed.
-    fn pass(&mut self, config: &PassConfig, pass: usize, best_ghz: f64) -> Result<(), ThreadError> {
+    /// A pass is repeated if it was disturbed, by its noise and the highest frequency of this work.
+    fn pass(
+        &mut self,
+        config: &PassConfig,
+        pass: usize,
+        is_disturbed: impl Fn(NoiseReport, f64) -> bool,
+    ) -> Result<(), ThreadError> {
         for left in (0..=REPEATS).rev() {
             let (rate, noise) = self.try_pass(config, pass)?;
-            let disturbed = noise.is_disturbed(best_ghz.max(self.best_ghz));
+            let disturbed = is_disturbed(noise, self.best_ghz);
             if disturbed && left > 0 {
                 self.results.repeated += 1;
                 continue;
@@ -286,13 +321,38 @@ mod tests {
         for (work, results) in works.iter().zip(&results) {
             let parts = work.0.lock().unwrap();
             assert_eq!((results.rates.len(), results.ghz.len()), (3, 3));
-            // Two warm-up passes come first; disturbed passes are repeated.
+            // Two warm-up passes come first; disturbed passes and measurements are repeated.
             assert_eq!(parts.len(), 2 * (2 + 3 + results.repeated));
             assert!(parts.iter().all(|part| part.units == 1000));
             assert!((0..3).all(|pass| parts.iter().any(|part| part.pass == pass)));
         }
         assert!(measure(&[], &config).unwrap().is_empty());
         assert!(PassResults::default().stats().is_none());
+    }
+
+    /// Of three works, the first is disturbed always, the second in its first nine passes, which are all
+    /// attempts of a measurement, and the third in its first two.
+    #[test]
+    fn a_wholly_disturbed_measurement_is_repeated() {
+        let works = [(); 3].map(|()| Serialized(Mutex::default()));
+        let works = works.each_ref().map(|work| work as &dyn TimedWork);
+        let config = PassConfig { passes: 3, threads: 1, ..CONFIG };
+        let judged = Mutex::new(Vec::new());
+        let results = measure_judged(&works, &config, &|i, _, _| {
+            let mut judged = judged.lock().unwrap();
+            judged.push(i);
+            judged.iter().filter(|it| **it == i).count() <= [usize::MAX, 9, 2][i]
+        });
+        let counts = |it: &PassResults| (it.rates.len(), it.ghz.len(), it.disturbed, it.repeated);
+        let counts: Vec<_> = results.unwrap().iter().map(counts).collect();
+        // Four measurements of three passes of three attempts; only the last attempts of the last
+        // measurement count.
+        assert_eq!(counts, [(3, 3, 3, 4 * 9 - 3), (3, 3, 0, 9), (3, 3, 0, 2)]);
+        let judged = judged.into_inner().unwrap();
+        assert_eq!(judged[..9], [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+        let again = [0, 0, 0, 1].repeat(3);
+        assert_eq!(judged[9 + 7 + 7..][..12], again, "the disturbed works take turns again");
+        assert_eq!(judged[9 + 7 + 7 + 12..], [0; 18]);
     }
 
     #[test]

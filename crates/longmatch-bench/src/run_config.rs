@@ -26,6 +26,12 @@ pub struct RunConfig {
     ///
     /// All other traffic is read from an array, and the record says so.
     pub generate: bool,
+    /// In modes one and dependent, writes each answer to an array, as the element of DXR's authors
+    /// does.
+    ///
+    /// The array has an answer of two bytes for each key of the array of keys, or of a block of
+    /// generated keys.
+    pub store: bool,
     /// Pins each thread to a CPU of its own.
     pub pin: bool,
     /// In mode batch with keys from an array, also measures the roofline of each engine that states
@@ -38,18 +44,17 @@ pub struct RunConfig {
 impl RunConfig {
     /// The default: 5 passes in 1 s, batches of 256, one thread, the best SIMD level.
     pub fn new(mode: Mode) -> Self {
-        let simd = Simd::best();
-        let (generate, pin, roofline) = (false, false, false);
         Self {
             mode,
             batch: 256,
             threads: 1,
-            simd,
+            simd: Simd::best(),
             seconds: 1.0,
             passes: 5,
-            generate,
-            pin,
-            roofline,
+            generate: false,
+            store: false,
+            pin: false,
+            roofline: false,
         }
     }
 

@@ -31,11 +31,6 @@ impl<'e, F: TrafficFamily> Lookups<'e, F> {
             workload.stream(config.mode, start, units)
         })
     }
-
-    fn pass(&self, stream: KeyStream<'_, F>) -> core::time::Duration {
-        let RunConfig { mode, simd, batch, .. } = *self.config;
-        self.target.time_pass(mode, simd, batch, stream)
-    }
 }
 
 impl<F: TrafficFamily> TimedWork for Lookups<'_, F> {
@@ -48,12 +43,12 @@ impl<F: TrafficFamily> TimedWork for Lookups<'_, F> {
     }
 
     fn warm_up(&self, part: Part) {
-        self.pass(self.stream(part).warm_up());
+        self.target.pass(self.config, self.stream(part).warm_up());
     }
 
     fn time(&self, part: Part) -> Done {
         let stream = self.stream(part);
-        let took = self.pass(stream);
+        let took = self.target.pass(self.config, stream).took;
         Done { units: stream.lookups(), took }
     }
 

@@ -6,16 +6,17 @@ use core::marker::PhantomData;
 use core::str::FromStr;
 use std::time::{Duration, Instant};
 
-use longmatch::simd::lanes::{Lanes, LanesWork};
-use longmatch::simd::{Simd, Work};
-use longmatch::{Bits, Engine, Family, Keys, MemoryUsage, NextHopId};
+use longmatch::simd::Simd;
+use longmatch::{Engine, Keys, MemoryUsage, NextHopId};
 
 use crate::aligned::Aligned;
 use crate::family::TrafficFamily;
-use crate::generator::BLOCK;
+use crate::generator::{BLOCK, KeyRule, SpiderKeys};
 use crate::kernel::Kernel;
 use crate::key_stream::{KeyBlocks, KeyStream, batches};
 use crate::random::Xorshift;
+use crate::run_config::RunConfig;
+use crate::single::{OneByOne, Ticks, run_single};
 use crate::tally::UNWRITTEN;
 use crate::ticks::ticks;
 
@@ -70,26 +71,31 @@ pub enum Iteration {
     Batch(usize),
 }
 
+/// Result of a timed loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timed {
+    /// The exclusive or of the answers.
+    pub sum: u32,
+    /// The time of the loop, without the preparation of its arrays.
+    pub took: Duration,
+}
+
+impl Timed {
+    /// Times a loop that returns its sum.
+    pub(crate) fn of(work: impl FnOnce() -> u32) -> Self {
+        let start = Instant::now();
+        let sum = black_box(work());
+        Self { sum, took: start.elapsed() }
+    }
+}
+
 /// A loop over lookups that can be timed.
 pub trait Pass<F: TrafficFamily>: Send + Sync {
-    /// Looks up all keys of the stream and returns the exclusive or of the answers.
+    /// Looks up all keys of the stream.
     ///
-    /// In batches it includes only the last answer of each batch, because the time would include
-    /// reading the others. Encoded keys are looked up in batches, in every mode.
-    fn pass(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32;
-
-    /// The time of [`Pass::pass`].
-    fn time_pass(
-        &self,
-        mode: Mode,
-        simd: Simd,
-        batch: usize,
-        stream: KeyStream<'_, F>,
-    ) -> Duration {
-        let start = Instant::now();
-        black_box(self.pass(mode, simd, batch, stream));
-        start.elapsed()
-    }
+    /// In batches the sum includes only the last answer of each batch, because the time would
+    /// include reading the others. Encoded keys are looked up in batches, in every mode.
+    fn pass(&self, config: &RunConfig, stream: KeyStream<'_, F>) -> Timed;
 
     /// Whether the loop runs in the calling thread, not in another process.
     fn runs_in_process(&self) -> bool {
@@ -215,13 +221,9 @@ impl<F: TrafficFamily, E: Engine<F>> BenchTarget<F> for EngineTarget<E> {
 }
 
 impl<F: TrafficFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
-    fn pass(&self, mode: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32 {
+    fn pass(&self, config: &RunConfig, stream: KeyStream<'_, F>) -> Timed {
+        let RunConfig { mode, simd, batch, store, .. } = *config;
         let engine = &self.0;
-        let block = match (mode, stream) {
-            (Mode::Batch, _) => batch,
-            (_, KeyStream::Generated { .. }) => BLOCK,
-            _ => usize::MAX,
-        };
         let mut blocks = match stream {
             KeyStream::EncodedKeys { keys, start, lookups } => {
                 let mut batches = batches(keys, start, lookups, batch);
@@ -233,23 +235,62 @@ impl<F: TrafficFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
                 });
             }
             KeyStream::Array { keys, start, lookups } => {
+                let block = if mode == Mode::Batch { batch } else { usize::MAX };
                 KeyBlocks::<F>::of_array(keys, start, lookups, block)
             }
             KeyStream::Generated { rule, seed, lookups } => {
+                if let (Mode::Batch, KeyRule::Spider(leads)) = (mode, rule) {
+                    let keys = SpiderKeys::new(leads, seed);
+                    if let Some(timed) = iterate::<F, E>(engine, simd, batch, lookups, keys) {
+                        return timed;
+                    }
+                }
+                let block = if mode == Mode::Batch { batch } else { BLOCK };
                 KeyBlocks::generated(rule, seed, lookups, block)
             }
         };
-        match mode {
-            Mode::One => run_single(simd, OneByOne { engine, blocks }),
-            Mode::Dependent => run_single(simd, Dependent { engine, blocks, zero: black_box(0) }),
-            Mode::Batch => answer_each(batch, |out| {
+        if mode == Mode::Batch {
+            return answer_each(batch, |out| {
                 blocks.next().map(|keys| {
                     engine.lookup_batch_with(simd, keys, out);
                     keys.len()
                 })
-            }),
+            });
         }
+        let mut out = Aligned::new(if store { blocks.longest() } else { 0 });
+        // Touches every page, so that the loop has no page faults.
+        out.fill(u16::MAX);
+        let out = &mut *out;
+        Timed::of(|| match (mode, store) {
+            (Mode::Dependent, false) => {
+                run_single(simd, OneByOne::<F, E, true, false> { engine, blocks, out })
+            }
+            (Mode::Dependent, true) => {
+                run_single(simd, OneByOne::<F, E, true, true> { engine, blocks, out })
+            }
+            (_, false) => run_single(simd, OneByOne::<F, E, false, false> { engine, blocks, out }),
+            (_, true) => run_single(simd, OneByOne::<F, E, false, true> { engine, blocks, out }),
+        })
     }
+}
+
+/// Times [`longmatch::Structure::iterate`] if the engine has iterations of this many ways.
+fn iterate<F: TrafficFamily, E: Engine<F>>(
+    engine: &E,
+    simd: Simd,
+    ways: usize,
+    lookups: usize,
+    mut generator: SpiderKeys<'_>,
+) -> Option<Timed> {
+    let start = Instant::now();
+    let sum = engine.iterate(
+        simd,
+        ways,
+        lookups,
+        #[inline(always)]
+        move |keys| generator.fill::<F>(keys),
+    )?;
+    Some(Timed { sum: black_box(sum), took: start.elapsed() })
 }
 
 /// Calls `answer`, which looks up one batch and returns its size, until there is none left.
@@ -259,125 +300,29 @@ impl<F: TrafficFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
 fn answer_each(
     batch: usize,
     mut answer: impl FnMut(&mut [Option<NextHopId>]) -> Option<usize>,
-) -> u32 {
+) -> Timed {
     let mut out = Aligned::new(batch);
-    let mut sum = 0;
-    while let Some(count) = answer(&mut out) {
-        // Prevents the compiler from removing the lookups of answers that the sum does not read.
-        let out = black_box(&out[..count]);
-        sum ^= NextHopId::to_raw(out[count - 1]);
-    }
-    sum
-}
-
-/// A loop of single lookups, each a call of the given function.
-trait SingleLookups<F: Family, E> {
-    type Output;
-
-    fn run(self, lookup: impl Fn(&E, F::Bits) -> Option<NextHopId>) -> Self::Output;
-}
-
-struct Single<W, F, E>(W, PhantomData<(F, E)>);
-
-impl<F: Family, E: Engine<F>, W: SingleLookups<F, E>> Work for Single<W, F, E> {
-    type Output = W::Output;
-
-    #[inline(always)]
-    fn run(self) -> W::Output {
-        self.0.run(E::lookup_bits)
-    }
-}
-
-impl<F: Family, E: Engine<F>, W: SingleLookups<F, E>> LanesWork for Single<W, F, E> {
-    type Output = W::Output;
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> W::Output {
-        self.0.run(|engine, addr| engine.lookup_in(lanes, addr))
-    }
-}
-
-/// Runs a loop compiled for the level, in vectors if the engine has a use for them.
-fn run_single<F: Family, E: Engine<F>, W: SingleLookups<F, E>>(simd: Simd, work: W) -> W::Output {
-    let work = Single(work, PhantomData);
-    let work = if E::VECTORS { simd.run_lanes(work) } else { Err(work) };
-    work.unwrap_or_else(|work| simd.run(work))
-}
-
-struct OneByOne<'a, F: Family, E> {
-    engine: &'a E,
-    blocks: KeyBlocks<'a, F>,
-}
-
-impl<F: TrafficFamily, E: Engine<F>> SingleLookups<F, E> for OneByOne<'_, F, E> {
-    type Output = u32;
-
-    #[inline(always)]
-    fn run(mut self, lookup: impl Fn(&E, F::Bits) -> Option<NextHopId>) -> u32 {
+    Timed::of(|| {
         let mut sum = 0;
-        while let Some(keys) = self.blocks.next() {
-            for key in keys {
-                sum ^= NextHopId::to_raw(lookup(self.engine, *key));
-            }
+        while let Some(count) = answer(&mut out) {
+            // Prevents the compiler from removing the lookups of answers that the sum does not read.
+            let out = black_box(&out[..count]);
+            sum ^= NextHopId::to_raw(out[count - 1]);
         }
         sum
-    }
-}
-
-struct Ticks<'a, F, E> {
-    engine: &'a E,
-    seed: u64,
-    out: &'a mut [u16],
-    family: PhantomData<F>,
-}
-
-impl<F: TrafficFamily, E: Engine<F>> SingleLookups<F, E> for Ticks<'_, F, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, lookup: impl Fn(&E, F::Bits) -> Option<NextHopId>) {
-        let mut random = Xorshift::new(self.seed);
-        for out in self.out {
-            let took = ticks(F::random_address(&mut random), |key| lookup(self.engine, key));
-            *out = took.min(u16::MAX.into()) as u16;
-        }
-    }
-}
-
-struct Dependent<'a, F: Family, E> {
-    engine: &'a E,
-    blocks: KeyBlocks<'a, F>,
-    /// Always 0, which the compiler does not know.
-    ///
-    /// Masking an answer with it makes the next address depend on the answer without changing it.
-    zero: u32,
-}
-
-impl<F: TrafficFamily, E: Engine<F>> SingleLookups<F, E> for Dependent<'_, F, E> {
-    type Output = u32;
-
-    #[inline(always)]
-    fn run(mut self, lookup: impl Fn(&E, F::Bits) -> Option<NextHopId>) -> u32 {
-        let (mut sum, mut answer) = (0, 0);
-        while let Some(keys) = self.blocks.next() {
-            for key in keys {
-                let key = *key ^ F::Bits::from_u128((answer & self.zero).into());
-                answer = NextHopId::to_raw(lookup(self.engine, key));
-                sum ^= answer;
-            }
-        }
-        sum
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::encoded_keys::EncodedKeys;
-    use crate::generator::{KeyGenerator, KeyRule};
-    use crate::testing::{WrongEngine, table4};
+    use crate::generator::KeyGenerator;
+    use crate::testing::{WrongEngine, table4, table6};
     use crate::{Oracle, Traffic};
-    use longmatch::{Ipv4, KeyLayout, engine::radix::Radix};
+    use longmatch::engine::radix::Radix;
+    use longmatch::engine::spider::{self, Spider};
+    use longmatch::{Ipv4, KeyLayout, Rib};
 
     fn xor(answers: &[Option<NextHopId>]) -> u32 {
         answers.iter().fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
@@ -396,9 +341,13 @@ mod tests {
         let keys = Traffic::Zipf.keys(&rib, 1000, 1);
         let right = Oracle::new(&rib).answers(&keys);
         for simd in Simd::available() {
-            for mode in [Mode::One, Mode::Dependent] {
+            let config = |mode| RunConfig { simd, batch: 64, ..RunConfig::new(mode) };
+            for (mode, store) in
+                [Mode::One, Mode::Dependent].map(|mode| [(mode, false), (mode, true)]).concat()
+            {
+                let config = RunConfig { store, ..config(mode) };
                 let pass = |start, lookups| {
-                    engine.pass(mode, simd, 64, KeyStream::Array { keys: &keys, start, lookups })
+                    engine.pass(&config, KeyStream::Array { keys: &keys, start, lookups }).sum
                 };
                 assert_eq!(pass(0, 1000), xor(&right), "{mode}");
                 assert_eq!(pass(10, 7), xor(&right[10..17]), "{mode}");
@@ -406,7 +355,8 @@ mod tests {
             }
             let last: Vec<_> = right.chunks(64).map(|batch| batch[batch.len() - 1]).collect();
             let stream = KeyStream::Array { keys: &keys, start: 0, lookups: 1000 };
-            assert_eq!(engine.pass(Mode::Batch, simd, 64, stream), xor(&last));
+            let batches = config(Mode::Batch);
+            assert_eq!(engine.pass(&batches, stream).sum, xor(&last));
             for kernel in Kernel::ALL {
                 assert_eq!(engine.answers(kernel, simd, 64, &keys), right);
             }
@@ -414,9 +364,37 @@ mod tests {
                 let encoded = EncodedKeys::<Ipv4>::new(&keys, layout);
                 let keys = encoded.as_ref().map_or(Keys::host(&keys), EncodedKeys::keys);
                 let stream = KeyStream::EncodedKeys { keys, start: 0, lookups: 1000 };
-                assert_eq!(engine.pass(Mode::Batch, simd, 64, stream), xor(&last), "{layout:?}");
+                assert_eq!(engine.pass(&batches, stream).sum, xor(&last), "{layout:?}");
                 assert_eq!(engine.encoded_answers(simd, 64, keys), right, "{layout:?}");
             }
+        }
+    }
+
+    /// The answers of a block are stored, cut to 16 bits.
+    #[test]
+    fn stored_answers_are_right() {
+        fn stored<const DEPENDENT: bool>(
+            engine: &Radix<Ipv4>,
+            simd: Simd,
+            keys: &[u32],
+        ) -> [u16; 9] {
+            let blocks = KeyBlocks::of_array(keys, 0, keys.len(), usize::MAX);
+            let mut out = [7; 9];
+            run_single(
+                simd,
+                OneByOne::<Ipv4, _, DEPENDENT, true> { engine, blocks, out: &mut out },
+            );
+            out
+        }
+        let rib = table4();
+        let engine = Radix::<Ipv4>::compile(&rib, &()).unwrap();
+        let keys = Traffic::Routed.keys(&rib, 8, 1);
+        let mut right: Vec<_> = Oracle::new(&rib).answers(&keys);
+        right.push(NextHopId::new(7));
+        let right: Vec<_> = right.into_iter().map(|it| NextHopId::to_raw(it) as u16).collect();
+        for simd in Simd::available() {
+            assert_eq!(stored::<false>(&engine, simd, &keys), right[..]);
+            assert_eq!(stored::<true>(&engine, simd, &keys), right[..]);
         }
     }
 
@@ -429,10 +407,40 @@ mod tests {
             let array = KeyStream::Array { keys: &keys, start: 0, lookups: 3000 };
             let generated = KeyStream::Generated { rule, seed: 8, lookups: 3000 };
             for mode in Mode::ALL {
-                let pass = |stream| engine.pass(mode, Simd::best(), 100, stream);
+                let config = RunConfig { batch: 100, ..RunConfig::new(mode) };
+                let pass = |stream| engine.pass(&config, stream).sum;
                 assert_eq!(pass(generated), pass(array), "{rule:?} {mode}");
             }
         }
+    }
+
+    /// Spider's iterations answer the keys of its generator, also of a last, shorter iteration.
+    fn iterations_are_right<F: TrafficFamily>(rib: &Rib<F>) {
+        let leads = Traffic::SpiderRandom.leads(rib);
+        let rule = KeyRule::Spider(&leads);
+        for ways in [1, 7, 8, 9, 16] {
+            let kernel = Some(spider::Kernel::Lanes(ways));
+            let engine = Spider::<F>::compile(rib, &spider::Config { kernel }).unwrap();
+            let ways = usize::from(ways);
+            for (simd, lookups) in Simd::available().flat_map(|simd| [(simd, 3000), (simd, 3005)]) {
+                let keys = KeyBlocks::<F>::generated(rule, 8, lookups, ways).collect();
+                let answers = Oracle::new(rib).answers(&keys);
+                let last: Vec<_> = answers.chunks(ways).map(|it| it[it.len() - 1]).collect();
+                let keys = || SpiderKeys::new(&leads, 8);
+                let timed = |ways| iterate::<F, _>(&engine, simd, ways, lookups, keys());
+                assert_eq!(timed(ways).map(|it| it.sum), Some(xor(&last)), "{ways} ways");
+                assert_eq!(timed(ways + 1), None);
+            }
+        }
+        let radix = Radix::<F>::compile(rib, &()).unwrap();
+        let keys = SpiderKeys::new(&leads, 8);
+        assert_eq!(iterate::<F, _>(&radix, Simd::best(), 16, 100, keys), None);
+    }
+
+    #[test]
+    fn iterations_of_both_families_are_right() {
+        iterations_are_right(&table4());
+        iterations_are_right(&table6());
     }
 
     #[test]

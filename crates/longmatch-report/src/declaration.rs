@@ -1,5 +1,6 @@
 //! The parts of a declared experiment: engines, run configurations, axes, figures, the papers' values.
 
+use longmatch::simd::Level;
 use longmatch_bench::Mode;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
@@ -19,9 +20,19 @@ pub(crate) struct Rates {
     pub engines: Vec<DeclaredEngine>,
     /// The run configurations; without any, only the memory is counted.
     pub runs: Vec<RunSpec>,
-    /// Parts of the structures whose items are counted, each with the name of the count. If there are any, compile time
-    /// is a value too.
+    /// Parts of the structures whose items are counted, each with the name of the count.
     pub parts: Vec<(String, String)>,
+    /// Whether compile time is a value.
+    pub compile: bool,
+    /// Whether implementations of others take turns with the engines.
+    pub peers: bool,
+    /// Whether each engine's roofline is measured too.
+    pub roofline: bool,
+    /// Sizes of tables to measure instead of each table, its random parts. A quick report has every second of these
+    /// sizes, from the second on.
+    pub routes: Vec<usize>,
+    /// The same as multiples of the table; a larger table has more specific routes.
+    pub times: Vec<f64>,
 }
 
 /// An engine of an experiment, with the call that the paper makes.
@@ -66,6 +77,9 @@ pub(crate) struct RunSpec {
     /// The name in figures.
     #[serde(default)]
     pub name: String,
+    /// The figure, if not that of the set of rates.
+    #[serde(default)]
+    pub figure: String,
     /// The traffic.
     pub traffic: TrafficKind,
     /// The order of lookups: one by one, in batches, or dependent.
@@ -83,6 +97,12 @@ pub(crate) struct RunSpec {
     /// Whether each rate takes half the usual time, as for a line of many points.
     #[serde(default)]
     pub brief: bool,
+    /// Whether only a full report measures it.
+    #[serde(default)]
+    pub full: bool,
+    /// Whether the value is the latency of a lookup instead of the rate.
+    #[serde(default)]
+    pub latency: bool,
     /// Whether the timed loop stores the answers of single lookups.
     #[serde(default)]
     pub store: bool,
@@ -131,6 +151,16 @@ pub(crate) enum Axis {
     Threads,
     /// Keys in a batch.
     Batch(Vec<usize>),
+    /// The share of addresses without a route, in percent; the others are routed.
+    Misses(Vec<usize>),
+    /// The SIMD level.
+    #[serde(deserialize_with = "levels")]
+    Levels(Vec<Level>),
+}
+
+fn levels<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<Level>, D::Error> {
+    let names = Vec::<String>::deserialize(names)?;
+    names.iter().map(|name| name.parse().map_err(|_| D::Error::custom(name))).collect()
 }
 
 /// A figure of an experiment, drawn for each family and table.

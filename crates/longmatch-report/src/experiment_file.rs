@@ -22,6 +22,7 @@ struct File {
     #[serde(default)]
     setting: String,
     /// Routes of a full table, by family: claims need so many unless they say otherwise.
+    #[serde(default)]
     full: BTreeMap<String, u64>,
     #[serde(default)]
     engines: BTreeMap<String, EngineEntry>,
@@ -94,6 +95,16 @@ struct RatesEntry {
     runs: Vec<String>,
     #[serde(default)]
     parts: Vec<(String, String)>,
+    #[serde(default)]
+    compile: bool,
+    #[serde(default)]
+    peers: bool,
+    #[serde(default)]
+    roofline: bool,
+    #[serde(default)]
+    routes: Vec<usize>,
+    #[serde(default)]
+    times: Vec<f64>,
 }
 
 /// A table of a paper.
@@ -231,6 +242,11 @@ impl Reader<'_> {
                 engines: self.engines(&rates.engines),
                 runs: rates.runs.iter().map(run).collect::<Result<_, String>>()?,
                 parts: rates.parts.clone(),
+                compile: rates.compile || !rates.parts.is_empty(),
+                peers: rates.peers,
+                roofline: rates.roofline,
+                routes: rates.routes.clone(),
+                times: rates.times.clone(),
             })
         });
         let rates: Vec<Rates> = rates.collect::<Result<_, String>>()?;
@@ -401,4 +417,134 @@ impl Reader<'_> {
 fn with_id(figure: &Figure, name: &str) -> Figure {
     let id = if figure.id.is_empty() { name } else { &figure.id };
     Figure { id: id.into(), ..figure.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"
+        source = "S"
+        full = { ipv4 = 7 }
+        [engines]
+        A = "radix"
+        B = { spec = "spider:lanes={x}", x = [2, 3] }
+        [runs]
+        r = { name = "run", traffic = "random", mode = "one" }
+        [needs]
+        n = ["fact(cores) >= 2", "why"]
+        [[experiment]]
+        name = "e"
+        source = "Table 1"
+        title = "t"
+        about = "a"
+        rates = [{ tables = "all", engines = ["A", "B", "sail"], runs = ["r"] }]
+        figures = [{ title = "t", caption = "c" }]
+        papers = [{ columns = ["rate() in run", "memory()"], values = { A = [1, 2], "at 9" = [3, nan] } }]
+        claims = [{ id = "C", text = "t.", needs = ["n"], number = "rate(A)", paper = [3, 4], band = 4, because = "So." }]
+    "#;
+
+    fn read(text: &str) -> Result<Experiment, String> {
+        Ok(experiments(text, |_| None)?.remove(0))
+    }
+
+    #[test]
+    fn names_stand_for_engines_runs_and_needs() {
+        let it = read(FILE).unwrap();
+        assert_eq!((it.source.as_str(), it.figures[0].id.as_str()), ("S, Table 1", "e"));
+        let Work::Rates(rates) = &it.work else { panic!("rates") };
+        let engines = rates[0].engines.iter().map(|it| (&it.spec[..], &it.name[..], &it.alias[..]));
+        let lanes = [2, 3].map(|x| format!("spider:lanes={x}"));
+        let wanted = [
+            ("radix", "radix", "A"),
+            (&lanes[0], "b", "B"),
+            (&lanes[1], "b", "B"),
+            ("sail", "sail", ""),
+        ];
+        assert!(engines.eq(wanted));
+        let called = rates[0].engines.iter().map(|it| (it.x, it.batch));
+        assert!(called.eq([
+            (None, None),
+            (Some(2.0), Some(2)),
+            (Some(3.0), Some(3)),
+            (None, None)
+        ]));
+        assert_eq!((rates[0].runs[0].name.as_str(), rates[0].figure.as_str()), ("run", "e"));
+        let papers = it
+            .papers
+            .iter()
+            .map(|it| (&it.engine[..], &it.run[..], &it.metric[..], it.x, it.value));
+        let wanted = [
+            ("radix", "run", "rate", None, 1.0),
+            ("radix", "", "memory", None, 2.0),
+            ("", "run", "rate", Some(9.0), 3.0),
+        ];
+        assert!(papers.eq(wanted));
+        let claim = &it.claims[0];
+        assert_eq!(
+            (&claim.text[..], claim.routes, claim.paper[0]),
+            ("t. So.", [7, u64::MAX], [3.0, 4.0])
+        );
+        assert_eq!((&claim.needs[0].reason[..], claim.band), ("why", 4.0));
+    }
+
+    #[test]
+    fn mistakes_are_errors_with_a_place() {
+        for (right, wrong, wanted) in [
+            (r#"runs = ["r"]"#, r#"runs = ["x"]"#, "e: no run configuration x"),
+            (r#"needs = ["n"]"#, r#"needs = ["x"]"#, "e: C: no need x"),
+            (r#", because = "So.""#, "", "e: C: a band of 4 needs a reason, in `because`"),
+            (
+                r#"number = "rate(A)""#,
+                r#"number = "rate(A""#,
+                "e: C: rate(A: ) is expected at character 7",
+            ),
+            (r#"number = "rate(A)","#, "", "e: C: one rule is expected"),
+            ("A = [1, 2]", "A = [1]", "e: the row A has 1 values"),
+            ("[2, 3]", "[2]", "line 6"),
+            ("band", "bond", "unknown field `bond`"),
+        ] {
+            let error = read(&FILE.replace(right, wrong)).map(drop).unwrap_err();
+            assert!(error.contains(wanted), "{wrong}: {error}");
+        }
+    }
+
+    /// Detects a name that was copied wrongly: each value of a paper, and of a claim about rates, is one that the
+    /// experiment measures.
+    #[test]
+    fn names_are_those_of_measured_values() {
+        for it in Experiment::all() {
+            let Work::Rates(all) = &it.work else { continue };
+            let runs = |rates: &Rates| {
+                let names: Vec<_> = rates.runs.iter().map(|run| run.name.clone()).collect();
+                let split = ["the table", "SYN1", "SYN2"];
+                let split =
+                    split.iter().flat_map(|it| names.iter().map(move |run| format!("{it}, {run}")));
+                if rates.tables == Tables::Split { split.collect() } else { names }
+            };
+            let has = |engine: &str, run: &str| {
+                all.iter().any(|rates| {
+                    rates.engines.iter().any(|it| it.name == engine)
+                        && (run.is_empty() || runs(rates).iter().any(|own| own == run))
+                })
+            };
+            for value in &it.papers {
+                assert!(has(&value.engine, &value.run), "{}: {value:?}", it.name);
+            }
+            for claim in &it.claims {
+                let text = format!("{:?} {:?}", claim.judge, claim.needs);
+                let picks = text.split("Pick { engines: [").skip(1);
+                for pick in picks {
+                    let (engines, rest) = pick.split_once("], run: \"").expect("a pick");
+                    let run = rest.split('"').next().expect("a run");
+                    for engine in engines.split(", ").map(|it| it.trim_matches('"')) {
+                        assert!(has(engine, run), "{}: {engine} in {run}", claim.id);
+                    }
+                }
+            }
+            for engine in all.iter().flat_map(|rates| &rates.engines) {
+                assert!(engine.spec.parse::<longmatch::EngineSpec>().is_ok(), "{}", engine.spec);
+            }
+        }
+    }
 }

@@ -29,6 +29,7 @@ mod scaled;
 mod surroundings;
 mod synthetic;
 mod view;
+mod whole_runs;
 
 pub use declaration::Absence;
 pub use documents::documents;

@@ -16,6 +16,10 @@ pub struct Function {
 #[derive(Debug)]
 struct Block {
     counts: Counts,
+    /// The symbols that it calls.
+    calls: Vec<String>,
+    /// Whether it counts bits with the instruction for it.
+    counts_bits: bool,
     /// The possible successor blocks.
     next: Vec<usize>,
     /// Whether it ends in a panic.
@@ -68,6 +72,8 @@ type Tables<'a> = HashMap<&'a str, Vec<&'a str>>;
 #[derive(Default)]
 struct Draft<'a> {
     counts: Counts,
+    calls: Vec<String>,
+    counts_bits: bool,
     /// The control flow at its end, unless the next label ends it.
     end: Option<Flow<'a>>,
 }
@@ -90,9 +96,16 @@ fn build(lines: &[&str], tables: &Tables<'_>) -> Function {
             continue;
         }
         symbols.extend(instruction::symbols(line).map(str::to_owned));
-        drafts[number].counts += instruction::count(line, frame);
-        let flow = instruction::flow(line);
-        drafts[number].end = (!matches!(flow, Flow::Next | Flow::Call(_))).then_some(flow);
+        let draft = &mut drafts[number];
+        draft.counts += instruction::count(line, frame);
+        draft.counts_bits |= line.starts_with("popcnt") || line.starts_with("vpopcnt");
+        match instruction::flow(line) {
+            Flow::Next => {}
+            // What a register holds is among the symbols of the function.
+            Flow::Call(target) if target.starts_with('%') => {}
+            Flow::Call(target) => draft.calls.push(target.to_owned()),
+            end => draft.end = Some(end),
+        }
     }
     let listed = symbols.iter().filter_map(|symbol| tables.get(symbol.as_str())).flatten();
     let cases: Vec<usize> = listed.filter_map(|label| labels.get(label)).copied().collect();
@@ -108,15 +121,34 @@ fn build(lines: &[&str], tables: &Tables<'_>) -> Function {
             Some(_) => BTreeSet::new(),
         };
         let panics = draft.end == Some(Flow::Panic);
-        Block { counts: draft.counts, next: next.into_iter().collect(), panics }
+        let Draft { counts, calls, counts_bits, .. } = draft;
+        Block { counts, calls, counts_bits, next: next.into_iter().collect(), panics }
     };
     Function { symbols, blocks: drafts.into_iter().enumerate().map(finish).collect() }
 }
 
 impl Function {
+    fn found_loops(&self) -> Vec<loops::Loop> {
+        let next: Vec<Vec<usize>> = self.blocks.iter().map(|block| block.next.clone()).collect();
+        loops::find(&next)
+    }
+
+    fn blocks_in_loops(&self) -> impl Iterator<Item = &Block> {
+        self.found_loops().into_iter().flat_map(|found| found.own).map(|block| &self.blocks[block])
+    }
+
+    /// Returns the symbols that its loops call by name.
+    pub fn called_in_loops(&self) -> impl Iterator<Item = &String> {
+        self.blocks_in_loops().flat_map(|block| &block.calls)
+    }
+
+    /// Returns whether a loop counts bits with the instruction for it.
+    pub fn counts_bits_in_a_loop(&self) -> bool {
+        self.blocks_in_loops().any(|block| block.counts_bits)
+    }
+
     /// Returns its loops with their counts.
     pub fn loops(&self) -> Vec<LoopCounts> {
-        let next: Vec<Vec<usize>> = self.blocks.iter().map(|block| block.next.clone()).collect();
         let counted = |found: loops::Loop| {
             let mut counts = Counts::default();
             for block in &found.own {
@@ -125,7 +157,7 @@ impl Function {
             }
             LoopCounts { path: found.path, counts }
         };
-        loops::find(&next).into_iter().map(counted).collect()
+        self.found_loops().into_iter().map(counted).collect()
     }
 
     /// Counts the ways (0, 1 or 2) of the branch at the end of a block that lead only to a panic.

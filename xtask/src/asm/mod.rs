@@ -3,13 +3,14 @@
 //! The package `xtask-kernels` uses every engine. It and the library are compiled to assembly text, in one codegen unit
 //! so that the order of items does not matter. The calls of each kernel are followed through both texts, and the loops
 //! of each function reached are counted. The two functions that choose a level are left out, as they may contain the
-//! code of several kernels.
+//! code of several kernels. The benchmarks are compiled with them, because their loops have a rule: [`timed`].
 
 mod function;
 mod instruction;
 mod listing;
 mod loops;
 mod name;
+mod timed;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
@@ -63,7 +64,13 @@ pub fn step(report: &mut Report, mode: Mode) {
 
 fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
     let Compiler { version, host } = Compiler::find()?;
-    let now = list(&compile(&host)?, format!("{version}, {host}"))?;
+    let functions = compile(&host)?;
+    let faults = timed::faults(&functions);
+    if !faults.is_empty() {
+        faults.iter().for_each(|fault| println!("{fault}"));
+        return Ok(Verdict::Failed(format!("{} fault(s) in timed loops", faults.len())));
+    }
+    let now = list(&functions, format!("{version}, {host}"))?;
     let path = root().join(GOLDEN);
     if mode == Mode::Bless {
         fs::write(path, now.render())?;
@@ -90,9 +97,10 @@ fn check(mode: Mode) -> Result<Verdict, Box<dyn Error>> {
     )))
 }
 
-/// Compiles the kernels and their dependencies for the host, and returns all functions by their symbols.
+/// Compiles the kernels, the benchmarks and their dependencies for the host, and returns all functions by their
+/// symbols.
 fn compile(host: &str) -> Result<HashMap<String, Function>, Box<dyn Error>> {
-    let output = cargo("build --release --package xtask-kernels")
+    let output = cargo("build --release --package xtask-kernels --package longmatch-bench")
         .args(["--message-format=json-render-diagnostics", "--target", host, "--target-dir"])
         .arg(target().join("asm"))
         .env("RUSTFLAGS", RUSTFLAGS)

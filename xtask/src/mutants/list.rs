@@ -27,9 +27,11 @@ pub enum Tests {
     Own(&'static str),
     /// The tests of `tests/live.rs` whose names contain this text.
     Races(&'static str),
+    /// The rule of `cargo xtask asm` for the timed loops of the benchmarks, which are compiled for it.
+    TimedLoops,
 }
 
-use Tests::{Loom, Own, Races, Shuttle};
+use Tests::{Loom, Own, Races, Shuttle, TimedLoops};
 
 const RECLAIM: &str = "crates/longmatch/src/live/reclaim.rs";
 const RETIRED: &str = "crates/longmatch/src/mem/retired.rs";
@@ -521,5 +523,12 @@ pub const MUTANTS: &[Mutant] = &[
         find: "let last = (rest.len() - 1) / ways * ways;",
         replace: "let last = rest.len() - rest.len().min(ways);",
         tests: Own(SPIDERS),
+    },
+    Mutant {
+        name: "single lookups of the benchmarks are passed as an item",
+        file: "crates/longmatch-bench/src/single.rs",
+        find: "            #[inline(always)]\n            |engine, addr| engine.lookup_bits(addr),",
+        replace: "            E::lookup_bits,",
+        tests: TimedLoops,
     },
 ];

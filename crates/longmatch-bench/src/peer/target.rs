@@ -15,11 +15,12 @@ use super::reply::PeerTime;
 use crate::family::TrafficFamily;
 use crate::kernel::Kernel;
 use crate::key_stream::KeyStream;
+use crate::run_config::RunConfig;
 use crate::tally::UNWRITTEN;
-use crate::target::{BenchTarget, Iteration, Mode, Pass};
+use crate::target::{BenchTarget, Iteration, Mode, Pass, Timed};
 
-/// Time of a failed pass: so long that its rate is almost 0.
-const FAILED_PASS: Duration = Duration::from_secs(1 << 20);
+/// A failed pass: a wrong sum, and a time so long that the rate is almost 0.
+const FAILED_PASS: Timed = Timed { sum: u32::MAX, took: Duration::from_secs(1 << 20) };
 
 /// A peer that has built its structure from a table.
 pub struct PeerEngine<F: TrafficFamily> {
@@ -132,12 +133,9 @@ impl State {
 }
 
 impl<F: TrafficFamily> Pass<F> for PeerEngine<F> {
-    fn pass(&self, mode: Mode, _: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32 {
-        self.time(mode, batch, stream).map_or(u32::MAX, |time| time.sum)
-    }
-
-    fn time_pass(&self, mode: Mode, _: Simd, batch: usize, stream: KeyStream<'_, F>) -> Duration {
-        self.time(mode, batch, stream).map_or(FAILED_PASS, |time| Duration::from_nanos(time.ns))
+    fn pass(&self, config: &RunConfig, stream: KeyStream<'_, F>) -> Timed {
+        let timed = |time: PeerTime| Timed { sum: time.sum, took: Duration::from_nanos(time.ns) };
+        self.time(config.mode, config.batch, stream).map_or(FAILED_PASS, timed)
     }
 
     fn runs_in_process(&self) -> bool {

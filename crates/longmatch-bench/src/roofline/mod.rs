@@ -17,7 +17,7 @@ mod tables;
 mod vectors;
 
 use core::hint::black_box;
-use std::time::Instant;
+use core::time::Duration;
 
 use longmatch::simd::Simd;
 use longmatch::{Family, Keys};
@@ -25,7 +25,7 @@ use longmatch::{Family, Keys};
 use crate::family::TrafficFamily;
 use crate::key_stream::{KeyStream, batches};
 use crate::run_config::RunConfig;
-use crate::target::{BenchTarget, Mode, Pass};
+use crate::target::{BenchTarget, Mode, Pass, Timed};
 use crate::workload::Workload;
 use tables::Tables;
 
@@ -68,15 +68,13 @@ impl Roofline {
 
     /// Measures all candidates of [`PREFETCH_ABOVE`] in turn and selects the fastest.
     fn tuned<F: TrafficFamily>(mut self, workload: &Workload<F>, config: &RunConfig) -> Self {
-        let (mut best, mut chosen) = (f64::INFINITY, usize::MAX);
+        let (mut best, mut chosen) = (Duration::MAX, usize::MAX);
         let round_keys = workload.keys().len() / TUNING_ROUNDS;
         for start in (0..TUNING_ROUNDS).map(|round| round_keys * round) {
             for bytes in PREFETCH_ABOVE {
                 self.tables.prefetch_above(bytes);
                 let stream = workload.stream(config.mode, start, TUNING_LOOKUPS);
-                let started = Instant::now();
-                black_box(self.pass(config.mode, config.simd, config.batch, stream));
-                let took = started.elapsed().as_secs_f64();
+                let took = self.pass(config, stream).took;
                 if took < best {
                     (best, chosen) = (took, bytes);
                 }
@@ -115,22 +113,24 @@ impl Roofline {
 }
 
 impl<F: TrafficFamily> Pass<F> for Roofline {
-    fn pass(&self, _: Mode, simd: Simd, batch: usize, stream: KeyStream<'_, F>) -> u32 {
+    fn pass(&self, config: &RunConfig, stream: KeyStream<'_, F>) -> Timed {
         let (keys, start, lookups) = match stream {
             KeyStream::Array { keys, start, lookups } => (Keys::host(keys), start, lookups),
             KeyStream::EncodedKeys { keys, start, lookups } => (keys, start, lookups),
             KeyStream::Generated { .. } => unreachable!("a batch needs its keys in advance"),
         };
-        let mut out = vec![0; batch];
-        let mut sum = 0;
-        for keys in batches(keys, start, lookups, batch) {
-            let out = &mut out[..keys.len()];
-            self.read(simd, keys, out);
-            // Prevents the compiler from removing reads of answers that the sum does not include.
-            let out = black_box(out);
-            sum ^= out[out.len() - 1];
-        }
-        sum
+        let mut out = vec![0; config.batch];
+        Timed::of(|| {
+            let mut sum = 0;
+            for keys in batches(keys, start, lookups, config.batch) {
+                let out = &mut out[..keys.len()];
+                self.read(config.simd, keys, out);
+                // Prevents the compiler from removing reads of answers that the sum does not include.
+                let out = black_box(out);
+                sum ^= out[out.len() - 1];
+            }
+            sum
+        })
     }
 }
 

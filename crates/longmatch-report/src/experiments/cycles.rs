@@ -39,10 +39,7 @@ fn on_table(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
     let set = EngineSet::apart(named, &EngineUnderTest::declared(&experiment.engines));
     let count = context.effort.cycles;
     context.step(3.0);
-    let iteration = |engine: &EngineUnderTest| {
-        let declared = experiment.engines.iter().find(|it| it.spec == engine.spec);
-        declared.and_then(|it| it.batch).map_or(Iteration::One, Iteration::Batch)
-    };
+    let iteration = |it: &EngineUnderTest| it.batch.map_or(Iteration::One, Iteration::Batch);
     let seconds = count as f64 * LOOKUP;
     let (counter, timed) = time(&set, &iteration, count, &mut || context.step(seconds));
     for figure in &experiment.figures {

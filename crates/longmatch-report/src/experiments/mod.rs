@@ -1,10 +1,10 @@
-//! The experiments. Files in `experiments/` declare those of the papers; a module for each paper has the functions that
-//! measure more than rates.
+//! The experiments. Files in `experiments/` declare them; the modules have the functions that measure more than rates.
 
 mod batcher;
 mod cycles;
 mod dxr;
-mod ours;
+mod live;
+mod pages;
 mod poptrie;
 mod spider;
 #[cfg(test)]
@@ -16,8 +16,9 @@ use std::sync::LazyLock;
 use crate::experiment::{Experiment, Function};
 use crate::experiment_file::experiments;
 
-/// The files of the papers, each with its name.
-const FILES: [(&str, &str); 3] = [
+/// The files, each with its name, in the order of the report.
+const FILES: [(&str, &str); 4] = [
+    ("ours.toml", include_str!("../../experiments/ours.toml")),
     ("poptrie.toml", include_str!("../../experiments/poptrie.toml")),
     ("dxr.toml", include_str!("../../experiments/dxr.toml")),
     ("spider.toml", include_str!("../../experiments/spider.toml")),
@@ -30,10 +31,10 @@ impl Experiment {
     /// If a file of experiments is malformed.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         static ALL: LazyLock<Vec<Experiment>> = LazyLock::new(|| {
-            let papers = FILES.into_iter().flat_map(|(name, text)| {
+            let read = |(name, text)| {
                 experiments(text, function).unwrap_or_else(|error| panic!("{name}: {error}"))
-            });
-            ours::all().into_iter().chain(papers).collect()
+            };
+            FILES.into_iter().flat_map(read).collect()
         });
         ALL.iter()
     }
@@ -46,6 +47,12 @@ impl Experiment {
 
 /// Returns the function with which an experiment measures.
 fn function(name: &str) -> Option<Function> {
-    let all = [cycles::function, poptrie::function, dxr::function, spider::function];
-    all.into_iter().find_map(|of| of(name))
+    match name {
+        "live" => Some((live::run, live::seconds)),
+        "huge pages" => Some((pages::run, pages::seconds)),
+        _ => {
+            let all = [cycles::function, poptrie::function, dxr::function, spider::function];
+            all.into_iter().find_map(|of| of(name))
+        }
+    }
 }

@@ -64,8 +64,7 @@ fn depths_of(context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
     let mut counts = [[0u64; DEPTHS]; COLUMNS];
     blocks(named.rib, &mut |block| {
         let column = block.matched.map_or(0, |len| usize::from(len) + 1);
-        let depth = block.prefix.len();
-        counts[column][usize::from(depth)] += 1 << (32 - depth);
+        counts[column][usize::from(block.depth)] += 1 << (32 - block.prefix.len());
     });
     let place = Place { figure: "poptrie-fig7", ..Place::default() };
     for (column, depths) in counts.iter().enumerate() {

@@ -5,11 +5,10 @@ use longmatch_bench::{BenchFamily, ReplayRecord, in_random_order};
 
 use crate::context::{ExperimentContext, Place, anchor, at};
 use crate::declaration::Absence;
-use crate::experiments::updates::{
-    Given, OnUpdates, Stream, on_updates, replay, short_updates, stream, tables,
-};
+use crate::experiments::updates::{Given, OnUpdates, Stream, on_updates, replay, stream, tables};
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::Value;
+use crate::whole_runs::written;
 
 const POPTRIE18: &str = "poptrie:s=18";
 /// The engines that are patched.
@@ -53,7 +52,9 @@ impl OnUpdates for PatchedTable {
         context.condition(&anchor, "inserted", order);
         context.condition(&anchor, "commits", "one for each update, published before the next");
         context.condition(&anchor, "threads", "the writer alone, on a CPU of its own");
-        let arrays = short_updates(named.rib, &changes, 18) as f64 / changes.len().max(1) as f64;
+        let each = |count: u64| count as f64 / changes.len().max(1) as f64;
+        let whole = written(named.rib, &changes, 18);
+        let whole = [whole.arrays, whole.nodes, whole.leaves].map(each);
         let empty = Rib::new();
         for (spec, alias) in ENGINES {
             let mut note = |metric: &str, unit: &str, value: Result<f64, String>| {
@@ -76,7 +77,7 @@ impl OnUpdates for PatchedTable {
             match replay(spec, named.rib, &changes) {
                 Ok(record) => replaced(
                     &record,
-                    (spec == POPTRIE18).then_some(arrays),
+                    (spec == POPTRIE18).then_some(whole),
                     &mut |metric, unit, value| {
                         note(metric, unit, Ok(value));
                     },
@@ -91,13 +92,21 @@ impl OnUpdates for PatchedTable {
 }
 
 /// Calls `note` with every count and time of a replay.
-fn replaced(record: &ReplayRecord, arrays: Option<f64>, note: &mut dyn FnMut(&str, &str, f64)) {
-    if let Some(arrays) = arrays {
-        note("arrays replaced", "", arrays);
-    }
+fn replaced(record: &ReplayRecord, whole: Option<[f64; 3]>, note: &mut dyn FnMut(&str, &str, f64)) {
     note("entries replaced", "", record.entries_replaced);
     note("nodes replaced", "", record.nodes_replaced);
     note("leaves replaced", "", record.leaves_replaced);
+    if let Some([arrays, nodes, leaves]) = whole {
+        note("arrays replaced", "", arrays);
+        note("nodes in new runs", "", nodes);
+        note("leaves in new runs", "", leaves);
+        if record.nodes_replaced > 0.0 {
+            note("nodes in new runs / replaced", "", nodes / record.nodes_replaced);
+        }
+        if record.leaves_replaced > 0.0 {
+            note("leaves in new runs / replaced", "", leaves / record.leaves_replaced);
+        }
+    }
     note("update", "us", record.mean_us);
     if let Some(mean) = record.mean_effective_us {
         note("update that changes something", "us", mean);

@@ -1,106 +1,203 @@
-//! Rates by the frequency of the CPU: Figures 1 and 11 of the Spider paper.
+//! Rates and latencies by the frequency of the CPU: Figures 1 and 11 of the Spider paper.
 
 use std::path::Path;
 
-use longmatch_bench::BenchFamily;
+use longmatch_bench::{BenchFamily, Iteration, Mode, RunConfig, gigahertz};
 
-use super::{D18R, DIR_24_8, ONE, POPTRIE18, SIXTEEN, SPIDER};
-use crate::context::{ExperimentContext, Place, anchor};
-use crate::context::{OnTable, on_first};
+use crate::context::{ExperimentContext, OnTable, Place, anchor, on_first};
 use crate::declaration::{Absence, TrafficKind};
+use crate::distribution::{Ticks, time};
 use crate::engine_set::{EngineSet, EngineUnderTest};
 use crate::frequency::{CPUS, Frequency};
-use crate::inputs::Named;
+use crate::inputs::{Effort, Inputs, Named};
 
-const FIGURE: &str = "spider-fig11";
-const LOWEST: &str = "rate at the lowest frequency";
-const HIGHEST: &str = "rate at the highest frequency";
-const GAIN: &str = "gain as a share of the gain in frequency";
-const ESTIMATE: &str = "estimate at 5 GHz";
+const FIGURE_1: &str = "spider-fig1";
+const FIGURE_11: &str = "spider-fig11";
+/// The frequencies of Figure 1, in GHz.
+const PAPERS: [f64; 4] = [1.0, 2.1, 3.7, 5.0];
+/// A measured frequency that is so close to one of the paper's needs no estimate.
+const CLOSE: f64 = 0.03;
+/// The most iterations of each engine whose latency is measured at a frequency.
+const ITERATIONS: usize = 1 << 20;
 
-struct AllFrequencies(Frequency);
-
-/// Measures the rates at every frequency.
-pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-    let frequency = Frequency::take(Path::new(CPUS))
-        .map_err(|reason| Absence(format!("cannot be measured on this machine: {reason}")))?;
-    on_first(context, &AllFrequencies(frequency))
+pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+    let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
+    tables as f64 * (effort.rates(4, true) + 4.0 * latencies(effort) + 1.0)
 }
 
-impl OnTable for AllFrequencies {
+fn latencies(effort: &Effort) -> f64 {
+    effort.cycles.min(ITERATIONS) as f64 * 200e-9
+}
+
+pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+    on_first(context, &Frequencies(Frequency::take(Path::new(CPUS))))
+}
+
+/// The control of the frequency, or the reason why only the one at hand can be measured.
+struct Frequencies(Result<Frequency, String>);
+
+impl Frequencies {
+    /// Returns the frequencies to measure at, in GHz: one if they cannot be set.
+    fn choices(&self) -> Vec<f64> {
+        match &self.0 {
+            Ok(frequency) => frequency.choices.iter().map(|khz| *khz as f64 / 1e6).collect(),
+            Err(_) => vec![gigahertz()],
+        }
+    }
+}
+
+/// An engine at a frequency.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Point {
+    ghz: f64,
+    mlps: f64,
+    /// Latency of an iteration, in nanoseconds.
+    ns: f64,
+}
+
+impl Point {
+    /// Estimates the point at another frequency, to which rate and latency are proportional (I).
+    fn at(self, ghz: f64) -> Self {
+        let factor = ghz / self.ghz;
+        Self { ghz, mlps: self.mlps * factor, ns: self.ns / factor }
+    }
+}
+
+impl OnTable for Frequencies {
     fn on_table<F: BenchFamily>(
         &self,
         context: &mut ExperimentContext<'_>,
         named: Named<'_, F>,
     ) -> Result<(), Absence> {
-        let mut rivals = vec![(POPTRIE18, "Poptrie18"), (DIR_24_8, "DIR-24-8")];
-        if F::WIDTH == 32 {
-            rivals.push((D18R, "D18R"));
-        }
-        let sets = [(vec![(SPIDER, "Spider_16w")], SIXTEEN), (rivals, ONE)];
-        let mut rates: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-        for (engines, run) in sets {
-            let set = EngineSet::apart(named, &EngineUnderTest::all(&engines));
-            let Some(traffic) = context.traffic(TrafficKind::SpiderRandom) else { continue };
-            let Some(workload) = context.workload(&set, &traffic) else { continue };
-            let mut own: Vec<_> = engines.iter().map(|it| (it.0.to_owned(), Vec::new())).collect();
-            for khz in &self.0.choices {
-                self.0.set(*khz).map_err(|error| Absence(format!("{khz} kHz: {error}")))?;
-                let x = *khz as f64 / 1e6;
-                let config = context.setup(&run);
-                let place = Place { figure: FIGURE, x: Some(x), ..Place::default() };
-                let all = context.measure(place, &set, &workload, &config);
-                for (measured, (_, rates)) in all.iter().zip(&mut own) {
-                    rates.extend(measured.record().and_then(|it| it.mlps).map(|mlps| (x, mlps)));
-                }
+        let mut engines = EngineUnderTest::declared(&context.experiment.engines);
+        // The paper has DXR for IPv4 only.
+        engines.retain(|it| F::WIDTH == 32 || !it.spec.starts_with("dxr"));
+        let set = EngineSet::apart(named, &engines);
+        let traffic = context.traffic(TrafficKind::SpiderRandom);
+        let workload = traffic.and_then(|traffic| context.workload(&set, &traffic));
+        let Some(workload) = workload else { return Ok(()) };
+        let mut all: Vec<(EngineUnderTest, Vec<Point>)> =
+            set.members.iter().map(|(engine, _)| (engine.clone(), Vec::new())).collect();
+        let config = RunConfig { generate: true, ..context.brief(Mode::One) };
+        for ghz in self.choices() {
+            if let Ok(frequency) = &self.0 {
+                let set = frequency.set((ghz * 1e6) as u64);
+                set.map_err(|error| Absence(format!("{ghz} GHz: {error}")))?;
             }
-            rates.append(&mut own);
-        }
-        for (engine, rates) in &rates {
-            for (metric, unit, value) in fitted(rates) {
-                let place = Place { figure: FIGURE, ..Place::default() };
-                context.count(place, named, engine, (metric, unit), value);
+            let place = Place { figure: FIGURE_11, x: Some(ghz), ..Place::default() };
+            let measured = context.measure(place, &set, &workload, &config);
+            let count = context.effort.cycles.min(ITERATIONS);
+            let iteration =
+                |it: &EngineUnderTest| it.batch.map_or(Iteration::One, Iteration::Batch);
+            let step = latencies(&context.effort);
+            let (counter, timed) = time(&set, &iteration, count, &mut || context.step(step));
+            for it in timed {
+                let record = measured.iter().find(|own| own.engine.spec == it.engine.spec);
+                let mlps = record.and_then(|own| own.record()?.mlps);
+                let own = all.iter_mut().find(|own| own.0.spec == it.engine.spec);
+                let (Some(mlps), Some((_, points))) = (mlps, own) else { continue };
+                let ns = Ticks::count(counter, it.ticks).mean_ns();
+                points.push(Point { ghz, mlps, ns });
             }
         }
-        let ghz = |khz: Option<&u64>| khz.map_or(0.0, |khz| *khz as f64 / 1e6);
-        let [low, high] = [self.0.choices.first(), self.0.choices.last()].map(ghz);
-        let place = Place { figure: FIGURE, ..Place::default() };
-        context.count(place, named, "", ("lowest frequency", "GHz"), low);
-        context.count(place, named, "", ("frequency ratio", ""), high / low);
-        context.condition(
-            &anchor::<F>(FIGURE, named.name),
-            "frequencies",
-            format!("{:?} kHz", self.0.choices),
-        );
+        for (engine, points) in &all {
+            note(context, named, engine, points);
+        }
+        if let [low, .., high] = &self.choices()[..] {
+            let place = Place { figure: FIGURE_11, ..Place::default() };
+            context.count(place, named, "", ("lowest frequency", "GHz"), *low);
+            context.count(place, named, "", ("frequency ratio", ""), high / low);
+        }
+        let note = match &self.0 {
+            Ok(_) => format!("{:?} GHz", self.choices()),
+            Err(reason) => format!("the one at hand: {reason}"),
+        };
+        for figure in [FIGURE_1, FIGURE_11] {
+            context.condition(&anchor::<F>(figure, named.name), "frequencies", &note[..]);
+        }
         Ok(())
     }
 }
 
-/// Returns the rates at both ends, the gain between them, and the estimate from the line through the origin.
-fn fitted(rates: &[(f64, f64)]) -> Vec<(&'static str, &'static str, f64)> {
-    let [first, .., last] = rates else { return Vec::new() };
-    let products: f64 = rates.iter().map(|(ghz, mlps)| ghz * mlps).sum();
-    let squares: f64 = rates.iter().map(|(ghz, _)| ghz * ghz).sum();
-    vec![
-        (LOWEST, "Mlps", first.1),
-        (HIGHEST, "Mlps", last.1),
-        (GAIN, "", (last.1 / first.1) / (last.0 / first.0)),
-        (ESTIMATE, "Mlps", 5.0 * products / squares),
-    ]
+/// Notes an engine's points of Figure 1, and what the claims about Figure 11 compare.
+fn note<F: BenchFamily>(
+    context: &mut ExperimentContext<'_>,
+    named: Named<'_, F>,
+    engine: &EngineUnderTest,
+    points: &[Point],
+) {
+    for (point, at) in figure_1(points) {
+        let place = Place { figure: FIGURE_1, run: "", x: Some(point.mlps), at: &at };
+        context.count(place, named, &engine.name, ("rate", "Mlps"), point.mlps);
+        context.count(place, named, &engine.name, ("latency of an iteration", "ns"), point.ns);
+    }
+    let place = Place { figure: FIGURE_11, ..Place::default() };
+    for (metric, unit, value) in fitted(points) {
+        context.count(place, named, &engine.name, (metric, unit), value);
+    }
+}
+
+/// Returns the measured points, and estimates at the paper's other frequencies, each with its frequency in words.
+fn figure_1(points: &[Point]) -> Vec<(Point, String)> {
+    let is_measured = |ghz: f64| points.iter().any(|it| (it.ghz / ghz - 1.0).abs() <= CLOSE);
+    let estimated = PAPERS.into_iter().filter(|ghz| !is_measured(*ghz));
+    let estimated = estimated.filter_map(|ghz| Some(points.first()?.at(ghz)));
+    let measured = points.iter().map(|it| (*it, format!("{:.1} GHz", it.ghz)));
+    let mut all: Vec<_> =
+        measured.chain(estimated.map(|it| (it, format!("{:.1} GHz, estimated", it.ghz)))).collect();
+    all.sort_by(|a, b| a.0.ghz.total_cmp(&b.0.ghz));
+    all
+}
+
+/// Returns the estimate at 5 GHz from the line through the origin and, for several frequencies, the rates at both ends
+/// and the gain between them.
+fn fitted(points: &[Point]) -> Vec<(&'static str, &'static str, f64)> {
+    let products: f64 = points.iter().map(|it| it.ghz * it.mlps).sum();
+    let squares: f64 = points.iter().map(|it| it.ghz * it.ghz).sum();
+    let mut all = Vec::new();
+    if squares > 0.0 {
+        all.push(("estimate at 5 GHz", "Mlps", 5.0 * products / squares));
+    }
+    if let [first, .., last] = points {
+        let gain = (last.mlps / first.mlps) / (last.ghz / first.ghz);
+        all.push(("rate at the lowest frequency", "Mlps", first.mlps));
+        all.push(("rate at the highest frequency", "Mlps", last.mlps));
+        all.push(("gain as a share of the frequency's", "", gain));
+    }
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The paper's rates of Spider.
+    /// The paper's rates of Spider, and its mean of 200 cycles an iteration.
+    const SPIDER: [Point; 2] =
+        [Point { ghz: 1.0, mlps: 158.0, ns: 200.0 }, Point { ghz: 2.1, mlps: 318.0, ns: 95.0 }];
+
     #[test]
     fn lines_are_fitted_through_the_origin() {
-        let fitted = fitted(&[(1.0, 158.0), (2.1, 318.0)]);
-        let of = |metric| fitted.iter().find(|it| it.0 == metric).unwrap().2;
-        assert_eq!((of(LOWEST), of(HIGHEST)), (158.0, 318.0));
-        assert!((of(GAIN) - 0.958).abs() < 0.001);
-        assert!((of(ESTIMATE) - 5.0 * (158.0 + 667.8) / 5.41).abs() < 1e-9);
-        assert!(super::fitted(&[(1.0, 158.0)]).is_empty());
+        let of = |points: &[Point], metric| {
+            fitted(points).iter().find(|it| it.0 == metric).map(|it| it.2)
+        };
+        assert_eq!(of(&SPIDER, "rate at the lowest frequency"), Some(158.0));
+        assert_eq!(of(&SPIDER, "rate at the highest frequency"), Some(318.0));
+        let gain = of(&SPIDER, "gain as a share of the frequency's").unwrap();
+        assert!((gain - 0.958).abs() < 0.001);
+        let estimate = of(&SPIDER, "estimate at 5 GHz").unwrap();
+        assert!((estimate - 5.0 * (158.0 + 667.8) / 5.41).abs() < 1e-9);
+        assert_eq!(fitted(&SPIDER[..1]), [("estimate at 5 GHz", "Mlps", 790.0)]);
+        assert!(fitted(&[]).is_empty());
+    }
+
+    #[test]
+    fn other_frequencies_are_estimated() {
+        let shown: Vec<_> =
+            figure_1(&SPIDER).into_iter().map(|(it, at)| (it.mlps, it.ns, at)).collect();
+        let of = |mlps, ns, at: &str| (mlps, ns, at.to_owned());
+        assert_eq!(shown[..2], [of(158.0, 200.0, "1.0 GHz"), of(318.0, 95.0, "2.1 GHz")]);
+        assert_eq!(shown[3], of(790.0, 40.0, "5.0 GHz, estimated"));
+        assert_eq!(shown.len(), 4);
+        assert!(figure_1(&[]).is_empty());
     }
 }

@@ -238,6 +238,24 @@ pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
         self.lookup_bits(addr)
     }
 
+    /// Looks up generated keys in iterations of `ways` addresses.
+    ///
+    /// For measurements: the generator of keys is compiled together with the kernel, so that keys go
+    /// from one to the other in registers. `generate` makes the next eight keys; an iteration uses
+    /// the first `ways` of as many as it needs. The answers of each iteration are written to memory.
+    /// Returns the exclusive or of the last answer of each iteration, or `None` if no kernel of the
+    /// engine has this number of ways.
+    #[doc(hidden)]
+    fn iterate(
+        &self,
+        _simd: Simd,
+        _ways: usize,
+        _lookups: usize,
+        _generate: impl FnMut(&mut [F::Bits; 8]),
+    ) -> Option<u32> {
+        None
+    }
+
     /// The variant as [`EngineSpec`](crate::EngineSpec) options, such as `s=18`. Empty, the default,
     /// where there is no choice.
     ///

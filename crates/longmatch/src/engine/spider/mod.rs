@@ -144,6 +144,17 @@ impl<F: Family, E: Entry> Structure<F> for Spider<F, E> {
     const NAME: &'static str = NAME;
     const BATCHES: bool = true;
 
+    fn iterate(
+        &self,
+        simd: Simd,
+        ways: usize,
+        lookups: usize,
+        generate: impl FnMut(&mut [F::Bits; 8]),
+    ) -> Option<u32> {
+        let has = matches!(self.kernel, Kernel::Lanes(own) if usize::from(own) == ways);
+        has.then(|| batch::iterate(self, simd, ways, lookups, generate))
+    }
+
     fn variant(&self) -> String {
         Variant::new().option(&self.kernel.name()).flag("entry=64", E::BITS == 64).finish()
     }

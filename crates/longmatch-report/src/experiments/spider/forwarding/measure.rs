@@ -5,11 +5,10 @@ use std::sync::Arc;
 use longmatch::simd::Simd;
 use longmatch::{EngineKind, Prefix, Rib, Route};
 use longmatch_bench::ticks::Counter;
-use longmatch_bench::{Oracle, PassConfig, PassResults, TimedWork, measure};
+use longmatch_bench::{Mode, Oracle, PassConfig, PassResults, TimedWork, measure};
 use longmatch_forward::Port;
 use longmatch_forward::io::{GeneratedFrames, Null};
 
-use super::super::SIXTEEN;
 use super::{
     BATCH_TIMES, BATCHES, CAPTURE, DEFAULT_ROUTE, ENGINES, FEW_ENGINES, FIGURE, FROM_CAPTURE,
     ONE_DEFAULT, ONE_FULL, QUICK_BATCHES, QUICK_ENGINES, QUICK_FEW_ENGINES, SHARES, TWO_DEFAULT,
@@ -20,10 +19,11 @@ use crate::declaration::{Absence, TrafficKind};
 use crate::engine_set::EngineUnderTest;
 use crate::forwarding::{
     CapturedFrames, ForwardFamily, ForwardedPackets, ForwardingTable, FrameSource, GeneratedSource,
-    NEIGHBOURS, PORTS, batch_ticks, with_default, with_neighbours, wrong,
+    PORTS, batch_ticks, with_default, wrong,
 };
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::{Spread, Value};
+use crate::scaled::{NEIGHBOURS, with_neighbours};
 
 /// Destinations of the packets, which come again and again.
 const DESTINATIONS: usize = 1 << 20;
@@ -187,7 +187,7 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
         if std::thread::available_parallelism().map_or(1, usize::from) < series.threads {
             return;
         }
-        let setup = context.setup(&SIXTEEN);
+        let setup = context.brief(Mode::Batch);
         let config = PassConfig { threads: series.threads, ..PassConfig::from(&setup) };
         let extent = Extent::of(&context.effort);
         let checked = context.effort.checked / extent.batches.len();

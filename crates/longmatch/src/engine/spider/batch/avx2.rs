@@ -6,10 +6,11 @@
 //! so 16 numbers need two kernels; that costs one `and` for each iteration.
 
 use core::arch::x86_64::*;
+use core::hint::black_box;
 
 use super::super::layout::{DIRECT_OCTETS, Entry, Spider};
 use super::ahead::{direct_index, gather, longer, octet};
-use crate::net::{Family, NextHopId};
+use crate::net::{Bits, Family, NextHopId};
 use crate::simd::lanes::{Avx2, Lanes};
 
 /// Addresses in a vector.
@@ -78,6 +79,38 @@ fn iterations<F: Family, E: Entry, const N: usize>(
         (from, to) = (&from[ways..], &mut to[ways..]);
     }
     addrs.len() - from.len()
+}
+
+/// Looks up generated keys, `ways` at a time: see [`Structure::iterate`].
+///
+/// `generate` is compiled in here. An iteration keeps its keys in registers, or loads them as it
+/// stored them: a vector load of keys that were just stored one by one waits until they have left
+/// the store buffer.
+///
+/// [`Structure::iterate`]: crate::engine::Structure::iterate
+#[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
+pub(super) fn iterate<F: Family, E: Entry, const N: usize>(
+    l: Avx2,
+    spider: &Spider<F, E>,
+    ways: usize,
+    lookups: usize,
+    mut generate: impl FnMut(&mut [F::Bits; LANES]),
+) -> u32 {
+    assert!((N - 1) * LANES < ways && ways <= N * LANES);
+    let used = first_lanes::<F>(l, ways - (N - 1) * LANES);
+    let mut out = [[None; LANES]; N];
+    let (mut sum, mut left) = (0, lookups);
+    while left > 0 {
+        let mut keys = [[F::Bits::ZERO; LANES]; N];
+        for keys in &mut keys {
+            generate(keys);
+        }
+        group(l, spider, &keys, &mut out, used);
+        let count = ways.min(left);
+        sum ^= NextHopId::to_raw(black_box(&out).as_flattened()[count - 1]);
+        left -= count;
+    }
+    sum
 }
 
 /// The lanes of a vector's first `count` addresses, all bits set in each.
@@ -183,7 +216,7 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use crate::engine::testing::hop;
-    use crate::net::{Bits, Ipv4, Ipv6, Prefix};
+    use crate::net::{Ipv4, Ipv6, Prefix};
     use crate::rib::Rib;
     use crate::simd::Simd;
 

@@ -68,6 +68,30 @@ fn papers<F: Family, E: Entry>(
     true
 }
 
+/// Looks up generated keys with the paper's kernel of `ways`: see [`Structure::iterate`].
+///
+/// [`Structure::iterate`]: crate::engine::Structure::iterate
+pub(super) fn iterate<F: Family, E: Entry>(
+    spider: &Spider<F, E>,
+    simd: Simd,
+    ways: usize,
+    lookups: usize,
+    generate: impl FnMut(&mut [F::Bits; 8]),
+) -> u32 {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    if let Some(l) = crate::simd::lanes::Avx2::new(simd) {
+        return match ways {
+            // SAFETY: `l` is proof of AVX2.
+            ..=avx2::LANES => unsafe {
+                avx2::iterate::<F, E, 1>(l, spider, ways, lookups, generate)
+            },
+            // SAFETY: `l` is proof of AVX2.
+            _ => unsafe { avx2::iterate::<F, E, 2>(l, spider, ways, lookups, generate) },
+        };
+    }
+    simd.run_scalar(scalar::Iterations { spider, ways, lookups, generate })
+}
+
 struct Addresses<'a, F: Family, E> {
     spider: &'a Spider<F, E>,
     addrs: &'a [F::Bits],
