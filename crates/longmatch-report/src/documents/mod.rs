@@ -45,6 +45,7 @@ const DOCUMENTS: [(&str, &[&str]); 6] = [
             "figure variants rate",
             "figure batch-size",
             "figure roofline",
+            "figure peers rate",
             "kinds",
         ],
     ),

@@ -75,13 +75,17 @@ fn block(values: Vec<Value>, name: &str) -> Result<String, String> {
 fn the_headline_has_each_engine_once_and_the_best_of_others() {
     let of = |engine, rate| value("peers", engine, "one by one", "rate", rate);
     let bart = of("bart", 9.0);
-    let peers = vec![of("folio", 45.0), bart.clone(), of("rte_fib", 30.0)];
+    let waits = |engine, rate| value("peers", engine, "dependent", "rate", rate);
+    let mut peers = vec![of("folio", 45.0), bart.clone(), of("rte_fib", 30.0)];
+    peers.extend([waits("folio", 40.0), waits("bart", 20.0)]);
     let text = block(peers, "headline").unwrap();
     assert!(text.contains("| `folio` | 50.0 / 50.0 / 50.0 | 50.0 / 50.0 / 50.0 |"), "{text}");
     assert!(text.contains("| `dxr` | 10.0 / 10.0 / 10.0 <sup>2</sup>"), "{text}");
     assert!(text.contains("2. The values of `dxr:xl`. too many."), "{text}");
     assert!(text.contains("7 % of its random addresses"), "{text}");
     let row = "| IPv4, `ipv4`, one by one | `rte_fib` | 30.0 | 45.0 | 1.50 |";
+    assert!(text.contains(row), "{text}");
+    let row = "| IPv4, `ipv4`, dependent | `bart` | 50.0 ns | 25.0 ns | 2.00 |";
     assert!(text.contains(row), "{text}");
     let text = block(vec![refused(bart, "not installed: advice")], "headline").unwrap();
     assert!(text.contains("| none of 1 was measured: not installed | – | – | – |"), "{text}");
