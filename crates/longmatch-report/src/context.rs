@@ -43,6 +43,10 @@ pub(crate) struct ExperimentContext<'a> {
     on_step: &'a mut dyn FnMut(f64),
 }
 
+/// A function that measures, and a function that estimates its seconds.
+pub(crate) type Function =
+    (fn(&mut ExperimentContext<'_>) -> Result<(), Absence>, fn(&Inputs, &Effort) -> f64);
+
 /// The position of a value in an experiment.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Place<'p> {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::claim::{self, AllTables, Claim, Judge, Names, Need, Q};
 use crate::declaration::{DeclaredEngine, Figure, PaperValue, Rates, RunSpec, Tables};
-use crate::experiment::{Experiment, Function, Work};
+use crate::experiment::{Experiment, Work};
 
 /// The factor by which the paper's range is widened, unless a claim has another.
 const USUAL_BAND: f64 = 1.5;
@@ -167,14 +167,11 @@ fn ipv4() -> String {
     "ipv4".into()
 }
 
-/// Reads the experiments of a file; `function` returns the function of a name.
+/// Reads the experiments of a file.
 ///
 /// # Errors
 /// If the file is malformed: what is wrong, and where.
-pub(crate) fn experiments(
-    text: &str,
-    function: impl Fn(&str) -> Option<Function>,
-) -> Result<Vec<Experiment>, String> {
+pub(crate) fn experiments(text: &str) -> Result<Vec<Experiment>, String> {
     let mut file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     for (name, run) in &mut file.runs {
         if run.name.is_empty() {
@@ -182,7 +179,7 @@ pub(crate) fn experiments(
         }
     }
     let names = file.engines.iter().map(|(name, it)| (name.clone(), it.name(name)));
-    let reader = Reader { names: names.collect(), file: &file, function: &function };
+    let reader = Reader { names: names.collect(), file: &file };
     let within = |it: &ExperimentEntry| {
         reader.experiment(it).map_err(|error| format!("{}: {error}", it.name))
     };
@@ -202,7 +199,6 @@ impl EngineEntry {
 struct Reader<'f> {
     file: &'f File,
     names: Names,
-    function: &'f dyn Fn(&str) -> Option<Function>,
 }
 
 impl Reader<'_> {
@@ -253,10 +249,7 @@ impl Reader<'_> {
         match (&it.measure, &it.absent, rates.is_empty()) {
             (None, None, false) if it.full => Ok(Work::FullRates(rates)),
             (None, None, false) => Ok(Work::Rates(rates)),
-            (Some(name), None, true) => {
-                let found = (self.function)(name).ok_or_else(|| format!("no function {name}"))?;
-                Ok(Work::Own(found))
-            }
+            (Some(name), None, true) => Ok(Work::Function(name.clone())),
             (None, Some(reason), true) => Ok(Work::Absent(reason.clone())),
             _ => Err("either `rates`, `measure` or `absent` is expected".into()),
         }
@@ -445,7 +438,7 @@ mod tests {
     "#;
 
     fn read(text: &str) -> Result<Experiment, String> {
-        Ok(experiments(text, |_| None)?.remove(0))
+        Ok(experiments(text)?.remove(0))
     }
 
     #[test]
