@@ -1,20 +1,23 @@
 //! The context of an experiment: its inputs, values and progress.
 
+use longmatch::Unsupported;
 pub(crate) use longmatch_bench::WRONG;
 use longmatch_bench::{
     BenchFamily, KeySource, Measurement, Mode, ROOFLINE, RunConfig, Traffic, Workload,
 };
 
-use crate::declaration::{Absence, Papers, RunSpec, TrafficKind, paper};
-use crate::engine_set::{EngineSet, Measured};
+use crate::declaration::{Absence, RunSpec, TrafficKind, paper};
+use crate::engine_set::{EngineSet, EngineUnderTest, Measured};
+use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Named, SEED};
-use crate::record::Value;
+use crate::record::{Spread, Value};
 
 /// Bytes in a MiB.
 pub(crate) const MIB: f64 = (1 << 20) as f64;
 
-/// The time of a brief rate as a share of the usual time.
+/// The time of a brief rate as a share of the usual time, and the most passes in it.
 const BRIEF: f64 = 0.5;
+const BRIEF_PASSES: usize = 5;
 
 impl Effort {
     /// Returns the estimated seconds for the rates of this many engines.
@@ -31,14 +34,18 @@ pub(crate) struct ExperimentContext<'a> {
     pub inputs: &'a Inputs,
     /// The effort of the report.
     pub effort: Effort,
-    name: &'static str,
-    papers: &'static [Papers],
+    /// The experiment.
+    pub experiment: &'static Experiment,
     values: Vec<Value>,
     conditions: Vec<[String; 3]>,
     /// Seconds of estimated work done.
     done: f64,
     on_step: &'a mut dyn FnMut(f64),
 }
+
+/// A function that measures, and a function that estimates its seconds.
+pub(crate) type Function =
+    (fn(&mut ExperimentContext<'_>) -> Result<(), Absence>, fn(&Inputs, &Effort) -> f64);
 
 /// The position of a value in an experiment.
 #[derive(Clone, Copy, Default)]
@@ -58,15 +65,13 @@ impl<'a> ExperimentContext<'a> {
     pub fn new(
         inputs: &'a Inputs,
         effort: Effort,
-        name: &'static str,
-        papers: &'static [Papers],
+        experiment: &'static Experiment,
         on_step: &'a mut dyn FnMut(f64),
     ) -> Self {
         Self {
             inputs,
             effort,
-            name,
-            papers,
+            experiment,
             values: Vec::new(),
             conditions: Vec::new(),
             done: 0.0,
@@ -88,9 +93,16 @@ impl<'a> ExperimentContext<'a> {
     /// Returns the settings of a measurement.
     pub fn setup(&self, run: &RunSpec) -> RunConfig {
         let Effort { seconds, passes, .. } = self.effort;
-        let seconds = if run.brief { seconds * BRIEF } else { seconds };
-        let (batch, generate) = (run.batch, run.just_in_time);
-        RunConfig { seconds, passes, pin: true, batch, generate, ..RunConfig::new(run.mode) }
+        let usual = RunConfig { seconds, passes, ..self.brief(run.mode) };
+        let usual = if run.brief { self.brief(run.mode) } else { usual };
+        RunConfig { batch: run.batch, generate: run.just_in_time, ..usual }
+    }
+
+    /// Returns the settings of a brief measurement, as for one of many points.
+    pub fn brief(&self, mode: Mode) -> RunConfig {
+        let Effort { seconds, passes, .. } = self.effort;
+        let (seconds, passes) = (seconds * BRIEF, passes.min(BRIEF_PASSES));
+        RunConfig { seconds, passes, pin: true, ..RunConfig::new(mode) }
     }
 
     /// Returns the traffic of a kind; `None` for a trace that is not given.
@@ -131,8 +143,12 @@ impl<'a> ExperimentContext<'a> {
         setup: &RunConfig,
     ) -> Vec<Measured> {
         let all = measured(set, workload, setup);
+        let table = Named { name: set.table, rib: set.comparison.rib(), memory: None };
         for measured in &all {
-            self.note(rate_value(place, set, workload, setup, measured));
+            self.note(rate_value(place, table, workload, setup, measured));
+            if let (Some(roofline), Some(record)) = (&measured.roofline, measured.record()) {
+                self.roofline(place, table, measured, roofline, record);
+            }
         }
         let timed = all.iter().filter(|it| it.record().is_some()).count();
         let share = setup.seconds / self.effort.seconds;
@@ -141,11 +157,66 @@ impl<'a> ExperimentContext<'a> {
         all
     }
 
+    /// Notes for all engines of a set why they cannot be measured with a SIMD level.
+    pub fn refuse<F: BenchFamily>(
+        &mut self,
+        place: Place<'_>,
+        set: &EngineSet<'_, F>,
+        workload: &Workload<F>,
+        setup: &RunConfig,
+        unsupported: Unsupported,
+    ) {
+        let table = Named { name: set.table, rib: set.comparison.rib(), memory: None };
+        for (engine, _) in &set.members {
+            let result = Err(unsupported.to_string());
+            let measured = Measured { engine: engine.clone(), result, roofline: None };
+            let value = rate_value(place, table, workload, setup, &measured);
+            self.note(Value { simd: unsupported.level.name().into(), ..value });
+        }
+    }
+
+    /// Notes the rate of an engine's roofline and the engine's share of it.
+    fn roofline<F: BenchFamily>(
+        &mut self,
+        place: Place<'_>,
+        table: Named<'_, F>,
+        measured: &Measured,
+        roofline: &Measurement,
+        record: &Measurement,
+    ) {
+        let engine = &measured.engine.name;
+        let value = Value {
+            engine: format!("roofline of {engine}"),
+            mode: "batch".into(),
+            ..Value::default()
+        };
+        self.note(at(place, table, roofline.rate(value)));
+        if let Some((rate, most)) = record.mlps.zip(roofline.mlps) {
+            let name = ("share of the roofline", "%");
+            self.count(place, table, engine, name, 100.0 * rate / most);
+        }
+    }
+
+    /// Turns the last rates of one thread into latencies.
+    pub fn to_latencies(&mut self, count: usize) {
+        let first = self.values.len().saturating_sub(count);
+        for value in &mut self.values[first..] {
+            let ns = |mlps: Option<f64>| mlps.map(|mlps| 1e3 / mlps);
+            let Spread { min, q1, q3, max, .. } = value.spread;
+            (value.metric, value.unit) = ("latency".into(), "ns".into());
+            value.value = ns(value.value);
+            value.spread =
+                Spread { min: ns(max), q1: ns(q3), q3: ns(q1), max: ns(min), ..Spread::default() };
+        }
+    }
+
     /// Notes a value with the paper's value.
     pub fn note(&mut self, value: Value) {
-        let value = Value { experiment: self.name.into(), ..value };
-        self.values
-            .push(Value { paper: value.paper.or_else(|| paper(self.papers, &value)), ..value });
+        let value = Value { experiment: self.experiment.name.clone(), ..value };
+        self.values.push(Value {
+            paper: value.paper.or_else(|| paper(&self.experiment.papers, &value)),
+            ..value
+        });
     }
 
     /// Notes a count of an engine, or of the table if the engine is empty.
@@ -188,6 +259,11 @@ impl<'a> ExperimentContext<'a> {
         note(&named("traffic"), format!("{routed}, seed {SEED}"));
         let keys = setup.key_source::<F>(workload.traffic());
         note(&named("lookups"), in_words(setup, keys));
+        for (engine, _) in set.members.iter().filter(|it| it.0.batch.is_some() && it.0.x.is_none())
+        {
+            let own = format!("lookups of {}", engine.name);
+            note(&named(&own), in_words(&engine.config(setup), keys));
+        }
         note("passes", format!("{} of {:.0} ms, interleaved", setup.passes, pass_ms(setup)));
         note("answers checked", workload.checked().to_string());
     }
@@ -242,25 +318,26 @@ fn measured<F: BenchFamily>(
     workload: &Workload<F>,
     setup: &RunConfig,
 ) -> Vec<Measured> {
-    let run = set.comparison.run(workload, setup);
+    let mut configs = vec![*setup; set.comparison.len()];
+    for (engine, place) in &set.members {
+        place.iter().for_each(|place| configs[*place] = engine.config(setup));
+    }
+    let run = set.comparison.run_each(workload, &configs);
     let failed = run.as_ref().err().map(ToString::to_string);
     let mut records = run.unwrap_or_default().into_iter().peekable();
     // Records come in the order of the comparison; a roofline follows its engine.
     let mut own: Vec<(Option<Measurement>, Option<Measurement>)> = Vec::new();
     for place in 0..set.comparison.len() {
-        own.push(match set.comparison.engine(place).supports(setup.mode) {
+        own.push(match set.comparison.engine(place).supports(configs[place].mode) {
             true => (records.next(), records.next_if(|record| record.engine == ROOFLINE)),
             false => (None, None),
         });
     }
-    let member = |(engine, place): &(_, Result<usize, String>)| {
+    let member = |(engine, place): &(EngineUnderTest, Result<usize, String>)| {
         let place = match place {
             Err(reason) => {
-                return Measured {
-                    engine: engine_of(engine),
-                    result: Err(reason.clone()),
-                    roofline: None,
-                };
+                let (engine, result) = (engine.clone(), Err(reason.clone()));
+                return Measured { engine, result, roofline: None };
             }
             Ok(place) => *place,
         };
@@ -270,13 +347,9 @@ fn measured<F: BenchFamily>(
             Some(reason) => Err(reason),
             None => record.ok_or_else(|| no_mode(setup.mode)),
         };
-        Measured { engine: engine_of(engine), result, roofline }
+        Measured { engine: engine.clone(), result, roofline }
     };
     set.members.iter().map(member).collect()
-}
-
-fn engine_of(engine: &crate::engine_set::EngineUnderTest) -> crate::engine_set::EngineUnderTest {
-    engine.clone()
 }
 
 /// Returns the reason why a peer has no rate in a mode.
@@ -290,16 +363,17 @@ fn no_mode(mode: Mode) -> String {
 
 fn rate_value<F: BenchFamily>(
     place: Place<'_>,
-    set: &EngineSet<'_, F>,
+    table: Named<'_, F>,
     workload: &Workload<F>,
     setup: &RunConfig,
     measured: &Measured,
 ) -> Value {
-    let table = Named { name: set.table, rib: set.comparison.rib(), memory: None };
+    let (engine, setup) = (&measured.engine, measured.engine.config(setup));
     let value = Value {
-        engine: measured.engine.spec.clone(),
-        alias: measured.engine.alias.clone(),
-        at: measured.engine.at.into(),
+        engine: engine.name.clone(),
+        alias: engine.alias.clone(),
+        x: engine.x,
+        at: engine.at.into(),
         traffic: workload.traffic().name().into(),
         keys: setup.key_source::<F>(workload.traffic()).name().into(),
         mode: setup.mode.name().into(),
@@ -312,7 +386,7 @@ fn rate_value<F: BenchFamily>(
     };
     let value = at(place, table, value);
     let variant = measured.record().map(|record| record.title().replace(' ', ":"));
-    let variant = variant.filter(|variant| *variant != value.engine).unwrap_or_default();
+    let variant = variant.filter(|variant| *variant != engine.spec).unwrap_or_default();
     let value = Value { variant, ..value };
     match &measured.result {
         Err(reason) => Value { refused: reason.clone(), ..value },

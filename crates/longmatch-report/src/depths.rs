@@ -1,16 +1,18 @@
 //! Binary radix depth of addresses (Poptrie paper, section 4.1).
 //!
-//! The depth of an address is the smallest `d` such that the block of its first `d` bits contains no route longer than
-//! `d`. A lookup in a binary radix tree inspects `d` bits. The depth is never less than the length of the matching
-//! route, and often greater.
+//! The depth of an address is that of the last node that a lookup in a binary radix tree visits: the greatest `d` such
+//! that the block of its first `d` bits contains a route of at least `d` bits, or 0. The depth is never less than the
+//! length of the matching route, and often greater.
 
 use longmatch::{Bits, Family, Ipv4, Prefix, Rib};
 
 /// A block of addresses with the same depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Block<F: Family> {
-    /// The block; its length is the depth.
+    /// The block.
     pub prefix: Prefix<F>,
+    /// The depth: the length of the block, or one less if the tree has no node for it.
+    pub depth: u8,
     /// The length of the route that matches all addresses of the block, if any.
     pub matched: Option<u8>,
 }
@@ -30,13 +32,14 @@ fn below<F: Family>(
     mut routes: &[Prefix<F>],
     visit: &mut dyn FnMut(Block<F>),
 ) {
+    let mut depth = prefix.len().saturating_sub(1);
     if let Some((first, rest)) = routes.split_first()
         && *first == prefix
     {
-        (matched, routes) = (Some(prefix.len()), rest);
+        (matched, routes, depth) = (Some(prefix.len()), rest, prefix.len());
     }
     if routes.is_empty() {
-        return visit(Block { prefix, matched });
+        return visit(Block { prefix, depth, matched });
     }
     let len = prefix.len() + 1;
     let upper_bit = F::Bits::mask(len) ^ F::Bits::mask(prefix.len());
@@ -66,7 +69,7 @@ impl Depths {
         let (mut firsts, mut depths) = (Vec::new(), Vec::new());
         blocks(rib, &mut |block| {
             firsts.push(block.prefix.bits());
-            depths.push(block.prefix.len());
+            depths.push(block.depth);
         });
         let begins = (0..1u32 << INDEX_BITS).map(|high| high << (32 - INDEX_BITS));
         let block = |first| firsts.partition_point(|it| *it <= first) as u32 - 1;
@@ -92,11 +95,11 @@ mod tests {
 
     /// Computes the depth by its definition.
     fn depth<F: Family>(rib: &Rib<F>, addr: F::Bits) -> u8 {
-        let inside = |len: u8| {
-            let block = Prefix::<F>::from_bits_masked(addr, len);
-            rib.iter().any(|route| route.prefix.len() > len && block.covers(route.prefix))
+        let has_node = |len: &u8| {
+            let block = Prefix::<F>::from_bits_masked(addr, *len);
+            rib.iter().any(|route| block.covers(route.prefix))
         };
-        (0..=F::WIDTH).find(|len| !inside(*len)).unwrap()
+        (0..=F::WIDTH).rev().find(has_node).unwrap_or(0)
     }
 
     fn by_definition<F: Family>(rib: &Rib<F>) {
@@ -104,7 +107,7 @@ mod tests {
         blocks(rib, &mut |block| {
             assert_eq!(Some(block.prefix.bits()), next, "no gap, no overlap");
             for addr in [block.prefix.first(), block.prefix.last()] {
-                assert_eq!(block.prefix.len(), depth(rib, addr), "{:?}", block.prefix);
+                assert_eq!(block.depth, depth(rib, addr), "{:?}", block.prefix);
                 let matched = rib.get_lpm(F::addr(addr)).map(|route| route.prefix.len());
                 assert_eq!(block.matched, matched, "{:?}", block.prefix);
             }
@@ -132,20 +135,15 @@ mod tests {
         assert_eq!(Depths::new(&Rib::new()).of(u32::MAX), 0);
     }
 
-    /// A /8 with a /10 in its second half: the first half has depth 9, the /10 and the quarter beside it have depth 10.
+    /// The example of the authors' slides: 96.0.0.0 leaves the tree at 64.0.0.0/2, above the route 64.0.0.0/3.
     #[test]
-    fn by_hand() {
+    fn the_last_node_counts() {
         let mut rib = Rib::<Ipv4>::new();
-        for prefix in ["10.0.0.0/8", "10.128.0.0/10"] {
+        for prefix in ["0.0.0.0/0", "128.0.0.0/1", "0.0.0.0/2", "64.0.0.0/3"] {
             rib.insert(prefix.parse().unwrap(), NextHopId::new(1).unwrap()).unwrap();
         }
         let depths = Depths::new(&rib);
-        let of = |addr: [u8; 4]| depths.of(u32::from_be_bytes(addr));
-        assert_eq!((of([10, 1, 1, 1]), of([10, 128, 0, 0]), of([10, 255, 0, 0])), (9, 10, 10));
-        // Outside the /8: 11 differs from 10 in the 8th bit, 8 in the 7th, 0 in the 5th, 128 in the 1st.
-        assert_eq!(
-            (of([11, 0, 0, 0]), of([8, 0, 0, 0]), of([0; 4]), of([128, 0, 0, 0])),
-            (8, 7, 5, 1)
-        );
+        let of = |first: u32| depths.of(first << 24);
+        assert_eq!([of(0), of(64), of(96), of(128)], [2, 3, 2, 1]);
     }
 }

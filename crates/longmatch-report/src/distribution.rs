@@ -98,6 +98,11 @@ impl Ticks {
         sum / self.total.max(1) as f64
     }
 
+    /// Returns the mean nanoseconds; 0 without lookups.
+    pub fn mean_ns(&self) -> f64 {
+        self.mean() / self.counter.cycles_per_tick * self.counter.ns_per_tick
+    }
+
     /// Returns the median with the quartiles, the 5th and the 95th percentile.
     pub fn value(&self, engine: &EngineUnderTest) -> Value {
         let share = |share| Some(self.percentile(share));
@@ -228,7 +233,7 @@ mod tests {
     fn percentiles_by_hand() {
         // 0, 0, 2, 4, 6, 8, 10, 12, 14 and 180 cycles.
         let ticks = Ticks::count(COUNTER, [5, 10, 11, 12, 13, 14, 15, 16, 17, 100]);
-        assert_eq!((ticks.len(), ticks.mean()), (10, 23.6));
+        assert_eq!((ticks.len(), ticks.mean(), ticks.mean_ns()), (10, 23.6, 5.9));
         assert_eq!((ticks.percentile(0.5), ticks.percentile(0.9)), (6.0, 14.0));
         assert_eq!((ticks.percentile(0.0), ticks.percentile(1.0)), (0.0, 180.0));
         assert_eq!(Ticks::count(COUNTER, []).percentile(0.5), 0.0);

@@ -3,37 +3,77 @@
 use core::time::Duration;
 use std::path::Path;
 
-use longmatch::{CompileError, EngineSpec};
-use longmatch_bench::{BenchFamily, BenchTarget, Comparison, Measurement, PeerCommand, PeerEngine};
+use longmatch::{CompileError, EngineKind, EngineSpec};
+use longmatch_bench::{
+    BenchFamily, BenchTarget, Comparison, Measurement, Mode, PeerCommand, PeerEngine, RunConfig,
+};
 
+use crate::declaration::DeclaredEngine;
 use crate::inputs::Named;
 
 /// An engine under test.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct EngineUnderTest {
     /// The engine with its options, or the name of a peer.
     pub spec: String,
     /// The paper's name for it; empty if it has none.
     pub alias: String,
+    /// Its name in the records: the spec, or a name that several variants share.
+    pub name: String,
+    /// Keys in a batch, if it is called in batches whatever the mode of the others.
+    pub batch: Option<usize>,
+    /// The position of its values on the axis, if it is a variant with a varied option.
+    pub x: Option<f64>,
     /// The position in words of its values, unless they have another, such as `huge pages`.
     pub at: &'static str,
 }
 
 impl EngineUnderTest {
-    /// Returns an engine with the paper's name for it.
-    pub fn new(spec: impl Into<String>, alias: impl Into<String>) -> Self {
-        Self { spec: spec.into(), alias: alias.into(), at: "" }
+    /// Returns an engine without a name in a paper.
+    pub fn new(spec: impl Into<String>) -> Self {
+        let spec = spec.into();
+        Self { name: spec.clone(), spec, ..Self::default() }
     }
 
-    /// Returns engines with the paper's names for them.
-    pub fn all(engines: &[(&str, &str)]) -> Vec<Self> {
-        engines.iter().map(|(spec, alias)| Self::new(*spec, *alias)).collect()
+    /// Returns declared engines.
+    pub fn declared(engines: &[DeclaredEngine]) -> Vec<Self> {
+        let own = |it: &DeclaredEngine| {
+            let DeclaredEngine { spec, alias, name, batch, x } = it.clone();
+            Self { spec, alias, name, batch, x, at: "" }
+        };
+        engines.iter().map(own).collect()
     }
 
-    /// Returns engines without names in a paper.
-    pub fn unnamed(specs: &[&str]) -> Vec<Self> {
-        specs.iter().map(|spec| Self::new(*spec, "")).collect()
+    /// Returns a wider variant, which stands in for an engine that refuses the table.
+    pub fn wider(&self, spec: &EngineSpec) -> Self {
+        let alias = if self.alias.is_empty() { "" } else { ", modified" };
+        let name = if self.name == self.spec { spec.to_string() } else { self.name.clone() };
+        Self {
+            spec: spec.to_string(),
+            alias: format!("{}{alias}", self.alias),
+            name,
+            ..self.clone()
+        }
     }
+
+    /// Returns whether the engine has the family at all.
+    pub fn exists_for<F: BenchFamily>(&self) -> bool {
+        has::<F>(&self.spec)
+    }
+
+    /// Returns the settings of its lookups.
+    pub fn config(&self, usual: &RunConfig) -> RunConfig {
+        match self.batch {
+            Some(batch) => RunConfig { mode: Mode::Batch, batch, ..*usual },
+            None => *usual,
+        }
+    }
+}
+
+/// Returns whether an engine with these options has the family at all.
+pub(crate) fn has<F: BenchFamily>(spec: &str) -> bool {
+    let kind = spec.split(':').next().and_then(|name| name.parse().ok());
+    kind.is_some_and(F::has)
 }
 
 /// The measurement of an engine.
@@ -71,7 +111,7 @@ type Add<'a, 'r, F> = &'a mut dyn FnMut(
 ) -> Result<(), CompileError>;
 
 impl<'r, F: BenchFamily> EngineSet<'r, F> {
-    /// Compiles each engine three times.
+    /// Compiles each engine three times, and `auto` once: its choice may be in the set already.
     ///
     /// An engine that refuses the table stays in the set with its reason; the first wider variant that holds the table
     /// follows it.
@@ -79,7 +119,10 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
     /// # Panics
     /// If a spec is malformed.
     pub fn new(table: Named<'r, F>, engines: &[EngineUnderTest]) -> Self {
-        Self::with(table, engines, &mut |comparison, _, spec| comparison.add(spec))
+        Self::with(table, engines, &mut |comparison, _, spec| match spec.kind {
+            EngineKind::Auto => comparison.add_duplicate(spec),
+            _ => comparison.add(spec),
+        })
     }
 
     /// Compiles each engine once, even if it is already in the set, for experiments that do not show compile time.
@@ -102,18 +145,8 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
             spec.memory = table.memory;
             let Err(reason) = set.add(engine, &spec, add) else { continue };
             set.members.push((engine.clone(), Err(reason)));
-            let alias = if engine.alias.is_empty() {
-                String::new()
-            } else {
-                format!("{}, modified", engine.alias)
-            };
             for wider in spec.wider() {
-                let modified = EngineUnderTest {
-                    spec: wider.to_string(),
-                    alias: alias.clone(),
-                    at: engine.at,
-                };
-                if set.add(&modified, &wider, add).is_ok() {
+                if set.add(&engine.wider(&wider), &wider, add).is_ok() {
                     break;
                 }
             }
@@ -141,7 +174,7 @@ impl<'r, F: BenchFamily> EngineSet<'r, F> {
         dir: &Path,
         limit: Duration,
     ) -> Option<String> {
-        let engine = EngineUnderTest::new(&command.name[..], "");
+        let engine = EngineUnderTest::new(&command.name[..]);
         match PeerEngine::new(command, dir, limit, self.comparison.rib()) {
             Ok(peer) => {
                 let about = peer.about().to_owned();

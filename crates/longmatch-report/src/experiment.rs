@@ -1,32 +1,31 @@
 //! Experiments: their measurements, figures and claims.
 //!
-//! An experiment reproduces a table or figure of a paper, or answers a question of our own. Most experiments only
-//! compare rates and are declared; the others have a function that measures. All produce only values, from which
-//! figures and verdicts are made.
+//! An experiment reproduces a table or figure of a paper, or answers a question of our own. Files in `experiments/`
+//! declare them. Most experiments only compare rates; the others name a function that measures. All produce only
+//! values, from which figures and verdicts are made.
 
 use crate::claim::Claim;
-use crate::context::ExperimentContext;
-use crate::declaration::{Absence, Figure, Papers, Rates};
-use crate::inputs::{Effort, Inputs};
-use crate::rates;
+use crate::declaration::{DeclaredEngine, Figure, PaperValue, Rates};
 
 /// A table or figure of a paper, or a question of our own.
 pub struct Experiment {
     /// The name, with which it can be run alone.
-    pub name: &'static str,
+    pub name: String,
     /// Other names: the tables and figures that it reproduces.
-    pub aliases: &'static [&'static str],
+    pub aliases: Vec<String>,
     /// Its source, such as `Poptrie paper, Table 2`.
-    pub source: &'static str,
+    pub source: String,
     /// The subject, in a few words.
-    pub title: &'static str,
+    pub title: String,
     /// The question and the method, in a few sentences.
-    pub about: &'static str,
+    pub about: String,
     /// The paper's setting: tables, CPU.
-    pub(crate) setting: &'static str,
+    pub(crate) setting: String,
     pub(crate) work: Work,
+    /// The engines of a function that measures.
+    pub(crate) engines: Vec<DeclaredEngine>,
     pub(crate) figures: Vec<Figure>,
-    pub(crate) papers: Vec<Papers>,
+    pub(crate) papers: Vec<PaperValue>,
     pub(crate) claims: Vec<Claim>,
 }
 
@@ -36,31 +35,8 @@ pub(crate) enum Work {
     Rates(Vec<Rates>),
     /// Rates of sets of engines, in a full report only.
     FullRates(Vec<Rates>),
-    /// A function that measures, and a function that estimates its seconds.
-    Own(fn(&mut ExperimentContext<'_>) -> Result<(), Absence>, fn(&Inputs, &Effort) -> f64),
-}
-
-impl Work {
-    /// Measures the values.
-    ///
-    /// # Errors
-    /// If the measurement is impossible with these inputs or on this machine.
-    pub fn run(&self, context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-        match self {
-            Self::FullRates(_) if !context.effort.full => {
-                Err(Absence("is measured only with --full".into()))
-            }
-            Self::Rates(all) | Self::FullRates(all) => rates::run(all, context),
-            Self::Own(run, _) => run(context),
-        }
-    }
-
-    /// Returns the estimated seconds.
-    pub fn seconds(&self, inputs: &Inputs, effort: &Effort) -> f64 {
-        match self {
-            Self::FullRates(_) if !effort.full => 0.0,
-            Self::Rates(all) | Self::FullRates(all) => rates::seconds(all, inputs, effort),
-            Self::Own(_, seconds) => seconds(inputs, effort),
-        }
-    }
+    /// The name of a function that measures.
+    Function(String),
+    /// None: the reason why nobody can measure it here.
+    Absent(String),
 }

@@ -1,19 +1,24 @@
 //! The inputs of a report (tables, updates, trace, peers) and its effort.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use longmatch::{Change, Ipv4, Ipv6, Rib};
+use longmatch::{Change, Ipv4, Ipv6, Rib, Route};
 use serde::{Deserialize, Serialize};
 
 use crate::declaration::Absence;
+use crate::scaled::{NEIGHBOURS, neighbour, with_neighbours};
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Destinations;
 use longmatch_bench::{Availability, PeerCommand, known_peers};
 
 /// The seed of all traffic, so that two reports look up the same addresses.
 pub const SEED: u64 = 1;
+
+/// The name of an IPv4 table of origin ASNs in the papers' experiments.
+const FEW_NEXT_HOPS: &str = "ipv4-256-hops";
 
 /// A table with a name.
 #[derive(Clone, Debug)]
@@ -42,6 +47,11 @@ pub struct UpdateStream {
 pub struct Inputs {
     /// The tables, the most important one first.
     pub tables: Vec<Subject>,
+    /// Whether the next hops of the tables are origin ASNs, as those of the embedded ones are.
+    ///
+    /// The papers' experiments then use the IPv4 routes with 256 next hops: the papers' tables have 9 to 530, and DXR,
+    /// SAIL and Spider cannot hold tens of thousands.
+    pub origins: bool,
     /// Updates of the first table of each family, if given.
     pub updates: Option<UpdateStream>,
     /// Destinations of real packets, if given.
@@ -109,6 +119,26 @@ impl Inputs {
         tables.map(|it| Named { name: &it.name, rib: &it.ipv6, memory: self.memory }).collect()
     }
 
+    /// Returns the inputs of the papers' experiments: see [`Inputs::origins`]. O(routes + updates) if they differ.
+    pub(crate) fn of_papers(&self) -> Cow<'_, Self> {
+        if !self.origins {
+            return Cow::Borrowed(self);
+        }
+        let mut own = self.clone();
+        own.tables.clear();
+        for table in &self.tables {
+            let ipv4 = with_neighbours(&table.ipv4);
+            own.tables.push(Subject { name: FEW_NEXT_HOPS.into(), ipv4, ipv6: Rib::new() });
+            own.tables.push(Subject { ipv4: Rib::new(), ..table.clone() });
+        }
+        for change in own.updates.iter_mut().flat_map(|it| &mut it.ipv4) {
+            if let Change::Announce(Route { next_hop, .. }) = change {
+                *next_hop = neighbour(*next_hop);
+            }
+        }
+        Cow::Owned(own)
+    }
+
     /// Returns the tables that have IPv4 routes, at least one.
     pub(crate) fn some_ipv4(&self) -> Result<Vec<Named<'_, Ipv4>>, Absence> {
         some(self.ipv4())
@@ -121,6 +151,12 @@ impl Inputs {
             let routes =
                 format!("{} IPv4 routes, {} IPv6 routes", table.ipv4.len(), table.ipv6.len());
             all.push((format!("table {}", table.name), routes));
+        }
+        if self.origins {
+            let routes = format!(
+                "the same IPv4 routes, their origin ASNs folded to {NEIGHBOURS} next hops, for the papers' experiments"
+            );
+            all.push((format!("table {FEW_NEXT_HOPS}"), routes));
         }
         let updates = self.updates.as_ref().map(|it| {
             format!("{}: {} IPv4 updates, {} IPv6 updates", it.name, it.ipv4.len(), it.ipv6.len())
@@ -156,7 +192,7 @@ impl Inputs {
     /// The hash does not cover peers. O(routes + updates + destinations).
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.tables.len().hash(&mut hasher);
+        (self.tables.len(), self.origins).hash(&mut hasher);
         for table in &self.tables {
             table.name.hash(&mut hasher);
             hash_routes(&table.ipv4, &mut hasher);
@@ -204,7 +240,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// Takes under three minutes with the embedded tables on two CPUs.
+    /// Takes about four minutes with the embedded tables on two CPUs.
     pub const QUICK: Self = Self {
         full: false,
         seconds: 0.07,
@@ -270,15 +306,14 @@ mod tests {
             tables: vec![Subject { name: "t".into(), ipv4: table4(), ipv6: table6() }],
             updates: Some(UpdateStream { name: "u".into(), ipv4, ipv6 }),
             trace: Some(Arc::new(trace)),
-            peers: Peers::default(),
-            memory: None,
+            ..Inputs::default()
         }
     }
 
     /// Most changes keep the number of updates, the last update and all names.
     #[test]
     fn any_change_of_the_inputs_changes_the_fingerprint() {
-        let changes: [(&str, ChangeInputs); 9] = [
+        let changes: [(&str, ChangeInputs); 10] = [
             ("next hop of an update", |it| {
                 let Change::Announce(route) = &mut updates(it).ipv4[1] else { panic!() };
                 route.next_hop = NextHopId::new(7).expect("an id");
@@ -297,6 +332,7 @@ mod tests {
                 let other = NextHopId::new(route.next_hop.get() + 1).expect("an id");
                 it.tables[0].ipv6.insert(route.prefix, other).expect("capacity");
             }),
+            ("origin ASNs", |it| it.origins = true),
             ("the same table twice", |it| it.tables.push(it.tables[0].clone())),
         ];
         let usual = inputs().fingerprint();
@@ -309,6 +345,28 @@ mod tests {
             assert!(!seen.contains(&fingerprint), "{what}");
             seen.push(fingerprint);
         }
+    }
+
+    #[test]
+    fn the_papers_experiments_have_few_next_hops() {
+        let (far, near) = (NextHopId::new(70_001), NextHopId::new(70_000 % 256 + 1));
+        let route = |next_hop| Route {
+            prefix: "10.3.0.0/16".parse().expect("a prefix"),
+            next_hop: Option::expect(next_hop, "an id"),
+        };
+        let mut all = inputs();
+        all.tables[0].ipv4 = [route(far)].into_iter().collect();
+        updates(&mut all).ipv4.push(Change::Announce(route(far)));
+        assert_eq!(all.of_papers().fingerprint(), all.fingerprint());
+        all.origins = true;
+        let papers = all.of_papers();
+        let (ipv4, ipv6) = (papers.ipv4(), papers.ipv6());
+        assert_eq!((ipv4.len(), ipv4[0].name), (1, FEW_NEXT_HOPS));
+        assert!(ipv4[0].rib.iter().eq([route(near)]));
+        assert_eq!((ipv6.len(), ipv6[0].name), (1, "t"));
+        assert!(ipv6[0].rib.iter().eq(table6().iter()));
+        let last = papers.updates.as_ref().and_then(|it| it.ipv4.last());
+        assert_eq!(last, Some(&Change::Announce(route(near))));
     }
 
     fn updates(it: &mut Inputs) -> &mut UpdateStream {

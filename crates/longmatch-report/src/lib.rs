@@ -12,6 +12,7 @@ mod distribution;
 mod documents;
 mod engine_set;
 mod experiment;
+mod experiment_file;
 mod experiments;
 mod files;
 mod forwarding;
@@ -28,6 +29,7 @@ mod scaled;
 mod surroundings;
 mod synthetic;
 mod view;
+mod whole_runs;
 
 pub use declaration::Absence;
 pub use documents::documents;

@@ -1,7 +1,5 @@
 //! Figures of the page: tables and charts. `view` builds them from values; `page` renders them.
 
-use crate::declaration::Diagram;
-
 /// A table with a caption, and usually a chart.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Figure {
@@ -63,12 +61,8 @@ pub(crate) enum Chart {
     Bars(Bars),
     /// Lines through points, or step functions.
     Lines(Lines),
-    /// Box plots.
-    Boxes(Boxes),
     /// A heat map of counts.
     HeatMap(HeatMap),
-    /// A drawing of a setup.
-    Diagram(&'static Diagram),
 }
 
 /// Horizontal bars in groups.
@@ -148,28 +142,6 @@ pub(crate) struct Point {
     pub y: f64,
     /// The quartiles, lower first.
     pub spread: Option<[f64; 2]>,
-}
-
-/// Box plots: each series has one box at each place of the x axis.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Boxes {
-    /// The axis of the places.
-    pub x: Axis,
-    /// The axis of the values.
-    pub y: Axis,
-    /// The places, leftmost first.
-    pub places: Vec<String>,
-    /// The series.
-    pub series: Vec<BoxSeries>,
-}
-
-/// Boxes of one engine.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct BoxSeries {
-    /// The engine, which determines the colour.
-    pub name: String,
-    /// The 5th, 25th, 50th, 75th and 95th percentile at each place; `None` without values.
-    pub boxes: Vec<Option<[f64; 5]>>,
 }
 
 /// A heat map of counts over two axes.

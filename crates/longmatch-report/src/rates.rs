@@ -1,32 +1,51 @@
 //! Runs declared experiments: rates of sets of engines.
 
+use core::time::Duration;
+
+use longmatch::simd::{Level, Simd};
 use longmatch::{Ipv4, Rib};
-use longmatch_bench::{BenchFamily, RunConfig, syn1, syn2};
+use longmatch_bench::{
+    BenchFamily, RunConfig, Traffic, Workload, known_peers, peer_directory_name, pin, syn1, syn2,
+};
 
-use crate::context::{ExperimentContext, MIB, Place};
-use crate::declaration::{Absence, Axis, Rates, RunSpec, Tables};
+use crate::context::{ExperimentContext, MIB, Place, anchor};
+use crate::declaration::{Absence, Axis, Rates, RunSpec, Tables, TrafficKind};
 use crate::engine_set::{EngineSet, EngineUnderTest, Measured};
-use crate::inputs::{Effort, Inputs, Named};
+use crate::inputs::{Effort, Inputs, Named, SEED};
+use crate::scaled::{Growth, renumbered, thinned};
+use crate::synthetic::missing;
 
-/// Estimated seconds to compile one engine.
+/// Estimated seconds to compile one engine, and per route of a derived table.
 const COMPILE: f64 = 0.25;
+const PER_ROUTE: f64 = 3e-7;
+/// An engine with more bytes than this is left out of larger derived tables.
+const TOO_MUCH: usize = 256 << 20;
+/// Beside peers: keys of each traffic (some peers need a hundred bytes for a key), answers that are checked (some take
+/// ten microseconds for one), and the time limit for an answer (the slowest peer builds a full table in a minute).
+const PEER_KEYS: usize = 1 << 20;
+const PEER_CHECKED: usize = 1 << 17;
+const PEER_LIMITS: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(180)];
 
 /// Returns the estimated seconds of all sets of rates.
 pub(crate) fn seconds(all: &[Rates], inputs: &Inputs, effort: &Effort) -> f64 {
     let one = |rates: &Rates| {
-        let tables = match rates.tables {
-            Tables::Ipv4 => inputs.ipv4().len(),
-            Tables::Ipv6 => inputs.ipv6().len(),
-            Tables::First => inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1),
-            Tables::All => inputs.ipv4().len() + inputs.ipv6().len(),
-            Tables::Split => 3 * inputs.ipv4().len(),
+        let (four, six) = (of_family(rates, inputs.ipv4()), of_family(rates, inputs.ipv6()));
+        let routes: usize = four.iter().map(|it| it.rib.len()).sum::<usize>()
+            + six.iter().map(|it| it.rib.len()).sum::<usize>();
+        let tables = (four.len() + six.len()) as f64;
+        let peers = if rates.peers { inputs.peers.commands.len() } else { 0 };
+        let (engines, derived) = (rates.engines.len() + peers, sizes(rates, effort));
+        let copies = match rates.tables {
+            Tables::Split => 3.0,
+            _ => derived.len().max(1) as f64,
         };
-        let engines = rates.engines.len();
-        let runs = rates
-            .runs
-            .iter()
-            .map(|run| places(run).len() as f64 * effort.rates(engines, run.brief));
-        tables as f64 * (runs.sum::<f64>() + engines as f64 * COMPILE)
+        let grown: f64 = derived.iter().map(|size| size.times()).sum();
+        let runs = runs(rates, effort).map(|run| {
+            let places = (percents(run).len() * places(run).len()) as f64;
+            places * effort.rates(engines * (1 + usize::from(rates.roofline)), run.brief)
+        });
+        let rates = runs.sum::<f64>() + engines as f64 * COMPILE + peers as f64 * 3.0;
+        tables * copies * rates + routes as f64 * grown * PER_ROUTE * engines as f64
     };
     all.iter().map(one).sum()
 }
@@ -39,19 +58,16 @@ pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<
     let mut tables = 0;
     for rates in all {
         let (four, six) = (context.inputs.ipv4(), context.inputs.ipv6());
-        let first = if rates.tables == Tables::First { 1 } else { usize::MAX };
-        let ipv4 = rates.tables != Tables::Ipv6;
-        let ipv6 = matches!(rates.tables, Tables::Ipv6 | Tables::All | Tables::First);
-        for named in four.into_iter().filter(|_| ipv4).take(first) {
+        for named in of_family(rates, four) {
             tables += 1;
             match rates.tables {
                 Tables::Split => split(rates, context, named),
-                _ => on_table(rates, context, named, ""),
+                _ => sized(rates, context, named),
             }
         }
-        for named in six.into_iter().filter(|_| ipv6).take(first) {
+        for named in of_family(rates, six) {
             tables += 1;
-            on_table(rates, context, named, "");
+            sized(rates, context, named);
         }
     }
     if tables == 0 {
@@ -60,58 +76,202 @@ pub(crate) fn run(all: &[Rates], context: &mut ExperimentContext<'_>) -> Result<
     Ok(())
 }
 
-/// Measures the table, SYN1 and SYN2 as run configurations of one table.
-fn split(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
-    type Split = fn(&Rib<Ipv4>) -> Rib<Ipv4>;
-    for (name, split) in [("the table", Rib::clone as Split), ("SYN1", syn1), ("SYN2", syn2)] {
-        let rib = split(named.rib);
-        on_table(rates, context, Named { rib: &rib, ..named }, name);
+/// Returns the tables of a family that a set of rates has.
+fn of_family<'r, F: BenchFamily>(rates: &Rates, all: Vec<Named<'r, F>>) -> Vec<Named<'r, F>> {
+    let count = match rates.tables {
+        Tables::Ipv4 | Tables::FirstIpv4 | Tables::Split if F::WIDTH != 32 => 0,
+        Tables::Ipv6 | Tables::FirstIpv6 if F::WIDTH != 128 => 0,
+        Tables::First | Tables::FirstIpv4 | Tables::FirstIpv6 => 1,
+        Tables::Ipv4 | Tables::Ipv6 | Tables::All | Tables::Split => usize::MAX,
+    };
+    all.into_iter().take(count).collect()
+}
+
+/// Returns the run configurations of this effort.
+fn runs<'r>(rates: &'r Rates, effort: &Effort) -> impl Iterator<Item = &'r RunSpec> {
+    let full = effort.full;
+    rates.runs.iter().filter(move |run| full || !run.full)
+}
+
+/// The size of a derived table.
+#[derive(Clone, Copy)]
+enum Size {
+    Routes(usize),
+    Times(f64),
+}
+
+impl Size {
+    fn times(self) -> f64 {
+        if let Self::Times(times) = self { times } else { 0.0 }
     }
 }
 
+/// Returns the sizes of derived tables: a quick report has every second one, from the second on.
+fn sizes(rates: &Rates, effort: &Effort) -> Vec<Size> {
+    let routes = rates.routes.iter().copied().map(Size::Routes);
+    let all = routes.chain(rates.times.iter().copied().map(Size::Times)).enumerate();
+    all.filter(|(i, _)| effort.full || i % 2 == 1).map(|(_, size)| size).collect()
+}
+
+/// Measures the table, SYN1 and SYN2 as run configurations of one table.
+fn split(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, Ipv4>) {
+    type Split = fn(&Rib<Ipv4>) -> Rib<Ipv4>;
+    let engines = EngineUnderTest::declared(&rates.engines);
+    for (run, split) in [("the table", Rib::clone as Split), ("SYN1", syn1), ("SYN2", syn2)] {
+        let rib = split(named.rib);
+        let place = Place { figure: &rates.figure, run, ..Place::default() };
+        on_table(rates, context, Named { rib: &rib, ..named }, &engines, place);
+    }
+}
+
+/// Measures the table, or the tables of other sizes derived from it.
+fn sized<F: BenchFamily>(rates: &Rates, context: &mut ExperimentContext<'_>, named: Named<'_, F>) {
+    let mut engines = EngineUnderTest::declared(&rates.engines);
+    engines.retain(|it| it.exists_for::<F>());
+    let place = Place { figure: &rates.figure, ..Place::default() };
+    let sizes = sizes(rates, &context.effort);
+    if sizes.is_empty() {
+        on_table(rates, context, named, &engines, place);
+    }
+    let (mut growth, mut before) = (None, 0);
+    for size in sizes {
+        let wanted = match size {
+            Size::Routes(routes) => routes,
+            Size::Times(times) => (named.rib.len() as f64 * times).round() as usize,
+        };
+        let rib = match size {
+            Size::Routes(_) => renumbered(&thinned(named.rib, wanted, SEED)),
+            Size::Times(_) if wanted <= named.rib.len() => thinned(named.rib, wanted, SEED),
+            Size::Times(_) => {
+                growth.get_or_insert_with(|| Growth::new(named.rib, SEED)).to(wanted).clone()
+            }
+        };
+        if rib.len() == before {
+            continue;
+        }
+        before = rib.len();
+        let place = Place { x: Some(rib.len() as f64), ..place };
+        let big = on_table(rates, context, Named { rib: &rib, ..named }, &engines, place);
+        engines.retain(|it| !big.iter().any(|spec| kind(spec) == kind(&it.spec)));
+        context.step(rib.len() as f64 * PER_ROUTE * engines.len() as f64);
+    }
+}
+
+/// Returns the name of an engine without its options.
+fn kind(spec: &str) -> Option<&str> {
+    spec.split(':').next()
+}
+
+/// Measures the engines on one table; returns those that are too large for larger tables.
 fn on_table<F: BenchFamily>(
     rates: &Rates,
     context: &mut ExperimentContext<'_>,
     named: Named<'_, F>,
-    prefix: &str,
-) {
-    let engines = EngineUnderTest::all(&rates.engines);
-    let set = match rates.parts.is_empty() {
-        true => EngineSet::apart(named, &engines),
-        false => EngineSet::new(named, &engines),
+    engines: &[EngineUnderTest],
+    place: Place<'_>,
+) -> Vec<String> {
+    let mut set = match rates.compile {
+        true => EngineSet::new(named, engines),
+        false => EngineSet::apart(named, engines),
     };
     context.step(rates.engines.len() as f64 * COMPILE);
+    let usual = context.effort;
+    if rates.peers {
+        start_peers(context, &mut set, place.figure);
+        let (keys, checked) = (usual.keys.min(PEER_KEYS), usual.checked.min(PEER_CHECKED));
+        context.effort = Effort { keys, checked, ..usual };
+    }
     let mut first = None;
-    for run in &rates.runs {
-        let name = [prefix, run.name]
-            .into_iter()
-            .filter(|it| !it.is_empty())
-            .collect::<Vec<_>>()
-            .join(", ");
-        let Some(traffic) = context.traffic(run.traffic) else { continue };
-        let Some(workload) = context.workload(&set, &traffic) else { continue };
-        for x in places(run) {
-            let setup = varied(run, x, context.setup(run));
-            let place = Place { figure: rates.figure, run: &name, x, at: "" };
-            let measured = context.measure(place, &set, &workload, &setup);
-            if x.is_none() {
-                first.get_or_insert(measured);
-            }
+    let mut last: Option<(TrafficKind, Workload<F>)> = None;
+    for run in runs(rates, &usual) {
+        for percent in percents(run) {
+            // Successive runs with the same traffic share its keys.
+            let kept = last.take().filter(|it| it.0 == run.traffic && percent.is_none());
+            let made = || {
+                let traffic = traffic(context, named, run, percent)?;
+                Some((run.traffic, context.workload(&set, &traffic)?))
+            };
+            let Some((kind, workload)) = kept.or_else(made) else { continue };
+            let place = Place { x: percent.map(|it| it as f64).or(place.x), ..place };
+            let measured = on_workload(rates, context, &set, &workload, run, place);
+            first = first.or(measured.filter(|_| percent.is_none()));
+            last = percent.is_none().then_some((kind, workload));
         }
     }
+    context.effort = usual;
     // Values after the rates have columns after the rates.
-    if let Some(measured) = first {
-        let place = Place { figure: rates.figure, run: prefix, ..Place::default() };
-        counts(context, place, named, &set, &measured, rates.parts);
+    counts(rates, context, place, named, &set, first.as_deref().unwrap_or_default())
+}
+
+/// Returns the shares of misses that a run configuration varies.
+fn percents(run: &RunSpec) -> Vec<Option<usize>> {
+    match &run.axis {
+        Axis::Misses(percents) => percents.iter().copied().map(Some).collect(),
+        _ => vec![None],
     }
 }
 
-/// Returns the positions on the axis of a run configuration.
-fn places(run: &RunSpec) -> Vec<Option<f64>> {
-    match run.axis {
-        Axis::None => vec![None],
-        Axis::Threads => (1..=cpus()).map(|threads| Some(threads as f64)).collect(),
-        Axis::Batch(sizes) => sizes.iter().map(|size| Some(*size as f64)).collect(),
+/// Returns the traffic of a run configuration; `None` if it has no address of the family.
+fn traffic<F: BenchFamily>(
+    context: &ExperimentContext<'_>,
+    named: Named<'_, F>,
+    run: &RunSpec,
+    percent: Option<usize>,
+) -> Option<Traffic> {
+    let Some(percent) = percent else { return context.traffic(run.traffic) };
+    // Without misses there is nothing to compare.
+    missing(named.rib, 100, 1, SEED)?;
+    missing(named.rib, percent, F::KEYS.min(context.effort.keys), SEED)
+}
+
+/// Measures every place of a run configuration; returns the measurements of the first place without a position.
+fn on_workload<F: BenchFamily>(
+    rates: &Rates,
+    context: &mut ExperimentContext<'_>,
+    set: &EngineSet<'_, F>,
+    workload: &Workload<F>,
+    run: &RunSpec,
+    place: Place<'_>,
+) -> Option<Vec<Measured>> {
+    let mut first = None;
+    for (x, level) in places(run) {
+        let names = [place.run, &run.name[..], level.map_or("", |it| it.name())];
+        let name: Vec<_> = names.into_iter().filter(|it| !it.is_empty()).collect();
+        let figure = if run.figure.is_empty() { place.figure } else { &run.figure };
+        let place = Place { figure, run: &name.join(", "), x: x.or(place.x), at: place.at };
+        let mut config = RunConfig { roofline: rates.roofline, ..context.setup(run) };
+        match (&run.axis, x) {
+            (Axis::Threads, Some(x)) => config.threads = x as usize,
+            (Axis::Batch(_), Some(x)) => config.batch = x as usize,
+            _ => {}
+        }
+        match level.map(Simd::forced) {
+            Some(Err(unsupported)) => {
+                context.refuse(place, set, workload, &config, unsupported);
+                continue;
+            }
+            Some(Ok(simd)) => config.simd = simd,
+            None => {}
+        }
+        let measured = context.measure(place, set, workload, &config);
+        if run.latency {
+            context.to_latencies(measured.len());
+        }
+        if x.is_none() {
+            first.get_or_insert(measured);
+        }
+    }
+    first
+}
+
+/// Returns the places of a run configuration: positions on its axis, or SIMD levels.
+fn places(run: &RunSpec) -> Vec<(Option<f64>, Option<Level>)> {
+    let at = |x: usize| (Some(x as f64), None);
+    match &run.axis {
+        Axis::None | Axis::Misses(_) => vec![(None, None)],
+        Axis::Threads => (1..=cpus()).map(at).collect(),
+        Axis::Batch(sizes) => sizes.iter().copied().map(at).collect(),
+        Axis::Levels(levels) => levels.iter().map(|level| (None, Some(*level))).collect(),
     }
 }
 
@@ -120,34 +280,69 @@ fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn varied(run: &RunSpec, x: Option<f64>, setup: RunConfig) -> RunConfig {
-    match (run.axis, x) {
-        (Axis::Threads, Some(x)) => RunConfig { threads: x as usize, ..setup },
-        (Axis::Batch(_), Some(x)) => RunConfig { batch: x as usize, ..setup },
-        _ => setup,
-    }
-}
-
-/// Notes the engines' memory, the items of their parts and, if there are parts, compile time.
+/// Notes the engines' memory, the items of their parts and compile time; returns the engines that are too large.
 fn counts<F: BenchFamily>(
+    rates: &Rates,
     context: &mut ExperimentContext<'_>,
     place: Place<'_>,
     named: Named<'_, F>,
     set: &EngineSet<'_, F>,
     measured: &[Measured],
-    parts: &[(&str, &'static str)],
-) {
-    for ((engine, target), measured) in set.targets().zip(measured) {
-        let (Some(target), Some(record)) = (target, measured.record()) else { continue };
+) -> Vec<String> {
+    let mut big = Vec::new();
+    // Rates along an axis have no row for a count.
+    if measured.is_empty() && !rates.runs.is_empty()
+        || set.members.iter().any(|it| it.0.x.is_some())
+    {
+        return big;
+    }
+    for (i, (engine, target)) in set.targets().enumerate() {
+        let Some(target) = target else { continue };
         let memory = target.memory();
-        let mut note =
-            |metric, unit, value| context.count(place, named, &engine.spec, (metric, unit), value);
-        for (part, metric) in parts {
+        if memory.bytes() > TOO_MUCH {
+            big.push(engine.spec.clone());
+        }
+        let mut note = |metric: &str, unit, value| {
+            context.count(place, named, &engine.name, (metric, unit), value)
+        };
+        for (part, metric) in &rates.parts {
             memory.part(part).into_iter().for_each(|own| note(metric, "", own.count as f64));
         }
-        note("memory", "MiB", memory.bytes() as f64 / MIB);
-        if !parts.is_empty() {
+        match place.x {
+            // Derived tables may be too small for a MiB.
+            Some(_) => note("bytes", "B", memory.bytes() as f64),
+            None => note("memory", "MiB", memory.bytes() as f64 / MIB),
+        }
+        if let Some(record) = measured.get(i).and_then(Measured::record).filter(|_| rates.compile) {
             note("compile", "ms", record.build_ms);
         }
     }
+    big
+}
+
+/// Starts all peers that have the family, on the CPU of the measurements.
+fn start_peers<F: BenchFamily>(
+    context: &mut ExperimentContext<'_>,
+    set: &mut EngineSet<'_, F>,
+    figure: &str,
+) {
+    let peers = &context.inputs.peers;
+    let of_family = |name: &str| {
+        let known = known_peers().iter().find(|peer| peer.name == name);
+        known.is_none_or(|peer| peer.families.contains(&F::NAME))
+    };
+    let limit = PEER_LIMITS[usize::from(context.effort.full)];
+    let anchor = anchor::<F>(figure, set.table);
+    pin::to(0);
+    for (i, command) in peers.commands.iter().enumerate().filter(|(_, it)| of_family(&it.name)) {
+        let dir = peers.scratch.join(peer_directory_name(i, F::NAME));
+        if let Some(about) = set.add_peer(command, &dir, limit) {
+            context.condition(&anchor, &command.name, about);
+        }
+    }
+    pin::free();
+    for (name, how) in peers.missing.iter().filter(|(name, _)| of_family(name)) {
+        set.members.push((EngineUnderTest::new(&name[..]), Err(how.clone())));
+    }
+    context.step(3.0 * peers.commands.len() as f64);
 }

@@ -11,7 +11,7 @@ use longmatch_bench::machine::{self, Machine};
 
 use crate::context::ExperimentContext;
 use crate::declaration::Absence;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Work};
 use crate::files::replace;
 use crate::inputs::{Effort, Inputs};
 use crate::page;
@@ -45,7 +45,7 @@ type ByName = BTreeMap<String, (Outcome, Vec<Value>)>;
 
 /// Returns the records in the order of the report.
 fn ordered(run: &Run, all: &ByName) -> Records {
-    let experiments = Experiment::all().filter_map(|it| all.get(it.name).cloned());
+    let experiments = Experiment::all().filter_map(|it| all.get(&it.name).cloned());
     Records { run: run.clone(), experiments: experiments.collect() }
 }
 
@@ -98,21 +98,28 @@ impl Report<'_> {
             known.is_some_and(|it| outcome.settings == self.settings(it))
                 && outcome.absent.is_empty()
         });
-        let left = self.experiments.iter().filter(|it| !earlier.contains_key(it.name));
-        let total = left.map(|it| self.seconds(it)).sum();
+        let left = self.experiments.iter().filter(|it| !earlier.contains_key(&it.name));
+        let papers = self.inputs.of_papers();
+        let inputs = |it: &Experiment| if it.source == "ours" { self.inputs } else { &*papers };
+        let seconds = |it: &Experiment| match self.omits(it) {
+            true => 0.0,
+            false => it.work.seconds(inputs(it), &self.effort),
+        };
+        let total = left.map(|it| seconds(it)).sum();
         let kept = earlier.len();
         // Each write includes the kept values, so that an interruption does not lose them.
         let mut all = earlier;
         let (about, mut before) = (self.about(), 0.0);
         for experiment in self.experiments.iter().copied() {
-            if all.contains_key(experiment.name) {
+            if all.contains_key(&experiment.name) {
                 continue;
             }
-            let own = self.seconds(experiment);
+            let own = seconds(experiment);
             let mut step =
                 |done: f64| on_step(ReportStep { experiment, done: before + done.min(own), total });
             step(0.0);
-            all.insert(experiment.name.to_owned(), self.one(experiment, &mut step));
+            let done = self.one(experiment, inputs(experiment), &mut step);
+            all.insert(experiment.name.clone(), done);
             before += own;
             write(&ordered(&about, &all), dir)?;
         }
@@ -121,31 +128,25 @@ impl Report<'_> {
         Ok((records, kept))
     }
 
-    fn seconds(&self, experiment: &Experiment) -> f64 {
-        experiment.work.seconds(self.inputs, &self.effort)
-    }
-
     fn one(
         &self,
         experiment: &'static Experiment,
+        inputs: &Inputs,
         on_step: &mut dyn FnMut(f64),
     ) -> (Outcome, Vec<Value>) {
         let started = Instant::now();
-        let mut context = ExperimentContext::new(
-            self.inputs,
-            self.effort,
-            experiment.name,
-            &experiment.papers,
-            on_step,
-        );
-        let ended = experiment.work.run(&mut context);
+        let mut context = ExperimentContext::new(inputs, self.effort, experiment, on_step);
+        let ended = match self.omits(experiment) {
+            true => Err(Absence("is measured only with --full or --only".into())),
+            false => experiment.work.run(&mut context),
+        };
         let (mut values, mut conditions) = context.finish();
         let absent = ended.err().map_or_else(String::new, |Absence(reason)| reason);
         if !absent.is_empty() {
             (values, conditions) = (Vec::new(), Vec::new());
         }
         let seconds = started.elapsed().as_secs_f64();
-        let (name, settings) = (experiment.name.to_owned(), self.settings(experiment));
+        let (name, settings) = (experiment.name.clone(), self.settings(experiment));
         (
             Outcome {
                 experiment: name,
@@ -157,6 +158,12 @@ impl Report<'_> {
             },
             values,
         )
+    }
+
+    /// Returns whether a quick report of all experiments omits one that takes long.
+    fn omits(&self, experiment: &Experiment) -> bool {
+        let every = self.experiments.len() == Experiment::all().count();
+        matches!(experiment.work, Work::FullRates(_)) && every && !self.effort.full
     }
 
     fn about(&self) -> Run {

@@ -1,8 +1,8 @@
-//! Tables of other sizes derived from a real one: thinned, or grown by deaggregation.
+//! Tables derived from a real one: thinned, grown by deaggregation, or with few next hops.
 
 use std::collections::HashMap;
 
-use longmatch::{Bits, NextHopId, Prefix, Rib};
+use longmatch::{Bits, NextHopId, Prefix, Rib, Route};
 
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Xorshift;
@@ -52,6 +52,19 @@ pub(crate) fn renumbered<F: BenchFamily>(rib: &Rib<F>) -> Rib<F> {
         renumbered.insert(route.prefix, id).expect("no more routes than in the table");
     }
     renumbered
+}
+
+/// The most next hops of a router's table; a table of origin ASNs has tens of thousands.
+pub(crate) const NEIGHBOURS: u32 = 256;
+
+/// Returns the id folded to [`NEIGHBOURS`] ids: higher ones start again at the first.
+pub(crate) fn neighbour(id: NextHopId) -> NextHopId {
+    NextHopId::new((id.get() - 1) % NEIGHBOURS + 1).expect("above 0")
+}
+
+/// Returns the table with at most [`NEIGHBOURS`] next hops. O(routes).
+pub(crate) fn with_neighbours<F: BenchFamily>(rib: &Rib<F>) -> Rib<F> {
+    rib.iter().map(|route| Route { next_hop: neighbour(route.next_hop), ..route }).collect()
 }
 
 /// A table that grows by more specific routes, as networks deaggregate their prefixes.
@@ -232,6 +245,14 @@ mod tests {
         let rib = rib4(&[("10.0.0.0/8", 90_000), ("10.0.0.0/9", 7), ("11.0.0.0/8", 90_000)]);
         let ids: Vec<_> = renumbered(&rib).iter().map(|route| route.next_hop.get()).collect();
         assert_eq!(ids, [1, 2, 1]);
+    }
+
+    #[test]
+    fn next_hops_above_the_limit_start_again() {
+        let rib = rib4(&[("10.0.0.0/8", 256), ("10.0.0.0/9", 257), ("10.1.0.0/16", 600)]);
+        let ids: Vec<_> = with_neighbours(&rib).iter().map(|route| route.next_hop.get()).collect();
+        assert_eq!(ids, [256, 1, 88]);
+        assert!(with_neighbours(&table6()).iter().eq(table6().iter()));
     }
 
     /// 10.0.0.0/8 (1) > 10.0.0.0/9 (1) > 10.1.0.0/16 (2), and 11.0.0.0/8: one of two covered routes is alike.

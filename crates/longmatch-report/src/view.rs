@@ -3,13 +3,12 @@
 use crate::declaration::{ChartKind, Figure as Spec, Rows};
 use crate::experiment::Experiment;
 use crate::model::{
-    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Cell, Chart, Column, Figure, HeatMap, Lines,
-    Point, Series, Table,
+    Axis, Bar, BarGroup, Bars, Cell, Chart, Column, Figure, HeatMap, Lines, Point, Series, Table,
 };
 use crate::record::{Outcome, Value};
 
 /// Builds the figures of an experiment: one for each figure, family and table with values, in the order of the values,
-/// after the drawings of setups.
+/// after the tables in words.
 pub(crate) fn figures(
     experiment: &Experiment,
     values: &[&Value],
@@ -19,11 +18,11 @@ pub(crate) fn figures(
         let spec = experiment.figures.iter().find(|spec| spec.id == own[0].figure)?;
         Some(figure(spec, &own, outcome))
     });
-    let diagrams = experiment.figures.iter().filter_map(diagram).filter(|_| !values.is_empty());
-    let mut all: Vec<Figure> = diagrams.chain(own).collect();
+    let words = experiment.figures.iter().filter_map(in_words).filter(|_| !values.is_empty());
+    let mut all: Vec<Figure> = words.chain(own).collect();
     for spec in &experiment.figures {
-        if let Rows::Tables { of, run } = spec.rows {
-            let rates = values.iter().filter(|it| it.figure == of && it.run == run);
+        if let Rows::Tables { of, run } = &spec.rows {
+            let rates = values.iter().filter(|it| it.figure == *of && it.run == *run);
             let rates: Vec<_> = rates.filter(|it| it.metric == "rate").copied().collect();
             all.extend(["ipv4", "ipv6"].into_iter().filter_map(|it| over_tables(spec, it, &rates)));
         }
@@ -31,24 +30,20 @@ pub(crate) fn figures(
     all
 }
 
-/// Builds the figure of a setup; `None` if it is a figure of values.
-fn diagram(spec: &Spec) -> Option<Figure> {
-    let ChartKind::Diagram(diagram) = spec.chart else { return None };
-    let heading = |name: &str| Column { name: name.into(), unit: String::new(), paper: false };
-    let names = diagram.flows.iter().map(|flow| heading(flow.name));
-    let text = |text: &&str| Cell::Text((*text).into());
-    let row = |(subject, all): &(&str, &[&str])| {
-        std::iter::once(text(subject)).chain(all.iter().map(text)).collect()
-    };
+/// Builds the figure of a table in words; `None` if it is a figure of values.
+fn in_words(spec: &Spec) -> Option<Figure> {
+    let (headings, rows) = spec.words.split_first()?;
+    let column = |name: &String| Column { name: name.clone(), unit: String::new(), paper: false };
+    let row = |row: &Vec<String>| row.iter().cloned().map(Cell::Text).collect();
     Some(Figure {
-        id: spec.id.into(),
-        title: spec.title.into(),
-        caption: spec.caption.into(),
+        id: spec.id.clone(),
+        title: spec.title.clone(),
+        caption: spec.caption.clone(),
         conditions: Vec::new(),
-        chart: Some(Chart::Diagram(diagram)),
+        chart: None,
         table: Table {
-            columns: std::iter::once(heading("")).chain(names).collect(),
-            rows: diagram.facts.iter().map(row).collect(),
+            columns: headings.iter().map(column).collect(),
+            rows: rows.iter().map(row).collect(),
         },
     })
 }
@@ -57,7 +52,7 @@ fn diagram(spec: &Spec) -> Option<Figure> {
 fn over_tables(spec: &Spec, family: &str, rates: &[&Value]) -> Option<Figure> {
     let named = rates.iter().filter(|it| it.family == family && !it.alias.is_empty());
     let by_table = named.map(|it| Value {
-        figure: spec.id.into(),
+        figure: spec.id.clone(),
         run: it.table.clone(),
         table: String::new(),
         paper: None,
@@ -66,7 +61,7 @@ fn over_tables(spec: &Spec, family: &str, rates: &[&Value]) -> Option<Figure> {
     let own: Vec<Value> = by_table.collect();
     let own: Vec<&Value> = own.iter().collect();
     let several = distinct(&own, |it| it.run.clone()).len() > 1;
-    several.then(|| figure(&Spec { rows: Rows::Runs, ..*spec }, &own, &Outcome::default()))
+    several.then(|| figure(&Spec { rows: Rows::Runs, ..spec.clone() }, &own, &Outcome::default()))
 }
 
 /// Groups values by figure, family and table.
@@ -107,9 +102,9 @@ pub(crate) fn figure(spec: &Spec, values: &[&Value], outcome: &Outcome) -> Figur
     let own = own.map(|[_, name, value]| (name.clone(), value.clone()));
     Figure {
         title: format!("{}{place}", spec.title),
-        caption: spec.caption.into(),
+        caption: spec.caption.clone(),
         conditions: own.chain(disturbances(values)).collect(),
-        chart: chart(spec.chart, values),
+        chart: chart(&spec.chart, values),
         table: table(spec, values),
         id,
     }
@@ -124,33 +119,29 @@ fn disturbances(values: &[&Value]) -> Option<(String, String)> {
     (passes > 0).then(|| ("disturbed".into(), text))
 }
 
-fn chart(kind: ChartKind, values: &[&Value]) -> Option<Chart> {
+fn chart(kind: &ChartKind, values: &[&Value]) -> Option<Chart> {
     let of = |metric: &str| -> Vec<&Value> {
         values.iter().copied().filter(|it| it.metric == metric).collect()
     };
     let unit = |values: &[&Value]| values.first().map_or_else(String::new, |it| it.unit.clone());
-    let axis = |(name, unit): (&str, &str), log| Axis { name: name.into(), unit: unit.into(), log };
+    let axis =
+        |(name, unit): &(String, String), log| Axis { name: name.clone(), unit: unit.clone(), log };
     match kind {
         ChartKind::None => None,
-        ChartKind::Diagram(diagram) => Some(Chart::Diagram(diagram)),
         ChartKind::Bars(metric) => Some(Chart::Bars(bars(metric, &of(metric)))),
         ChartKind::Lines(metric, x, [log_x, log_y]) => {
             let own = of(metric);
-            let y = axis((metric, &unit(&own)), log_y);
-            Some(Chart::Lines(Lines { x: axis(x, log_x), y, series: series(&own), steps: false }))
+            let y = axis(&(metric.clone(), unit(&own)), *log_y);
+            Some(Chart::Lines(Lines { x: axis(x, *log_x), y, series: series(&own), steps: false }))
         }
         ChartKind::Steps(metric, x) => {
             let own = of(metric);
-            let y = axis((metric, &unit(&own)), false);
+            let y = axis(&(metric.clone(), unit(&own)), false);
             Some(Chart::Lines(Lines { x: axis(x, false), y, series: series(&own), steps: true }))
         }
-        ChartKind::Boxes(metric, x) => {
-            let own = of(metric);
-            let y = axis((metric, &unit(&own)), false);
-            Some(Chart::Boxes(boxes(&own, axis(x, false), y)))
-        }
         ChartKind::HeatMap(metric, [x, y]) => {
-            Some(Chart::HeatMap(heat_map(&of(metric), axis((x, ""), false), axis((y, ""), false))))
+            let [x, y] = [x, y].map(|name| axis(&(name.clone(), String::new()), false));
+            Some(Chart::HeatMap(heat_map(&of(metric), x, y)))
         }
     }
 }
@@ -243,21 +234,6 @@ fn series(values: &[&Value]) -> Vec<Series> {
     lines
 }
 
-fn boxes(values: &[&Value], x: Axis, y: Axis) -> Boxes {
-    let mut places = distinct(values, |it| it.x.unwrap_or_default());
-    places.sort_by(f64::total_cmp);
-    let of = |engine: &str, place: f64| {
-        let it = values.iter().find(|it| it.engine == engine && it.x == Some(place))?;
-        let spread = &it.spread;
-        Some([spread.p5?, spread.q1?, it.value?, spread.q3?, spread.p95?])
-    };
-    let series = distinct(values, |it| it.engine.clone()).into_iter().map(|name| BoxSeries {
-        boxes: places.iter().map(|place| of(&name, *place)).collect(),
-        name,
-    });
-    Boxes { x, y, series: series.collect(), places: places.iter().map(f64::to_string).collect() }
-}
-
 /// Builds a heat map of counts: [`Value::at`] is the column, [`Value::x`] the row.
 fn heat_map(values: &[&Value], x: Axis, y: Axis) -> HeatMap {
     let columns = distinct(values, |it| it.at.clone());
@@ -290,15 +266,15 @@ struct Key {
 }
 
 fn table(spec: &Spec, values: &[&Value]) -> Table {
-    let hidden = match spec.chart {
-        ChartKind::Steps(metric, _) | ChartKind::HeatMap(metric, _) => metric,
+    let hidden = match &spec.chart {
+        ChartKind::Steps(metric, _) | ChartKind::HeatMap(metric, _) => metric.as_str(),
         _ => "",
     };
     let values: Vec<&Value> = values.iter().copied().filter(|it| it.metric != hidden).collect();
     let place = |it: &Value| label(&Value { run: String::new(), ..it.clone() });
     let engines = spec.rows == Rows::Engines;
     let runs = spec.rows == Rows::Runs;
-    let row_of = |it: &Value| match spec.rows {
+    let row_of = |it: &Value| match &spec.rows {
         Rows::Engines => it.engine.clone(),
         Rows::Runs | Rows::Tables { .. } => it.run.clone(),
         Rows::Places => place(it),
@@ -408,13 +384,16 @@ fn decimals(it: &Value) -> u8 {
 mod tests {
     use super::*;
 
-    const SPEC: Spec = Spec {
-        id: "f",
-        title: "Rates",
-        caption: "c",
-        chart: ChartKind::Bars("rate"),
-        rows: Rows::Engines,
-    };
+    fn spec() -> Spec {
+        Spec {
+            id: "f".into(),
+            title: "Rates".into(),
+            caption: "c".into(),
+            chart: ChartKind::Bars("rate".into()),
+            rows: Rows::Engines,
+            words: Vec::new(),
+        }
+    }
 
     fn value(engine: &str, run: &str, rate: Option<f64>) -> Value {
         Value {
@@ -442,7 +421,7 @@ mod tests {
             value("b", "one", None),
             value("b", "batch", None),
         ];
-        let figure = figure(&SPEC, &own.iter().collect::<Vec<_>>(), &Outcome::default());
+        let figure = figure(&spec(), &own.iter().collect::<Vec<_>>(), &Outcome::default());
         assert_eq!((figure.id.as_str(), figure.title.as_str()), ("f-ipv4", "Rates, ipv4"));
         assert_eq!(headings(&figure.table), ["engine", "one", "one, paper", "batch"]);
         assert_eq!(
@@ -495,7 +474,7 @@ mod tests {
         };
         let unnamed = Value { alias: String::new(), ..of("t", 1.0) };
         let own = [of("t", 2.0), unnamed, of("u", 3.0)];
-        let spec = Spec { rows: Rows::Tables { of: "f", run: "one" }, ..SPEC };
+        let spec = Spec { rows: Rows::Tables { of: "f".into(), run: "one".into() }, ..spec() };
         let figure = over_tables(&spec, "ipv4", &own.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(headings(&figure.table), ["", "rate"]);
         let row = |name: &str, rate| vec![Cell::Text(name.into()), Cell::Number(rate, 1)];
@@ -509,7 +488,7 @@ mod tests {
     fn places_can_be_rows() {
         let at = |engine, x| Value { x: Some(x), ..value(engine, "", Some(x)) };
         let own = [at("a", 8.0), at("b", 8.0), at("a", 16.0)];
-        let spec = Spec { rows: Rows::Places, ..SPEC };
+        let spec = Spec { rows: Rows::Places, ..spec() };
         let table = table(&spec, &own.iter().collect::<Vec<_>>());
         assert_eq!(headings(&table), ["", "a", "b"]);
         assert_eq!(table.rows.len(), 2);

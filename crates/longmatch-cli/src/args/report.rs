@@ -52,7 +52,7 @@ pub struct ReportArgs {
     #[arg(long = "peers", value_name = "DIR")]
     pub peers: Option<PathBuf>,
 
-    /// Take about three minutes: short passes, fewer sizes [default]
+    /// Take about four minutes: short passes, fewer sizes [default]
     #[arg(long)]
     pub quick: bool,
 

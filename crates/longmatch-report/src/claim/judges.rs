@@ -1,11 +1,23 @@
 //! The judges. Each takes values and returns a verdict, or the reason why there is none.
 
-use super::terms::{ABOVE, BELOW, Judgement, Number, Over, Pick, Q, TIE, Values, Verdict};
+use super::terms::{
+    Compared, Element, Judgement, Number, Pick, Q, Relation, Sign, TIE, Values, Verdict, short,
+};
+
+type Judged = Result<Judgement, String>;
+
+/// The lower edge of what counts as greater.
+const ABOVE: f64 = 1.0 + TIE;
+/// The largest factor between rates that differ insignificantly.
+const SAME: f64 = 1.0 / 0.9;
+/// Scaling above this multiple of linear scaling is noise.
+const SUPERLINEAR: f64 = 1.05;
 
 /// Joins the judgements of a claim's parts.
 ///
 /// A claim holds only if every part holds; one part that does not hold decides.
-fn joined(parts: Vec<Judgement>) -> Judgement {
+fn joined(parts: impl Iterator<Item = Judged>) -> Judged {
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let reason = parts.iter().map(|it| it.reason.as_str()).collect::<Vec<_>>().join("; ");
     let any = |verdict| parts.iter().any(|it| it.verdict == verdict);
     let verdict = match () {
@@ -13,154 +25,193 @@ fn joined(parts: Vec<Judgement>) -> Judgement {
         () if any(Verdict::NotComparable) => Verdict::NotComparable,
         () => Verdict::Holds,
     };
-    Judgement { verdict, reason }
+    let compared = parts.into_iter().flat_map(|it| it.compared).collect();
+    Ok(Judgement { verdict, reason, compared })
 }
 
-pub(super) fn within(values: &Values<'_>, all: &[(Q, f64, f64)]) -> Result<Judgement, String> {
-    let judged = |(q, low, high): &(Q, f64, f64)| {
-        let it = values.number(q)?;
-        let name = if all.len() > 1 { engines(q) } else { String::new() };
-        let reason = format!("{name}{}, band {}", short(it.value), band(*low, *high));
-        // A band with an open end is infinitely wide.
-        if it.noise > (high / low).ln() / 2.0 {
-            return Ok(Judgement::not_comparable(format!(
-                "{reason}: the noise is wider than half of the band"
-            )));
+/// Judges a sentence of direction: each element on the left against each on the right, apart from how far.
+///
+/// `paper` has the paper's quotients of the pairs, one for each or none.
+pub(super) fn direction(values: &Values<'_>, relation: &Relation, paper: &[[f64; 2]]) -> Judged {
+    let (left, right) = (values.elements(&relation.left), values.elements(&relation.right));
+    let pairs: Vec<_> =
+        left.iter().flat_map(|left| right.iter().map(move |right| (left, right))).collect();
+    joined(pairs.into_iter().enumerate().map(|(i, (left, right))| {
+        let (a, b) = (left.1.clone()?, right.1.clone()?);
+        let mut judgement = one_direction(relation.sign, left, right, a, b);
+        if let Some(paper) = of_part(paper, i) {
+            // A threshold is no quantity of the paper.
+            let constant = matches!(relation.right, Q::Number(_));
+            let ours = if constant { a.value } else { a.value / b.value };
+            judgement.compared.push(Compared { name: names(left, right), ours, paper });
         }
-        let tie = |edge: f64, other: f64| {
-            edge == ABOVE && other > 1.0 && (1.0 / ABOVE..ABOVE).contains(&it.value)
+        Ok(judgement)
+    }))
+}
+
+fn one_direction(sign: Sign, left: &Element, right: &Element, a: Number, b: Number) -> Judgement {
+    let side = |(name, _): &Element, it: Number| format!("{name} {}", short(it.value));
+    let reason = format!("{} against {}", side(left, a).trim(), side(right, b).trim());
+    let (ratio, noise) = (a.value / b.value, a.noise + b.noise);
+    let ratio = if matches!(sign, Sign::Less | Sign::AtMost) { 1.0 / ratio } else { ratio };
+    let none = |tie: f64| (1.0 / (1.0 + tie)..1.0 + tie).contains(&ratio);
+    match sign {
+        Sign::Same => of_range(ratio, noise, [1.0 / SAME, SAME], reason),
+        Sign::Greater | Sign::Less if none(TIE.max(noise)) => {
+            Judgement::not_comparable(format!("{reason}: no difference beyond the noise"))
+        }
+        Sign::AtLeast | Sign::AtMost if ratio < 1.0 && none(noise) => {
+            Judgement::not_comparable(format!("{reason}: within the noise of the threshold"))
+        }
+        _ => Judgement::of(ratio >= 1.0, reason),
+    }
+}
+
+/// Judges a number against a range with the noise of the number: close to an edge, noise decides nothing.
+fn of_range(value: f64, noise: f64, [low, high]: [f64; 2], reason: String) -> Judgement {
+    if noise > (high / low).ln() / 2.0 {
+        return Judgement::not_comparable(format!(
+            "{reason}: the noise is wider than half of the band"
+        ));
+    }
+    let inside = (low..=high).contains(&value);
+    let margin = noise.exp();
+    if !inside && (low / margin..=high * margin).contains(&value) {
+        return Judgement::not_comparable(format!("{reason}: within the noise of the edge"));
+    }
+    Judgement::of(inside, reason)
+}
+
+/// Judges a sentence of a factor, such as "1.8 times as fast": the paper's range, widened by `band`.
+///
+/// The upper end is open: a factor that is exceeded makes the sentence no less true. The lower end is above 1 if the
+/// paper's range is.
+pub(super) fn factor(values: &Values<'_>, q: &Q, paper: &[[f64; 2]], band: f64) -> Judged {
+    compared(values, q, paper, |it, [low, _]| {
+        let tied = low > 1.0 && low / band < ABOVE;
+        let least = if tied { ABOVE } else { low / band };
+        let reason = format!("at least {} expected", short(least));
+        if tied && (1.0 / ABOVE..ABOVE).contains(&it.value) {
+            return Judgement::not_comparable(format!("{reason}: no difference"));
+        }
+        of_range(it.value, it.noise, [least, f64::INFINITY], reason)
+    })
+}
+
+/// Judges a sentence whose point is a number: the paper's range, widened by `band` on both sides.
+pub(super) fn number(values: &Values<'_>, q: &Q, paper: &[[f64; 2]], band: f64) -> Judged {
+    compared(values, q, paper, |it, [low, high]| {
+        let range = [low / band, high * band];
+        let reason = format!("{} to {} expected", short(range[0]), short(range[1]));
+        of_range(it.value, it.noise, range, reason)
+    })
+}
+
+fn compared(
+    values: &Values<'_>,
+    q: &Q,
+    paper: &[[f64; 2]],
+    judge: impl Fn(Number, [f64; 2]) -> Judgement,
+) -> Judged {
+    joined(values.elements(q).into_iter().enumerate().map(|(i, (name, number))| {
+        let paper = of_part(paper, i).ok_or("the paper has no figure")?;
+        let number = number?;
+        let it = judge(number, paper);
+        let ours = number.value;
+        let reason = format!("{} {}, {}", name, short(ours), it.reason).trim().to_owned();
+        Ok(Judgement { reason, compared: vec![Compared { name, ours, paper }], ..it })
+    }))
+}
+
+/// Returns the paper's range for a part; one range is that of all parts.
+fn of_part(paper: &[[f64; 2]], part: usize) -> Option<[f64; 2]> {
+    if paper.len() == 1 { paper.first() } else { paper.get(part) }.copied()
+}
+
+fn names((a, _): &Element, (b, _): &Element) -> String {
+    [a, b]
+        .into_iter()
+        .filter(|it| !it.is_empty())
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(" to ")
+}
+
+/// Judges whether each value equals the printed number to its last decimal, cut or rounded.
+pub(super) fn exact(values: &Values<'_>, all: &[(Q, f64, u8)]) -> Judged {
+    joined(all.iter().flat_map(|(q, wanted, decimals)| {
+        values.elements(q).into_iter().map(move |(name, number)| {
+            let it = number?.value;
+            let unit = 10f64.powi(-i32::from(*decimals));
+            let holds = (it - wanted).abs() <= unit / 2.0 || (0.0..unit).contains(&(it - wanted));
+            let decimals = usize::from(*decimals);
+            Ok(Judgement::of(
+                holds,
+                format!("{name} {it:.decimals$}, expected {wanted:.decimals$}"),
+            ))
+        })
+    }))
+}
+
+/// Judges whether no value of a series falls below its predecessor by more than the share `fall`.
+pub(super) fn rising(values: &Values<'_>, pick: &Pick, fall: f64) -> Judged {
+    joined(pick.engines.iter().map(|engine| {
+        let series = values.series(pick, engine)?;
+        let falls = |pair: &&[(f64, Number)]| pair[1].1.value < pair[0].1.value * (1.0 - fall);
+        let places: Vec<_> =
+            series.windows(2).filter(falls).map(|pair| pair[1].0.to_string()).collect();
+        let reason = match places.is_empty() {
+            true => format!("no fall of more than {} %", short(fall * 100.0)),
+            false => format!("falls at {}", places.join(", ")),
         };
-        if tie(*low, *high) || (*high == BELOW && (BELOW..1.0 / BELOW).contains(&it.value)) {
-            return Ok(Judgement::not_comparable(format!("{reason}: no difference")));
-        }
-        Ok(Judgement::of((*low..=*high).contains(&it.value), reason))
-    };
-    Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
+        Ok(Judgement::of(places.is_empty(), reason))
+    }))
 }
 
-/// Returns the engines of a quantity, each once, as the prefix of a reason.
-fn engines(q: &Q) -> String {
-    fn add(q: &Q, names: &mut Vec<&'static str>) {
-        match q {
-            Q::Of(pick) if !pick.engine.is_empty() && !names.contains(&pick.engine) => {
-                names.push(pick.engine);
-            }
-            Q::Of(_) | Q::Fact(_) => {}
-            Q::Ratio(a, b) | Q::Less(a, b) => [a, b].into_iter().for_each(|q| add(q, names)),
-            Q::Times(_, q) => add(q, names),
-            Q::Sum(all) | Q::Max(all) | Q::Min(all) => all.iter().for_each(|q| add(q, names)),
-        }
-    }
-    let mut names = Vec::new();
-    add(q, &mut names);
-    if names.is_empty() { String::new() } else { format!("{}: ", names.join(" to ")) }
-}
-
-fn band(low: f64, high: f64) -> String {
-    match (low > 0.0, high.is_finite()) {
-        (true, true) => format!("{} to {}", short(low), short(high)),
-        (true, false) => format!("at least {}", short(low)),
-        (false, _) => format!("at most {}", short(high)),
-    }
-}
-
-/// Formats a number with about three digits.
-fn short(value: f64) -> String {
-    match value.abs() {
-        it if it >= 100.0 => format!("{value:.0}"),
-        it if it >= 10.0 => format!("{value:.1}"),
-        it if it >= 0.1 || it == 0.0 => format!("{value:.2}"),
-        _ => format!("{value:.4}"),
-    }
-}
-
-pub(super) fn greater(values: &Values<'_>, pairs: &[(Q, Q)]) -> Result<Judgement, String> {
-    let judged = |(q, other): &(Q, Q)| {
-        let (a, b) = (values.number(q)?, values.number(other)?);
-        let (ratio, tie) = (a.value / b.value, TIE.max(a.noise + b.noise));
-        let names = [engines(q), engines(other)];
-        let [first, second] = names.map(|it| it.trim_end_matches(": ").to_owned());
-        let reason = format!("{first} {} against {second} {}", short(a.value), short(b.value));
-        if ratio > 1.0 / (1.0 + tie) && ratio < 1.0 + tie {
-            return Ok(Judgement::not_comparable(format!("{reason}: no difference")));
-        }
-        Ok(Judgement::of(ratio > 1.0, reason))
-    };
-    Ok(joined(pairs.iter().map(judged).collect::<Result<_, String>>()?))
-}
-
-pub(super) fn exact(values: &Values<'_>, all: &[(Q, f64, u8)]) -> Result<Judgement, String> {
-    let judged = |(q, wanted, decimals): &(Q, f64, u8)| {
-        let it = values.number(q)?.value;
-        let unit = 10f64.powi(-i32::from(*decimals));
-        // Papers cut or round the last digit.
-        let holds = (it - wanted).abs() <= unit / 2.0 || (0.0..unit).contains(&(it - wanted));
-        let name = if all.len() > 1 { engines(q) } else { String::new() };
-        let decimals = usize::from(*decimals);
-        Ok(Judgement::of(holds, format!("{name}{it:.decimals$}, expected {wanted:.decimals$}")))
-    };
-    Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
-}
-
-pub(super) fn monotone(values: &Values<'_>, over: &Over, fall: f64) -> Result<Judgement, String> {
-    let series = values.series(over)?;
-    let falls = |pair: &&[(f64, Number)]| pair[1].1.value < pair[0].1.value * (1.0 - fall);
-    let places: Vec<_> =
-        series.windows(2).filter(falls).map(|pair| pair[1].0.to_string()).collect();
-    let reason = match places.is_empty() {
-        true => format!("no fall of more than {} %", short(fall * 100.0)),
-        false => format!("falls at {}", places.join(", ")),
-    };
-    Ok(Judgement::of(places.is_empty(), reason))
-}
-
-/// Scaling above this multiple of linear scaling is noise.
-const SUPERLINEAR: f64 = 1.05;
-
-pub(super) fn linear(values: &Values<'_>, all: &[Over], least: f64) -> Result<Judgement, String> {
-    let judged = |over: &Over| {
-        let series = values.series(over)?;
+/// Judges whether each series grows by at least the share `least` of the growth of its position.
+pub(super) fn linear(values: &Values<'_>, pick: &Pick, least: f64) -> Judged {
+    joined(pick.engines.iter().map(|engine| {
+        let series = values.series(pick, engine)?;
         let ((from, first), (to, last)) = (series[0], series[series.len() - 1]);
         let share = (last.value / first.value) / (to / from);
-        let reason =
-            format!("{}: {} of linear scaling from {from} to {to}", over.engine, short(share));
+        let reason = format!("{engine}: {} of linear scaling from {from} to {to}", short(share));
         if share > SUPERLINEAR {
             return Ok(Judgement::not_comparable(format!("{reason}: more than linear is noise")));
         }
         Ok(Judgement::of(share >= least, reason))
-    };
-    Ok(joined(all.iter().map(judged).collect::<Result<_, String>>()?))
+    }))
 }
 
+/// Judges whether a series is below every level up to the first position, and above every level from the second on.
 pub(super) fn crossover(
     values: &Values<'_>,
-    over: &Over,
-    levels: &[Q],
-    below: f64,
-    above: f64,
-) -> Result<Judgement, String> {
-    let series = values.series(over)?;
-    let levels = levels.iter().map(|q| values.number(q)).collect::<Result<Vec<_>, _>>()?;
-    let most = levels.iter().map(|it| it.value).fold(0.0, f64::max);
-    let least = levels.iter().map(|it| it.value).fold(f64::INFINITY, f64::min);
+    pick: &Pick,
+    levels: &Q,
+    [below, above]: [f64; 2],
+) -> Judged {
+    let series = values.series(pick, &pick.engines[0])?;
+    let levels = values.elements(levels).into_iter().map(|(_, it)| Ok(it?.value));
+    let levels = levels.collect::<Result<Vec<f64>, String>>()?;
+    let most = levels.iter().copied().fold(0.0, f64::max);
+    let least = levels.iter().copied().fold(f64::INFINITY, f64::min);
     let early = series.iter().filter(|(x, it)| *x <= below && it.value > least * ABOVE);
-    let late = series.iter().filter(|(x, it)| *x >= above && it.value < most * BELOW);
+    let late = series.iter().filter(|(x, it)| *x >= above && it.value * ABOVE < most);
     let wrong: Vec<_> = early.chain(late).map(|(x, _)| x.to_string()).collect();
     let first =
         series.iter().find(|(_, it)| it.value > most).map_or("none".into(), |(x, _)| x.to_string());
-    let reason = format!("first point above all others: {first}");
-    Ok(match wrong.is_empty() {
-        true => Judgement::of(true, reason),
-        false => {
-            Judgement::of(false, format!("{reason}; contrary to the claim at {}", wrong.join(", ")))
-        }
-    })
+    let contrary = match wrong.is_empty() {
+        true => String::new(),
+        false => format!("; contrary to the claim at {}", wrong.join(", ")),
+    };
+    Ok(Judgement::of(wrong.is_empty(), format!("first point above all others: {first}{contrary}")))
 }
 
-pub(super) fn refuses(values: &Values<'_>, pick: &Pick, words: &str) -> Result<Judgement, String> {
-    let found = values.find(pick)?;
+/// Judges whether an engine refuses the table for a reason that contains `words`.
+pub(super) fn refuses(values: &Values<'_>, pick: &Pick, words: &str) -> Judged {
+    let engine = &pick.engines[0];
+    let found = values.find(pick, engine, None)?;
     Ok(match found.value {
-        Some(_) => Judgement::of(false, format!("{} compiles the table", pick.engine)),
+        Some(_) => Judgement::of(false, format!("{engine} compiles the table")),
         None => Judgement::of(found.refused.contains(words), found.refused.clone()),
     })
 }

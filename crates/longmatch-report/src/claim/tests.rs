@@ -1,15 +1,75 @@
-//! Each judge is tested with every verdict.
+//! The language, and each judge with every verdict.
 
+use super::terms::Sign;
 use super::*;
 use crate::record::Value;
+
+use Verdict::{DoesNotHold, Holds, NotComparable};
+
+fn names() -> Names {
+    [("A".to_owned(), "a".to_owned()), ("B".into(), "b".into())].into()
+}
+
+fn q(text: &str) -> Q {
+    quantity(text, &names()).unwrap()
+}
+
+fn picked(text: &str) -> Pick {
+    pick(text, &names()).unwrap()
+}
+
+#[test]
+fn quantities_without_a_run_or_position_have_the_next_one() {
+    let of = |engines: &[&str], run: &str, xs: &[f64]| {
+        let engines = engines.iter().map(|it| (*it).to_owned()).collect();
+        Q::Of(Pick { engines, run: run.into(), metric: "rate".into(), xs: xs.into() })
+    };
+    let [one, two] = ["/", "*"].map(|mark| move |a, b| Q::Op(mark, Box::new(a), Box::new(b)));
+    assert_eq!(
+        q("rate(A, sail) / rate(B) in 'just in time' at 4"),
+        one(of(&["a", "sail"], "just in time", &[4.0]), of(&["b"], "just in time", &[4.0]))
+    );
+    assert_eq!(
+        q("rate(A) in x / rate() in y at 2..4"),
+        one(of(&["a"], "x", &[2.0, 3.0, 4.0]), of(&[""], "y", &[2.0, 3.0, 4.0]))
+    );
+    assert_eq!(
+        q("2 * max(rate(A), fact(L3))"),
+        two(
+            Q::Number(2.0),
+            Q::Max(Box::new(Q::List(vec![of(&["a"], "", &[]), Q::Fact("L3".into())])))
+        )
+    );
+    let relation = relation("[rate(A), rate(B)] >= 1.5", &names()).unwrap();
+    assert_eq!((relation.sign, relation.right), (Sign::AtLeast, Q::Number(1.5)));
+}
+
+#[test]
+fn errors_have_a_place() {
+    let error = |text| relation(text, &names()).unwrap_err();
+    for (text, wanted) in [
+        ("rate(A)", "a sign: > < >= <= ~ is expected at character 8"),
+        ("rate(A > 1", ") is expected at character 8"),
+        ("rate(A) > ", "a quantity is expected at character 11"),
+        ("rate(A) > 1 2", "the end is expected at character 13"),
+        ("max rate(A) > 1", "( is expected at character 5"),
+        ("rate(A) in 5 > 1", "a name is expected at character 12"),
+        ("rate(A) at x > 1", "a number is expected at character 12"),
+        ("rate('A) > 1", "a ' is not closed"),
+        ("rate(A) > 1.2.3", "1.2.3 is no number"),
+        ("rate(A) ! 1", "! has no meaning"),
+    ] {
+        assert!(error(text).ends_with(wanted), "{text}: {}", error(text));
+    }
+    assert!(pick("rate(A) / 2", &names()).is_err());
+}
 
 fn value(engine: &str, x: Option<f64>, value: f64) -> Value {
     let (engine, metric) = (engine.into(), "rate".into());
     Value { engine, metric, x, value: Some(value), routes: 600_000, ..Value::default() }
 }
 
-fn noisy(it: Value, q1: f64, q3: f64) -> Value {
-    let mut it = it;
+fn noisy(mut it: Value, q1: f64, q3: f64) -> Value {
     (it.spread.q1, it.spread.q3) = (Some(q1), Some(q3));
     it
 }
@@ -18,117 +78,159 @@ fn refused(engine: &str, why: &str) -> Value {
     Value { value: None, refused: why.into(), ..value(engine, None, 0.0) }
 }
 
-fn judged_with(judge: Judge, needs: Vec<Needs>, tables: &[&[Value]]) -> Verdict {
-    let claim = Claim { id: "", section: "", text: "", family: "", needs, judge };
-    let facts = Facts::from([("cores".into(), 4.0), ("clock step".into(), 5.0)]);
+fn claim(judge: Judge, paper: &[[f64; 2]]) -> Claim {
+    Claim {
+        id: String::new(),
+        section: String::new(),
+        text: String::new(),
+        family: String::new(),
+        routes: [100_000, u64::MAX],
+        needs: Vec::new(),
+        without: None,
+        judge,
+        paper: paper.into(),
+        band: 1.5,
+        tables: None,
+    }
+}
+
+fn judgement(claim: &Claim, tables: &[&[Value]]) -> Judgement {
+    let facts = Facts::from([("cores".into(), 4.0)]);
     let tables = tables.iter().map(|all| Values { all: all.iter().collect(), facts: &facts });
-    let all = claim.judge(&tables.collect::<Vec<_>>());
-    assert_eq!(all.len(), 1);
-    all[0].1.verdict
+    claim.judge(&tables.collect::<Vec<_>>()).remove(0).1
 }
 
-fn judged(judge: Judge, values: &[Value]) -> Verdict {
-    judged_with(judge, Vec::new(), &[values])
+fn judged(judge: Judge, paper: &[[f64; 2]], values: &[Value]) -> Verdict {
+    judgement(&claim(judge, paper), &[values]).verdict
 }
 
-fn a() -> Q {
-    rate("a", "")
-}
-
-fn b() -> Q {
-    rate("b", "")
+fn direction(text: &str) -> Judge {
+    Judge::Direction(relation(text, &names()).unwrap())
 }
 
 fn two(first: f64, second: f64) -> [Value; 2] {
     [value("a", None, first), value("b", None, second)]
 }
 
-use Verdict::{DoesNotHold, Holds, NotComparable};
-
 #[test]
-fn ratios_hold_inside_their_band_only() {
-    let of = |first| judged((a() / b()).within(2.35, 10.2), &two(first, 100.0));
-    assert_eq!([of(235.0), of(1020.0)], [Holds; 2]);
-    assert_eq!([of(120.0), of(1030.0)], [DoesNotHold; 2]);
+fn a_direction_holds_beyond_a_tie_however_far() {
+    let of = |text: &str, first| judged(direction(text), &[[1.1, 1.2]], &two(first, 1.0));
+    assert_eq!(["rate(A) > rate(B)"; 3].map(|it| of(it, 1.05)), [Holds; 3]);
+    assert_eq!(of("rate(A) > rate(B)", 1000.0), Holds);
+    assert_eq!([1.02, 0.99].map(|it| of("rate(A) > rate(B)", it)), [NotComparable; 2]);
+    assert_eq!(of("rate(A) > rate(B)", 0.9), DoesNotHold);
+    assert_eq!(
+        [0.9, 1.0, 1.1].map(|it| of("rate(A) < rate(B)", it)),
+        [Holds, NotComparable, DoesNotHold]
+    );
+    assert_eq!([1.0, 0.99].map(|it| of("rate(A) >= 1", it)), [Holds, DoesNotHold]);
+    assert_eq!([1.0, 1.01].map(|it| of("rate(A) <= 1", it)), [Holds, DoesNotHold]);
+    assert_eq!([0.95, 1.1, 1.2].map(|it| of("rate(A) ~ rate(B)", it)), [Holds, Holds, DoesNotHold]);
 }
 
 #[test]
-fn noise_wider_than_half_of_the_band_is_not_comparable() {
-    let judge = || (a() / b()).within(2.0, 3.0);
-    let [first, second] = two(250.0, 100.0);
-    let quiet = noisy(first.clone(), 240.0, 260.0);
-    assert_eq!(judged(judge(), &[quiet, second.clone()]), Holds);
-    assert_eq!(judged(judge(), &[noisy(first, 190.0, 300.0), second]), NotComparable);
+fn noise_decides_no_direction() {
+    let of = |sign: &str, value| {
+        let values = [noisy(value, 80.0, 120.0), two(0.0, 100.0)[1].clone()];
+        judged(direction(&format!("rate(A) {sign} rate(B)")), &[], &values)
+    };
+    let at = |rate| value("a", None, rate);
+    assert_eq!(
+        [130.0, 115.0, 90.0, 70.0].map(|it| of(">", at(it))),
+        [Holds, NotComparable, NotComparable, DoesNotHold]
+    );
+    assert_eq!([100.0, 90.0, 70.0].map(|it| of(">=", at(it))), [Holds, NotComparable, DoesNotHold]);
+    assert_eq!(of("~", at(100.0)), NotComparable);
 }
 
 #[test]
-fn values_that_are_missing_are_not_comparable() {
-    let judge = || (a() / b()).within(2.0, 3.0);
-    assert_eq!(judged(judge(), &[value("a", None, 1.0)]), NotComparable);
-    assert_eq!(judged(judge(), &[value("a", None, 1.0), refused("b", "x")]), NotComparable);
+fn every_pair_counts() {
+    let of = |a, b| judged(direction("[rate(A), rate(B)] > [1, 2]"), &[], &two(a, b));
+    assert_eq!([of(3.0, 3.0), of(3.0, 1.5), of(3.0, 2.0)], [Holds, DoesNotHold, NotComparable]);
+    assert_eq!(judged(direction("rate(A, B) / rate(B, A) > 1"), &[], &two(2.0, 1.0)), DoesNotHold);
 }
 
 #[test]
-fn greater_takes_more_than_a_tie() {
-    let greater = || (a() / b()).within(ABOVE, 2.0);
-    let less = || (a() / b()).within(0.5, BELOW);
-    assert_eq!(judged(greater(), &two(1.05, 1.0)), Holds);
-    assert_eq!(judged(greater(), &two(1.02, 1.0)), NotComparable);
-    assert_eq!(judged(greater(), &two(0.9, 1.0)), DoesNotHold);
-    assert_eq!(judged(less(), &two(0.9, 1.0)), Holds);
-    assert_eq!(judged(less(), &two(1.0, 1.0)), NotComparable);
-    assert_eq!(judged(less(), &two(1.1, 1.0)), DoesNotHold);
-    let pairs = || Judge::Greater(vec![(a(), b())]);
-    assert_eq!(judged(pairs(), &two(1.05, 1.0)), Holds);
-    assert_eq!(judged(pairs(), &two(1.0, 1.01)), NotComparable);
-    assert_eq!(judged(pairs(), &two(1.0, 1.05)), DoesNotHold);
+fn a_factor_has_no_upper_end() {
+    let of =
+        |paper, ratio| judged(Judge::Factor(q("rate(A) / rate(B)")), &[paper], &two(ratio, 1.0));
+    assert_eq!([2.0, 3.0, 30.0].map(|it| of([2.7, 3.0], it)), [Holds; 3]);
+    assert_eq!(of([2.7, 3.0], 1.7), DoesNotHold);
+    // The lower end stays above 1.
+    assert_eq!([1.05, 1.02, 0.9].map(|it| of([1.1, 1.2], it)), [Holds, NotComparable, DoesNotHold]);
 }
 
 #[test]
-fn one_part_that_does_not_hold_decides() {
-    let both = Judge::Within(vec![(a(), 1.0, 2.0), (b(), 1.0, 2.0)]);
-    assert_eq!(judged(both.clone(), &two(1.5, 1.5)), Holds);
-    assert_eq!(judged(both, &two(1.5, 2.5)), DoesNotHold);
+fn a_number_has_two_ends() {
+    let of = |value| judged(Judge::Number(q("1 - rate(A)")), &[[0.3, 0.4]], &two(value, 0.0));
+    assert_eq!([0.79, 0.65, 0.41].map(of), [Holds; 3]);
+    assert_eq!([0.85, 0.35].map(of), [DoesNotHold; 2]);
 }
 
 #[test]
-fn thresholds_have_one_edge() {
-    assert_eq!(judged(a().at_least(100.0), &two(100.0, 0.0)), Holds);
-    assert_eq!(judged(a().at_least(100.0), &two(93.0, 0.0)), DoesNotHold);
-    assert_eq!(judged((a() - b()).at_most(1.0), &two(3.0, 2.0)), Holds);
-    assert_eq!(judged((a() - b()).at_most(1.0), &two(3.3, 2.0)), DoesNotHold);
-    assert_eq!(judged((2.0 * a()).at_least(3.0), &two(1.4, 0.0)), DoesNotHold);
+fn noise_decides_no_number() {
+    let of = |rate, noise: f64| {
+        let values = [noisy(value("a", None, rate), rate / noise, rate * noise)];
+        judged(Judge::Number(q("rate(A)")), &[[90.0, 110.0]], &values)
+    };
+    assert_eq!(
+        [of(100.0, 1.1), of(170.0, 1.1), of(190.0, 1.1)],
+        [Holds, NotComparable, DoesNotHold]
+    );
+    assert_eq!([of(56.0, 1.1), of(50.0, 1.1)], [NotComparable, DoesNotHold]);
+    assert_eq!(of(100.0, 1.8), NotComparable, "the noise is wider than half of the band");
+}
+
+#[test]
+fn our_values_stand_beside_the_papers() {
+    let it = claim(direction("rate(A) > rate(B)"), &[[1.04, 1.34]]);
+    let of = |rate| judgement(&it, &[&two(rate, 100.0)]);
+    assert_eq!(of(120.0).beside(), "a to b 1.20 (paper: 1.04 to 1.34)");
+    assert_eq!(of(268.0).beside(), "a to b 2.68 (paper: 1.04 to 1.34, 2.00 times the paper's)");
+    assert_eq!(of(52.0).compared[0].distance(), 0.5);
+    let it = claim(direction("rate(A) > 900"), &[[914.0, 914.0]]);
+    assert_eq!(judgement(&it, &[&two(1000.0, 1.0)]).compared[0].ours, 1000.0);
+}
+
+#[test]
+fn missing_and_disturbed_values_are_not_comparable() {
+    let of = |second: &[Value]| {
+        let mut all = vec![value("a", None, 2.0)];
+        all.extend_from_slice(second);
+        judged(direction("rate(A) > rate(B)"), &[], &all)
+    };
+    let passes = |disturbed| Value { passes: 5, disturbed, ..value("b", None, 1.0) };
+    assert_eq!([of(&[]), of(&[refused("b", "x")]), of(&[passes(5)])], [NotComparable; 3]);
+    assert_eq!(of(&[passes(4)]), Holds);
 }
 
 #[test]
 fn extremes_cover_measured_values_only() {
-    let most = || Q::Max(vec![a(), b(), rate("c", "")]);
-    assert_eq!(judged(most().within(2.0, 2.0), &two(1.0, 2.0)), Holds);
-    assert_eq!(judged(Q::Min(vec![a(), b()]).within(2.0, 2.0), &two(1.0, 2.0)), DoesNotHold);
-    assert_eq!(judged(Q::Sum(vec![a(), b()]).within(3.0, 3.0), &two(1.0, 2.0)), Holds);
-    assert_eq!(
-        judged(Q::Sum(vec![a(), rate("c", "")]).within(3.0, 3.0), &two(1.0, 2.0)),
-        NotComparable
-    );
-    assert_eq!(judged(Q::Max(vec![rate("c", "")]).within(2.0, 2.0), &two(1.0, 2.0)), NotComparable);
+    let of = |text| judged(direction(text), &[], &two(1.0, 2.0));
+    assert_eq!(of("max(rate(A, B, c)) >= 2"), Holds);
+    assert_eq!(of("min(rate(A, B, c)) >= 2"), DoesNotHold);
+    assert_eq!(of("max(rate(c)) >= 2"), NotComparable);
 }
 
 #[test]
-fn all_tables_need_all_tables() {
-    let judge = |least| Judge::AllTables(Box::new((a() / b()).at_least(1.1)), least);
-    let (good, bad, none) = (two(2.0, 1.0), two(1.0, 1.0), [value("a", None, 1.0)]);
-    assert_eq!(judged_with(judge(2), Vec::new(), &[&good, &good, &none]), Holds);
-    assert_eq!(judged_with(judge(2), Vec::new(), &[&good, &bad, &good]), DoesNotHold);
-    assert_eq!(judged_with(judge(3), Vec::new(), &[&good, &good, &none]), NotComparable);
-    let share = |low, high| Judge::ShareOfTables(Box::new((a() / b()).at_least(1.1)), low, high, 2);
-    assert_eq!(judged_with(share(0.4, 0.6), Vec::new(), &[&good, &bad]), Holds);
-    assert_eq!(judged_with(share(0.1, 0.4), Vec::new(), &[&good, &bad]), DoesNotHold);
+fn claims_about_all_tables_need_tables() {
+    let of = |least, share, tables: &[&[Value]]| {
+        let tables_of = Some(AllTables { least, share });
+        let it = Claim { tables: tables_of, ..claim(direction("rate(A) > rate(B)"), &[]) };
+        judgement(&it, tables).verdict
+    };
+    let (good, bad, none) = (two(2.0, 1.0), two(1.0, 2.0), [value("a", None, 1.0)]);
+    assert_eq!(of(2, [1.0; 2], &[&good, &good, &none]), Holds);
+    assert_eq!(of(2, [1.0; 2], &[&good, &bad, &good]), DoesNotHold);
+    assert_eq!(of(3, [1.0; 2], &[&good, &good, &none]), NotComparable);
+    assert_eq!(of(2, [0.4, 0.6], &[&good, &bad]), Holds);
+    assert_eq!(of(2, [0.1, 0.4], &[&good, &bad]), DoesNotHold);
 }
 
 #[test]
 fn counts_are_exact_as_printed() {
     let of = |wanted, decimals, value| {
-        judged(Judge::Exact(vec![(a(), wanted, decimals)]), &two(value, 0.0))
+        judged(Judge::Exact(vec![(q("rate(A)"), wanted, decimals)]), &[], &two(value, 0.0))
     };
     assert_eq!([of(512_148.0, 0, 512_148.0), of(9.1, 1, 9.163), of(1.44, 2, 1.4391)], [Holds; 3]);
     assert_eq!(
@@ -141,31 +243,25 @@ fn series(values: &[f64]) -> Vec<Value> {
     values.iter().zip(1..).map(|(it, x)| value("a", Some(f64::from(x)), *it)).collect()
 }
 
-const OVER: Over = Over { engine: "a", run: "", metric: "rate" };
-
 #[test]
-fn a_fall_is_not_monotone() {
-    let of = |values: &[f64]| judged(Judge::Monotone(OVER, 0.03), &series(values));
-    assert_eq!([of(&[1.0, 2.0, 2.5]), of(&[1.0, 2.0, 1.95])], [Holds; 2]);
-    assert_eq!(of(&[1.0, 2.0, 1.9]), DoesNotHold);
-    assert_eq!(of(&[1.0]), NotComparable);
-}
-
-#[test]
-fn more_than_linear_is_noise() {
-    let of = |values: &[f64]| judged(Judge::Linear(vec![OVER], 0.8), &series(values));
-    assert_eq!(of(&[10.0, 20.0, 30.0, 36.0]), Holds);
-    assert_eq!(of(&[10.0, 15.0, 20.0, 24.0]), DoesNotHold);
-    assert_eq!(of(&[10.0, 22.0]), NotComparable);
+fn series_rise_and_scale() {
+    let rising =
+        |values: &[f64]| judged(Judge::Rising(picked("rate(A)"), 0.03), &[], &series(values));
+    assert_eq!([rising(&[1.0, 2.0, 2.5]), rising(&[1.0, 2.0, 1.95])], [Holds; 2]);
+    assert_eq!([rising(&[1.0, 2.0, 1.9]), rising(&[1.0])], [DoesNotHold, NotComparable]);
+    let linear =
+        |values: &[f64]| judged(Judge::Linear(picked("rate(A)"), 0.8), &[], &series(values));
+    assert_eq!(linear(&[10.0, 20.0, 30.0, 36.0]), Holds);
+    assert_eq!(linear(&[10.0, 15.0, 20.0, 24.0]), DoesNotHold);
+    assert_eq!(linear(&[10.0, 22.0]), NotComparable, "more than linear is noise");
 }
 
 #[test]
 fn crossovers_are_where_they_are_said_to_be() {
-    let judge = || Judge::Crossover(OVER, vec![b()], 2.0, 4.0);
     let of = |values: &[f64]| {
         let mut all = series(values);
         all.push(value("b", None, 290.0));
-        judged(judge(), &all)
+        judged(Judge::Crossover(picked("rate(A)"), q("rate(B)"), [2.0, 4.0]), &[], &all)
     };
     assert_eq!(of(&[100.0, 200.0, 300.0, 400.0]), Holds);
     assert_eq!(of(&[100.0, 200.0, 230.0, 260.0]), DoesNotHold);
@@ -174,40 +270,41 @@ fn crossovers_are_where_they_are_said_to_be() {
 
 #[test]
 fn refusals_have_their_reason() {
-    let judge = || Judge::Refuses(Pick { engine: "a", run: "", metric: "rate", x: None }, "chunks");
-    assert_eq!(judged(judge(), &[refused("a", "more than 32767 chunks")]), Holds);
-    assert_eq!(judged(judge(), &[refused("a", "not enough memory")]), DoesNotHold);
-    assert_eq!(judged(judge(), &two(1.0, 1.0)), DoesNotHold);
-    assert_eq!(judged(judge(), &[]), NotComparable);
+    let of =
+        |values: &[Value]| judged(Judge::Refuses(picked("rate(A)"), "chunks".into()), &[], values);
+    assert_eq!(of(&[refused("a", "more than 32767 chunks")]), Holds);
+    assert_eq!([of(&[refused("a", "not enough memory")]), of(&two(1.0, 1.0))], [DoesNotHold; 2]);
+    assert_eq!(of(&[]), NotComparable);
 }
 
 #[test]
 fn needs_that_are_not_met_are_not_comparable() {
-    let of = |needs| judged_with(a().within(1.0, 2.0), vec![needs], &[&two(1.5, 70.0)]);
-    let fine = [
-        Needs::Fact("cores", 4.0, "cores"),
-        Needs::Routes(600_000, 600_000),
-        Needs::Least(b(), 70.0, "b"),
-        Needs::Most(b(), 70.0, "b"),
-        Needs::FineClock(b()),
-        Needs::Without("a", "leaf=16", "leaves"),
-    ];
-    assert!(fine.into_iter().map(of).all(|it| it == Holds));
-    let missing = [
-        Needs::Fact("cores", 5.0, "cores"),
-        Needs::Fact("trace", 1.0, "trace"),
-        Needs::Routes(600_001, 700_000),
-        Needs::Least(b(), 71.0, "b"),
-        Needs::Most(b(), 69.0, "b"),
-        Needs::FineClock(a()),
-    ];
-    assert!(missing.into_iter().map(of).all(|it| it == NotComparable));
+    let fine = || claim(direction("rate(A) > rate(B)"), &[]);
+    let of = |claim: Claim| judgement(&claim, &[&two(2.0, 1.0)]).verdict;
+    let need = |text: &str| {
+        let relation = relation(text, &names()).unwrap();
+        of(Claim { needs: vec![Need { relation, reason: "x".into() }], ..fine() })
+    };
+    assert_eq!([need("fact(cores) >= 4"), need("rate(B) <= 1")], [Holds; 2]);
+    assert_eq!(
+        [need("fact(cores) >= 5"), need("fact(trace) >= 1"), need("rate(c) > 0")],
+        [NotComparable; 3]
+    );
+    let routes = |routes| of(Claim { routes, ..fine() });
+    assert_eq!([routes([600_000; 2]), routes([600_001, u64::MAX])], [Holds, NotComparable]);
+    let chosen = ["a", "leaf=32", "leaves"].map(String::from);
+    let with = |variant: &str| {
+        let mut values = two(2.0, 1.0);
+        values[0].variant = variant.into();
+        judgement(&Claim { without: Some(chosen.clone()), ..fine() }, &[&values]).verdict
+    };
+    assert_eq!([with("a:leaf=16"), with("a:leaf=32")], [Holds, NotComparable]);
 }
 
 #[test]
 fn ids_of_claims_are_unique() {
     let mut ids: Vec<_> =
-        crate::Experiment::all().flat_map(|it| &it.claims).map(|claim| claim.id).collect();
+        crate::Experiment::all().flat_map(|it| &it.claims).map(|claim| &claim.id).collect();
     let all = ids.len();
     ids.sort_unstable();
     ids.dedup();

@@ -119,7 +119,9 @@ fn figure(machine: &Machine, id: &str, metric: Option<&str>) -> String {
 fn traffic(machine: &Machine, anchor: &str) -> String {
     let all = machine.records.experiments.iter().flat_map(|(outcome, _)| &outcome.conditions);
     let own = all.filter(|it| it[0] == anchor && it[1].starts_with("traffic"));
-    let texts: Vec<_> = own.map(|it| it[2].split(", seed").next().unwrap_or_default()).collect();
+    let mut texts: Vec<_> =
+        own.map(|it| it[2].split(", seed").next().unwrap_or_default()).collect();
+    texts.dedup();
     if texts.is_empty() { String::new() } else { format!(". Addresses: {}", texts.join("; ")) }
 }
 

@@ -15,6 +15,8 @@ use super::published::{BATCH, FAMILIES, Machine, ONE, Published, Table, base_of,
 pub(super) const TRAFFIC: [&str; 3] = ["random", "routed", "zipf"];
 /// The figure of other implementations.
 const PEERS: &str = "peers";
+/// The run of lookups that wait for the answer before: their rate is the inverse of a latency.
+const DEPENDENT: &str = "dependent";
 
 /// The values of a figure about one table.
 #[derive(Clone, Copy)]
@@ -213,6 +215,10 @@ fn peers(machine: &Machine) -> String {
             let folio = of(true).find(|it| base_of(&it.engine) == "folio");
             let [theirs, ours] = [best, folio].map(|it| it.and_then(|it| it.value));
             let number = |value: Option<f64>| value.map_or_else(|| "–".into(), short);
+            let speed = |rate: Option<f64>| match rate {
+                Some(rate) if run == DEPENDENT => format!("{} ns", short(1e3 / rate)),
+                rate => number(rate),
+            };
             let table = own().next().map_or("", |it| &it.table);
             let name = match best {
                 Some(best) => code(&best.engine),
@@ -220,7 +226,7 @@ fn peers(machine: &Machine) -> String {
             };
             let place = format!("{}, `{table}`, {run}", family_name(family));
             let ratio = ours.zip(theirs).map(|(ours, theirs)| ours / theirs);
-            rows.push(vec![place, name, number(theirs), number(ours), number(ratio)]);
+            rows.push(vec![place, name, speed(theirs), speed(ours), number(ratio)]);
         }
     }
     if rows.is_empty() {
@@ -249,7 +255,7 @@ pub(super) fn picture(machine: &Machine) -> Result<String, String> {
         let shown = Shown { machine, figure: BATCH, table: &table };
         for base in machine.engines(BATCH) {
             let (variant, _) = shown.representative(base);
-            let run = format!("{} routes: {}", family_name(family), count(table.routes));
+            let run = format!("{}, {} routes", family_name(family), count(table.routes));
             let rates = machine.figure(BATCH).filter(|it| table.has(it) && it.metric == "rate");
             let own = rates.filter(|it| it.engine == variant && it.run == TRAFFIC[1]);
             values.extend(own.map(|it| Value { run: run.clone(), ..it.clone() }));

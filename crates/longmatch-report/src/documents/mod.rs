@@ -1,4 +1,5 @@
-//! Documents: the Markdown files of the repository with generated blocks, and the picture of the README.
+//! Documents: the Markdown files of the repository with generated blocks, the picture of the README, and the published
+//! pages.
 //!
 //! - `markers`: finds and replaces the blocks of a file.
 //! - `published`: the published records, and what the blocks ask of them.
@@ -16,6 +17,9 @@ mod tests;
 use std::fs;
 use std::io;
 use std::path::Path;
+
+use crate::page::html;
+use crate::records::FILES;
 
 use published::{Machine, Published};
 
@@ -41,6 +45,7 @@ const DOCUMENTS: [(&str, &[&str]); 6] = [
             "figure variants rate",
             "figure batch-size",
             "figure roofline",
+            "figure peers rate",
             "kinds",
         ],
     ),
@@ -96,8 +101,13 @@ fn generated(
         }
         files.push((path, Some(old), new));
     }
-    let picture = headline::picture(machine)?;
-    files.push((PICTURE.into(), fs::read_to_string(root.join(PICTURE)).ok(), picture));
+    let mut whole = |path: String, text: String| {
+        files.push((path.clone(), fs::read_to_string(root.join(path)).ok(), text));
+    };
+    whole(PICTURE.into(), headline::picture(machine)?);
+    for Machine { name, records } in &published.machines {
+        whole(format!("{PUBLISHED}/{name}/{}", FILES[0]), html(records));
+    }
     Ok(files)
 }
 

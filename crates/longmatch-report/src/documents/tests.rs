@@ -75,13 +75,17 @@ fn block(values: Vec<Value>, name: &str) -> Result<String, String> {
 fn the_headline_has_each_engine_once_and_the_best_of_others() {
     let of = |engine, rate| value("peers", engine, "one by one", "rate", rate);
     let bart = of("bart", 9.0);
-    let peers = vec![of("folio", 45.0), bart.clone(), of("rte_fib", 30.0)];
+    let waits = |engine, rate| value("peers", engine, "dependent", "rate", rate);
+    let mut peers = vec![of("folio", 45.0), bart.clone(), of("rte_fib", 30.0)];
+    peers.extend([waits("folio", 40.0), waits("bart", 20.0)]);
     let text = block(peers, "headline").unwrap();
     assert!(text.contains("| `folio` | 50.0 / 50.0 / 50.0 | 50.0 / 50.0 / 50.0 |"), "{text}");
     assert!(text.contains("| `dxr` | 10.0 / 10.0 / 10.0 <sup>2</sup>"), "{text}");
     assert!(text.contains("2. The values of `dxr:xl`. too many."), "{text}");
     assert!(text.contains("7 % of its random addresses"), "{text}");
     let row = "| IPv4, `ipv4`, one by one | `rte_fib` | 30.0 | 45.0 | 1.50 |";
+    assert!(text.contains(row), "{text}");
+    let row = "| IPv4, `ipv4`, dependent | `bart` | 50.0 ns | 25.0 ns | 2.00 |";
     assert!(text.contains(row), "{text}");
     let text = block(vec![refused(bart, "not installed: advice")], "headline").unwrap();
     assert!(text.contains("| none of 1 was measured: not installed | – | – | – |"), "{text}");
@@ -112,23 +116,23 @@ fn figures_are_those_of_the_report() {
 fn kinds_name_the_best_engine_and_the_share_of_the_default() {
     let rate = |engine, run, rate| value("kinds-one", engine, run, "rate", rate);
     let values = vec![
-        rate("folio", "avx2", 40.0),
-        rate("folio:pages", "avx2", 30.0),
-        rate("dxr", "avx2", 50.0),
-        rate("folio", "portable", 20.0),
-        rate("folio:pages", "portable", 20.5),
+        rate("folio", "routed, avx2", 40.0),
+        rate("folio:pages", "routed, avx2", 30.0),
+        rate("dxr", "routed, avx2", 50.0),
+        rate("auto", "routed, avx2", 51.0),
+        rate("folio", "random", 20.0),
+        rate("folio:pages", "random", 20.5),
         value("kinds-one", "dxr", "", "memory", 2.0),
         value("kinds-one", "folio", "", "compile", 7.0),
     ];
     let text = block(values, "kinds").unwrap();
-    assert!(
-        text.starts_with(
-            "`folio` is below 0.95 of the best engine in 1 of 2 cells, and slower than"
-        )
-    );
-    assert!(text.contains("slower than `folio:pages` in 1."), "{text}");
-    let row = "| `ipv4` | one, avx2 | `dxr` | 50.0 | 0.80 | 2.00 | – | – | 7.00 |";
-    assert!(text.contains(row), "{text}");
+    for row in [
+        "| `ipv4` (IPv4) | 2 | 1 | 0.80 | 1 | 1 |",
+        "| **all** | 2 | 1 | 0.80 | 1 | 1 |",
+        "| `ipv4` | one, avx2 | `dxr` | 50.0 | 0.80 | 2.00 | – | – | 7.00 |",
+    ] {
+        assert!(text.contains(row), "{row} in {text}");
+    }
     assert_eq!(block(Vec::new(), "kinds").unwrap(), "Not measured in this run.");
 }
 

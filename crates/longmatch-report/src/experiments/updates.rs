@@ -140,23 +140,9 @@ pub(super) fn replay<F: BenchFamily>(
     }
 }
 
-/// Number of updates that change a route shorter than `s` bits. For each of them Poptrie replaces
-/// its array of direct entries (Poptrie paper, 3.5).
-pub(super) fn short_updates<F: BenchFamily>(rib: &Rib<F>, changes: &[Change<F>], s: u8) -> usize {
-    let mut rib = rib.clone();
-    let changes_it = |change: &&Change<F>| match change {
-        Change::Announce(route) => {
-            let before = rib.insert(route.prefix, route.next_hop).ok().flatten();
-            route.prefix.len() < s && before != Some(route.next_hop)
-        }
-        Change::Withdraw(prefix) => rib.remove(*prefix).is_some() && prefix.len() < s,
-    };
-    changes.iter().filter(changes_it).count()
-}
-
 #[cfg(test)]
 mod tests {
-    use longmatch::{Ipv4, NextHopId};
+    use longmatch::Ipv4;
     use longmatch_bench::testing::table4;
 
     use super::*;
@@ -184,24 +170,5 @@ mod tests {
         let given = synthetic(&rib, 5);
         let stream = stream(&rib, Some(("day", &given)), 3);
         assert_eq!((&stream.changes[..], &stream.name[..]), (&given[..3], "day: 3 updates"));
-    }
-
-    #[test]
-    fn short_updates_change_a_short_route() {
-        let announce = |prefix: &str, id| {
-            let next_hop = NextHopId::new(id).unwrap();
-            Change::Announce(Route { prefix: prefix.parse().unwrap(), next_hop })
-        };
-        let withdraw = |prefix: &str| Change::Withdraw(prefix.parse().unwrap());
-        // 10.0.0.0/8 has next hop 2 in the table. The first, the third and the fifth change a short route.
-        let changes: [Change<Ipv4>; 6] = [
-            announce("10.0.0.0/8", 7),
-            announce("10.0.0.0/8", 7),
-            withdraw("10.0.0.0/8"),
-            withdraw("10.0.0.0/8"),
-            announce("11.0.0.0/17", 1),
-            announce("11.0.0.0/18", 1),
-        ];
-        assert_eq!(short_updates(&table4(), &changes, 18), 3);
     }
 }

@@ -12,7 +12,7 @@ mod work;
 pub(crate) use capture::CapturedFrames;
 pub(crate) use check::wrong;
 pub(crate) use family::ForwardFamily;
-pub(crate) use table::{ForwardingTable, NEIGHBOURS, PORTS, with_default, with_neighbours};
+pub(crate) use table::{ForwardingTable, PORTS, with_default};
 pub(crate) use work::{ForwardedPackets, FrameSource, GeneratedSource, batch_ticks};
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use longmatch::{EngineSpec, NextHopId, Prefix, Rib, Route, Table, TableReader};
+use longmatch::{EngineSpec, NextHopId, Prefix, Rib, Table, TableReader};
 use longmatch_forward::{Port, Target};
 
 use crate::engine_set::EngineUnderTest;
@@ -12,15 +12,6 @@ use super::family::ForwardFamily;
 
 /// Ports of the forwarder.
 pub(crate) const PORTS: u16 = 2;
-
-/// The most next hops of a table. A router has no more neighbours, while a table may name its routes' origins.
-pub(crate) const NEIGHBOURS: u32 = 256;
-
-/// Returns the routes with at most [`NEIGHBOURS`] next hops: higher ids start again at the first.
-pub(crate) fn with_neighbours<F: ForwardFamily>(rib: &Rib<F>) -> Rib<F> {
-    let own = |id: NextHopId| NextHopId::new((id.get() - 1) % NEIGHBOURS + 1).expect("above 0");
-    rib.iter().map(|route| Route { next_hop: own(route.next_hop), ..route }).collect()
-}
 
 /// Returns the routes with a default route, so that no packet lacks a route.
 ///
@@ -69,7 +60,10 @@ impl ForwardingTable {
     ) -> Vec<Self> {
         let table = F::spread(named.rib, ports).map_err(|error| error.to_string());
         let mut all = Vec::new();
-        for engine in EngineUnderTest::all(engines) {
+        for engine in engines
+            .iter()
+            .map(|it| EngineUnderTest { alias: it.1.into(), ..EngineUnderTest::new(it.0) })
+        {
             let mut spec: EngineSpec = engine.spec.parse().expect("a valid engine spec");
             spec.memory = named.memory;
             let compiled = table.clone().and_then(|table| compile::<F>(table, &spec));
@@ -78,9 +72,7 @@ impl ForwardingTable {
             let Ok(table) = &table else { continue };
             for wider in spec.wider().into_iter().filter(|_| refused) {
                 if let Ok(compiled) = compile::<F>(table.clone(), &wider) {
-                    let (spec, alias) = (wider.to_string(), format!("{}, modified", engine.alias));
-                    let engine = EngineUnderTest { spec, alias, at: "" };
-                    all.push(Self { engine, compiled: Ok(compiled) });
+                    all.push(Self { engine: engine.wider(&wider), compiled: Ok(compiled) });
                     break;
                 }
             }

@@ -115,21 +115,6 @@ fn a_default_route_is_added_once() {
 }
 
 #[test]
-fn next_hops_above_the_limit_start_again() {
-    let hop = |id| NextHopId::new(id).unwrap();
-    let mut rib = table4();
-    let before = with_neighbours(&rib);
-    assert!(before.iter().eq(rib.iter()));
-    for (prefix, id, own) in
-        [("10.0.0.0/8", 256, 256), ("10.0.0.0/9", 257, 1), ("10.1.0.0/16", 600, 88)]
-    {
-        let prefix: Prefix<Ipv4> = prefix.parse().unwrap();
-        rib.insert(prefix, hop(id)).unwrap();
-        assert_eq!(with_neighbours(&rib).get(prefix), Some(hop(own)), "{id}");
-    }
-}
-
-#[test]
 fn destinations_that_no_router_forwards_are_left_out() {
     let left_out = ["224.0.0.1", "239.255.255.255", "127.1.2.3", "0.0.0.0", "255.255.255.255"];
     for addr in left_out {

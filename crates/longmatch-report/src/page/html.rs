@@ -3,9 +3,10 @@
 use core::fmt::Write as _;
 
 use crate::claim::{Claim, Judgement, Verdict};
-use crate::model::Figure;
+use crate::model::{Cell, Column, Figure, Table};
 use crate::records::Records;
 
+use super::number::short;
 use super::section::{Section, counted, machine_in_a_line, sections, title, verdict_in_words};
 use super::text::{anchor, escape, prose};
 use super::{chart, summary, table};
@@ -58,10 +59,55 @@ fn tally(sections: &[Section<'_>]) -> String {
     );
     for section in sections {
         for judged in section.claims.iter().filter(|(.., it)| it.verdict == Verdict::DoesNotHold) {
-            out += &claim_html(judged, section.experiment.source);
+            out += &claim_html(judged, &section.experiment.source);
         }
     }
-    out + "</ul>\n</section>\n"
+    out += "</ul>\n";
+    let numbers = numbers(sections);
+    if !numbers.rows.is_empty() {
+        let title = "The papers' figures and ours";
+        let _ =
+            writeln!(out, "<details><summary>{title}, whether or not the sentences hold</summary>");
+        out += &table::html(&numbers, title);
+        out += "</details>\n";
+    }
+    out + "</section>\n"
+}
+
+/// Builds the table of the sentences' verdicts and, apart from these, of the paper's figures beside ours.
+fn numbers(sections: &[Section<'_>]) -> Table {
+    let heads = [
+        "sentence",
+        "source",
+        "here",
+        "verdict",
+        "of",
+        "ours",
+        "the paper's",
+        "ours / the paper's",
+    ];
+    let column = |name: &&str| Column {
+        name: (*name).into(),
+        unit: String::new(),
+        paper: *name == "the paper's",
+    };
+    let mut rows = Vec::new();
+    for Section { experiment, claims, .. } in sections {
+        for (claim, table, judgement) in claims {
+            for it in &judgement.compared {
+                let [low, high] = it.paper.map(short);
+                let paper = if low == high { low } else { format!("{low} to {high}") };
+                let verdict = verdict_in_words(judgement.verdict).to_owned();
+                let source = format!("{}, {}", experiment.source, claim.section);
+                let texts =
+                    [&claim.text, &source, table, &verdict, &it.name, &short(it.ours), &paper];
+                let mut row: Vec<Cell> = texts.map(|text| Cell::Text(text.clone())).into();
+                row.push(Cell::Number(it.distance(), 2));
+                rows.push(row);
+            }
+        }
+    }
+    Table { columns: heads.iter().map(column).collect(), rows }
 }
 
 /// Renders a claim as a list item; `source` may be empty if the context states it.
@@ -72,16 +118,20 @@ fn claim_html((claim, table, judgement): &(&Claim, String, Judgement), source: &
         Verdict::NotComparable => "note",
     };
     let mark = verdict_in_words(judgement.verdict);
-    let place = [source, claim.section]
+    let place = [source, &claim.section[..]]
         .into_iter()
         .filter(|it| !it.is_empty())
         .collect::<Vec<_>>()
         .join(", ");
     let here = if table.is_empty() { String::new() } else { format!(" ({})", escape(table)) };
+    let beside = match judgement.beside() {
+        it if it.is_empty() => it,
+        it => format!(" <span class=\"beside\">{}.</span>", prose(&it)),
+    };
     format!(
-        "<li class=\"{class}\" title=\"{}\"><span class=\"mark\">{mark}</span> {} <small>{}</small> Here{here}: {}.</li>\n",
-        escape(claim.id),
-        prose(claim.text),
+        "<li class=\"{class}\" title=\"{}\"><span class=\"mark\">{mark}</span> {} <small>{}</small> Here{here}: {}.{beside}</li>\n",
+        escape(&claim.id),
+        prose(&claim.text),
         escape(&place),
         prose(&judgement.reason)
     )
@@ -94,7 +144,7 @@ fn contents(sections: &[Section<'_>]) -> String {
     );
     for Section { experiment, .. } in sections.iter().filter(|it| it.outcome.absent.is_empty()) {
         let (id, title, source) =
-            (anchor(experiment.name), escape(experiment.title), escape(experiment.source));
+            (anchor(&experiment.name), escape(&experiment.title), escape(&experiment.source));
         let _ = writeln!(out, "<li><a href=\"#{id}\">{title}</a> <span>{source}</span></li>");
     }
     out + "<li><a href=\"#page-machine\">Machine and settings</a></li>\n</ol>\n</nav>\n"
@@ -102,19 +152,19 @@ fn contents(sections: &[Section<'_>]) -> String {
 
 fn section_html(section: &Section<'_>, number: &mut usize) -> String {
     let Section { experiment, outcome, figures, claims } = section;
-    let id = anchor(experiment.name);
+    let id = anchor(&experiment.name);
     let mut out = format!(
         "<section id=\"{id}\" class=\"experiment\">\n<p class=\"source\">{}</p>\n\
          <h2>{} <a class=\"self\" href=\"#{id}\" aria-label=\"Link to this section\">#</a></h2>\n<p>{}</p>\n",
-        escape(experiment.source),
-        escape(experiment.title),
-        prose(experiment.about)
+        escape(&experiment.source),
+        escape(&experiment.title),
+        prose(&experiment.about)
     );
     if !experiment.setting.is_empty() {
         let _ = writeln!(
             out,
             "<p class=\"given\">The paper's setting: {}</p>",
-            prose(experiment.setting)
+            prose(&experiment.setting)
         );
     }
     if !claims.is_empty() {
@@ -128,7 +178,7 @@ fn section_html(section: &Section<'_>, number: &mut usize) -> String {
     let _ = writeln!(
         out,
         "<p class=\"end\"><code>{}</code> took {:.0} s and ended at {}. <a href=\"#page-contents\">Contents</a></p>\n</section>",
-        escape(experiment.name),
+        escape(&experiment.name),
         outcome.seconds,
         escape(&outcome.date)
     );
@@ -167,7 +217,7 @@ fn absent(sections: &[Section<'_>]) -> String {
         sections.iter().filter(|it| !it.outcome.absent.is_empty())
     {
         let (title, source, why) =
-            (escape(experiment.title), escape(experiment.source), prose(&outcome.absent));
+            (escape(&experiment.title), escape(&experiment.source), prose(&outcome.absent));
         let _ = writeln!(
             out,
             "<div><dt><b>{title}</b> <span>{source}</span></dt> <dd>{why}</dd></div>"

@@ -44,18 +44,24 @@ pub fn markdown(records: &Records) -> String {
         let _ = write!(
             out,
             "\n## {}\n\n{}\n\n{}\n",
-            text(experiment.title),
-            text(experiment.source),
-            text(experiment.about)
+            text(&experiment.title),
+            text(&experiment.source),
+            text(&experiment.about)
         );
         for (claim, table, judgement) in claims {
             let (words, here) = (verdict_in_words(judgement.verdict), text(&judgement.reason));
-            let _ = write!(out, "\n- **{words}**: {} {}: {here}", text(claim.text), text(table));
+            let beside = text(&judgement.beside());
+            let _ = write!(
+                out,
+                "\n- **{words}**: {} {}: {here} {beside}",
+                text(&claim.text),
+                text(table)
+            );
         }
         figures.iter().for_each(|it| out += &figure(it));
     }
     for section in sections(records).iter().filter(|it| !it.outcome.absent.is_empty()) {
-        let (title, why) = (text(section.experiment.title), text(&section.outcome.absent));
+        let (title, why) = (text(&section.experiment.title), text(&section.outcome.absent));
         let _ = write!(out, "\n## {title}\n\nNot measured: {why}\n");
     }
     out

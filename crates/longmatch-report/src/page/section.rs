@@ -39,7 +39,7 @@ fn section<'r>(
             claims.push((claim, String::new(), judgement));
             continue;
         }
-        let tables = tables(&all, claim.family, records);
+        let tables = tables(&all, &claim.family, records);
         let names: Vec<String> =
             tables.iter().map(|it| it.all.first().map_or("", |it| &it.table).to_owned()).collect();
         for (table, judgement) in claim.judge(&tables) {

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use crate::claim::ABOVE;
+use crate::claim::TIE;
 use crate::model::{Cell, Chart, Column, Table};
 use crate::record::Value;
 use crate::records::Records;
@@ -107,7 +107,7 @@ fn winners(own: &[&Value], rooflines: &[&Value]) -> Table {
             let next = all.get(1).and_then(|it| Some((it.engine.as_str(), rate / it.value?)));
             let (fastest, lead) = match next {
                 None => (best.engine.clone(), "only engine".into()),
-                Some((next, lead)) if lead < ABOVE => {
+                Some((next, lead)) if lead < 1.0 + TIE => {
                     (format!("{} and {next}", best.engine), "no difference".into())
                 }
                 Some((next, lead)) => (best.engine.clone(), format!("{lead:.2} × {next}")),

@@ -39,7 +39,8 @@ pub fn load(args: &ReportArgs) -> Result<Inputs, CliError> {
     let trace = args.trace.as_ref().map(|path| trace(path, args.routes.lenient)).transpose()?;
     let peers = Peers::find(&adapters(args), args.peer_commands.clone(), args.out.clone());
     let memory = args.memory.or_else(default_memory);
-    Ok(Inputs { tables: tables.collect(), updates, trace, peers, memory })
+    let origins = args.routes.files.is_empty() && args.routes.table.is_none();
+    Ok(Inputs { tables: tables.collect(), origins, updates, trace, peers, memory })
 }
 
 /// Returns the directory of the peers' adapters: `target/peers` for `target/release/longmatch`.

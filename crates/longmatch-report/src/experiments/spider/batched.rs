@@ -1,15 +1,12 @@
-//! Section III-C: updates in batches, each of which compiles the table again.
+//! Section III-C of the Spider paper: updates in batches, each of which compiles the table again.
 
 use std::time::Instant;
 
 use longmatch::{Change, EngineKind};
 use longmatch_bench::{BenchFamily, Stats, reader_keys};
 
-use super::common::SPIDER;
-use crate::claim::{Claim, Needs, of};
 use crate::context::{ExperimentContext, Place, anchor, at};
-use crate::declaration::{Absence, ChartKind, Figure, Rows};
-use crate::experiment::{Experiment, Work};
+use crate::declaration::Absence;
 use crate::experiments::batcher::BatchedTable;
 use crate::experiments::updates::{Given, OnUpdates, on_updates, stream, tables, two_cpus};
 use crate::inputs::{Effort, Inputs, Named, SEED};
@@ -17,7 +14,7 @@ use crate::record::{Spread, Value};
 
 /// The engines that are compiled again, and two that are patched.
 const ENGINES: [(&str, &str); 4] =
-    [(SPIDER, "Spider_16w"), ("sail", "SAIL"), ("poptrie", ""), ("folio", "")];
+    [("spider:lanes=16", "Spider_16w"), ("sail", "SAIL"), ("poptrie", ""), ("folio", "")];
 /// Updates in a batch.
 const CHANGES: usize = 1000;
 /// Number of timed rebuilds.
@@ -25,61 +22,17 @@ const REBUILDS: usize = 5;
 
 const FIGURE: &str = "batched-updates";
 
-pub(super) fn batched_updates() -> Experiment {
-    Experiment {
-        name: FIGURE,
-        aliases: &["spider-updates"],
-        source: "Spider paper, section III-C",
-        title: "Updates in batches",
-        about: "A thread collects updates, compiles the whole table again and publishes it, while another thread looks \
-                up. The paper collects updates for a few seconds and reports no figures.",
-        setting: "none",
-        work: Work::Own(run, seconds),
-        figures: vec![Figure {
-            id: FIGURE,
-            title: "A reader under batches of updates",
-            caption: "The rate of one reader in batches of 256 routed addresses, in intervals without updates and with \
-                      one batch of them, which alternate: medians. The delay is the time from queueing a batch until \
-                      readers see all of it, changes of the RIB included.",
-            chart: ChartKind::None,
-            rows: Rows::Engines,
-        }],
-        papers: Vec::new(),
-        claims: vec![Claim {
-            id: "SU.1",
-            section: "III-C",
-            text: "Updates in batches do not slow lookups down (Spider).",
-            family: "ipv4",
-            needs: vec![
-                Needs::Fact("cores", 2.0, "a reader and a writer need a core each"),
-                Needs::Least(
-                    of("", "interval"),
-                    1.0,
-                    "the paper waits for seconds between batches",
-                ),
-                Needs::Most(
-                    of(SPIDER, "delay"),
-                    1000.0,
-                    "compiling takes longer than the interval",
-                ),
-            ],
-            judge: (of(SPIDER, "rate with updates") / of(SPIDER, "rate without updates"))
-                .within(0.9, 1.05),
-        }],
-    }
-}
-
 /// Intervals of each kind, and the seconds of one.
 fn intervals(effort: &Effort) -> (usize, f64) {
     if effort.full { (5, 1.0) } else { (2, effort.seconds.min(0.2)) }
 }
 
-fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+pub(in super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let (count, seconds) = intervals(effort);
     tables(inputs) * ENGINES.len() as f64 * (2.0 * count as f64 * seconds + 1.5)
 }
 
-fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(in super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     two_cpus()?;
     on_updates(context, &BatchedUpdates);
     Ok(())

@@ -1,27 +1,11 @@
-//! Y. Ueno, R. Nakamura, Y. Kuga, H. Esaki, Spider (IEEE Access 2020), sections III and V.
+//! Functions that measure for the Spider paper (IEEE Access 2020), sections III and V.
 
-mod batched;
-mod common;
-mod comparison;
-mod cores;
-mod cycles;
-mod forwarding;
-mod frequency;
-mod memory;
-mod ways;
+pub(super) mod batched;
+pub(super) mod forwarding;
+pub(super) mod frequency;
 
-use crate::experiment::Experiment;
-
-/// The experiments, in the order of the paper.
-pub(super) fn all() -> Vec<Experiment> {
-    vec![
-        frequency::frequency(),
-        memory::memory(),
-        ways::ways(),
-        forwarding::forwarding(),
-        comparison::comparison(),
-        cycles::cycles_of_iterations(),
-        cores::cores(),
-        batched::batched_updates(),
-    ]
-}
+const SPIDER: &str = "spider:lanes=16";
+const POPTRIE18: &str = "poptrie:s=18";
+/// The paper's DIR-24-8 is that of DPDK, with 32-bit entries.
+const DIR_24_8: &str = "dir24_8:entry=32";
+const D18R: &str = "dxr:d=18:search=paper";

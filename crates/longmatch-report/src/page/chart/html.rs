@@ -17,19 +17,15 @@ const STYLE: &str = concat!(
 ///
 /// `id` and `title` are those of the figure.
 pub(crate) fn html(chart: &Chart, id: &str, title: &str) -> String {
-    let has_values = !matches!(chart, Chart::Diagram(_));
     let chart: &dyn Draw = match chart {
         Chart::Bars(bars) => bars,
         Chart::Lines(lines) => lines,
-        Chart::Boxes(boxes) => boxes,
         Chart::HeatMap(map) => map,
-        Chart::Diagram(diagram) => *diagram,
     };
     let Some((wide, narrow)) = chart.draw(Form::Wide).zip(chart.draw(Form::Narrow)) else {
         return "<p class=\"nothing\">No value to draw.</p>\n".into();
     };
-    let rest = if has_values { " The values are in the table below." } else { "" };
-    let description = chart.describe() + rest;
+    let description = chart.describe() + " The values are in the table below.";
     let mut out = String::from("<div class=\"chart\">\n");
     for (form, drawing) in [(Form::Wide, wide), (Form::Narrow, narrow)] {
         let (class, width, height) = (form.class(), form.width(), drawing.height.ceil());

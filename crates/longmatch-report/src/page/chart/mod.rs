@@ -4,8 +4,6 @@
 //! and no chart scrolls sideways. Colours are classes of the style sheet, so charts follow the page's colour scheme.
 
 mod bars;
-mod boxes;
-mod diagram;
 mod drawing;
 mod form;
 mod heat_map;

@@ -5,10 +5,7 @@ use roxmltree::{Document, Node};
 use super::drawing::*;
 use super::form::Form;
 use super::*;
-use crate::declaration::{Diagram, Flow, Stage};
-use crate::model::{
-    Axis, Bar, BarGroup, Bars, BoxSeries, Boxes, Chart, HeatMap, Lines, Point, Series,
-};
+use crate::model::{Axis, Bar, BarGroup, Bars, Chart, HeatMap, Lines, Point, Series};
 
 fn axis(log: bool) -> Axis {
     Axis { name: "rate".into(), unit: "Mlps".into(), log }
@@ -148,38 +145,6 @@ fn distributions_are_steps_with_few_marks() {
 }
 
 #[test]
-fn boxes_stand_where_their_percentiles_are() {
-    let boxes = |name: &str| BoxSeries {
-        name: name.into(),
-        boxes: vec![
-            Some([0.0, 10.0, 20.0, 40.0, 100.0]),
-            None,
-            Some([1.0, f64::NAN, 2.0, 3.0, 4.0]),
-        ],
-    };
-    let chart = Boxes {
-        x: axis(false),
-        y: axis(false),
-        places: vec!["8".into(), "9".into(), "10".into()],
-        series: vec![
-            boxes("poptrie"),
-            boxes("sail"),
-            BoxSeries { name: "dxr".into(), boxes: vec![None] },
-        ],
-    };
-    for form in [Form::Wide, Form::Narrow] {
-        let text = drawn(&chart, form);
-        let document = Document::parse(&text).expect("well-formed");
-        assert_eq!(of_class(&document, "panel").len(), 2);
-        let boxes = of_class(&document, "box");
-        assert_eq!(boxes.len(), 2);
-        let whisker = of_class(&document, "whisker")[0];
-        let reach = number(whisker, "y1") - number(whisker, "y2");
-        assert!((number(boxes[0], "height") / reach - 0.3).abs() < 0.01);
-    }
-}
-
-#[test]
 fn heat_maps_have_a_cell_for_each_count() {
     let names = |to: usize| (0..to).map(|at| at.to_string()).collect::<Vec<_>>();
     let mut chart = HeatMap {
@@ -211,46 +176,6 @@ fn heat_maps_have_a_cell_for_each_count() {
     assert_eq!(texts, ["2 – 4 addresses", "5 – 9", "10 – 19", "20 – 49", "50 – 99"]);
     chart.cells = vec![(0, 0, 0), (40, 0, 7)];
     assert!(chart.draw(Form::Wide).is_none());
-}
-
-const STAGES: [Stage; 2] = [
-    Stage { name: "source", lines: &["one", "two"], forth: "there", back: "and back" },
-    Stage { name: "sink", lines: &[], forth: "", back: "" },
-];
-
-#[test]
-fn stages_are_apart_and_joined_by_arrows() {
-    let one = Flow { name: "alone", stages: &STAGES[1..] };
-    let flows: &'static [Flow] = Box::leak(Box::new([Flow { name: "two", stages: &STAGES }, one]));
-    let diagram = Diagram { flows, facts: &[] };
-    for form in [Form::Wide, Form::Narrow] {
-        let drawing = diagram.draw(form).expect("drawn");
-        let text = format!("<svg>{}</svg>", drawing.body);
-        let document = Document::parse(&text).expect("well-formed");
-        let edges = |name: &str, size: &str| {
-            let edge = |node: &Node<'_, '_>| {
-                [number(*node, name), number(*node, name) + number(*node, size)]
-            };
-            of_class(&document, "stage").iter().map(edge).collect::<Vec<_>>()
-        };
-        let (across, down) = (edges("x", "width"), edges("y", "height"));
-        assert_eq!(across.len(), 3);
-        assert!(across.iter().all(|[from, to]| *from >= 0.0 && *to <= form.width()));
-        assert!(down.iter().all(|[_, to]| *to < drawing.height));
-        match form {
-            Form::Wide => assert!(across[0][1] + 40.0 < across[1][0] && down[0] == down[1]),
-            Form::Narrow => assert!(down[0][1] + 20.0 < down[1][0] && across[0] == across[1]),
-        }
-        // A line and a head each, there and back.
-        assert_eq!(of_class(&document, "arrow").len(), 4);
-        assert!(
-            ["two", "source", "there", "and back", "sink", "alone"]
-                .iter()
-                .all(|words| text.contains(&format!(">{words}</text>")))
-        );
-    }
-    assert!(diagram.describe().contains("two: source (one, two), then sink."));
-    assert!(Diagram { flows: &[], facts: &[] }.draw(Form::Wide).is_none());
 }
 
 #[test]

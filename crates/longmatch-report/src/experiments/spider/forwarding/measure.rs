@@ -5,25 +5,25 @@ use std::sync::Arc;
 use longmatch::simd::Simd;
 use longmatch::{EngineKind, Prefix, Rib, Route};
 use longmatch_bench::ticks::Counter;
-use longmatch_bench::{Oracle, PassConfig, PassResults, TimedWork, measure};
+use longmatch_bench::{Mode, Oracle, PassConfig, PassResults, TimedWork, measure};
 use longmatch_forward::Port;
 use longmatch_forward::io::{GeneratedFrames, Null};
 
-use super::super::common::SIXTEEN;
 use super::{
     BATCH_TIMES, BATCHES, CAPTURE, DEFAULT_ROUTE, ENGINES, FEW_ENGINES, FIGURE, FROM_CAPTURE,
     ONE_DEFAULT, ONE_FULL, QUICK_BATCHES, QUICK_ENGINES, QUICK_FEW_ENGINES, SHARES, TWO_DEFAULT,
     TWO_DEFAULT_ROUTE, TWO_FULL, TWO_THREADS,
 };
 use crate::context::{ExperimentContext, Place, WRONG, anchor, at};
-use crate::declaration::{Absence, RunSpec, TrafficKind};
+use crate::declaration::{Absence, TrafficKind};
 use crate::engine_set::EngineUnderTest;
 use crate::forwarding::{
     CapturedFrames, ForwardFamily, ForwardedPackets, ForwardingTable, FrameSource, GeneratedSource,
-    NEIGHBOURS, PORTS, batch_ticks, with_default, with_neighbours, wrong,
+    PORTS, batch_ticks, with_default, wrong,
 };
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::{Spread, Value};
+use crate::scaled::{NEIGHBOURS, with_neighbours};
 
 /// Destinations of the packets, which come again and again.
 const DESTINATIONS: usize = 1 << 20;
@@ -80,7 +80,8 @@ const ONE_ROUTE: [Series; 2] = [
     Series { figure: TWO_DEFAULT_ROUTE, run: TWO_DEFAULT, threads: 2, few: true },
 ];
 
-pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+/// Returns the estimated seconds.
+pub(in super::super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let families = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
     let extent = Extent::of(effort);
     let all = FULL_TABLE.into_iter().chain(ONE_ROUTE).chain([FROM_MEMORY]);
@@ -90,7 +91,8 @@ pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     families as f64 * (compiled + extent.batches.len() as f64 * (rates + timed))
 }
 
-pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+/// Measures the rates of forwarding and the times of batches.
+pub(in super::super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     let inputs = context.inputs;
     if inputs.ipv4().is_empty() && inputs.ipv6().is_empty() {
         return Err(Absence("needs a table of routes".into()));
@@ -185,7 +187,7 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
         if std::thread::available_parallelism().map_or(1, usize::from) < series.threads {
             return;
         }
-        let setup = context.setup(&RunSpec { brief: true, ..SIXTEEN });
+        let setup = context.brief(Mode::Batch);
         let config = PassConfig { threads: series.threads, ..PassConfig::from(&setup) };
         let extent = Extent::of(&context.effort);
         let checked = context.effort.checked / extent.batches.len();

@@ -1,18 +1,15 @@
 //! Memory in small pages and in huge pages.
 
-use longmatch::EngineKind;
-use longmatch_bench::{BenchFamily, Traffic};
+use longmatch_bench::{BenchFamily, Mode, Traffic};
 
-use super::common::{BATCH, ours};
-use crate::context::{ExperimentContext, Place};
-use crate::context::{OnTable, on_first};
-use crate::declaration::{Absence, ChartKind, Figure, Rows, RunSpec};
+use crate::context::{ExperimentContext, OnTable, Place, on_first};
+use crate::declaration::Absence;
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::{Experiment, Work};
 use crate::huge::{Backing, Pages, within};
-use crate::inputs::Named;
+use crate::inputs::{Effort, Inputs, Named};
 
-const ENGINES: [&str; 7] = ["folio", "poptrie", "dxr", "dxr:d=21", "dir24_8", "sail", "spider"];
+/// The number of engines, for the estimate.
+const ENGINES: usize = 7;
 
 /// The kinds of pages, with the position of their values in words.
 const KINDS: [(Pages, &str); 2] =
@@ -22,29 +19,13 @@ const FIGURE: &str = "huge-pages";
 
 struct Huge;
 
-pub(super) fn huge_pages() -> Experiment {
-    ours(
-        FIGURE,
-        "Huge pages",
-        "Each engine twice in one comparison: with its memory in the smallest pages, and in pages of 2 MiB. In small \
-         pages a large structure needs more address translations than the TLB holds.",
-        Work::Own(
-            |context| on_first(context, &Huge),
-            |inputs, effort| {
-                let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
-                tables as f64 * (effort.rates(2 * ENGINES.len(), true) + 1.5)
-            },
-        ),
-        vec![Figure {
-            id: FIGURE,
-            title: "Huge pages on and off",
-            caption: "Batches of routed addresses. The system reports the memory in huge pages after compiling; a \
-                      block that covers no whole huge page stays in small pages. Large blocks exceed the memory that \
-                      lookups read if an engine keeps spare capacity.",
-            chart: ChartKind::Bars("rate"),
-            rows: Rows::Engines,
-        }],
-    )
+pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+    let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
+    tables as f64 * (effort.rates(2 * ENGINES, true) + 1.5)
+}
+
+pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+    on_first(context, &Huge)
 }
 
 impl OnTable for Huge {
@@ -53,11 +34,10 @@ impl OnTable for Huge {
         context: &mut ExperimentContext<'_>,
         named: Named<'_, F>,
     ) -> Result<(), Absence> {
-        let kind = |spec: &str| spec.split(':').next().and_then(|name| name.parse().ok());
-        let has = |spec: &&str| kind(spec).is_some_and(|kind: EngineKind| F::has(kind));
-        let engines = ENGINES.into_iter().filter(has).flat_map(|spec| {
-            KINDS.map(|(_, at)| EngineUnderTest { at, ..EngineUnderTest::new(spec, "") })
-        });
+        let engines = EngineUnderTest::declared(&context.experiment.engines).into_iter();
+        let engines = engines
+            .filter(EngineUnderTest::exists_for::<F>)
+            .flat_map(|it| KINDS.map(|(_, at)| EngineUnderTest { at, ..it.clone() }));
         let mut backings: Vec<(String, &str, Backing)> = Vec::new();
         let engines: Vec<_> = engines.collect();
         let set = EngineSet::with(named, &engines, &mut |comparison, engine, spec| {
@@ -76,7 +56,7 @@ impl OnTable for Huge {
         }
         context.step(1.2);
         let Some(workload) = context.workload(&set, &Traffic::Routed) else { return Ok(()) };
-        let setup = context.setup(&RunSpec { brief: true, ..BATCH });
+        let setup = context.brief(Mode::Batch);
         context.measure(Place { figure: FIGURE, ..Place::default() }, &set, &workload, &setup);
         for (spec, at, backing) in backings {
             let place = Place { figure: FIGURE, at, ..Place::default() };

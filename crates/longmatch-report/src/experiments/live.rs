@@ -2,13 +2,12 @@
 
 use core::time::Duration;
 
-use longmatch::{Change, EngineKind, EngineSpec};
+use longmatch::{Change, EngineSpec};
 use longmatch_bench::{BenchFamily, Replay, reader_keys};
 
-use super::common::ours;
 use crate::context::{ExperimentContext, Place, WRONG, anchor, at};
-use crate::declaration::{Absence, ChartKind, Figure, Rows};
-use crate::experiment::{Experiment, Work};
+use crate::declaration::Absence;
+use crate::engine_set::has;
 use crate::experiments::batcher::{BatchedTable, Rates};
 use crate::experiments::updates::{Given, OnUpdates, on_updates, stream, tables, two_cpus};
 use crate::inputs::{Effort, Inputs, Named, SEED};
@@ -35,26 +34,6 @@ const QUICK: f64 = 0.3;
 
 const FIGURE: &str = "live";
 
-pub(super) fn live() -> Experiment {
-    let experiment = ours(
-        FIGURE,
-        "Updates per second against lookups per second",
-        "One thread looks up as fast as it can while another updates the table: not at all, at 1,000 updates a second \
-         and more, and as fast as it can. Engines that are patched make each update visible before the next. Spider \
-         and SAIL are compiled again, on the CPU of the updates, for all updates that came in the meantime.",
-        Work::Own(run, seconds),
-        vec![Figure {
-            id: FIGURE,
-            title: "A reader under updates",
-            caption: "The rate of the reader by the number of updates that become visible a second. At the last point \
-                      of each line the writer updates without pause. The table is compared with its routes afterwards.",
-            chart: ChartKind::Lines("rate", ("updates a second", ""), [true, false]),
-            rows: Rows::Places,
-        }],
-    );
-    Experiment { aliases: &["updates-against-lookups"], ..experiment }
-}
-
 /// The engines, the rates of updates, and the seconds of each.
 fn series(effort: &Effort) -> (&'static [(&'static str, bool)], &'static [u32], f64) {
     match effort.full {
@@ -63,12 +42,12 @@ fn series(effort: &Effort) -> (&'static [(&'static str, bool)], &'static [u32], 
     }
 }
 
-fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let (engines, rates, seconds) = series(effort);
     tables(inputs) * (engines.len() * rates.len()) as f64 * (2.0 * seconds + 1.2)
 }
 
-fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     two_cpus()?;
     on_updates(context, &Live);
     Ok(())
@@ -100,8 +79,7 @@ impl OnUpdates for Live {
             format!("{seconds} s at each rate, after as long without updates"),
         );
         for (engine, compiled_again) in engines {
-            let kind = engine.split(':').next().and_then(|name| name.parse().ok());
-            if !kind.is_some_and(|kind: EngineKind| F::has(kind)) {
+            if !has::<F>(engine) {
                 continue;
             }
             let measure = if *compiled_again { compiled_again_under_updates } else { replayed };
