@@ -95,7 +95,7 @@ impl<'a> ExperimentContext<'a> {
         let Effort { seconds, passes, .. } = self.effort;
         let usual = RunConfig { seconds, passes, ..self.brief(run.mode) };
         let usual = if run.brief { self.brief(run.mode) } else { usual };
-        RunConfig { batch: run.batch, generate: run.just_in_time, ..usual }
+        RunConfig { batch: run.batch, generate: run.just_in_time, store: run.store, ..usual }
     }
 
     /// Returns the settings of a brief measurement, as for one of many points.
@@ -197,8 +197,8 @@ impl<'a> ExperimentContext<'a> {
         }
     }
 
-    /// Turns the last rates of one thread into latencies.
-    pub fn to_latencies(&mut self, count: usize) {
+    /// States the last rates, which are those of one thread, as latencies.
+    pub fn state_latencies(&mut self, count: usize) {
         let first = self.values.len().saturating_sub(count);
         for value in &mut self.values[first..] {
             let ns = |mlps: Option<f64>| mlps.map(|mlps| 1e3 / mlps);
@@ -327,8 +327,8 @@ fn measured<F: BenchFamily>(
     let mut records = run.unwrap_or_default().into_iter().peekable();
     // Records come in the order of the comparison; a roofline follows its engine.
     let mut own: Vec<(Option<Measurement>, Option<Measurement>)> = Vec::new();
-    for place in 0..set.comparison.len() {
-        own.push(match set.comparison.engine(place).supports(configs[place].mode) {
+    for (place, config) in configs.iter().enumerate() {
+        own.push(match set.comparison.engine(place).supports(config.mode) {
             true => (records.next(), records.next_if(|record| record.engine == ROOFLINE)),
             false => (None, None),
         });
@@ -426,17 +426,4 @@ pub(crate) fn on_first(
         work.on_table(context, *named)?;
     }
     Ok(())
-}
-
-/// Does the work on every table of each family.
-///
-/// # Errors
-/// As [`on_first`].
-pub(crate) fn on_all(
-    context: &mut ExperimentContext<'_>,
-    work: &impl OnTable,
-) -> Result<(), Absence> {
-    let inputs = context.inputs;
-    inputs.ipv4().into_iter().try_for_each(|named| work.on_table(context, named))?;
-    inputs.ipv6().into_iter().try_for_each(|named| work.on_table(context, named))
 }

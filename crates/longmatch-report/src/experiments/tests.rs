@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use longmatch::simd::Simd;
 use longmatch::{Change, Ipv4, Ipv6, NextHopId, Prefix, Rib, Route};
 use longmatch_bench::Destinations;
 use longmatch_bench::testing::{table4, table6};
@@ -187,8 +188,8 @@ fn growth() {
         all.iter().filter(is).map(|it| it.routes).collect::<Vec<_>>()
     };
     assert_eq!((routes("ipv4"), routes("ipv6")), (vec![3, 12, 48], vec![2, 9, 36]));
-    let mib = values(&all, "ipv4", "dir24_8", "memory");
-    assert_eq!(mib[1] * f64::from(1 << 20), 2.0 * f64::from((1 << 24) + 4 * 256));
+    let bytes = values(&all, "ipv4", "dir24_8", "bytes");
+    assert_eq!(bytes[1], 2.0 * f64::from((1 << 24) + 4 * 256));
 }
 
 /// A radix tree of 0.0.0.0/32 alone has a root and 32 nodes below it, each of 12 bytes.
@@ -209,7 +210,74 @@ fn memory() {
 fn small_tables() {
     let all = small("small-tables");
     let is = |it: &&Value| it.engine == "radix" && it.family == "ipv4" && it.metric == "bytes";
-    assert!(all.iter().filter(is).map(|it| it.routes).eq([10, 12]));
+    assert!(all.iter().filter(is).map(|it| it.routes).eq([12]));
+    assert_eq!(values(&all, "ipv4", "radix", "compile").len(), 1);
+}
+
+/// Every engine has a rate with each level that the CPU has, and a reason with the others; `auto` names its choice.
+#[test]
+fn tables_of_every_kind_have_rates_by_level() {
+    let all = small("kinds");
+    for level in ["avx512", "avx2", "portable"] {
+        let run = format!("routed, {level}");
+        let is = |it: &&Value| {
+            it.figure == "kinds-batch-256"
+                && it.run == run
+                && it.family == "ipv6"
+                && it.engine == "dxr"
+        };
+        let own: Vec<_> = all.iter().filter(is).collect();
+        let [own] = own[..] else { panic!("{own:?}") };
+        assert_eq!((&own.simd[..], own.batch, own.passes <= 5), (level, 256, true));
+        let has = Simd::forced(level.parse().unwrap()).is_ok();
+        assert_eq!(own.value.is_some(), has, "{}", own.refused);
+    }
+    let auto = all.iter().filter(|it| it.engine == "auto" && it.metric == "rate");
+    assert!(auto.filter(|it| it.value.is_some()).all(|it| !it.variant.is_empty()));
+    for engine in ["auto", "dxr", "sail"] {
+        let counts = ["memory", "compile"].map(|metric| values(&all, "ipv4", engine, metric).len());
+        assert_eq!(counts, [1, 1], "{engine}");
+        assert_eq!(values(&all, "ipv6", engine, "memory").len(), usize::from(engine != "sail"));
+    }
+    assert!(all.iter().all(|it| it.batch != 4096), "only in a full report");
+}
+
+/// Spider with 1 to 16 ways, in batches of as many addresses, takes turns with rivals that look up one by one.
+#[test]
+fn engines_have_calls_of_their_own() {
+    let all = small("spider-fig6");
+    let is = |it: &&Value| it.family == "ipv4" && it.engine == "spider" && it.metric == "rate";
+    let ways: Vec<_> = all.iter().filter(is).map(|it| (it.x, it.mode.clone(), it.batch)).collect();
+    assert!(
+        ways.iter().cloned().eq((1..=16).map(|i| (Some(i as f64), "batch".into(), i))),
+        "{ways:?}"
+    );
+    let rivals: Vec<_> = all.iter().filter(|it| it.family == "ipv4" && it.x.is_none()).collect();
+    assert!(rivals.len() == 3 && rivals.iter().all(|it| it.mode == "one" && it.keys == "lcg"));
+}
+
+#[test]
+fn dependent_lookups_have_latencies() {
+    let all = small("traffic");
+    let mut own = all.iter().filter(|it| it.figure == "traffic-dependent").peekable();
+    assert!(own.peek().is_some());
+    assert!(own.all(|it| it.metric == "latency" && it.unit == "ns" && it.mode == "dependent"));
+}
+
+/// Where the frequency cannot be set, one point of each engine is measured and the others are estimated.
+#[test]
+fn latencies_are_inverse_to_rates() {
+    let all = small("spider-fig11");
+    let is = |it: &&Value| {
+        it.figure == "spider-fig1" && it.family == "ipv4" && it.engine == "poptrie:s=18"
+    };
+    let latencies = all.iter().filter(is).filter(|it| it.unit == "ns");
+    let estimated = |it: &Value| it.at.ends_with(", estimated");
+    let products =
+        latencies.clone().filter(|it| estimated(it)).map(|it| it.value.unwrap() * it.x.unwrap());
+    let products: Vec<f64> = products.collect();
+    assert!(products.len() >= 2 && latencies.clone().any(|it| !estimated(it)));
+    assert!(products.iter().all(|it| (it / products[0] - 1.0).abs() < 1e-9), "{products:?}");
 }
 
 /// table6 has a route for all of 2000::/3, so only IPv4 has misses.
