@@ -9,6 +9,7 @@ import platform
 import socket
 import sys
 import time
+from functools import partial
 
 BYTES = {"ipv4": 4, "ipv6": 16}
 
@@ -20,7 +21,7 @@ class Reference:
     `hello` answers; routes and keys are converted by static methods, so that this is not timed.
     """
 
-    modes = ("one", "batch")
+    modes = ("one", "batch", "dependent")
     about = f"reference of Python {platform.python_version()}"
 
     @staticmethod
@@ -59,6 +60,14 @@ class Reference:
         lookup, total = self.lookup, 0
         for key in keys:
             total ^= lookup(key)
+        return total
+
+    def walk_dependent(self, keys):
+        """As `walk`, but each key is computed from the previous answer."""
+        lookup, total, answer = self.lookup, 0, 0
+        for key in keys:
+            answer = lookup(key ^ (answer & 0))
+            total ^= answer
         return total
 
 
@@ -110,26 +119,23 @@ class Session:
 
     def time(self, family, mode, batch, start, lookups):
         table, keys = self.ready(family, mode)
-        timed = self.time_batches if mode == "batch" else self.time_one
-        took, total = timed(table, keys, int(batch), int(start), int(lookups))
+        if mode == "batch":
+            walk = partial(self.walk_batches, table, int(batch))
+        else:
+            walk = table.walk if mode == "one" else table.walk_dependent
+        total = 0
+        began = time.perf_counter_ns()
+        for begin, end in segments(len(keys), int(start), int(lookups)):
+            total ^= walk(keys[begin:end])
+        took = time.perf_counter_ns() - began
         return f"timed {took} {total}"
 
     @staticmethod
-    def time_one(table, keys, _, start, lookups):
+    def walk_batches(table, batch, keys):
         total = 0
-        began = time.perf_counter_ns()
-        for begin, end in segments(len(keys), start, lookups):
-            total ^= table.walk(keys[begin:end])
-        return time.perf_counter_ns() - began, total
-
-    @staticmethod
-    def time_batches(table, keys, batch, start, lookups):
-        total = 0
-        began = time.perf_counter_ns()
-        for begin, end in segments(len(keys), start, lookups):
-            for at in range(begin, end, batch):
-                total ^= table.answers(keys[at : min(at + batch, end)])[-1]
-        return time.perf_counter_ns() - began, total
+        for at in range(0, len(keys), batch):
+            total ^= table.answers(keys[at : at + batch])[-1]
+        return total
 
     def check(self, family):
         if family not in self.families:

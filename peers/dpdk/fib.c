@@ -1,116 +1,163 @@
-/* rte_fib: DIR-24-8 with next hops of 4 bytes. */
-#include "peer.h"
+/*
+ * rte_fib, DIR-24-8; and, included by fib6.c, rte_fib6, a trie of 24 bits and then 8 a level. Their
+ * functions differ in names, and in how they take an address.
+ */
+#include "dpdk.h"
 
-#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
 
-#include <rte_errno.h>
 #include <rte_common.h>
+#include <rte_errno.h>
 #include <rte_fib.h>
+#include <rte_fib6.h>
 #include <rte_version.h>
 
-static struct rte_fib *fib;
+#ifdef IPV6
+#define FIB(name) rte_fib6_##name
+#define FIB_STRUCT rte_fib6
+#define TYPE RTE_FIB6_TRIE
+/* With 8 bytes the vectors of DPDK 22.11 take a next hop's bit 31 for the mark of a group. */
+#define LOOKUP                                                                                     \
+	(entry_size == LARGEST ? RTE_FIB6_LOOKUP_TRIE_SCALAR : RTE_FIB6_LOOKUP_TRIE_VECTOR_AVX512)
+#define PART trie
+#define SMALLEST RTE_FIB6_TRIE_2B
+#define LARGEST RTE_FIB6_TRIE_8B
+#define ADDRESS(route) ((route)->address)
+#define TABLE fib6_table
+typedef uint8_t address[16];
+#else
+#define FIB(name) rte_fib_##name
+#define FIB_STRUCT rte_fib
+#define TYPE RTE_FIB_DIR24_8
+#define LOOKUP RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512
+#define PART dir24_8
+#define SMALLEST RTE_FIB_DIR24_8_1B
+#define LARGEST RTE_FIB_DIR24_8_8B
+#define ADDRESS(route) host_order(route)
+#define TABLE fib_table
+typedef uint32_t address;
+#endif
 
-static struct rte_fib *create(size_t routes, size_t groups)
+static struct FIB_STRUCT *fib;
+static size_t groups;
+/* The logarithm of an entry's bytes, which is also the library's constant for it. */
+static unsigned int entry_size = SMALLEST;
+
+static struct FIB_STRUCT *create(size_t routes)
 {
-	struct rte_fib_conf config = {
-		.type = RTE_FIB_DIR24_8,
+	struct FIB(conf) config = {
+		.type = TYPE,
 		/* No route has this id. */
 		.default_nh = 0,
 		.max_routes = (int)routes,
-		.dir24_8 = {.nh_sz = RTE_FIB_DIR24_8_4B, .num_tbl8 = (uint32_t)groups},
+		.PART = {.nh_sz = entry_size, .num_tbl8 = (uint32_t)groups + 1},
 	};
-	struct rte_fib *created = rte_fib_create("peer", heap_socket, &config);
+	struct FIB_STRUCT *created = FIB(create)("peer", heap_socket, &config);
 
-	/* Vectors are not what it begins with; without them this fails and changes nothing. */
+	/* Where the CPU has no vectors, this fails and changes nothing. */
 	if (created != NULL)
-		rte_fib_select_lookup(created, RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512);
+		FIB(select_lookup)(created, LOOKUP);
 	return created;
 }
 
 static void about(char *text, size_t size)
 {
-	struct rte_fib *probe = create(1, 1);
-	const char *lookup = "scalar";
+	struct FIB_STRUCT *probe = create(1);
+	int vectors = probe != NULL && FIB(select_lookup)(probe, LOOKUP) == 0;
 
-	if (probe != NULL &&
-	    rte_fib_select_lookup(probe, RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512) == 0)
-		lookup = "AVX-512";
-	rte_fib_free(probe);
-	snprintf(text, size, "rte_fib of %s, DIR24_8, next hops of 4 bytes, %s", rte_version(),
-		 lookup);
+	FIB(free)(probe);
+	snprintf(text, size, "%s of %s, smallest next hops that fit, %s", TABLE.name, rte_version(),
+		 vectors ? "AVX-512" : "scalar");
 }
 
-static size_t groups_for(const struct route *routes, size_t count)
+static int build(const struct table *table, const struct route *routes, size_t count, char *why)
 {
-	/* One more: a group that is replaced is freed after the new one was made. */
-	return count_groups(routes, count, 4) + 1;
-}
-
-static int build(const struct route *routes, size_t count, size_t groups, char *why,
-		 size_t why_size)
-{
-	rte_fib_free(fib);
-	fib = create(count + 1, groups);
+	FIB(free)(fib);
+	fib = create(count + 1);
 	if (fib == NULL) {
-		snprintf(why, why_size, "not created: %s", rte_strerror(rte_errno));
+		snprintf(why, REASON, "not created: %s", rte_strerror(rte_errno));
 		return -rte_errno;
 	}
 	for (size_t i = 0; i < count; i++) {
-		int failed = rte_fib_add(fib, host_order(&routes[i]), routes[i].length,
-					 routes[i].id);
+		int failed = FIB(add)(fib, ADDRESS(&routes[i]), routes[i].length, routes[i].id);
 
 		if (failed != 0) {
-			snprintf(why, why_size, "route %zu, of length %u and next hop %u: %s",
-				 i + 1, routes[i].length, routes[i].id, rte_strerror(-failed));
+			snprintf(why, REASON, "route %zu, of length %u and next hop %u: %s", i + 1,
+				 routes[i].length, routes[i].id, rte_strerror(-failed));
 			return failed;
 		}
 	}
 	return 0;
 }
 
-static void convert(void *keys, size_t count)
+/* Chooses the smallest entries that hold a next hop or a group's number and one bit. */
+static int choose_entries(uint32_t largest_id, size_t count, char *why)
 {
-	uint32_t *addresses = keys;
+	size_t largest = RTE_MAX(largest_id, groups + 1);
+
+	for (entry_size = SMALLEST; entry_size < LARGEST; entry_size++) {
+		if (largest >> ((8 << entry_size) - 1) == 0)
+			break;
+	}
+	if (reserve(count, table_bytes(groups + 1, (size_t)1 << entry_size)) == 0)
+		return 0;
+	snprintf(why, REASON, "not enough memory for %zu groups", groups);
+	return -ENOMEM;
+}
+
+static int prepare(const struct table *table, const struct route *routes, size_t count, char *why)
+{
+	uint32_t largest = 0;
 
 	for (size_t i = 0; i < count; i++)
-		addresses[i] = ntohl(addresses[i]);
+		largest = RTE_MAX(largest, routes[i].id);
+	groups = count_groups(routes, count, table->address_size);
+	int failed = choose_entries(largest, count, why);
+#ifdef IPV6
+	/*
+	 * The library reserves more groups than it uses, depending on how routes lie beside each
+	 * other: so this tries. No route reserves more than a group for every 8 bits after the 24th.
+	 */
+	size_t most = 1;
+
+	for (size_t i = 0; i < count; i++)
+		most += routes[i].length > 24 ? (routes[i].length - 17) / 8 : 0;
+	while (failed == 0 && groups < most && build(table, routes, count, why) == -ENOSPC) {
+		groups = RTE_MIN(2 * groups + 1, most);
+		failed = choose_entries(largest, count, why);
+	}
+#endif
+	return failed;
+}
+
+static uint64_t bytes(const struct route *routes, size_t count)
+{
+	return table_bytes(count_groups(routes, count, sizeof(address)), (size_t)1 << entry_size);
 }
 
 static uint64_t next_hops[MAX_BATCH] __rte_cache_aligned;
 
-static void answer_batch(const void *keys, size_t first, size_t count, uint32_t *answers)
+static void look_up_batch(size_t first, size_t count)
 {
-	/* The call does not change them, but its type does not say so. */
-	uint32_t *addresses = (uint32_t *)(uintptr_t)keys + first;
-
-	rte_fib_lookup_bulk(fib, addresses, next_hops, (int)count);
-	for (size_t i = 0; i < count; i++)
-		answers[i] = (uint32_t)next_hops[i];
+	FIB(lookup_bulk)(fib, (address *)keys + first, next_hops, (int)count);
 }
 
-static uint32_t walk_batch(const void *keys, size_t first, size_t count, size_t batch)
+static uint32_t answer(size_t index)
 {
-	uint32_t *addresses = (uint32_t *)(uintptr_t)keys + first;
-	uint64_t sum = 0;
-
-	for (size_t at = 0; at < count; at += batch) {
-		size_t part = count - at < batch ? count - at : batch;
-
-		rte_fib_lookup_bulk(fib, addresses + at, next_hops, (int)part);
-		sum ^= next_hops[part - 1];
-	}
-	return (uint32_t)sum;
+	return (uint32_t)next_hops[index];
 }
 
-const struct table fib_table = {
-	.name = "rte_fib",
-	.family = "ipv4",
+const struct table TABLE = {
+	.name = RTE_STR(FIB_STRUCT),
+	.family = sizeof(address) == 4 ? "ipv4" : "ipv6",
 	.modes = "batch",
-	.address_size = 4,
+	.address_size = sizeof(address),
 	.about = about,
-	.groups = groups_for,
+	.prepare = prepare,
 	.build = build,
-	.convert = convert,
-	.answer_batch = answer_batch,
-	.walk_batch = walk_batch,
+	.bytes = bytes,
+	.set_keys = set_keys,
+	.look_up_batch = look_up_batch,
+	.answer = answer,
 };

@@ -1,8 +1,8 @@
 /* rte_lpm: DIR-24-8 with next hops of 24 bits. */
-#include "peer.h"
+#include "dpdk.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 
 #include <rte_errno.h>
 #include <rte_lpm.h>
@@ -11,6 +11,7 @@
 #define MAX_ID ((UINT32_C(1) << 24) - 1)
 
 static struct rte_lpm *lpm;
+static size_t groups;
 
 static void about(char *text, size_t size)
 {
@@ -45,37 +46,39 @@ static int add(const struct route *routes, size_t count, const struct route *rou
 	return rte_lpm_add(lpm, host_order(route), route->length, route->id);
 }
 
-static size_t groups_for(const struct route *routes, size_t count)
+static int prepare(const struct table *table, const struct route *routes, size_t count, char *why)
 {
-	/* It takes no 0. */
-	return count_groups(routes, count, 4) + 1;
-}
-
-static int build(const struct route *routes, size_t count, size_t groups, char *why,
-		 size_t why_size)
-{
-	/* Room for the second half of a default route; and it takes no 0. */
-	struct rte_lpm_config config = {.max_rules = (uint32_t)count + 2,
-					.number_tbl8s = (uint32_t)groups};
-
-	rte_lpm_free(lpm);
-	lpm = NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (routes[i].id > MAX_ID) {
-			snprintf(why, why_size, "next hop %u does not fit 24 bits", routes[i].id);
+			snprintf(why, REASON, "next hop %u does not fit 24 bits", routes[i].id);
 			return -ERANGE;
 		}
 	}
-	lpm = rte_lpm_create("peer", heap_socket, &config);
+	groups = count_groups(routes, count, table->address_size);
+	if (reserve(count, table_bytes(groups + 1, sizeof(uint32_t))) != 0) {
+		snprintf(why, REASON, "not enough memory");
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int build(const struct table *table, const struct route *routes, size_t count, char *why)
+{
+	/* Room for the second half of a default route; and it takes no 0. */
+	struct rte_lpm_config config = {.max_rules = (uint32_t)count + 2,
+					.number_tbl8s = (uint32_t)groups + 1};
+
+	rte_lpm_free(lpm);
+	lpm = rte_lpm_create(table->name, heap_socket, &config);
 	if (lpm == NULL) {
-		snprintf(why, why_size, "not created: %s", rte_strerror(rte_errno));
+		snprintf(why, REASON, "not created: %s", rte_strerror(rte_errno));
 		return -rte_errno;
 	}
 	for (size_t i = 0; i < count; i++) {
 		int failed = add(routes, count, &routes[i]);
 
 		if (failed != 0) {
-			snprintf(why, why_size, "route %zu, of length %u: %s", i + 1,
+			snprintf(why, REASON, "route %zu, of length %u: %s", i + 1,
 				 routes[i].length, rte_strerror(-failed));
 			return failed;
 		}
@@ -83,82 +86,59 @@ static int build(const struct route *routes, size_t count, size_t groups, char *
 	return 0;
 }
 
-static void convert(void *keys, size_t count)
+static uint64_t bytes(const struct route *routes, size_t count)
 {
-	uint32_t *addresses = keys;
-
-	for (size_t i = 0; i < count; i++)
-		addresses[i] = ntohl(addresses[i]);
+	return table_bytes(count_groups(routes, count, 4), sizeof(uint32_t));
 }
 
-static inline uint32_t lookup(uint32_t address)
+static inline uint32_t walk_keys(size_t first, size_t count, int dependent)
 {
-	uint32_t next_hop;
+	const uint32_t *addresses = (const uint32_t *)keys + first;
+	uint32_t sum = 0, answer = 0, zero = 0;
 
-	return rte_lpm_lookup(lpm, address, &next_hop) == 0 ? next_hop : 0;
+	/* The compiler does not know that it is 0. */
+	__asm__("" : "+r"(zero));
+	for (size_t i = 0; i < count; i++) {
+		uint32_t address = addresses[i] ^ (dependent ? answer & zero : 0);
+
+		if (rte_lpm_lookup(lpm, address, &answer) != 0)
+			answer = 0;
+		sum ^= answer;
+	}
+	return sum;
+}
+
+static uint32_t walk(const struct table *table, size_t first, size_t count, int dependent)
+{
+	return dependent ? walk_keys(first, count, 1) : walk_keys(first, count, 0);
 }
 
 /* What a bulk lookup writes is an entry: a next hop, and a bit that says whether it is one. */
-static inline uint32_t next_hop_of(uint32_t entry)
+static uint32_t entries[MAX_BATCH] __rte_cache_aligned;
+
+static void look_up_batch(size_t first, size_t count)
 {
-	return entry & RTE_LPM_LOOKUP_SUCCESS ? entry & MAX_ID : 0;
+	rte_lpm_lookup_bulk(lpm, (const uint32_t *)keys + first, entries, (unsigned int)count);
+	/* All entries count as read. */
+	__asm__ volatile("" : : "r"(entries) : "memory");
 }
 
-static void answer_one(const void *keys, size_t first, size_t count, uint32_t *answers)
+static uint32_t answer(size_t index)
 {
-	const uint32_t *addresses = keys;
-
-	for (size_t i = 0; i < count; i++)
-		answers[i] = lookup(addresses[first + i]);
-}
-
-static void answer_batch(const void *keys, size_t first, size_t count, uint32_t *answers)
-{
-	const uint32_t *addresses = keys;
-
-	rte_lpm_lookup_bulk(lpm, addresses + first, answers, (unsigned int)count);
-	for (size_t i = 0; i < count; i++)
-		answers[i] = next_hop_of(answers[i]);
-}
-
-static uint32_t walk_one(const void *keys, size_t first, size_t count)
-{
-	const uint32_t *addresses = (const uint32_t *)keys + first;
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum ^= lookup(addresses[i]);
-	return sum;
-}
-
-static uint32_t walk_batch(const void *keys, size_t first, size_t count, size_t batch)
-{
-	static uint32_t entries[MAX_BATCH] __rte_cache_aligned;
-	const uint32_t *addresses = (const uint32_t *)keys + first;
-	uint32_t sum = 0;
-
-	for (size_t at = 0; at < count; at += batch) {
-		size_t part = count - at < batch ? count - at : batch;
-
-		rte_lpm_lookup_bulk(lpm, addresses + at, entries, (unsigned int)part);
-		/* All entries count as read. */
-		__asm__ volatile("" : : "r"(entries) : "memory");
-		sum ^= next_hop_of(entries[part - 1]);
-	}
-	return sum;
+	return entries[index] & RTE_LPM_LOOKUP_SUCCESS ? entries[index] & MAX_ID : 0;
 }
 
 const struct table lpm_table = {
 	.name = "rte_lpm",
 	.family = "ipv4",
-	.modes = "one,batch",
+	.modes = "one,batch,dependent",
 	.address_size = 4,
 	.about = about,
-	.groups = groups_for,
+	.prepare = prepare,
 	.build = build,
-	.convert = convert,
-	.answer_one = answer_one,
-	.answer_batch = answer_batch,
-	.walk_one = walk_one,
-	.walk_batch = walk_batch,
+	.bytes = bytes,
+	.set_keys = set_keys,
+	.walk = walk,
+	.look_up_batch = look_up_batch,
+	.answer = answer,
 };

@@ -1,9 +1,12 @@
 /* DPDK's lookup libraries as peers of longmatch: `dpdk rte_lpm|rte_fib|rte_fib6`. */
 #define _GNU_SOURCE
-#include "peer.h"
+#include "dpdk.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,12 +15,17 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
-/* The most memory for tables, and for the routes that the libraries keep beside them. */
-#define MAX_HEAP ((size_t)6 << 30)
+/* Memory that the libraries need apart from tables and routes. */
+#define SPARE ((size_t)64 << 20)
+/* The most bytes that the libraries keep of a route beside the table. */
+#define ROUTE_BYTES 512
 /* Of the system's transparent huge pages. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
+#define HEAP "peer"
+
 int heap_socket;
+void *keys;
 
 uint32_t host_order(const struct route *route)
 {
@@ -51,6 +59,27 @@ size_t count_groups(const struct route *routes, size_t count, size_t address_siz
 	return groups;
 }
 
+uint64_t table_bytes(size_t groups, size_t entry_size)
+{
+	return entry_size * ((UINT64_C(1) << 24) + 256 * groups);
+}
+
+int set_keys(const struct table *table, const void *addresses, size_t count, char *why)
+{
+	size_t size = count * table->address_size;
+
+	free(keys);
+	keys = aligned_alloc(64, (size + 64) & ~(size_t)63);
+	if (keys == NULL) {
+		snprintf(why, REASON, "no memory");
+		return -ENOMEM;
+	}
+	memcpy(keys, addresses, size);
+	for (size_t i = 0; table->address_size == 4 && i < count; i++)
+		((uint32_t *)keys)[i] = ntohl(((uint32_t *)keys)[i]);
+	return 0;
+}
+
 /* The CPUs that this process may use, as DPDK's option --lcores has them. */
 static void allowed_cpus(const cpu_set_t *allowed, char *text, size_t size)
 {
@@ -66,25 +95,30 @@ static void allowed_cpus(const cpu_set_t *allowed, char *text, size_t size)
 /*
  * DPDK's users set huge pages aside for it, which takes an administrator. Those that the system gives
  * on request serve as well, but not in the memory that DPDK gets without: that is a shared file. So it
- * is given other memory: as much address space as half of the machine's memory, empty until it is used.
+ * is given other memory, which it writes at once: so no more than a table needs.
  */
-static int add_heap(void)
+int reserve(size_t routes, size_t bytes)
 {
+	static size_t largest;
 	size_t half = (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
-	size_t size = (half < MAX_HEAP ? half : MAX_HEAP) & ~(HUGE_PAGE - 1);
+	size_t size = (SPARE + ROUTE_BYTES * routes + bytes) & ~(HUGE_PAGE - 1);
+
+	if (size <= largest)
+		return 0;
+	if (size > half)
+		return -ENOMEM;
 	char *memory = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return -1;
+		return -ENOMEM;
 	memory += HUGE_PAGE - ((uintptr_t)memory & (HUGE_PAGE - 1));
 	/* Where the system has none, small pages remain. */
 	madvise(memory, size, MADV_HUGEPAGE);
-	if (rte_malloc_heap_create("peer") != 0 ||
-	    rte_malloc_heap_memory_add("peer", memory, size, NULL, 0, HUGE_PAGE) != 0)
-		return -1;
-	heap_socket = rte_malloc_heap_get_socket("peer");
-	return heap_socket < 0 ? -1 : 0;
+	if (rte_malloc_heap_memory_add(HEAP, memory, size, NULL, 0, HUGE_PAGE) != 0)
+		return -ENOMEM;
+	largest = size;
+	return 0;
 }
 
 /* Starts DPDK: without huge pages of its own, devices or files. */
@@ -101,8 +135,9 @@ static int start(void)
 	allowed_cpus(&allowed, lcores, sizeof(lcores));
 	if (rte_eal_init(sizeof(arguments) / sizeof(*arguments), arguments) < 0)
 		return -1;
-	if (add_heap() != 0)
+	if (rte_malloc_heap_create(HEAP) != 0 || reserve(0, 0) != 0)
 		return -1;
+	heap_socket = rte_malloc_heap_get_socket(HEAP);
 	/* Where the caller has put this process is where it measures. */
 	return sched_setaffinity(0, sizeof(allowed), &allowed);
 }
@@ -119,17 +154,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s rte_lpm|rte_fib|rte_fib6\n", argv[0]);
 		return 2;
 	}
-	/* Whatever the libraries print is no answer. */
-	int answers = dup(STDOUT_FILENO);
-	FILE *out = answers < 0 ? NULL : fdopen(answers, "w");
-	if (out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-		perror("standard output");
-		return 1;
-	}
 	if (start() != 0) {
 		fprintf(stderr, "DPDK does not start: %s\n", rte_strerror(rte_errno));
 		return 1;
 	}
-	serve(table, stdin, out);
-	return 0;
+	return serve(&table, 1);
 }

@@ -54,7 +54,7 @@ func (s *session) obey(line string) (string, error) {
 	name, rest, _ := strings.Cut(line, " ")
 	if name == "hello" {
 		about := s.about + " " + version() + ", " + runtime.Version()
-		return "longmatch-peer 1 ipv4,ipv6 one " + about, nil
+		return "longmatch-peer 1 ipv4,ipv6 one,dependent " + about, nil
 	}
 	family, rest, _ := strings.Cut(rest, " ")
 	if addressBytes[family] == 0 {
@@ -163,9 +163,9 @@ func (s *session) takeKeys(family, path string) (string, error) {
 	return fmt.Sprintf("keys %d", len(keys)), nil
 }
 
-// ready returns what lookups need, in the one mode that there is.
+// ready returns what lookups need.
 func (s *session) ready(family, mode string) (table, []netip.Addr, error) {
-	if mode != "one" {
+	if mode != "one" && mode != "dependent" {
 		return nil, nil, fmt.Errorf("no mode %s here", mode)
 	}
 	t, keys := s.tables[family], s.keys[family]
@@ -209,11 +209,15 @@ func (s *session) time(family, rest string) (string, error) {
 	if at < 0 || at >= len(keys) || lookups < 0 {
 		return "", fmt.Errorf("there are %d keys", len(keys))
 	}
+	walk := t.walk
+	if mode == "dependent" {
+		walk = t.walkDependent
+	}
 	var sum uint32
 	start := time.Now()
 	for lookups > 0 {
 		part := min(lookups, len(keys)-at)
-		sum ^= t.walk(keys[at : at+part])
+		sum ^= walk(keys[at : at+part])
 		lookups -= part
 		at = 0
 	}

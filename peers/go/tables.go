@@ -15,7 +15,12 @@ type table interface {
 	answer(keys []netip.Addr, answers []uint32)
 	// walk returns the exclusive or of all answers.
 	walk(keys []netip.Addr) uint32
+	// walkDependent does so too, and computes the position of each key from the previous answer.
+	walkDependent(keys []netip.Addr) uint32
 }
+
+// zero is always 0, which the compiler does not know.
+var zero uint32
 
 type newTable func() table
 
@@ -44,6 +49,16 @@ func (c *compressed) walk(keys []netip.Addr) uint32 {
 	return sum
 }
 
+func (c *compressed) walkDependent(keys []netip.Addr) uint32 {
+	var sum, id uint32
+	mask := zero
+	for i := range keys {
+		id, _ = c.t.Lookup(keys[i^int(id&mask)])
+		sum ^= id
+	}
+	return sum
+}
+
 // fast takes more memory for faster lookups.
 type fast struct{ t bart.Fast[uint32] }
 
@@ -63,6 +78,16 @@ func (f *fast) walk(keys []netip.Addr) uint32 {
 	var sum uint32
 	for _, key := range keys {
 		id, _ := f.t.Lookup(key)
+		sum ^= id
+	}
+	return sum
+}
+
+func (f *fast) walkDependent(keys []netip.Addr) uint32 {
+	var sum, id uint32
+	mask := zero
+	for i := range keys {
+		id, _ = f.t.Lookup(keys[i^int(id&mask)])
 		sum ^= id
 	}
 	return sum

@@ -6,7 +6,6 @@
 mod api;
 mod asm;
 mod beside;
-mod cells;
 mod columnar;
 mod cpu;
 mod data;
@@ -23,7 +22,6 @@ mod peers;
 mod pipes;
 mod prove;
 mod python;
-mod random;
 mod report;
 mod sanitize;
 mod test;
@@ -60,10 +58,6 @@ Commands:
   prove          the full forms of the tests, and the full verification: every engine on every address of the embedded tables
                  and of each table of the data directory (environment variable LONGMATCH_DATA, or ../shared/data
                  beside the repository)
-  cells [--seconds S] [--table NAME]...
-                 measure every engine and `auto` on tables of eight kinds, in every mode and under all kinds of traffic,
-                 each rate for S seconds (0.5), and write docs/results/published/cells.ndjson (needs the data directory,
-                 as above). With --table only the named tables: the file keeps the records of the others
   sanitize       tests of live tables under ThreadSanitizer and in Miri, if the nightly toolchain has them
   foreign        tests of the library on other architectures, one of them big-endian, in an emulator (qemu-user)
   foreign --quick
@@ -85,7 +79,7 @@ Commands:
   dist           build the release for this machine's target, and write its archive, with manual pages, completion scripts and
                  licences, and its checksum into target/dist; the same files give the same bytes
   docs           write the published numbers, from the records in docs/results/published: the generated blocks of README.md, of
-                 docs/engines.md, of docs/tables.md and of the engines' READMEs, and the pictures in docs/pictures
+                 the guides in docs and of the engines' READMEs, and the picture in docs/pictures
   docs --check   write nothing, and name each file that differs
   help           print this text
 
@@ -104,7 +98,6 @@ fn main() -> ExitCode {
         ["asm"] => asm::run(asm::Mode::Check),
         ["asm", "--bless"] => asm::run(asm::Mode::Bless),
         ["prove"] => prove::run(),
-        ["cells", words @ ..] => cells::run(words),
         ["sanitize"] => sanitize::run(),
         ["foreign"] => foreign::run(foreign::Form::Full),
         ["foreign", "--quick"] => foreign::run(foreign::Form::Quick),
@@ -120,8 +113,8 @@ fn main() -> ExitCode {
         ["data"] => data::run(data::Mode::Write),
         ["data", "--check"] => data::run(data::Mode::Check),
         ["dist"] => dist::run(),
-        ["docs"] => docs::run(docs::Mode::Write),
-        ["docs", "--check"] => docs::run(docs::Mode::Check),
+        ["docs"] => docs::run(false),
+        ["docs", "--check"] => docs::run(true),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(true)

@@ -9,7 +9,7 @@ use crate::python::environment::{Environment, run as succeed};
 use crate::workspace::{cargo, longmatch_of_release, root, target};
 
 /// The records of the comparison.
-pub const RECORDS: &str = "docs/results/published/pipes.ndjson";
+const RECORDS: &str = "docs/results/published/pipes.ndjson";
 
 /// Measures the jobs and writes the records. Arguments go to `compare.py`.
 ///

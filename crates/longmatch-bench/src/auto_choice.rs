@@ -1,10 +1,9 @@
 //! Choices of `auto`, and their distance from the best engine of the run.
 
 use longmatch::engine::auto::{Choice, Prediction};
-use serde::Serialize;
 
 /// A choice of `auto`, kept in the record of the chosen engine.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct AutoChoice {
     /// The specification that led to the choice: `auto` with its options.
     pub spec: String,
@@ -19,12 +18,11 @@ pub struct AutoChoice {
     /// Title of the engine with the best rate.
     pub best: Option<String>,
     /// The engines that `auto:try=` measured before it chose.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<TriedEngine>,
 }
 
 /// An engine that `auto:try=` measured.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct TriedEngine {
     /// The specification, as `--engine` takes it.
     pub engine: String,

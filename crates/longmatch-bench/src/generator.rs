@@ -3,8 +3,6 @@
 //! The papers look up addresses like this, so that an array of keys takes no room in the caches. The time of a
 //! measurement includes the generator.
 
-use core::array::from_fn;
-
 use longmatch::Bits;
 
 use crate::family::TrafficFamily;
@@ -82,9 +80,12 @@ impl<'k> KeyGenerator<'k> {
             }
             KeyRule::Spider(_) => {
                 for keys in keys.chunks_mut(Lcg::LANES) {
-                    let mut eight = [F::Bits::default(); Lcg::LANES];
-                    self.spider.fill::<F>(&mut eight);
-                    keys.copy_from_slice(&eight[..keys.len()]);
+                    let words = self.spider.words::<F>();
+                    for (i, key) in keys.iter_mut().enumerate() {
+                        let words = words[..usize::from(F::WIDTH / 32)].iter();
+                        let bits = words.fold(0, |bits, word| bits << 32 | u128::from(word[i]));
+                        *key = F::Bits::from_u128(bits);
+                    }
                 }
             }
         }
@@ -111,22 +112,18 @@ impl<'k> SpiderKeys<'k> {
         Self { lanes: Lcg::new(&mut SplitMix64::new(seed)), leads }
     }
 
-    /// The next eight keys.
+    /// The next eight keys, one word of each after the other, the most significant first.
     #[inline(always)]
-    pub fn fill<F: TrafficFamily>(&mut self, keys: &mut [F::Bits; Lcg::LANES]) {
-        let first = self.lanes.next_u32s();
+    pub fn words<F: TrafficFamily>(&mut self) -> [[u32; Lcg::LANES]; 4] {
+        let mut first = self.lanes.next_u32s();
         if F::WIDTH == 32 {
-            *keys = first.map(|bits| F::Bits::from_u128(bits.into()));
-            return;
+            return [first, [0; 8], [0; 8], [0; 8]];
         }
-        let middle = self.lanes.next_u32s();
-        *keys = from_fn(|i| {
-            let lead = match self.leads.len() {
-                0 => first[i] >> 3 | 0x2000_0000,
-                len => self.leads[((u64::from(first[i]) * len as u64) >> 32) as usize],
-            };
-            F::Bits::from_u128(u128::from(lead) << 96 | u128::from(middle[i]) << 64 | 1)
-        });
+        for word in &mut first {
+            let lead = (u64::from(*word) * self.leads.len() as u64) >> 32;
+            *word = self.leads.get(lead as usize).copied().unwrap_or(*word >> 3 | 0x2000_0000);
+        }
+        [first, self.lanes.next_u32s(), [0; 8], [1; 8]]
     }
 }
 

@@ -4,6 +4,7 @@
 //!   from the table, or the destinations of a file.
 //! - [`Oracle`] returns the right answers, computed from the ranges of the RIB.
 //! - [`Verifier`] compares an engine with them on every IPv4 address and in every IPv6 range.
+//! - [`record`] is the form in which measurements are stored.
 //! - [`Comparison`] measures engines side by side, after checking their answers.
 //! - [`Replay`] measures the updates of a table and their effect on its readers.
 //! - [`Peer`] is another implementation, which runs in a process of its own.
@@ -25,13 +26,14 @@ mod generator;
 mod kernel;
 mod key_stream;
 pub mod machine;
+mod measurement;
 mod noise;
 mod oracle;
 mod passes;
 mod peer;
 pub mod pin;
 mod random;
-mod record;
+pub mod record;
 mod replay;
 #[allow(unsafe_code, reason = "vector instructions, on x86-64")]
 mod roofline;
@@ -66,6 +68,7 @@ pub use generator::KeyRule;
 pub use kernel::Kernel;
 pub use key_stream::KeyStream;
 pub use machine::Machine;
+pub use measurement::{KeySource, Measurement, ROOFLINE, WRONG};
 pub use noise::gigahertz;
 pub use oracle::{Oracle, Sweep};
 pub use passes::{Done, Part, PassConfig, PassResults, TimedWork, measure};
@@ -75,7 +78,6 @@ pub use peer::{
     remove_stale_directories,
 };
 pub use random::{SplitMix64, Xorshift};
-pub use record::{KeySource, ROOFLINE, Record};
 pub use replay::{
     READER_BATCH, READER_COST_BATCH, Replay, ReplayError, ReplayRecord, ReplayStep, UpdateCounts,
     in_random_order, reader_keys,

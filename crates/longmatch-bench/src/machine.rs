@@ -4,10 +4,9 @@ use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use longmatch::simd::{Microarch, Simd};
-use serde::Serialize;
 
 /// A description of the machine, the build and the date.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Machine {
     /// The model of the CPU, or `unknown CPU`.
     pub cpu: String,

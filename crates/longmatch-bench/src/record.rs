@@ -1,194 +1,356 @@
-//! The record of a measurement: one line of NDJSON.
+//! Records: the form in which every measurement is stored, and from which pages and documents are made.
+//!
+//! A record file is NDJSON: a line for the run, then for each experiment its values and its outcome. Later versions
+//! read earlier files: fields are only added.
 
-use core::fmt;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::auto_choice::AutoChoice;
-
-/// The source of the keys of a measurement.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum KeySource {
-    /// An array; the time includes reading it.
-    Array,
-    /// A xorshift generator in the timed loop; the time includes it.
-    Xorshift,
-    /// A linear congruential generator in the timed loop; the time includes it.
-    Lcg,
-    /// A counter in the timed loop.
-    Counter,
+/// A line of a record file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "lowercase")]
+pub enum Line {
+    /// The run to which the following lines belong.
+    Run(Run),
+    /// A value.
+    Value(Box<Value>),
+    /// The outcome of an experiment, after its values.
+    Experiment(Outcome),
 }
 
-impl KeySource {
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Array => "array",
-            Self::Xorshift => "xorshift",
-            Self::Lcg => "lcg",
-            Self::Counter => "counter",
-        }
-    }
+/// The circumstances of a run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Run {
+    /// Version and commit of longmatch.
+    pub version: String,
+    /// Date and time of the start, UTC.
+    pub date: String,
+    /// Machine and system: pairs of name and value.
+    pub machine: Vec<(String, String)>,
+    /// Tables, updates, traces and effort: pairs of name and value.
+    pub inputs: Vec<(String, String)>,
+    /// Facts on which claims depend, by name.
+    #[serde(default)]
+    pub facts: BTreeMap<String, f64>,
 }
 
-impl fmt::Display for KeySource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
+/// The outcome of an experiment.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The name of the experiment.
+    pub experiment: String,
+    /// A hash of everything that the values depend on. A later run with an equal hash keeps the values.
+    pub settings: String,
+    /// Its duration in seconds.
+    pub seconds: f64,
+    /// Date and time of its end, UTC.
+    pub date: String,
+    /// Conditions of figures: the figure's id, a name, a value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<[String; 3]>,
+    /// The reason why there are no values; empty if there are.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub absent: String,
 }
 
-/// The measurement of one engine for one kind of traffic in one mode.
-///
-/// The names of the fields are the keys of the NDJSON. They are stable, because other programs read
-/// them.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Record {
-    /// Name of the engine, or [`ROOFLINE`].
+/// One value, with everything that it depends on.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Value {
+    /// The experiment.
+    pub experiment: String,
+    /// The figure of the experiment that shows it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub figure: String,
+    /// The name of the table of routes.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub table: String,
+    /// `ipv4` or `ipv6`; empty if the value belongs to neither.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub family: String,
+    /// Routes in the table.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub routes: u64,
+    /// The engine with its options, as `--engine` takes it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub engine: String,
-    /// Variant of the engine; for a roofline, the engine that it belongs to.
+    /// The engine with all options, including those that it chose itself; empty if equal to `engine`.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub variant: String,
-    /// `ipv4` or `ipv6`.
-    pub family: &'static str,
-    /// Number of routes in the table.
-    pub routes: usize,
-    /// Number of different next hops in the table.
-    pub next_hops: usize,
-    /// Name of the traffic or of its file.
+    /// The paper's name for the engine.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub alias: String,
+    /// The name of the run configuration, such as `just in time`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub run: String,
+    /// The kind of traffic.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub traffic: String,
+    /// The source of the keys: `array` or `xorshift`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub keys: String,
     /// `one`, `batch` or `dependent`.
-    pub mode: &'static str,
-    /// Keys in a batch; 1 in the other modes.
-    pub batch: usize,
-    /// Threads that looked up at the same time.
-    pub threads: usize,
-    /// The SIMD level.
-    pub simd: &'static str,
-    /// The microarchitecture, by which records of several machines are told apart: the name of a
-    /// [`Microarch`](longmatch::simd::Microarch).
-    pub microarch: &'static str,
-    /// Median of the rates of the passes; `None` if an answer was wrong.
-    ///
-    /// Rates are in million lookups a second of all threads together.
-    pub mlps: Option<f64>,
-    /// Rate of the slowest pass.
-    pub mlps_min: Option<f64>,
-    /// First quartile of the rates.
-    pub mlps_q1: Option<f64>,
-    /// Third quartile of the rates.
-    pub mlps_q3: Option<f64>,
-    /// Rate of the fastest pass.
-    pub mlps_max: Option<f64>,
-    /// Mean of the rates, which the Poptrie paper reports.
-    pub mlps_mean: Option<f64>,
-    /// Standard deviation of the rates.
-    pub mlps_sd: Option<f64>,
-    /// Median over the passes of the time of one lookup on its thread, in nanoseconds.
-    pub ns_per_lookup: Option<f64>,
-    /// Bytes that lookups read.
-    pub bytes: usize,
-    /// Milliseconds to compile the table: the median of three, or one above a second.
-    pub build_ms: f64,
-    /// Wrong answers among those checked before the measurement.
-    pub mismatches: u64,
-    /// The source of the keys.
-    pub keys: KeySource,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub mode: String,
+    /// Keys in a batch.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub batch: u64,
+    /// Threads that looked up concurrently.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub threads: u64,
+    /// The highest SIMD level that was allowed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub simd: String,
+    /// The position on the axis of the varied parameter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<f64>,
+    /// The position in words, if the number is not enough.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub at: String,
+    /// The quantity that was measured or counted, such as `rate`, `bytes` or `cycles`.
+    pub metric: String,
+    /// Its unit.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+    /// The value: the median of several passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// The spread of the passes or, without passes, of the distribution whose median is the value.
+    #[serde(flatten)]
+    pub spread: Spread,
     /// Passes that count.
-    pub passes: usize,
-    /// Passes that were disturbed, discarded and repeated.
-    pub repeated: usize,
-    /// Passes that count although the last repetition was disturbed too.
-    pub disturbed: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub passes: u64,
+    /// Passes that were repeated because of a disturbance.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub repeated: u64,
+    /// Passes that count despite a disturbance.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub disturbed: u64,
     /// Median over the passes of the CPU's frequency, in GHz.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ghz: Option<f64>,
-    /// Layout of the keys in memory: `host`, `pairs` or `network`.
-    pub form: &'static str,
-    /// Bytes of the table that each dependent read of a lookup accesses.
-    ///
-    /// Empty if the engine does not state its reads. The roofline makes the same number of
-    /// independent reads.
-    pub reads: Vec<usize>,
-    /// Rate of the roofline divided by that of the engine, if it was measured.
-    pub roofline_ratio: Option<f64>,
-    /// The choices of `auto` that led to this engine; empty if it was only named.
-    pub auto: Vec<AutoChoice>,
+    /// The paper's value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper: Option<f64>,
+    /// The reason why there is no value; empty if there is one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub refused: String,
 }
 
-/// Name of the engine in records of [rooflines](crate::RunConfig::roofline).
-pub const ROOFLINE: &str = "roofline";
+/// The spread around a median.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spread {
+    /// The least value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// The 5th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p5: Option<f64>,
+    /// The lower quartile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q1: Option<f64>,
+    /// The upper quartile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q3: Option<f64>,
+    /// The 95th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p95: Option<f64>,
+    /// The greatest value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// The mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    /// The standard deviation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub std_dev: Option<f64>,
+}
 
-impl Record {
-    /// The record as one line of JSON, without a newline.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("every field is a string, a number or a list of them")
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the attribute passes a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
 
-    /// The engine's name with its variant, for display.
-    pub fn title(&self) -> String {
-        format!("{} {}", self.engine, self.variant).trim_end().to_owned()
+impl Value {
+    /// Returns the quartiles, lower first.
+    pub fn quartiles(&self) -> Option<[f64; 2]> {
+        Some([self.spread.q1?, self.spread.q3?])
     }
+}
+
+/// Writes lines as NDJSON.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_ndjson(lines: &[Line], out: &mut impl Write) -> io::Result<()> {
+    for line in lines {
+        serde_json::to_writer(&mut *out, line)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Reads the lines of a record file.
+///
+/// # Errors
+/// If `input` cannot be read, or a line is not a record; the error has the number of the line.
+pub fn read_ndjson(input: impl BufRead) -> io::Result<Vec<Line>> {
+    let parse = |(i, line): (usize, io::Result<String>)| {
+        let line = line?;
+        serde_json::from_str(&line).map_err(|error| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("line {}: no record: {error}", i + 1),
+            )
+        })
+    };
+    input.lines().enumerate().map(parse).collect()
+}
+
+/// The columns of CSV: the fields of [`Value`] in their order.
+const COLUMNS: [&str; 34] = [
+    "experiment",
+    "figure",
+    "table",
+    "family",
+    "routes",
+    "engine",
+    "variant",
+    "alias",
+    "run",
+    "traffic",
+    "keys",
+    "mode",
+    "batch",
+    "threads",
+    "simd",
+    "x",
+    "at",
+    "metric",
+    "unit",
+    "value",
+    "min",
+    "p5",
+    "q1",
+    "q3",
+    "p95",
+    "max",
+    "mean",
+    "std_dev",
+    "passes",
+    "repeated",
+    "disturbed",
+    "ghz",
+    "paper",
+    "refused",
+];
+
+/// Writes the values as CSV, with a column for each field that any value has.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_csv(lines: &[Line], out: impl Write) -> io::Result<()> {
+    let objects = lines.iter().filter_map(|line| match line {
+        Line::Value(value) => serde_json::to_value(value).ok(),
+        Line::Run(_) | Line::Experiment(_) => None,
+    });
+    let objects: Vec<_> = objects.collect();
+    let used = |name: &&str| objects.iter().any(|object| object.get(name).is_some());
+    let names: Vec<_> = COLUMNS.into_iter().filter(used).collect();
+    let mut out = csv::Writer::from_writer(out);
+    out.write_record(&names)?;
+    for object in &objects {
+        out.write_record(names.iter().map(|name| match &object[name] {
+            serde_json::Value::Null => String::new(),
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }))?;
+    }
+    out.flush()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn json_keys_are_stable() {
-        let record = Record {
-            engine: "radix".into(),
-            variant: String::new(),
-            family: "ipv4",
-            routes: 2,
-            next_hops: 1,
-            traffic: "random".into(),
-            mode: "one",
+    /// A value with every field.
+    fn full() -> Value {
+        let text = || String::from("x");
+        let some = Some(1.0);
+        let (min, p5, q1, q3, p95, max, mean, std_dev) =
+            (some, some, some, some, some, some, some, some);
+        Value {
+            experiment: text(),
+            figure: text(),
+            table: text(),
+            family: text(),
+            routes: 1,
+            engine: text(),
+            variant: text(),
+            alias: text(),
+            run: text(),
+            traffic: text(),
+            keys: text(),
+            mode: text(),
             batch: 1,
             threads: 1,
-            simd: "scalar",
-            microarch: "zen4",
-            mlps: Some(2.5),
-            mlps_min: None,
-            mlps_q1: None,
-            mlps_q3: None,
-            mlps_max: None,
-            mlps_mean: None,
-            mlps_sd: None,
-            ns_per_lookup: None,
-            bytes: 3,
-            build_ms: 0.5,
-            mismatches: 0,
-            keys: KeySource::Array,
-            passes: 5,
-            repeated: 2,
+            simd: text(),
+            x: some,
+            at: text(),
+            metric: text(),
+            unit: text(),
+            value: some,
+            spread: Spread { min, p5, q1, q3, p95, max, mean, std_dev },
+            passes: 1,
+            repeated: 1,
             disturbed: 1,
-            ghz: Some(4.5),
-            form: "host",
-            reads: vec![7, 8],
-            roofline_ratio: Some(1.5),
-            auto: vec![AutoChoice {
-                spec: "auto:use=one".into(),
-                chosen: "radix".into(),
-                cycles: 3.5,
-                bytes: 4,
-                of_best: Some(0.75),
-                best: None,
-                tried: Vec::new(),
-            }],
-        };
-        let wanted = concat!(
-            r#"{"engine":"radix","variant":"","family":"ipv4","routes":2,"next_hops":1,"#,
-            r#""traffic":"random","mode":"one","batch":1,"threads":1,"simd":"scalar","#,
-            r#""microarch":"zen4","mlps":2.5,"mlps_min":null,"mlps_q1":null,"mlps_q3":null,"mlps_max":null,"#,
-            r#""mlps_mean":null,"mlps_sd":null,"ns_per_lookup":null,"#,
-            r#""bytes":3,"build_ms":0.5,"mismatches":0,"keys":"array","passes":5,"#,
-            r#""repeated":2,"disturbed":1,"ghz":4.5,"#,
-            r#""form":"host","reads":[7,8],"roofline_ratio":1.5,"#,
-            r#""auto":[{"spec":"auto:use=one","chosen":"radix","cycles":3.5,"bytes":4,"#,
-            r#""of_best":0.75,"best":null}]}"#
+            ghz: some,
+            paper: some,
+            refused: text(),
+        }
+    }
+
+    fn lines() -> Vec<Line> {
+        let value = Value { metric: "rate".into(), value: Some(1.5), ..Value::default() };
+        let refused = Value { refused: "a, \"b\"".into(), x: Some(2.0), ..value.clone() };
+        let end = Outcome { experiment: "e".into(), seconds: 2.0, ..Outcome::default() };
+        vec![
+            Line::Run(Run { date: "now".into(), ..Run::default() }),
+            Line::Value(Box::new(value)),
+            Line::Value(Box::new(Value { value: None, ..refused })),
+            Line::Value(Box::new(full())),
+            Line::Experiment(end),
+        ]
+    }
+
+    #[test]
+    fn lines_are_read_as_written() {
+        let mut text = Vec::new();
+        write_ndjson(&lines(), &mut text).unwrap();
+        assert_eq!(read_ndjson(&text[..]).unwrap(), lines());
+        let first = text.split(|byte| *byte == b'\n').nth(1).unwrap();
+        assert_eq!(first, br#"{"record":"value","experiment":"","metric":"rate","value":1.5}"#);
+        text.truncate(text.len() - 5);
+        let error = read_ndjson(&text[..]).unwrap_err().to_string();
+        assert!(error.starts_with("line 5: no record"), "{error}");
+    }
+
+    #[test]
+    fn csv_has_the_columns_that_are_used() {
+        let mut text = Vec::new();
+        write_csv(&lines()[..3], &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let all = serde_json::to_value(full()).unwrap();
+        let mut columns = COLUMNS;
+        columns.sort_unstable();
+        assert!(all.as_object().unwrap().keys().eq(&columns));
+        assert_eq!(
+            text,
+            "experiment,x,metric,value,refused\n,,rate,1.5,\n,2.0,rate,,\"a, \"\"b\"\"\"\n"
         );
-        assert_eq!(record.to_json(), wanted);
-        assert_eq!(record.title(), "radix");
-        assert_eq!(KeySource::Xorshift.to_string(), "xorshift");
     }
 }

@@ -3,7 +3,7 @@
 use longmatch::simd::Simd;
 
 use crate::family::TrafficFamily;
-use crate::record::KeySource;
+use crate::measurement::KeySource;
 use crate::target::Mode;
 use crate::traffic::Traffic;
 

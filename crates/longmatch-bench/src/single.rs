@@ -88,10 +88,8 @@ impl<F: TrafficFamily, E: Engine<F>, const DEPENDENT: bool, const STORE: bool> S
         while let Some(keys) = blocks.next() {
             let out = &mut out[..if STORE { keys.len() } else { 0 }];
             for (i, key) in keys.iter().enumerate() {
-                let mut key = *key;
-                if DEPENDENT {
-                    key = key ^ F::Bits::from_u128((answer & zero).into());
-                }
+                let before = if DEPENDENT { answer & zero } else { 0 };
+                let key = *key ^ F::Bits::from_u128(before.into());
                 answer = NextHopId::to_raw(lookup(engine, key));
                 sum ^= answer;
                 if STORE {

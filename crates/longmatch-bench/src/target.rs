@@ -288,7 +288,7 @@ fn iterate<F: TrafficFamily, E: Engine<F>>(
         ways,
         lookups,
         #[inline(always)]
-        move |keys| generator.fill::<F>(keys),
+        move || generator.words::<F>(),
     )?;
     Some(Timed { sum: black_box(sum), took: start.elapsed() })
 }

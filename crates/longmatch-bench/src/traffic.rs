@@ -12,8 +12,8 @@ use longmatch::{Bits, Prefix, Rib};
 use crate::destinations::Destinations;
 use crate::family::TrafficFamily;
 use crate::generator::{KeyGenerator, KeyRule};
+use crate::measurement::KeySource;
 use crate::random::Xorshift;
-use crate::record::KeySource;
 use crate::zipf::Zipf;
 
 /// Length of the runs of equal addresses in repeated traffic.

@@ -5,7 +5,7 @@ mod common;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{MODES, all_lengths, compare, compare_answers, fresh_dir, in_repository, keys};
+use common::{all_lengths, compare, compare_answers, fresh_dir, in_repository, keys};
 use longmatch::{Ipv4, Ipv6, NextHopId, Prefix, Rib};
 use longmatch_bench::{BenchFamily, Mode, PEER_LIMIT, Peer, PeerCommand, PeerError, PeerFault};
 
@@ -44,7 +44,7 @@ fn table<F: BenchFamily>(routes: &[(&str, u32)]) -> Rib<F> {
 fn the_reference_peer_says_hello() {
     let Some(peer) = reference() else { return };
     assert_eq!(peer.hello().families, ["ipv4", "ipv6"]);
-    assert_eq!(peer.hello().modes, MODES);
+    assert_eq!(peer.hello().modes, Mode::ALL);
     assert!(peer.hello().about.starts_with("reference of Python 3"), "{}", peer.hello().about);
 }
 
@@ -139,8 +139,10 @@ fn unsupported_commands_are_not_sent() {
     unsupported(peer.time::<Ipv4>(Mode::One, 1, 0, 1).map(drop));
     peer.set_keys::<Ipv4>(&[]).unwrap();
     unsupported(peer.answers::<Ipv4>(Mode::One, 1).map(drop));
+    for mode in [Mode::Batch, Mode::Dependent] {
+        unsupported(after_keys("read line").answers::<Ipv4>(mode, 1).map(drop));
+    }
     peer.set_keys::<Ipv4>(&[1, 2]).unwrap();
-    unsupported(peer.answers::<Ipv4>(Mode::Dependent, 1).map(drop));
     // The peer itself refuses lookups without a table, and accepts further commands.
     let error = peer.answers::<Ipv4>(Mode::One, 1).unwrap_err();
     assert!(matches!(&error.fault, PeerFault::Refused(why) if why.contains("table")), "{error}");

@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from datetime import datetime, timezone
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -28,7 +27,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent.parent
 sys.path.append(str(ROOT / "crates/longmatch-python/compare"))
 
-from common import cpu, disjoint, note, record, write_mmdb  # noqa: E402
+from common import disjoint, experiment, note, rate, run, value, write_mmdb  # noqa: E402
 
 PASSES = 5
 # Seconds of a contender that is timed once.
@@ -89,9 +88,19 @@ class Job:
                     way.cpu.append(cpu)
                     way.memory = max(way.memory, memory)
         for way in self.contenders:
-            record("pipe", job=self.name, what=self.what, amount=self.amount, unit=self.unit, program=way.program,
-                   version=version(way.program), how=way.how, threads=way.threads, seconds=way.seconds, cpu=way.cpu,
-                   memory=way.memory)
+            fields = {"experiment": "pipes", "figure": f"pipes-{self.name}", "engine": f"{way.program} {version(way.program)}",
+                      "run": way.how, "threads": way.threads}
+            unit, one = ("GB/s", 1e9) if self.unit == "bytes" else ("million/s", 1e6)
+            rate(unit, self.amount / one, way.seconds, **fields)
+            value("time", "s", way.seconds, **fields)
+            value("CPU", "s", way.cpu, **fields)
+            value("memory", "MiB", way.memory / (1 << 20), **fields)
+
+    def conditions(self):
+        """What is done and how much of it, and whom the others are compared with, for the records."""
+        amount = f"{self.amount // 1_000_000:,} MB" if self.unit == "bytes" else f"{self.amount:,} {self.unit}"
+        figure = f"pipes-{self.name}"
+        return [[figure, "job", f"{self.what} ({amount})"], [figure, "beside", "longmatch"]]
 
 
 def digest(path, same):
@@ -295,8 +304,7 @@ def main():
         data = Inputs(directory, OPTIONS.rows)
         note("tables and logs ...")
         apart(data.write)
-        record("run", date=datetime.now(timezone.utc).isoformat(timespec="minutes"), cpu=cpu(), cores=os.cpu_count(),
-               python=platform.python_version(), commit=OPTIONS.commit, passes=PASSES)
+        run({"commit": OPTIONS.commit}, {"passes after a warm-up (one, if it takes more than ten seconds)": PASSES})
         jobs = list(annotations(data))
         if OPTIONS.data and (OPTIONS.data / "ipv4-updates.txt.zst").exists():
             jobs += sets(data, *apart(data.write_full, OPTIONS.data))
@@ -304,9 +312,10 @@ def main():
             note("skipped: `set aggregate` and `set diff` need the full tables; name their directory with --data")
         if not shutil.which("grepcidr"):
             note("skipped: grepcidr is not installed")
+        jobs = [job for job in jobs if not OPTIONS.only or job.name in OPTIONS.only]
         for job in jobs:
-            if not OPTIONS.only or job.name in OPTIONS.only:
-                job.measure(directory)
+            job.measure(directory)
+        experiment("pipes", [condition for job in jobs for condition in job.conditions()])
 
 
 if __name__ == "__main__":

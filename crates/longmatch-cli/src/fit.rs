@@ -1,6 +1,7 @@
 //! Fallback to an engine's wider forms, and the report of engines without a result.
 
 use longmatch::{CompileError, EngineSpec, Rib, UpdateError};
+use longmatch_bench::record::Value;
 use longmatch_bench::{ReplayError, ThreadError, VerifyError};
 use serde::Serialize;
 
@@ -197,6 +198,13 @@ impl Failed {
         // If all engines were tried, choosing another one is no advice.
         let error = if error.is_limit() && !named { cause(error) } else { error.reason() };
         Self { engine, spec, family: F::NAME, routes: rib.len(), error, named }
+    }
+
+    /// Returns the record of a rate that is missing.
+    pub fn value(&self) -> Value {
+        let (engine, refused) = (self.spec.clone(), self.error.clone());
+        let (family, routes) = (self.family.into(), self.routes as u64);
+        Value { engine, refused, family, routes, metric: "rate".into(), ..Value::default() }
     }
 
     /// Adds the row to a table whose first column has the engines.

@@ -1,7 +1,10 @@
 """What the comparisons of the Python package and of the command share: records, the machine, and a table in other forms."""
 
 import json
+import os
+import platform
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 
@@ -11,8 +14,37 @@ def note(text):
 
 
 def record(kind, **fields):
-    """Prints one record."""
+    """Prints one record: a line of the form that `longmatch report` writes too."""
     print(json.dumps({"record": kind, **fields}), flush=True)
+
+
+def run(machine, inputs):
+    """Records the run: its date, and pairs of name and value about the machine and the inputs."""
+    machine = {"CPU": cpu(), "cores": os.cpu_count(), "Python": platform.python_version(), **machine}
+    pairs = [[[name, str(value)] for name, value in part.items()] for part in (machine, inputs)]
+    date = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    record("run", version=machine["commit"], date=date, machine=pairs[0], inputs=pairs[1])
+
+
+def value(metric, unit, found, **fields):
+    """Records a value: a number, or the passes of which the median and the spread count."""
+    if not isinstance(found, list):
+        return record("value", **fields, metric=metric, unit=unit, value=found)
+    found = sorted(found)
+    last = len(found) - 1
+    median, q1, q3 = (found[last * quarter // 4] for quarter in (2, 1, 3))
+    record("value", **fields, metric=metric, unit=unit, value=median, min=found[0], q1=q1, q3=q3, max=found[-1],
+           passes=len(found))
+
+
+def rate(unit, amount, seconds, **fields):
+    """Records the rate of each pass as a value."""
+    value("rate", unit, [amount / one for one in seconds], **fields)
+
+
+def experiment(name, conditions=()):
+    """Records the end of an experiment, with conditions: figure, name, value."""
+    record("experiment", experiment=name, settings="", seconds=0.0, date="", conditions=list(conditions))
 
 
 def cpu():

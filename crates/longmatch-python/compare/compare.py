@@ -13,12 +13,10 @@ import importlib.metadata
 import json
 import os
 import pickle
-import platform
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import datetime, timezone
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
@@ -33,14 +31,20 @@ import pytricia
 import radix
 
 import longmatch
-from common import cpu, disjoint, note, record, write_mmdb
+from common import disjoint, experiment, note, rate, record, run, value, write_mmdb
 
 PASSES = 5
+MIB = 1 << 20
 
 
 def version(package):
     """The version of an installed package."""
     return importlib.metadata.version(package)
+
+
+def place(figure, package, how):
+    """The fields of a value: where it is shown, the program and the call."""
+    return {"experiment": "python", "figure": f"python-{figure}", "engine": f"{package} {version(package)}", "run": how}
 
 
 class Contender:
@@ -198,8 +202,8 @@ def measure(data):
                 way.seconds.clear()
             del answers
     for way in ways:
-        record("lookups", package=way.package, version=version(way.package), how=way.how, keys=way.keys, threads=way.threads,
-               addresses=way.addresses, seconds=way.seconds)
+        rate("million/s", way.addresses / 1e6, way.seconds, **place("lookups", way.package, way.how), keys=way.keys,
+             threads=way.threads)
 
 
 OPENING = """
@@ -237,7 +241,9 @@ def openings(data, directory):
             if number > 0:
                 times.append(float(taken))
     for (package, how, path, *_), times in zip(ways, seconds):
-        record("opening", package=package, version=version(package), how=how, bytes=path.stat().st_size, seconds=times)
+        fields = place("openings", package, how)
+        value("file", "MiB", path.stat().st_size / MIB, **fields)
+        value("first answer after", "ms", [one * 1e3 for one in times], **fields)
 
 
 SHARING = """
@@ -277,8 +283,7 @@ def sharing(data, directory):
             grown += (after - before) * 1024
         for child in children:
             child.communicate("\n")
-        record("memory", package=package, version=version(package), how=how, processes=len(children), bytes=grown,
-               file=path.stat().st_size)
+        value("4 processes", "MiB", grown / MIB, **place("openings", package, how))
 
 
 def rust(binary):
@@ -286,8 +291,10 @@ def rust(binary):
     command = [binary, "bench", "--engine", "auto", "--traffic", "random", "--ipv4", "--json"]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     for line in map(json.loads, out.splitlines()):
-        if line.get("mode") == "batch" and line.get("mismatches") == 0:
-            record("rust", engine=f"{line['engine']} {line['variant']}", rate=line["mlps"] * 1e6)
+        if line.get("metric") == "rate" and line["mode"] == "batch" and line["engine"] != "auto":
+            spread = {name: line[name] for name in ("value", "min", "q1", "q3", "max", "passes")}
+            fields = {**place("lookups", "longmatch", "Rust, in batches"), "keys": "array of u32", "threads": 1}
+            record("value", **fields, metric="rate", unit="million/s", **spread)
 
 
 def main():
@@ -300,14 +307,15 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         directory = Path(directory)
         data = Data(options.addresses, directory)
-        record("run", date=datetime.now(timezone.utc).isoformat(timespec="minutes"), cpu=cpu(), cores=os.cpu_count(),
-               python=platform.python_version(), commit=options.commit, routes=len(data.found), ranges=len(data.starts),
-               addresses=options.addresses, passes=PASSES, numpy=version("numpy"), pyarrow=version("pyarrow"))
+        run({"NumPy": version("numpy"), "PyArrow": version("pyarrow"), "commit": options.commit},
+            {"IPv4 routes of the embedded table": len(data.found), "random addresses": options.addresses,
+             "passes after a warm-up": PASSES})
         measure(data)
         openings(data, directory)
         sharing(data, directory)
         if options.longmatch:
             rust(options.longmatch)
+        experiment("python", [["python-lookups", "beside", "pytricia"]])
 
 
 if __name__ == "__main__":

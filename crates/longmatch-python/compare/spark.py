@@ -16,6 +16,8 @@ import numpy
 import pyarrow
 import pyarrow.parquet
 
+from common import experiment, rate, value
+
 RECIPE = Path(__file__).parents[1] / "recipes" / "spark_annotate.py"
 PASSES, FILES = 5, 8
 
@@ -47,7 +49,11 @@ def main():
                     times.append(result["seconds"])
         for workers, times in seconds.items():
             rows = options.addresses // FILES * FILES
-            print(json.dumps({"record": "spark", "workers": workers, "rows": rows, "seconds": times}), flush=True)
+            fields = {"experiment": "python-spark", "figure": "python-spark", "engine": "spark_annotate.py",
+                      "run": f"{workers} worker{'s' if workers > 1 else ''} of one core"}
+            value("time", "s", times, **fields)
+            rate("million rows/s", rows / 1e6, times, **fields)
+        experiment("python-spark")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 //! The context of an experiment: its inputs, values and progress.
 
 use longmatch::Unsupported;
+pub(crate) use longmatch_bench::WRONG;
 use longmatch_bench::{
-    BenchFamily, KeySource, Mode, ROOFLINE, Record, RunConfig, Traffic, Workload,
+    BenchFamily, KeySource, Measurement, Mode, ROOFLINE, RunConfig, Traffic, Workload,
 };
 
 use crate::declaration::{Absence, RunSpec, TrafficKind, paper};
@@ -10,9 +11,6 @@ use crate::engine_set::{EngineSet, EngineUnderTest, Measured};
 use crate::experiment::Experiment;
 use crate::inputs::{Effort, Inputs, Named, SEED};
 use crate::record::{Spread, Value};
-
-/// Suffix of the message for engines that returned wrong answers.
-pub(crate) const WRONG: &str = "wrong answers";
 
 /// Bytes in a MiB.
 pub(crate) const MIB: f64 = (1 << 20) as f64;
@@ -44,6 +42,10 @@ pub(crate) struct ExperimentContext<'a> {
     done: f64,
     on_step: &'a mut dyn FnMut(f64),
 }
+
+/// A function that measures, and a function that estimates its seconds.
+pub(crate) type Function =
+    (fn(&mut ExperimentContext<'_>) -> Result<(), Absence>, fn(&Inputs, &Effort) -> f64);
 
 /// The position of a value in an experiment.
 #[derive(Clone, Copy, Default)]
@@ -179,26 +181,24 @@ impl<'a> ExperimentContext<'a> {
         place: Place<'_>,
         table: Named<'_, F>,
         measured: &Measured,
-        roofline: &Record,
-        record: &Record,
+        roofline: &Measurement,
+        record: &Measurement,
     ) {
         let engine = &measured.engine.name;
         let value = Value {
             engine: format!("roofline of {engine}"),
             mode: "batch".into(),
-            metric: "rate".into(),
-            unit: "Mlps".into(),
             ..Value::default()
         };
-        self.note(at(place, table, with_rate(roofline, value)));
+        self.note(at(place, table, roofline.rate(value)));
         if let Some((rate, most)) = record.mlps.zip(roofline.mlps) {
             let name = ("share of the roofline", "%");
             self.count(place, table, engine, name, 100.0 * rate / most);
         }
     }
 
-    /// Turns the last rates of one thread into latencies.
-    pub fn to_latencies(&mut self, count: usize) {
+    /// States the last rates, which are those of one thread, as latencies.
+    pub fn state_latencies(&mut self, count: usize) {
         let first = self.values.len().saturating_sub(count);
         for value in &mut self.values[first..] {
             let ns = |mlps: Option<f64>| mlps.map(|mlps| 1e3 / mlps);
@@ -326,9 +326,9 @@ fn measured<F: BenchFamily>(
     let failed = run.as_ref().err().map(ToString::to_string);
     let mut records = run.unwrap_or_default().into_iter().peekable();
     // Records come in the order of the comparison; a roofline follows its engine.
-    let mut own: Vec<(Option<Record>, Option<Record>)> = Vec::new();
-    for place in 0..set.comparison.len() {
-        own.push(match set.comparison.engine(place).supports(configs[place].mode) {
+    let mut own: Vec<(Option<Measurement>, Option<Measurement>)> = Vec::new();
+    for (place, config) in configs.iter().enumerate() {
+        own.push(match set.comparison.engine(place).supports(config.mode) {
             true => (records.next(), records.next_if(|record| record.engine == ROOFLINE)),
             false => (None, None),
         });
@@ -357,7 +357,7 @@ fn no_mode(mode: Mode) -> String {
     match mode {
         Mode::Batch => "has no function for many addresses".into(),
         Mode::One => "has no function for one address".into(),
-        Mode::Dependent => "is not measured with dependent addresses".into(),
+        Mode::Dependent => "has no dependent lookups".into(),
     }
 }
 
@@ -390,24 +390,7 @@ fn rate_value<F: BenchFamily>(
     let value = Value { variant, ..value };
     match &measured.result {
         Err(reason) => Value { refused: reason.clone(), ..value },
-        Ok(record) if record.mismatches > 0 => {
-            Value { refused: format!("{} {WRONG}", record.mismatches), ..value }
-        }
-        Ok(record) => with_rate(record, value),
-    }
-}
-
-/// Returns the value with the rate of a record.
-pub(crate) fn with_rate(record: &Record, value: Value) -> Value {
-    let (min, q1, q3, max) = (record.mlps_min, record.mlps_q1, record.mlps_q3, record.mlps_max);
-    let (mean, std_dev) = (record.mlps_mean, record.mlps_sd);
-    Value {
-        value: record.mlps,
-        spread: Spread { min, q1, q3, max, mean, std_dev, ..Spread::default() },
-        passes: record.passes as u64,
-        repeated: record.repeated as u64,
-        disturbed: record.disturbed as u64,
-        ..value
+        Ok(record) => record.rate(value),
     }
 }
 

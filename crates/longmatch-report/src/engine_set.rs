@@ -5,7 +5,7 @@ use std::path::Path;
 
 use longmatch::{CompileError, EngineKind, EngineSpec};
 use longmatch_bench::{
-    BenchFamily, BenchTarget, Comparison, Mode, PeerCommand, PeerEngine, Record, RunConfig,
+    BenchFamily, BenchTarget, Comparison, Measurement, Mode, PeerCommand, PeerEngine, RunConfig,
 };
 
 use crate::declaration::DeclaredEngine;
@@ -82,14 +82,14 @@ pub(crate) struct Measured {
     /// The engine.
     pub engine: EngineUnderTest,
     /// The record, or the reason why there is none.
-    pub result: Result<Record, String>,
+    pub result: Result<Measurement, String>,
     /// The record of its roofline, if measured.
-    pub roofline: Option<Record>,
+    pub roofline: Option<Measurement>,
 }
 
 impl Measured {
     /// Returns the record, if there is one.
-    pub fn record(&self) -> Option<&Record> {
+    pub fn record(&self) -> Option<&Measurement> {
         self.result.as_ref().ok()
     }
 }

@@ -5,10 +5,7 @@
 //! values, from which figures and verdicts are made.
 
 use crate::claim::Claim;
-use crate::context::ExperimentContext;
-use crate::declaration::{Absence, DeclaredEngine, Figure, PaperValue, Rates};
-use crate::inputs::{Effort, Inputs};
-use crate::rates;
+use crate::declaration::{DeclaredEngine, Figure, PaperValue, Rates};
 
 /// A table or figure of a paper, or a question of our own.
 pub struct Experiment {
@@ -38,35 +35,8 @@ pub(crate) enum Work {
     Rates(Vec<Rates>),
     /// Rates of sets of engines, in a full report only.
     FullRates(Vec<Rates>),
-    /// A function that measures.
-    Own(Function),
+    /// The name of a function that measures.
+    Function(String),
     /// None: the reason why nobody can measure it here.
     Absent(String),
-}
-
-/// A function that measures, and a function that estimates its seconds.
-pub(crate) type Function =
-    (fn(&mut ExperimentContext<'_>) -> Result<(), Absence>, fn(&Inputs, &Effort) -> f64);
-
-impl Work {
-    /// Measures the values.
-    ///
-    /// # Errors
-    /// If the measurement is impossible with these inputs or on this machine.
-    pub fn run(&self, context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
-        match self {
-            Self::Rates(all) | Self::FullRates(all) => rates::run(all, context),
-            Self::Own((run, _)) => run(context),
-            Self::Absent(reason) => Err(Absence(reason.clone())),
-        }
-    }
-
-    /// Returns the estimated seconds.
-    pub fn seconds(&self, inputs: &Inputs, effort: &Effort) -> f64 {
-        match self {
-            Self::Rates(all) | Self::FullRates(all) => rates::seconds(all, inputs, effort),
-            Self::Own((_, seconds)) => seconds(inputs, effort),
-            Self::Absent(_) => 0.1,
-        }
-    }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::claim::{self, AllTables, Claim, Judge, Names, Need, Q};
 use crate::declaration::{DeclaredEngine, Figure, PaperValue, Rates, RunSpec, Tables};
-use crate::experiment::{Experiment, Function, Work};
+use crate::experiment::{Experiment, Work};
 
 /// The factor by which the paper's range is widened, unless a claim has another.
 const USUAL_BAND: f64 = 1.5;
@@ -167,14 +167,11 @@ fn ipv4() -> String {
     "ipv4".into()
 }
 
-/// Reads the experiments of a file; `function` returns the function of a name.
+/// Reads the experiments of a file.
 ///
 /// # Errors
 /// If the file is malformed: what is wrong, and where.
-pub(crate) fn experiments(
-    text: &str,
-    function: impl Fn(&str) -> Option<Function>,
-) -> Result<Vec<Experiment>, String> {
+pub(crate) fn experiments(text: &str) -> Result<Vec<Experiment>, String> {
     let mut file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     for (name, run) in &mut file.runs {
         if run.name.is_empty() {
@@ -182,7 +179,7 @@ pub(crate) fn experiments(
         }
     }
     let names = file.engines.iter().map(|(name, it)| (name.clone(), it.name(name)));
-    let reader = Reader { names: names.collect(), file: &file, function: &function };
+    let reader = Reader { names: names.collect(), file: &file };
     let within = |it: &ExperimentEntry| {
         reader.experiment(it).map_err(|error| format!("{}: {error}", it.name))
     };
@@ -202,7 +199,6 @@ impl EngineEntry {
 struct Reader<'f> {
     file: &'f File,
     names: Names,
-    function: &'f dyn Fn(&str) -> Option<Function>,
 }
 
 impl Reader<'_> {
@@ -253,10 +249,7 @@ impl Reader<'_> {
         match (&it.measure, &it.absent, rates.is_empty()) {
             (None, None, false) if it.full => Ok(Work::FullRates(rates)),
             (None, None, false) => Ok(Work::Rates(rates)),
-            (Some(name), None, true) => {
-                let found = (self.function)(name).ok_or_else(|| format!("no function {name}"))?;
-                Ok(Work::Own(found))
-            }
+            (Some(name), None, true) => Ok(Work::Function(name.clone())),
             (None, Some(reason), true) => Ok(Work::Absent(reason.clone())),
             _ => Err("either `rates`, `measure` or `absent` is expected".into()),
         }
@@ -417,4 +410,134 @@ impl Reader<'_> {
 fn with_id(figure: &Figure, name: &str) -> Figure {
     let id = if figure.id.is_empty() { name } else { &figure.id };
     Figure { id: id.into(), ..figure.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"
+        source = "S"
+        full = { ipv4 = 7 }
+        [engines]
+        A = "radix"
+        B = { spec = "spider:lanes={x}", x = [2, 3] }
+        [runs]
+        r = { name = "run", traffic = "random", mode = "one" }
+        [needs]
+        n = ["fact(cores) >= 2", "why"]
+        [[experiment]]
+        name = "e"
+        source = "Table 1"
+        title = "t"
+        about = "a"
+        rates = [{ tables = "all", engines = ["A", "B", "sail"], runs = ["r"] }]
+        figures = [{ title = "t", caption = "c" }]
+        papers = [{ columns = ["rate() in run", "memory()"], values = { A = [1, 2], "at 9" = [3, nan] } }]
+        claims = [{ id = "C", text = "t.", needs = ["n"], number = "rate(A)", paper = [3, 4], band = 4, because = "So." }]
+    "#;
+
+    fn read(text: &str) -> Result<Experiment, String> {
+        Ok(experiments(text)?.remove(0))
+    }
+
+    #[test]
+    fn names_stand_for_engines_runs_and_needs() {
+        let it = read(FILE).unwrap();
+        assert_eq!((it.source.as_str(), it.figures[0].id.as_str()), ("S, Table 1", "e"));
+        let Work::Rates(rates) = &it.work else { panic!("rates") };
+        let engines = rates[0].engines.iter().map(|it| (&it.spec[..], &it.name[..], &it.alias[..]));
+        let lanes = [2, 3].map(|x| format!("spider:lanes={x}"));
+        let wanted = [
+            ("radix", "radix", "A"),
+            (&lanes[0], "b", "B"),
+            (&lanes[1], "b", "B"),
+            ("sail", "sail", ""),
+        ];
+        assert!(engines.eq(wanted));
+        let called = rates[0].engines.iter().map(|it| (it.x, it.batch));
+        assert!(called.eq([
+            (None, None),
+            (Some(2.0), Some(2)),
+            (Some(3.0), Some(3)),
+            (None, None)
+        ]));
+        assert_eq!((rates[0].runs[0].name.as_str(), rates[0].figure.as_str()), ("run", "e"));
+        let papers = it
+            .papers
+            .iter()
+            .map(|it| (&it.engine[..], &it.run[..], &it.metric[..], it.x, it.value));
+        let wanted = [
+            ("radix", "run", "rate", None, 1.0),
+            ("radix", "", "memory", None, 2.0),
+            ("", "run", "rate", Some(9.0), 3.0),
+        ];
+        assert!(papers.eq(wanted));
+        let claim = &it.claims[0];
+        assert_eq!(
+            (&claim.text[..], claim.routes, claim.paper[0]),
+            ("t. So.", [7, u64::MAX], [3.0, 4.0])
+        );
+        assert_eq!((&claim.needs[0].reason[..], claim.band), ("why", 4.0));
+    }
+
+    #[test]
+    fn mistakes_are_errors_with_a_place() {
+        for (right, wrong, wanted) in [
+            (r#"runs = ["r"]"#, r#"runs = ["x"]"#, "e: no run configuration x"),
+            (r#"needs = ["n"]"#, r#"needs = ["x"]"#, "e: C: no need x"),
+            (r#", because = "So.""#, "", "e: C: a band of 4 needs a reason, in `because`"),
+            (
+                r#"number = "rate(A)""#,
+                r#"number = "rate(A""#,
+                "e: C: rate(A: ) is expected at character 7",
+            ),
+            (r#"number = "rate(A)","#, "", "e: C: one rule is expected"),
+            ("A = [1, 2]", "A = [1]", "e: the row A has 1 values"),
+            ("[2, 3]", "[2]", "line 6"),
+            ("band", "bond", "unknown field `bond`"),
+        ] {
+            let error = read(&FILE.replace(right, wrong)).map(drop).unwrap_err();
+            assert!(error.contains(wanted), "{wrong}: {error}");
+        }
+    }
+
+    /// Detects a name that was copied wrongly: each value of a paper, and of a claim about rates, is one that the
+    /// experiment measures.
+    #[test]
+    fn names_are_those_of_measured_values() {
+        for it in Experiment::all() {
+            let Work::Rates(all) = &it.work else { continue };
+            let runs = |rates: &Rates| {
+                let names: Vec<_> = rates.runs.iter().map(|run| run.name.clone()).collect();
+                let split = ["the table", "SYN1", "SYN2"];
+                let split =
+                    split.iter().flat_map(|it| names.iter().map(move |run| format!("{it}, {run}")));
+                if rates.tables == Tables::Split { split.collect() } else { names }
+            };
+            let has = |engine: &str, run: &str| {
+                all.iter().any(|rates| {
+                    rates.engines.iter().any(|it| it.name == engine)
+                        && (run.is_empty() || runs(rates).iter().any(|own| own == run))
+                })
+            };
+            for value in &it.papers {
+                assert!(has(&value.engine, &value.run), "{}: {value:?}", it.name);
+            }
+            for claim in &it.claims {
+                let text = format!("{:?} {:?}", claim.judge, claim.needs);
+                let picks = text.split("Pick { engines: [").skip(1);
+                for pick in picks {
+                    let (engines, rest) = pick.split_once("], run: \"").expect("a pick");
+                    let run = rest.split('"').next().expect("a run");
+                    for engine in engines.split(", ").map(|it| it.trim_matches('"')) {
+                        assert!(has(engine, run), "{}: {engine} in {run}", claim.id);
+                    }
+                }
+            }
+            for engine in all.iter().flat_map(|rates| &rates.engines) {
+                assert!(engine.spec.parse::<longmatch::EngineSpec>().is_ok(), "{}", engine.spec);
+            }
+        }
+    }
 }

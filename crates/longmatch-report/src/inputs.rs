@@ -254,8 +254,8 @@ impl Effort {
     /// Takes under forty minutes with two full tables of IPv4 and one of IPv6 on two CPUs.
     pub const FULL: Self = Self {
         full: true,
-        seconds: 0.8,
-        passes: 10,
+        seconds: 0.4,
+        passes: 7,
         cycles: 1 << 24,
         keys: usize::MAX,
         checked: 1 << 20,

@@ -255,7 +255,7 @@ fn on_workload<F: BenchFamily>(
         }
         let measured = context.measure(place, set, workload, &config);
         if run.latency {
-            context.to_latencies(measured.len());
+            context.state_latencies(measured.len());
         }
         if x.is_none() {
             first.get_or_insert(measured);

@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::context::WRONG;
+use longmatch_bench::WRONG;
+
 use crate::record::{Line, Outcome, Run, Value, read_ndjson};
 
 /// The names of a report's files in its directory.

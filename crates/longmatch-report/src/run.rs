@@ -61,6 +61,17 @@ pub fn write(records: &Records, dir: &Path) -> io::Result<()> {
     replace(&dir.join(html), page::html(records).as_bytes()).and(written)
 }
 
+/// Describes a run with these inputs that starts now: version, date, machine.
+pub fn about(inputs: Vec<(String, String)>) -> Run {
+    Run {
+        version: format!("{}, {}", env!("CARGO_PKG_VERSION"), Machine::here().build()),
+        date: machine::now(),
+        machine: surroundings(),
+        inputs,
+        ..Run::default()
+    }
+}
+
 impl Report<'_> {
     /// Runs the experiments and writes the records after each of them.
     ///
@@ -156,13 +167,7 @@ impl Report<'_> {
     }
 
     fn about(&self) -> Run {
-        Run {
-            version: format!("{}, {}", env!("CARGO_PKG_VERSION"), Machine::here().build()),
-            date: machine::now(),
-            machine: surroundings(),
-            inputs: self.inputs.in_words(&self.effort),
-            facts: facts(self.inputs),
-        }
+        Run { facts: facts(self.inputs), ..about(self.inputs.in_words(&self.effort)) }
     }
 
     /// Returns a hash of everything that the values of an experiment depend on.

@@ -93,7 +93,8 @@ pub(crate) fn anchor(value: &Value) -> String {
         .join("-")
 }
 
-fn figure(spec: &Spec, values: &[&Value], outcome: &Outcome) -> Figure {
+/// Builds the figure of a group of values.
+pub(crate) fn figure(spec: &Spec, values: &[&Value], outcome: &Outcome) -> Figure {
     let id = anchor(values[0]);
     let place = [&values[0].family, &values[0].table].into_iter().filter(|it| !it.is_empty());
     let place = place.map(|it| format!(", {it}")).collect::<String>();

@@ -139,8 +139,23 @@
 //!
 //! [`EngineKind::Auto`] chooses among them by a model of the cost of each for the table, the CPU and
 //! the use; prefer it until a measurement says otherwise. An [`EngineSpec`] names an engine with
-//! options, such as `poptrie:s=16` or `auto:memory=4M`. All engines give the same answers. Vector
-//! instructions are detected when the program runs ([`simd`]); no build flags are needed.
+//! options, such as `poptrie:s=16` or `auto:memory=4M`. All engines give the same answers.
+//!
+//! # What to compile with
+//!
+//! Batches ([`Fib::lookup_batch`], [`FrozenTable::lookup_batch`]), [`Fib::lookup`] and
+//! [`Lookup::lookup_each`] detect the CPU's instructions when the program runs ([`simd`]); they need
+//! no build flags.
+//!
+//! [`Lookup::lookup_bits`] of an engine's own type is inlined into the caller's loop and compiled
+//! with the caller's instructions. A build for the x86-64 baseline has no population count, and
+//! takes a dozen instructions instead: an engine that counts bits loses a third or more. Compile
+//! such a loop with `RUSTFLAGS="-C target-cpu=x86-64-v3"` (CPUs since about 2015) or
+//! `-C target-cpu=native`, or look up batches.
+//!
+//! The example `single_lookups` measures single lookups and batches of every engine in either build.
+//!
+//! <!-- single lookups: measured rates of both builds -->
 //!
 //! # When not to use it
 //!

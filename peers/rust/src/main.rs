@@ -1,4 +1,4 @@
-//! Longest-prefix match crates as peers of longmatch: `rust prefix-trie|ip_network_table|poptrie-crate`.
+//! Longest-prefix match crates as peers of longmatch: `rust PEER`.
 
 mod counting;
 mod protocol;
@@ -7,7 +7,7 @@ mod tables;
 use std::process::ExitCode;
 
 use protocol::serve;
-use tables::{IpNetworkTable, Poptrie, PrefixTrie};
+use tables::{IpNetworkTable, Poptrie, PrefixTrie, TsBart};
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
@@ -18,8 +18,9 @@ fn main() -> ExitCode {
         Some("prefix-trie") => serve::<PrefixTrie>("prefix-trie 0.10.1, keys are ipnet's"),
         Some("ip_network_table") => serve::<IpNetworkTable>("ip_network_table 0.2.0"),
         Some("poptrie-crate") => serve::<Poptrie>("poptrie 0.2.1 of crates.io, keys are integers"),
+        Some("ts_bart") => serve::<TsBart>("ts_bart 0.6.1, table of both families"),
         _ => {
-            eprintln!("usage: rust prefix-trie|ip_network_table|poptrie-crate");
+            eprintln!("usage: rust prefix-trie|ip_network_table|poptrie-crate|ts_bart");
             return ExitCode::from(2);
         }
     };

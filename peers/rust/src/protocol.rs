@@ -1,6 +1,7 @@
-//! The protocol of `docs/peers.md`, in mode `one`: none of the crates has calls for batches.
+//! The protocol of `docs/peers.md`, in modes `one` and `dependent`: none of the crates has calls for batches.
 
 use std::fs::{self, File};
+use std::hint::black_box;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -52,7 +53,7 @@ pub fn serve<P: Peer>(about: &str) -> io::Result<()> {
         let rest = words.next().unwrap_or_default();
         let answer = match (name, family) {
             ("quit", _) => return Ok(()),
-            ("hello", _) => Ok(format!("longmatch-peer 1 ipv4,ipv6 one {about}")),
+            ("hello", _) => Ok(format!("longmatch-peer 1 ipv4,ipv6 one,dependent {about}")),
             (_, "ipv4") => ipv4.obey(name, rest),
             (_, "ipv6") => ipv6.obey(name, rest),
             _ => Err(format!("unknown command {name} {family}")),
@@ -118,21 +119,36 @@ impl<T: Table<Address: Address>> Side<T> {
         if start >= self.keys.len() {
             return Err(format!("there are {} keys", self.keys.len()));
         }
+        let walk = if mode == "dependent" { Self::walk_dependent } else { Self::walk };
         let began = Instant::now();
         let mut sum = 0;
         while lookups > 0 {
             let part = lookups.min(self.keys.len() - start);
-            for key in &self.keys[start..start + part] {
-                sum ^= table.lookup(key).unwrap_or(0);
-            }
+            sum ^= walk(table, &self.keys[start..start + part]);
             lookups -= part;
             start = 0;
         }
         Ok(format!("timed {} {sum}", began.elapsed().as_nanos()))
     }
 
+    fn walk(table: &T, keys: &[T::Key]) -> u32 {
+        keys.iter().fold(0, |sum, key| sum ^ table.lookup(key).unwrap_or(0))
+    }
+
+    /// Computes the position of each key from the previous answer.
+    fn walk_dependent(table: &T, keys: &[T::Key]) -> u32 {
+        // The compiler does not know that it is 0.
+        let zero = black_box(0);
+        let (mut sum, mut answer) = (0, 0);
+        for i in 0..keys.len() {
+            answer = table.lookup(&keys[i ^ (answer & zero) as usize]).unwrap_or(0);
+            sum ^= answer;
+        }
+        sum
+    }
+
     fn ready(&self, mode: &str) -> Result<&T, String> {
-        if mode != "one" {
+        if mode != "one" && mode != "dependent" {
             return Err(format!("no mode {mode} here"));
         }
         let table = self.table.as_ref().filter(|_| !self.keys.is_empty());

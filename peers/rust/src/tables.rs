@@ -1,10 +1,12 @@
 //! Each crate behind the two calls that are timed: build, and look up one address.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::marker::PhantomData;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ip_network::{Ipv4Network, Ipv6Network};
-use ipnet::{Ipv4Net, Ipv6Net};
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use prefix_trie::PrefixMap;
+use ts_bart::RoutingTable;
 
 /// A crate, with a table for each family.
 pub trait Peer {
@@ -65,17 +67,17 @@ prefix_trie!(Ipv6Addr, Ipv6Net, 128);
 
 pub struct IpNetworkTable;
 
-/// The crate's table is of both families; this uses one side of it.
-pub struct OneSide<A>(ip_network_table::IpNetworkTable<u32>, std::marker::PhantomData<A>);
+/// One side of a table of both families.
+pub struct OneSide<T, A>(T, PhantomData<A>);
 
 impl Peer for IpNetworkTable {
-    type Ipv4 = OneSide<Ipv4Addr>;
-    type Ipv6 = OneSide<Ipv6Addr>;
+    type Ipv4 = OneSide<ip_network_table::IpNetworkTable<u32>, Ipv4Addr>;
+    type Ipv6 = OneSide<ip_network_table::IpNetworkTable<u32>, Ipv6Addr>;
 }
 
 macro_rules! ip_network_table {
     ($address:ty, $network:ty, $longest_match:ident) => {
-        impl Table for OneSide<$address> {
+        impl Table for OneSide<ip_network_table::IpNetworkTable<u32>, $address> {
             type Address = $address;
             type Prefix = $network;
             type Key = $address;
@@ -93,7 +95,7 @@ macro_rules! ip_network_table {
                 for (network, id) in routes {
                     table.insert(network, id);
                 }
-                Self(table, std::marker::PhantomData)
+                Self(table, PhantomData)
             }
 
             fn lookup(&self, key: &$address) -> Option<u32> {
@@ -142,3 +144,36 @@ macro_rules! poptrie {
 
 poptrie!(Ipv4Addr, u32);
 poptrie!(Ipv6Addr, u128);
+
+pub struct TsBart;
+
+impl Peer for TsBart {
+    type Ipv4 = OneSide<ts_bart::Table<u32>, Ipv4Addr>;
+    type Ipv6 = OneSide<ts_bart::Table<u32>, Ipv6Addr>;
+}
+
+impl<A: Copy + Into<IpAddr>> Table for OneSide<ts_bart::Table<u32>, A> {
+    type Address = A;
+    type Prefix = IpNet;
+    type Key = IpAddr;
+
+    fn prefix(address: A, len: u8) -> Option<IpNet> {
+        IpNet::new(address.into(), len).ok()
+    }
+
+    fn key(address: A) -> IpAddr {
+        address.into()
+    }
+
+    fn build(routes: Vec<(IpNet, u32)>) -> Self {
+        let mut table = ts_bart::Table::default();
+        for (network, id) in routes {
+            table.insert(network, id);
+        }
+        Self(table, PhantomData)
+    }
+
+    fn lookup(&self, key: &IpAddr) -> Option<u32> {
+        self.0.lookup(*key).copied()
+    }
+}

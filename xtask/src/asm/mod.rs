@@ -112,7 +112,7 @@ fn compile(host: &str) -> Result<HashMap<String, Function>, Box<dyn Error>> {
         return Err(format!("the kernels do not compile: {}", output.status).into());
     }
     let mut functions = HashMap::new();
-    for file in assembly_files(&String::from_utf8(output.stdout)?) {
+    for file in assembly_files(&String::from_utf8(output.stdout)?, host) {
         let text =
             fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         functions.extend(function::parse(&text));
@@ -121,11 +121,12 @@ fn compile(host: &str) -> Result<HashMap<String, Function>, Box<dyn Error>> {
 }
 
 /// Returns the assembly files of the packages in cargo's messages, one JSON object a line. Each file is beside the
-/// package's metadata, and only the messages distinguish current files from old ones.
-fn assembly_files(messages: &str) -> Vec<PathBuf> {
+/// package's metadata, and only the messages distinguish current files from old ones. What runs in the compiler has
+/// none, and is not in the target's directory.
+fn assembly_files(messages: &str, host: &str) -> Vec<PathBuf> {
     let artifacts = messages.lines().filter(|line| line.contains(r#""compiler-artifact""#));
-    let metadata =
-        artifacts.flat_map(|line| line.split('"')).filter(|word| word.ends_with(".rmeta"));
+    let metadata = artifacts.flat_map(|line| line.split('"'));
+    let metadata = metadata.filter(|word| word.ends_with(".rmeta") && word.contains(host));
     let beside = |metadata: &str| {
         let path = Path::new(metadata);
         let name = path.file_stem()?.to_str()?.strip_prefix("lib")?;
@@ -202,11 +203,13 @@ mod tests {
     #[test]
     fn the_assembly_lies_beside_the_metadata() {
         let messages = concat!(
-            r#"{"reason":"compiler-artifact","filenames":["/t/release/libk.rlib","/t/deps/libk-1a.rmeta"]}"#,
+            r#"{"reason":"compiler-artifact","filenames":["/t/x/release/libk.rlib","/t/x/deps/libk-1a.rmeta"]}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","filenames":["/t/release/deps/libmacro-2b.rmeta"]}"#,
             "\n",
             r#"{"reason":"build-finished","success":true}"#,
         );
-        assert_eq!(assembly_files(messages), [PathBuf::from("/t/deps/k-1a.s")]);
+        assert_eq!(assembly_files(messages, "/x/"), [PathBuf::from("/t/x/deps/k-1a.s")]);
     }
 
     #[test]

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt::{Display, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::random::splitmix64;
-
 /// Number of next hops that the IPv6 table draws from.
 pub const IPV6_NEXT_HOPS: usize = 256;
 
@@ -123,6 +121,14 @@ fn derived_next_hop(cdf: &[f64], prefix: u128) -> usize {
     cdf.partition_point(|&below| below < at) + 1
 }
 
+/// Returns the first output of the generator SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) with this seed.
+fn splitmix64(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 /// Computes the cumulative distribution of Zipf's law with s = 1 on 1 to `n`, the value for k at index k - 1.
 ///
 /// Uses only IEEE additions and divisions in a fixed order, so the bits are the same on every machine.
@@ -140,6 +146,12 @@ fn zipf_cdf(n: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The output of the authors' C program.
+    #[test]
+    fn the_generator_gives_the_published_output() {
+        assert_eq!(splitmix64(0), 0xe220_a839_7b1d_cdaf);
+    }
 
     #[test]
     fn the_zipf_cdf_ends_at_exactly_one() {

@@ -12,26 +12,46 @@ use crate::workspace::{cargo, root};
 /// Result of a build.
 type Built = Result<(), Verdict>;
 
-/// Builds the adapter of DPDK with a C compiler; pkg-config finds the system's libraries.
+const INSTALL_C: &str = "Debian: apt-get install gcc pkg-config libdpdk-dev";
+
+/// Builds the adapter of DPDK; pkg-config finds the system's libraries.
 pub fn dpdk(dir: &Path) -> Verdict {
     verdict(|| {
-        let install = "Debian: apt-get install gcc pkg-config libdpdk-dev";
-        let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
-        needs(Command::new(&compiler).arg("--version"), "a C compiler", install)?;
-        needs(Command::new("pkg-config").arg("--version"), "pkg-config", install)?;
+        needs(Command::new("pkg-config").arg("--version"), "pkg-config", INSTALL_C)?;
         let exists = ["--exists", "--print-errors", "libdpdk >= 22.11"];
         let requirement = "DPDK 22.11 or newer, with its development files,";
-        needs(Command::new("pkg-config").args(exists), requirement, install)?;
-        let program = fresh(dir, "dpdk")?;
-        let mut command = Command::new(compiler);
-        command.args(["-std=gnu11", "-O3", "-Wall", "-Wextra", "-Wno-unused-parameter"]);
-        command.args(flags("--cflags")?);
-        // Placed after the flags of pkg-config, which name the oldest CPU that DPDK supports.
-        command.arg("-march=native");
-        let sources = ["main.c", "protocol.c", "lpm.c", "fib.c", "fib6.c"];
-        command.args(sources).arg("-o").arg(program).args(flags("--libs")?);
-        run(command.current_dir(root().join("peers/dpdk")))
+        needs(Command::new("pkg-config").args(exists), requirement, INSTALL_C)?;
+        let sources = ["main.c", "lpm.c", "fib.c", "fib6.c"];
+        compile(dir, "dpdk", &sources, flags("--cflags")?, flags("--libs")?)
     })
+}
+
+/// Builds the adapter of the kernel's lookups.
+pub fn kernel(dir: &Path) -> Verdict {
+    verdict(|| {
+        if !cfg!(target_os = "linux") {
+            return Err(Verdict::Skipped("it needs Linux".to_owned()));
+        }
+        compile(dir, "kernel", &["main.c", "program.c", "route.c"], Vec::new(), Vec::new())
+    })
+}
+
+/// Compiles an adapter in C, with the protocol of all of them.
+fn compile(
+    dir: &Path,
+    name: &str,
+    sources: &[&str],
+    flags: Vec<String>,
+    libraries: Vec<String>,
+) -> Built {
+    let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
+    needs(Command::new(&compiler).arg("--version"), "a C compiler", INSTALL_C)?;
+    let mut command = Command::new(compiler);
+    command.args(["-std=gnu11", "-O3", "-Wall", "-Wextra", "-Wno-unused-parameter"]);
+    // Placed after the flags of pkg-config, which name the oldest CPU that DPDK supports.
+    command.args(flags).arg("-march=native").args(sources).arg("../c/protocol.c");
+    command.arg("-o").arg(fresh(dir, name)?).args(libraries);
+    run(command.current_dir(root().join("peers").join(name)))
 }
 
 /// Returns pkg-config's compiler flags for DPDK.

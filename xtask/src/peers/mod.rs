@@ -20,7 +20,7 @@ struct Adapter {
     build: fn(&Path) -> Verdict,
 }
 
-const ADAPTERS: [Adapter; 5] = [
+const ADAPTERS: [Adapter; 6] = [
     Adapter {
         title: "DPDK",
         peers: &["rte_lpm", "rte_fib", "rte_fib6"],
@@ -28,8 +28,14 @@ const ADAPTERS: [Adapter; 5] = [
         build: build::dpdk,
     },
     Adapter {
+        title: "Linux",
+        peers: &["linux-route", "linux-lpm-trie"],
+        file: "kernel",
+        build: build::kernel,
+    },
+    Adapter {
         title: "Rust crates",
-        peers: &["prefix-trie", "ip_network_table", "poptrie-crate"],
+        peers: &["prefix-trie", "ip_network_table", "poptrie-crate", "ts_bart"],
         file: "rust",
         build: build::rust,
     },
@@ -138,15 +144,20 @@ mod tests {
         assert!(unknown.contains("`bird`") && unknown.contains("rte_fib6"), "{unknown}");
     }
 
-    /// The benchmarks find peers by their names, so both lists must be equal.
+    /// The benchmarks find peers by their names, and users find the names in the documentation.
     #[test]
-    fn the_lab_knows_the_same_peers() {
-        let path = root().join("crates/longmatch-bench/src/peer/known.rs");
-        let source = std::fs::read_to_string(path).unwrap();
-        let (table, _) = source.split_once("/// Every peer").unwrap();
-        let (_, table) = table.split_once("static KNOWN").unwrap();
-        let known = table.split("name: \"").skip(1).filter_map(|rest| rest.split('"').next());
-        let built = ADAPTERS.iter().flat_map(|adapter| adapter.peers.iter().copied());
-        assert!(known.eq(built));
+    fn the_lab_and_the_documentation_know_the_same_peers() {
+        let names = |path: &str, from: &str, mark: &str, end: char| -> Vec<String> {
+            let text = std::fs::read_to_string(root().join(path)).unwrap();
+            let (_, list) = text.split_once(from).unwrap();
+            let (list, _) = list.split_once("\n\n").unwrap();
+            let names = list.split(mark).skip(1).filter_map(|rest| rest.split(end).next());
+            names.map(str::to_owned).collect()
+        };
+        let known = "crates/longmatch-bench/src/peer/known.rs";
+        let built: Vec<_> = ADAPTERS.iter().flat_map(|adapter| adapter.peers).collect();
+        assert_eq!(names(known, "static KNOWN", "peer(\"", '"').iter().collect::<Vec<_>>(), built);
+        let documented = names("docs/peers.md", "| `cargo xtask peers` |", "\n| `", '`');
+        assert_eq!(documented.iter().collect::<Vec<_>>(), built);
     }
 }

@@ -10,7 +10,7 @@ use crate::report::{Report, Verdict};
 use crate::workspace::{root, target};
 
 /// The records of the comparison.
-pub const RECORDS: &str = "docs/results/published/python.ndjson";
+const RECORDS: &str = "docs/results/published/python.ndjson";
 
 /// Runs the tests of the recipe for Spark, and returns whether all passed.
 pub fn spark() -> Outcome {

@@ -13,7 +13,7 @@ use crate::report::{Report, Verdict};
 use crate::workspace::{root, target};
 use environment::Environment;
 
-pub use compare::{RECORDS, run as compare, spark, spark_steps};
+pub use compare::{run as compare, spark, spark_steps};
 pub use wheels::run as wheels;
 
 /// Runs the tests of the Python package, and returns whether all passed.

@@ -10,25 +10,19 @@ use super::command::PeerCommand;
 pub struct KnownPeer {
     /// Name in reports and for `cargo xtask peers NAME`.
     pub name: &'static str,
-    /// Description in a few words.
-    pub description: &'static str,
-    /// Package of the implementation.
-    pub package: &'static str,
-    /// Licence of the package, as an SPDX expression.
-    pub licence: &'static str,
     /// Names of the supported families.
     pub families: &'static [&'static str],
-    /// Requirements of `cargo xtask peers` for building the adapter.
-    pub needs: &'static str,
     adapter: Adapter,
 }
 
-/// Kind of an adapter.
+/// A program in the directory of the adapters; its argument is the name of the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Adapter {
-    /// A program in the directory; its argument is the name of the peer.
-    Program(&'static str),
-    /// A script in a virtual environment named after the peer, with the same argument.
+    Dpdk,
+    Kernel,
+    Rust,
+    Go,
+    /// A script in a virtual environment named after the peer.
     Python,
 }
 
@@ -41,94 +35,30 @@ pub enum Availability {
     Missing(String),
 }
 
+const fn peer(
+    name: &'static str,
+    adapter: Adapter,
+    families: &'static [&'static str],
+) -> KnownPeer {
+    KnownPeer { name, families, adapter }
+}
+
 const BOTH: &[&str] = &["ipv4", "ipv6"];
 
-const DPDK: KnownPeer = KnownPeer {
-    name: "",
-    description: "",
-    package: "DPDK 22.11 (Debian: libdpdk-dev)",
-    licence: "BSD-3-Clause",
-    families: &["ipv4"],
-    needs: "a C compiler, pkg-config and DPDK's development files \
-            (Debian: apt-get install gcc pkg-config libdpdk-dev)",
-    adapter: Adapter::Program("dpdk"),
-};
-
-const RUST: KnownPeer = KnownPeer {
-    name: "",
-    description: "",
-    package: "",
-    licence: "MIT OR Apache-2.0",
-    families: BOTH,
-    needs: "network access, once, for cargo to fetch the crate",
-    adapter: Adapter::Program("rust"),
-};
-
-const GO: KnownPeer = KnownPeer {
-    name: "",
-    description: "",
-    package: "Go module github.com/gaissmai/bart 0.30.0",
-    licence: "MIT",
-    families: BOTH,
-    needs: "Go 1.24 or newer, and network access, once, for Go to fetch the module",
-    adapter: Adapter::Program("go"),
-};
-
-const PYTHON: KnownPeer = KnownPeer {
-    name: "",
-    description: "",
-    package: "",
-    licence: "",
-    families: BOTH,
-    needs: "Python 3 with venv and its C headers, a C compiler, and network access, once, for pip \
-            (Debian: apt-get install python3-venv python3-dev gcc)",
-    adapter: Adapter::Python,
-};
-
-static KNOWN: [KnownPeer; 10] = [
-    KnownPeer { name: "rte_lpm", description: "DPDK's LPM library, DIR-24-8", ..DPDK },
-    KnownPeer { name: "rte_fib", description: "DPDK's FIB library, DIR-24-8", ..DPDK },
-    KnownPeer {
-        name: "rte_fib6",
-        description: "DPDK's FIB library, a trie of 24 and then 8 bits",
-        families: &["ipv6"],
-        ..DPDK
-    },
-    KnownPeer {
-        name: "prefix-trie",
-        description: "a Rust map of prefixes, a tree with bitmaps",
-        package: "crate prefix-trie 0.10.1",
-        ..RUST
-    },
-    KnownPeer {
-        name: "ip_network_table",
-        description: "a Rust map of networks, a tree bitmap",
-        package: "crate ip_network_table 0.2.0",
-        licence: "BSD-2-Clause",
-        ..RUST
-    },
-    KnownPeer {
-        name: "poptrie-crate",
-        description: "a Rust Poptrie",
-        package: "crate poptrie 0.2.1",
-        ..RUST
-    },
-    KnownPeer { name: "bart", description: "Go's balanced routing table, compressed", ..GO },
-    KnownPeer { name: "bart-fast", description: "Go's balanced routing table, faster", ..GO },
-    KnownPeer {
-        name: "pytricia",
-        description: "a Patricia trie in C for Python",
-        package: "Python package pytricia 1.3.0",
-        licence: "LGPL-3.0-or-later",
-        ..PYTHON
-    },
-    KnownPeer {
-        name: "py-radix",
-        description: "a radix tree in C for Python",
-        package: "Python package py-radix 1.1.0",
-        licence: "ISC AND BSD-4-Clause",
-        ..PYTHON
-    },
+static KNOWN: [KnownPeer; 13] = [
+    peer("rte_lpm", Adapter::Dpdk, &["ipv4"]),
+    peer("rte_fib", Adapter::Dpdk, &["ipv4"]),
+    peer("rte_fib6", Adapter::Dpdk, &["ipv6"]),
+    peer("linux-route", Adapter::Kernel, BOTH),
+    peer("linux-lpm-trie", Adapter::Kernel, BOTH),
+    peer("prefix-trie", Adapter::Rust, BOTH),
+    peer("ip_network_table", Adapter::Rust, BOTH),
+    peer("poptrie-crate", Adapter::Rust, BOTH),
+    peer("ts_bart", Adapter::Rust, BOTH),
+    peer("bart", Adapter::Go, BOTH),
+    peer("bart-fast", Adapter::Go, BOTH),
+    peer("pytricia", Adapter::Python, BOTH),
+    peer("py-radix", Adapter::Python, BOTH),
 ];
 
 /// Every peer that has an adapter in `peers/`.
@@ -141,7 +71,10 @@ impl KnownPeer {
     pub fn find(&self, dir: &Path) -> Availability {
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
         let files = match self.adapter {
-            Adapter::Program(program) => vec![dir.join(program)],
+            Adapter::Dpdk => vec![dir.join("dpdk")],
+            Adapter::Kernel => vec![dir.join("kernel")],
+            Adapter::Rust => vec![dir.join("rust")],
+            Adapter::Go => vec![dir.join("go")],
             Adapter::Python => {
                 let dir = dir.join(self.name);
                 vec![dir.join("bin/python"), dir.join("adapter.py")]
@@ -156,7 +89,20 @@ impl KnownPeer {
     }
 
     fn instructions(&self) -> String {
-        format!("not installed: `cargo xtask peers {}`; it needs {}", self.name, self.needs)
+        let needs = match self.adapter {
+            Adapter::Dpdk => {
+                "a C compiler, pkg-config and DPDK's development files \
+                 (Debian: apt-get install gcc pkg-config libdpdk-dev)"
+            }
+            Adapter::Kernel => "Linux and a C compiler (Debian: apt-get install gcc libc6-dev)",
+            Adapter::Rust => "network access, once, for cargo to fetch the crate",
+            Adapter::Go => "Go 1.24 or newer, and network access, once, for Go to fetch the module",
+            Adapter::Python => {
+                "Python 3 with venv and its C headers, a C compiler, and network access, once, for \
+                 pip (Debian: apt-get install python3-venv python3-dev gcc)"
+            }
+        };
+        format!("not installed: `cargo xtask peers {}`; it needs {needs}", self.name)
     }
 }
 
@@ -190,17 +136,6 @@ mod tests {
     impl Drop for Scratch {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
-    #[test]
-    fn names_are_unique_and_texts_complete() {
-        for (i, peer) in KNOWN.iter().enumerate() {
-            assert!(KNOWN[..i].iter().all(|other| other.name != peer.name), "{}", peer.name);
-            assert!(!peer.families.is_empty() && !peer.needs.is_empty(), "{}", peer.name);
-            for text in [peer.name, peer.description, peer.package, peer.licence] {
-                assert!(!text.is_empty() && !text.contains('\n'), "{}", peer.name);
-            }
         }
     }
 

@@ -12,7 +12,7 @@ const VERSION: &str = "1";
 pub struct PeerHello {
     /// Names of the supported families, at least one of `ipv4` and `ipv6`.
     pub families: Vec<&'static str>,
-    /// The supported modes, at least one of [`Mode::One`] and [`Mode::Batch`].
+    /// The supported modes, at least one.
     pub modes: Vec<Mode>,
     /// Name and version that the peer states.
     pub about: String,
@@ -54,9 +54,7 @@ impl PeerHello {
             items(list, |name| ["ipv4", "ipv6"].into_iter().find(|family| *family == name));
         let families = families.ok_or("expected families such as `ipv4,ipv6`")?;
         let list = words.next().unwrap_or_default();
-        let modes = items(list, |name| {
-            [Mode::One, Mode::Batch].into_iter().find(|mode| mode.name() == name)
-        });
+        let modes = items(list, |name| name.parse::<Mode>().ok());
         let modes = modes.ok_or("expected modes such as `one,batch`")?;
         let about = super::error::printable(words.next().unwrap_or_default().trim());
         if about.is_empty() {
@@ -132,10 +130,11 @@ mod tests {
 
     #[test]
     fn hello_is_parsed() {
-        let hello = PeerHello::parse("longmatch-peer 1 ipv6,ipv4,ipv6 batch tree 1.2 (fast)");
+        let hello =
+            PeerHello::parse("longmatch-peer 1 ipv6,ipv4,ipv6 batch,dependent tree 1.2 (fast)");
         let hello = hello.unwrap();
         assert_eq!(hello.families, ["ipv6", "ipv4"]);
-        assert_eq!(hello.modes, [Mode::Batch]);
+        assert_eq!(hello.modes, [Mode::Batch, Mode::Dependent]);
         assert_eq!(hello.about, "tree 1.2 (fast)");
     }
 
@@ -148,7 +147,7 @@ mod tests {
             "longmatch-peer 2 ipv4 one tree",
             "longmatch-peer 1 ipv5 one tree",
             "longmatch-peer 1  one tree",
-            "longmatch-peer 1 ipv4 dependent tree",
+            "longmatch-peer 1 ipv4 twice tree",
             "longmatch-peer 1 ipv4 one",
             "longmatch-peer 1 ipv4 one  ",
         ] {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use longmatch::{Bits, NextHopId, Prefix, Rib};
 use longmatch_bench::{
-    BenchFamily, Mode, Oracle, Peer, PeerError, PeerLoaded, Traffic, Xorshift, pass_sum,
+    BenchFamily, Oracle, Peer, PeerError, PeerLoaded, Traffic, Xorshift, pass_sum,
 };
 
 /// Keys of a batch; it makes the last batch of a pass shorter.
@@ -95,6 +95,3 @@ pub fn compare_answers<F: BenchFamily>(
     }
     Ok(())
 }
-
-/// Modes that a peer may have.
-pub const MODES: [Mode; 2] = [Mode::One, Mode::Batch];

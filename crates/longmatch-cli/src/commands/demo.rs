@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::time::Instant;
 
 use longmatch::{EngineKind, EngineSpec, Ipv4, Ipv6};
-use longmatch_bench::{BenchFamily, Comparison, Machine, Mode, Record, RunConfig, Traffic};
+use longmatch_bench::{BenchFamily, Comparison, Machine, Measurement, Mode, RunConfig, Traffic};
 use longmatch_feed::printable;
 
 use super::bench::{SEED, milliseconds, rate, rate_bar};
@@ -111,7 +111,7 @@ fn compiled<F: CliFamily + BenchFamily>(routes: &Routes) -> (Comparison<'_, F>, 
 /// If the system does not start a thread.
 fn measured<F: CliFamily + BenchFamily>(
     comparison: &Comparison<'_, F>,
-) -> Result<(usize, Vec<Vec<Record>>), CliError> {
+) -> Result<(usize, Vec<Vec<Measurement>>), CliError> {
     let label = format!("measuring {}", F::LABEL);
     let mut progress = Progress::new(label, Some(TRAFFICS.len() as u64), "traffics");
     let share = BUDGET / (2 * TRAFFICS.len() * comparison.len().max(1)) as f64;
@@ -130,14 +130,14 @@ fn measured<F: CliFamily + BenchFamily>(
 }
 
 /// The sum of an engine's rates, by which the engines are ordered.
-fn total(row: &[Record]) -> f64 {
+fn total(row: &[Measurement]) -> f64 {
     row.iter().filter_map(|record| record.mlps).sum()
 }
 
 fn print(
     out: &mut Out,
     checked: usize,
-    rows: &[Vec<Record>],
+    rows: &[Vec<Measurement>],
     failed: &[Failed],
 ) -> Result<(), CliError> {
     let best = rows.iter().flatten().filter_map(|record| record.mlps).fold(0.0, f64::max);

@@ -86,7 +86,7 @@ fn list(out: &mut Out) -> Result<(), CliError> {
     let headings = ["name", "source", "title", "aliases"].map(|name| (name, Align::Left));
     let mut grid = Grid::new(headings);
     for it in Experiment::all() {
-        let [name, source, title] = [it.name, it.source, it.title].map(str::to_owned);
+        let [name, source, title] = [&it.name, &it.source, &it.title].map(String::clone);
         grid.row([name, source, title, it.aliases.join(", ")]);
     }
     grid.print(out)?;
@@ -116,7 +116,7 @@ fn run_experiments(args: &ReportArgs, report: &Report<'_>) -> Result<(Records, u
         let bar = progress.get_or_insert_with(|| {
             Progress::new("measuring", Some((step.total * 1e3) as u64), "ms")
         });
-        bar.describe(step.experiment.name);
+        bar.describe(&step.experiment.name);
         bar.set((step.done * 1e3) as u64);
     };
     report.run(&args.out, &mut on_step).map_err(|error| cannot_write(&error))

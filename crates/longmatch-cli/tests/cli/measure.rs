@@ -9,6 +9,11 @@ fn lines_of(stdout: &str) -> Vec<serde_json::Value> {
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// The rates among records.
+fn rates(stdout: &str) -> Vec<serde_json::Value> {
+    lines_of(stdout).into_iter().filter(|line| line["metric"] == "rate").collect()
+}
+
 #[test]
 fn verify_tries_every_range() {
     let dir = Dir::new();
@@ -61,34 +66,27 @@ fn bench_prints_json_records() {
     // Standard error may have a warning about an unoptimised build.
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let lines = lines_of(&ended.stdout);
-    assert_eq!(lines.len(), 3 * 2, "three kinds of traffic, one and batch");
-    let keys = [
-        "engine",
-        "variant",
-        "family",
-        "routes",
-        "next_hops",
-        "traffic",
-        "mode",
-        "batch",
-        "threads",
-        "simd",
-        "mlps",
-        "mlps_min",
-        "mlps_max",
-        "ns_per_lookup",
-        "bytes",
-        "build_ms",
-        "mismatches",
-    ];
-    for line in &lines {
+    let kinds: Vec<_> = lines.iter().map(|line| line["record"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], kinds.last()), ("run", Some(&"experiment")));
+    assert_eq!(
+        lines.len(),
+        2 + 2 + 3 * 2,
+        "memory, compile; three kinds of traffic, one and batch"
+    );
+    let metrics: Vec<_> = lines.iter().filter_map(|line| line["metric"].as_str()).collect();
+    assert_eq!(metrics, ["memory", "compile", "rate", "rate", "rate", "rate", "rate", "rate"]);
+    for line in &lines[1..9] {
+        let engine = line["engine"].as_str().unwrap();
+        assert!(engine.starts_with("poptrie") && line["value"].as_f64().unwrap() > 0.0, "{line}");
+    }
+    let keys = ["table", "family", "routes", "traffic", "mode", "batch", "threads", "simd", "q1"];
+    for line in &lines[3..9] {
         assert!(keys.iter().all(|key| !line[key].is_null()), "{line}");
-        assert_eq!((&line["engine"], &line["mismatches"]), (&"poptrie".into(), &0.into()));
     }
     let addresses = dir.file("addresses.txt", "2001:db8::7\n2001:db9::1\n");
     let traffic = ["--traffic", &addresses, "--mode", "dependent"];
     let ended = run(&[&args[..], &traffic].concat());
-    assert_eq!(ended.stdout.lines().count(), 1, "{}", ended.stderr);
+    assert_eq!(rates(&ended.stdout).len(), 1, "{}", ended.stderr);
 }
 
 /// An engine that states its reads is followed by its roofline, with the ratio of the rates.
@@ -100,14 +98,18 @@ fn bench_shows_rooflines() {
     let roofline = ["-e", "spider,radix", "--roofline"];
     let ended = run(&[&args[..], &roofline, &["--json"]].concat());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let lines = lines_of(&ended.stdout);
+    let lines = rates(&ended.stdout);
     let engines: Vec<_> = lines.iter().map(|line| line["engine"].as_str().unwrap()).collect();
-    assert_eq!(engines, ["spider", "radix", "spider", "roofline", "radix"], "one, then batch");
-    assert!(lines[3]["variant"].as_str().unwrap().starts_with("of spider"));
-    assert!(lines[3]["mlps"].as_f64().unwrap() > 0.0);
-    let ratios: Vec<_> = lines.iter().map(|line| line["roofline_ratio"].is_number()).collect();
-    assert_eq!(ratios, [false, false, true, false, false]);
-    assert_eq!(lines[2]["reads"], lines[3]["reads"]);
+    let base = |engine: &&str| engine.split(':').next().unwrap().to_owned();
+    let bases: Vec<_> = engines.iter().map(base).collect();
+    assert_eq!(bases, ["spider", "radix", "spider", "roofline of spider", "radix"]);
+    assert!(lines[3]["value"].as_f64().unwrap() > 0.0);
+    let shares: Vec<_> = lines_of(&ended.stdout)
+        .into_iter()
+        .filter(|line| line["metric"] == "share of the roofline")
+        .map(|line| (line["engine"].as_str().unwrap().to_owned(), line["mode"].clone()))
+        .collect();
+    assert_eq!(shares, [(engines[2].to_owned(), "batch".into())]);
 
     let ended = run(&[&args[..], &roofline, &["-m", "batch"]].concat());
     let table: Vec<_> = ended.stdout.lines().skip_while(|line| !line.contains("Mlps")).collect();
@@ -136,19 +138,16 @@ fn bench_shows_what_auto_chose() {
 
     let ended = run(&[&args[..], &engines, &["--json"]].concat());
     let records = lines_of(&ended.stdout);
-    assert!(records.iter().all(|record| record["engine"] != "auto"), "{}", ended.stdout);
-    let mut choices = 0;
-    for record in &records {
-        let choice = record["auto"].as_array().unwrap();
-        choices += choice.len();
-        for choice in choice {
-            let chosen = choice["chosen"].as_str().unwrap();
-            assert!(chosen.starts_with(record["engine"].as_str().unwrap()));
-            let share = choice["of_best"].as_f64().unwrap();
-            assert!(0.0 < share && share <= 1.0 && choice["best"].is_string());
-        }
+    for spec in ["auto", "auto:use=one"] {
+        let own: Vec<_> = records.iter().filter(|record| record["engine"] == spec).collect();
+        let metrics: Vec<_> = own.iter().map(|record| &record["metric"]).collect();
+        assert_eq!(metrics, ["share of the best", "rate"], "{}", ended.stdout);
+        let share = own[0]["value"].as_f64().unwrap();
+        assert!(0.0 < share && share <= 100.0, "{}", own[0]);
+        let chosen =
+            records.iter().find(|it| it["metric"] == "rate" && it["engine"] == own[1]["variant"]);
+        assert_eq!(chosen.unwrap()["value"], own[1]["value"]);
     }
-    assert_eq!(choices, 2);
 
     let ended = run(&[&args[..], &["-e", "auto:memory=7"]].concat());
     assert_eq!(ended.code, 2, "{}", ended.stdout);
@@ -180,9 +179,10 @@ fn bench_takes_keys_in_every_layout() {
     for form in ["host", "pairs", "network"] {
         let args = ["bench", "-6", "--seconds", "0.02", "-e", "spider", "-t", "zipf", "--json"];
         let ended = run(&[&args[..], &["--keys", form, "-m", "batch", "-r", &routes]].concat());
-        let lines = lines_of(&ended.stdout);
+        let lines = rates(&ended.stdout);
         assert_eq!((ended.code, lines.len()), (0, 1), "{}", ended.stderr);
-        assert_eq!((&lines[0]["form"], &lines[0]["mismatches"]), (&form.into(), &0.into()));
+        let keys = if form == "host" { "array".into() } else { format!("array, {form}") };
+        assert_eq!((&lines[0]["keys"], lines[0]["value"].is_number()), (&keys.into(), true));
     }
 }
 

@@ -28,8 +28,11 @@ fn captures_and_lists_plain_and_compressed() {
             let file = dir.file(name, content);
             let ended = bench(&dir, &file, &[]);
             assert_eq!(ended.code, 0, "{}", ended.stderr);
-            let record: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-            assert_eq!((&record["traffic"], &record["mismatches"]), (&file.into(), &0.into()));
+            let mut lines = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+            let rate: Option<serde_json::Value> =
+                lines.find(|line: &serde_json::Value| line["metric"] == "rate");
+            let rate = rate.unwrap();
+            assert_eq!((&rate["traffic"], rate["value"].is_number()), (&file.into(), true));
             let reported =
                 ended.stderr.contains("1 packet of another protocol than IP was left out");
             assert_eq!(reported, name == "capture", "{}", ended.stderr);
@@ -68,7 +71,8 @@ fn lenient_reads_damaged_files() {
     let dir = Dir::new();
     let cut = dir.file("cut", &CAPTURE[..CAPTURE.len() - 1]);
     let ended = bench(&dir, &cut, &["--lenient"]);
-    assert_eq!((ended.code, ended.stdout.lines().count()), (0, 1), "{}", ended.stderr);
+    let rates = ended.stdout.lines().filter(|line| line.contains("\"rate\""));
+    assert_eq!((ended.code, rates.count()), (0, 1), "{}", ended.stderr);
     assert!(ended.stderr.contains("cut: the input could not be read to its end"));
     assert!(ended.stderr.contains("the capture is cut off"), "{}", ended.stderr);
 }

@@ -31,10 +31,7 @@ enum Token {
 const MARKS: [&str; 15] =
     ["..", ">=", "<=", ">", "<", "~", "+", "-", "*", "/", "(", ")", "[", "]", ","];
 
-/// Parses a relation.
-///
-/// # Errors
-/// If the text is malformed: what is wrong, and where.
+/// Parses a relation; the error says what is wrong, and where.
 pub(crate) fn relation(text: &str, names: &Names) -> Result<Relation, String> {
     Parser::parse(text, names, |parser| {
         let left = parser.sum()?;
@@ -51,17 +48,11 @@ pub(crate) fn relation(text: &str, names: &Names) -> Result<Relation, String> {
 }
 
 /// Parses a quantity.
-///
-/// # Errors
-/// As [`relation`].
 pub(crate) fn quantity(text: &str, names: &Names) -> Result<Q, String> {
     Parser::parse(text, names, Parser::sum)
 }
 
-/// Parses a quantity that names values directly.
-///
-/// # Errors
-/// As [`relation`]; and if the quantity is computed.
+/// Parses a quantity that names values directly; a computed one is an error.
 pub(crate) fn pick(text: &str, names: &Names) -> Result<Pick, String> {
     match quantity(text, names)? {
         Q::Of(pick) => Ok(pick),
@@ -139,8 +130,9 @@ impl<'t> Parser<'t> {
                     "min" => Q::Min(Box::new(self.list("(", ")")?)),
                     "fact" => Q::Fact(self.arguments()?.concat()),
                     _ => {
+                        let engines = self.arguments()?.into_iter();
                         let engines =
-                            self.arguments()?.iter().map(|it| self.resolved(it)).collect();
+                            engines.map(|it| self.names.get(&it).cloned().unwrap_or(it)).collect();
                         Q::Of(Pick {
                             metric: name,
                             engines,
@@ -202,11 +194,6 @@ impl<'t> Parser<'t> {
             names.push(String::new());
         }
         Ok(names)
-    }
-
-    /// Returns the name in records of an engine.
-    fn resolved(&self, name: &str) -> String {
-        self.names.get(name).map_or(name, String::as_str).to_owned()
     }
 
     /// Returns the tokens after the first `word` that follows the token `start`.

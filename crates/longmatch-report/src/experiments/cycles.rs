@@ -8,7 +8,6 @@ use crate::declaration::Absence;
 use crate::depths::Depths;
 use crate::distribution::{SHARES, Ticks, Timed, about_clock, cycles, refusals, time};
 use crate::engine_set::{EngineSet, EngineUnderTest};
-use crate::experiment::Function;
 use crate::inputs::{Effort, Inputs, Named, SEED};
 
 /// Estimated seconds of a lookup.
@@ -16,18 +15,14 @@ const LOOKUP: f64 = 110e-9;
 /// The least number of lookups at a depth for a percentile.
 const MANY: u64 = 1000;
 
-/// Returns the function with this name.
-pub(super) fn function(name: &str) -> Option<Function> {
-    (name == "cycles").then_some((run, seconds))
-}
-
-fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+/// Returns the estimated seconds.
+pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     inputs.ipv4().len() as f64 * (6.0 * effort.cycles as f64 * LOOKUP + 4.0)
 }
 
 /// Times the engines of the experiment. Its first figure has the distributions, its second one the depths, if it has
 /// one.
-fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     for named in context.inputs.some_ipv4()? {
         on_table(context, named);
     }

@@ -11,8 +11,7 @@ use longmatch_bench::Stats;
 
 use crate::context::{ExperimentContext, Place, at};
 use crate::declaration::Absence;
-use crate::experiment::Function;
-use crate::inputs::Named;
+use crate::inputs::{Effort, Inputs, Named};
 use crate::record::Value;
 
 /// The row of D20R, counted as on the page.
@@ -47,8 +46,13 @@ const STATISTICS: [(&str, &str); 13] = [
 const LENGTHS: &str = "dxr-lengths";
 const RT_STAT: &str = "dxr-statistics";
 
+/// Returns the estimated seconds.
+pub(super) fn seconds(inputs: &Inputs, _: &Effort) -> f64 {
+    1.2 * inputs.ipv4().len() as f64
+}
+
 /// Counts chunks, and the compiled structures.
-fn count(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     for named in context.inputs.some_ipv4()? {
         lengths(context, named);
         context.step(0.3);
@@ -154,9 +158,4 @@ fn numbers(statistics: &Statistics, prefixes: usize) -> [f64; 13] {
     let [[a, b, c, d], [e, f, g, h]] = counts;
     let a_prefix = (direct + range) / prefixes.max(1) as f64;
     [direct, range, a_prefix, resolved, statistics.longest as f64, a, b, c, d, e, f, g, h]
-}
-
-/// Returns the function with this name.
-pub(super) fn function(name: &str) -> Option<Function> {
-    (name == "chunks").then_some((count, |inputs, _| 1.2 * inputs.ipv4().len() as f64))
 }

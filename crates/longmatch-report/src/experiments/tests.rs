@@ -162,7 +162,9 @@ fn refusals_are_shown_with_the_wider_variant() {
     assert_eq!(values(&all, "ipv4", "dxr:d=18:hops=k", "direct table"), [1_048_576.0]);
     let all = run("dxr-throughput", &inputs(many(), Rib::new())).unwrap();
     assert!(all.iter().all(|it| it.engine.matches("d=").count() < 2));
-    assert!(all.iter().any(|it| it.engine == "dxr:d=18:hops=k" && it.metric == "rate"));
+    assert!(
+        all.iter().any(|it| it.engine == "dxr:d=18:search=paper:hops=k" && it.metric == "rate")
+    );
 }
 
 /// 32,769 /16 chunks with a route longer than /24 each are one more than SAIL can number.
@@ -322,7 +324,7 @@ fn packets_have_rates_by_batch_size() {
     let quick = [1.0, 16.0, 32.0, 256.0];
     for family in ["ipv4", "ipv6"] {
         for figure in ["spider-fig8", "spider-fig8-default", "spider-fig8-capture"] {
-            for engine in ["poptrie:s=18", "spider:lanes=16"] {
+            for engine in ["poptrie:s=18:batch=each", "spider:lanes=16"] {
                 assert_eq!(sizes(figure, family, engine, "rate"), quick, "{figure} {engine}");
             }
         }

@@ -3,14 +3,16 @@
 use core::fmt::Write as _;
 
 use crate::claim::{Claim, Judgement, Verdict};
-use crate::model::Figure;
+use crate::model::{Cell, Column, Figure, Table};
 use crate::records::Records;
 
+use super::number::short;
 use super::section::{Section, counted, machine_in_a_line, sections, title, verdict_in_words};
 use super::text::{anchor, escape, prose};
 use super::{chart, summary, table};
 
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str =
+    concat!(include_str!("colours.css"), include_str!("page.css"), include_str!("chart/chart.css"));
 
 /// Content security policy: browsers load nothing but the embedded style sheet, and run no script.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -60,7 +62,52 @@ fn tally(sections: &[Section<'_>]) -> String {
             out += &claim_html(judged, &section.experiment.source);
         }
     }
-    out + "</ul>\n</section>\n"
+    out += "</ul>\n";
+    let numbers = numbers(sections);
+    if !numbers.rows.is_empty() {
+        let title = "The papers' figures and ours";
+        let _ =
+            writeln!(out, "<details><summary>{title}, whether or not the sentences hold</summary>");
+        out += &table::html(&numbers, title);
+        out += "</details>\n";
+    }
+    out + "</section>\n"
+}
+
+/// Builds the table of the sentences' verdicts and, apart from these, of the paper's figures beside ours.
+fn numbers(sections: &[Section<'_>]) -> Table {
+    let heads = [
+        "sentence",
+        "source",
+        "here",
+        "verdict",
+        "of",
+        "ours",
+        "the paper's",
+        "ours / the paper's",
+    ];
+    let column = |name: &&str| Column {
+        name: (*name).into(),
+        unit: String::new(),
+        paper: *name == "the paper's",
+    };
+    let mut rows = Vec::new();
+    for Section { experiment, claims, .. } in sections {
+        for (claim, table, judgement) in claims {
+            for it in &judgement.compared {
+                let [low, high] = it.paper.map(short);
+                let paper = if low == high { low } else { format!("{low} to {high}") };
+                let verdict = verdict_in_words(judgement.verdict).to_owned();
+                let source = format!("{}, {}", experiment.source, claim.section);
+                let texts =
+                    [&claim.text, &source, table, &verdict, &it.name, &short(it.ours), &paper];
+                let mut row: Vec<Cell> = texts.map(|text| Cell::Text(text.clone())).into();
+                row.push(Cell::Number(it.distance(), 2));
+                rows.push(row);
+            }
+        }
+    }
+    Table { columns: heads.iter().map(column).collect(), rows }
 }
 
 /// Renders a claim as a list item; `source` may be empty if the context states it.

@@ -2,12 +2,35 @@
 
 use core::fmt::Write as _;
 
-use crate::model::{Cell, Figure};
+use crate::model::{Cell, Figure, Table};
 use crate::records::Records;
 
 use super::section::{Section, sections, title, verdict_in_words};
 use super::text::markdown as text;
 use super::{number, table};
+
+/// Numbered notes below a table, with the reasons of missing values; equal notes have one number.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(Vec<String>);
+
+impl Notes {
+    /// Adds a note and returns its mark.
+    pub fn mark(&mut self, note: &str) -> String {
+        let place = self.0.iter().position(|own| own == note).unwrap_or_else(|| {
+            self.0.push(note.into());
+            self.0.len() - 1
+        });
+        format!(" <sup>{}</sup>", place + 1)
+    }
+
+    /// Returns the list of the notes, with an empty line before it; empty without notes.
+    pub fn finish(self) -> String {
+        let items =
+            self.0.iter().enumerate().map(|(i, note)| format!("\n{}. {}", i + 1, text(note)));
+        let items: String = items.collect();
+        if items.is_empty() { items } else { format!("{items}\n") }
+    }
+}
 
 /// Renders records as GitHub-flavoured Markdown.
 pub fn markdown(records: &Records) -> String {
@@ -45,33 +68,67 @@ pub fn markdown(records: &Records) -> String {
 }
 
 fn figure(figure: &Figure) -> String {
-    let mut out = format!("\n\n### {}\n\n{}\n\n|", text(&figure.title), text(&figure.caption));
-    for column in &figure.table.columns {
-        let unit =
-            if column.unit.is_empty() { String::new() } else { format!(", {}", column.unit) };
-        let _ = write!(out, " {}{} |", text(&column.name), text(&unit));
-    }
-    let _ = write!(out, "\n|{}\n", "---|".repeat(figure.table.columns.len()));
-    for row in &figure.table.rows {
-        out.push('|');
-        row.iter().for_each(|it| {
-            let _ = write!(out, " {} |", cell(it));
-        });
-        out.push('\n');
-    }
+    let mut notes = Notes::default();
+    let mut out = format!(
+        "\n\n### {}\n\n{}\n\n{}",
+        text(&figure.title),
+        text(&figure.caption),
+        grid(&figure.table, true, &mut notes)
+    );
+    out += &notes.finish();
     for (name, value) in &figure.conditions {
         let _ = write!(out, "\n- {}: {}", text(name), text(value));
     }
     out
 }
 
-fn cell(cell: &Cell) -> String {
+/// Renders a table; `spreads` shows the quartiles beside each median. The caller prints the notes below the table.
+pub(crate) fn grid(table: &Table, spreads: bool, notes: &mut Notes) -> String {
+    let mut out = String::from("|");
+    for column in &table.columns {
+        let unit =
+            if column.unit.is_empty() { String::new() } else { format!(", {}", column.unit) };
+        let _ = write!(out, " {}{} |", text(&column.name), text(&unit));
+    }
+    let _ = write!(out, "\n|{}\n", "---|".repeat(table.columns.len()));
+    for row in &table.rows {
+        out.push('|');
+        row.iter().for_each(|it| {
+            let _ = write!(out, " {} |", cell(it, spreads, notes));
+        });
+        out.push('\n');
+    }
+    out
+}
+
+fn cell(cell: &Cell, spreads: bool, notes: &mut Notes) -> String {
     match cell {
-        Cell::Text(words) | Cell::Refused(words) => text(words),
-        Cell::Spread(_, [low, high], decimals) => {
+        Cell::Text(words) => text(words),
+        Cell::Refused(why) => format!("–{}", notes.mark(why)),
+        Cell::Spread(_, [low, high], decimals) if spreads => {
             let ends = [low, high].map(|end| number::decimal(*end, *decimals).unwrap_or_default());
-            format!("{} ({}-{})", table::main_text(cell).unwrap_or_default(), ends[0], ends[1])
+            format!("{} ({}–{})", table::main_text(cell).unwrap_or_default(), ends[0], ends[1])
         }
-        _ => table::main_text(cell).unwrap_or_default(),
+        _ => table::main_text(cell).unwrap_or_else(|| "–".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_reasons_have_one_number() {
+        let refused = |why: &str| Cell::Refused(why.into());
+        let spread = Cell::Spread(2.0, [1.0, 3.0], 1);
+        let row = vec![Cell::Text("a|b".into()), refused("first"), spread, refused("second")];
+        let table = Table { rows: vec![row.clone(), row], columns: Vec::new() };
+        let mut notes = Notes::default();
+        let text = grid(&table, true, &mut notes);
+        let row = r"| a\|b | – <sup>1</sup> | 2.0 (1.0–3.0) | – <sup>2</sup> |";
+        assert_eq!(text.lines().skip(2).collect::<Vec<_>>(), [row, row]);
+        assert!(grid(&table, false, &mut notes).contains("| 2.0 |"));
+        assert_eq!(notes.finish(), "\n1. first\n2. second\n");
+        assert_eq!(Notes::default().finish(), "");
     }
 }

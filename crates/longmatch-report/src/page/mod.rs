@@ -12,6 +12,9 @@ mod summary;
 mod table;
 mod text;
 
+pub(crate) use chart::picture;
 pub use html::html;
 pub use markdown::markdown;
+pub(crate) use markdown::{Notes, grid};
+pub(crate) use number::{count, short};
 pub use section::claims;

@@ -4,7 +4,7 @@
 const MAX_DECIMALS: usize = 12;
 
 /// Formats a count with commas between thousands.
-pub(super) fn count(value: u64) -> String {
+pub(crate) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
@@ -20,7 +20,7 @@ pub(super) fn decimal(value: f64, decimals: u8) -> Option<String> {
 }
 
 /// Formats a number with about three significant digits.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let size = value.abs();
     let decimals = match size {
         _ if size >= 100.0 || size == 0.0 => 0,

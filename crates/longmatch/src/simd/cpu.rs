@@ -20,7 +20,7 @@ pub enum Microarch {
     Zen4,
     /// AMD Zen 5.
     Zen5,
-    /// Intel servers with AVX-512 and its bit instructions: Ice Lake and later.
+    /// Intel with AVX-512 and its bit instructions: servers from Ice Lake on.
     IntelServer,
     /// Any other CPU.
     Other,
@@ -64,18 +64,50 @@ impl Microarch {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
+}
 
-    /// The group of a vendor's CPU, by the display family and model of CPUID leaf 1.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    fn of(vendor: &[u8], family: u32, model: u32) -> Self {
-        match (vendor, family, model) {
-            (b"AuthenticAMD", 0x17, 0x30..) => Self::Zen3,
-            (b"AuthenticAMD", 0x19, 0x10..=0x1f | 0x60..=0x7f | 0xa0..=0xaf) => Self::Zen4,
-            (b"AuthenticAMD", 0x19, _) => Self::Zen3,
-            (b"AuthenticAMD", 0x1a, _) => Self::Zen5,
+/// What CPUID states about a CPU's design.
+///
+/// A hypervisor may replace family and model by those of an older CPU, and still state the
+/// instructions. It may also hide instructions, and still state the model.
+#[derive(Clone, Copy, Default)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+struct Design {
+    vendor: [u8; 12],
+    /// Leaf 1, EAX.
+    version: u32,
+    /// Leaf 7, EBX, ECX and EDX.
+    leaf7: [u32; 3],
+    /// Leaf 7, subleaf 1, EAX.
+    leaf7_1: u32,
+}
+
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+impl Design {
+    /// Returns the group by family, model and instructions.
+    fn microarch(&self) -> Microarch {
+        let base = self.version >> 8 & 15;
+        let family = if base == 15 { base + (self.version >> 20 & 0xff) } else { base };
+        let model = (self.version >> 4 & 15) | (self.version >> 12 & 0xf0);
+        let has = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
+        let [ebx, ecx, edx] = self.leaf7;
+        let (avx512, vp2intersect, avx_vnni) = (has(ebx, &[16]), has(edx, &[8]), 4);
+        let zen5 = avx512 && (vp2intersect || has(self.leaf7_1, &[avx_vnni]));
+        let (vbmi2, gfni, vpopcntdq) = (6, 8, 14);
+        let ice_lake = avx512 && has(ecx, &[vbmi2, gfni, vpopcntdq]);
+        let (amx_bf16, avx512_fp16, amx_tile, amx_int8) = (22, 23, 24, 25);
+        let sapphire_rapids = has(edx, &[amx_bf16, avx512_fp16, amx_tile, amx_int8]);
+        match (&self.vendor, family, model) {
+            (b"AuthenticAMD", 0x1a, _) => Microarch::Zen5,
+            (b"AuthenticAMD", 0x17..=0x19, _) if zen5 => Microarch::Zen5,
+            // Zen 3 and earlier have no AVX-512.
+            (b"AuthenticAMD", 0x17..=0x19, _) if avx512 => Microarch::Zen4,
+            (b"AuthenticAMD", 0x19, 0x10..=0x1f | 0x60..=0x7f | 0xa0..=0xaf) => Microarch::Zen4,
+            (b"AuthenticAMD", 0x19, _) | (b"AuthenticAMD", 0x17, 0x30..) => Microarch::Zen3,
             // Ice Lake, Sapphire Rapids, Emerald Rapids, Granite Rapids; for each the server models.
-            (b"GenuineIntel", 6, 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae) => Self::IntelServer,
-            _ => Self::Other,
+            (b"GenuineIntel", 6, 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae) => Microarch::IntelServer,
+            (b"GenuineIntel", ..) if ice_lake || sapphire_rapids => Microarch::IntelServer,
+            _ => Microarch::Other,
         }
     }
 }
@@ -220,9 +252,12 @@ fn cpuid() -> Option<(Microarch, Option<Caches>)> {
     for (bytes, register) in vendor.chunks_exact_mut(4).zip([leaf0.ebx, leaf0.edx, leaf0.ecx]) {
         bytes.copy_from_slice(&register.to_le_bytes());
     }
-    let base = leaf1.eax >> 8 & 15;
-    let family = if base == 15 { base + (leaf1.eax >> 20 & 0xff) } else { base };
-    let model = (leaf1.eax >> 4 & 15) | (leaf1.eax >> 12 & 0xf0);
+    let mut design = Design { vendor, version: leaf1.eax, ..Design::default() };
+    if leaf0.eax >= 7 {
+        let leaf7 = __cpuid_count(7, 0);
+        design.leaf7 = [leaf7.ebx, leaf7.ecx, leaf7.edx];
+        design.leaf7_1 = if leaf7.eax > 0 { __cpuid_count(7, 1).eax } else { 0 };
+    }
     let caches = |leaf: u32| {
         Caches::of_subleaves(|sub| {
             let it = __cpuid_count(leaf, sub);
@@ -235,7 +270,7 @@ fn cpuid() -> Option<(Microarch, Option<Caches>)> {
         true => caches(4),
         false => amd.then(|| caches(extended)).flatten(),
     };
-    Some((Microarch::of(&vendor, family, model), caches))
+    Some((design.microarch(), caches))
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -268,22 +303,61 @@ mod tests {
         assert_eq!(Caches::of_subleaves(|_| subleaf(3, 3, 1, 1024, u32::MAX)), None);
     }
 
+    /// The group of a design; `leaf7` has EBX, ECX and EDX of leaf 7, and EAX of its subleaf 1.
+    fn group(vendor: &[u8; 12], version: u32, [ebx, ecx, edx, leaf7_1]: [u32; 4]) -> Microarch {
+        Design { vendor: *vendor, version, leaf7: [ebx, ecx, edx], leaf7_1 }.microarch()
+    }
+
+    /// Leaf 7 without AVX-512, and that of AMD Zen 4 and 5, Intel Ice Lake and Sapphire Rapids.
+    const AVX2: [u32; 4] = [0x219c_97a9, 0x0040_0684, 0x0000_0010, 0];
+    const ZEN4: [u32; 4] = [0xf1bf_97a9, 0x0040_5fce, 0x1000_0010, 1 << 5];
+    const ZEN5: [u32; 4] = [0xf1bf_97ab, 0x0840_5fce, 0x1000_0110, 1 << 4 | 1 << 5];
+    const ICE_LAKE: [u32; 4] = [0xf3bf_a7eb, 0x40c0_5fde, 0xbc04_0410, 0];
+    const SAPPHIRE_RAPIDS: [u32; 4] = [0xf3bf_bfeb, 0xfb41_7ffe, 0xffdd_4432, 1 << 4 | 1 << 5];
+
     #[test]
     fn models_are_told_apart() {
-        let amd = b"AuthenticAMD";
-        for (family, model, expected) in [
-            (0x17, 0x01, Microarch::Other),
-            (0x17, 0x31, Microarch::Zen3),
-            (0x19, 0x01, Microarch::Zen3),
-            (0x19, 0x11, Microarch::Zen4),
-            (0x19, 0xa0, Microarch::Zen4),
-            (0x1a, 0x02, Microarch::Zen5),
-            (0x1b, 0x00, Microarch::Other),
+        for (version, expected) in [
+            (0x0080_0f12, Microarch::Other),
+            (0x0083_0f10, Microarch::Zen3),
+            (0x00a0_0f11, Microarch::Zen3),
+            (0x00a1_0f11, Microarch::Zen4),
+            (0x00aa_0f00, Microarch::Zen4),
+            (0x00b0_0f21, Microarch::Zen5),
+            (0x00c0_0f00, Microarch::Other),
         ] {
-            assert_eq!(Microarch::of(amd, family, model), expected, "{family:x}, {model:x}");
+            assert_eq!(group(b"AuthenticAMD", version, AVX2), expected, "{version:x}");
         }
-        assert_eq!(Microarch::of(b"GenuineIntel", 6, 0x8f), Microarch::IntelServer);
-        assert_eq!(Microarch::of(b"GenuineIntel", 6, 0x55), Microarch::Other);
+        assert_eq!(group(b"GenuineIntel", 0x0008_06f8, AVX2), Microarch::IntelServer);
+        assert_eq!(group(b"GenuineIntel", 0x0005_0657, AVX2), Microarch::Other, "Skylake");
+    }
+
+    /// Hypervisors that state the model of another CPU, but not its instructions.
+    #[test]
+    fn masked_models_are_told_by_instructions() {
+        let (rome, milan, unknown) = (0x0083_0f10, 0x00a0_0f11, 0x00c0_0f00);
+        for (version, leaf7, expected) in [
+            (milan, ZEN4, Microarch::Zen4),
+            (milan, ZEN5, Microarch::Zen5),
+            (rome, ZEN5, Microarch::Zen5),
+            (rome, [ZEN5[0], ZEN5[1], AVX2[2], ZEN5[3]], Microarch::Zen5),
+            (milan, [ZEN5[0], ZEN5[1], ZEN5[2], 0], Microarch::Zen5),
+            (milan, [AVX2[0], AVX2[1], AVX2[2], ZEN5[3]], Microarch::Zen3),
+            (unknown, ZEN5, Microarch::Other),
+        ] {
+            assert_eq!(group(b"AuthenticAMD", version, leaf7), expected, "{version:x}, {leaf7:x?}");
+        }
+        let (skylake, rocket_lake) = (0x0005_0657, 0x000a_0671);
+        let without_avx512 = [AVX2[0], AVX2[1], SAPPHIRE_RAPIDS[2], 0];
+        for (version, leaf7, expected) in [
+            (skylake, ICE_LAKE, Microarch::IntelServer),
+            (rocket_lake, SAPPHIRE_RAPIDS, Microarch::IntelServer),
+            (rocket_lake, without_avx512, Microarch::IntelServer),
+            (rocket_lake, [ICE_LAKE[0], AVX2[1], ICE_LAKE[2], 0], Microarch::Other),
+        ] {
+            assert_eq!(group(b"GenuineIntel", version, leaf7), expected, "{version:x}, {leaf7:x?}");
+        }
+        assert_eq!(group(b"CentaurHauls", rocket_lake, ICE_LAKE), Microarch::Other);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use longmatch::EngineSpec;
 use longmatch::engine::auto::{self, AutoGoal};
-use longmatch_bench::{AutoChoice, BenchFamily, Comparison, Record};
+use longmatch_bench::{AutoChoice, BenchFamily, Comparison, Measurement};
 
 use crate::error::CliError;
 use crate::input::CliFamily;
@@ -54,7 +54,7 @@ fn order<F: BenchFamily>(comparison: &Comparison<'_, F>, spec: &str) -> String {
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn compare(out: &mut Out, records: &[Record]) -> Result<(), CliError> {
+pub fn compare(out: &mut Out, records: &[Measurement]) -> Result<(), CliError> {
     for record in records {
         for choice in &record.auto {
             let Some((share, best)) = choice.of_best.zip(choice.best.as_ref()) else { continue };

@@ -4,13 +4,15 @@ mod choice;
 mod traffic;
 
 use std::io::Write;
+use std::time::Instant;
 
 use longmatch::simd::Simd;
 use longmatch::{EngineSpec, Ipv4, Ipv6, KeyLayout};
 use longmatch_bench::{
-    BenchFamily, Comparison, KeySource, Machine, Mode, ROOFLINE, Record, RunConfig, Traffic,
-    Workload,
+    BenchFamily, Comparison, KeySource, Machine, Measurement, Mode, ROOFLINE, RunConfig, Traffic,
+    Workload, machine,
 };
+use longmatch_report::{Line, Outcome as Ended, Value};
 
 use crate::args::{self, BenchArgs};
 use crate::error::{CliError, Outcome, Status};
@@ -21,6 +23,8 @@ use crate::progress::Progress;
 
 /// Seed of all traffic, so that two runs look up the same addresses.
 pub(super) const SEED: u64 = 1;
+/// The experiment and the figure of the records.
+const NAME: &str = "bench";
 /// Characters of the longest bar.
 const BAR: usize = 10;
 
@@ -40,10 +44,16 @@ pub fn run(args: &BenchArgs) -> Outcome {
     let mut routes = Routes::load(&args.routes, families)?;
     routes.require_routes(families)?;
     routes.use_ids(&args.routes)?;
-    let (out, failed) = (Out::new(), Vec::new());
-    let mut bench = Bench { args, simd, modes, traffics, out, failed, wrong: 0 };
+    let (out, failed, started) = (Out::new(), Vec::new(), Instant::now());
+    let table = longmatch_feed::printable(&routes.name).to_string();
+    let mut bench = Bench { args, simd, table, modes, traffics, out, failed, wrong: 0 };
     bench.head(&routes)?;
     let measured = bench.family::<Ipv4>(&routes, &ipv4)? + bench.family::<Ipv6>(&routes, &ipv6)?;
+    if args.json {
+        let (seconds, date) = (started.elapsed().as_secs_f64(), machine::now());
+        let ended = Ended { experiment: NAME.into(), seconds, date, ..Ended::default() };
+        bench.out.json(&Line::Experiment(ended))?;
+    }
     bench.out.flush()?;
     if measured == 0 {
         let none = || "nothing was measured: no traffic for the table's addresses".to_owned();
@@ -72,6 +82,8 @@ fn key_layout(keys: args::Keys) -> KeyLayout {
 struct Bench<'a> {
     args: &'a BenchArgs,
     simd: Simd,
+    /// The name of the table.
+    table: String,
     modes: Vec<Mode>,
     traffics: Vec<Traffic>,
     out: Out,
@@ -95,12 +107,24 @@ impl Bench<'_> {
             let (threads, cpus) = (thousands(threads), plural(cpus, "CPU"));
             warn(format_args!("--threads {threads}: they take turns on {cpus}"));
         }
-        if !self.args.json {
+        if self.args.json {
+            let inputs = [("table", routes.describe()), ("seed", SEED.to_string())];
+            let inputs = inputs.map(|(name, value)| (name.to_owned(), value)).to_vec();
+            self.out.json(&Line::Run(longmatch_report::about(inputs)))?;
+        } else {
             writeln!(self.out, "{machine}")?;
             writeln!(self.out, "{}", routes.describe())?;
-            self.out.flush()?;
         }
+        self.out.flush()?;
         Ok(())
+    }
+
+    /// Prints values as records.
+    fn values(&mut self, values: impl IntoIterator<Item = Value>) -> Result<(), CliError> {
+        values.into_iter().try_for_each(|value| {
+            let (experiment, figure, table) = (NAME.into(), NAME.into(), self.table.clone());
+            self.out.json(&Line::Value(Box::new(Value { experiment, figure, table, ..value })))
+        })
     }
 
     /// Measures the engines of a family; returns the number of measurements.
@@ -130,7 +154,7 @@ impl Bench<'_> {
             }
         }
         if self.args.json {
-            failed.iter().try_for_each(|it| self.out.json(it))?;
+            self.values(failed.iter().map(Failed::value))?;
         } else {
             choice::print_choices(&mut self.out, &comparison)?;
         }
@@ -164,7 +188,7 @@ impl Bench<'_> {
             match comparison.workload(&traffic, SEED) {
                 Some(workload) => {
                     let workload = workload.encoded_as(key_layout(self.args.keys));
-                    measured += self.measure(comparison, &workload, failed)?;
+                    measured += self.measure(comparison, &workload, failed, measured == 0)?;
                 }
                 None => {
                     let traffic = traffic.to_string();
@@ -177,12 +201,13 @@ impl Bench<'_> {
         Ok(measured)
     }
 
-    /// Measures all engines in all modes under one kind of traffic.
+    /// Measures all engines in all modes under one kind of traffic; `first` is the first kind for these engines.
     fn measure<F: CliFamily + BenchFamily>(
         &mut self,
         comparison: &Comparison<'_, F>,
         workload: &Workload<F>,
         failed: &[Failed],
+        first: bool,
     ) -> Result<usize, CliError> {
         let traffic = workload.traffic().to_string();
         let title = format!("{}, {} traffic", F::LABEL, longmatch_feed::printable(&traffic));
@@ -198,7 +223,11 @@ impl Bench<'_> {
         drop(progress);
         self.wrong += records.iter().filter(|record| record.mismatches > 0).count();
         if self.args.json {
-            records.iter().try_for_each(|record| self.out.json(record))?;
+            // The structures are the same under all traffic and in all modes.
+            let mode = self.modes.first().filter(|_| first).map(|mode| mode.name());
+            let structures = records.iter().filter(|it| Some(it.mode) == mode);
+            self.values(structures.flat_map(Measurement::structure))?;
+            self.values(records.iter().flat_map(Measurement::values))?;
         } else {
             self.print(&title, comparison, workload, &records, failed)?;
         }
@@ -226,7 +255,7 @@ impl Bench<'_> {
         title: &str,
         comparison: &Comparison<'_, F>,
         workload: &Workload<F>,
-        records: &[Record],
+        records: &[Measurement],
         failed: &[Failed],
     ) -> Result<(), CliError> {
         let settings = self.settings(workload, records);
@@ -248,7 +277,7 @@ impl Bench<'_> {
             (if self.args.roofline { "roofline" } else { "" }, Align::Right),
         ]);
         for record in records {
-            let span = match (record.mlps_min, record.mlps_max) {
+            let span = match (record.spread.min, record.spread.max) {
                 (Some(min), Some(max)) => format!("{min:.1} to {max:.1}"),
                 _ => String::new(),
             };
@@ -274,7 +303,7 @@ impl Bench<'_> {
     }
 
     /// Describes the settings of the rates, for the line below the title.
-    fn settings<F: BenchFamily>(&self, workload: &Workload<F>, records: &[Record]) -> String {
+    fn settings<F: BenchFamily>(&self, workload: &Workload<F>, records: &[Measurement]) -> String {
         let batch = match self.modes.contains(&Mode::Batch) {
             true => format!(", batches of {}", thousands(self.args.batch as u64)),
             false => String::new(),
@@ -302,7 +331,7 @@ impl Bench<'_> {
 }
 
 /// Draws a bar for the rate, or prints the number of wrong answers in its place.
-pub(super) fn rate_bar(out: &Out, record: &Record, best: f64, width: usize) -> String {
+pub(super) fn rate_bar(out: &Out, record: &Measurement, best: f64, width: usize) -> String {
     match record.mlps {
         Some(mlps) => out.green(bar(mlps, best, width)),
         None => out.red(format!("{} WRONG", plural(record.mismatches, "answer"))),
@@ -310,7 +339,7 @@ pub(super) fn rate_bar(out: &Out, record: &Record, best: f64, width: usize) -> S
 }
 
 /// Formats million lookups a second, or a dash.
-pub(super) fn rate(record: &Record) -> String {
+pub(super) fn rate(record: &Measurement) -> String {
     record.mlps.map_or_else(|| "-".to_owned(), |mlps| format!("{mlps:.1}"))
 }
 

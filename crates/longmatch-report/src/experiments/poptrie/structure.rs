@@ -12,7 +12,7 @@ use crate::inputs::Named;
 use crate::record::Value;
 
 /// Counts the prefixes and next hops of every table.
-pub(super) fn count_tables(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(in super::super) fn count_tables(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     for named in context.inputs.ipv4() {
         count_table(context, named, "the table");
         for (run, rib) in [("SYN1", syn1(named.rib)), ("SYN2", syn2(named.rib))] {
@@ -48,7 +48,7 @@ fn count_table<F: BenchFamily>(
 }
 
 /// Counts the addresses by matching length and depth.
-pub(super) fn count_depths(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(in super::super) fn count_depths(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     for named in context.inputs.some_ipv4()? {
         depths_of(context, named);
         context.step(1.0);

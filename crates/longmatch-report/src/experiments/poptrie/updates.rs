@@ -22,12 +22,12 @@ const ENGINES: [(&str, &str); 5] = [
 
 const FIGURE: &str = "poptrie-updates";
 
-pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+pub(in super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let updates = effort.updates.min(1_300_000) as f64 * 2.0;
     tables(inputs) * (ENGINES.len() as f64 * (updates * 1.5e-6 + 1.5))
 }
 
-pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(in super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     on_updates(context, &PatchedTable);
     Ok(())
 }

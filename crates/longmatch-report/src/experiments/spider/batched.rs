@@ -27,12 +27,12 @@ fn intervals(effort: &Effort) -> (usize, f64) {
     if effort.full { (5, 1.0) } else { (2, effort.seconds.min(0.2)) }
 }
 
-pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+pub(in super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let (count, seconds) = intervals(effort);
     tables(inputs) * ENGINES.len() as f64 * (2.0 * count as f64 * seconds + 1.5)
 }
 
-pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(in super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     two_cpus()?;
     on_updates(context, &BatchedUpdates);
     Ok(())

@@ -20,7 +20,7 @@ const CLOSE: f64 = 0.03;
 /// The most iterations of each engine whose latency is measured at a frequency.
 const ITERATIONS: usize = 1 << 20;
 
-pub(super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+pub(in super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let tables = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
     tables as f64 * (effort.rates(4, true) + 4.0 * latencies(effort) + 1.0)
 }
@@ -29,7 +29,7 @@ fn latencies(effort: &Effort) -> f64 {
     effort.cycles.min(ITERATIONS) as f64 * 200e-9
 }
 
-pub(super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(in super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     on_first(context, &Frequencies(Frequency::take(Path::new(CPUS))))
 }
 

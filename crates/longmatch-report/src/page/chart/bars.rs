@@ -114,10 +114,13 @@ impl Bars {
         format!("{text} {}", bar.note).trim_end().to_owned()
     }
 
-    /// Returns the value and the note to the right of a bar.
+    /// Returns the value and the note to the right of a bar. The note names the paper's value, so that ours is not taken
+    /// for it where it stands behind the paper's mark.
     fn written(&self, bar: &Bar) -> (String, String) {
         let value = self.value(bar).map_or_else(String::new, number::short);
-        (value, bar.note.clone())
+        let paper = self.place(bar.paper).map(|paper| format!("paper {}", number::short(paper)));
+        let note = [paper.unwrap_or_default(), bar.note.clone()];
+        (value, note.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("; "))
     }
 }
 

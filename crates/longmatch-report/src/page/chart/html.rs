@@ -1,10 +1,17 @@
 //! Charts as HTML.
 
-use crate::model::Chart;
+use crate::model::{Bars, Chart};
 use crate::page::text::escape;
 
 use super::drawing::{Draw, Key};
 use super::form::Form;
+
+/// Style of a picture: that of the page's charts, with the page's ground and letters.
+const STYLE: &str = concat!(
+    include_str!("../colours.css"),
+    include_str!("chart.css"),
+    "svg { font-family: system-ui, sans-serif; }\n.ground { fill: var(--paper); }\n"
+);
 
 /// Renders a chart with its legend as HTML, or a message if no value can be drawn.
 ///
@@ -33,6 +40,20 @@ pub(crate) fn html(chart: &Chart, id: &str, title: &str) -> String {
         );
     }
     out + &legend(&chart.keys()) + "</div>\n"
+}
+
+/// Draws a chart as a picture by itself, in the reader's colour scheme.
+pub(crate) fn picture(chart: &Bars) -> Option<String> {
+    let drawing = chart.draw(Form::Wide)?;
+    let (width, height, about) = (Form::Wide.width(), drawing.height.ceil(), chart.describe());
+    Some(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" role=\"img\" aria-label=\"{}\">\n<style>\n{}</style>\n\
+         <rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{}</svg>\n",
+        escape(&about),
+        escape(STYLE),
+        drawing.body
+    ))
 }
 
 fn legend(keys: &[Key]) -> String {

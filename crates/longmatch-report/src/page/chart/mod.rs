@@ -15,4 +15,4 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use html::html;
+pub(crate) use html::{html, picture};

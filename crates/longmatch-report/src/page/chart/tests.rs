@@ -52,7 +52,8 @@ fn bars_are_as_long_as_their_values() {
         assert!((lengths[0] / lengths[1] - 3.0).abs() < 0.01, "{lengths:?}");
         assert_eq!(of_class(&document, "whisker").len(), 3);
         assert_eq!(of_class(&document, "paper").len(), 1);
-        assert_eq!(of_class(&document, "note")[0].text(), Some("refused"));
+        let notes: Vec<_> = of_class(&document, "note").iter().map(|note| note.text()).collect();
+        assert_eq!(notes, [Some("paper 200"), Some("refused")]);
         assert_eq!(of_class(&document, "c-folio").len(), 1);
         let named =
             ["folio", "radix", "sail"].map(|name| text.contains(&format!(">{name}</text>")));

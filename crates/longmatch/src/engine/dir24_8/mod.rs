@@ -64,7 +64,7 @@ impl<F: Family, E: Entry, M: Memory> Lookup<F> for Dir24_8<F, E, M> {
     }
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
-        batch::lookup_batch(self.view(), simd, addrs, answers_for(addrs, out));
+        batch::lookup_batch(&self.view(), simd, addrs, answers_for(addrs, out));
     }
 
     fn memory_usage(&self) -> MemoryUsage {

@@ -92,7 +92,7 @@ impl<E: Format, T: Direct, S: Search> Lookup<E::Family> for Dxr<E, T, S> {
 
     fn lookup_batch_with(&self, simd: Simd, addrs: &[E::Word], out: &mut [Option<NextHopId>]) {
         if S::BATCHES && self.batch != Batch::Each {
-            batch::lookup_batch(self.view().shared(), simd, addrs, answers_for(addrs, out));
+            batch::lookup_batch(&self.view().shared(), simd, addrs, answers_for(addrs, out));
         } else {
             self.lookup_each(simd, addrs, out);
         }

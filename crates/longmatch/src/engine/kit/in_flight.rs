@@ -1,7 +1,12 @@
-//! Driver of the scalar kernels that keep several lookups in flight.
+//! Drivers of the kernels that keep several lookups in flight.
 //!
-//! A kernel answers a group of addresses together, so that their reads are independent. The driver
-//! divides a batch into groups, and looks up the rest one by one.
+//! A kernel answers a group of addresses together, so that their reads are independent. A driver
+//! divides a batch into groups: of a fixed number of addresses, the rest one by one, or of vectors,
+//! down to a single one.
+//!
+//! Structures are passed as references. The CPU can load a struct by vectors, as its copies do,
+//! right after it was stored by words only after all earlier instructions have retired, so the calls
+//! of small batches would not overlap.
 
 use crate::net::NextHopId;
 use crate::simd::{Simd, Work};
@@ -24,7 +29,7 @@ pub(crate) trait InGroups<const GROUP: usize>: Copy {
 
 /// Answers `addrs` into `out`, which has the same length, in groups.
 #[inline(always)]
-pub(crate) fn in_groups<S: InGroups<GROUP>, const GROUP: usize>(
+fn in_groups<S: InGroups<GROUP>, const GROUP: usize>(
     structure: S,
     addrs: &[S::Addr],
     out: &mut [Option<NextHopId>],
@@ -51,10 +56,10 @@ pub(crate) fn run<S: InGroups<GROUP>, const GROUP: usize>(
 }
 
 /// [`in_groups`] as work for a level. `out` is as long as `addrs`.
-pub(crate) struct InFlight<'a, S: InGroups<GROUP>, const GROUP: usize> {
-    pub structure: S,
-    pub addrs: &'a [S::Addr],
-    pub out: &'a mut [Option<NextHopId>],
+struct InFlight<'a, S: InGroups<GROUP>, const GROUP: usize> {
+    structure: S,
+    addrs: &'a [S::Addr],
+    out: &'a mut [Option<NextHopId>],
 }
 
 impl<S: InGroups<GROUP>, const GROUP: usize> Work for InFlight<'_, S, GROUP> {
@@ -63,6 +68,72 @@ impl<S: InGroups<GROUP>, const GROUP: usize> Work for InFlight<'_, S, GROUP> {
     #[inline(always)]
     fn run(self) {
         in_groups(self.structure, self.addrs, self.out);
+    }
+}
+
+/// A structure, as lookups read it, with a kernel for groups of vectors.
+pub(crate) trait InVectors: Copy {
+    /// An address as an integer.
+    type Addr: Copy;
+    /// Addresses in a vector.
+    const LANES: usize;
+
+    /// Looks up one address.
+    fn one(self, addr: Self::Addr) -> Option<NextHopId>;
+
+    /// Looks up the first `N` vectors of addresses together.
+    ///
+    /// # Panics
+    /// When there are fewer addresses, or fewer answers.
+    fn group<const N: usize>(self, addrs: &[Self::Addr], out: &mut [Option<NextHopId>]);
+}
+
+/// Answers `addrs` into `out`, which has the same length, in groups of `N` vectors, then of two,
+/// then vector by vector.
+///
+/// Fewer addresses than a vector has lanes are looked up one by one, and so is a short rest. A
+/// longer rest is a vector that answers some addresses again.
+#[inline(always)]
+pub(crate) fn in_vectors<S: InVectors, const N: usize>(
+    structure: S,
+    addrs: &[S::Addr],
+    out: &mut [Option<NextHopId>],
+) {
+    let (mut at, len) = (0, addrs.len());
+    let out = &mut out[..len];
+    while len - at >= N * S::LANES {
+        structure.group::<N>(&addrs[at..], &mut out[at..]);
+        at += N * S::LANES;
+    }
+    if const { N > 2 } && len - at >= 2 * S::LANES {
+        structure.group::<2>(&addrs[at..], &mut out[at..]);
+        at += 2 * S::LANES;
+    }
+    while at < len {
+        if len >= S::LANES && len - at > S::LANES / 4 {
+            let start = at.min(len - S::LANES);
+            structure.group::<1>(&addrs[start..], &mut out[start..]);
+            at = start + S::LANES;
+        } else {
+            out[at] = structure.one(addrs[at]);
+            at += 1;
+        }
+    }
+}
+
+/// [`in_vectors`] as work for a level. `out` is as long as `addrs`.
+pub(crate) struct Vectors<'a, S: InVectors, const N: usize> {
+    pub structure: S,
+    pub addrs: &'a [S::Addr],
+    pub out: &'a mut [Option<NextHopId>],
+}
+
+impl<S: InVectors, const N: usize> Work for Vectors<'_, S, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        in_vectors::<S, N>(self.structure, self.addrs, self.out);
     }
 }
 

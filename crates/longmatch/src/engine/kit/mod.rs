@@ -241,17 +241,18 @@ pub trait Structure<F: Family>: Lookup<F> + Sized + 'static {
     /// Looks up generated keys in iterations of `ways` addresses.
     ///
     /// For measurements: the generator of keys is compiled together with the kernel, so that keys go
-    /// from one to the other in registers. `generate` makes the next eight keys; an iteration uses
-    /// the first `ways` of as many as it needs. The answers of each iteration are written to memory.
-    /// Returns the exclusive or of the last answer of each iteration, or `None` if no kernel of the
-    /// engine has this number of ways.
+    /// from one to the other in registers. `generate` makes the next eight keys, one word of each
+    /// after the other; the first word of an address is the most significant, and those of IPv4 have
+    /// no other. An iteration uses the first `ways` of as many keys as it needs, and writes its
+    /// answers to memory. Returns the exclusive or of the last answer of each iteration, or `None` if
+    /// no kernel of the engine has this number of ways.
     #[doc(hidden)]
     fn iterate(
         &self,
         _simd: Simd,
         _ways: usize,
         _lookups: usize,
-        _generate: impl FnMut(&mut [F::Bits; 8]),
+        _generate: impl FnMut() -> [[u32; 8]; 4],
     ) -> Option<u32> {
         None
     }

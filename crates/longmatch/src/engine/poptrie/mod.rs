@@ -81,7 +81,7 @@ impl<F: Family, N: Node, L: Leaf, M: Memory> Lookup<F> for Poptrie<F, N, L, M> {
     fn lookup_batch_with(&self, simd: Simd, addrs: &[F::Bits], out: &mut [Option<NextHopId>]) {
         match self.batch {
             Batch::Each => self.lookup_each(simd, addrs, out),
-            _ => batch::lookup_batch(self.view().shared(), simd, addrs, answers_for(addrs, out)),
+            _ => batch::lookup_batch(&self.view().shared(), simd, addrs, answers_for(addrs, out)),
         }
     }
 

@@ -149,7 +149,7 @@ impl<F: Family, E: Entry> Structure<F> for Spider<F, E> {
         simd: Simd,
         ways: usize,
         lookups: usize,
-        generate: impl FnMut(&mut [F::Bits; 8]),
+        generate: impl FnMut() -> [[u32; 8]; 4],
     ) -> Option<u32> {
         let has = matches!(self.kernel, Kernel::Lanes(own) if usize::from(own) == ways);
         has.then(|| batch::iterate(self, simd, ways, lookups, generate))

@@ -1,4 +1,5 @@
 use alloc::string::ToString;
+use core::array::from_fn;
 
 use super::layout::FIRST_ROW;
 use super::*;
@@ -6,7 +7,7 @@ use crate::engine::Engines;
 use crate::engine::testing::{
     Test, batches_agree, built, check_finds, edges_of_ipv4, edges_of_ipv6, ends, hop, rib4, spread,
 };
-use crate::net::{Ipv4, Ipv6, Prefix, Route};
+use crate::net::{Bits, Ipv4, Ipv6, Prefix, Route};
 
 /// The routes of the paper's Figure 5.
 fn figure5() -> Rib<Ipv4> {
@@ -207,4 +208,37 @@ fn batches_of_every_size() {
     }
     agree::<Ipv4>();
     agree::<Ipv6>();
+}
+
+/// Iterations answer generated keys as single lookups do, at every level.
+#[test]
+fn generated_keys_are_looked_up() {
+    fn agree<F: Family, E: Entry>(rib: &Rib<F>) {
+        let addrs: Vec<_> = rib.iter().map(|route| route.prefix.bits()).collect();
+        let addr = |i: usize| addrs[i % addrs.len()];
+        for ways in Kernel::WAYS {
+            let config = Config { kernel: Some(Kernel::Lanes(ways)) };
+            let spider = Spider::<F, E>::compile(rib, &config).unwrap();
+            let ways = usize::from(ways);
+            let step = ways.next_multiple_of(8);
+            // Two full iterations and one of a single key.
+            let last = [ways - 1, step + ways - 1, 2 * step];
+            let right = last.map(|i| NextHopId::to_raw(spider.lookup_bits(addr(i))));
+            for simd in Simd::available() {
+                let mut made = 0;
+                let generate = || {
+                    made += 8;
+                    let left = |i| addr(made - 8 + i).to_u128() << (128 - F::WIDTH);
+                    from_fn(|word| from_fn(|i| (left(i) >> (96 - 32 * word)) as u32))
+                };
+                let sum = spider.iterate(simd, ways, 2 * ways + 1, generate);
+                assert_eq!(sum, Some(right[0] ^ right[1] ^ right[2]), "{ways} ways");
+                assert_eq!(spider.iterate(simd, ways + 1, 1, || [[0; 8]; 4]), None);
+            }
+        }
+    }
+    agree::<Ipv4, u32>(&spread(8..=32, 3));
+    agree::<Ipv4, u64>(&spread(8..=32, 3));
+    agree::<Ipv6, u32>(&spread(16..=64, 3));
+    agree::<Ipv6, u64>(&spread(16..=64, 3));
 }

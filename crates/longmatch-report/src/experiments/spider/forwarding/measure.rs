@@ -81,7 +81,7 @@ const ONE_ROUTE: [Series; 2] = [
 ];
 
 /// Returns the estimated seconds.
-pub(in super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
+pub(in super::super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
     let families = inputs.ipv4().len().min(1) + inputs.ipv6().len().min(1);
     let extent = Extent::of(effort);
     let all = FULL_TABLE.into_iter().chain(ONE_ROUTE).chain([FROM_MEMORY]);
@@ -92,7 +92,7 @@ pub(in super::super) fn seconds(inputs: &Inputs, effort: &Effort) -> f64 {
 }
 
 /// Measures the rates of forwarding and the times of batches.
-pub(in super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
+pub(in super::super::super) fn run(context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
     let inputs = context.inputs;
     if inputs.ipv4().is_empty() && inputs.ipv6().is_empty() {
         return Err(Absence("needs a table of routes".into()));

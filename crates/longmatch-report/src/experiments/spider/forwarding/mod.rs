@@ -2,7 +2,7 @@
 
 mod measure;
 
-pub(super) use measure::{run, seconds};
+pub(in super::super) use measure::{run, seconds};
 
 use super::{D18R, DIR_24_8, POPTRIE18, SPIDER};
 

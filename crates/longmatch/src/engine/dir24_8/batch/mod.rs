@@ -14,14 +14,16 @@
 mod gather;
 mod scalar;
 
+use self::gather::Gather;
 use super::layout::{Entry, FIRST_BITS, View};
+use crate::engine::kit::in_flight::in_vectors;
 use crate::net::{Bits, Family, NextHopId};
 use crate::simd::lanes::{Lanes, LanesWork};
 use crate::simd::{Simd, Work};
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family, E: Entry>(
-    tables: View<'_, F, E>,
+    tables: &View<'_, F, E>,
     simd: Simd,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
@@ -32,7 +34,7 @@ pub(super) fn lookup_batch<F: Family, E: Entry>(
 }
 
 struct Addresses<'a, F: Family, E: Entry> {
-    tables: View<'a, F, E>,
+    tables: &'a View<'a, F, E>,
     addrs: &'a [F::Bits],
     out: &'a mut [Option<NextHopId>],
 }
@@ -42,11 +44,10 @@ impl<F: Family, E: Entry> LanesWork for Addresses<'_, F, E> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        if i32::try_from(self.tables.tbl8_capacity).is_ok() {
-            // SAFETY: the indices into `tbl8` fit the signed 32 bits of a gather.
-            unsafe { gather::lookup_batch(l, self.tables, self.addrs, self.out) };
-        } else {
-            Work::run(self);
+        match Gather::new(l, self.tables) {
+            Some(gather) if F::WIDTH == 32 => in_vectors::<_, 2>(gather, self.addrs, self.out),
+            Some(gather) => in_vectors::<_, 6>(gather, self.addrs, self.out),
+            None => Work::run(self),
         }
     }
 }
@@ -56,7 +57,7 @@ impl<F: Family, E: Entry> Work for Addresses<'_, F, E> {
 
     #[inline(always)]
     fn run(self) {
-        scalar::lookup_batch(self.tables, self.addrs, self.out);
+        scalar::lookup_batch(*self.tables, self.addrs, self.out);
     }
 }
 

@@ -9,33 +9,30 @@ use core::arch::x86_64::*;
 use super::super::direct::{DirectView, Tables};
 use super::super::layout::{Format, View};
 use super::super::lookup::{self, BranchFree};
-use crate::engine::kit::in_flight::InGroups;
+use crate::engine::kit::in_flight::InVectors;
 use crate::net::NextHopId;
 use crate::simd::lanes::Avx512;
 
 /// Lanes of a vector.
 const LANES: usize = 8;
-/// Vectors in flight.
-const VECTORS: usize = 4;
-/// Addresses in a group.
-const GROUP: usize = LANES * VECTORS;
 
 /// A table for this kernel, with the proof that the CPU has its instructions.
 #[derive(Clone, Copy)]
-pub(super) struct Gather128<'a, E: Format, V: DirectView>(pub Avx512, pub View<'a, E, V>);
+pub(super) struct Gather128<'a, E: Format, V: DirectView>(pub Avx512, pub &'a View<'a, E, V>);
 
-impl<E: Format<Word = u128>, V: DirectView> InGroups<GROUP> for Gather128<'_, E, V> {
+impl<E: Format<Word = u128>, V: DirectView> InVectors for Gather128<'_, E, V> {
     type Addr = u128;
+    const LANES: usize = LANES;
 
     #[inline(always)]
     fn one(self, key: u128) -> Option<NextHopId> {
-        lookup::lookup::<_, _, BranchFree>(self.1, key)
+        lookup::lookup::<_, _, BranchFree>(*self.1, key)
     }
 
     #[inline(always)]
-    fn group(self, keys: &[u128; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
+    fn group<const N: usize>(self, keys: &[u128], out: &mut [Option<NextHopId>]) {
         // SAFETY: `self` contains the proof that the CPU has AVX-512.
-        unsafe { group(self.1, keys, out) };
+        unsafe { group::<E, V, N>(self.1, keys, out) };
     }
 }
 
@@ -61,15 +58,16 @@ struct Searches {
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn group<E: Format<Word = u128>, V: DirectView>(
-    dxr: View<'_, E, V>,
-    keys: &[u128; GROUP],
-    out: &mut [Option<NextHopId>; GROUP],
+fn group<E: Format<Word = u128>, V: DirectView, const N: usize>(
+    &dxr: &View<'_, E, V>,
+    keys: &[u128],
+    out: &mut [Option<NextHopId>],
 ) {
+    let (keys, out) = (&keys[..N * LANES], &mut out[..N * LANES]);
     // No closures: rustc 1.95 inlines them only in some copies of the kernel. The other copies were
     // 15 % slower.
-    let mut s = [begin(dxr, load(keys)); VECTORS];
-    for v in 1..VECTORS {
+    let mut s = [begin(dxr, load(keys)); N];
+    for v in 1..N {
         s[v] = begin(dxr, load(&keys[v * LANES..]));
     }
     loop {

@@ -7,46 +7,42 @@
 use super::super::direct::{DirectView, Tables};
 use super::super::layout::{Format, View};
 use super::super::lookup::{self, BranchFree};
-use crate::engine::kit::in_flight::InGroups;
+use crate::engine::kit::in_flight::InVectors;
 use crate::net::{Ipv4, NextHopId};
 use crate::simd::lanes::Lanes;
 
-/// Vectors in flight.
-pub(super) const VECTORS: usize = 4;
-
 /// A table for this kernel, in vectors of the kind `L`.
 #[derive(Clone, Copy)]
-pub(super) struct Gather<'a, L, E: Format, V: DirectView>(pub L, pub View<'a, E, V>);
+pub(super) struct Gather<'a, L, E: Format, V: DirectView>(pub L, pub &'a View<'a, E, V>);
 
-impl<L: Lanes, E: Format<Word = u32>, V: DirectView, const N: usize> InGroups<N>
-    for Gather<'_, L, E, V>
-{
+impl<L: Lanes, E: Format<Word = u32>, V: DirectView> InVectors for Gather<'_, L, E, V> {
     type Addr = u32;
+    const LANES: usize = L::COUNT;
 
     #[inline(always)]
     fn one(self, key: u32) -> Option<NextHopId> {
-        lookup::lookup::<_, _, BranchFree>(self.1, key)
+        lookup::lookup::<_, _, BranchFree>(*self.1, key)
     }
 
     #[inline(always)]
-    fn group(self, keys: &[u32; N], out: &mut [Option<NextHopId>; N]) {
-        const { assert!(N == VECTORS * L::COUNT) };
-        let Self(l, dxr) = self;
-        let [key, entry] = entries(l, dxr, keys);
+    fn group<const N: usize>(self, keys: &[u32], out: &mut [Option<NextHopId>]) {
+        let Self(l, &dxr) = self;
+        let [key, entry] = entries::<L, E, V, N>(l, dxr, keys);
         search(l, dxr, key, entry, out);
     }
 }
 
 /// Loads the addresses of a group, and gathers their entries of the direct table.
 #[inline(always)]
-pub(super) fn entries<L: Lanes, E: Format<Word = u32>, V: DirectView>(
+pub(super) fn entries<L: Lanes, E: Format<Word = u32>, V: DirectView, const N: usize>(
     l: L,
     dxr: View<'_, E, V>,
     keys: &[u32],
-) -> [[L::V; VECTORS]; 2] {
-    let mut key = [l.splat(0); VECTORS];
-    let mut entry = [l.splat(0); VECTORS];
-    for v in 0..VECTORS {
+) -> [[L::V; N]; 2] {
+    let keys = &keys[..N * L::COUNT];
+    let mut key = [l.splat(0); N];
+    let mut entry = [l.splat(0); N];
+    for v in 0..N {
         key[v] = l.word::<Ipv4>(&keys[v * L::COUNT..], 0);
         entry[v] = direct(l, dxr, key[v]);
     }
@@ -156,16 +152,16 @@ impl<L: Lanes> Searches<L> {
 
 /// Answers a group of addresses, given their entries of the direct table.
 #[inline(always)]
-pub(super) fn search<L: Lanes, E: Format<Word = u32>, V: DirectView>(
+pub(super) fn search<L: Lanes, E: Format<Word = u32>, V: DirectView, const N: usize>(
     l: L,
     dxr: View<'_, E, V>,
-    key: [L::V; VECTORS],
-    entry: [L::V; VECTORS],
+    key: [L::V; N],
+    entry: [L::V; N],
     out: &mut [Option<NextHopId>],
 ) {
-    let mut searches = [Searches::new(l, dxr, key[0], entry[0]); VECTORS];
+    let mut searches = [Searches::new(l, dxr, key[0], entry[0]); N];
     let mut all = entry[0];
-    for v in 1..VECTORS {
+    for v in 1..N {
         searches[v] = Searches::new(l, dxr, key[v], entry[v]);
         all = l.or(all, entry[v]);
     }

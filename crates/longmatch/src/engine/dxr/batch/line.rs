@@ -1,6 +1,6 @@
 //! AVX-512 kernel for IPv4 that chooses the search by group.
 //!
-//! Binary searches in the lanes (`gather`) finish a group of 64 addresses, or searches of one
+//! Binary searches in the lanes (`gather`) finish a group of up to 64 addresses, or searches of one
 //! address at a time do, a cache line of ranges at a time: they halve the chunk down to as many
 //! ranges as a vector holds, then compare these at once. The number of ranges that begin at or
 //! before the address selects the range.
@@ -18,69 +18,72 @@ use super::super::Batch;
 use super::super::direct::DirectView;
 use super::super::layout::{Format, View, Word};
 use super::super::lookup::{self, BranchFree, Ranges};
-use super::gather::{self, VECTORS};
-use crate::engine::kit::in_flight::InGroups;
+use super::gather;
+use crate::engine::kit::in_flight::InVectors;
 use crate::net::NextHopId;
 use crate::simd::lanes::{Avx512, Lanes};
 
 /// Lanes of a vector.
 const LANES: usize = Avx512::COUNT;
-/// Addresses in a group; a `u64` is a mask of them.
-const GROUP: usize = LANES * VECTORS;
-/// Largest number of addresses with ranges in a group that are searched one at a time.
-const FEW: u32 = 24;
+/// Largest number of addresses with ranges, for each vector of a group, that are searched one at a
+/// time.
+const FEW: u32 = 6;
 
 /// A table for this kernel, with the proof that the CPU has its instructions.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a, E: Format, V: DirectView>(pub Avx512, pub View<'a, E, V>);
+pub(super) struct Line<'a, E: Format, V: DirectView>(pub Avx512, pub &'a View<'a, E, V>);
 
-impl<E: Format<Word = u32>, V: DirectView> InGroups<GROUP> for Line<'_, E, V> {
+impl<E: Format<Word = u32>, V: DirectView> InVectors for Line<'_, E, V> {
     type Addr = u32;
+    const LANES: usize = LANES;
 
     #[inline(always)]
     fn one(self, key: u32) -> Option<NextHopId> {
-        lookup::lookup::<_, _, BranchFree>(self.1, key)
+        lookup::lookup::<_, _, BranchFree>(*self.1, key)
     }
 
     #[inline(always)]
-    fn group(self, keys: &[u32; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
+    fn group<const N: usize>(self, keys: &[u32], out: &mut [Option<NextHopId>]) {
         // SAFETY: `self` contains the proof that the CPU has AVX-512.
-        unsafe { group(self.0, self.1, keys, out) };
+        unsafe { group::<E, V, N>(self.0, self.1, keys, out) };
     }
 }
 
 #[inline]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn group<E: Format<Word = u32>, V: DirectView>(
+fn group<E: Format<Word = u32>, V: DirectView, const N: usize>(
     l: Avx512,
-    dxr: View<'_, E, V>,
-    keys: &[u32; GROUP],
-    out: &mut [Option<NextHopId>; GROUP],
+    &dxr: &View<'_, E, V>,
+    keys: &[u32],
+    out: &mut [Option<NextHopId>],
 ) {
-    let [key, entry] = gather::entries(l, dxr, keys);
+    // A `u64` is a mask of the addresses.
+    const { assert!(N * LANES <= 64) };
+    let (keys, out) = (&keys[..N * LANES], &mut out[..N * LANES]);
+    let [key, entry] = gather::entries::<_, E, V, N>(l, dxr, keys);
     let has_ranges = with_bits(entry, E::XL_MARK);
     let lines = match dxr.batch {
         Batch::Line => true,
         Batch::Gather => false,
-        _ => has_ranges.count_ones() <= FEW,
+        _ => has_ranges.count_ones() <= FEW * N as u32,
     };
     if !lines {
         return gather::search(l, dxr, key, entry, out);
     }
-    let mut entries = [0; GROUP];
-    for v in 0..VECTORS {
+    let mut entries = [[0; LANES]; N];
+    for v in 0..N {
         let hops = l.shr(entry[v], l.splat(32 - E::BASE_BITS));
         l.answer(hops, &mut out[v * LANES..]);
-        let to: &mut [u32] = &mut entries[v * LANES..][..LANES];
-        // SAFETY: `to` has 16 entries.
-        unsafe { l.store(to.as_mut_ptr(), entry[v]) };
+        // SAFETY: the array has 16 entries.
+        unsafe { l.store(entries[v].as_mut_ptr(), entry[v]) };
     }
+    let entries = entries.as_flattened();
     let is_short = with_bits(entry, E::SHORT_FLAG);
-    for i in Ones(has_ranges & is_short) {
+    for i in Ones::<N>(has_ranges & is_short) {
         out[i] = NextHopId::new(short(dxr, keys[i], entries[i]));
     }
-    for i in Ones(has_ranges & !is_short) {
+    for i in Ones::<N>(has_ranges & !is_short) {
         out[i] = NextHopId::new(long(dxr, keys[i], entries[i]));
     }
 }
@@ -88,7 +91,7 @@ fn group<E: Format<Word = u32>, V: DirectView>(
 /// Mask of the addresses whose entry has any of these bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn with_bits(entry: [__m512i; VECTORS], bits: u32) -> u64 {
+fn with_bits<const N: usize>(entry: [__m512i; N], bits: u32) -> u64 {
     let mut all = 0;
     for (v, entry) in entry.iter().enumerate() {
         let lanes = _mm512_test_epi32_mask(*entry, _mm512_set1_epi32(bits as i32));
@@ -97,17 +100,17 @@ fn with_bits(entry: [__m512i; VECTORS], bits: u32) -> u64 {
     all
 }
 
-/// Iterator over the positions of the set bits.
-struct Ones(u64);
+/// Iterator over the positions of the set bits in a mask of `N` vectors.
+struct Ones<const N: usize>(u64);
 
-impl Iterator for Ones {
+impl<const N: usize> Iterator for Ones<N> {
     type Item = usize;
 
     #[inline(always)]
     fn next(&mut self) -> Option<usize> {
         let bits = self.0;
         self.0 = bits & bits.wrapping_sub(1);
-        (bits != 0).then_some(bits.trailing_zeros() as usize % GROUP)
+        (bits != 0).then_some(bits.trailing_zeros() as usize % (N * LANES))
     }
 }
 

@@ -9,7 +9,8 @@
 //!
 //! `batch=gather` and `batch=line` force one of the two, `batch=flight` forces `scalar`; where the
 //! level or the family lacks the requested kernel, `scalar` answers. `batch=each` looks up one
-//! address at a time, as in the papers.
+//! address at a time, as in the papers. The kernels search as
+//! [`BranchFree`](super::BranchFree) does; a table with `search=paper` uses none.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512_ipv6;
@@ -27,16 +28,20 @@ use super::direct::DirectView;
 use super::layout::{Format, Long, Original, View, Wide, Xl};
 use crate::engine::kit::in_flight;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use crate::engine::kit::in_flight::InFlight;
+use crate::engine::kit::in_flight::Vectors;
 use crate::net::NextHopId;
 use crate::simd::Simd;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::simd::lanes::{Avx2, Avx512, Lanes};
 
+/// Vectors in flight.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+const VECTORS: usize = 4;
+
 /// Answers `addrs` into `out`, which has the same length, in every mode but
 /// [`Batch::Each`](super::Batch::Each).
 pub(super) fn lookup_batch<E: Format, V: DirectView>(
-    dxr: View<'_, E, V>,
+    dxr: &View<'_, E, V>,
     simd: Simd,
     addrs: &[E::Word],
     out: &mut [Option<NextHopId>],
@@ -52,7 +57,7 @@ pub trait Kernels: Sized {
     ///
     /// Returns whether they have one; otherwise writes nothing.
     fn vectors<V: DirectView>(
-        dxr: View<'_, Self, V>,
+        dxr: &View<'_, Self, V>,
         simd: Simd,
         addrs: &[<Self as Format>::Word],
         out: &mut [Option<NextHopId>],
@@ -65,7 +70,7 @@ macro_rules! kernels {
     ($format:ty, $family:ident) => {
         impl Kernels for $format {
             fn vectors<V: DirectView>(
-                dxr: View<'_, Self, V>,
+                dxr: &View<'_, Self, V>,
                 simd: Simd,
                 addrs: &[<Self as Format>::Word],
                 out: &mut [Option<NextHopId>],
@@ -83,7 +88,7 @@ kernels!(Xl, ipv6);
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 fn ipv4<E: Format<Word = u32>, V: DirectView>(
-    dxr: View<'_, E, V>,
+    dxr: &View<'_, E, V>,
     simd: Simd,
     addrs: &[u32],
     out: &mut [Option<NextHopId>],
@@ -92,12 +97,11 @@ fn ipv4<E: Format<Word = u32>, V: DirectView>(
     if let Some(lanes) = Avx512::new(simd)
         && (gathers || dxr.batch == Batch::Line)
     {
-        lanes.run(InFlight { structure: Line(lanes, dxr), addrs, out });
+        lanes.run(Vectors::<_, VECTORS> { structure: Line(lanes, dxr), addrs, out });
     } else if let Some(lanes) = Avx2::new(simd)
         && gathers
     {
-        const GROUP: usize = gather::VECTORS * Avx2::COUNT;
-        lanes.run(InFlight::<_, GROUP> { structure: Gather(lanes, dxr), addrs, out });
+        lanes.run(Vectors::<_, VECTORS> { structure: Gather(lanes, dxr), addrs, out });
     } else {
         return false;
     }
@@ -106,7 +110,7 @@ fn ipv4<E: Format<Word = u32>, V: DirectView>(
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 fn ipv6<E: Format<Word = u128>, V: DirectView>(
-    dxr: View<'_, E, V>,
+    dxr: &View<'_, E, V>,
     simd: Simd,
     addrs: &[u128],
     out: &mut [Option<NextHopId>],
@@ -114,14 +118,14 @@ fn ipv6<E: Format<Word = u128>, V: DirectView>(
     let Some(lanes) = Avx512::new(simd) else { return false };
     let gathers = matches!(dxr.batch, Batch::Auto | Batch::Gather);
     if gathers {
-        lanes.run(InFlight { structure: Gather128(lanes, dxr), addrs, out });
+        lanes.run(Vectors::<_, VECTORS> { structure: Gather128(lanes, dxr), addrs, out });
     }
     gathers
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 fn ipv4<E: Format<Word = u32>, V: DirectView>(
-    _: View<'_, E, V>,
+    _: &View<'_, E, V>,
     _: Simd,
     _: &[u32],
     _: &mut [Option<NextHopId>],
@@ -131,7 +135,7 @@ fn ipv4<E: Format<Word = u32>, V: DirectView>(
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 fn ipv6<E: Format<Word = u128>, V: DirectView>(
-    _: View<'_, E, V>,
+    _: &View<'_, E, V>,
     _: Simd,
     _: &[u128],
     _: &mut [Option<NextHopId>],

@@ -13,20 +13,21 @@ use crate::net::NextHopId;
 /// Addresses in a group.
 const GROUP: usize = 64;
 
-impl<E: Format, V: DirectView> InGroups<GROUP> for View<'_, E, V> {
+impl<E: Format, V: DirectView> InGroups<GROUP> for &View<'_, E, V> {
     type Addr = E::Word;
 
     #[inline(always)]
     fn one(self, key: E::Word) -> Option<NextHopId> {
-        lookup::lookup::<_, _, BranchFree>(self, key)
+        lookup::lookup::<_, _, BranchFree>(*self, key)
     }
 
     #[inline(always)]
     fn group(self, keys: &[E::Word; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
-        let entries = keys.map(|key| lookup::direct(self, key));
+        let dxr = *self;
+        let entries = keys.map(|key| lookup::direct(dxr, key));
         let mut long = Searches::<E::Word>::new();
         let mut short = Searches::<u16>::new();
-        let (words, halves) = (Ranges::long(self), Ranges::short(self));
+        let (words, halves) = (Ranges::long(dxr), Ranges::short(dxr));
         for i in 0..GROUP {
             let (key, entry) = (keys[i], entries[i]);
             out[i] = NextHopId::new(E::base(entry));
@@ -35,18 +36,18 @@ impl<E: Format, V: DirectView> InGroups<GROUP> for View<'_, E, V> {
                 let (first, size) = (E::base(entry) as usize, E::size_field(entry) as usize + 1);
                 let is_short = has_ranges & E::is_short(entry);
                 let chunk = Chunk { first: 2 * first, size, short: true };
-                short.push(is_short, i, chunk, key.short_probe(self.k));
+                short.push(is_short, i, chunk, key.short_probe(dxr.k));
                 let chunk = Chunk { first, size, short: false };
                 let is_long = has_ranges & !E::is_short(entry);
-                long.push(is_long, i, chunk, key.probe(self.k, self.hop_bits));
+                long.push(is_long, i, chunk, key.probe(dxr.k, dxr.hop_bits));
             } else {
                 let has_ranges = E::size_field(entry) != 0;
                 let chunk = if E::XL && !has_ranges {
                     Chunk { first: 0, size: 1, short: false }
                 } else {
-                    lookup::chunk(self, entry)
+                    lookup::chunk(dxr, entry)
                 };
-                long.push(has_ranges, i, chunk, key.probe(self.k, self.hop_bits));
+                long.push(has_ranges, i, chunk, key.probe(dxr.k, dxr.hop_bits));
             }
         }
         for j in 0..short.count {
@@ -65,7 +66,7 @@ impl<E: Format, V: DirectView> InGroups<GROUP> for View<'_, E, V> {
         for j in 0..long.count {
             let range = words.at(long.lower[j % GROUP] as usize);
             out[usize::from(long.position[j % GROUP]) % GROUP] =
-                NextHopId::new(range.hop(self.hop_bits));
+                NextHopId::new(range.hop(dxr.hop_bits));
         }
     }
 }

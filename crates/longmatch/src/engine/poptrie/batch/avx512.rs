@@ -34,7 +34,7 @@ const BEHIND: usize = DIRECT_LANES;
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq")]
 pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
-    poptrie: View<'_, F, N, L>,
+    poptrie: &View<'_, F, N, L>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -53,7 +53,7 @@ pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq")]
 fn in_groups<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
-    poptrie: View<'_, F, N, L>,
+    poptrie: &View<'_, F, N, L>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -71,7 +71,7 @@ fn in_groups<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
 
 #[inline(always)]
 fn one_by_one<F: Family, N: Node, L: Leaf>(
-    poptrie: View<'_, F, N, L>,
+    &poptrie: &View<'_, F, N, L>,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
@@ -108,7 +108,7 @@ type Answers = [Option<NextHopId>; DIRECT_LANES];
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vpopcntdq")]
 fn group<F: Family, N: Node, L: Leaf, const CAPACITY: usize>(
-    poptrie: View<'_, F, N, L>,
+    &poptrie: &View<'_, F, N, L>,
     lanes: &mut Lanes<CAPACITY>,
     found: &mut Found<CAPACITY>,
     keys: &[Keys<F>],

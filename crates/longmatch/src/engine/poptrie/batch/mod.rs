@@ -19,7 +19,7 @@ use crate::simd::Simd;
 
 /// Answers `addrs` into `out`, which has the same length, in every mode but [`Batch::Each`].
 pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
-    poptrie: View<'_, F, N, L>,
+    poptrie: &View<'_, F, N, L>,
     simd: Simd,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
@@ -31,7 +31,7 @@ pub(super) fn lookup_batch<F: Family, N: Node, L: Leaf>(
 }
 
 fn best<F: Family, N: Node, L: Leaf>(
-    poptrie: View<'_, F, N, L>,
+    poptrie: &View<'_, F, N, L>,
     simd: Simd,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],

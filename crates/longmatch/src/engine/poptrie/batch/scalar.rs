@@ -18,34 +18,35 @@ use crate::net::{Bits, Family, NextHopId};
 /// Addresses in a group.
 const GROUP: usize = 64;
 
-impl<F: Family, N: Node, L: Leaf> InGroups<GROUP> for View<'_, F, N, L> {
+impl<F: Family, N: Node, L: Leaf> InGroups<GROUP> for &View<'_, F, N, L> {
     type Addr = F::Bits;
 
     #[inline(always)]
     fn one(self, key: F::Bits) -> Option<NextHopId> {
-        lookup::lookup(self, key)
+        lookup::lookup(*self, key)
     }
 
     #[inline(always)]
     fn group(self, keys: &[F::Bits; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
+        let poptrie = *self;
         let mut lanes =
             Lanes { position: [0; GROUP], node: [0; GROUP], window: [0; GROUP], count: GROUP };
-        direct(self, keys, out, &mut lanes);
+        direct(poptrie, keys, out, &mut lanes);
         let (below, below_count) = (lanes.position, lanes.count);
         let mut leaf = [0; GROUP];
         let mut level = 0;
         while lanes.count > 0 {
-            let offset = self.s + level * K;
+            let offset = poptrie.s + level * K;
             if F::WIDTH <= 64 || level % CHUNKS_PER_WINDOW == 0 {
-                descend(self, &mut lanes, &mut leaf, |i, _| keys[i].window(offset));
+                descend(poptrie, &mut lanes, &mut leaf, |i, _| keys[i].window(offset));
             } else {
-                descend(self, &mut lanes, &mut leaf, |_, window| window);
+                descend(poptrie, &mut lanes, &mut leaf, |_, window| window);
             }
             level += 1;
         }
         for position in &below[..below_count] {
             let i = usize::from(*position) % GROUP;
-            out[i] = lookup::leaf(self, leaf[i]).next_hop();
+            out[i] = lookup::leaf(poptrie, leaf[i]).next_hop();
         }
     }
 }

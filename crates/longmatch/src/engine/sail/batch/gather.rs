@@ -2,54 +2,51 @@
 //! predicted branch skips it.
 
 use super::super::layout::{LONGER, Sail};
-use crate::engine::kit::in_flight::in_groups;
+use super::super::lookup;
+use crate::engine::kit::in_flight::InVectors;
 use crate::net::{Ipv4, NextHopId};
 use crate::simd::lanes::Lanes;
 
-/// Vectors in flight.
-const VECTORS: usize = 4;
+/// A table for this kernel, in vectors of the kind `L`.
+#[derive(Clone, Copy)]
+pub(super) struct Gather<'a, L>(pub L, pub &'a Sail);
 
-#[inline(always)]
-pub(super) fn lookup_batch<L: Lanes>(
-    l: L,
-    sail: &Sail,
-    addrs: &[u32],
-    out: &mut [Option<NextHopId>],
-) {
-    let groups = addrs.chunks_exact(VECTORS * L::COUNT);
-    let mut out_groups = out.chunks_exact_mut(VECTORS * L::COUNT);
-    let rest = groups.remainder();
-    for (keys, out) in groups.zip(&mut out_groups) {
-        group(l, sail, keys, out);
-    }
-    in_groups(sail, rest, out_groups.into_remainder());
-}
+impl<L: Lanes> InVectors for Gather<'_, L> {
+    type Addr = u32;
+    const LANES: usize = L::COUNT;
 
-#[inline(always)]
-fn group<L: Lanes>(l: L, sail: &Sail, keys: &[u32], out: &mut [Option<NextHopId>]) {
-    // One length check instead of one a vector.
-    let (keys, out) = (&keys[..VECTORS * L::COUNT], &mut out[..VECTORS * L::COUNT]);
-    let mut key = [l.splat(0); VECTORS];
-    let mut hop = [l.splat(0); VECTORS];
-    let mut index = [l.splat(0); VECTORS];
-    let mut deep = [l.all(); VECTORS];
-    for i in 0..VECTORS {
-        key[i] = l.word::<Ipv4>(&keys[i * L::COUNT..], 0);
-        hop[i] = bcn16(l, sail, key[i]);
+    #[inline(always)]
+    fn one(self, key: u32) -> Option<NextHopId> {
+        lookup::lookup(self.1, key)
     }
-    for i in 0..VECTORS {
-        let longer = continues(l, hop[i]);
-        index[i] = index24(l, hop[i], key[i]);
-        hop[i] = bn24(l, sail, hop[i], longer, index[i]);
-        deep[i] = continues(l, hop[i]);
-    }
-    if deep.iter().any(|lanes| l.any(*lanes)) {
-        for i in 0..VECTORS {
-            hop[i] = n32(l, sail, hop[i], deep[i], index[i], key[i]);
+
+    #[inline(always)]
+    fn group<const N: usize>(self, keys: &[u32], out: &mut [Option<NextHopId>]) {
+        let Self(l, sail) = self;
+        // One length check instead of one a vector.
+        let (keys, out) = (&keys[..N * L::COUNT], &mut out[..N * L::COUNT]);
+        let mut key = [l.splat(0); N];
+        let mut hop = [l.splat(0); N];
+        let mut index = [l.splat(0); N];
+        let mut deep = [l.all(); N];
+        for i in 0..N {
+            key[i] = l.word::<Ipv4>(&keys[i * L::COUNT..], 0);
+            hop[i] = bcn16(l, sail, key[i]);
         }
-    }
-    for i in 0..VECTORS {
-        l.answer(hop[i], &mut out[i * L::COUNT..]);
+        for i in 0..N {
+            let longer = continues(l, hop[i]);
+            index[i] = index24(l, hop[i], key[i]);
+            hop[i] = bn24(l, sail, hop[i], longer, index[i]);
+            deep[i] = continues(l, hop[i]);
+        }
+        if deep.iter().any(|lanes| l.any(*lanes)) {
+            for i in 0..N {
+                hop[i] = n32(l, sail, hop[i], deep[i], index[i], key[i]);
+            }
+        }
+        for i in 0..N {
+            l.answer(hop[i], &mut out[i * L::COUNT..]);
+        }
     }
 }
 

@@ -6,12 +6,16 @@
 mod gather;
 mod scalar;
 
+use self::gather::Gather;
 use super::Batch;
 use super::layout::Sail;
 use crate::engine::kit::{Lookup, in_flight};
 use crate::net::NextHopId;
 use crate::simd::Simd;
 use crate::simd::lanes::{Lanes, LanesWork};
+
+/// Vectors in flight.
+const VECTORS: usize = 4;
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch(sail: &Sail, simd: Simd, addrs: &[u32], out: &mut [Option<NextHopId>]) {
@@ -39,6 +43,6 @@ impl LanesWork for Addresses<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        gather::lookup_batch(l, self.sail, self.addrs, self.out);
+        in_flight::in_vectors::<_, VECTORS>(Gather(l, self.sail), self.addrs, self.out);
     }
 }

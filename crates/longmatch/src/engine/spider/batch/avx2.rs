@@ -9,8 +9,9 @@ use core::arch::x86_64::*;
 use core::hint::black_box;
 
 use super::super::layout::{DIRECT_OCTETS, Entry, Spider};
+use super::Words;
 use super::ahead::{direct_index, gather, longer, octet};
-use crate::net::{Bits, Family, NextHopId};
+use crate::net::{Family, NextHopId};
 use crate::simd::lanes::{Avx2, Lanes};
 
 /// Addresses in a vector.
@@ -27,7 +28,7 @@ pub(super) fn flight4<F: Family, E: Entry>(
     let groups = addrs.as_chunks().0.as_chunks::<4>().0;
     let out_groups = out.as_chunks_mut().0.as_chunks_mut().0;
     for (keys, out) in groups.iter().zip(out_groups) {
-        group(l, spider, keys, out, l.all());
+        group::<F, E, 4>(l, spider, |i, part| four_octets::<F>(&keys[i], part), out, l.all());
     }
     let done = groups.as_flattened().as_flattened().len();
     lookup_batch::<F, E, 1>(l, spider, LANES, &addrs[done..], &mut out[done..]);
@@ -75,17 +76,21 @@ fn iterations<F: Family, E: Entry, const N: usize>(
     let (mut from, mut to) = (addrs, &mut out[..addrs.len()]);
     while let Some(keys) = from.as_chunks().0.first_chunk::<N>() {
         let (out, _) = to.as_chunks_mut();
-        group(l, spider, keys, out.first_chunk_mut().expect("as many answers as addresses"), used);
+        let out = out.first_chunk_mut().expect("as many answers as addresses");
+        group::<F, E, N>(l, spider, |i, part| four_octets::<F>(&keys[i], part), out, used);
         (from, to) = (&from[ways..], &mut to[ways..]);
     }
     addrs.len() - from.len()
 }
 
+/// Answers of an iteration, within a cache line.
+#[repr(align(64))]
+struct Answers<const N: usize>([[Option<NextHopId>; LANES]; N]);
+
 /// Looks up generated keys, `ways` at a time: see [`Structure::iterate`].
 ///
-/// `generate` is compiled in here. An iteration keeps its keys in registers, or loads them as it
-/// stored them: a vector load of keys that were just stored one by one waits until they have left
-/// the store buffer.
+/// `generate` is compiled in here, so that keys stay in registers: a vector load of keys that were
+/// just stored one by one waits until they have left the store buffer.
 ///
 /// [`Structure::iterate`]: crate::engine::Structure::iterate
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
@@ -94,44 +99,66 @@ pub(super) fn iterate<F: Family, E: Entry, const N: usize>(
     spider: &Spider<F, E>,
     ways: usize,
     lookups: usize,
-    mut generate: impl FnMut(&mut [F::Bits; LANES]),
+    mut generate: impl FnMut() -> Words,
 ) -> u32 {
+    const { assert!(N == 1 || N == 2) };
     assert!((N - 1) * LANES < ways && ways <= N * LANES);
     let used = first_lanes::<F>(l, ways - (N - 1) * LANES);
-    let mut out = [[None; LANES]; N];
+    let mut out = Answers([[None; LANES]; N]);
     let (mut sum, mut left) = (0, lookups);
     while left > 0 {
-        let mut keys = [[F::Bits::ZERO; LANES]; N];
-        for keys in &mut keys {
-            generate(keys);
+        // Not a loop over `N`, which would keep the words in memory.
+        let mut octets = [in_lanes::<F>(&generate()), [l.splat(0); 4]];
+        if N == 2 {
+            octets[1] = in_lanes::<F>(&generate());
         }
-        group(l, spider, &keys, &mut out, used);
+        let octets = |i: usize, part| octets[i][usize::from(part)];
+        group::<F, E, N>(l, spider, octets, &mut out.0, used);
         let count = ways.min(left);
-        sum ^= NextHopId::to_raw(black_box(&out).as_flattened()[count - 1]);
+        sum ^= NextHopId::to_raw(black_box(&out).0.as_flattened()[count - 1]);
         left -= count;
     }
     sum
+}
+
+/// The words of 8 generated addresses, in the lanes of [`four_octets`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_lanes<F: Family>(words: &Words) -> [__m256i; 4] {
+    // No index here is a variable, so that the words stay in registers.
+    let load = |word: &[u32; LANES]| {
+        // SAFETY: the array has 8 words of four bytes.
+        let word = unsafe { _mm256_loadu_si256(word.as_ptr().cast()) };
+        _mm256_permutevar8x32_epi32(word, lane_addresses::<F>())
+    };
+    [load(&words[0]), load(&words[1]), load(&words[2]), load(&words[3])]
+}
+
+/// The number of the address in each lane of [`four_octets`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lane_addresses<F: Family>() -> __m256i {
+    match F::WIDTH {
+        32 => _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+        _ => _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7),
+    }
 }
 
 /// The lanes of a vector's first `count` addresses, all bits set in each.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn first_lanes<F: Family>(l: Avx2, count: usize) -> __m256i {
-    let address = match F::WIDTH {
-        32 => _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-        _ => _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7),
-    };
-    l.less(address, l.splat(count as u32))
+    l.less(lane_addresses::<F>(), l.splat(count as u32))
 }
 
 /// Looks up `N` vectors, of the last one only the lanes `used`: Algorithms 1 and 2, each line for
-/// all vectors.
+/// all vectors. `octets` returns four octets of a vector's addresses, as [`four_octets`] does.
 #[inline]
 #[target_feature(enable = "avx2,popcnt,lzcnt,bmi1,bmi2")]
 fn group<F: Family, E: Entry, const N: usize>(
     l: Avx2,
     spider: &Spider<F, E>,
-    keys: &[[F::Bits; LANES]; N],
+    octets: impl Fn(usize, u8) -> __m256i,
     out: &mut [[Option<NextHopId>; LANES]; N],
     used: __m256i,
 ) {
@@ -140,7 +167,7 @@ fn group<F: Family, E: Entry, const N: usize>(
     let mut res = [zero; N];
     let mut nri = [zero; N];
     for i in 0..N {
-        dst[i] = four_octets::<F>(&keys[i], 0);
+        dst[i] = octets(i, 0);
         let idx = direct_index(l, dst[i]);
         let idx = if i == N - 1 { l.and(idx, used) } else { idx };
         (res[i], nri[i]) = gather(l, spider, idx);
@@ -152,7 +179,7 @@ fn group<F: Family, E: Entry, const N: usize>(
         }
         for i in 0..N {
             if at % 4 == 0 {
-                dst[i] = four_octets::<F>(&keys[i], at / 4);
+                dst[i] = octets(i, at / 4);
             }
             let (nhi, next) = gather(l, spider, l.add(octet(l, dst[i], at), nri[i]));
             res[i] = longer(l, res[i], nhi);
@@ -177,7 +204,7 @@ fn store<F: Family>(res: __m256i, out: &mut [Option<NextHopId>; LANES]) {
 /// Octets `4 * part` to `4 * part + 3` of 8 addresses.
 ///
 /// The first octet is in the highest byte of each lane. For IPv6 the lanes are in the order of the
-/// paper's unpacking, which [`first_lanes`] knows and [`store`] undoes.
+/// paper's unpacking, which [`lane_addresses`] knows and [`store`] undoes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn four_octets<F: Family>(keys: &[F::Bits; LANES], part: u8) -> __m256i {
@@ -216,7 +243,7 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use crate::engine::testing::hop;
-    use crate::net::{Ipv4, Ipv6, Prefix};
+    use crate::net::{Bits, Ipv4, Ipv6, Prefix};
     use crate::rib::Rib;
     use crate::simd::Simd;
 

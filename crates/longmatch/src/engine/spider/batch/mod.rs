@@ -68,6 +68,11 @@ fn papers<F: Family, E: Entry>(
     true
 }
 
+/// The words of eight generated addresses: see [`Structure::iterate`].
+///
+/// [`Structure::iterate`]: crate::engine::Structure::iterate
+type Words = [[u32; 8]; 4];
+
 /// Looks up generated keys with the paper's kernel of `ways`: see [`Structure::iterate`].
 ///
 /// [`Structure::iterate`]: crate::engine::Structure::iterate
@@ -76,7 +81,7 @@ pub(super) fn iterate<F: Family, E: Entry>(
     simd: Simd,
     ways: usize,
     lookups: usize,
-    generate: impl FnMut(&mut [F::Bits; 8]),
+    generate: impl FnMut() -> Words,
 ) -> u32 {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if let Some(l) = crate::simd::lanes::Avx2::new(simd) {

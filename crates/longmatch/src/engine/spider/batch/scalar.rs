@@ -11,6 +11,7 @@ use core::hint::black_box;
 
 use super::super::layout::{DIRECT_OCTETS, Entry, Spider};
 use super::super::lookup;
+use super::Words;
 use crate::engine::kit::in_flight::InGroups;
 use crate::net::{Bits, Family, NextHopId};
 use crate::simd::Work;
@@ -27,7 +28,7 @@ pub(super) struct Iterations<'a, F: Family, E, G> {
     pub generate: G,
 }
 
-impl<F: Family, E: Entry, G: FnMut(&mut [F::Bits; 8])> Work for Iterations<'_, F, E, G> {
+impl<F: Family, E: Entry, G: FnMut() -> Words> Work for Iterations<'_, F, E, G> {
     type Output = u32;
 
     #[inline(always)]
@@ -36,7 +37,12 @@ impl<F: Family, E: Entry, G: FnMut(&mut [F::Bits; 8])> Work for Iterations<'_, F
         let (mut sum, mut left) = (0, self.lookups);
         while left > 0 {
             for keys in &mut keys[..self.ways.div_ceil(8)] {
-                (self.generate)(keys);
+                let words = (self.generate)();
+                for (i, key) in keys.iter_mut().enumerate() {
+                    let words = words[..usize::from(F::WIDTH / 32)].iter();
+                    let bits = words.fold(0, |bits, word| bits << 32 | u128::from(word[i]));
+                    *key = F::Bits::from_u128(bits);
+                }
             }
             let count = self.ways.min(left);
             for (key, out) in keys.as_flattened()[..count].iter().zip(&mut out) {

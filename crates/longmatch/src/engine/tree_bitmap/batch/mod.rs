@@ -9,7 +9,7 @@ use crate::simd::Simd;
 
 /// Answers `addrs` into `out`, which has the same length.
 pub(super) fn lookup_batch<F: Family, N: Node, R: NodeResult>(
-    tree: View<'_, F, N, R>,
+    tree: &View<'_, F, N, R>,
     simd: Simd,
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],

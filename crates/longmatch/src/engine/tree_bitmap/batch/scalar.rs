@@ -31,19 +31,20 @@ const MATCHING: [u64; 64] = {
     matching
 };
 
-impl<F: Family, N: Node, R: NodeResult> InGroups<GROUP> for View<'_, F, N, R> {
+impl<F: Family, N: Node, R: NodeResult> InGroups<GROUP> for &View<'_, F, N, R> {
     type Addr = F::Bits;
 
     #[inline(always)]
     fn one(self, key: F::Bits) -> Option<NextHopId> {
-        lookup::lookup(self, key)
+        lookup::lookup(*self, key)
     }
 
     #[inline(always)]
     fn group(self, keys: &[F::Bits; GROUP], out: &mut [Option<NextHopId>; GROUP]) {
+        let tree = *self;
         let mut lanes = Lanes {
             position: core::array::from_fn(|i| i as u8),
-            node: [lookup::root(self); GROUP],
+            node: [lookup::root(tree); GROUP],
             window: [0; GROUP],
             count: GROUP,
         };
@@ -55,12 +56,12 @@ impl<F: Family, N: Node, R: NodeResult> InGroups<GROUP> for View<'_, F, N, R> {
                 lanes.window[j] = keys[usize::from(lanes.position[j]) % GROUP].window(offset);
             }
             for _ in 0..64 / N::STRIDE {
-                descend(self, &mut lanes, &mut longest_match);
+                descend(tree, &mut lanes, &mut longest_match);
             }
             offset += 64 / N::STRIDE * N::STRIDE;
         }
         for (out, index) in out.iter_mut().zip(longest_match) {
-            *out = lookup::result(self, index).next_hop();
+            *out = lookup::result(tree, index).next_hop();
         }
     }
 }

@@ -22,6 +22,8 @@ const GROUP: usize = 128;
 /// Addresses in a group of a small batch: clearing the arrays of a large group would take as long as
 /// its lookups.
 const SMALL_GROUP: usize = 32;
+/// The most addresses of a small batch: two small groups.
+const SMALL: usize = 2 * SMALL_GROUP;
 /// Words of the widest vector. Fewer addresses are looked up one by one.
 const VECTOR: usize = 16;
 
@@ -46,13 +48,11 @@ pub(super) fn lookup_batch<C: Code>(
     let (table, keys) = (&table, &keys);
     match out.len() {
         0..VECTOR => simd.run_in_lanes(Each { table, keys, out }),
-        VECTOR..=SMALL_GROUP => {
-            simd.run_in_lanes(Groups::<C, SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
-                table,
-                keys,
-                out,
-            })
-        }
+        VECTOR..=SMALL => simd.run_in_lanes(Groups::<C, SMALL_GROUP, { SMALL_GROUP + VECTOR }> {
+            table,
+            keys,
+            out,
+        }),
         _ => simd.run_in_lanes(Groups::<C, GROUP, { GROUP + VECTOR }> { table, keys, out }),
     }
 }

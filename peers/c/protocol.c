@@ -1,23 +1,22 @@
-/* The protocol of docs/peers.md. */
+/* The commands of the protocol, for any table. */
 #include "peer.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MAX_LINE 8192
-/* Of all three libraries as they are used here. */
-#define ENTRY_SIZE 4
 
-/* What was loaded so far. */
+/* What was loaded of one family. */
 struct session {
 	const struct table *table;
 	FILE *out;
 	int loaded;
-	void *keys;
 	size_t key_count;
 };
 
@@ -59,7 +58,7 @@ static int parse_route(const struct table *table, char *line, struct route *rout
 
 /* Reads all routes; NULL with a reason in `why` if that fails. */
 static struct route *read_routes(const struct table *table, const char *path, size_t *count,
-				 char *why, size_t why_size)
+				 char *why)
 {
 	FILE *file = fopen(path, "r");
 	struct route *routes = NULL, *more;
@@ -68,7 +67,7 @@ static struct route *read_routes(const struct table *table, const char *path, si
 
 	*count = 0;
 	if (file == NULL) {
-		snprintf(why, why_size, "%s", strerror(errno));
+		snprintf(why, REASON, "%s", strerror(errno));
 		return NULL;
 	}
 	for (;;) {
@@ -76,7 +75,7 @@ static struct route *read_routes(const struct table *table, const char *path, si
 			room = room == 0 ? 1024 : 2 * room;
 			more = realloc(routes, room * sizeof(*routes));
 			if (more == NULL) {
-				snprintf(why, why_size, "no memory for %zu routes", room);
+				snprintf(why, REASON, "no memory for %zu routes", room);
 				break;
 			}
 			routes = more;
@@ -86,7 +85,7 @@ static struct route *read_routes(const struct table *table, const char *path, si
 			return routes;
 		}
 		if (!parse_route(table, line, &routes[*count])) {
-			snprintf(why, why_size, "line %zu is no route", *count + 1);
+			snprintf(why, REASON, "line %zu is no route", *count + 1);
 			break;
 		}
 		++*count;
@@ -98,32 +97,33 @@ static struct route *read_routes(const struct table *table, const char *path, si
 
 static void load(struct session *session, const char *path)
 {
-	char why[256] = "";
+	const struct table *table = session->table;
+	char why[REASON] = "", bytes[24] = "-";
 	size_t count;
-	struct route *routes = read_routes(session->table, path, &count, why, sizeof(why));
+	struct route *routes = read_routes(table, path, &count, why);
 
 	session->loaded = 0;
 	if (routes == NULL) {
 		refuse(session, "routes", why);
 		return;
 	}
-	size_t groups = session->table->groups(routes, count);
+	int failed = table->prepare != NULL ? table->prepare(table, routes, count, why) : 0;
 	uint64_t began = now();
-	int failed = session->table->build(routes, count, groups, why, sizeof(why));
+	if (failed == 0)
+		failed = table->build(table, routes, count, why);
 	uint64_t took = now() - began;
-	/* What lookups read: the entries of the first level and of the groups behind it. */
-	uint64_t used = count_groups(routes, count, session->table->address_size);
-	uint64_t bytes = ENTRY_SIZE * ((UINT64_C(1) << 24) + 256 * used);
+	if (table->bytes != NULL)
+		snprintf(bytes, sizeof(bytes), "%" PRIu64, table->bytes(routes, count));
 	free(routes);
 	if (failed != 0) {
-		refuse(session, session->table->name, why);
+		refuse(session, table->name, why);
 		return;
 	}
 	session->loaded = 1;
-	fprintf(session->out, "loaded %zu %" PRIu64 " %" PRIu64 "\n", count, took, bytes);
+	fprintf(session->out, "loaded %zu %" PRIu64 " %s\n", count, took, bytes);
 }
 
-/* All bytes of a file in cache-aligned memory; NULL if it cannot be read. */
+/* All bytes of a file; NULL if it cannot be read. */
 static void *read_file(const char *path, size_t *size)
 {
 	FILE *file = fopen(path, "rb");
@@ -135,7 +135,7 @@ static void *read_file(const char *path, size_t *size)
 	if (fseek(file, 0, SEEK_END) == 0 && (end = ftell(file)) >= 0 &&
 	    fseek(file, 0, SEEK_SET) == 0) {
 		*size = (size_t)end;
-		bytes = aligned_alloc(64, (*size + 64) & ~(size_t)63);
+		bytes = malloc(*size + 1);
 		if (bytes != NULL && fread(bytes, 1, *size, file) != *size) {
 			free(bytes);
 			bytes = NULL;
@@ -147,32 +147,37 @@ static void *read_file(const char *path, size_t *size)
 
 static void take_keys(struct session *session, const char *path)
 {
-	size_t size = 0;
-	void *keys = read_file(path, &size);
+	const struct table *table = session->table;
+	char why[REASON] = "the file cannot be read, or has half an address";
+	size_t size = 0, count;
+	void *addresses = read_file(path, &size);
 
-	free(session->keys);
-	session->keys = NULL;
 	session->key_count = 0;
-	if (keys == NULL || size % session->table->address_size != 0) {
-		refuse(session, "keys", "the file cannot be read, or has half an address");
-		free(keys);
-		return;
+	count = size / table->address_size;
+	if (addresses == NULL || size % table->address_size != 0 ||
+	    table->set_keys(table, addresses, count, why) != 0) {
+		refuse(session, "keys", why);
+	} else {
+		session->key_count = count;
+		fprintf(session->out, "keys %zu\n", count);
 	}
-	session->keys = keys;
-	session->key_count = size / session->table->address_size;
-	session->table->convert(keys, session->key_count);
-	fprintf(session->out, "keys %zu\n", session->key_count);
+	free(addresses);
 }
 
 /* Whether lookups can begin, in this mode. Answers if they cannot. */
 static int ready(struct session *session, const char *mode, size_t batch)
 {
-	if (strstr(session->table->modes, mode) == NULL)
+	const struct table *table = session->table;
+	char why[REASON];
+
+	if (strstr(table->modes, mode) == NULL)
 		refuse(session, "mode", "not here");
 	else if (!session->loaded || session->key_count == 0)
 		refuse(session, "lookups", "a table and keys are needed first");
 	else if (batch == 0 || batch > MAX_BATCH)
 		refuse(session, "batch", "1 to 65536 keys");
+	else if (table->ready != NULL && table->ready(table, why) != 0)
+		refuse(session, table->name, why);
 	else
 		return 1;
 	return 0;
@@ -185,26 +190,41 @@ static void answer(struct session *session, const char *mode, size_t batch, cons
 
 	if (!ready(session, mode, batch))
 		return;
-	uint32_t *answers = calloc(count, sizeof(*answers));
-	if (answers == NULL) {
-		refuse(session, "answers", "no memory");
+	FILE *file = fopen(path, "wb");
+	if (file == NULL) {
+		refuse(session, path, strerror(errno));
 		return;
 	}
-	for (size_t at = 0; at < count; at += batch) {
-		size_t part = count - at < batch ? count - at : batch;
+	int dependent = strcmp(mode, "dependent") == 0, batches = strcmp(mode, "batch") == 0;
+	for (size_t at = 0; at < count; at++) {
+		size_t within = at % batch, rest = count - at;
 
-		if (strcmp(mode, "one") == 0)
-			table->answer_one(session->keys, at, part, answers + at);
-		else
-			table->answer_batch(session->keys, at, part, answers + at);
+		if (batches && within == 0)
+			table->look_up_batch(at, rest < batch ? rest : batch);
+		uint32_t id = batches ? table->answer(within) : table->walk(table, at, 1, dependent);
+		uint8_t bytes[4] = {(uint8_t)id, (uint8_t)(id >> 8), (uint8_t)(id >> 16),
+				    (uint8_t)(id >> 24)};
+		fwrite(bytes, sizeof(bytes), 1, file);
 	}
-	FILE *file = fopen(path, "wb");
-	size_t written = file == NULL ? 0 : fwrite(answers, sizeof(*answers), count, file);
-	if (file == NULL || fclose(file) != 0 || written != count)
+	int failed = ferror(file);
+	if (fclose(file) != 0 || failed)
 		refuse(session, "answers", "the file cannot be written");
 	else
 		fprintf(session->out, "answered %zu\n", count);
-	free(answers);
+}
+
+/* Looks up the keys in batches; returns the exclusive or of the last answer of each. */
+static uint32_t walk_batches(const struct table *table, size_t first, size_t count, size_t batch)
+{
+	uint32_t sum = 0;
+
+	for (size_t at = 0; at < count; at += batch) {
+		size_t part = count - at < batch ? count - at : batch;
+
+		table->look_up_batch(first + at, part);
+		sum ^= table->answer(part - 1);
+	}
+	return sum;
 }
 
 static void take_time(struct session *session, const char *mode, size_t batch, size_t start,
@@ -219,62 +239,83 @@ static void take_time(struct session *session, const char *mode, size_t batch, s
 		refuse(session, "start", "there are fewer keys");
 		return;
 	}
-	int one = strcmp(mode, "one") == 0;
+	int dependent = strcmp(mode, "dependent") == 0, batches = strcmp(mode, "batch") == 0;
 	uint64_t began = now();
 	while (lookups > 0) {
 		size_t rest = session->key_count - start;
 		size_t part = lookups < rest ? lookups : rest;
 
-		if (one)
-			sum ^= table->walk_one(session->keys, start, part);
-		else
-			sum ^= table->walk_batch(session->keys, start, part, batch);
+		sum ^= batches ? walk_batches(table, start, part, batch)
+			       : table->walk(table, start, part, dependent);
 		lookups -= part;
 		start = 0;
 	}
 	fprintf(session->out, "timed %" PRIu64 " %" PRIu32 "\n", now() - began, sum);
 }
 
+static void hello(const struct table *const *tables, size_t count, FILE *out)
+{
+	char about[REASON];
+
+	tables[0]->about(about, sizeof(about));
+	fprintf(out, "longmatch-peer 1 %s", tables[0]->family);
+	for (size_t i = 1; i < count; i++)
+		fprintf(out, ",%s", tables[i]->family);
+	fprintf(out, " %s %s\n", tables[0]->modes, about);
+}
+
 /* One command, without the end of its line. */
 static void obey(struct session *session, char *line)
 {
-	char family[8], mode[8], about[128];
+	char family[8], mode[16];
 	size_t batch, start, lookups;
 	int path = 0;
 
-	if (strcmp(line, "hello") == 0) {
-		session->table->about(about, sizeof(about));
-		fprintf(session->out, "longmatch-peer 1 %s %s %s\n", session->table->family,
-			session->table->modes, about);
-		return;
-	}
-	/* The second word of all others is the family. */
-	if (sscanf(line, "%*s %7s", family) != 1 || strcmp(family, session->table->family) != 0)
-		refuse(session, "command", "unknown, or for another family");
-	else if (sscanf(line, "load %7s %n", family, &path) == 1 && path > 0)
+	if (sscanf(line, "load %7s %n", family, &path) == 1 && path > 0)
 		load(session, line + path);
 	else if (sscanf(line, "keys %7s %n", family, &path) == 1 && path > 0)
 		take_keys(session, line + path);
-	else if (sscanf(line, "answer %7s %7s %zu %n", family, mode, &batch, &path) == 3 && path > 0)
+	else if (sscanf(line, "answer %7s %15s %zu %n", family, mode, &batch, &path) == 3 &&
+		 path > 0)
 		answer(session, mode, batch, line + path);
-	else if (sscanf(line, "time %7s %7s %zu %zu %zu", family, mode, &batch, &start,
+	else if (sscanf(line, "time %7s %15s %zu %zu %zu", family, mode, &batch, &start,
 			&lookups) == 5)
 		take_time(session, mode, batch, start, lookups);
 	else
 		refuse(session, "command", "unknown");
 }
 
-void serve(const struct table *table, FILE *in, FILE *out)
+int serve(const struct table *const *tables, size_t count)
 {
-	struct session session = {.table = table, .out = out};
-	char line[MAX_LINE];
+	struct session sessions[2] = {{NULL, NULL, 0, 0}}, *session;
+	char line[MAX_LINE], family[8];
+	/* Whatever libraries print is no answer. */
+	int answers = dup(STDOUT_FILENO);
+	FILE *out = answers < 0 ? NULL : fdopen(answers, "w");
 
-	while (fgets(line, sizeof(line), in) != NULL) {
+	if (out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+		perror("standard output");
+		return 1;
+	}
+	for (size_t i = 0; i < count; i++)
+		sessions[i] = (struct session){.table = tables[i], .out = out};
+	while (fgets(line, sizeof(line), stdin) != NULL) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strcmp(line, "quit") == 0)
 			break;
-		obey(&session, line);
+		session = NULL;
+		/* The second word of all commands but `hello` is the family. */
+		for (size_t i = 0; sscanf(line, "%*s %7s", family) == 1 && i < count; i++) {
+			if (strcmp(family, tables[i]->family) == 0)
+				session = &sessions[i];
+		}
+		if (strcmp(line, "hello") == 0)
+			hello(tables, count, out);
+		else if (session != NULL)
+			obey(session, line);
+		else
+			refuse(&sessions[0], "command", "unknown, or for another family");
 		fflush(out);
 	}
-	free(session.keys);
+	return 0;
 }

@@ -12,7 +12,7 @@ const END: &str = "<!-- end -->";
 /// # Errors
 /// If a block has no end or begins within another, an end has no block, or `content` refuses a name; the message has
 /// the line number.
-pub fn replace(
+pub(super) fn replace(
     text: &str,
     mut content: impl FnMut(&str) -> Result<String, String>,
 ) -> Result<(String, Vec<String>), String> {

@@ -1,0 +1,275 @@
+//! The published records, and what the blocks ask of them.
+
+use std::fs;
+use std::path::Path;
+
+use crate::record::{Line, Value, read_ndjson};
+use crate::records::{FILES, Records};
+
+/// The figure of rates in batches, which decides the published tables.
+pub(super) const BATCH: &str = "traffic-batch";
+/// The figure of rates of single addresses.
+pub(super) const ONE: &str = "traffic-one";
+/// The families, in the order of the documents.
+pub(super) const FAMILIES: [&str; 2] = ["ipv4", "ipv6"];
+/// Names of the tables in the repository: embedded in the command, or loaded from their files.
+const EMBEDDED: [&str; 3] = ["embedded", "ipv4", "ipv6"];
+/// Records of comparisons with other packages and programs, beside the directories of machines.
+const COMPARISONS: [&str; 2] = ["python.ndjson", "pipes.ndjson"];
+/// Circumstances that a published run must state.
+pub(super) const CIRCUMSTANCES: [&str; 10] = [
+    "CPU",
+    "microarchitecture",
+    "CPUs for this process",
+    "caches",
+    "instructions",
+    "system",
+    "compiler",
+    "longmatch",
+    "commit",
+    "date",
+];
+
+/// All published records.
+pub(super) struct Published {
+    /// The reports, by the name of their microarchitecture.
+    pub machines: Vec<Machine>,
+    /// The comparisons with other packages and programs.
+    pub comparisons: Vec<Machine>,
+}
+
+/// The records of one run.
+#[derive(Debug)]
+pub(super) struct Machine {
+    /// The name of its directory: the microarchitecture.
+    pub name: String,
+    /// The records.
+    pub records: Records,
+}
+
+/// A table of routes, in one family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    /// The name, such as `ipv4-full`.
+    pub name: String,
+    /// `ipv4` or `ipv6`.
+    pub family: String,
+    /// Number of routes.
+    pub routes: u64,
+    /// Number of distinct next hops.
+    pub next_hops: u64,
+}
+
+impl Table {
+    /// Whether the table is in the repository.
+    pub fn is_embedded(&self) -> bool {
+        EMBEDDED.contains(&self.name.as_str())
+    }
+
+    /// Whether a value is about this table.
+    pub fn has(&self, value: &Value) -> bool {
+        value.table == self.name && value.family == self.family
+    }
+}
+
+/// Returns the name of a family for readers.
+pub(super) fn family_name(family: &str) -> &'static str {
+    if family == "ipv6" { "IPv6" } else { "IPv4" }
+}
+
+/// Returns the engine of a variant: `dxr` of `dxr:xl`.
+pub(super) fn base_of(engine: &str) -> &str {
+    engine.split(':').next().unwrap_or(engine)
+}
+
+impl Published {
+    /// Reads the records of all machines and comparisons.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or its records cannot be published; the message names the file.
+    pub fn read(dir: &Path) -> Result<Self, String> {
+        let at = |path: &Path, problem: String| format!("{}: {problem}", path.display());
+        let parse = |name: String, path: &Path| {
+            let text = fs::read(path).map_err(|error| at(path, error.to_string()))?;
+            Machine::parse(name, &text).map_err(|problem| at(path, problem))
+        };
+        let entries = fs::read_dir(dir).map_err(|error| at(dir, error.to_string()))?;
+        let mut machines = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| at(dir, error.to_string()))?.path();
+            let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if entry.is_dir() {
+                let path = entry.join(FILES[1]);
+                let machine = parse(name, &path)?;
+                machine.check().map_err(|problem| at(&path, problem))?;
+                machines.push(machine);
+            }
+        }
+        machines.sort_by(|a, b| a.name.cmp(&b.name));
+        let comparisons = COMPARISONS.map(|name| parse(name.into(), &dir.join(name)));
+        Ok(Self { machines, comparisons: comparisons.into_iter().collect::<Result<_, _>>()? })
+    }
+
+    /// Returns the newest run with rates of both families.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn newest(&self) -> Result<&Machine, String> {
+        let complete = |it: &&Machine| {
+            FAMILIES.iter().all(|family| it.figure(BATCH).any(|value| value.family == *family))
+        };
+        let newest = self.machines.iter().filter(complete).max_by_key(|it| &it.records.run.date);
+        newest.ok_or_else(|| "no published run has rates of both families".into())
+    }
+}
+
+impl Machine {
+    /// Parses the records of one run.
+    ///
+    /// # Errors
+    /// If a line is not a record, a value has neither a number nor a reason, or there is not exactly one run.
+    pub fn parse(name: String, text: &[u8]) -> Result<Self, String> {
+        let lines = read_ndjson(text).map_err(|error| error.to_string())?;
+        let runs = lines.iter().filter(|line| matches!(line, Line::Run(_))).count();
+        if runs != 1 {
+            return Err(format!(
+                "{runs} lines about a run, but published numbers come from one run"
+            ));
+        }
+        let bad = |line: &Line| matches!(line, Line::Value(it) if it.value.is_some() != it.refused.is_empty());
+        match lines.iter().position(bad) {
+            Some(i) => Err(format!("line {}: neither a value nor the reason, or both", i + 1)),
+            None => Ok(Self { name, records: Records::of(lines) }),
+        }
+    }
+
+    /// Checks that the run states every circumstance, that a release build made it, and that its directory has the
+    /// name of its microarchitecture.
+    pub fn check(&self) -> Result<(), String> {
+        for name in CIRCUMSTANCES {
+            self.about(name)?;
+        }
+        let microarch = self.about("microarchitecture")?;
+        match self.about("longmatch")?.contains("DEBUG") {
+            true => Err("a build with debug assertions: its rates are not meaningful".into()),
+            false if microarch != self.name => {
+                Err(format!("the records of `{microarch}` are in the directory `{}`", self.name))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Returns a circumstance of the run, or one of its inputs.
+    ///
+    /// # Errors
+    /// If the records lack it.
+    pub fn about(&self, name: &str) -> Result<&str, String> {
+        let run = &self.records.run;
+        let found = run.machine.iter().chain(&run.inputs).find(|pair| pair.0 == name);
+        found
+            .map(|pair| pair.1.as_str())
+            .ok_or_else(|| format!("the line about the run has no `{name}`"))
+    }
+
+    /// States the circumstances of the run in a sentence.
+    ///
+    /// # Errors
+    /// If the records lack one.
+    pub fn circumstances(&self) -> Result<String, String> {
+        let of = |name| self.about(name);
+        Ok(format!(
+            "Medians of one run on one core of: {}; best instructions {}; {}; {}; longmatch {}, commit {}; {}; effort {}.",
+            of("CPU")?,
+            of("instructions")?,
+            of("system")?,
+            of("compiler")?,
+            of("longmatch")?,
+            of("commit")?,
+            of("date")?,
+            of("effort")?,
+        ))
+    }
+
+    /// Returns the values of a figure, in the order of the file.
+    pub fn figure<'a>(&'a self, figure: &'a str) -> impl Iterator<Item = &'a Value> {
+        let values = self.records.experiments.iter().flat_map(|(_, values)| values);
+        values.filter(move |value| value.figure == figure)
+    }
+
+    /// Returns the reason why a figure has no values.
+    pub fn why_absent(&self, figure: &str) -> String {
+        let of = |experiment: &str| figure.strip_prefix(experiment).is_some();
+        let all = self.records.experiments.iter();
+        let mut absent = all.filter(|(it, _)| of(&it.experiment) && !it.absent.is_empty());
+        match absent.next() {
+            Some((outcome, _)) => format!("Not measured in this run: {}.", outcome.absent),
+            None => "Not measured in this run.".into(),
+        }
+    }
+
+    /// Returns a condition of a figure.
+    ///
+    /// # Errors
+    /// If the records lack it.
+    pub fn condition(&self, anchor: &str, name: &str) -> Result<&str, String> {
+        let mut all = self.records.experiments.iter().flat_map(|(outcome, _)| &outcome.conditions);
+        let found = all.find(|it| it[0] == anchor && it[1] == name).map(|it| it[2].as_str());
+        found.ok_or_else(|| format!("the conditions of `{anchor}` have no `{name}`"))
+    }
+
+    /// Returns the names of all tables with a rate, each once.
+    pub fn table_names(&self) -> Vec<&str> {
+        let values = self.records.experiments.iter().flat_map(|(_, values)| values);
+        let measured = values.filter(|it| it.metric == "rate" && it.value.is_some());
+        let named = measured.filter(|it| it.figure == BATCH || it.figure.starts_with("kinds"));
+        let mut names: Vec<_> = named.map(|it| it.table.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Returns the tables of the rates in batches, in the order of the file.
+    ///
+    /// # Errors
+    /// If the records lack the next hops of a table.
+    pub fn tables(&self) -> Result<Vec<Table>, String> {
+        let mut tables: Vec<Table> = Vec::new();
+        for value in self.figure(BATCH) {
+            if tables.iter().any(|it| it.has(value)) {
+                continue;
+            }
+            let (name, family) = (value.table.clone(), value.family.clone());
+            // `NAME: N routes, N next hops`
+            let text = self.condition(&format!("{BATCH}-{family}-{name}"), "table")?;
+            let count = text.strip_suffix(" next hops").and_then(|it| it.rsplit_once(' '));
+            let next_hops = count
+                .and_then(|(_, count)| count.parse().ok())
+                .ok_or_else(|| format!("`{text}` states no next hops"))?;
+            tables.push(Table { name, family, routes: value.routes, next_hops });
+        }
+        Ok(tables)
+    }
+
+    /// Returns the engines of a figure without their options, in the order of the records.
+    pub fn engines<'a>(&'a self, figure: &'a str) -> Vec<&'a str> {
+        let mut engines = Vec::new();
+        for base in self.figure(figure).map(|it| base_of(&it.engine)) {
+            if !engines.contains(&base) {
+                engines.push(base);
+            }
+        }
+        engines
+    }
+
+    /// Returns half the distances of the quartiles of rates as shares of the medians, in ascending order.
+    pub fn spreads(&self) -> Vec<f64> {
+        let all = self.figure(BATCH).chain(self.figure(ONE));
+        let of = |it: &Value| {
+            let [low, high] = it.quartiles()?;
+            Some((high - low) / 2.0 / it.value?)
+        };
+        let mut all: Vec<f64> = all.filter_map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    }
+}
