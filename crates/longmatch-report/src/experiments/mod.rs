@@ -55,9 +55,6 @@ impl Work {
     /// If the measurement is impossible with these inputs or on this machine.
     pub fn run(&self, context: &mut ExperimentContext<'_>) -> Result<(), Absence> {
         match self {
-            Self::FullRates(_) if !context.effort.full => {
-                Err(Absence("is measured only with --full".into()))
-            }
             Self::Rates(all) | Self::FullRates(all) => rates::run(all, context),
             Self::Function(name) => function(name).expect("a test asks for each").0(context),
             Self::Absent(reason) => Err(Absence(reason.clone())),
@@ -67,7 +64,6 @@ impl Work {
     /// Returns the estimated seconds.
     pub fn seconds(&self, inputs: &Inputs, effort: &Effort) -> f64 {
         match self {
-            Self::FullRates(_) if !effort.full => 0.0,
             Self::Rates(all) | Self::FullRates(all) => rates::seconds(all, inputs, effort),
             Self::Function(name) => function(name).expect("a test asks for each").1(inputs, effort),
             Self::Absent(_) => 0.1,
