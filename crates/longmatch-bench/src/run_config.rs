@@ -4,7 +4,7 @@ use longmatch::simd::Simd;
 
 use crate::family::TrafficFamily;
 use crate::measurement::KeySource;
-use crate::target::Mode;
+use crate::mode::Mode;
 use crate::traffic::Traffic;
 
 /// The settings of one run.

@@ -1,9 +1,7 @@
 //! The timed loops, compiled separately for each engine.
 
-use core::fmt;
 use core::hint::black_box;
 use core::marker::PhantomData;
-use core::str::FromStr;
 use std::time::{Duration, Instant};
 
 use longmatch::simd::Simd;
@@ -14,53 +12,12 @@ use crate::family::TrafficFamily;
 use crate::generator::{BLOCK, KeyRule, SpiderKeys};
 use crate::kernel::Kernel;
 use crate::key_stream::{KeyBlocks, KeyStream, batches};
+use crate::mode::Mode;
 use crate::random::Xorshift;
 use crate::run_config::RunConfig;
 use crate::single::{OneByOne, Ticks, run_single};
 use crate::tally::UNWRITTEN;
 use crate::ticks::ticks;
-
-/// The loop around the lookups of a measurement.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Mode {
-    /// One address after the other, the lookup inlined; the CPU may overlap lookups.
-    ///
-    /// The papers' tables use it (DXR's RND).
-    One,
-    /// One call for a batch of addresses; the answers are written to memory.
-    Batch,
-    /// Each address computed from the previous answer: the latency (DXR's SEQ).
-    Dependent,
-}
-
-impl Mode {
-    /// All modes.
-    pub const ALL: [Self; 3] = [Self::One, Self::Batch, Self::Dependent];
-
-    /// Name in the command line and in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::One => "one",
-            Self::Batch => "batch",
-            Self::Dependent => "dependent",
-        }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Mode {
-    type Err = &'static str;
-
-    fn from_str(name: &str) -> Result<Self, &'static str> {
-        let found = Self::ALL.into_iter().find(|mode| mode.name() == name);
-        found.ok_or("expected one, batch or dependent")
-    }
-}
 
 /// The unit of work between two readings of the time stamp counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -326,12 +283,6 @@ mod tests {
 
     fn xor(answers: &[Option<NextHopId>]) -> u32 {
         answers.iter().fold(0, |sum, answer| sum ^ NextHopId::to_raw(*answer))
-    }
-
-    #[test]
-    fn names_round_trip() {
-        assert!(Mode::ALL.into_iter().all(|mode| mode.name().parse() == Ok(mode)));
-        assert!("two".parse::<Mode>().is_err());
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::aligned::Aligned;
 use crate::encoded_keys::EncodedKeys;
 use crate::family::TrafficFamily;
 use crate::key_stream::KeyStream;
+use crate::mode::Mode;
 use crate::oracle::Oracle;
-use crate::target::Mode;
 use crate::traffic::Traffic;
 
 /// Number of keys whose answers are checked before a measurement.

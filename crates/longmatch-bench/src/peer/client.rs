@@ -11,7 +11,7 @@ use super::files::Files;
 use super::process::Process;
 use super::reply::{self, PeerHello, PeerLoaded, PeerTime};
 use crate::key_stream::wrapping_ranges;
-use crate::target::Mode;
+use crate::mode::Mode;
 
 /// Default limit for the time of each answer, sufficient for large tables.
 pub const PEER_LIMIT: Duration = Duration::from_secs(120);

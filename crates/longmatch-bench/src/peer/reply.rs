@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::target::Mode;
+use crate::mode::Mode;
 
 /// The version of the protocol in `docs/peers.md`.
 const VERSION: &str = "1";

@@ -15,9 +15,10 @@ use super::reply::PeerTime;
 use crate::family::TrafficFamily;
 use crate::kernel::Kernel;
 use crate::key_stream::KeyStream;
+use crate::mode::Mode;
 use crate::run_config::RunConfig;
 use crate::tally::UNWRITTEN;
-use crate::target::{BenchTarget, Iteration, Mode, Pass, Timed};
+use crate::target::{BenchTarget, Iteration, Pass, Timed};
 
 /// A failed pass: a wrong sum, and a time so long that the rate is almost 0.
 const FAILED_PASS: Timed = Timed { sum: u32::MAX, took: Duration::from_secs(1 << 20) };

@@ -24,8 +24,9 @@ use longmatch::{Family, Keys};
 
 use crate::family::TrafficFamily;
 use crate::key_stream::{KeyStream, batches};
+use crate::mode::Mode;
 use crate::run_config::RunConfig;
-use crate::target::{BenchTarget, Mode, Pass, Timed};
+use crate::target::{BenchTarget, Pass, Timed};
 use crate::workload::Workload;
 use tables::Tables;
 
