@@ -131,9 +131,9 @@ Examples:
   longmatch bench --json > rates.ndjson
 
 If an engine cannot hold the table, its wider forms are tried. If these fail too, the output has a
-row with the reason. With --json the output has the form of the records of 'longmatch report': a line
-about the run, then a line for each value, with its settings and its spread or the reason why it is
-missing.
+row with the reason. With --json the output is in the form of the records of 'longmatch report': a
+line about the run, then a line for each value, with its settings and its spread or the reason why
+it is missing.
 
 Exit codes: 0 done, 1 a wrong answer, or a named engine without a result, 2 bad usage or input, or
 nothing was measured.";
