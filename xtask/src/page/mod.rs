@@ -16,7 +16,7 @@ use crate::report::{Report, Verdict};
 use crate::workspace::{cargo_test, longmatch_of_tests, root};
 use browser::Browser;
 
-/// Experiments of the checked report: bars, lines, a heat map, tables, claims.
+/// Experiments whose page is checked: together they have bars, lines, a heat map, tables and claims.
 const EXPERIMENTS: [&str; 6] =
     ["memory", "poptrie-fig7", "poptrie-table2", "poptrie-fig8", "poptrie-cycles", "dxr-chunks"];
 
