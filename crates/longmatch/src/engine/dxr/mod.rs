@@ -145,8 +145,9 @@ impl<E: Format, T: FrozenDirect, S: Search> Engine<E::Family> for Dxr<E, T, S> {
 const EXPECTED: &str = "d=16 to d=22; or two levels d=4 to d=16 and x=1 to x=18, together 16 to \
                         22; wide (IPv4); xl (IPv6); hops=k; batch=each, flight, gather or line; \
                         search=paper";
-const PAPER_EXPECTED: &str = "beside search=paper one level, d=16 to d=22, and no mode of batches \
-                              but batch=each: the paper's search looks up one address at a time";
+const PAPER_EXPECTED: &str = "wide (IPv4); xl (IPv6); hops=k; batch=each; and d=16 to d=22 in one \
+                              level, because search=paper looks up one address at a time, and \
+                              in one level only";
 
 /// Builder for the registry.
 pub(crate) struct Build;
