@@ -9,7 +9,7 @@ use crate::record::{Outcome, Value};
 use crate::view;
 
 use super::published::{
-    BATCH, CIRCUMSTANCES, Machine, ONE, Published, Table, base_of, family_name,
+    BATCH, CIRCUMSTANCES, Machine, ONE, Published, Table, base_of, circumstances, family_name,
 };
 use super::{comparison, headline, kinds};
 
@@ -31,7 +31,7 @@ pub(super) fn content(
         ["provenance"] => provenance(machine, up),
         ["figure", id] => Ok(figure(machine, id, None)),
         ["figure", id, metric] => Ok(figure(machine, id, Some(metric))),
-        ["kinds"] => Ok(kinds::content(machine)),
+        ["kinds"] => kinds::content(machine),
         ["tables"] => tables(machine),
         ["machines"] => machines(published),
         ["comparison", id] => comparison::content(published, id),
@@ -174,7 +174,7 @@ pub(super) fn links(heads: &[&str], rows: Vec<Vec<String>>) -> String {
 fn machines(published: &Published) -> Result<String, String> {
     let mut rows = Vec::new();
     for machine in &published.machines {
-        let Machine { name, records } = machine;
+        let Machine { name, records, .. } = machine;
         let [holds, fails, rest] = crate::claims(records);
         rows.push(vec![
             code(name),
@@ -215,7 +215,7 @@ fn of_engine(machine: &Machine, engine: &str, up: &str) -> Result<String, String
         "Million lookups a second under {} traffic, one address after the other and in batches. {} \
          [docs/engines.md]({up}docs/engines.md) has the conditions, the other engines and other variants.\n\n{}{}",
         headline::TRAFFIC.join(" / "),
-        machine.circumstances()?,
+        circumstances(&machine.records.run)?,
         links(&heads, rows),
         notes.finish()
     ))

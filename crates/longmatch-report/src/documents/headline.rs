@@ -9,7 +9,9 @@ use crate::record::Value;
 use crate::view;
 
 use super::blocks::{code, links};
-use super::published::{BATCH, FAMILIES, Machine, ONE, Published, Table, base_of, family_name};
+use super::published::{
+    BATCH, FAMILIES, Machine, ONE, Published, Table, base_of, circumstances, family_name,
+};
 
 /// The traffic of the short tables.
 pub(super) const TRAFFIC: [&str; 3] = ["random", "routed", "zipf"];
@@ -119,7 +121,7 @@ pub(super) fn content(
          have their default options; [docs/engines.md]({up}docs/engines.md) has the options that each chose for a \
          table. {}{}\n",
         TRAFFIC.join(" / "),
-        machine.circumstances()?,
+        circumstances(&machine.records.run)?,
         others(published, machine, up)
     );
     let all = machine.tables()?;

@@ -7,7 +7,7 @@ use crate::page::{count, short};
 use crate::record::Value;
 
 use super::blocks::{code, links};
-use super::published::{Machine, family_name};
+use super::published::{Machine, circumstances, family_name};
 
 /// The start of the ids of the experiment's figures; the rest is the mode.
 const FIGURES: &str = "kinds-";
@@ -78,17 +78,22 @@ fn values(machine: &Machine) -> impl Iterator<Item = &Value> {
 }
 
 /// Returns the content of the block.
-pub(super) fn content(machine: &Machine) -> String {
+///
+/// # Errors
+/// If the run lacks a circumstance.
+pub(super) fn content(machine: &Machine) -> Result<String, String> {
     let cells = cells(machine);
     if cells.is_empty() {
-        return machine.why_absent("kinds");
+        return Ok(machine.why_absent("kinds"));
     }
-    format!(
-        "A cell is a table, a way to call the engine, a kind of traffic and a level of instructions. The counts are of \
+    let run = machine.kinds.as_ref().unwrap_or(&machine.records.run);
+    Ok(format!(
+        "{}\n\nA cell is a table, a way to call the engine, a kind of traffic and a level of instructions. The counts are of \
          cells.\n\n{}\nThe best engine for {TRAFFIC} addresses:\n\n{}",
+        circumstances(run)?,
         summary(&cells),
         rows(machine, &cells)
-    )
+    ))
 }
 
 /// Counts the cells of each table, and of all, in which the default engine is far from the best one.

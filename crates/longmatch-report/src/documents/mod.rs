@@ -105,7 +105,7 @@ fn generated(
         files.push((path.clone(), fs::read_to_string(root.join(path)).ok(), text));
     };
     whole(PICTURE.into(), headline::picture(machine)?);
-    for Machine { name, records } in &published.machines {
+    for Machine { name, records, .. } in &published.machines {
         whole(format!("{PUBLISHED}/{name}/{}", FILES[0]), html(records));
     }
     Ok(files)

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::record::{Line, Value, read_ndjson};
+use crate::record::{Line, Run, Value, read_ndjson};
 use crate::records::{FILES, Records};
 
 /// The figure of rates in batches, which decides the published tables.
@@ -14,6 +14,9 @@ pub(super) const ONE: &str = "traffic-one";
 pub(super) const FAMILIES: [&str; 2] = ["ipv4", "ipv6"];
 /// Names of the tables in the repository: embedded in the command, or loaded from their files.
 const EMBEDDED: [&str; 3] = ["embedded", "ipv4", "ipv6"];
+/// The records of the experiment `kinds`, beside the others of a machine: they have so many tables that they are a run of
+/// their own.
+const KINDS: &str = "kinds.ndjson";
 /// Records of comparisons with other packages and programs, beside the directories of machines.
 const COMPARISONS: [&str; 2] = ["python.ndjson", "pipes.ndjson"];
 /// Circumstances that a published run must state.
@@ -43,8 +46,10 @@ pub(super) struct Published {
 pub(super) struct Machine {
     /// The name of its directory: the microarchitecture.
     pub name: String,
-    /// The records.
+    /// The records, with those of [`KINDS`].
     pub records: Records,
+    /// The run of [`KINDS`], if there is one.
+    pub kinds: Option<Run>,
 }
 
 /// A table of routes, in one family.
@@ -99,9 +104,16 @@ impl Published {
             let entry = entry.map_err(|error| at(dir, error.to_string()))?.path();
             let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if entry.is_dir() {
-                let path = entry.join(FILES[1]);
-                let machine = parse(name, &path)?;
-                machine.check().map_err(|problem| at(&path, problem))?;
+                let checked = |path: &Path| {
+                    let machine = parse(name.clone(), path)?;
+                    machine.check().map_err(|problem| at(path, problem))?;
+                    Ok::<_, String>(machine)
+                };
+                let mut machine = checked(&entry.join(FILES[1]))?;
+                let kinds = entry.join(KINDS);
+                if kinds.exists() {
+                    machine.add_kinds(checked(&kinds)?);
+                }
                 machines.push(machine);
             }
         }
@@ -139,8 +151,17 @@ impl Machine {
         let bad = |line: &Line| matches!(line, Line::Value(it) if it.value.is_some() != it.refused.is_empty());
         match lines.iter().position(bad) {
             Some(i) => Err(format!("line {}: neither a value nor the reason, or both", i + 1)),
-            None => Ok(Self { name, records: Records::of(lines) }),
+            None => Ok(Self { name, records: Records::of(lines), kinds: None }),
         }
+    }
+
+    /// Adds the experiments of another run, which replace those of the same names.
+    pub fn add_kinds(&mut self, kinds: Self) {
+        let Records { run, experiments } = kinds.records;
+        let again = |name: &str| experiments.iter().any(|it| it.0.experiment == name);
+        self.records.experiments.retain(|it| !again(&it.0.experiment));
+        self.records.experiments.extend(experiments);
+        self.kinds = Some(run);
     }
 
     /// Checks that the run states every circumstance, that a release build made it, and that its directory has the
@@ -164,30 +185,7 @@ impl Machine {
     /// # Errors
     /// If the records lack it.
     pub fn about(&self, name: &str) -> Result<&str, String> {
-        let run = &self.records.run;
-        let found = run.machine.iter().chain(&run.inputs).find(|pair| pair.0 == name);
-        found
-            .map(|pair| pair.1.as_str())
-            .ok_or_else(|| format!("the line about the run has no `{name}`"))
-    }
-
-    /// States the circumstances of the run in a sentence.
-    ///
-    /// # Errors
-    /// If the records lack one.
-    pub fn circumstances(&self) -> Result<String, String> {
-        let of = |name| self.about(name);
-        Ok(format!(
-            "Medians of one run on one core of: {}; best instructions {}; {}; {}; longmatch {}, commit {}; {}; effort {}.",
-            of("CPU")?,
-            of("instructions")?,
-            of("system")?,
-            of("compiler")?,
-            of("longmatch")?,
-            of("commit")?,
-            of("date")?,
-            of("effort")?,
-        ))
+        about(&self.records.run, name)
     }
 
     /// Returns the values of a figure, in the order of the file.
@@ -272,4 +270,34 @@ impl Machine {
         all.sort_by(f64::total_cmp);
         all
     }
+}
+
+/// Returns a circumstance of a run, or one of its inputs.
+///
+/// # Errors
+/// If the run lacks it.
+fn about<'r>(run: &'r Run, name: &str) -> Result<&'r str, String> {
+    let found = run.machine.iter().chain(&run.inputs).find(|pair| pair.0 == name);
+    found
+        .map(|pair| pair.1.as_str())
+        .ok_or_else(|| format!("the line about the run has no `{name}`"))
+}
+
+/// States the circumstances of a run in a sentence.
+///
+/// # Errors
+/// If the run lacks one.
+pub(super) fn circumstances(run: &Run) -> Result<String, String> {
+    let of = |name| about(run, name);
+    Ok(format!(
+        "Medians of one run on one core of: {}; best instructions {}; {}; {}; longmatch {}, commit {}; {}; effort {}.",
+        of("CPU")?,
+        of("instructions")?,
+        of("system")?,
+        of("compiler")?,
+        of("longmatch")?,
+        of("commit")?,
+        of("date")?,
+        of("effort")?,
+    ))
 }

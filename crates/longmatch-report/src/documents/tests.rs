@@ -112,6 +112,17 @@ fn figures_are_those_of_the_report() {
     assert!(block(Vec::new(), "unknown").is_err());
 }
 
+/// The records of a run of their own replace those of the same experiments.
+#[test]
+fn kinds_are_those_of_their_own_run() {
+    let kinds = |rate| machine(vec![value("kinds-one", "dxr", "routed", "rate", rate)]);
+    let mut both = kinds(10.0);
+    both.add_kinds(kinds(20.0));
+    let rates: Vec<_> = both.figure("kinds-one").map(|it| it.value).collect();
+    assert_eq!(rates, [Some(20.0)]);
+    assert_eq!(both.kinds, Some(run()));
+}
+
 #[test]
 fn kinds_name_the_best_engine_and_the_share_of_the_default() {
     let rate = |engine, run, rate| value("kinds-one", engine, run, "rate", rate);
