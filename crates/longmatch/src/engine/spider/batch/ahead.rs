@@ -1,7 +1,8 @@
 //! Our kernel: it prefetches the entries of many vectors. The operations on one row are those of
 //! Algorithm 1 and serve the paper's kernels too.
 
-use core::array::from_fn;
+use core::mem::MaybeUninit;
+use core::ptr;
 
 use super::super::layout::{DIRECT, DIRECT_OCTETS, Entry, Spider};
 use crate::net::{Family, NextHopId};
@@ -33,18 +34,22 @@ pub(super) fn lookup_batch<L: Lanes, F: Family, E: Entry>(
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
-    let full = addrs.len() / L::COUNT * L::COUNT;
-    let (vectors, rest) = addrs.split_at(full);
-    let (out_vectors, out_rest) = out.split_at_mut(full);
-    if !vectors.is_empty() {
-        in_groups::<L, F, E, VECTORS>(l, spider, vectors, out_vectors);
+    let out = &mut out[..addrs.len()];
+    if let Some(last) = addrs.len().checked_sub(L::COUNT) {
+        let full = addrs.len() / L::COUNT * L::COUNT;
+        in_groups::<L, F, E, VECTORS>(l, spider, &addrs[..full], &mut out[..full]);
+        if full < addrs.len() {
+            // Answers some addresses again.
+            in_groups::<L, F, E, 1>(l, spider, &addrs[last..], &mut out[last..]);
+        }
+        return;
     }
-    let Some(first) = rest.first() else { return };
+    let Some(first) = addrs.first() else { return };
     // The unused lanes repeat the first address and read nothing new.
     let (mut padded, mut answers) = ([*first; MOST_LANES], [None; MOST_LANES]);
-    padded[..rest.len()].copy_from_slice(rest);
+    padded[..addrs.len()].copy_from_slice(addrs);
     in_groups::<L, F, E, 1>(l, spider, &padded[..L::COUNT], &mut answers[..L::COUNT]);
-    out_rest.copy_from_slice(&answers[..rest.len()]);
+    out.copy_from_slice(&answers[..addrs.len()]);
 }
 
 /// Answers whole vectors of addresses in groups of `N`.
@@ -55,11 +60,11 @@ fn in_groups<L: Lanes, F: Family, E: Entry, const N: usize>(
     addrs: &[F::Bits],
     out: &mut [Option<NextHopId>],
 ) {
-    let zero = l.splat(0);
-    let mut lookups: [Lookups<L::V>; N] = from_fn(|_| Lookups { dst: zero, res: zero, next: zero });
+    // Not initialised: a small batch uses few of them.
+    let mut memory = [const { MaybeUninit::uninit() }; N];
     for (keys, out) in addrs.chunks(N * L::COUNT).zip(out.chunks_mut(N * L::COUNT)) {
-        let lookups = &mut lookups[..keys.len() / L::COUNT];
-        group::<L, F, E, N>(l, spider, keys, lookups);
+        let lookups = direct::<L, F, E, N>(l, spider, keys, &mut memory);
+        descend::<L, F, E, N>(l, spider, keys, lookups);
         for (out, lookups) in out.chunks_exact_mut(L::COUNT).zip(lookups) {
             let res = lookups.res;
             l.answer(if F::WIDTH == 32 { res } else { l.in_order(res) }, out);
@@ -67,26 +72,42 @@ fn in_groups<L: Lanes, F: Family, E: Entry, const N: usize>(
     }
 }
 
-/// Looks up at most `N` vectors of addresses, level by level.
+/// Looks up at most `N` vectors of addresses in the direct pointing table, and prefetches the
+/// addresses of the next group.
+#[inline(always)]
+fn direct<'m, L: Lanes, F: Family, E: Entry, const N: usize>(
+    l: L,
+    spider: &Spider<F, E>,
+    keys: &[F::Bits],
+    memory: &'m mut [MaybeUninit<Lookups<L::V>>; N],
+) -> &'m mut [Lookups<L::V>] {
+    let memory = &mut memory[..keys.len() / L::COUNT];
+    for (vector, lookups) in keys.chunks_exact(L::COUNT).zip(&mut *memory) {
+        for line in (0..L::COUNT).step_by(64 / size_of::<F::Bits>()) {
+            prefetch(vector, N * L::COUNT + line);
+        }
+        let dst = l.word_as_loaded::<F>(vector, 0);
+        let (res, next) = gather(l, spider, direct_index(l, dst));
+        lookups.write(Lookups { dst, res, next });
+    }
+    // SAFETY: the loop has written every element, because there are as many vectors as elements.
+    unsafe { &mut *(ptr::from_mut(memory) as *mut [Lookups<L::V>]) }
+}
+
+/// Looks up at most `N` vectors in the rows below the direct pointing table, level by level.
 ///
 /// First computes and prefetches the index of every address, then reads the entries; one vector
 /// alone is read at once. Only vectors with an address that continues take part.
 #[inline(always)]
-fn group<L: Lanes, F: Family, E: Entry, const N: usize>(
+fn descend<L: Lanes, F: Family, E: Entry, const N: usize>(
     l: L,
     spider: &Spider<F, E>,
     keys: &[F::Bits],
     lookups: &mut [Lookups<L::V>],
 ) {
     let mut continuing = l.splat(0);
-    for (vector, v) in keys.chunks_exact(L::COUNT).zip(&mut *lookups) {
-        // Prefetch the addresses of the next group.
-        for line in (0..L::COUNT).step_by(64 / size_of::<F::Bits>()) {
-            prefetch(vector, N * L::COUNT + line);
-        }
-        v.dst = l.word_as_loaded::<F>(vector, 0);
-        (v.res, v.next) = gather(l, spider, direct_index(l, v.dst));
-        continuing = l.or(continuing, v.next);
+    for lookups in &*lookups {
+        continuing = l.or(continuing, lookups.next);
     }
     let mut at = DIRECT_OCTETS;
     while !l.is_zero(continuing) {
