@@ -290,7 +290,7 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
     }
 
     fn compare(&mut self) -> Result<(), ThreadError> {
-        self.checks.checkpoint(&self.writer);
+        self.checks.checkpoint(&self.writer)?;
         match self.replay.full {
             true => self.checks.all_addresses(&self.writer),
             false => Ok(()),

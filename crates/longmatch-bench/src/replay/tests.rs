@@ -145,7 +145,7 @@ fn wrong_answers_are_found() {
         let mut writer = Writer::new(rib, spec).unwrap();
         writer.apply(change).unwrap();
         let mut checks = Checks::new();
-        checks.checkpoint(&writer);
+        checks.checkpoint(&writer).unwrap();
         checks
     }
     for engine in ["folio", "radix"] {
