@@ -177,8 +177,7 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
         mismatches: u64,
         passes: &PassResults,
     ) -> Measurement {
-        let rates = Stats::of(&passes.rates);
-        let mlps = |of: fn(&Stats) -> f64| rates.as_ref().map(of);
+        let rates = passes.stats();
         let Subject { engine, workload, config, roofline } = *subject;
         let target = &engine.target;
         let (name, variant, bytes, build_ms) = match roofline {
@@ -195,16 +194,8 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
             batch: if config.mode == Mode::Batch { config.batch } else { 1 },
             threads: config.threads,
             simd: config.simd.level().name(),
-            mlps: mlps(|stats| stats.median),
-            spread: Spread {
-                min: mlps(|stats| stats.min),
-                q1: mlps(|stats| stats.q1),
-                q3: mlps(|stats| stats.q3),
-                max: mlps(|stats| stats.max),
-                mean: mlps(|stats| stats.mean),
-                std_dev: mlps(|stats| stats.std_dev),
-                ..Spread::default()
-            },
+            mlps: rates.map(|stats| stats.median),
+            spread: rates.map(Spread::from).unwrap_or_default(),
             ns_per_lookup: rates.map(|stats| config.threads as f64 * 1e3 / stats.median),
             bytes,
             build_ms,
@@ -294,7 +285,13 @@ mod tests {
     use crate::measurement::KeySource;
     use crate::testing::{WrongEngine, table4, table6};
     use longmatch::simd::{Level, Simd};
-    use longmatch::{EngineKind, Ipv4, Ipv6, KeyLayout, engine::radix::Radix};
+    use longmatch::{Ipv4, Ipv6, KeyLayout, engine::radix::Radix};
+
+    fn compared<'r, F: BenchFamily>(rib: &'r Rib<F>, specs: &[&str]) -> Comparison<'r, F> {
+        let mut comparison = Comparison::new(rib);
+        specs.iter().for_each(|spec| comparison.add(&spec.parse().unwrap()).unwrap());
+        comparison
+    }
 
     fn quick(mode: Mode) -> RunConfig {
         RunConfig { seconds: 0.01, passes: 5, ..RunConfig::new(mode) }
@@ -303,9 +300,7 @@ mod tests {
     #[test]
     fn records_have_the_settings_and_consistent_rates() {
         let rib = table6();
-        let mut comparison = Comparison::<Ipv6>::new(&rib);
-        comparison.add(&EngineKind::Radix.into()).unwrap();
-        comparison.add(&"poptrie:s=16".parse().unwrap()).unwrap();
+        let comparison = compared(&rib, &["radix", "poptrie:s=16"]);
         assert_eq!((comparison.len(), comparison.next_hops()), (2, 5));
         let workload = comparison.workload_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
         assert_eq!((workload.checked(), workload.routed()), (5000, 1.0));
@@ -335,10 +330,7 @@ mod tests {
     #[test]
     fn each_engine_has_its_settings() {
         let rib = table6();
-        let mut comparison = Comparison::<Ipv6>::new(&rib);
-        for spec in ["spider:lanes=16", "auto", "radix"] {
-            comparison.add(&spec.parse().unwrap()).unwrap();
-        }
+        let comparison = compared(&rib, &["spider:lanes=16", "auto", "radix"]);
         let workload = comparison.workload_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
         let batches = RunConfig { batch: 16, ..quick(Mode::Batch) };
         let portable = Simd::forced(Level::Portable).unwrap();
@@ -358,10 +350,7 @@ mod tests {
     #[test]
     fn rooflines_follow_their_engines() {
         let rib = table6();
-        let mut comparison = Comparison::<Ipv6>::new(&rib);
-        for spec in ["spider", "radix", "spider:lanes=16"] {
-            comparison.add(&spec.parse().unwrap()).unwrap();
-        }
+        let comparison = compared(&rib, &["spider", "radix", "spider:lanes=16"]);
         let workload = comparison.workload_of(&Traffic::Zipf, 1, 5000, CHECKED).unwrap();
         let workload = workload.encoded_as(KeyLayout::U64Pairs);
         let config = RunConfig { roofline: true, batch: 100, threads: 2, ..quick(Mode::Batch) };
@@ -430,8 +419,7 @@ mod tests {
     #[test]
     fn keys_are_generated_where_the_traffic_has_a_rule() {
         let rib = table4();
-        let mut comparison = Comparison::<Ipv4>::new(&rib);
-        comparison.add(&EngineKind::Radix.into()).unwrap();
+        let comparison = compared(&rib, &["radix"]);
         for (traffic, mode, keys) in [
             (Traffic::Random, Mode::One, KeySource::Xorshift),
             (Traffic::Random, Mode::Batch, KeySource::Xorshift),

@@ -89,9 +89,22 @@ pub use sorted::{RangeSource, RibEngine, SortedRoutes};
 pub use stats::Stats;
 pub use syn_tables::{syn1, syn2};
 pub use target::{BenchTarget, Iteration, Pass, Timed};
-pub use test_addresses::{Coverage, TestAddresses};
+pub use test_addresses::Coverage;
 pub use threads::ThreadError;
 pub use traffic::{DXR_REPEATS, REPEATS, RoutedSampler, Traffic, ZIPF_DESTINATIONS};
 pub use verdict::{KernelResult, Mismatch, Verdict};
 pub use verifier::{OnStep, Verifier, VerifyError, VerifyStep};
 pub use workload::Workload;
+
+/// Shows values by their names in reports.
+macro_rules! display_names {
+    ($($named:ty),*) => {$(
+        impl core::fmt::Display for $named {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    )*};
+}
+
+display_names!(Coverage, Kernel, KeySource, Mode, Traffic);

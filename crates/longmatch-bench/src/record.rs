@@ -8,6 +8,8 @@ use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::stats::Stats;
+
 /// A line of a record file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
@@ -158,6 +160,14 @@ sparse! {
         pub mean: Option<f64>,
         /// The standard deviation.
         pub std_dev: Option<f64>,
+    }
+}
+
+impl From<Stats> for Spread {
+    fn from(stats: Stats) -> Self {
+        let Stats { min, q1, q3, max, mean, std_dev, .. } = stats;
+        let [min, q1, q3, max, mean, std_dev] = [min, q1, q3, max, mean, std_dev].map(Some);
+        Self { min, q1, q3, max, mean, std_dev, ..Self::default() }
     }
 }
 

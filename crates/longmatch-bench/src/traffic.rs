@@ -3,7 +3,6 @@
 //! The patterns are those of the Poptrie paper (section 4.2), addresses drawn from the table, and
 //! destinations of a file.
 
-use core::fmt;
 use core::str::FromStr;
 use std::sync::Arc;
 
@@ -134,12 +133,6 @@ impl Traffic {
             KeyRule::Spider(_) => KeySource::Lcg,
             _ => KeySource::Xorshift,
         })
-    }
-}
-
-impl fmt::Display for Traffic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
