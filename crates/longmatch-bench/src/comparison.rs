@@ -3,15 +3,12 @@
 //! All answers are checked before any rate is measured. The passes of the engines are interleaved,
 //! so that other load on the machine affects all of them.
 
-use longmatch::{CompileError, Engine, EngineSpec, NextHopId, Rib};
+use longmatch::{CompileError, Engine, EngineSpec, Rib};
 
 use crate::auto_choice::AutoChoice;
 use crate::engine_loops::BenchFamily;
 use crate::engine_under_test::EngineUnderTest;
 use crate::family::TrafficFamily;
-use crate::generator::BLOCK;
-use crate::kernel::Kernel;
-use crate::key_stream::{KeyBlocks, KeyStream};
 use crate::measurement::{Measurement, ROOFLINE};
 use crate::mode::Mode;
 use crate::oracle::Oracle;
@@ -20,16 +17,13 @@ use crate::peer::PeerEngine;
 use crate::record::Spread;
 use crate::roofline::Roofline;
 use crate::run_config::RunConfig;
-use crate::runner::Lookups;
+use crate::runner::Subject;
 use crate::stats::Stats;
-use crate::target::{BenchTarget, EngineTarget, Pass};
+use crate::target::{BenchTarget, EngineTarget};
 use crate::threads::ThreadError;
 use crate::traffic::Traffic;
 use crate::workload::{CHECKED, Workload};
 
-/// Number of generated keys that are checked: no multiple of a usual batch, so that the last one is
-/// shorter.
-const GENERATED_CHECKED: usize = (1 << 16) - 3;
 /// Milliseconds above which a compilation is timed once instead of three times.
 const SLOW_BUILD_MS: f64 = 1000.0;
 
@@ -156,22 +150,18 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
         let rooflines: Vec<_> =
             engines().map(|(it, config)| Roofline::of(&*it.target, workload, config)).collect();
         let subjects = engines().zip(&rooflines).flat_map(|((engine, config), roofline)| {
-            let subject = |roofline| Subject { engine, config, roofline };
+            let subject = |roofline| Subject { engine, workload, config, roofline };
             core::iter::once(subject(None)).chain(roofline.as_ref().map(|it| subject(Some(it))))
         });
         let subjects: Vec<_> = subjects.collect();
-        let wrong: Vec<u64> =
-            subjects.iter().map(|it| it.mismatches(workload, &self.oracle)).collect();
+        let wrong: Vec<u64> = subjects.iter().map(|it| it.mismatches(&self.oracle)).collect();
         let right = subjects.iter().zip(&wrong).filter(|(_, wrong)| **wrong == 0);
-        let lookups =
-            right.map(|(it, _)| Lookups { target: it.pass(), workload, config: it.config });
-        let lookups: Vec<_> = lookups.collect();
-        let works: Vec<&dyn TimedWork> = lookups.iter().map(|it| it as &dyn TimedWork).collect();
+        let works: Vec<_> = right.map(|(it, _)| it as &dyn TimedWork).collect();
         let mut results = measure(&works, &PassConfig::from(first))?.into_iter();
         let mut records = Vec::new();
         for (subject, wrong) in subjects.iter().zip(wrong) {
             let result = if wrong == 0 { results.next() } else { None }.unwrap_or_default();
-            let record = self.record(subject, workload, wrong, &result);
+            let record = self.record(subject, wrong, &result);
             if let (Some(_), Some(engine)) = (subject.roofline, records.last_mut()) {
                 set_roofline_ratio(engine, &record);
             }
@@ -184,13 +174,11 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
     fn record(
         &self,
         subject: &Subject<'_, F>,
-        workload: &Workload<F>,
         mismatches: u64,
         passes: &PassResults,
     ) -> Measurement {
-        let rates = Stats::of(&passes.rates);
-        let mlps = |of: fn(&Stats) -> f64| rates.as_ref().map(of);
-        let Subject { engine, config, roofline } = *subject;
+        let rates = passes.stats();
+        let Subject { engine, workload, config, roofline } = *subject;
         let target = &engine.target;
         let (name, variant, bytes, build_ms) = match roofline {
             None => (target.name(), target.variant(), target.memory().bytes(), engine.build_ms),
@@ -206,16 +194,8 @@ impl<'r, F: TrafficFamily> Comparison<'r, F> {
             batch: if config.mode == Mode::Batch { config.batch } else { 1 },
             threads: config.threads,
             simd: config.simd.level().name(),
-            mlps: mlps(|stats| stats.median),
-            spread: Spread {
-                min: mlps(|stats| stats.min),
-                q1: mlps(|stats| stats.q1),
-                q3: mlps(|stats| stats.q3),
-                max: mlps(|stats| stats.max),
-                mean: mlps(|stats| stats.mean),
-                std_dev: mlps(|stats| stats.std_dev),
-                ..Spread::default()
-            },
+            mlps: rates.map(|stats| stats.median),
+            spread: rates.map(Spread::from).unwrap_or_default(),
             ns_per_lookup: rates.map(|stats| config.threads as f64 * 1e3 / stats.median),
             bytes,
             build_ms,
@@ -277,29 +257,6 @@ impl<F: BenchFamily> Comparison<'_, F> {
     }
 }
 
-/// The subject of one measurement: an engine or its roofline.
-struct Subject<'a, F: TrafficFamily> {
-    engine: &'a EngineUnderTest<F>,
-    config: &'a RunConfig,
-    roofline: Option<&'a Roofline>,
-}
-
-impl<'a, F: TrafficFamily> Subject<'a, F> {
-    fn pass(&self) -> &'a dyn Pass<F> {
-        match self.roofline {
-            Some(roofline) => roofline,
-            None => &*self.engine.target,
-        }
-    }
-
-    fn mismatches(&self, workload: &Workload<F>, oracle: &Oracle<F>) -> u64 {
-        match self.roofline {
-            Some(roofline) => roofline.mismatches(workload, self.config),
-            None => mismatches(&*self.engine.target, workload, oracle, self.config),
-        }
-    }
-}
-
 fn set_roofline_ratio(engine: &mut Measurement, roofline: &Measurement) {
     engine.roofline_ratio =
         engine.mlps.zip(roofline.mlps).map(|(engine, roofline)| roofline / engine);
@@ -322,49 +279,19 @@ fn compare_with_best(records: &mut [Measurement]) {
     }
 }
 
-/// Counts the wrong answers of both kernels and of encoded keys.
-///
-/// A wrong sum of the loop to be timed counts as one more.
-fn mismatches<F: TrafficFamily>(
-    target: &dyn BenchTarget<F>,
-    workload: &Workload<F>,
-    oracle: &Oracle<F>,
-    config: &RunConfig,
-) -> u64 {
-    let RunConfig { mode, simd, batch, .. } = *config;
-    let (keys, answers) = workload.checked_keys();
-    let count = |got: Vec<Option<NextHopId>>| {
-        got.iter().zip(answers).filter(|(got, right)| got != right).count() as u64
-    };
-    let mut wrong = 0;
-    for kernel in Kernel::ALL {
-        wrong += count(target.answers(kernel, simd, batch, keys));
-    }
-    if let Some(keys) = workload.encoded_checked_keys() {
-        wrong += count(target.encoded_answers(simd, batch, keys));
-    }
-    let every = if mode == Mode::Batch { batch } else { 1 };
-    let is_wrong = |stream, answers: &[Option<NextHopId>]| {
-        let summed = answers.chunks(every).map(|batch| NextHopId::to_raw(batch[batch.len() - 1]));
-        target.pass(config, stream).sum != summed.fold(0, |sum, answer| sum ^ answer)
-    };
-    wrong += u64::from(is_wrong(workload.checked_stream(mode), answers));
-    let generated = config.generate.then(|| workload.generated(0, GENERATED_CHECKED)).flatten();
-    if let Some(stream @ KeyStream::Generated { rule, seed, lookups }) = generated {
-        let block = if mode == Mode::Batch { batch } else { BLOCK };
-        let keys = KeyBlocks::<F>::generated(rule, seed, lookups, block).collect();
-        wrong += u64::from(is_wrong(stream, &oracle.answers(&keys)));
-    }
-    wrong
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::measurement::KeySource;
     use crate::testing::{WrongEngine, table4, table6};
     use longmatch::simd::{Level, Simd};
-    use longmatch::{EngineKind, Ipv4, Ipv6, KeyLayout, engine::radix::Radix};
+    use longmatch::{Ipv4, Ipv6, KeyLayout, engine::radix::Radix};
+
+    fn compared<'r, F: BenchFamily>(rib: &'r Rib<F>, specs: &[&str]) -> Comparison<'r, F> {
+        let mut comparison = Comparison::new(rib);
+        specs.iter().for_each(|spec| comparison.add(&spec.parse().unwrap()).unwrap());
+        comparison
+    }
 
     fn quick(mode: Mode) -> RunConfig {
         RunConfig { seconds: 0.01, passes: 5, ..RunConfig::new(mode) }
@@ -373,9 +300,7 @@ mod tests {
     #[test]
     fn records_have_the_settings_and_consistent_rates() {
         let rib = table6();
-        let mut comparison = Comparison::<Ipv6>::new(&rib);
-        comparison.add(&EngineKind::Radix.into()).unwrap();
-        comparison.add(&"poptrie:s=16".parse().unwrap()).unwrap();
+        let comparison = compared(&rib, &["radix", "poptrie:s=16"]);
         assert_eq!((comparison.len(), comparison.next_hops()), (2, 5));
         let workload = comparison.workload_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
         assert_eq!((workload.checked(), workload.routed()), (5000, 1.0));
@@ -405,10 +330,7 @@ mod tests {
     #[test]
     fn each_engine_has_its_settings() {
         let rib = table6();
-        let mut comparison = Comparison::<Ipv6>::new(&rib);
-        for spec in ["spider:lanes=16", "auto", "radix"] {
-            comparison.add(&spec.parse().unwrap()).unwrap();
-        }
+        let comparison = compared(&rib, &["spider:lanes=16", "auto", "radix"]);
         let workload = comparison.workload_of(&Traffic::Routed, 1, 5000, CHECKED).unwrap();
         let batches = RunConfig { batch: 16, ..quick(Mode::Batch) };
         let portable = Simd::forced(Level::Portable).unwrap();
@@ -428,10 +350,7 @@ mod tests {
     #[test]
     fn rooflines_follow_their_engines() {
         let rib = table6();
-        let mut comparison = Comparison::<Ipv6>::new(&rib);
-        for spec in ["spider", "radix", "spider:lanes=16"] {
-            comparison.add(&spec.parse().unwrap()).unwrap();
-        }
+        let comparison = compared(&rib, &["spider", "radix", "spider:lanes=16"]);
         let workload = comparison.workload_of(&Traffic::Zipf, 1, 5000, CHECKED).unwrap();
         let workload = workload.encoded_as(KeyLayout::U64Pairs);
         let config = RunConfig { roofline: true, batch: 100, threads: 2, ..quick(Mode::Batch) };
@@ -500,8 +419,7 @@ mod tests {
     #[test]
     fn keys_are_generated_where_the_traffic_has_a_rule() {
         let rib = table4();
-        let mut comparison = Comparison::<Ipv4>::new(&rib);
-        comparison.add(&EngineKind::Radix.into()).unwrap();
+        let comparison = compared(&rib, &["radix"]);
         for (traffic, mode, keys) in [
             (Traffic::Random, Mode::One, KeySource::Xorshift),
             (Traffic::Random, Mode::Batch, KeySource::Xorshift),

@@ -1,7 +1,5 @@
 //! The two methods with which every engine looks up many addresses.
 
-use core::fmt;
-
 use longmatch::simd::Simd;
 use longmatch::{Family, Lookup, NextHopId};
 
@@ -44,11 +42,5 @@ impl Kernel {
             Self::Each => engine.lookup_each(simd, addrs, out),
             Self::Batch => engine.lookup_batch_with(simd, addrs, out),
         }
-    }
-}
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }

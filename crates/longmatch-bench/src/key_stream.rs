@@ -12,16 +12,9 @@ use crate::generator::{KeyGenerator, KeyRule};
 #[derive(Clone, Copy, Debug)]
 pub enum KeyStream<'k, F: Family> {
     /// Keys of an array, which starts again at its end.
+    ///
+    /// Keys in another layout than integers are looked up in batches, in every mode.
     Array {
-        /// The keys, at least one.
-        keys: &'k [F::Bits],
-        /// The first key of the pass.
-        start: usize,
-        /// The number of lookups.
-        lookups: usize,
-    },
-    /// Keys of an array in any layout, looked up in batches.
-    EncodedKeys {
         /// The keys, at least one.
         keys: Keys<'k, F>,
         /// The first key of the pass.
@@ -47,11 +40,8 @@ pub enum KeyStream<'k, F: Family> {
 impl<'k, F: Family> KeyStream<'k, F> {
     /// The number of lookups.
     pub fn lookups(&self) -> usize {
-        match self {
-            Self::Array { lookups, .. }
-            | Self::EncodedKeys { lookups, .. }
-            | Self::Generated { lookups, .. } => *lookups,
-        }
+        let (Self::Array { lookups, .. } | Self::Generated { lookups, .. }) = self;
+        *lookups
     }
 
     /// The stream that warms up the caches for this one.
@@ -59,13 +49,10 @@ impl<'k, F: Family> KeyStream<'k, F> {
     /// It has an eighth of the lookups, of the keys just before the first key.
     pub fn warm_up(self) -> Self {
         let lookups = self.lookups() / 8 + 1;
-        let before = |len: usize, start: usize| (start + len - lookups % len) % len;
         match self {
             Self::Array { keys, start, .. } => {
-                Self::Array { keys, start: before(keys.len(), start), lookups }
-            }
-            Self::EncodedKeys { keys, start, .. } => {
-                Self::EncodedKeys { keys, start: before(keys.len(), start), lookups }
+                let start = (start + keys.len() - lookups % keys.len()) % keys.len();
+                Self::Array { keys, start, lookups }
             }
             Self::Generated { rule, seed, .. } => Self::Generated { rule, seed: !seed, lookups },
         }

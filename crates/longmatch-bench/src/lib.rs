@@ -72,11 +72,11 @@ pub use machine::Machine;
 pub use measurement::{KeySource, Measurement, ROOFLINE, WRONG};
 pub use mode::Mode;
 pub use noise::gigahertz;
-pub use oracle::{Oracle, Sweep};
+pub use oracle::Oracle;
 pub use passes::{Done, Part, PassConfig, PassResults, TimedWork, measure};
 pub use peer::{
-    Availability, BadPeerCommand, KnownPeer, PEER_LIMIT, Peer, PeerCommand, PeerEngine, PeerError,
-    PeerFault, PeerHello, PeerLoaded, PeerTime, known_peers, pass_sum, peer_directory_name,
+    Availability, KnownPeer, PEER_LIMIT, Peer, PeerCommand, PeerEngine, PeerError, PeerFault,
+    PeerHello, PeerLoaded, PeerTime, known_peers, pass_sum, peer_directory_name,
     remove_stale_directories,
 };
 pub use random::{SplitMix64, Xorshift};
@@ -89,11 +89,22 @@ pub use sorted::{RangeSource, RibEngine, SortedRoutes};
 pub use stats::Stats;
 pub use syn_tables::{syn1, syn2};
 pub use target::{BenchTarget, Iteration, Pass, Timed};
-pub use test_addresses::{Coverage, TestAddresses};
+pub use test_addresses::Coverage;
 pub use threads::ThreadError;
-pub use traffic::{
-    DXR_REPEATS, REPEATS, RoutedSampler, Traffic, UnknownTraffic, ZIPF_DESTINATIONS,
-};
+pub use traffic::{DXR_REPEATS, REPEATS, RoutedSampler, Traffic, ZIPF_DESTINATIONS};
 pub use verdict::{KernelResult, Mismatch, Verdict};
 pub use verifier::{OnStep, Verifier, VerifyError, VerifyStep};
 pub use workload::Workload;
+
+/// Shows values by their names in reports.
+macro_rules! display_names {
+    ($($named:ty),*) => {$(
+        impl core::fmt::Display for $named {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    )*};
+}
+
+display_names!(Coverage, Kernel, KeySource, Mode, Traffic);

@@ -1,7 +1,5 @@
 //! The measurement of an engine, and its values as records.
 
-use core::fmt;
-
 use crate::auto_choice::AutoChoice;
 use crate::record::{Spread, Value};
 
@@ -27,12 +25,6 @@ impl KeySource {
             Self::Lcg => "lcg",
             Self::Counter => "counter",
         }
-    }
-}
-
-impl fmt::Display for KeySource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -1,6 +1,5 @@
 //! The modes of measurements.
 
-use core::fmt;
 use core::str::FromStr;
 
 /// The loop around the lookups of a measurement.
@@ -27,12 +26,6 @@ impl Mode {
             Self::Batch => "batch",
             Self::Dependent => "dependent",
         }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -45,9 +45,26 @@ impl<F: Family> Oracle<F> {
         addrs.iter().map(|addr| self.lookup(*addr)).collect()
     }
 
-    /// Begins a sweep at `addr`.
-    pub fn sweep(&self, addr: F::Bits) -> Sweep<'_, F> {
-        Sweep { oracle: self, range: self.index(addr), next: Some(addr) }
+    /// Fills `out` with the answers of consecutive addresses from `first` on; returns their number.
+    ///
+    /// The number is less than `out.len()` only at the end of the address space.
+    /// O(log ranges + ranges of these addresses + out.len()).
+    pub fn fill(&self, first: F::Bits, out: &mut [Option<NextHopId>]) -> usize {
+        let (mut next, mut done) = (first, 0);
+        for range in self.index(first)..self.len() {
+            let last = self.last(range);
+            // One less than the number of addresses left in the range, which may be 2^128.
+            let after = last.to_u128() - next.to_u128();
+            let left = out.len() - done;
+            let run = if after < left as u128 { after as usize + 1 } else { left };
+            out[done..done + run].fill(self.answers[range]);
+            done += run;
+            match last.successor() {
+                Some(successor) if done < out.len() => next = successor,
+                _ => break,
+            }
+        }
+        done
     }
 
     /// Index of the range of an address.
@@ -59,43 +76,6 @@ impl<F: Family> Oracle<F> {
     fn last(&self, range: usize) -> F::Bits {
         let next = self.firsts.get(range + 1).and_then(|first| first.predecessor());
         next.unwrap_or(F::Bits::MAX)
-    }
-}
-
-/// A cursor over the right answers of consecutive addresses; see [`Oracle::sweep`].
-pub struct Sweep<'o, F: Family> {
-    oracle: &'o Oracle<F>,
-    /// Index of the range of `next`.
-    range: usize,
-    /// The next address; `None` after the highest.
-    next: Option<F::Bits>,
-}
-
-impl<F: Family> Sweep<'_, F> {
-    /// Fills `out` with the answers of the next addresses and returns their number.
-    ///
-    /// The number is less than `out.len()` only at the end of the address space.
-    /// O(ranges + out.len()).
-    pub fn fill(&mut self, out: &mut [Option<NextHopId>]) -> usize {
-        let mut done = 0;
-        while done < out.len()
-            && let Some(next) = self.next
-        {
-            let last = self.oracle.last(self.range);
-            // One less than the number of addresses left in the range, which may be 2^128.
-            let after = last.to_u128() - next.to_u128();
-            let capacity = out.len() - done;
-            let run = if after < capacity as u128 { after as usize + 1 } else { capacity };
-            out[done..done + run].fill(self.oracle.answers[self.range]);
-            done += run;
-            if run as u128 > after {
-                self.range += 1;
-                self.next = last.successor();
-            } else {
-                self.next = Some(next.wrapping_add(run as u128));
-            }
-        }
-        done
     }
 }
 
@@ -133,36 +113,33 @@ mod tests {
         let oracle = Oracle::new(&Rib::<Ipv6>::new());
         assert_eq!((oracle.len(), oracle.lookup(u128::MAX)), (1, None));
         let mut out = [NextHopId::new(1); 3];
-        assert_eq!(oracle.sweep(0).fill(&mut out), 3);
+        assert_eq!(oracle.fill(0, &mut out), 3);
         assert_eq!(out, [None; 3]);
     }
 
     #[test]
-    fn sweeps_equal_single_answers() {
+    fn consecutive_answers_equal_single_answers() {
         let rib = table4();
         let oracle = Oracle::<Ipv4>::new(&rib);
         let mut random = Xorshift::new(4);
         for start in [0, 0x0a00_0000 - 3, 0xc000_0200 - 70, 0xffff_ff00 - 1] {
-            let mut sweep = oracle.sweep(start);
             let mut at = start;
             for _ in 0..50 {
                 let mut out = vec![NextHopId::new(99); 1 + random.below(300)];
-                let n = sweep.fill(&mut out);
+                let n = oracle.fill(at, &mut out);
                 for answer in &out[..n] {
                     assert_eq!(*answer, brute_force(&rib, at), "{at:x}");
                     at = at.wrapping_add(1);
                 }
-                assert!(n == out.len() || at == 0, "the sweep ended before the highest address");
+                assert!(n == out.len() || at == 0, "the answers end before the highest address");
             }
         }
     }
 
     #[test]
-    fn sweeps_end_with_the_address_space() {
+    fn answers_end_with_the_address_space() {
         let oracle = Oracle::<Ipv6>::new(&table6());
         let mut out = [None; 10];
-        let mut sweep = oracle.sweep(u128::MAX - 3);
-        assert_eq!(sweep.fill(&mut out), 4);
-        assert_eq!(sweep.fill(&mut out), 0);
+        assert_eq!(oracle.fill(u128::MAX - 3, &mut out), 4);
     }
 }

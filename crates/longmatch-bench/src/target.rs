@@ -51,7 +51,7 @@ pub trait Pass<F: TrafficFamily>: Send + Sync {
     /// Looks up all keys of the stream.
     ///
     /// In batches the sum includes only the last answer of each batch, because the time would
-    /// include reading the others. Encoded keys are looked up in batches, in every mode.
+    /// include reading the others.
     fn pass(&self, config: &RunConfig, stream: KeyStream<'_, F>) -> Timed;
 
     /// Whether the loop runs in the calling thread, not in another process.
@@ -87,12 +87,14 @@ pub trait BenchTarget<F: TrafficFamily>: Pass<F> {
     fn reads(&self) -> Vec<usize>;
 
     /// Looks up `keys` in batches and returns the answers.
+    ///
+    /// Keys in another layout than integers are looked up with [`longmatch::Lookup::lookup_keys`].
     fn answers(
         &self,
         kernel: Kernel,
         simd: Simd,
         batch: usize,
-        keys: &[F::Bits],
+        keys: Keys<'_, F>,
     ) -> Vec<Option<NextHopId>>;
 
     /// Fills `out` with the ticks of single iterations over random addresses.
@@ -100,14 +102,6 @@ pub trait BenchTarget<F: TrafficFamily>: Pass<F> {
     /// The addresses are those of random traffic with this seed. Ticks (see [`crate::ticks`]) above
     /// [`u16::MAX`] become this maximum.
     fn ticks(&self, simd: Simd, iteration: Iteration, seed: u64, out: &mut [u16]);
-
-    /// Looks up keys of any layout with [`longmatch::Lookup::lookup_keys`], in batches.
-    fn encoded_answers(
-        &self,
-        simd: Simd,
-        batch: usize,
-        keys: Keys<'_, F>,
-    ) -> Vec<Option<NextHopId>>;
 }
 
 /// A compiled engine as a [`BenchTarget`].
@@ -135,11 +129,14 @@ impl<F: TrafficFamily, E: Engine<F>> BenchTarget<F> for EngineTarget<E> {
         kernel: Kernel,
         simd: Simd,
         batch: usize,
-        keys: &[F::Bits],
+        keys: Keys<'_, F>,
     ) -> Vec<Option<NextHopId>> {
         let mut all = vec![UNWRITTEN; keys.len()];
-        for (keys, out) in keys.chunks(batch).zip(all.chunks_mut(batch)) {
-            kernel.answer(&self.0, simd, keys, out);
+        for (keys, out) in batches(keys, 0, keys.len(), batch).zip(all.chunks_mut(batch)) {
+            match keys.as_host() {
+                Some(keys) => kernel.answer(&self.0, simd, keys, out),
+                None => self.0.lookup_keys(simd, keys, out),
+            }
         }
         all
     }
@@ -162,19 +159,6 @@ impl<F: TrafficFamily, E: Engine<F>> BenchTarget<F> for EngineTarget<E> {
             }
         }
     }
-
-    fn encoded_answers(
-        &self,
-        simd: Simd,
-        batch: usize,
-        keys: Keys<'_, F>,
-    ) -> Vec<Option<NextHopId>> {
-        let mut all = vec![UNWRITTEN; keys.len()];
-        for (keys, out) in batches(keys, 0, keys.len(), batch).zip(all.chunks_mut(batch)) {
-            self.0.lookup_keys(simd, keys, out);
-        }
-        all
-    }
 }
 
 impl<F: TrafficFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
@@ -182,19 +166,21 @@ impl<F: TrafficFamily, E: Engine<F>> Pass<F> for EngineTarget<E> {
         let RunConfig { mode, simd, batch, store, .. } = *config;
         let engine = &self.0;
         let mut blocks = match stream {
-            KeyStream::EncodedKeys { keys, start, lookups } => {
-                let mut batches = batches(keys, start, lookups, batch);
-                return answer_each(batch, |out| {
-                    batches.next().map(|keys| {
-                        engine.lookup_keys(simd, keys, out);
-                        keys.len()
-                    })
-                });
-            }
-            KeyStream::Array { keys, start, lookups } => {
-                let block = if mode == Mode::Batch { batch } else { usize::MAX };
-                KeyBlocks::<F>::of_array(keys, start, lookups, block)
-            }
+            KeyStream::Array { keys, start, lookups } => match keys.as_host() {
+                Some(keys) => {
+                    let block = if mode == Mode::Batch { batch } else { usize::MAX };
+                    KeyBlocks::<F>::of_array(keys, start, lookups, block)
+                }
+                None => {
+                    let mut batches = batches(keys, start, lookups, batch);
+                    return answer_each(batch, |out| {
+                        batches.next().map(|keys| {
+                            engine.lookup_keys(simd, keys, out);
+                            keys.len()
+                        })
+                    });
+                }
+            },
             KeyStream::Generated { rule, seed, lookups } => {
                 if let (Mode::Batch, KeyRule::Spider(leads)) = (mode, rule) {
                     let keys = SpiderKeys::new(leads, seed);
@@ -298,25 +284,23 @@ mod tests {
             {
                 let config = RunConfig { store, ..config(mode) };
                 let pass = |start, lookups| {
-                    engine.pass(&config, KeyStream::Array { keys: &keys, start, lookups }).sum
+                    let keys = Keys::host(&keys);
+                    engine.pass(&config, KeyStream::Array { keys, start, lookups }).sum
                 };
                 assert_eq!(pass(0, 1000), xor(&right), "{mode}");
                 assert_eq!(pass(10, 7), xor(&right[10..17]), "{mode}");
                 assert_eq!(pass(990, 20), xor(&right[990..]) ^ xor(&right[..10]), "{mode}");
             }
             let last: Vec<_> = right.chunks(64).map(|batch| batch[batch.len() - 1]).collect();
-            let stream = KeyStream::Array { keys: &keys, start: 0, lookups: 1000 };
             let batches = config(Mode::Batch);
-            assert_eq!(engine.pass(&batches, stream).sum, xor(&last));
-            for kernel in Kernel::ALL {
-                assert_eq!(engine.answers(kernel, simd, 64, &keys), right);
-            }
             for layout in [KeyLayout::Host, KeyLayout::Network] {
                 let encoded = EncodedKeys::<Ipv4>::new(&keys, layout);
                 let keys = encoded.as_ref().map_or(Keys::host(&keys), EncodedKeys::keys);
-                let stream = KeyStream::EncodedKeys { keys, start: 0, lookups: 1000 };
+                let stream = KeyStream::Array { keys, start: 0, lookups: 1000 };
                 assert_eq!(engine.pass(&batches, stream).sum, xor(&last), "{layout:?}");
-                assert_eq!(engine.encoded_answers(simd, 64, keys), right, "{layout:?}");
+                for kernel in Kernel::ALL {
+                    assert_eq!(engine.answers(kernel, simd, 64, keys), right, "{layout:?}");
+                }
             }
         }
     }
@@ -355,7 +339,8 @@ mod tests {
         let engine = EngineTarget(Radix::<Ipv4>::compile(&rib, &()).unwrap());
         for rule in [KeyRule::Random, KeyRule::Repeated(16), KeyRule::Sequential] {
             let keys = KeyGenerator::new(rule, 8, 3000).all::<Ipv4>();
-            let array = KeyStream::Array { keys: &keys, start: 0, lookups: 3000 };
+            let keys = Keys::host(&keys);
+            let array = KeyStream::Array { keys, start: 0, lookups: 3000 };
             let generated = KeyStream::Generated { rule, seed: 8, lookups: 3000 };
             for mode in Mode::ALL {
                 let config = RunConfig { batch: 100, ..RunConfig::new(mode) };
@@ -399,7 +384,7 @@ mod tests {
         let rib = table4();
         let radix = Radix::<Ipv4>::compile(&rib, &()).unwrap();
         let engine = EngineTarget(WrongEngine { engine: radix, at: 7, batch_only: true });
-        let answers = |kernel| engine.answers(kernel, Simd::best(), 2, &[5, 6, 7]);
+        let answers = |kernel| engine.answers(kernel, Simd::best(), 2, Keys::host(&[5, 6, 7]));
         assert_eq!(answers(Kernel::Each), [None; 3]);
         assert_eq!(answers(Kernel::Batch), [None, None, NextHopId::new(1)]);
     }

@@ -1,6 +1,6 @@
 //! The addresses on which engines are verified, with the right answers.
 
-use core::fmt;
+use core::ops::Range;
 
 use longmatch::{Bits, NextHopId};
 
@@ -8,6 +8,8 @@ use crate::family::TrafficFamily;
 use crate::oracle::Oracle;
 use crate::random::Xorshift;
 use crate::sorted::RangeSource;
+use crate::tally::{Tally, UNWRITTEN};
+use crate::threads::{ThreadError, together};
 
 /// Coverage of the address space by a verification.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,12 +35,6 @@ impl Coverage {
     }
 }
 
-impl fmt::Display for Coverage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// Addresses in one call of an engine.
 ///
 /// The number is prime, so that the remainders of kernels begin at different addresses, and small,
@@ -57,7 +53,7 @@ const SCAN_BUDGET: u128 = 1 << 32;
 const RANDOM_INSIDE: usize = 4;
 
 /// Addresses with their right answers, in parts for several threads.
-pub struct TestAddresses<F: TrafficFamily> {
+pub(crate) struct TestAddresses<F: TrafficFamily> {
     coverage: Coverage,
     source: Source<F>,
 }
@@ -83,7 +79,12 @@ impl<F: TrafficFamily> TestAddresses<F> {
 
     /// The ends, the middle and some random addresses of every range. O(routes).
     pub fn ranges(table: &impl RangeSource<F>) -> Self {
-        Self { coverage: Coverage::EveryRange, source: Source::listed(table, 1) }
+        Self { coverage: Coverage::EveryRange, source: Source::listed(table, 1, true) }
+    }
+
+    /// The ends of every range. O(routes).
+    pub fn ends(table: &impl RangeSource<F>) -> Self {
+        Self { coverage: Coverage::EveryRange, source: Source::listed(table, 1, false) }
     }
 
     /// The addresses for an engine that scans all routes for each lookup.
@@ -96,7 +97,7 @@ impl<F: TrafficFamily> TestAddresses<F> {
         let affordable = (SCAN_BUDGET / routes / (3 + RANDOM_INSIDE) as u128).max(1);
         let every = ranges.div_ceil(affordable).max(1) as usize;
         let coverage = if every == 1 { Coverage::EveryRange } else { Coverage::Sampled };
-        Self { coverage, source: Source::listed(table, every) }
+        Self { coverage, source: Source::listed(table, every, true) }
     }
 
     /// Coverage of the address space.
@@ -110,11 +111,6 @@ impl<F: TrafficFamily> TestAddresses<F> {
             Source::Sweep(_) => 1 << F::WIDTH,
             Source::Listed { addrs, .. } => addrs.len() as u64,
         }
-    }
-
-    /// Whether there is no address: always false, as even an empty table has a range.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Number of parts.
@@ -144,12 +140,43 @@ impl<F: TrafficFamily> TestAddresses<F> {
     }
 }
 
+impl<F: TrafficFamily> TestAddresses<F> {
+    /// Looks up the addresses of some parts with several threads and compares the answers.
+    ///
+    /// `lookup` returns the lookup of one thread. `on_part` is called with the number of addresses of
+    /// each part, by any thread.
+    ///
+    /// # Errors
+    /// If the system does not start all threads.
+    pub fn compare<L: FnMut(&[F::Bits], &mut [Option<NextHopId>])>(
+        &self,
+        parts: Range<usize>,
+        threads: usize,
+        lookup: impl Fn() -> L + Sync,
+        on_part: impl Fn(u64) + Sync,
+    ) -> Result<Tally<F>, ThreadError> {
+        let work = |i| {
+            let (mut lookup, mut tally, mut got) = (lookup(), Tally::new(), Vec::new());
+            // Adjacent parts take about the same time, so they go to different threads.
+            for part in parts.clone().skip(i).step_by(threads) {
+                on_part(self.visit(part, |addrs, expected| {
+                    got.clear();
+                    got.resize(addrs.len(), UNWRITTEN);
+                    lookup(addrs, &mut got);
+                    tally.compare(addrs, expected, &got);
+                }));
+            }
+            tally
+        };
+        Ok(together(threads, work)?.into_iter().collect())
+    }
+}
+
 fn sweep<F: TrafficFamily, V>(oracle: &Oracle<F>, part: usize, mut visit: V) -> u64
 where
     V: FnMut(&[F::Bits], &[Option<NextHopId>]),
 {
     let mut first = F::Bits::from_u128(part as u128 * PART);
-    let mut answers = oracle.sweep(first);
     let (mut addrs, mut expected) = ([F::Bits::ZERO; CHUNK], [None; CHUNK]);
     let mut left = PART as usize;
     while left > 0 {
@@ -157,7 +184,7 @@ where
         for (i, addr) in addrs[..n].iter_mut().enumerate() {
             *addr = first.wrapping_add(i as u128);
         }
-        answers.fill(&mut expected[..n]);
+        oracle.fill(first, &mut expected[..n]);
         visit(&addrs[..n], &expected[..n]);
         first = first.wrapping_add(n as u128);
         left -= n;
@@ -166,18 +193,18 @@ where
 }
 
 impl<F: TrafficFamily> Source<F> {
-    /// Addresses of each `every`th range.
-    fn listed(table: &impl RangeSource<F>, every: usize) -> Self {
+    /// Addresses of each `every`th range: its ends, and with `inside` also some between them.
+    fn listed(table: &impl RangeSource<F>, every: usize, inside: bool) -> Self {
         let mut random = Xorshift::new(table.routes() as u64);
         let (mut addrs, mut answers) = (Vec::new(), Vec::new());
         for range in table.ranges().step_by(every) {
             let start = addrs.len();
             let span = range.last.to_u128() - range.first.to_u128();
             addrs.push(range.first);
-            if span > 1 {
+            if inside && span > 1 {
                 addrs.push(range.first.wrapping_add(span / 2));
-                let inside = || range.first.wrapping_add(below(random.next_u128(), span));
-                addrs.extend(core::iter::repeat_with(inside).take(RANDOM_INSIDE));
+                let between = || range.first.wrapping_add(below(random.next_u128(), span));
+                addrs.extend(core::iter::repeat_with(between).take(RANDOM_INSIDE));
             }
             if span > 0 {
                 addrs.push(range.last);
@@ -260,7 +287,7 @@ mod tests {
         let addresses = TestAddresses::for_scans(&large);
         assert_eq!(addresses.coverage(), Coverage::Sampled);
         assert!(
-            !addresses.is_empty() && addresses.len() as u128 * large.len() as u128 <= SCAN_BUDGET
+            addresses.len() > 0 && addresses.len() as u128 * large.len() as u128 <= SCAN_BUDGET
         );
     }
 }

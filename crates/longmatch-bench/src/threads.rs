@@ -45,20 +45,15 @@ pub fn spawn<'s, T: Send + 's>(
 }
 
 /// The builder of thread `number`.
-#[cfg(not(any(test, feature = "testing")))]
-pub fn builder(_: usize) -> Builder {
-    Builder::new()
-}
-
-/// The builder of thread `number`.
-///
-/// A refused thread gets a stack that is too large for any address space.
-#[cfg(any(test, feature = "testing"))]
-pub fn builder(number: usize) -> Builder {
-    match testing::REFUSED.get() == Some(number) {
-        true => Builder::new().stack_size(1 << (usize::BITS - 2)),
-        false => Builder::new(),
+pub fn builder(
+    #[allow(unused_variables, reason = "only tests refuse threads")] number: usize,
+) -> Builder {
+    #[cfg(any(test, feature = "testing"))]
+    if testing::REFUSED.get() == Some(number) {
+        // This stack is too large for any address space.
+        return Builder::new().stack_size(1 << (usize::BITS - 2));
     }
+    Builder::new()
 }
 
 /// Runs `work` on `count` threads, numbered from 0; returns the results in order.

@@ -11,9 +11,8 @@ use longmatch::{CompileError, Engine, EngineSpec, EngineVisitor, Rib};
 use crate::family::TrafficFamily;
 use crate::kernel::Kernel;
 use crate::sorted::{RangeSource, RibEngine, SortedRoutes};
-use crate::tally::{Tally, UNWRITTEN};
 use crate::test_addresses::TestAddresses;
-use crate::threads::{ThreadError, together};
+use crate::threads::ThreadError;
 use crate::verdict::{KernelResult, Verdict};
 
 /// A verifier of engines compiled from one table, with the right answers.
@@ -168,9 +167,22 @@ impl<'r, F: TrafficFamily> Verifier<'r, F> {
         on_step: OnStep<'_>,
     ) -> Result<Verdict, ThreadError> {
         let total = tests.iter().map(|test| test.addresses.len()).sum();
-        let run = |test: KernelTest<'_, F>| {
-            let parts = parts.clone().unwrap_or(0..test.addresses.parts());
-            TestRun { engine, test, total, on_step }.run(parts, self.threads)
+        let run = |KernelTest { simd, kernel, addresses }: KernelTest<'_, F>| {
+            let start = Instant::now();
+            let parts = parts.clone().unwrap_or(0..addresses.parts());
+            let lookup =
+                || move |addrs: &[_], got: &mut [_]| kernel.answer(engine, simd, addrs, got);
+            let step = |addresses| on_step(VerifyStep { addresses, total });
+            let tally = addresses.compare(parts, self.threads, lookup, step)?;
+            Ok(KernelResult {
+                kernel,
+                level: simd.level(),
+                coverage: addresses.coverage(),
+                addresses: tally.addresses,
+                mismatches: tally.mismatches,
+                examples: tally.examples(),
+                seconds: start.elapsed().as_secs_f64(),
+            })
         };
         let results = tests.into_iter().map(run).collect::<Result<_, _>>()?;
         let check = engine.check(self.rib);
@@ -212,50 +224,6 @@ impl<F: TrafficFamily> EngineVisitor<F> for VerifyVisitor<'_, '_, F> {
     fn visit<E: Engine<F>>(self, engine: E) -> Self::Output {
         let Self { verifier, is_oracle, on_step } = self;
         verifier.run(&engine, verifier.kernel_tests(is_oracle, E::BATCHES), None, on_step)
-    }
-}
-
-/// A test with its engine.
-struct TestRun<'a, F: TrafficFamily, E> {
-    engine: &'a E,
-    test: KernelTest<'a, F>,
-    /// Lookups of all tests of the engine.
-    total: u64,
-    on_step: OnStep<'a>,
-}
-
-impl<F: TrafficFamily, E: Engine<F>> TestRun<'_, F, E> {
-    fn run(&self, parts: Range<usize>, threads: usize) -> Result<KernelResult, ThreadError> {
-        let start = Instant::now();
-        // Adjacent parts take about the same time, so they go to different threads.
-        let work = |i| self.thread(parts.clone().skip(i).step_by(threads));
-        let tally: Tally<F> = together(threads, work)?.into_iter().collect();
-        Ok(KernelResult {
-            kernel: self.test.kernel,
-            level: self.test.simd.level(),
-            coverage: self.test.addresses.coverage(),
-            addresses: tally.addresses,
-            mismatches: tally.mismatches,
-            examples: tally.examples(),
-            seconds: start.elapsed().as_secs_f64(),
-        })
-    }
-
-    /// Looks up the addresses of some parts and compares the answers.
-    fn thread(&self, parts: impl Iterator<Item = usize>) -> Tally<F> {
-        let mut tally = Tally::new();
-        let KernelTest { simd, kernel, addresses } = self.test;
-        let mut got = Vec::new();
-        for part in parts {
-            let count = addresses.visit(part, |addrs, expected| {
-                got.clear();
-                got.resize(addrs.len(), UNWRITTEN);
-                kernel.answer(self.engine, simd, addrs, &mut got);
-                tally.compare(addrs, expected, &got);
-            });
-            (self.on_step)(VerifyStep { addresses: count, total: self.total });
-        }
-        tally
     }
 }
 

@@ -73,9 +73,14 @@ impl<F: TrafficFamily> Workload<F> {
 
     /// The layout of the keys in a mode.
     pub fn layout(&self, mode: Mode) -> KeyLayout {
+        self.keys_in(mode)[0].layout()
+    }
+
+    /// All keys and the checked keys, in the layout of a mode.
+    fn keys_in(&self, mode: Mode) -> [Keys<'_, F>; 2] {
         match &self.encoded {
-            Some([keys, _]) if mode == Mode::Batch => keys.keys().layout(),
-            _ => KeyLayout::Host,
+            Some(encoded) if mode == Mode::Batch => encoded.each_ref().map(EncodedKeys::keys),
+            _ => [Keys::host(&self.keys), Keys::host(&self.checked)],
         }
     }
 
@@ -95,18 +100,15 @@ impl<F: TrafficFamily> Workload<F> {
         (&self.checked, &self.answers)
     }
 
-    /// The checked keys in the other layout, if there is one.
-    pub(crate) fn encoded_checked_keys(&self) -> Option<Keys<'_, F>> {
-        self.encoded.as_ref().map(|[_, checked]| checked.keys())
+    /// The checked keys in the layout of mode batch.
+    pub(crate) fn checked_batch_keys(&self) -> Keys<'_, F> {
+        self.keys_in(Mode::Batch)[1]
     }
 
     /// A stream of the checked keys.
     pub(crate) fn checked_stream(&self, mode: Mode) -> KeyStream<'_, F> {
-        let (keys, lookups) = (&self.checked[..], self.checked.len());
-        match self.encoded_checked_keys() {
-            Some(keys) if mode == Mode::Batch => KeyStream::EncodedKeys { keys, start: 0, lookups },
-            _ => KeyStream::Array { keys, start: 0, lookups },
-        }
+        let [_, keys] = self.keys_in(mode);
+        KeyStream::Array { keys, start: 0, lookups: keys.len() }
     }
 
     /// A stream of `lookups` keys that the timed loop computes; `None` if they need an array.
@@ -117,11 +119,7 @@ impl<F: TrafficFamily> Workload<F> {
 
     /// A stream of `lookups` keys from index `start` on.
     pub(crate) fn stream(&self, mode: Mode, start: usize, lookups: usize) -> KeyStream<'_, F> {
-        match &self.encoded {
-            Some([keys, _]) if mode == Mode::Batch => {
-                KeyStream::EncodedKeys { keys: keys.keys(), start, lookups }
-            }
-            _ => KeyStream::Array { keys: &self.keys, start, lookups },
-        }
+        let [keys, _] = self.keys_in(mode);
+        KeyStream::Array { keys, start, lookups }
     }
 }

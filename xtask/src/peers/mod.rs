@@ -11,48 +11,48 @@ use crate::Outcome;
 use crate::report::{Report, Verdict};
 use crate::workspace::{cargo_test, root};
 
-/// One adapter, and the peers that it serves.
+/// Lines of an adapter's file, a peer that it serves, and the peer's families.
+const LIST: &str = include_str!("../../../peers/list.txt");
+
+/// One adapter.
 struct Adapter {
     title: &'static str,
-    peers: &'static [&'static str],
-    /// The file whose presence means that the build is complete.
+    /// The file whose presence means that the build is complete, as [`LIST`] names it.
     file: &'static str,
     build: fn(&Path) -> Verdict,
 }
 
 const ADAPTERS: [Adapter; 6] = [
-    Adapter {
-        title: "DPDK",
-        peers: &["rte_lpm", "rte_fib", "rte_fib6"],
-        file: "dpdk",
-        build: build::dpdk,
-    },
-    Adapter {
-        title: "Linux",
-        peers: &["linux-route", "linux-lpm-trie"],
-        file: "kernel",
-        build: build::kernel,
-    },
-    Adapter {
-        title: "Rust crates",
-        peers: &["prefix-trie", "ip_network_table", "poptrie-crate", "ts_bart"],
-        file: "rust",
-        build: build::rust,
-    },
-    Adapter { title: "Go module", peers: &["bart", "bart-fast"], file: "go", build: build::go },
+    Adapter { title: "DPDK", file: "dpdk", build: build::dpdk },
+    Adapter { title: "Linux", file: "kernel", build: build::kernel },
+    Adapter { title: "Rust crates", file: "rust", build: build::rust },
+    Adapter { title: "Go module", file: "go", build: build::go },
     Adapter {
         title: "Python package pytricia",
-        peers: &["pytricia"],
         file: "pytricia/adapter.py",
         build: |dir| build::python(dir, "pytricia", "1.3.0"),
     },
     Adapter {
         title: "Python package py-radix",
-        peers: &["py-radix"],
         file: "py-radix/adapter.py",
         build: |dir| build::python(dir, "py-radix", "1.1.0"),
     },
 ];
+
+impl Adapter {
+    /// Returns the names of the peers that it serves.
+    fn peers(&self) -> Vec<&'static str> {
+        peers().filter(|(file, _)| *file == self.file).map(|(_, peer)| peer).collect()
+    }
+}
+
+/// Returns the file of the adapter and the name of each peer.
+fn peers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LIST.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?, words.next()?))
+    })
+}
 
 /// Builds the adapters of these peers, or all; returns whether none failed. An adapter that cannot be built here is
 /// skipped, with a list of the missing packages, unless it is named.
@@ -67,7 +67,7 @@ pub fn run(words: &[&str]) -> Outcome {
     std::fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let mut report = Report::default();
     for adapter in chosen(words)? {
-        let name = format!("{}: {}", adapter.title, adapter.peers.join(", "));
+        let name = format!("{}: {}", adapter.title, adapter.peers().join(", "));
         report.step(&name, || match (adapter.build)(&dir) {
             Verdict::Skipped(why) if words.is_empty() => {
                 println!("skipped: {why}");
@@ -87,7 +87,7 @@ pub fn run(words: &[&str]) -> Outcome {
 fn check(names: &[&str]) -> Outcome {
     for adapter in chosen(names)? {
         if !names.is_empty() && !is_built(adapter) {
-            let name = adapter.peers.join(" or ");
+            let name = adapter.peers().join(" or ");
             return Err(format!("{name} is not built: `cargo xtask peers` gives the reason").into());
         }
     }
@@ -118,13 +118,12 @@ fn is_built(adapter: &Adapter) -> bool {
 
 /// Returns the adapters of these peers, each once; all if none is named.
 fn chosen(names: &[&str]) -> Result<Vec<&'static Adapter>, String> {
-    let all = || ADAPTERS.iter().flat_map(|adapter| adapter.peers);
-    if let Some(unknown) = names.iter().find(|name| all().all(|peer| peer != *name)) {
-        let known: Vec<_> = all().copied().collect();
+    let known: Vec<_> = peers().map(|(_, peer)| peer).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
         return Err(format!("unknown peer `{unknown}`; the peers are {}", known.join(", ")));
     }
     let is_named = |adapter: &&Adapter| {
-        names.is_empty() || adapter.peers.iter().any(|peer| names.contains(peer))
+        names.is_empty() || adapter.peers().iter().any(|peer| names.contains(peer))
     };
     Ok(ADAPTERS.iter().filter(is_named).collect())
 }
@@ -144,20 +143,14 @@ mod tests {
         assert!(unknown.contains("`bird`") && unknown.contains("rte_fib6"), "{unknown}");
     }
 
-    /// The benchmarks find peers by their names, and users find the names in the documentation.
     #[test]
-    fn the_lab_and_the_documentation_know_the_same_peers() {
-        let names = |path: &str, from: &str, mark: &str, end: char| -> Vec<String> {
-            let text = std::fs::read_to_string(root().join(path)).unwrap();
-            let (_, list) = text.split_once(from).unwrap();
-            let (list, _) = list.split_once("\n\n").unwrap();
-            let names = list.split(mark).skip(1).filter_map(|rest| rest.split(end).next());
-            names.map(str::to_owned).collect()
-        };
-        let known = "crates/longmatch-bench/src/peer/known.rs";
-        let built: Vec<_> = ADAPTERS.iter().flat_map(|adapter| adapter.peers).collect();
-        assert_eq!(names(known, "static KNOWN", "peer(\"", '"').iter().collect::<Vec<_>>(), built);
-        let documented = names("docs/peers.md", "| `cargo xtask peers` |", "\n| `", '`');
-        assert_eq!(documented.iter().collect::<Vec<_>>(), built);
+    fn every_listed_file_has_an_adapter_and_every_peer_is_documented() {
+        let built: usize = ADAPTERS.iter().map(|adapter| adapter.peers().len()).sum();
+        assert_eq!(built, LIST.lines().count());
+        let text = std::fs::read_to_string(root().join("docs/peers.md")).unwrap();
+        let (_, list) = text.split_once("| `cargo xtask peers` |").unwrap();
+        let (list, _) = list.split_once("\n\n").unwrap();
+        let names = list.split("\n| `").skip(1).filter_map(|rest| rest.split('`').next());
+        assert!(names.eq(peers().map(|(_, peer)| peer)), "{list}");
     }
 }

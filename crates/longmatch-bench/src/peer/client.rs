@@ -25,14 +25,8 @@ pub struct Peer {
     hello: PeerHello,
     process: Process,
     files: Files,
-    keys: Vec<KeyCount>,
-}
-
-/// Number of keys of a family that a peer has.
-#[derive(Debug)]
-struct KeyCount {
-    family: &'static str,
-    count: usize,
+    /// The number of its keys of each family.
+    keys: Vec<(&'static str, usize)>,
 }
 
 impl Peer {
@@ -88,13 +82,13 @@ impl Peer {
     /// If the peer refuses them, states a wrong number of keys, or fails.
     pub fn set_keys<F: Family>(&mut self, keys: &[F::Bits]) -> Result<(), PeerError> {
         self.require_family::<F>("keys")?;
-        self.keys.retain(|keys| keys.family != F::NAME);
+        self.keys.retain(|(family, _)| *family != F::NAME);
         let path = self.files.keys::<F>(keys).map_err(|fault| self.failed("keys", fault))?;
         let line = command_line(&["keys", F::NAME], Some(&path));
         let counted = self.command(&line, |text| reply::count(text, "keys", keys.len()));
         self.files.remove(&path);
         counted?;
-        self.keys.push(KeyCount { family: F::NAME, count: keys.len() });
+        self.keys.push((F::NAME, keys.len()));
         Ok(())
     }
 
@@ -117,7 +111,7 @@ impl Peer {
         let answers = self.files.read_answers(&path, count);
         self.files.remove(&path);
         answers.map_err(|fault| {
-            self.process.end_now();
+            self.process.end(Duration::ZERO);
             self.failed(&String::from_utf8_lossy(&line), fault)
         })
     }
@@ -177,8 +171,8 @@ impl Peer {
         if !self.hello.modes.contains(&mode) {
             return unsupported(format!("mode {mode}"));
         }
-        match self.keys.iter().find(|keys| keys.family == F::NAME) {
-            Some(keys) if keys.count > 0 => Ok(keys.count),
+        match self.keys.iter().find(|(family, _)| *family == F::NAME) {
+            Some((_, count)) if *count > 0 => Ok(*count),
             _ => unsupported(format!("{} lookups without keys", F::NAME)),
         }
     }

@@ -1,6 +1,5 @@
 //! Command line of a peer, with the name of the peer.
 
-use core::fmt;
 use core::str::FromStr;
 use std::ffi::OsString;
 
@@ -11,7 +10,7 @@ use std::ffi::OsString;
 /// let peer: PeerCommand = "mine='/opt/my tables/peer' --fast".parse()?;
 /// assert_eq!(peer.name, "mine");
 /// assert_eq!(peer.command, ["/opt/my tables/peer", "--fast"]);
-/// # Ok::<(), longmatch_bench::BadPeerCommand>(())
+/// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PeerCommand {
@@ -21,54 +20,28 @@ pub struct PeerCommand {
     pub command: Vec<OsString>,
 }
 
-/// Error of parsing `NAME=COMMAND`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum BadPeerCommand {
-    /// The text has no `=`.
-    NoCommand,
-    /// The name is empty or contains blanks or control characters.
-    Name,
-    /// The command is empty.
-    Empty,
-    /// A quotation mark is not closed.
-    Quote(char),
-}
-
-impl fmt::Display for BadPeerCommand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoCommand => f.write_str("expected NAME=COMMAND, such as mine=./my-peer"),
-            Self::Name => f.write_str("the name before `=` is empty or contains blanks"),
-            Self::Empty => f.write_str("the command after `=` is empty"),
-            Self::Quote(mark) => write!(f, "the quotation mark {mark} is not closed"),
-        }
-    }
-}
-
-impl std::error::Error for BadPeerCommand {}
-
 impl FromStr for PeerCommand {
-    type Err = BadPeerCommand;
+    type Err = String;
 
     /// Parses `NAME=COMMAND`.
     ///
     /// Blanks separate the words of the command, except between single or double quotation marks.
     /// No other character is special.
-    fn from_str(text: &str) -> Result<Self, BadPeerCommand> {
-        let (name, command) = text.split_once('=').ok_or(BadPeerCommand::NoCommand)?;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = "expected NAME=COMMAND, such as mine=./my-peer";
+        let (name, command) = text.split_once('=').ok_or(expected)?;
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            return Err(BadPeerCommand::Name);
+            return Err("the name before `=` is empty or contains blanks".to_owned());
         }
         let command = words(command)?;
         if command.first().is_none_or(|program| program.is_empty()) {
-            return Err(BadPeerCommand::Empty);
+            return Err("the command after `=` is empty".to_owned());
         }
         Ok(Self { name: name.to_owned(), command })
     }
 }
 
-fn words(text: &str) -> Result<Vec<OsString>, BadPeerCommand> {
+fn words(text: &str) -> Result<Vec<OsString>, String> {
     let mut words = Vec::new();
     // `None` is between words; a quoted word can be empty.
     let mut word: Option<String> = None;
@@ -76,8 +49,8 @@ fn words(text: &str) -> Result<Vec<OsString>, BadPeerCommand> {
     while let Some(c) = chars.next() {
         match c {
             '\'' | '"' => {
-                let (quoted, rest) =
-                    chars.as_str().split_once(c).ok_or(BadPeerCommand::Quote(c))?;
+                let unclosed = || format!("the quotation mark {c} is not closed");
+                let (quoted, rest) = chars.as_str().split_once(c).ok_or_else(unclosed)?;
                 word.get_or_insert_default().push_str(quoted);
                 chars = rest.chars();
             }
@@ -93,7 +66,7 @@ fn words(text: &str) -> Result<Vec<OsString>, BadPeerCommand> {
 mod tests {
     use super::*;
 
-    fn command(text: &str) -> Result<Vec<OsString>, BadPeerCommand> {
+    fn command(text: &str) -> Result<Vec<OsString>, String> {
         text.parse::<PeerCommand>().map(|peer| peer.command)
     }
 
@@ -112,12 +85,17 @@ mod tests {
 
     #[test]
     fn invalid_commands_are_rejected() {
-        assert_eq!(command("./peer"), Err(BadPeerCommand::NoCommand));
-        assert_eq!(command("=./peer"), Err(BadPeerCommand::Name));
-        assert_eq!(command("a b=./peer"), Err(BadPeerCommand::Name));
-        assert_eq!(command("x= "), Err(BadPeerCommand::Empty));
-        assert_eq!(command("x='' a"), Err(BadPeerCommand::Empty));
-        assert_eq!(command("x=a 'b"), Err(BadPeerCommand::Quote('\'')));
-        assert_eq!(command("x=a \"b'"), Err(BadPeerCommand::Quote('"')));
+        for (text, problem) in [
+            ("./peer", "expected NAME=COMMAND"),
+            ("=./peer", "the name"),
+            ("a b=./peer", "the name"),
+            ("x= ", "the command"),
+            ("x='' a", "the command"),
+            ("x=a 'b", "mark ' is"),
+            ("x=a \"b'", "mark \" is"),
+        ] {
+            let error = command(text).unwrap_err();
+            assert!(error.contains(problem), "{text}: {error}");
+        }
     }
 }

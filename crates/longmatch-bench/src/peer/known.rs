@@ -2,28 +2,23 @@
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use super::command::PeerCommand;
 
+/// Lines of an adapter's file, a peer that it serves, and the peer's families.
+const LIST: &str = include_str!("../../../../peers/list.txt");
+
 /// An implementation with an adapter in this repository.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KnownPeer {
     /// Name in reports and for `cargo xtask peers NAME`.
     pub name: &'static str,
     /// Names of the supported families.
-    pub families: &'static [&'static str],
-    adapter: Adapter,
-}
-
-/// A program in the directory of the adapters; its argument is the name of the peer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Adapter {
-    Dpdk,
-    Kernel,
-    Rust,
-    Go,
-    /// A script in a virtual environment named after the peer.
-    Python,
+    pub families: Vec<&'static str>,
+    /// The last file of a complete build, in the directory of the adapters: the program, or a script in a virtual
+    /// environment named after the peer. Its argument is the name of the peer.
+    file: &'static str,
 }
 
 /// Result of looking for the adapter of a peer.
@@ -35,34 +30,16 @@ pub enum Availability {
     Missing(String),
 }
 
-const fn peer(
-    name: &'static str,
-    adapter: Adapter,
-    families: &'static [&'static str],
-) -> KnownPeer {
-    KnownPeer { name, families, adapter }
-}
-
-const BOTH: &[&str] = &["ipv4", "ipv6"];
-
-static KNOWN: [KnownPeer; 13] = [
-    peer("rte_lpm", Adapter::Dpdk, &["ipv4"]),
-    peer("rte_fib", Adapter::Dpdk, &["ipv4"]),
-    peer("rte_fib6", Adapter::Dpdk, &["ipv6"]),
-    peer("linux-route", Adapter::Kernel, BOTH),
-    peer("linux-lpm-trie", Adapter::Kernel, BOTH),
-    peer("prefix-trie", Adapter::Rust, BOTH),
-    peer("ip_network_table", Adapter::Rust, BOTH),
-    peer("poptrie-crate", Adapter::Rust, BOTH),
-    peer("ts_bart", Adapter::Rust, BOTH),
-    peer("bart", Adapter::Go, BOTH),
-    peer("bart-fast", Adapter::Go, BOTH),
-    peer("pytricia", Adapter::Python, BOTH),
-    peer("py-radix", Adapter::Python, BOTH),
-];
-
 /// Every peer that has an adapter in `peers/`.
 pub fn known_peers() -> &'static [KnownPeer] {
+    static KNOWN: LazyLock<Vec<KnownPeer>> = LazyLock::new(|| {
+        let peer = |line: &'static str| {
+            let mut words = line.split_whitespace();
+            let (file, name, families) = (words.next()?, words.next()?, words.next()?);
+            Some(KnownPeer { name, families: families.split(',').collect(), file })
+        };
+        LIST.lines().filter_map(peer).collect()
+    });
     &KNOWN
 }
 
@@ -70,16 +47,10 @@ impl KnownPeer {
     /// Looks for the adapter in `dir`, the output directory of `cargo xtask peers`.
     pub fn find(&self, dir: &Path) -> Availability {
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
-        let files = match self.adapter {
-            Adapter::Dpdk => vec![dir.join("dpdk")],
-            Adapter::Kernel => vec![dir.join("kernel")],
-            Adapter::Rust => vec![dir.join("rust")],
-            Adapter::Go => vec![dir.join("go")],
-            Adapter::Python => {
-                let dir = dir.join(self.name);
-                vec![dir.join("bin/python"), dir.join("adapter.py")]
-            }
-        };
+        let mut files = vec![dir.join(self.file)];
+        if self.file.ends_with(".py") {
+            files.insert(0, dir.join(self.name).join("bin/python"));
+        }
         if !files.iter().all(|file| file.is_file()) {
             return Availability::Missing(self.instructions());
         }
@@ -89,15 +60,15 @@ impl KnownPeer {
     }
 
     fn instructions(&self) -> String {
-        let needs = match self.adapter {
-            Adapter::Dpdk => {
+        let needs = match self.file {
+            "dpdk" => {
                 "a C compiler, pkg-config and DPDK's development files \
                  (Debian: apt-get install gcc pkg-config libdpdk-dev)"
             }
-            Adapter::Kernel => "Linux and a C compiler (Debian: apt-get install gcc libc6-dev)",
-            Adapter::Rust => "network access, once, for cargo to fetch the crate",
-            Adapter::Go => "Go 1.24 or newer, and network access, once, for Go to fetch the module",
-            Adapter::Python => {
+            "kernel" => "Linux and a C compiler (Debian: apt-get install gcc libc6-dev)",
+            "rust" => "network access, once, for cargo to fetch the crate",
+            "go" => "Go 1.24 or newer, and network access, once, for Go to fetch the module",
+            _ => {
                 "Python 3 with venv and its C headers, a C compiler, and network access, once, for \
                  pip (Debian: apt-get install python3-venv python3-dev gcc)"
             }
@@ -142,7 +113,8 @@ mod tests {
     #[test]
     fn adapters_are_found_if_all_files_exist() {
         let scratch = Scratch::new("known");
-        let peer = |name| KNOWN.iter().find(|peer| peer.name == name).unwrap();
+        assert_eq!(known_peers().len(), LIST.lines().count(), "a line is not complete");
+        let peer = |name| known_peers().iter().find(|peer| peer.name == name).unwrap();
         let Availability::Missing(text) = peer("bart").find(scratch.path()) else { panic!() };
         assert!(text.starts_with("not installed: `cargo xtask peers bart`; it needs Go"), "{text}");
         scratch.write("go");

@@ -15,7 +15,7 @@ mod reply;
 mod target;
 
 pub use client::{PEER_LIMIT, Peer, pass_sum};
-pub use command::{BadPeerCommand, PeerCommand};
+pub use command::PeerCommand;
 pub use directory::{peer_directory_name, remove_stale_directories};
 pub use error::{PeerError, PeerFault};
 pub use known::{Availability, KnownPeer, known_peers};

@@ -138,13 +138,8 @@ impl Process {
         PeerFault::Ended { status, stderr: self.stderr.text() }
     }
 
-    /// Kills the child.
-    pub fn end_now(&mut self) {
-        self.end(Duration::ZERO);
-    }
-
     /// Ends the child, by force after `grace`, and returns its exit status as text.
-    fn end(&mut self, grace: Duration) -> String {
+    pub fn end(&mut self, grace: Duration) -> String {
         self.stdin = None;
         let ended = within(grace, || !matches!(self.child.try_wait(), Ok(None)));
         if !ended {

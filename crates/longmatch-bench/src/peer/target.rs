@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 use core::time::Duration;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -99,11 +100,9 @@ impl<F: TrafficFamily> PeerEngine<F> {
     /// Times the lookups of a stream; `None` after an error.
     fn time(&self, mode: Mode, batch: usize, stream: KeyStream<'_, F>) -> Option<PeerTime> {
         let mut state = self.state();
-        let (keys, start, lookups) = match stream {
-            KeyStream::Array { keys, start, lookups } => (keys, start, lookups),
-            // Peers convert keys to their own form and cannot generate any.
-            KeyStream::EncodedKeys { .. } | KeyStream::Generated { .. } => return None,
-        };
+        // Peers convert integers to their own form and cannot generate keys.
+        let KeyStream::Array { keys, start, lookups } = stream else { return None };
+        let keys = keys.as_host()?;
         state.run(|state| {
             state.set_keys::<F>(keys)?;
             state.peer.time::<F>(mode, batch, start, lookups)
@@ -176,29 +175,25 @@ impl<F: TrafficFamily> BenchTarget<F> for PeerEngine<F> {
         kernel: Kernel,
         _: Simd,
         batch: usize,
-        keys: &[F::Bits],
+        keys: Keys<'_, F>,
     ) -> Vec<Option<NextHopId>> {
         let mode =
             self.supported_mode(if kernel == Kernel::Each { Mode::One } else { Mode::Batch });
-        let answers = self.state().run(|state| {
-            state.set_keys::<F>(keys)?;
+        let integers: Cow<'_, [F::Bits]> = match keys.as_host() {
+            Some(keys) => keys.into(),
+            None => (0..keys.len()).map(|i| keys.get(i)).collect(),
+        };
+        let mut state = self.state();
+        let answers = state.run(|state| {
+            state.set_keys::<F>(&integers)?;
             state.peer.answers::<F>(mode, batch)
         });
+        if let Cow::Owned(_) = integers {
+            // These keys are freed now, and later ones could have the same address.
+            state.keys = (0, 0);
+        }
         answers.unwrap_or_else(|| vec![UNWRITTEN; keys.len()])
     }
 
     fn ticks(&self, _: Simd, _: Iteration, _: u64, _: &mut [u16]) {}
-
-    fn encoded_answers(
-        &self,
-        simd: Simd,
-        batch: usize,
-        keys: Keys<'_, F>,
-    ) -> Vec<Option<NextHopId>> {
-        let keys: Vec<_> = (0..keys.len()).map(|i| keys.get(i)).collect();
-        let answers = self.answers(Kernel::Batch, simd, batch, &keys);
-        // These keys are freed now, and later ones could have the same address.
-        self.state().keys = (0, 0);
-        answers
-    }
 }

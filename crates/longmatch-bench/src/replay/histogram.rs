@@ -21,11 +21,13 @@ pub(crate) struct Histogram {
     max: u64,
 }
 
-impl Histogram {
-    pub fn new() -> Self {
+impl Default for Histogram {
+    fn default() -> Self {
         Self { counts: vec![0; BUCKETS].into(), count: 0, sum: 0, max: 0 }
     }
+}
 
+impl Histogram {
     #[inline]
     pub fn record(&mut self, duration: Duration) {
         let ns = duration.as_nanos() as u64;
@@ -100,7 +102,7 @@ mod tests {
     use super::*;
 
     fn of(all: impl IntoIterator<Item = u64>) -> Histogram {
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         all.into_iter().for_each(|ns| histogram.record(Duration::from_nanos(ns)));
         histogram
     }
@@ -139,10 +141,10 @@ mod tests {
 
     #[test]
     fn histograms_add_up_and_may_be_empty() {
-        assert_eq!(Histogram::new().quantile(0.5), 0);
+        assert_eq!(Histogram::default().quantile(0.5), 0);
         let (mut all, some) = (of([3, 900]), of([70_000]));
         all.add(&some);
-        all.add(&Histogram::new());
+        all.add(&Histogram::default());
         assert_eq!((all.count(), all.sum(), all.max()), (3, 70_903, 70_000));
         assert_eq!((all.quantile(0.3), all.quantile(1.0)), (3, 70_000));
     }

@@ -59,7 +59,7 @@ pub struct Replay<'a, F: TrafficFamily> {
     ///
     /// A comparison follows the next commit. The last commit is always followed by one.
     pub verify_every: Option<usize>,
-    /// Whether comparisons include all [`TestAddresses`](crate::TestAddresses).
+    /// Whether comparisons include every IPv4 address, and addresses inside of IPv6 ranges.
     ///
     /// Otherwise they include the ends of ranges.
     pub full: bool,
@@ -156,7 +156,7 @@ impl<F: TrafficFamily> Replay<'_, F> {
         thread::scope(|scope| {
             let readers = (0..self.readers).map(|_| writer.reader()).collect();
             let threads = ReaderThreads::start(scope, &signal, readers, self.keys)?;
-            let (totals, checks) = (UpdateTotals::new(), Checks::new());
+            let (totals, checks) = (UpdateTotals::default(), Checks::new());
             let mut run = Run { replay: self, writer, totals, checks };
             let mut reader_cost = None;
             let mut idle = |writer: &Writer<F>| {
@@ -180,6 +180,7 @@ impl<F: TrafficFamily> Replay<'_, F> {
 }
 
 /// Effects and times of the updates so far.
+#[derive(Default)]
 struct UpdateTotals {
     counts: UpdateCounts,
     times: Histogram,
@@ -190,11 +191,6 @@ struct UpdateTotals {
 }
 
 impl UpdateTotals {
-    fn new() -> Self {
-        let (counts, replaced) = (UpdateCounts::default(), Replaced::default());
-        Self { counts, times: Histogram::new(), effective_ns: 0, replaced, recompiled: 0 }
-    }
-
     fn add_commit(&mut self, commit: &Commit) {
         let Replaced { entries, nodes, leaves } = commit.replaced;
         self.replaced.entries += entries;
@@ -290,7 +286,7 @@ impl<F: TrafficFamily> Run<'_, '_, F> {
     }
 
     fn compare(&mut self) -> Result<(), ThreadError> {
-        self.checks.checkpoint(&self.writer);
+        self.checks.checkpoint(&self.writer)?;
         match self.replay.full {
             true => self.checks.all_addresses(&self.writer),
             false => Ok(()),
@@ -393,7 +389,7 @@ fn mlps<'h>(all: impl Iterator<Item = &'h PhaseTimes> + Clone) -> Option<f64> {
 
 /// The nanoseconds that this share of all readers' batches did not exceed.
 fn batch_ns<'h>(times: impl Iterator<Item = &'h PhaseTimes>, share: f64) -> Option<u64> {
-    let mut all = Histogram::new();
+    let mut all = Histogram::default();
     times.for_each(|times| all.add(&times.batches));
     (all.count() > 0).then(|| all.quantile(share))
 }

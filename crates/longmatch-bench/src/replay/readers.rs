@@ -69,6 +69,7 @@ impl PhaseSignal {
 }
 
 /// Times of a reader in all phases of one kind.
+#[derive(Default)]
 pub(crate) struct PhaseTimes {
     /// Time of each batch.
     pub batches: Histogram,
@@ -76,22 +77,11 @@ pub(crate) struct PhaseTimes {
     pub spans: Vec<(Instant, Instant)>,
 }
 
-impl PhaseTimes {
-    pub fn new() -> Self {
-        Self { batches: Histogram::new(), spans: Vec::new() }
-    }
-}
-
 /// Times of a reader.
+#[derive(Default)]
 pub(crate) struct ReaderTimes {
     pub idle: PhaseTimes,
     pub churn: PhaseTimes,
-}
-
-impl ReaderTimes {
-    fn new() -> Self {
-        Self { idle: PhaseTimes::new(), churn: PhaseTimes::new() }
-    }
 }
 
 /// The running reader threads. Dropping it stops them.
@@ -172,7 +162,7 @@ fn look_up<F: TrafficFamily>(
     keys: &[F::Bits],
     start: usize,
 ) -> (ReaderTimes, u32) {
-    let mut reader_times = ReaderTimes::new();
+    let mut reader_times = ReaderTimes::default();
     let mut out = Aligned::new(READER_BATCH);
     let mut batches = keys.chunks(READER_BATCH).cycle().skip(start);
     let mut sum = 0;

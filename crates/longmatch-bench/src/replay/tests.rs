@@ -145,7 +145,7 @@ fn wrong_answers_are_found() {
         let mut writer = Writer::new(rib, spec).unwrap();
         writer.apply(change).unwrap();
         let mut checks = Checks::new();
-        checks.checkpoint(&writer);
+        checks.checkpoint(&writer).unwrap();
         checks
     }
     for engine in ["folio", "radix"] {
@@ -233,7 +233,7 @@ fn rates_of_readers_that_take_turns_are_not_added() {
     let start = Instant::now();
     let at = |ms| start + Duration::from_millis(ms);
     let reader = |spans: &[(u64, u64)]| {
-        let mut times = PhaseTimes::new();
+        let mut times = PhaseTimes::default();
         for (from, to) in spans {
             times.batches.record(Duration::from_millis(to - from));
             times.spans.push((at(*from), at(*to)));

@@ -88,7 +88,7 @@ impl Roofline {
     /// Counts the wrong answers for the checked keys of a workload.
     pub fn mismatches<F: TrafficFamily>(&self, workload: &Workload<F>, config: &RunConfig) -> u64 {
         let (addrs, _) = workload.checked_keys();
-        let keys = workload.encoded_checked_keys().unwrap_or(Keys::host(addrs));
+        let keys = workload.checked_batch_keys();
         let mut out = vec![0; addrs.len()];
         let batches = batches(keys, 0, keys.len(), config.batch);
         for (keys, out) in batches.zip(out.chunks_mut(config.batch)) {
@@ -115,10 +115,8 @@ impl Roofline {
 
 impl<F: TrafficFamily> Pass<F> for Roofline {
     fn pass(&self, config: &RunConfig, stream: KeyStream<'_, F>) -> Timed {
-        let (keys, start, lookups) = match stream {
-            KeyStream::Array { keys, start, lookups } => (Keys::host(keys), start, lookups),
-            KeyStream::EncodedKeys { keys, start, lookups } => (keys, start, lookups),
-            KeyStream::Generated { .. } => unreachable!("a batch needs its keys in advance"),
+        let KeyStream::Array { keys, start, lookups } = stream else {
+            unreachable!("a roofline reads its keys from an array")
         };
         let mut out = vec![0; config.batch];
         Timed::of(|| {
