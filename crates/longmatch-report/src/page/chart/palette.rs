@@ -3,7 +3,7 @@
 /// Engines and peers with their hues in the style sheet.
 ///
 /// Implementations of one algorithm share a hue, and differ as variants of an engine do.
-const KNOWN: [(&str, &str); 22] = [
+const KNOWN: [(&str, &str); 25] = [
     ("folio", "folio"),
     ("poptrie", "poptrie"),
     ("poptrie-crate", "poptrie"),
@@ -24,7 +24,10 @@ const KNOWN: [(&str, &str); 22] = [
     ("ip_network_table", "leaf"),
     ("bart", "teal"),
     ("bart-fast", "teal"),
+    ("ts_bart", "teal"),
     ("pytricia", "sand"),
+    ("linux-lpm-trie", "sand"),
+    ("linux-route", "wine"),
     ("auto", "limit"),
 ];
 
