@@ -152,7 +152,7 @@ fn comparisons_have_a_table_for_each_figure() {
     let of = |figure: &str, engine: &str, metric: &str, found| {
         let own = value(figure, engine, "`call`", metric, found);
         let own = Value { threads: 2, unit: "s".into(), family: String::new(), ..own };
-        Value { table: String::new(), ..own }
+        Value { experiment: "pipes".into(), table: String::new(), ..own }
     };
     let mut rate = of("pipes-csv", "longmatch 1", "rate", 4.0);
     (rate.spread.q1, rate.spread.q3, rate.passes) = (Some(3.0), Some(5.0), 5);
