@@ -309,6 +309,8 @@ fn counts<F: BenchFamily>(
             memory.part(part).into_iter().for_each(|own| note(metric, "", own.count as f64));
         }
         match place.x {
+            // Not every peer can state its memory.
+            _ if memory.parts.is_empty() => {}
             // Derived tables may be too small for a MiB.
             Some(_) => note("bytes", "B", memory.bytes() as f64),
             None => note("memory", "MiB", memory.bytes() as f64 / MIB),
