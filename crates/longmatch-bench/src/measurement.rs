@@ -57,7 +57,7 @@ pub struct Measurement {
     pub spread: Spread,
     /// Median over the passes of the time of one lookup on its thread, in nanoseconds.
     pub ns_per_lookup: Option<f64>,
-    /// Bytes that lookups read.
+    /// Bytes that lookups read; 0 if a peer does not state them.
     pub bytes: usize,
     /// Milliseconds to compile the table: the median of three, or one above a second.
     pub build_ms: f64,
@@ -154,7 +154,8 @@ impl Measurement {
             Value { metric, unit, value: Some(value), ..own }
         };
         let mib = self.bytes as f64 / (1 << 20) as f64;
-        vec![of("memory", "MiB", mib), of("compile", "ms", self.build_ms)]
+        let memory = (self.bytes > 0).then(|| of("memory", "MiB", mib));
+        memory.into_iter().chain([of("compile", "ms", self.build_ms)]).collect()
     }
 
     fn placed(&self, engine: String) -> Value {

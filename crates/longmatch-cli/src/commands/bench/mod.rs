@@ -292,7 +292,7 @@ impl Bench<'_> {
                 rate(record),
                 out.dim(span),
                 record.ns_per_lookup.map_or_else(String::new, |ns| format!("{ns:.2}")),
-                bytes(record.bytes as u64),
+                if record.bytes == 0 { "–".into() } else { bytes(record.bytes as u64) },
                 build,
                 record.roofline_ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}x")),
             ]);
