@@ -88,11 +88,12 @@ pub use run_config::RunConfig;
 pub use sorted::{RangeSource, RibEngine, SortedRoutes};
 pub use stats::Stats;
 pub use syn_tables::{syn1, syn2};
+pub use tally::Mismatch;
 pub use target::{BenchTarget, Iteration, Pass, Timed};
 pub use test_addresses::Coverage;
 pub use threads::ThreadError;
 pub use traffic::{DXR_REPEATS, REPEATS, RoutedSampler, Traffic, ZIPF_DESTINATIONS};
-pub use verdict::{KernelResult, Mismatch, Verdict};
+pub use verdict::{KernelResult, Verdict};
 pub use verifier::{OnStep, Verifier, VerifyError, VerifyStep};
 pub use workload::Workload;
 

@@ -2,7 +2,16 @@
 
 use longmatch::{Family, NextHopId};
 
-use crate::verdict::Mismatch;
+/// A wrong answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mismatch {
+    /// The address, as text.
+    pub address: String,
+    /// The right answer.
+    pub expected: Option<NextHopId>,
+    /// The answer of the engine.
+    pub got: Option<NextHopId>,
+}
 
 /// Maximum number of wrong answers kept as examples.
 pub(crate) const EXAMPLES: usize = 5;

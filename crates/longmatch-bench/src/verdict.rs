@@ -1,9 +1,10 @@
 //! Results of verifying an engine.
 
+use longmatch::Corrupt;
 use longmatch::simd::Level;
-use longmatch::{Corrupt, NextHopId};
 
 use crate::kernel::Kernel;
+use crate::tally::Mismatch;
 use crate::test_addresses::Coverage;
 
 /// The result of verifying one engine.
@@ -43,15 +44,4 @@ pub struct KernelResult {
     pub examples: Vec<Mismatch>,
     /// Time of the lookups and comparisons, in seconds.
     pub seconds: f64,
-}
-
-/// A wrong answer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Mismatch {
-    /// The address, as text.
-    pub address: String,
-    /// The right answer.
-    pub expected: Option<NextHopId>,
-    /// The answer of the engine.
-    pub got: Option<NextHopId>,
 }

@@ -230,11 +230,10 @@ impl<F: TrafficFamily> EngineVisitor<F> for VerifyVisitor<'_, '_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tally::EXAMPLES;
+    use crate::tally::{EXAMPLES, Mismatch};
     use crate::test_addresses::Coverage;
     use crate::testing::{WrongEngine, table4, table6};
     use crate::threads::testing::refusing;
-    use crate::verdict::Mismatch;
     use longmatch::{
         EngineKind, Family, Ipv4, Ipv6, NextHopId, engine::linear::Linear, engine::radix::Radix,
     };
