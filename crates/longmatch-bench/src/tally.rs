@@ -2,8 +2,6 @@
 
 use longmatch::{Family, NextHopId};
 
-use crate::verdict::Mismatch;
-
 /// Maximum number of wrong answers kept as examples.
 pub(crate) const EXAMPLES: usize = 5;
 
@@ -11,6 +9,17 @@ pub(crate) const EXAMPLES: usize = 5;
 ///
 /// It makes an unwritten answer wrong, because practically no table has this id.
 pub(crate) const UNWRITTEN: Option<NextHopId> = NextHopId::new(u32::MAX);
+
+/// A wrong answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mismatch {
+    /// The address, as text.
+    pub address: String,
+    /// The right answer.
+    pub expected: Option<NextHopId>,
+    /// The answer of the engine.
+    pub got: Option<NextHopId>,
+}
 
 /// The number of compared answers, of wrong ones, and examples of these.
 #[derive(Clone, Debug)]
@@ -77,13 +86,5 @@ impl<F: Family> Tally<F> {
             got: *got,
         };
         self.examples.iter().map(mismatch).collect()
-    }
-}
-
-impl<F: Family> FromIterator<Self> for Tally<F> {
-    fn from_iter<I: IntoIterator<Item = Self>>(parts: I) -> Self {
-        let mut all = Self::new();
-        parts.into_iter().for_each(|part| all.add(part));
-        all
     }
 }

@@ -191,7 +191,7 @@ impl<'a> ExperimentContext<'a> {
             ..Value::default()
         };
         self.note(at(place, table, roofline.rate(value)));
-        if let Some((rate, most)) = record.mlps.zip(roofline.mlps) {
+        if let Some((rate, most)) = record.mlps().zip(roofline.mlps()) {
             let name = ("share of the roofline", "%");
             self.count(place, table, engine, name, 100.0 * rate / most);
         }

@@ -12,7 +12,7 @@ use crate::declaration::Absence;
 use crate::scaled::{NEIGHBOURS, neighbour, with_neighbours};
 use longmatch_bench::BenchFamily;
 use longmatch_bench::Destinations;
-use longmatch_bench::{Availability, PeerCommand, known_peers};
+use longmatch_bench::{PeerCommand, known_peers};
 
 /// The seed of all traffic, so that two reports look up the same addresses.
 pub const SEED: u64 = 1;
@@ -79,8 +79,8 @@ impl Peers {
         let mut it = Self { commands: Vec::new(), missing: Vec::new(), scratch };
         for peer in known_peers() {
             match peer.find(adapters) {
-                Availability::Found(command) => it.commands.push(command),
-                Availability::Missing(how) => it.missing.push((peer.name.into(), how)),
+                Ok(command) => it.commands.push(command),
+                Err(how) => it.missing.push((peer.name.into(), how)),
             }
         }
         it.commands.extend(others);

@@ -124,19 +124,13 @@ fn replayed<F: BenchFamily>(
 ) -> Result<Point, String> {
     let spec: EngineSpec = spec.parse().expect("a spec of an engine");
     let replay = Replay {
-        rib: named.rib,
-        changes,
-        batch: 1,
         pace: (wanted > 0).then(|| Duration::from_secs(1) / wanted),
         readers: 1,
         keys,
         idle: Duration::from_secs_f64(seconds),
-        idle_after: false,
-        verify_every: None,
-        full: false,
+        ..Replay::new(named.rib, changes)
     };
-    let writer = replay.writer(&spec).map_err(|error| error.to_string())?;
-    let record = replay.run(writer, &spec, &mut |_| {}).map_err(|error| error.to_string())?;
+    let record = replay.run(&spec, &mut |_| {}).map_err(|error| error.to_string())?;
     if !record.is_right() {
         return Err(format!("{} {WRONG}", record.mismatches));
     }

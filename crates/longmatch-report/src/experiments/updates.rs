@@ -1,6 +1,5 @@
 //! Replays of updates, given or synthetic.
 
-use core::time::Duration;
 use std::thread;
 
 use longmatch::{Change, EngineSpec, Rib, Route};
@@ -118,23 +117,10 @@ pub(super) fn replay<F: BenchFamily>(
     changes: &[Change<F>],
 ) -> Result<ReplayRecord, String> {
     let spec: EngineSpec = spec.parse().expect("a spec of an engine");
-    let replay = Replay {
-        rib,
-        changes,
-        batch: 1,
-        pace: None,
-        readers: 0,
-        keys: &[],
-        idle: Duration::ZERO,
-        idle_after: false,
-        verify_every: None,
-        full: false,
-    };
-    let writer = replay.writer(&spec).map_err(|error| error.to_string())?;
     pin::to(0);
-    let record = replay.run(writer, &spec, &mut |_| {}).map_err(|error| error.to_string());
+    let record = Replay::new(rib, changes).run(&spec, &mut |_| {});
     pin::free();
-    match record {
+    match record.map_err(|error| error.to_string()) {
         Ok(record) if !record.is_right() => Err(format!("{} {WRONG}", record.mismatches)),
         record => record,
     }

@@ -2,7 +2,7 @@
 
 use longmatch::{Ipv4, Ipv6, NextHopId, Prefix, Rib};
 use longmatch_bench::testing::{table4, table6};
-use longmatch_bench::{Oracle, PassConfig, TimedWork, Traffic, measure};
+use longmatch_bench::{Mode, Oracle, RunConfig, TimedWork, Traffic, measure};
 use longmatch_forward::Forwarder;
 use longmatch_forward::io::{Null, PacketIo};
 
@@ -77,7 +77,7 @@ fn one_wrong_route_is_found() {
 fn stopped_packets_are_counted() {
     let (ports, rib) = (Null::ports(PORTS), table4());
     let source = GeneratedSource(Ipv4::frames(&ports, &[0x0a00_0001, 0x0808_0808]).unwrap());
-    let config = PassConfig { seconds: 1e-4, passes: 2, threads: 2, pin: false };
+    let config = RunConfig { seconds: 1e-4, passes: 2, threads: 2, ..RunConfig::new(Mode::One) };
     for (rib, all_forwarded) in [(rib.clone(), false), (with_default(&rib), true)] {
         let tables = tables(&rib);
         let works: Vec<_> = tables

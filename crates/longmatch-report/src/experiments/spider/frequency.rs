@@ -93,7 +93,7 @@ impl OnTable for Frequencies {
             let (counter, timed) = time(&set, &iteration, count, &mut || context.step(step));
             for it in timed {
                 let record = measured.iter().find(|own| own.engine.spec == it.engine.spec);
-                let mlps = record.and_then(|own| own.record()?.mlps);
+                let mlps = record.and_then(|own| own.record()?.mlps());
                 let own = all.iter_mut().find(|own| own.0.spec == it.engine.spec);
                 let (Some(mlps), Some((_, points))) = (mlps, own) else { continue };
                 let ns = Ticks::count(counter, it.ticks).mean_ns();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use longmatch::simd::Simd;
 use longmatch::{EngineKind, Prefix, Rib, Route};
 use longmatch_bench::ticks::Counter;
-use longmatch_bench::{Mode, Oracle, PassConfig, PassResults, TimedWork, measure};
+use longmatch_bench::{Mode, Oracle, PassResults, RunConfig, TimedWork, measure};
 use longmatch_forward::Port;
 use longmatch_forward::io::{GeneratedFrames, Null};
 
@@ -188,7 +188,7 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
             return;
         }
         let setup = context.brief(Mode::Batch);
-        let config = PassConfig { threads: series.threads, ..PassConfig::from(&setup) };
+        let config = RunConfig { threads: series.threads, ..setup };
         let extent = Extent::of(&context.effort);
         let checked = context.effort.checked / extent.batches.len();
         let tables: Vec<&ForwardingTable> = self.first(extent.engines(series)).collect();
@@ -229,7 +229,7 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
         tables: &[&ForwardingTable],
         source: &S,
         batch: usize,
-        config: &PassConfig,
+        config: &RunConfig,
         checked: usize,
     ) -> Vec<Result<PassResults, String>> {
         let Packets { ports, destinations, .. } = self.packets;
@@ -266,7 +266,7 @@ impl<'a, F: ForwardFamily> Tables<'a, F> {
         &self,
         context: &mut ExperimentContext<'_>,
         series: Series,
-        config: &PassConfig,
+        config: &RunConfig,
         checked: usize,
     ) {
         let anchor = anchor::<F>(series.figure, self.named.name);
